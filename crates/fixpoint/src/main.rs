@@ -1,0 +1,16 @@
+//! The binary: argv[0] or the first word names a persona, which returns the exit code.
+//! Nothing else happens here.
+
+#![forbid(unsafe_code)]
+
+mod persona;
+mod personas;
+
+use std::process::ExitCode;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    ExitCode::from(persona::run(std::env::args_os().collect()))
+}

@@ -1,0 +1,43 @@
+//! Which tool we are: an exact table from name to entry point.
+//!
+//! Called through a link named like an original, or as `fixpoint NAME …`, the persona of
+//! that name runs. Names are compared whole: nothing is guessed from suffixes.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use crate::personas::{cfengine, native, ruby};
+
+/// How a persona was called.
+pub(crate) struct Invocation {
+    /// Name of the tool, for its messages.
+    pub(crate) name: &'static str,
+    /// Arguments after the name.
+    pub(crate) args: Vec<OsString>,
+}
+
+type Entry = fn(&Invocation) -> u8;
+
+/// Names that a link may have and that `fixpoint NAME` takes, with what they run.
+const PERSONAS: &[(&str, Entry)] =
+    &[("cf-agent", cfengine::agent), ("cf-promises", cfengine::promises)];
+
+/// Names that only `fixpoint NAME` takes: a link named `ruby` would shadow the real one.
+const VERBS_WITH_OWN_FLAGS: &[(&str, Entry)] = &[("ruby", ruby::main)];
+
+/// Runs the persona that the arguments name; the native one when they name none.
+pub(crate) fn run(argv: Vec<OsString>) -> u8 {
+    let mut args = argv.into_iter();
+    let program = args.next().unwrap_or_default();
+    let link = Path::new(&program).file_name().unwrap_or_default().to_owned();
+    let args: Vec<OsString> = args.collect();
+    if let Some((name, entry)) = PERSONAS.iter().find(|(name, _)| link == *name) {
+        return entry(&Invocation { name, args });
+    }
+    let word = args.first().cloned().unwrap_or_default();
+    let known = PERSONAS.iter().chain(VERBS_WITH_OWN_FLAGS);
+    if let Some((name, entry)) = known.clone().find(|(name, _)| word == *name) {
+        return entry(&Invocation { name, args: args[1..].to_vec() });
+    }
+    native::main(&Invocation { name: "fixpoint", args })
+}

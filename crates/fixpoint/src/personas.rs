@@ -1,0 +1,5 @@
+//! One file for each tool we can be, or family of tools.
+
+pub(crate) mod cfengine;
+pub(crate) mod native;
+pub(crate) mod ruby;

@@ -1,0 +1,8 @@
+//! The native persona.
+
+use crate::persona::Invocation;
+
+pub(crate) fn main(invocation: &Invocation) -> u8 {
+    let _ = (invocation.name, &invocation.args);
+    64
+}

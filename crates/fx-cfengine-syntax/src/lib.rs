@@ -1,0 +1,1 @@
+//! fx-cfengine-syntax.

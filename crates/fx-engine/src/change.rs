@@ -1,0 +1,57 @@
+//! One property that is not as desired: what it is and what it should be.
+
+use std::borrow::Cow;
+
+use fx_value::Value;
+
+/// A difference between the machine and what is wanted, in plain data.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// Name of the property: `content`, `mode`, `ensure`.
+    pub property: Cow<'static, str>,
+    /// As found. Content is given by its digest, secrets as sensitive values.
+    pub from: Value,
+    /// As wanted.
+    pub to: Value,
+    /// The long form, for sinks that show it; the ledger does not keep it.
+    pub detail: Option<Detail>,
+}
+
+/// What a change is made of where a digest or word does not tell.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Detail {
+    /// Old and new content, for a diff.
+    Content {
+        /// As found.
+        old: Vec<u8>,
+        /// As wanted.
+        new: Vec<u8>,
+    },
+    /// A sentence that says what is done.
+    Text(String),
+}
+
+impl Change {
+    /// A change of one property.
+    pub fn new(
+        property: impl Into<Cow<'static, str>>,
+        from: impl Into<Value>,
+        to: impl Into<Value>,
+    ) -> Change {
+        Change { property: property.into(), from: from.into(), to: to.into(), detail: None }
+    }
+
+    /// Adds the long form.
+    pub fn detail(mut self, detail: Detail) -> Change {
+        self.detail = Some(detail);
+        self
+    }
+
+    /// Hides both values and drops the long form.
+    pub fn sensitive(mut self) -> Change {
+        self.from = self.from.sensitive();
+        self.to = self.to.sensitive();
+        self.detail = None;
+        self
+    }
+}

@@ -1,0 +1,232 @@
+//! The append-only record of a run: every step in order, with parent, reason and outcome.
+//!
+//! The truth all reports are views of. Steps are opened and closed, never removed or
+//! edited; what is open nests what comes after.
+
+use std::borrow::Cow;
+use std::cell::{Cell, Ref, RefCell};
+use std::rc::Rc;
+use std::time::Duration;
+
+use fx_host::Clock;
+use fx_source::Origin;
+use fx_value::Value;
+
+use crate::{Change, Event, Level, Mode, Outcome, Purpose, ResourceId, Sink, step::Request};
+
+/// Number of a step in its ledger, from one, in the order of opening.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct StepId(u32);
+
+impl StepId {
+    /// Sequence number, from one.
+    pub fn number(self) -> u32 {
+        self.0
+    }
+}
+
+/// One line of the ledger.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// Sequence number.
+    pub id: StepId,
+    /// The step that was open when this one was opened.
+    pub parent: Option<StepId>,
+    /// How many steps were open above it.
+    pub depth: u32,
+    /// Phase or pass of the language, such as `pass 1`.
+    pub phase: Rc<str>,
+    /// What was attempted.
+    pub resource: ResourceId,
+    /// The action of the language, such as `create`.
+    pub action: Cow<'static, str>,
+    /// Why it was its turn.
+    pub why: Rc<str>,
+    /// Where it was declared.
+    pub origin: Origin,
+    /// Whether it was allowed to change anything.
+    pub mode: Mode,
+    /// Whether it counts.
+    pub purpose: Purpose,
+    /// Names of the properties that changed or would.
+    pub changed: Vec<Cow<'static, str>>,
+    /// How it ended; `NotReached` while it is open.
+    pub outcome: Outcome,
+    /// Whether it was closed.
+    pub closed: bool,
+    /// Time from opening to closing.
+    pub elapsed: Duration,
+}
+
+/// The record. Shared by reference; no borrow of it is held while other code runs.
+#[derive(Default)]
+pub struct Ledger {
+    steps: RefCell<Vec<Step>>,
+    open: RefCell<Vec<StepId>>,
+    opened_at: RefCell<Vec<Duration>>,
+    sinks: RefCell<Vec<Rc<dyn Sink>>>,
+    counts: Cell<Counts>,
+}
+
+/// How many counted steps ended in which way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names are those of the outcomes")]
+pub struct Counts {
+    pub kept: u32,
+    pub repaired: u32,
+    pub would_repair: u32,
+    pub failed: u32,
+    pub skipped: u32,
+}
+
+impl Ledger {
+    /// An empty record that nobody watches.
+    pub fn new() -> Ledger {
+        Ledger::default()
+    }
+
+    /// Adds a watcher; it sees events from now on.
+    pub fn watch(&self, sink: Rc<dyn Sink>) {
+        self.sinks.borrow_mut().push(sink);
+    }
+
+    /// Tells all watchers.
+    pub fn emit(&self, event: &Event<'_>) {
+        // Indexed, not borrowed across the call, so a sink may be added meanwhile.
+        let mut index = 0;
+        loop {
+            let Some(sink) = self.sinks.borrow().get(index).map(Rc::clone) else { break };
+            sink.event(event);
+            index += 1;
+        }
+    }
+
+    /// Says something outside or inside the current step.
+    pub fn message(&self, level: Level, text: &str, origin: &Origin) {
+        self.emit(&Event::Message { level, text, origin, step: self.current() });
+    }
+
+    /// Notes a moment of a language.
+    pub fn note(&self, code: &'static str, fields: &[(Cow<'static, str>, Value)], origin: &Origin) {
+        self.emit(&Event::Note { code, fields, origin });
+    }
+
+    /// Opens a step; steps opened before it is closed are its children.
+    pub fn open(&self, clock: &dyn Clock, request: Request) -> StepId {
+        let mut open = self.open.borrow_mut();
+        let mut steps = self.steps.borrow_mut();
+        let id = StepId(steps.len() as u32 + 1);
+        let step = Step {
+            id,
+            parent: open.last().copied(),
+            depth: open.len() as u32,
+            phase: request.phase,
+            resource: request.resource,
+            action: request.action,
+            why: request.why,
+            origin: request.origin,
+            mode: request.mode,
+            purpose: request.purpose,
+            changed: Vec::new(),
+            outcome: Outcome::NotReached,
+            closed: false,
+            elapsed: Duration::ZERO,
+        };
+        open.push(id);
+        self.opened_at.borrow_mut().push(clock.monotonic());
+        steps.push(step);
+        drop((open, steps));
+        self.emit_step(id, |step| Event::StepOpened { step });
+        id
+    }
+
+    /// Records a change made by an open step.
+    pub fn changed(&self, id: StepId, change: &Change) {
+        self.mark(id, change);
+        self.emit(&Event::ChangeMade { step: id, change });
+    }
+
+    /// Records a change an open step found and did not make.
+    pub fn withheld(&self, id: StepId, change: &Change) {
+        self.mark(id, change);
+        self.emit(&Event::ChangeWithheld { step: id, change });
+    }
+
+    fn mark(&self, id: StepId, change: &Change) {
+        self.steps.borrow_mut()[id.0 as usize - 1].changed.push(change.property.clone());
+    }
+
+    /// Closes a step. Steps left open inside it are closed with the same outcome, so a
+    /// caught panic or an early return cannot unbalance the record.
+    pub fn close(&self, clock: &dyn Clock, id: StepId, outcome: Outcome) {
+        loop {
+            let Some(top) = self.open.borrow_mut().pop() else { return };
+            let began = self.opened_at.borrow_mut().pop().unwrap_or_default();
+            {
+                let mut steps = self.steps.borrow_mut();
+                let step = &mut steps[top.0 as usize - 1];
+                step.elapsed = clock.monotonic().saturating_sub(began);
+                step.outcome = outcome.clone();
+                step.closed = true;
+                self.count(step);
+            }
+            self.emit_step(top, |step| Event::StepClosed { step });
+            if top == id {
+                return;
+            }
+        }
+    }
+
+    fn count(&self, step: &Step) {
+        if step.purpose == Purpose::Probe {
+            return;
+        }
+        let mut counts = self.counts.get();
+        match step.outcome {
+            Outcome::Kept => counts.kept += 1,
+            Outcome::Repaired => counts.repaired += 1,
+            Outcome::WouldRepair => counts.would_repair += 1,
+            Outcome::Skipped(_) | Outcome::NotReached => counts.skipped += 1,
+            _ => counts.failed += 1,
+        }
+        self.counts.set(counts);
+    }
+
+    fn emit_step(&self, id: StepId, event: impl for<'a> Fn(&'a Step) -> Event<'a>) {
+        if self.sinks.borrow().is_empty() {
+            return;
+        }
+        let step = self.steps.borrow()[id.0 as usize - 1].clone();
+        self.emit(&event(&step));
+    }
+
+    /// The innermost open step.
+    pub fn current(&self) -> Option<StepId> {
+        self.open.borrow().last().copied()
+    }
+
+    /// How many counted steps ended in which way so far.
+    pub fn counts(&self) -> Counts {
+        self.counts.get()
+    }
+
+    /// All steps in order. Do not open or close a step while holding this.
+    pub fn steps(&self) -> Ref<'_, [Step]> {
+        Ref::map(self.steps.borrow(), Vec::as_slice)
+    }
+
+    /// One step, as it is now.
+    pub fn step(&self, id: StepId) -> Step {
+        self.steps.borrow()[id.0 as usize - 1].clone()
+    }
+
+    /// Steps opened directly inside another.
+    pub fn children(&self, id: StepId) -> Vec<StepId> {
+        self.steps
+            .borrow()
+            .iter()
+            .filter(|step| step.parent == Some(id))
+            .map(|step| step.id)
+            .collect()
+    }
+}

@@ -1,0 +1,42 @@
+//! One attempt on one resource, and the record of all attempts. Middle of the line.
+//!
+//! Owns the step, its mode and outcome, the changes, the ledger, the closed list of
+//! events, and cooperative cancel. It knows no language word and no output format: who is
+//! next, when values are computed and what an outcome causes belong to the languages.
+
+#![forbid(unsafe_code)]
+
+mod cancel;
+mod change;
+mod event;
+mod ledger;
+mod mode;
+mod outcome;
+mod resource;
+mod sink;
+mod step;
+mod trace;
+
+use fx_host::Host;
+
+pub use cancel::Cancel;
+pub use change::{Change, Detail};
+pub use event::{Event, Level};
+pub use ledger::{Counts, Ledger, Step, StepId};
+pub use mode::{Mode, Purpose};
+pub use outcome::{Failure, FailureKind, Outcome};
+pub use resource::{Refresh, Resource, ResourceId};
+pub use sink::Sink;
+pub use step::{Request, Stepped, step};
+pub use trace::{Trace, trace_line};
+
+/// What every driver is given: the machine, the record, and the wish to stop.
+#[derive(Clone, Copy)]
+pub struct Run<'a> {
+    /// The machine.
+    pub host: &'a dyn Host,
+    /// The record of this run.
+    pub ledger: &'a Ledger,
+    /// Set when the user or a signal asks to stop.
+    pub cancel: &'a Cancel,
+}

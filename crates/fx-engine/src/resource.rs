@@ -1,0 +1,53 @@
+//! What a thing on the machine must offer to be brought to a desired state, and its laws.
+//!
+//! Laws, tested for every resource from one table: `observe` changes nothing; after
+//! `apply`, `observe` finds no change; a rehearsal leaves the machine identical; sensitive
+//! values never appear in a change.
+
+use std::borrow::Cow;
+use std::rc::Rc;
+
+use fx_host::Host;
+
+use crate::{Change, Failure};
+
+/// Kind and name of a resource, as traces and reports show it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ResourceId {
+    /// `file`, `package`, or what the language calls it.
+    pub kind: Cow<'static, str>,
+    /// Path, package name, title.
+    pub name: Rc<str>,
+}
+
+impl ResourceId {
+    /// A resource of this kind and name.
+    pub fn new(kind: impl Into<Cow<'static, str>>, name: impl Into<Rc<str>>) -> ResourceId {
+        ResourceId { kind: kind.into(), name: name.into() }
+    }
+}
+
+impl std::fmt::Display for ResourceId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}[{}]", self.kind, self.name)
+    }
+}
+
+/// A desired state of one thing.
+pub trait Resource {
+    /// Kind and name.
+    fn id(&self) -> ResourceId;
+
+    /// Compares the machine with the desired state. Changes nothing. May keep what it saw
+    /// for `apply`.
+    fn observe(&mut self, host: &dyn Host) -> Result<Vec<Change>, Failure>;
+
+    /// Makes exactly these changes, which the last `observe` returned.
+    fn apply(&mut self, host: &dyn Host, changes: &[Change]) -> Result<(), Failure>;
+}
+
+/// A resource that can also be told that something it depends on has changed.
+pub trait Refresh: Resource {
+    /// Restarts, reloads or runs again.
+    fn refresh(&mut self, host: &dyn Host) -> Result<(), Failure>;
+}

@@ -1,0 +1,87 @@
+//! What can go wrong when the machine is asked for something; always names the item.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A refusal or failure of the machine.
+#[derive(Debug, thiserror::Error)]
+pub enum HostError {
+    /// The kernel said no.
+    #[error("cannot {op} '{}': {}", path.display(), describe(source))]
+    Io {
+        /// What was tried, as a verb: `read`, `create directory`.
+        op: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+    /// A component of the path could be swapped by somebody else, so it was not followed.
+    #[error("refusing to follow '{}' on the way to '{}': {reason}", link.display(), path.display())]
+    UnsafePath {
+        /// The path asked for.
+        path: PathBuf,
+        /// The component that is not trusted.
+        link: PathBuf,
+        /// Why not.
+        reason: String,
+    },
+    /// A command could not be started, or its rules could not be kept.
+    #[error("cannot run '{program}': {reason}")]
+    Command {
+        /// The program asked for.
+        program: String,
+        /// What stood in the way.
+        reason: String,
+        /// The kernel's answer, where there was one.
+        kind: io::ErrorKind,
+    },
+    /// A request over the network failed.
+    #[error("cannot fetch '{url}': {reason}")]
+    Net {
+        /// The address, without credentials.
+        url: String,
+        /// What went wrong.
+        reason: String,
+    },
+    /// The host at hand does not offer this, as a fake machine without a network does not.
+    #[error("{0} is not available on this host")]
+    Unavailable(&'static str),
+}
+
+impl HostError {
+    /// Wraps a kernel error with what was tried on which path.
+    pub fn io(op: &'static str, path: impl AsRef<Path>, source: impl Into<io::Error>) -> HostError {
+        HostError::Io { op, path: path.as_ref().to_owned(), source: source.into() }
+    }
+
+    /// The kind of the kernel's answer; `Other` where the kernel was not asked.
+    pub fn kind(&self) -> io::ErrorKind {
+        match self {
+            HostError::Io { source, .. } => source.kind(),
+            HostError::UnsafePath { .. } => io::ErrorKind::PermissionDenied,
+            HostError::Command { kind, .. } => *kind,
+            HostError::Net { .. } => io::ErrorKind::Other,
+            HostError::Unavailable(_) => io::ErrorKind::Unsupported,
+        }
+    }
+
+    /// Whether the item simply is not there.
+    pub fn is_not_found(&self) -> bool {
+        matches!(self.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+    }
+
+    /// The kernel's number, for languages that show it.
+    pub fn errno(&self) -> Option<i32> {
+        match self {
+            HostError::Io { source, .. } => source.raw_os_error(),
+            _ => None,
+        }
+    }
+}
+
+// The kernel's words as C's strerror gives them, without Rust's "(os error N)".
+fn describe(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_owned()
+}

@@ -1,0 +1,189 @@
+//! Files as a machine offers them. Paths are bytes; listings come in byte order.
+//!
+//! Every path is walked safely: a symbolic link on the way is followed only if its owner
+//! is root, the running user or the owner of what it points to, and for a change never
+//! inside a directory that others can write. Callers need no checks of their own.
+
+use std::ffi::OsString;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use crate::{Result, Time};
+
+/// A stream of a file's bytes.
+pub type Reader<'a> = Box<dyn Read + 'a>;
+
+/// What kind of thing a name stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link.
+    Symlink,
+    /// A named pipe.
+    Fifo,
+    /// A socket.
+    Socket,
+    /// A character device.
+    CharDevice,
+    /// A block device.
+    BlockDevice,
+}
+
+/// What the kernel knows of a file. `mode` holds the permission bits only (07777).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names are those of stat(2)")]
+pub struct Meta {
+    pub kind: Kind,
+    pub mode: u32,
+    pub uid: u32,
+    pub gid: u32,
+    pub size: u64,
+    pub dev: u64,
+    pub ino: u64,
+    pub nlink: u64,
+    pub rdev: u64,
+    pub blocks: u64,
+    pub atime: Time,
+    pub mtime: Time,
+    pub ctime: Time,
+}
+
+impl Meta {
+    /// Whether it is a regular file.
+    pub fn is_file(&self) -> bool {
+        self.kind == Kind::File
+    }
+
+    /// Whether it is a directory.
+    pub fn is_dir(&self) -> bool {
+        self.kind == Kind::Directory
+    }
+
+    /// Whether it is a symbolic link.
+    pub fn is_symlink(&self) -> bool {
+        self.kind == Kind::Symlink
+    }
+}
+
+/// A name in a directory.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Entry {
+    /// The name alone.
+    pub name: OsString,
+}
+
+/// Room on the file system that holds a path, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct FsSpace {
+    pub total: u64,
+    pub free: u64,
+    pub available: u64,
+    pub inodes: u64,
+    pub inodes_free: u64,
+}
+
+/// How a file is replaced. The default keeps what the old file had, and gives a new one
+/// mode 0600 owned by the running user: nobody else sees content before its mode is set.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WriteOptions {
+    /// Mode of the result; the old file's, or 0600, where not given.
+    pub mode: Option<u32>,
+    /// Owner of the result; the old file's, or the running user, where not given.
+    pub uid: Option<u32>,
+    /// Group of the result; the old file's, or the running group, where not given.
+    pub gid: Option<u32>,
+    /// Modification time of the result; now, where not given.
+    pub mtime: Option<Time>,
+}
+
+/// Reading and changing files.
+pub trait Files {
+    /// What a path stands for, links followed.
+    fn stat(&self, path: &Path) -> Result<Meta>;
+    /// What a path stands for, a final link not followed.
+    fn lstat(&self, path: &Path) -> Result<Meta>;
+    /// The whole content.
+    fn read(&self, path: &Path) -> Result<Vec<u8>>;
+    /// The content as a stream, for files of any size.
+    fn open(&self, path: &Path) -> Result<Reader<'_>>;
+    /// The target of a symbolic link, as written.
+    fn read_link(&self, path: &Path) -> Result<PathBuf>;
+    /// The names in a directory in byte order, without `.` and `..`.
+    fn list(&self, path: &Path) -> Result<Vec<Entry>>;
+    /// The path with every link resolved.
+    fn real_path(&self, path: &Path) -> Result<PathBuf>;
+    /// Room on the file system that holds the path.
+    fn space(&self, path: &Path) -> Result<FsSpace>;
+
+    /// Makes `path` a regular file with this content, replacing an old one as a whole: a
+    /// reader, a kill and a power loss see the old or the new file. Keeps the old file's
+    /// owner, mode, ACL, label and other extended attributes unless told otherwise. A
+    /// final link is replaced, not followed; resolve it first to write behind it.
+    fn write(&self, path: &Path, content: &[u8], options: &WriteOptions) -> Result<()>;
+    /// Adds to the end of a file in place, making it first if needed. For logs.
+    fn append(&self, path: &Path, content: &[u8], mode: u32) -> Result<()>;
+    /// Makes a directory; its parent must be there. The mode is exact, whatever the umask.
+    fn make_dir(&self, path: &Path, mode: u32) -> Result<()>;
+    /// Makes a named pipe. The mode is exact, whatever the umask.
+    fn make_fifo(&self, path: &Path, mode: u32) -> Result<()>;
+    /// Removes a file, link, pipe, socket or device.
+    fn remove_file(&self, path: &Path) -> Result<()>;
+    /// Removes an empty directory.
+    fn remove_dir(&self, path: &Path) -> Result<()>;
+    /// Gives a file another name on the same file system, replacing what has it.
+    fn rename(&self, from: &Path, to: &Path) -> Result<()>;
+    /// Makes a symbolic link at `path`; fails if the name is taken.
+    fn symlink(&self, target: &Path, path: &Path) -> Result<()>;
+    /// Makes a second name for an existing file; fails if the name is taken.
+    fn hard_link(&self, existing: &Path, path: &Path) -> Result<()>;
+    /// Sets permission bits; a final link is refused.
+    fn set_mode(&self, path: &Path, mode: u32) -> Result<()>;
+    /// Sets owner and group; of a final link itself, never of what it points to.
+    fn set_owner(&self, path: &Path, uid: Option<u32>, gid: Option<u32>) -> Result<()>;
+    /// Sets access and modification time; of a final link itself.
+    fn set_times(&self, path: &Path, atime: Option<Time>, mtime: Option<Time>) -> Result<()>;
+    /// Names of extended attributes, in byte order; none where the file system has none.
+    fn xattrs(&self, path: &Path) -> Result<Vec<OsString>>;
+    /// One extended attribute.
+    fn xattr(&self, path: &Path, name: &str) -> Result<Option<Vec<u8>>>;
+    /// Sets or, with `None`, removes one extended attribute.
+    fn set_xattr(&self, path: &Path, name: &str, value: Option<&[u8]>) -> Result<()>;
+
+    /// Puts every change made so far under its final name, for others to see. Called by
+    /// the host itself before a command starts.
+    fn settle(&self) -> Result<()>;
+    /// Returns when every change made so far survives a power loss.
+    fn commit(&self) -> Result<()>;
+
+    /// Whether anything has this name; a link counts whatever it points to.
+    fn exists(&self, path: &Path) -> Result<bool> {
+        Ok(self.lstat_opt(path)?.is_some())
+    }
+
+    /// `stat`, with absence as `None`.
+    fn stat_opt(&self, path: &Path) -> Result<Option<Meta>> {
+        absent(self.stat(path))
+    }
+
+    /// `lstat`, with absence as `None`.
+    fn lstat_opt(&self, path: &Path) -> Result<Option<Meta>> {
+        absent(self.lstat(path))
+    }
+
+    /// `read`, with absence as `None`.
+    fn read_opt(&self, path: &Path) -> Result<Option<Vec<u8>>> {
+        absent(self.read(path))
+    }
+}
+
+fn absent<T>(result: Result<T>) -> Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.is_not_found() => Ok(None),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,1 @@
+//! fx-ruby-syntax.

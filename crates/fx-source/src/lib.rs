@@ -1,0 +1,18 @@
+//! Source text: files, spans, origins and diagnostics. First station of the line.
+//!
+//! Knows text only. It knows no language, no machine and no output device: a file is
+//! bytes somebody handed over, and rendering returns a string.
+
+#![forbid(unsafe_code)]
+
+mod diagnostic;
+mod map;
+mod origin;
+mod render;
+mod span;
+
+pub use diagnostic::{Diagnostic, Label, Severity};
+pub use map::{FileId, Location, SourceFile, SourceMap};
+pub use origin::{Frame, Origin};
+pub use render::{Color, render_json, render_text};
+pub use span::{Span, Spanned};
