@@ -108,6 +108,10 @@ pub trait Files {
     fn lstat(&self, path: &Path) -> Result<Meta>;
     /// The whole content.
     fn read(&self, path: &Path) -> Result<Vec<u8>>;
+    /// What a path stands for and its whole content, links followed, seen at one moment.
+    fn read_with_meta(&self, path: &Path) -> Result<(Meta, Vec<u8>)> {
+        Ok((self.stat(path)?, self.read(path)?))
+    }
     /// The content as a stream, for files of any size.
     fn open(&self, path: &Path) -> Result<Reader<'_>>;
     /// The target of a symbolic link, as written.

@@ -8,6 +8,8 @@
 //! All methods take `&self`, and no lock or borrow is held while a caller's code runs, so
 //! a provider may come back in while it is being called.
 
+#![expect(clippy::disallowed_methods, reason = "this is the crate the others are sent to")]
+
 mod accounts;
 mod clock;
 mod commands;
@@ -15,7 +17,10 @@ mod env;
 mod error;
 mod files;
 mod net;
+mod account_files;
+mod os;
 
+pub use account_files::{parse_group, parse_passwd};
 pub use accounts::{Accounts, Group, User};
 pub use clock::{Clock, Time};
 pub use commands::{Child, Commands, Ended, Exit, Line, Program, Spec, Stdin, Stream};
@@ -23,9 +28,10 @@ pub use env::{Env, Uname};
 pub use error::HostError;
 pub use files::{Entry, Files, FsSpace, Kind, Meta, Reader, WriteOptions};
 pub use net::{Interface, Net, Request, Response};
+pub use os::OsHost;
 
 /// Result of anything asked of the machine.
-pub type Result<T> = std::result::Result<T, HostError>;
+pub type Result<T, E = HostError> = std::result::Result<T, E>;
 
 /// A machine: the sum of its parts.
 pub trait Host: Files + Commands + Accounts + Clock + Env + Net {}

@@ -1,0 +1,62 @@
+//! The real machine: Linux through system calls made safe for a process that runs as root.
+//!
+//! Minimum kernel 4.18. `openat2` (5.6) makes path walks one call; without it every walk
+//! goes component by component with the same rules.
+
+mod accounts;
+mod child;
+mod conversation;
+mod files;
+mod identity;
+mod network;
+mod path;
+mod process;
+mod stage;
+mod temp;
+
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use stage::Stage;
+
+/// The machine we run on. Not shared between threads: files written are staged in it and
+/// appear under their final names in groups (see [`crate::Files::settle`]).
+pub struct OsHost {
+    started: Instant,
+    cancelled: Arc<AtomicBool>,
+    stage: RefCell<Stage>,
+    accounts: accounts::Cache,
+}
+
+impl OsHost {
+    /// The machine, with nothing staged and nobody to cancel it.
+    pub fn new() -> OsHost {
+        OsHost::cancelled_by(Arc::new(AtomicBool::new(false)))
+    }
+
+    /// The machine; commands and sleeps end early once the flag is set.
+    pub fn cancelled_by(flag: Arc<AtomicBool>) -> OsHost {
+        OsHost {
+            started: Instant::now(),
+            cancelled: flag,
+            stage: RefCell::new(Stage::default()),
+            accounts: accounts::Cache::default(),
+        }
+    }
+}
+
+impl Default for OsHost {
+    fn default() -> OsHost {
+        OsHost::new()
+    }
+}
+
+// What was written and not settled would vanish with its unnamed files. Whoever ends a run
+// calls `commit` and hears of errors; this is for early returns, where nobody listens.
+impl Drop for OsHost {
+    fn drop(&mut self) {
+        let _ = crate::Files::settle(self);
+    }
+}

@@ -1,0 +1,552 @@
+//! Files of the real machine: each operation is a safe walk, a look at the stage, and one
+//! call on a directory descriptor.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, Timespec, Timestamps, XattrFlags};
+use rustix::io::Errno;
+
+use super::OsHost;
+use super::path::{Intent, Leaf, Place, open_plain, place};
+use super::temp::Temp;
+use crate::{Entry, Files, FsSpace, HostError, Kind, Meta, Reader, Result, Time, WriteOptions};
+
+fn failed(op: &'static str, path: &Path) -> impl Fn(Errno) -> HostError {
+    move |errno| HostError::io(op, path, errno)
+}
+
+impl OsHost {
+    /// The file waiting for this name, as a descriptor of its own.
+    fn staged(&self, place: &Place) -> Option<OwnedFd> {
+        self.stage.borrow().find(&place.dir, &place.name)?.try_clone().ok()
+    }
+
+    /// Whether anything waits; the common answer is no and saves the look.
+    fn has_staged(&self) -> bool {
+        !self.stage.borrow().is_empty()
+    }
+
+    fn meta(&self, op: &'static str, path: &Path, leaf: Leaf) -> Result<Meta> {
+        if !self.has_staged() {
+            let nofollow = if leaf == Leaf::Itself { OFlags::NOFOLLOW } else { OFlags::empty() };
+            if let Some(fd) = open_plain(path, OFlags::PATH | nofollow).map_err(failed(op, path))? {
+                return rustix::fs::fstat(&fd).map(|stat| to_meta(&stat)).map_err(failed(op, path));
+            }
+        }
+        let place = place(path, leaf, Intent::Read)?;
+        let stat = match self.staged(&place) {
+            Some(fd) => rustix::fs::fstat(&fd),
+            None => rustix::fs::statat(&place.dir, &place.name, AtFlags::SYMLINK_NOFOLLOW),
+        };
+        stat.map(|stat| to_meta(&stat)).map_err(failed(op, path))
+    }
+
+    /// A readable descriptor. Never blocks on a pipe without a writer.
+    fn open_file(&self, path: &Path) -> Result<File> {
+        let flags = OFlags::RDONLY | OFlags::NOCTTY | OFlags::NONBLOCK;
+        if !self.has_staged()
+            && let Some(fd) = open_plain(path, flags).map_err(failed("read", path))?
+        {
+            return Ok(File::from(fd));
+        }
+        let place = place(path, Leaf::Followed, Intent::Read)?;
+        match self.staged(&place) {
+            Some(fd) => Ok(File::from(fd)),
+            None => rustix::fs::openat(
+                &place.dir,
+                &place.name,
+                flags | OFlags::NOFOLLOW | OFlags::CLOEXEC,
+                Mode::empty(),
+            )
+            .map(File::from)
+            .map_err(failed("read", path)),
+        }
+    }
+
+    /// Walks to what is about to change, with everything written before in place, and
+    /// remembers which file system to sync.
+    fn change(&self, path: &Path) -> Result<Place> {
+        if self.has_staged() {
+            self.settle()?;
+        }
+        self.touch(path)
+    }
+
+    fn touch(&self, path: &Path) -> Result<Place> {
+        let place = place(path, Leaf::Itself, Intent::Change)?;
+        self.stage
+            .borrow_mut()
+            .touch(&place.dir)
+            .map_err(|error| HostError::io("change", path, error))?;
+        Ok(place)
+    }
+
+    /// A descriptor of what is about to change: the waiting file, or the file itself for
+    /// as long as it is no link.
+    fn change_fd(&self, op: &'static str, path: &Path) -> Result<OwnedFd> {
+        let place = self.touch(path)?;
+        if let Some(fd) = self.staged(&place) {
+            return Ok(fd);
+        }
+        let flags =
+            OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        rustix::fs::openat(&place.dir, &place.name, flags, Mode::empty()).map_err(failed(op, path))
+    }
+
+    /// An extended-attribute call by path: through the descriptor's name in /proc, since
+    /// the calls on descriptors refuse files we may not open.
+    fn with_proc_path<T>(
+        &self,
+        path: &Path,
+        intent: Intent,
+        call: impl FnOnce(&Path) -> Result<T, Errno>,
+    ) -> Result<T> {
+        use std::os::fd::AsRawFd;
+        let place = place(path, Leaf::Itself, intent)?;
+        let fd = match self.staged(&place) {
+            Some(fd) => fd,
+            None => rustix::fs::openat(
+                &place.dir,
+                &place.name,
+                OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC,
+                Mode::empty(),
+            )
+            .map_err(failed("read attributes of", path))?,
+        };
+        let name = PathBuf::from(format!("/proc/self/fd/{}", fd.as_raw_fd()));
+        call(&name).map_err(failed("access attributes of", path))
+    }
+}
+
+impl Files for OsHost {
+    fn stat(&self, path: &Path) -> Result<Meta> {
+        self.meta("look at", path, Leaf::Followed)
+    }
+
+    fn lstat(&self, path: &Path) -> Result<Meta> {
+        self.meta("look at", path, Leaf::Itself)
+    }
+
+    fn read(&self, path: &Path) -> Result<Vec<u8>> {
+        Ok(self.read_with_meta(path)?.1)
+    }
+
+    fn read_with_meta(&self, path: &Path) -> Result<(Meta, Vec<u8>)> {
+        let file = self.open_file(path)?;
+        let meta =
+            rustix::fs::fstat(&file).map(|stat| to_meta(&stat)).map_err(failed("read", path))?;
+        let content =
+            read_all(&file, meta.size).map_err(|error| HostError::io("read", path, error))?;
+        Ok((meta, content))
+    }
+
+    fn open(&self, path: &Path) -> Result<Reader<'_>> {
+        let file = self.open_file(path)?;
+        Ok(Box::new(FromStart { file, at: 0 }))
+    }
+
+    fn read_link(&self, path: &Path) -> Result<PathBuf> {
+        let place = place(path, Leaf::Itself, Intent::Read)?;
+        let target = rustix::fs::readlinkat(&place.dir, &place.name, Vec::new())
+            .map_err(failed("read link", path))?;
+        Ok(OsString::from_vec(target.into_bytes()).into())
+    }
+
+    fn list(&self, path: &Path) -> Result<Vec<Entry>> {
+        if self.has_staged() {
+            self.settle()?;
+        }
+        let place = place(path, Leaf::Followed, Intent::Read)?;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let fd = rustix::fs::openat(&place.dir, &place.name, flags, Mode::empty())
+            .map_err(failed("list", path))?;
+        let mut entries = Vec::new();
+        for entry in rustix::fs::Dir::new(fd).map_err(failed("list", path))? {
+            let entry = entry.map_err(failed("list", path))?;
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            if name != "." && name != ".." {
+                entries.push(Entry { name: name.to_owned() });
+            }
+        }
+        entries.sort();
+        Ok(entries)
+    }
+
+    fn real_path(&self, path: &Path) -> Result<PathBuf> {
+        std::fs::canonicalize(path).map_err(|error| HostError::io("resolve", path, error))
+    }
+
+    fn space(&self, path: &Path) -> Result<FsSpace> {
+        let space = rustix::fs::statvfs(path).map_err(failed("measure", path))?;
+        Ok(FsSpace {
+            total: space.f_blocks * space.f_frsize,
+            free: space.f_bfree * space.f_frsize,
+            available: space.f_bavail * space.f_frsize,
+            inodes: space.f_files,
+            inodes_free: space.f_ffree,
+        })
+    }
+
+    fn write(&self, path: &Path, content: &[u8], options: &WriteOptions) -> Result<()> {
+        let place = place(path, Leaf::Itself, Intent::Change)?;
+        let io = |error: io::Error| HostError::io("write", path, error);
+        let old = match self.staged(&place) {
+            Some(fd) => Some(rustix::fs::fstat(&fd).map_err(failed("write", path))?),
+            None => match rustix::fs::statat(&place.dir, &place.name, AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(stat) => Some(stat),
+                Err(Errno::NOENT) => None,
+                Err(errno) => return Err(io(errno.into())),
+            },
+        };
+        if old.as_ref().is_some_and(|stat| FileType::from_raw_mode(stat.st_mode).is_dir()) {
+            return Err(io(Errno::ISDIR.into()));
+        }
+        let kept = old.filter(|stat| FileType::from_raw_mode(stat.st_mode).is_file());
+        let temp = Temp::new(&place.dir).map_err(io)?;
+        let file = File::from(temp.fd.try_clone().map_err(io)?);
+        (&file).write_all(content).map_err(io)?;
+        dress(&file, &place, kept.as_ref(), options).map_err(io)?;
+        if kept.is_some() && is_mount_point(&place) {
+            // A bind-mounted file cannot be replaced, only refilled; its new content is
+            // whole on disk first.
+            self.settle()?;
+            rustix::fs::fsync(&file).map_err(failed("write", path))?;
+            return refill(&place, content).map_err(io);
+        }
+        let mut stage = self.stage.borrow_mut();
+        stage
+            .add(&place.dir, &place.name, path.to_owned(), temp, content.len() as u64)
+            .map_err(io)?;
+        let full = stage.is_full();
+        drop(stage);
+        if full { self.settle() } else { Ok(()) }
+    }
+
+    fn append(&self, path: &Path, content: &[u8], mode: u32) -> Result<()> {
+        let place = self.change(path)?;
+        let flags = OFlags::WRONLY
+            | OFlags::APPEND
+            | OFlags::CREATE
+            | OFlags::NOFOLLOW
+            | OFlags::CLOEXEC
+            | OFlags::NOCTTY;
+        let fd = rustix::fs::openat(&place.dir, &place.name, flags, Mode::from_raw_mode(mode))
+            .map_err(failed("append to", path))?;
+        File::from(fd).write_all(content).map_err(|error| HostError::io("append to", path, error))
+    }
+
+    fn make_dir(&self, path: &Path, mode: u32) -> Result<()> {
+        let op = "create directory";
+        let place = self.change(path)?;
+        rustix::fs::mkdirat(&place.dir, &place.name, Mode::from_raw_mode(0o700))
+            .map_err(failed(op, path))?;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let fd = rustix::fs::openat(&place.dir, &place.name, flags, Mode::empty())
+            .map_err(failed(op, path))?;
+        rustix::fs::fchmod(fd, Mode::from_raw_mode(mode)).map_err(failed(op, path))
+    }
+
+    fn make_fifo(&self, path: &Path, mode: u32) -> Result<()> {
+        let op = "create pipe";
+        let place = self.change(path)?;
+        rustix::fs::mknodat(&place.dir, &place.name, FileType::Fifo, Mode::from_raw_mode(0o600), 0)
+            .map_err(failed(op, path))?;
+        self.set_mode(path, mode)
+    }
+
+    fn remove_file(&self, path: &Path) -> Result<()> {
+        let place = self.touch(path)?;
+        let waited = self.stage.borrow_mut().discard(&place.dir, &place.name);
+        match rustix::fs::unlinkat(&place.dir, &place.name, AtFlags::empty()) {
+            Err(Errno::NOENT) if waited => Ok(()),
+            result => result.map_err(failed("remove", path)),
+        }
+    }
+
+    fn remove_dir(&self, path: &Path) -> Result<()> {
+        let place = self.change(path)?;
+        rustix::fs::unlinkat(&place.dir, &place.name, AtFlags::REMOVEDIR)
+            .map_err(failed("remove directory", path))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> Result<()> {
+        let old = self.change(from)?;
+        let new = self.touch(to)?;
+        rustix::fs::renameat(&old.dir, &old.name, &new.dir, &new.name)
+            .map_err(failed("rename", from))
+    }
+
+    fn symlink(&self, target: &Path, path: &Path) -> Result<()> {
+        let place = self.change(path)?;
+        rustix::fs::symlinkat(target, &place.dir, &place.name).map_err(failed("create link", path))
+    }
+
+    fn hard_link(&self, existing: &Path, path: &Path) -> Result<()> {
+        let old = self.change(existing)?;
+        let new = self.touch(path)?;
+        rustix::fs::linkat(&old.dir, &old.name, &new.dir, &new.name, AtFlags::empty())
+            .map_err(failed("create hard link", path))
+    }
+
+    fn set_mode(&self, path: &Path, mode: u32) -> Result<()> {
+        let op = "set the mode of";
+        let mode = Mode::from_raw_mode(mode);
+        match self.change_fd(op, path) {
+            Ok(fd) => rustix::fs::fchmod(fd, mode).map_err(failed(op, path)),
+            // Files we own but may not read are changed through their name in /proc.
+            Err(error)
+                if error.kind() == io::ErrorKind::PermissionDenied
+                    || error.errno() == Some(Errno::NXIO.raw_os_error()) =>
+            {
+                if self.lstat(path)?.is_symlink() {
+                    return Err(HostError::io(op, path, Errno::LOOP));
+                }
+                self.with_proc_path(path, Intent::Change, |name| rustix::fs::chmod(name, mode))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn set_owner(&self, path: &Path, uid: Option<u32>, gid: Option<u32>) -> Result<()> {
+        let op = "set the owner of";
+        let place = self.touch(path)?;
+        let (uid, gid) = owner(uid, gid);
+        match self.staged(&place) {
+            Some(fd) => rustix::fs::fchown(fd, uid, gid),
+            None => {
+                rustix::fs::chownat(&place.dir, &place.name, uid, gid, AtFlags::SYMLINK_NOFOLLOW)
+            }
+        }
+        .map_err(failed(op, path))
+    }
+
+    fn set_times(&self, path: &Path, atime: Option<Time>, mtime: Option<Time>) -> Result<()> {
+        let op = "set the times of";
+        let place = self.touch(path)?;
+        let times = timestamps(atime, mtime);
+        match self.staged(&place) {
+            Some(fd) => rustix::fs::futimens(fd, &times),
+            None => {
+                rustix::fs::utimensat(&place.dir, &place.name, &times, AtFlags::SYMLINK_NOFOLLOW)
+            }
+        }
+        .map_err(failed(op, path))
+    }
+
+    fn xattrs(&self, path: &Path) -> Result<Vec<OsString>> {
+        self.with_proc_path(path, Intent::Read, |name| {
+            let names = match grown(|buffer| rustix::fs::listxattr(name, buffer)) {
+                Err(Errno::OPNOTSUPP) => Vec::new(),
+                result => result?,
+            };
+            let parts = names.split(|byte| *byte == 0).filter(|part| !part.is_empty());
+            let mut names: Vec<OsString> =
+                parts.map(|part| OsStr::from_bytes(part).to_owned()).collect();
+            names.sort();
+            Ok(names)
+        })
+    }
+
+    fn xattr(&self, path: &Path, attribute: &str) -> Result<Option<Vec<u8>>> {
+        self.with_proc_path(path, Intent::Read, |name| {
+            match grown(|buffer| rustix::fs::getxattr(name, attribute, buffer)) {
+                Err(Errno::NODATA | Errno::OPNOTSUPP) => Ok(None),
+                result => result.map(Some),
+            }
+        })
+    }
+
+    fn set_xattr(&self, path: &Path, attribute: &str, value: Option<&[u8]>) -> Result<()> {
+        drop(self.touch(path)?);
+        self.with_proc_path(path, Intent::Change, |name| match value {
+            Some(value) => rustix::fs::setxattr(name, attribute, value, XattrFlags::empty()),
+            None => match rustix::fs::removexattr(name, attribute) {
+                Err(Errno::NODATA) => Ok(()),
+                result => result,
+            },
+        })
+    }
+
+    fn settle(&self) -> Result<()> {
+        let settled = self.stage.borrow_mut().settle();
+        settled.map_err(|(path, error)| HostError::io("put in place", path, error))
+    }
+
+    fn commit(&self) -> Result<()> {
+        self.settle()?;
+        self.stage.borrow_mut().sync().map_err(|error| HostError::io("sync", "/", error))
+    }
+}
+
+/// Reads a staged or opened file from its start, leaving the shared position alone.
+struct FromStart {
+    file: File,
+    at: u64,
+}
+
+impl Read for FromStart {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = match self.file.read_at(buffer, self.at) {
+            // Pipes and terminals have no positions.
+            Err(error) if error.raw_os_error() == Some(Errno::SPIPE.raw_os_error()) => {
+                self.file.read(buffer)?
+            }
+            result => result?,
+        };
+        self.at += count as u64;
+        Ok(count)
+    }
+}
+
+fn read_all(file: &File, size: u64) -> io::Result<Vec<u8>> {
+    // One byte more than the size shows the end of file in the same call.
+    let mut content = vec![0; size as usize + 1];
+    let mut filled = 0;
+    loop {
+        let count = match file.read_at(&mut content[filled..], filled as u64) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) if error.raw_os_error() == Some(Errno::SPIPE.raw_os_error()) => {
+                content.truncate(filled);
+                let mut file = file;
+                file.read_to_end(&mut content)?;
+                return Ok(content);
+            }
+            result => result?,
+        };
+        filled += count;
+        if count == 0 || (size > 0 && filled == size as usize) {
+            content.truncate(filled);
+            return Ok(content);
+        }
+        if filled == content.len() {
+            content.resize(content.len().max(4096) * 2, 0);
+        }
+    }
+}
+
+/// Gives a new file what it shall have, or what the old one had.
+fn dress(file: &File, place: &Place, old: Option<&Stat>, options: &WriteOptions) -> io::Result<()> {
+    let me = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+    let uid = options.uid.or(old.map(|stat| stat.st_uid)).unwrap_or(me.0);
+    let gid = options.gid.or(old.map(|stat| stat.st_gid)).unwrap_or(me.1);
+    if let Some(old) = old {
+        copy_xattrs(file, place, old)?;
+    }
+    if (uid, gid) != me {
+        let (uid, gid) = owner(Some(uid), Some(gid));
+        rustix::fs::fchown(file, uid, gid)?;
+    }
+    // After the owner, since a change of owner clears the set-user bits.
+    let mode = options.mode.or(old.map(|stat| stat.st_mode & 0o7777)).unwrap_or(0o600);
+    if mode != 0o600 || old.is_some() {
+        rustix::fs::fchmod(file, Mode::from_raw_mode(mode))?;
+    }
+    if options.mtime.is_some() {
+        rustix::fs::futimens(file, &timestamps(options.mtime, options.mtime))?;
+    }
+    Ok(())
+}
+
+/// Carries labels, ACLs and other extended attributes over from the file being replaced.
+fn copy_xattrs(file: &File, place: &Place, old: &Stat) -> io::Result<()> {
+    let flags =
+        OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let Ok(from) = rustix::fs::openat(&place.dir, &place.name, flags, Mode::empty()) else {
+        return Ok(());
+    };
+    if rustix::fs::fstat(&from)?.st_ino != old.st_ino {
+        return Ok(());
+    }
+    let names = match grown(|buffer| rustix::fs::flistxattr(&from, buffer)) {
+        Err(Errno::OPNOTSUPP) => return Ok(()),
+        result => result?,
+    };
+    for name in names.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
+        let Ok(value) =
+            grown(|buffer| rustix::fs::fgetxattr(&from, OsStr::from_bytes(name), buffer))
+        else {
+            continue;
+        };
+        match rustix::fs::fsetxattr(file, OsStr::from_bytes(name), &value, XattrFlags::empty()) {
+            // The kernel keeps some attributes to itself (evm, labels without policy).
+            Ok(()) | Err(Errno::OPNOTSUPP | Errno::PERM | Errno::INVAL) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+    Ok(())
+}
+
+/// Asks for a value of unknown length with a growing buffer.
+fn grown(mut ask: impl FnMut(&mut [u8]) -> Result<usize, Errno>) -> Result<Vec<u8>, Errno> {
+    let mut buffer = vec![0; 256];
+    loop {
+        match ask(&mut buffer) {
+            Ok(count) => {
+                buffer.truncate(count);
+                return Ok(buffer);
+            }
+            Err(Errno::RANGE) if buffer.len() < 1 << 20 => buffer.resize(buffer.len() * 8, 0),
+            Err(errno) => return Err(errno),
+        }
+    }
+}
+
+/// Whether a file is itself a mount point, as a container's /etc/hosts is.
+fn is_mount_point(place: &Place) -> bool {
+    use rustix::fs::{StatxAttributes, StatxFlags, statx};
+    let found = statx(&place.dir, &place.name, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::TYPE);
+    found.is_ok_and(|found| found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
+}
+
+fn refill(place: &Place, content: &[u8]) -> io::Result<()> {
+    let flags = OFlags::WRONLY | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut file = File::from(rustix::fs::openat(&place.dir, &place.name, flags, Mode::empty())?);
+    file.write_all(content)?;
+    Ok(rustix::fs::fsync(file.as_fd())?)
+}
+
+fn owner(uid: Option<u32>, gid: Option<u32>) -> (Option<rustix::fs::Uid>, Option<rustix::fs::Gid>) {
+    (uid.map(rustix::fs::Uid::from_raw), gid.map(rustix::fs::Gid::from_raw))
+}
+
+fn timestamps(atime: Option<Time>, mtime: Option<Time>) -> Timestamps {
+    let spec = |time: Option<Time>| match time {
+        Some(time) => Timespec { tv_sec: time.secs, tv_nsec: i64::from(time.nanos) },
+        None => Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_OMIT },
+    };
+    Timestamps { last_access: spec(atime), last_modification: spec(mtime) }
+}
+
+fn to_meta(stat: &Stat) -> Meta {
+    let kind = match FileType::from_raw_mode(stat.st_mode) {
+        FileType::Directory => Kind::Directory,
+        FileType::Symlink => Kind::Symlink,
+        FileType::Fifo => Kind::Fifo,
+        FileType::Socket => Kind::Socket,
+        FileType::CharacterDevice => Kind::CharDevice,
+        FileType::BlockDevice => Kind::BlockDevice,
+        _ => Kind::File,
+    };
+    let time = |secs, nanos| Time { secs, nanos: nanos as u32 };
+    Meta {
+        kind,
+        mode: stat.st_mode & 0o7777,
+        uid: stat.st_uid,
+        gid: stat.st_gid,
+        size: stat.st_size as u64,
+        dev: stat.st_dev,
+        ino: stat.st_ino,
+        nlink: stat.st_nlink,
+        rdev: stat.st_rdev,
+        blocks: stat.st_blocks as u64,
+        atime: time(stat.st_atime, stat.st_atime_nsec),
+        mtime: time(stat.st_mtime, stat.st_mtime_nsec),
+        ctime: time(stat.st_ctime, stat.st_ctime_nsec),
+    }
+}

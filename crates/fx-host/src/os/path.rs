@@ -1,0 +1,205 @@
+//! The safe path layer: from a path to a directory descriptor and a last name.
+//!
+//! Nothing outside this file follows a symbolic link. A link is followed only if its owner
+//! is root, the running user, or the owner of what it points to (CFEngine's rule), and for
+//! a change never in a directory that others can write. The common case, a path without
+//! links, is one `openat2`; a link found sends the walk component by component, each held
+//! by a descriptor, so nothing can be swapped between check and use.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags, Stat};
+use rustix::io::Errno;
+
+use crate::{HostError, Result};
+
+/// What the walk is for: a change is walked more strictly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Intent {
+    /// Looking only.
+    Read,
+    /// About to change what is found.
+    Change,
+}
+
+/// Whether a final link is followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Leaf {
+    /// The link itself is meant.
+    Itself,
+    /// What it points to is meant.
+    Followed,
+}
+
+/// A name in a directory that is held open. Nobody can move the directory from under us.
+pub(super) struct Place {
+    pub(super) dir: OwnedFd,
+    pub(super) name: OsString,
+}
+
+const DIR: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+const NO_LINKS: ResolveFlags = ResolveFlags::NO_SYMLINKS.union(ResolveFlags::NO_MAGICLINKS);
+const MAX_LINKS: u32 = 40;
+
+/// Opens a path that has no link in it with one call; `None` if it has, or the kernel is old.
+pub(super) fn open_plain(path: &Path, flags: OFlags) -> Result<Option<OwnedFd>, Errno> {
+    match rustix::fs::openat2(CWD, path, flags | OFlags::CLOEXEC, Mode::empty(), NO_LINKS) {
+        Ok(fd) => Ok(Some(fd)),
+        Err(Errno::LOOP | Errno::NOSYS | Errno::XDEV | Errno::AGAIN) => Ok(None),
+        Err(errno) => Err(errno),
+    }
+}
+
+/// Finds the directory that holds a path's last name, following links by the rules.
+pub(super) fn place(path: &Path, leaf: Leaf, intent: Intent) -> Result<Place> {
+    let walk = Walk { asked: path, intent, links: 0.into() };
+    walk.place(CWD.as_fd(), path, leaf)
+}
+
+struct Walk<'a> {
+    asked: &'a Path,
+    intent: Intent,
+    links: std::cell::Cell<u32>,
+}
+
+impl Walk<'_> {
+    fn fail(&self, errno: impl Into<io::Error>) -> HostError {
+        HostError::io(
+            if self.intent == Intent::Read { "read" } else { "change" },
+            self.asked,
+            errno,
+        )
+    }
+
+    fn place(&self, base: BorrowedFd<'_>, path: &Path, leaf: Leaf) -> Result<Place> {
+        let Some(Component::Normal(name)) = path.components().next_back() else {
+            // "/", ".", "a/..": the directory itself is meant.
+            return Ok(Place { dir: self.open_dir(base, path)?, name: ".".into() });
+        };
+        let parent =
+            path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let dir = self.open_dir(base, parent)?;
+        if leaf == Leaf::Itself && !ends_with_slash(path) {
+            return Ok(Place { dir, name: name.to_owned() });
+        }
+        match self.read_link(&dir, name)? {
+            None => Ok(Place { dir, name: name.to_owned() }),
+            Some((target, owner)) => {
+                let place = self.place(base_for(&dir, &target), &target, Leaf::Followed)?;
+                let found = rustix::fs::statat(&place.dir, &place.name, AtFlags::SYMLINK_NOFOLLOW);
+                self.check_owner(name, owner, found.ok().map(|stat| stat.st_uid))?;
+                Ok(place)
+            }
+        }
+    }
+
+    fn open_dir(&self, base: BorrowedFd<'_>, path: &Path) -> Result<OwnedFd> {
+        match rustix::fs::openat2(base, path, DIR, Mode::empty(), NO_LINKS) {
+            Ok(fd) => return Ok(fd),
+            Err(Errno::LOOP | Errno::NOSYS | Errno::XDEV | Errno::AGAIN) => {}
+            Err(errno) => return Err(self.fail(errno)),
+        }
+        let start = if path.is_absolute() { Path::new("/") } else { Path::new(".") };
+        let mut here = rustix::fs::openat(base, start, DIR, Mode::empty())
+            .map_err(|errno| self.fail(errno))?;
+        for component in path.components() {
+            let name = match component {
+                Component::Normal(name) => name,
+                Component::ParentDir => OsStr::new(".."),
+                Component::RootDir | Component::CurDir | Component::Prefix(_) => continue,
+            };
+            here = self.enter(here, name)?;
+        }
+        Ok(here)
+    }
+
+    fn enter(&self, here: OwnedFd, name: &OsStr) -> Result<OwnedFd> {
+        match rustix::fs::openat(&here, name, DIR | OFlags::NOFOLLOW, Mode::empty()) {
+            Ok(fd) => return Ok(fd),
+            Err(Errno::LOOP | Errno::NOTDIR) => {}
+            Err(errno) => return Err(self.fail(errno)),
+        }
+        let Some((target, owner)) = self.read_link(&here, name)? else {
+            return Err(self.fail(Errno::NOTDIR));
+        };
+        let found = self.open_dir(base_for(&here, &target), &target)?;
+        let uid = rustix::fs::fstat(&found).map_err(|errno| self.fail(errno))?.st_uid;
+        self.check_owner(name, owner, Some(uid))?;
+        Ok(found)
+    }
+
+    /// Target and owner of a link that may be followed; `None` if the name is no link.
+    fn read_link(&self, dir: &OwnedFd, name: &OsStr) -> Result<Option<(PathBuf, u32)>> {
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let fd = match rustix::fs::openat(dir, name, flags, Mode::empty()) {
+            Ok(fd) => fd,
+            // Absence is the caller's to report, with its own words.
+            Err(Errno::NOENT) => return Ok(None),
+            Err(errno) => return Err(self.fail(errno)),
+        };
+        let link = rustix::fs::fstat(&fd).map_err(|errno| self.fail(errno))?;
+        if !is_link(&link) {
+            return Ok(None);
+        }
+        self.links.set(self.links.get() + 1);
+        if self.links.get() > MAX_LINKS {
+            return Err(self.fail(Errno::LOOP));
+        }
+        let around = rustix::fs::fstat(dir).map_err(|errno| self.fail(errno))?;
+        if self.intent == Intent::Change && others_can_write(&around) {
+            return Err(self.refuse(name, "it lies in a directory that others can write"));
+        }
+        // The descriptor is the link itself, so this reads what was checked.
+        let target =
+            rustix::fs::readlinkat(&fd, "", Vec::new()).map_err(|errno| self.fail(errno))?;
+        Ok(Some((PathBuf::from(OsStr::from_bytes(target.as_bytes())), link.st_uid)))
+    }
+
+    fn check_owner(&self, name: &OsStr, link: u32, target: Option<u32>) -> Result<()> {
+        if link == 0 || link == rustix::process::geteuid().as_raw() || target == Some(link) {
+            return Ok(());
+        }
+        let reason = match target {
+            Some(target) => {
+                format!("user {link} owns the link but user {target} owns what it points to")
+            }
+            None => format!("user {link} owns the link and it points to nothing"),
+        };
+        Err(self.refuse(name, &reason))
+    }
+
+    fn refuse(&self, name: &OsStr, reason: &str) -> HostError {
+        HostError::UnsafePath {
+            path: self.asked.to_owned(),
+            link: name.into(),
+            reason: reason.into(),
+        }
+    }
+}
+
+fn base_for<'a>(dir: &'a OwnedFd, target: &Path) -> BorrowedFd<'a> {
+    if target.is_absolute() { CWD.as_fd() } else { dir.as_fd() }
+}
+
+fn ends_with_slash(path: &Path) -> bool {
+    path.as_os_str().as_bytes().ends_with(b"/")
+}
+
+fn is_link(stat: &Stat) -> bool {
+    rustix::fs::FileType::from_raw_mode(stat.st_mode).is_symlink()
+}
+
+// A sticky directory is safe: there a link can be replaced by its owner alone, and the
+// owner rule judges that owner. A group counts as others unless it is root's.
+fn others_can_write(dir: &Stat) -> bool {
+    let sticky = dir.st_mode & 0o1000 != 0;
+    let by_all = dir.st_mode & 0o002 != 0;
+    let by_group = dir.st_mode & 0o020 != 0
+        && dir.st_gid != 0
+        && dir.st_gid != rustix::process::getegid().as_raw();
+    (by_all || by_group) && !sticky
+}

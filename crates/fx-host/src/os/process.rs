@@ -1,0 +1,70 @@
+//! Starting and signalling processes: the thin side of commands.
+
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::Stdio;
+
+use rustix::process::{Pid, Signal};
+
+use super::{OsHost, child, conversation};
+use crate::{Child, Commands, Ended, HostError, Line, Result, Spec};
+
+impl Commands for OsHost {
+    fn run_streaming(&self, spec: &Spec, on_line: &mut dyn FnMut(Line<'_>)) -> Result<Ended> {
+        child::run(self, spec, on_line)
+    }
+
+    fn start(&self, spec: &Spec) -> Result<Box<dyn Child>> {
+        conversation::start(self, spec)
+    }
+
+    #[expect(unsafe_code, reason = "a session of its own is made between fork and exec")]
+    fn start_detached(&self, spec: &Spec) -> Result<u32> {
+        crate::Files::settle(self)?;
+        let mut command = child::prepare(self, spec)?;
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        // SAFETY: setsid is a plain system call; a fresh child leads no group, so it works.
+        unsafe {
+            command.pre_exec(|| {
+                libc::setsid();
+                Ok(())
+            });
+        }
+        let mut child = command.spawn().map_err(|error| HostError::Command {
+            program: spec.display(),
+            reason: error.to_string(),
+            kind: error.kind(),
+        })?;
+        let pid = child.id();
+        // Nobody asks how it ended, but somebody must hear it, or it stays a zombie.
+        std::thread::spawn(move || child.wait());
+        Ok(pid)
+    }
+
+    fn signal(&self, pid: i32, signal: i32) -> Result<()> {
+        let bad = || HostError::Command {
+            program: format!("kill -{signal} {pid}"),
+            reason: "no such signal or process number".into(),
+            kind: io::ErrorKind::InvalidInput,
+        };
+        let target = Pid::from_raw(pid).ok_or_else(bad)?;
+        let result = match Signal::from_named_raw(signal) {
+            Some(signal) => rustix::process::kill_process(target, signal),
+            None if signal == 0 => rustix::process::test_kill_process(target),
+            None => return Err(bad()),
+        };
+        result.map_err(|errno| {
+            let error: io::Error = errno.into();
+            HostError::Command {
+                program: format!("kill -{signal} {pid}"),
+                reason: error.to_string(),
+                kind: error.kind(),
+            }
+        })
+    }
+
+    fn find_program(&self, name: &str) -> Option<PathBuf> {
+        child::find_program(name, std::env::var_os("PATH"))
+    }
+}

@@ -1,0 +1,144 @@
+//! Files written but not yet under their final names, and the one sync that orders them.
+//!
+//! Content must be on disk before a name points to it, or a power loss shows an empty file;
+//! one fsync per file costs fifteen times as much as one for all. So a write makes an
+//! unnamed file, and `settle` syncs the file system once and then names the whole group.
+//! Our own reads look here first; a command starts only after `settle`.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::PathBuf;
+
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{Mode, OFlags};
+
+use super::temp::Temp;
+
+/// A group is put in place when it has this many files (each holds two descriptors) …
+const MAX_FILES: usize = 200;
+/// … or this many bytes.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// Identity of a directory entry, whatever path leads to it.
+type Key = (u64, u64, OsString);
+
+struct Staged {
+    key: Key,
+    path: PathBuf,
+    temp: Temp,
+}
+
+/// Files waiting for their names, in the order they were written.
+#[derive(Default)]
+pub(super) struct Stage {
+    waiting: Vec<Staged>,
+    bytes: u64,
+    /// One open directory per file system that was changed, for the final sync.
+    touched: Vec<(u64, OwnedFd)>,
+}
+
+impl Stage {
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    fn position(&self, dir: &OwnedFd, name: &OsStr) -> Option<usize> {
+        let stat = rustix::fs::fstat(dir).ok()?;
+        self.waiting.iter().position(|staged| {
+            staged.key.1 == stat.st_ino && staged.key.0 == stat.st_dev && staged.key.2 == name
+        })
+    }
+
+    /// The file that waits for this name.
+    pub(super) fn find(&self, dir: &OwnedFd, name: &OsStr) -> Option<&OwnedFd> {
+        if self.waiting.is_empty() {
+            return None;
+        }
+        self.position(dir, name).map(|index| &self.waiting[index].temp.fd)
+    }
+
+    /// Forgets the file that waits for this name; whether there was one.
+    pub(super) fn discard(&mut self, dir: &OwnedFd, name: &OsStr) -> bool {
+        if self.waiting.is_empty() {
+            return false;
+        }
+        let found = self.position(dir, name);
+        if let Some(index) = found {
+            drop(self.waiting.remove(index));
+        }
+        found.is_some()
+    }
+
+    /// Adds a finished file; a file that waited for the same name is dropped.
+    pub(super) fn add(
+        &mut self,
+        dir: &OwnedFd,
+        name: &OsStr,
+        path: PathBuf,
+        temp: Temp,
+        bytes: u64,
+    ) -> io::Result<()> {
+        self.discard(dir, name);
+        let stat = rustix::fs::fstat(dir)?;
+        self.touch(dir)?;
+        self.waiting.push(Staged { key: (stat.st_dev, stat.st_ino, name.to_owned()), path, temp });
+        self.bytes += bytes;
+        Ok(())
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.waiting.len() >= MAX_FILES || self.bytes >= MAX_BYTES
+    }
+
+    /// Remembers that something on this directory's file system changed.
+    pub(super) fn touch(&mut self, dir: &OwnedFd) -> io::Result<()> {
+        let dev = rustix::fs::fstat(dir)?.st_dev;
+        if self.touched.iter().any(|(known, _)| *known == dev) {
+            return Ok(());
+        }
+        // A path-only descriptor cannot be synced, so the directory is opened for reading.
+        let fd = rustix::fs::openat(
+            dir,
+            ".",
+            OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
+            Mode::empty(),
+        );
+        if let Ok(fd) = fd {
+            self.touched.push((dev, fd));
+        }
+        Ok(())
+    }
+
+    /// Syncs contents, then gives every waiting file its name. On error the rest is still
+    /// put in place and the first trouble is returned with its path.
+    pub(super) fn settle(&mut self) -> Result<(), (PathBuf, io::Error)> {
+        let group = std::mem::take(&mut self.waiting);
+        self.bytes = 0;
+        let mut first_error = None;
+        let mut synced: Vec<u64> = Vec::new();
+        for staged in &group {
+            if synced.contains(&staged.key.0) {
+                continue;
+            }
+            synced.push(staged.key.0);
+            if let Err(errno) = rustix::fs::syncfs(staged.temp.fd.as_fd()) {
+                // Without this sync a name could point to content that is not there.
+                return Err((staged.path.clone(), errno.into()));
+            }
+        }
+        for mut staged in group {
+            if let Err(error) = staged.temp.publish(&staged.key.2) {
+                first_error.get_or_insert((staged.path, error));
+            }
+        }
+        first_error.map_or(Ok(()), Err)
+    }
+
+    /// Makes all changes so far survive a power loss.
+    pub(super) fn sync(&mut self) -> io::Result<()> {
+        for (_, fd) in std::mem::take(&mut self.touched) {
+            rustix::fs::syncfs(fd)?;
+        }
+        Ok(())
+    }
+}

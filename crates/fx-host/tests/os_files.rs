@@ -1,0 +1,150 @@
+//! The real machine's files: staging, replacement, and what survives it.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use fx_host::{Files, OsHost, WriteOptions};
+
+fn scratch() -> (tempfile::TempDir, OsHost) {
+    (tempfile::tempdir().unwrap(), OsHost::new())
+}
+
+fn names(dir: &Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        fs::read_dir(dir).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_written_file_is_seen_by_us_at_once_and_by_others_after_settling() {
+    let (dir, host) = scratch();
+    let path = dir.path().join("a");
+    host.write(&path, b"new", &WriteOptions { mode: Some(0o640), ..WriteOptions::default() })
+        .unwrap();
+    assert_eq!(host.read(&path).unwrap(), b"new");
+    assert_eq!(host.lstat(&path).unwrap().mode, 0o640);
+    assert!(names(dir.path()).is_empty(), "nobody sees the name before the content is on disk");
+    host.settle().unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"new");
+    assert_eq!(names(dir.path()), ["a"]);
+}
+
+#[test]
+fn replacing_keeps_mode_owner_and_attributes() {
+    let (dir, host) = scratch();
+    let path = dir.path().join("a");
+    fs::write(&path, "old").unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o4751)).unwrap();
+    host.set_xattr(&path, "user.note", Some(b"kept")).unwrap();
+    let before = fs::metadata(&path).unwrap();
+    host.write(&path, b"new", &WriteOptions::default()).unwrap();
+    host.commit().unwrap();
+    let after = fs::metadata(&path).unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"new");
+    assert_eq!(
+        (after.mode(), after.uid(), after.gid()),
+        (before.mode(), before.uid(), before.gid())
+    );
+    assert_eq!(host.xattr(&path, "user.note").unwrap().as_deref(), Some(&b"kept"[..]));
+    assert_ne!(after.ino(), before.ino(), "a reader of the old file keeps the old file");
+}
+
+#[test]
+fn a_new_file_is_private_unless_told_otherwise() {
+    let (dir, host) = scratch();
+    host.write(&dir.path().join("a"), b"x", &WriteOptions::default()).unwrap();
+    host.settle().unwrap();
+    assert_eq!(fs::metadata(dir.path().join("a")).unwrap().mode() & 0o7777, 0o600);
+}
+
+#[test]
+fn changes_to_a_waiting_file_are_changes_to_the_file() {
+    let (dir, host) = scratch();
+    let (path, other) = (dir.path().join("a"), dir.path().join("b"));
+    host.write(&path, b"one", &WriteOptions::default()).unwrap();
+    host.set_mode(&path, 0o604).unwrap();
+    host.write(&path, b"two", &WriteOptions::default()).unwrap();
+    assert_eq!(host.lstat(&path).unwrap().mode, 0o604, "the second write keeps what the first had");
+    host.rename(&path, &other).unwrap();
+    assert_eq!(host.read(&other).unwrap(), b"two");
+    assert!(!host.exists(&path).unwrap());
+    host.write(&path, b"three", &WriteOptions::default()).unwrap();
+    host.remove_file(&path).unwrap();
+    host.settle().unwrap();
+    assert_eq!(names(dir.path()), ["b"]);
+}
+
+#[test]
+fn a_waiting_file_is_found_by_every_path_that_leads_to_it() {
+    let (dir, host) = scratch();
+    fs::create_dir(dir.path().join("real")).unwrap();
+    symlink("real", dir.path().join("alias")).unwrap();
+    host.write(&dir.path().join("alias/f"), b"x", &WriteOptions::default()).unwrap();
+    assert_eq!(host.read(&dir.path().join("real/f")).unwrap(), b"x");
+    assert_eq!(host.list(&dir.path().join("real")).unwrap().len(), 1);
+}
+
+#[test]
+fn a_final_link_is_replaced_not_followed() {
+    let (dir, host) = scratch();
+    fs::write(dir.path().join("target"), "safe").unwrap();
+    symlink("target", dir.path().join("link")).unwrap();
+    host.write(&dir.path().join("link"), b"new", &WriteOptions::default()).unwrap();
+    host.settle().unwrap();
+    assert_eq!(fs::read(dir.path().join("target")).unwrap(), b"safe");
+    assert!(fs::symlink_metadata(dir.path().join("link")).unwrap().is_file());
+}
+
+#[test]
+fn names_and_contents_may_be_any_bytes() {
+    use std::os::unix::ffi::OsStrExt;
+    let (dir, host) = scratch();
+    let path = dir.path().join(std::ffi::OsStr::from_bytes(b"\xff\xfe name"));
+    host.write(&path, b"\x00\xff\n", &WriteOptions::default()).unwrap();
+    assert_eq!(host.list(dir.path()).unwrap()[0].name.as_bytes(), b"\xff\xfe name");
+    assert_eq!(host.read(&path).unwrap(), b"\x00\xff\n");
+}
+
+#[test]
+fn exact_modes_whatever_the_mask() {
+    let (dir, host) = scratch();
+    host.make_dir(&dir.path().join("d"), 0o1777).unwrap();
+    host.make_fifo(&dir.path().join("p"), 0o666).unwrap();
+    assert_eq!(host.lstat(&dir.path().join("d")).unwrap().mode, 0o1777);
+    assert_eq!(host.lstat(&dir.path().join("p")).unwrap().mode, 0o666);
+    assert!(
+        host.read(&dir.path().join("p")).unwrap().is_empty(),
+        "a pipe without a writer does not block"
+    );
+}
+
+#[test]
+fn many_files_settle_in_groups_and_leave_nothing_behind() {
+    let (dir, host) = scratch();
+    for n in 0..450 {
+        host.write(&dir.path().join(format!("f{n:03}")), b"x", &WriteOptions::default()).unwrap();
+    }
+    assert_eq!(names(dir.path()).len(), 400, "two full groups are in place, the third waits");
+    host.commit().unwrap();
+    let names = names(dir.path());
+    assert_eq!(names.len(), 450);
+    assert!(names.iter().all(|name| name.starts_with('f')));
+}
+
+#[test]
+fn errors_name_what_was_tried_and_on_what() {
+    let (dir, host) = scratch();
+    fs::create_dir(dir.path().join("d")).unwrap();
+    let missing: PathBuf = dir.path().join("nowhere/f");
+    let error = host.write(&missing, b"", &WriteOptions::default()).unwrap_err();
+    assert!(error.is_not_found());
+    assert_eq!(
+        error.to_string(),
+        format!("cannot change '{}': No such file or directory", missing.display())
+    );
+    let error = host.write(&dir.path().join("d"), b"", &WriteOptions::default()).unwrap_err();
+    assert!(error.to_string().ends_with("Is a directory"), "{error}");
+    assert!(host.stat_opt(&dir.path().join("d/x/y")).unwrap().is_none());
+}

@@ -1,0 +1,168 @@
+//! The safe path layer: which links are followed, and that a race cannot get around it.
+//!
+//! The cases with foreign owners need root; an ordinary user sees a loud line instead.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, chown, lchown, symlink};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use fx_host::{Files, HostError, OsHost, WriteOptions};
+
+const STRANGER: u32 = 12_345;
+const OTHER: u32 = 23_456;
+
+fn root_or_skip(test: &str) -> bool {
+    let root = rustix::process::geteuid().is_root();
+    if !root {
+        eprintln!("SKIPPED {test}: needs root to make links of other users");
+    }
+    root
+}
+
+fn link(target: &Path, path: &Path, owner: u32) {
+    symlink(target, path).unwrap();
+    lchown(path, Some(owner), Some(owner)).unwrap();
+}
+
+fn write(host: &OsHost, path: &Path) -> Result<(), HostError> {
+    host.write(path, b"x", &WriteOptions::default())?;
+    host.settle()
+}
+
+#[test]
+fn the_owner_rule_for_links() {
+    if !root_or_skip("the_owner_rule_for_links") {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    let host = OsHost::new();
+    for (name, owner) in [("root", 0), ("stranger", STRANGER), ("other", OTHER)] {
+        fs::create_dir(at(name)).unwrap();
+        chown(at(name), Some(owner), Some(owner)).unwrap();
+    }
+    // (owner of the link, target, followed?)
+    let table = [
+        (0, "root", true),
+        (0, "stranger", true),
+        (STRANGER, "stranger", true),
+        (STRANGER, "root", false),
+        (STRANGER, "other", false),
+        (STRANGER, "nowhere", false),
+    ];
+    for (owner, target, followed) in table {
+        let name = at(&format!("link-{owner}-{target}"));
+        link(Path::new(target), &name, owner);
+        let result = write(&host, &name.join("f"));
+        assert_eq!(result.is_ok(), followed, "link of {owner} to {target}: {result:?}");
+        assert_eq!(host.list(&name).is_ok(), followed, "reading obeys the same rule");
+    }
+    let planted = at("link-12345-root");
+    let error = write(&host, &planted.join("f")).unwrap_err();
+    assert!(matches!(error, HostError::UnsafePath { .. }));
+    assert!(
+        error.to_string().contains("user 12345 owns the link but user 0 owns what it points to"),
+        "{error}"
+    );
+    assert!(!at("root/f").exists() || fs::read(at("root/f")).unwrap() == b"x");
+}
+
+#[test]
+fn a_link_to_a_link_is_judged_at_each_hop() {
+    if !root_or_skip("a_link_to_a_link_is_judged_at_each_hop") {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let host = OsHost::new();
+    fs::create_dir(dir.path().join("safe")).unwrap();
+    link(Path::new("safe"), &dir.path().join("inner"), STRANGER);
+    link(Path::new("inner"), &dir.path().join("outer"), 0);
+    let error = write(&host, &dir.path().join("outer/f")).unwrap_err();
+    assert!(matches!(error, HostError::UnsafePath { .. }), "{error}");
+    assert!(host.list(&dir.path().join("safe")).unwrap().is_empty());
+}
+
+#[test]
+fn no_change_goes_through_a_link_where_others_can_write() {
+    let dir = tempfile::tempdir().unwrap();
+    let host = OsHost::new();
+    let open = dir.path().join("open");
+    fs::create_dir(&open).unwrap();
+    fs::create_dir(dir.path().join("target")).unwrap();
+    symlink("../target", open.join("link")).unwrap();
+    fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).unwrap();
+    let error = write(&host, &open.join("link/f")).unwrap_err();
+    assert!(error.to_string().contains("others can write"), "{error}");
+    assert!(host.list(&open.join("link")).is_ok(), "looking is allowed");
+    fs::set_permissions(&open, fs::Permissions::from_mode(0o1777)).unwrap();
+    write(&host, &open.join("link/f")).unwrap();
+}
+
+#[test]
+fn endless_links_end() {
+    let dir = tempfile::tempdir().unwrap();
+    symlink("b", dir.path().join("a")).unwrap();
+    symlink("a", dir.path().join("b")).unwrap();
+    let error = OsHost::new().read(&dir.path().join("a/f")).unwrap_err();
+    assert!(error.to_string().contains("Too many levels of symbolic links"), "{error}");
+}
+
+#[test]
+fn a_race_between_directory_and_link_never_gets_a_write_outside() {
+    if !root_or_skip("a_race_between_directory_and_link_never_gets_a_write_outside") {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let (home, victim) = (dir.path().join("home"), dir.path().join("victim"));
+    for path in [&home, &home.join("real"), &victim] {
+        fs::create_dir(path).unwrap();
+    }
+    for path in [&home, &home.join("real")] {
+        chown(path, Some(STRANGER), Some(STRANGER)).unwrap();
+    }
+    link(&victim, &home.join("swap"), STRANGER);
+    let stop = Arc::new(AtomicBool::new(false));
+    let attacker = std::thread::spawn({
+        let (home, stop) = (home.clone(), Arc::clone(&stop));
+        move || {
+            let dir = rustix::fs::open(&home, rustix::fs::OFlags::PATH, rustix::fs::Mode::empty())
+                .unwrap();
+            let mut swaps = 0u64;
+            while !stop.load(Ordering::Relaxed) {
+                rustix::fs::renameat_with(
+                    &dir,
+                    "real",
+                    &dir,
+                    "swap",
+                    rustix::fs::RenameFlags::EXCHANGE,
+                )
+                .unwrap();
+                swaps += 1;
+            }
+            swaps
+        }
+    });
+    let host = OsHost::new();
+    let attempts: u32 = std::env::var("FX_RACE_ATTEMPTS").map_or(20_000, |n| n.parse().unwrap());
+    let (mut written, mut refused) = (0, 0);
+    for n in 0..attempts {
+        let path = home.join(format!("real/f{}", n % 16));
+        let result = match n % 4 {
+            0 => host.write(&path, b"x", &WriteOptions::default()).and_then(|()| host.settle()),
+            1 => host.make_dir(&path, 0o755),
+            2 => host.set_mode(&path, 0o777),
+            _ => host.symlink(Path::new("x"), &path),
+        };
+        if result.is_ok() { written += 1 } else { refused += 1 }
+    }
+    stop.store(true, Ordering::Relaxed);
+    let swaps = attacker.join().unwrap();
+    let outside: Vec<_> = fs::read_dir(&victim).unwrap().collect();
+    assert!(outside.is_empty(), "{} entries outside after {attempts} attempts", outside.len());
+    assert!(
+        written > 0 && refused > 0 && swaps > 100,
+        "the race was run: {written} {refused} {swaps}"
+    );
+}
