@@ -19,6 +19,9 @@ mod files;
 mod net;
 mod account_files;
 mod os;
+mod lock;
+mod signals;
+mod sandbox;
 
 pub use account_files::{parse_group, parse_passwd};
 pub use accounts::{Accounts, Group, User};
@@ -27,8 +30,11 @@ pub use commands::{Child, Commands, Ended, Exit, Line, Program, Spec, Stdin, Str
 pub use env::{Env, Uname};
 pub use error::HostError;
 pub use files::{Entry, Files, FsSpace, Kind, Meta, Reader, WriteOptions};
+pub use lock::{Holder, Lock, Locked};
 pub use net::{Interface, Net, Request, Response};
 pub use os::OsHost;
+pub use sandbox::{Layer, Sandbox, SandboxOptions};
+pub use signals::{stop_on_signals, stop_signal};
 
 /// Result of anything asked of the machine.
 pub type Result<T, E = HostError> = std::result::Result<T, E>;

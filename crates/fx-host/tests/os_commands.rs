@@ -1,5 +1,11 @@
 //! The child runner: output, limits, groups, privileges.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "tests look at the machine from outside"
+)]
+
 use std::time::Duration;
 
 use fx_host::{Clock, Commands, Exit, Files, OsHost, Spec, Stream, WriteOptions};

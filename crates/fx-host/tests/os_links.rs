@@ -2,6 +2,12 @@
 //!
 //! The cases with foreign owners need root; an ordinary user sees a loud line instead.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "tests look at the machine from outside"
+)]
+
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown, lchown, symlink};
 use std::path::Path;

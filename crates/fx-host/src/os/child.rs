@@ -27,7 +27,7 @@ const SLICE: Duration = Duration::from_millis(50);
 
 /// Puts a command together. The child side runs between fork and exec, so all it needs is
 /// prepared here and it makes system calls only.
-pub(super) fn prepare(host: &OsHost, spec: &Spec) -> Result<Command> {
+pub(super) fn prepare(host: &OsHost, spec: &Spec, first: &dyn Fn(&mut Command)) -> Result<Command> {
     let mut command = match &spec.program {
         Program::Shell(line) => {
             let mut command = Command::new("/bin/sh");
@@ -51,6 +51,7 @@ pub(super) fn prepare(host: &OsHost, spec: &Spec) -> Result<Command> {
             None => command.env_remove(name),
         };
     }
+    first(&mut command);
     drop_privileges(host, spec, &mut command)?;
     Ok(command)
 }
@@ -127,11 +128,16 @@ fn check(result: libc::c_int) -> io::Result<()> {
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Runs a command to its end.
-pub(super) fn run(host: &OsHost, spec: &Spec, on_line: &mut dyn FnMut(Line<'_>)) -> Result<Ended> {
+/// Runs a command to its end; `first` may change it before anything else is set.
+pub(crate) fn run(
+    host: &OsHost,
+    spec: &Spec,
+    on_line: &mut dyn FnMut(Line<'_>),
+    first: &dyn Fn(&mut Command),
+) -> Result<Ended> {
     crate::Files::settle(host)?;
     let began = Instant::now();
-    let mut command = prepare(host, spec)?;
+    let mut command = prepare(host, spec, first)?;
     command.process_group(0).stdin(match &spec.stdin {
         Stdin::Closed => Stdio::null(),
         Stdin::Bytes(_) => Stdio::piped(),

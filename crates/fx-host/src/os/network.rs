@@ -154,7 +154,6 @@ fn interfaces() -> Result<Vec<Interface>> {
 }
 
 #[expect(unsafe_code, reason = "an address is read according to the family it states")]
-#[expect(clippy::cast_ptr_alignment, reason = "the reads do not assume alignment")]
 fn ip(address: *const libc::sockaddr) -> Option<IpAddr> {
     if address.is_null() {
         return None;

@@ -1,0 +1,104 @@
+//! A throw-away copy of the machine: every local file system under a copy-on-write layer,
+//! in namespaces of its own. What runs inside may do anything; it all ends with the box.
+//!
+//! Not copied: kernel settings, running services, network peers. Needs root.
+
+mod init;
+mod mounts;
+
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::os::run_prepared;
+use crate::{Ended, HostError, Line, OsHost, Result, Spec};
+
+pub use mounts::Layer;
+
+/// What the box may reach.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SandboxOptions {
+    /// Keeps the machine's network; a box without has a loopback interface only.
+    pub net: bool,
+    /// Directories shared with the machine for real, both ways.
+    pub shared: Vec<PathBuf>,
+}
+
+/// A running box. It lives until it is dropped; commands run in it see each other's work.
+pub struct Sandbox {
+    init: init::Init,
+    namespaces: Vec<OwnedFd>,
+    layers: Vec<Layer>,
+    base: OwnedFd,
+}
+
+impl Sandbox {
+    /// Makes a box over the machine as it is now.
+    pub fn new(options: &SandboxOptions) -> Result<Sandbox> {
+        let fail = |step: &str, error: io::Error| HostError::Command {
+            program: "sandbox".into(),
+            reason: format!("{step}: {error}"),
+            kind: error.kind(),
+        };
+        if !rustix::process::geteuid().is_root() {
+            return Err(fail(
+                "a copy of the machine needs root",
+                io::ErrorKind::PermissionDenied.into(),
+            ));
+        }
+        let mountinfo = std::fs::read("/proc/self/mountinfo")
+            .map_err(|error| fail("read the mounts", error))?;
+        let layers = mounts::layers(&String::from_utf8_lossy(&mountinfo), &options.shared);
+        let recipe = mounts::recipe(&layers, options);
+        let init = init::start(&recipe, options.net).map_err(|(step, error)| fail(&step, error))?;
+        let open = |name: &str| {
+            let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::CLOEXEC;
+            let path = format!("/proc/{}/{name}", init.pid());
+            rustix::fs::open(path, flags, rustix::fs::Mode::empty())
+                .map_err(|errno| fail("enter the box", errno.into()))
+        };
+        let kinds = ["ns/mnt", "ns/pid", "ns/ipc", "ns/uts", "ns/net"];
+        let namespaces = kinds.into_iter().map(open).collect::<Result<Vec<_>>>()?;
+        let base = open(&format!("fd/{}", init::BASE_FD))?;
+        Ok(Sandbox { init, namespaces, layers, base })
+    }
+
+    /// Runs a command inside, under all the rules of its `Spec`.
+    pub fn run(&self, host: &OsHost, spec: &Spec) -> Result<Ended> {
+        self.run_streaming(host, spec, &mut |_| {})
+    }
+
+    /// Runs a command inside, telling its lines as they come.
+    pub fn run_streaming(
+        &self,
+        host: &OsHost,
+        spec: &Spec,
+        on_line: &mut dyn FnMut(Line<'_>),
+    ) -> Result<Ended> {
+        run_prepared(host, spec, on_line, &|command| self.enter(command))
+    }
+
+    /// The copied file systems, in the order they were mounted.
+    pub fn layers(&self) -> &[Layer] {
+        &self.layers
+    }
+
+    /// Where what was changed on a layer can be read while the box lives.
+    pub fn upper(&self, layer: &Layer) -> PathBuf {
+        Path::new(&format!("/proc/self/fd/{}", self.base.as_raw_fd())).join(&layer.upper)
+    }
+
+    /// Process number of the box's first process, as seen from outside.
+    pub fn pid(&self) -> i32 {
+        self.init.pid()
+    }
+
+    #[expect(unsafe_code, reason = "a process enters namespaces between fork and exec")]
+    fn enter(&self, command: &mut Command) {
+        let fds: Vec<i32> = self.namespaces.iter().map(AsRawFd::as_raw_fd).collect();
+        // SAFETY: the closure makes system calls on prepared numbers only.
+        unsafe { command.pre_exec(move || init::enter(&fds)) };
+    }
+}

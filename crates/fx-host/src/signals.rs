@@ -1,0 +1,43 @@
+//! INT, TERM and HUP become the wish to stop; the run looks at it and ends cleanly.
+
+use std::sync::Arc;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+
+static LAST: AtomicI32 = AtomicI32::new(0);
+static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+
+extern "C" fn on_signal(signal: libc::c_int) {
+    // A second signal means that somebody is tired of waiting.
+    if LAST.swap(signal, Ordering::SeqCst) != 0 {
+        #[expect(unsafe_code, reason = "leaving a process from a signal handler")]
+        // SAFETY: _exit is allowed in a signal handler.
+        unsafe {
+            libc::_exit(128 + signal);
+        }
+    }
+    if let Some(flag) = FLAG.get() {
+        flag.store(true, Ordering::SeqCst);
+    }
+}
+
+/// Catches INT, TERM and HUP from now on. The flag is set at the first; the second ends
+/// the process at once.
+#[expect(unsafe_code, reason = "installing a signal handler")]
+pub fn stop_on_signals() -> Arc<AtomicBool> {
+    let flag = FLAG.get_or_init(|| Arc::new(AtomicBool::new(false)));
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        // SAFETY: the action is zeroed and then filled; the handler touches atomics only.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = on_signal as *const () as usize;
+            libc::sigaction(signal, &raw const action, std::ptr::null_mut());
+        }
+    }
+    Arc::clone(flag)
+}
+
+/// The signal that asked us to stop, if one did.
+pub fn stop_signal() -> Option<i32> {
+    Some(LAST.load(Ordering::SeqCst)).filter(|signal| *signal != 0)
+}

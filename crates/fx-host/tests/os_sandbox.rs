@@ -1,0 +1,94 @@
+//! The throw-away copy of the machine. Needs root and overlayfs; says so where it cannot run.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "tests look at the machine from outside"
+)]
+
+use std::path::Path;
+use std::time::Duration;
+
+use fx_host::{Exit, OsHost, Sandbox, SandboxOptions, Spec};
+
+fn sandbox(options: &SandboxOptions) -> Option<Sandbox> {
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("SKIPPED: a sandbox needs root");
+        return None;
+    }
+    Some(Sandbox::new(options).unwrap())
+}
+
+fn shell(sandbox: &Sandbox, line: &str) -> String {
+    let ended =
+        sandbox.run(&OsHost::new(), &Spec { merge_stderr: true, ..Spec::shell(line) }).unwrap();
+    format!("{}{:?}", String::from_utf8_lossy(&ended.stdout), ended.exit)
+}
+
+#[test]
+fn what_happens_inside_stays_inside_and_is_seen_by_the_next_command() {
+    let Some(sandbox) = sandbox(&SandboxOptions::default()) else { return };
+    let before = std::fs::read("/etc/passwd").unwrap();
+    assert_eq!(
+        shell(
+            &sandbox,
+            "echo x > /etc/fx-new && echo evil >> /etc/passwd && rm /etc/hostname; echo done"
+        ),
+        "done\nCode(0)"
+    );
+    assert_eq!(
+        shell(
+            &sandbox,
+            "cat /etc/fx-new; tail -1 /etc/passwd; ls /etc/hostname 2>/dev/null; exit 5"
+        ),
+        "x\nevil\nCode(5)"
+    );
+    assert!(!Path::new("/etc/fx-new").exists());
+    assert_eq!(std::fs::read("/etc/passwd").unwrap(), before);
+    let root = sandbox.layers().iter().find(|layer| layer.mount == Path::new("/")).unwrap();
+    assert_eq!(std::fs::read(sandbox.upper(root).join("etc/fx-new")).unwrap(), b"x\n");
+}
+
+#[test]
+fn processes_network_and_devices_are_its_own() {
+    let Some(sandbox) = sandbox(&SandboxOptions::default()) else { return };
+    assert_eq!(shell(&sandbox, "ls /sys/class/net"), "lo\nCode(0)");
+    assert_eq!(
+        shell(&sandbox, "ls /proc | grep -c '^[0-9]*$' | (read n; [ $n -lt 8 ] && echo few)"),
+        "few\nCode(0)"
+    );
+    assert_eq!(
+        shell(
+            &sandbox,
+            "echo x > /dev/null; ls /dev/sda /dev/vda 2>/dev/null; hostname changed; hostname"
+        ),
+        "changed\nCode(0)"
+    );
+    assert_ne!(std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap().trim(), "changed");
+}
+
+#[test]
+fn a_shared_directory_is_the_real_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let options =
+        SandboxOptions { shared: vec![dir.path().to_owned()], ..SandboxOptions::default() };
+    let Some(sandbox) = sandbox(&options) else { return };
+    shell(&sandbox, &format!("echo real > {}/f", dir.path().display()));
+    assert_eq!(std::fs::read_to_string(dir.path().join("f")).unwrap(), "real\n");
+}
+
+#[test]
+fn limits_and_signals_reach_inside() {
+    let Some(sandbox) = sandbox(&SandboxOptions::default()) else { return };
+    let host = OsHost::new();
+    let ended = sandbox
+        .run(&host, &Spec::argv(["sleep", "1000"]).timeout(Duration::from_millis(200)))
+        .unwrap();
+    assert_eq!(ended.exit, Exit::TimedOut);
+    assert_eq!(sandbox.run(&host, &Spec::shell("kill -9 $$")).unwrap().exit, Exit::Signal(9));
+    let error = sandbox.run(&host, &Spec::argv(["/no/such"])).unwrap_err();
+    assert!(error.is_not_found(), "{error}");
+    let gone = sandbox.pid();
+    drop(sandbox);
+    assert!(!Path::new(&format!("/proc/{gone}")).exists(), "the box ends when dropped");
+}
