@@ -14,7 +14,10 @@ mod commands;
 mod env;
 mod error;
 mod files;
+mod memory;
 mod net;
+mod operation;
+mod recording;
 
 pub use accounts::{Accounts, Group, User};
 pub use clock::{Clock, Time};
@@ -22,7 +25,10 @@ pub use commands::{Child, Commands, Ended, Exit, Line, Program, Spec, Stdin, Str
 pub use env::{Env, Uname};
 pub use error::HostError;
 pub use files::{Entry, Files, FsSpace, Kind, Meta, Reader, WriteOptions};
+pub use memory::{FaultOn, MemoryHost, Reply};
 pub use net::{Interface, Net, Request, Response};
+pub use operation::Operation;
+pub use recording::{Record, RecordingHost};
 
 /// Result of anything asked of the machine.
 pub type Result<T> = std::result::Result<T, HostError>;
