@@ -10,18 +10,21 @@
 
 #![expect(clippy::disallowed_methods, reason = "this is the crate the others are sent to")]
 
-mod accounts;
-mod clock;
-mod commands;
-mod env;
 mod error;
 mod files;
-mod net;
+mod commands;
+mod accounts;
 mod account_files;
+mod clock;
+mod env;
+mod net;
 mod os;
 mod lock;
 mod signals;
 mod sandbox;
+mod memory;
+mod operation;
+mod recording;
 
 pub use account_files::{parse_group, parse_passwd};
 pub use accounts::{Accounts, Group, User};
@@ -31,8 +34,11 @@ pub use env::{Env, Uname};
 pub use error::HostError;
 pub use files::{Entry, Files, FsSpace, Kind, Meta, Reader, WriteOptions};
 pub use lock::{Holder, Lock, Locked};
+pub use memory::{FaultOn, MemoryHost, Reply};
 pub use net::{Interface, Net, Request, Response};
+pub use operation::Operation;
 pub use os::OsHost;
+pub use recording::{Record, RecordingHost};
 pub use sandbox::{Layer, Sandbox, SandboxOptions};
 pub use signals::{stop_on_signals, stop_signal};
 

@@ -53,7 +53,7 @@ impl Lock {
         }
         let me = Holder::me();
         file.set_len(0).map_err(fail)?;
-        write!(file, "{} {} {}\n", me.pid, me.started, me.boot).map_err(fail)?;
+        writeln!(file, "{} {} {}", me.pid, me.started, me.boot).map_err(fail)?;
         Ok(Locked::Taken(Lock { _file: file, path: path.to_owned() }))
     }
 

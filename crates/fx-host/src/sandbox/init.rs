@@ -190,7 +190,7 @@ fn first_process(steps: &[Ready], report: i32, net: bool) -> ! {
 #[expect(unsafe_code, reason = "system calls on prepared data")]
 fn set_up(steps: &[Ready], net: bool, failed: &dyn Fn(i32)) -> bool {
     const LATE: i32 = i32::MAX;
-    // SAFETY, here and below: every pointer is a C string that outlives its call, or null.
+    // SAFETY: every pointer is a C string that outlives its call, or null.
     let ok = unsafe {
         libc::mount(c"none".as_ptr(), c"/".as_ptr(), std::ptr::null(), libc::MS_REC | libc::MS_PRIVATE, std::ptr::null()) == 0
             // Any directory does: it is hidden in this namespace alone.
@@ -210,7 +210,7 @@ fn set_up(steps: &[Ready], net: bool, failed: &dyn Fn(i32)) -> bool {
     if !net {
         raise_loopback();
     }
-    // SAFETY: as above.
+    // SAFETY: every pointer is a C string that outlives its call.
     let entered = unsafe {
         let store = libc::open(c".".as_ptr(), libc::O_PATH | libc::O_DIRECTORY);
         store >= 0

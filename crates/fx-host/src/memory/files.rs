@@ -1,0 +1,392 @@
+//! Files of the fake machine: the same promises as the real one, in a tree of inodes.
+
+use std::ffi::OsString;
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
+
+use super::tree::{Body, Caller, Errno, Found, Ino, Inode, Last};
+use super::{MemoryHost, State};
+use crate::{
+    Entry, Files, FsSpace, HostError, Kind, Meta, Operation, Reader, Result, Time, WriteOptions,
+};
+
+const READ: u32 = 4;
+const WRITE: u32 = 2;
+
+impl MemoryHost {
+    // Every request passes here: faults are counted, the state is borrowed for just the
+    // one request, and an errno becomes an error that names the item.
+    fn ask<T>(
+        &self,
+        operation: Operation,
+        path: &Path,
+        work: impl FnOnce(&mut State) -> std::result::Result<T, Errno>,
+    ) -> Result<T> {
+        let mut state = self.state.borrow_mut();
+        let result = match state.faults.check(operation) {
+            Some(errno) => Err(errno),
+            None => work(&mut state),
+        };
+        result.map_err(|errno| {
+            HostError::io(operation.verb(), path, std::io::Error::from_raw_os_error(errno))
+        })
+    }
+}
+
+impl State {
+    pub(super) fn caller(&self) -> Caller {
+        Caller { uid: self.uid, gid: self.gid }
+    }
+
+    fn walk(&self, path: &Path, last: Last) -> std::result::Result<Found, Errno> {
+        self.tree.walk(&self.cwd, path, last, self.caller())
+    }
+
+    pub(super) fn find(&self, path: &Path, last: Last) -> std::result::Result<Ino, Errno> {
+        self.walk(path, last)?.ino.ok_or(libc::ENOENT)
+    }
+
+    // The place for a change: its directory must be writable by the caller.
+    fn place(&self, path: &Path) -> std::result::Result<Found, Errno> {
+        let found = self.walk(path, Last::Keep)?;
+        if found.name.is_empty() {
+            return Err(libc::EBUSY);
+        }
+        if self.caller().may(self.tree.get(found.parent), WRITE | 1) {
+            Ok(found)
+        } else {
+            Err(libc::EACCES)
+        }
+    }
+
+    fn vacant(&self, path: &Path) -> std::result::Result<Found, Errno> {
+        let found = self.place(path)?;
+        if found.ino.is_some() { Err(libc::EEXIST) } else { Ok(found) }
+    }
+
+    fn owned(&self, path: &Path) -> std::result::Result<Ino, Errno> {
+        let ino = self.find(path, Last::Keep)?;
+        if self.uid == 0 || self.tree.get(ino).uid == self.uid { Ok(ino) } else { Err(libc::EPERM) }
+    }
+
+    pub(super) fn fresh(&self, body: Body, mode: u32) -> Inode {
+        Inode {
+            body,
+            mode: mode & 0o7777,
+            uid: self.uid,
+            gid: self.gid,
+            links: 1,
+            atime: self.now,
+            mtime: self.now,
+            ctime: self.now,
+            xattrs: std::collections::BTreeMap::new(),
+        }
+    }
+
+    fn create(&mut self, place: &Found, inode: Inode) {
+        let ino = self.tree.add(inode);
+        self.tree.enter(place.parent, &place.name, ino, self.now);
+    }
+
+    fn content(&self, path: &Path) -> std::result::Result<Vec<u8>, Errno> {
+        let ino = self.find(path, Last::Follow)?;
+        let inode = self.tree.get(ino);
+        if !self.caller().may(inode, READ) {
+            return Err(libc::EACCES);
+        }
+        match &inode.body {
+            Body::File(content) => Ok(content.clone()),
+            Body::Dir(_) => Err(libc::EISDIR),
+            Body::Symlink(_) | Body::Special(_) => Err(libc::ENXIO),
+        }
+    }
+
+    fn write(
+        &mut self,
+        path: &Path,
+        content: &[u8],
+        options: &WriteOptions,
+    ) -> std::result::Result<(), Errno> {
+        let place = self.place(path)?;
+        let mut inode = match place.ino.map(|ino| self.tree.get(ino)) {
+            Some(old) if matches!(old.body, Body::Dir(_)) => return Err(libc::EISDIR),
+            Some(old) if matches!(old.body, Body::File(_)) => {
+                Inode { links: 1, body: Body::File(content.to_vec()), ..old.clone() }
+            }
+            _ => self.fresh(Body::File(content.to_vec()), 0o600),
+        };
+        if self.uid != 0 && options.uid.is_some_and(|uid| uid != self.uid) {
+            return Err(libc::EPERM);
+        }
+        inode.mode = options.mode.unwrap_or(inode.mode) & 0o7777;
+        inode.uid = options.uid.unwrap_or(inode.uid);
+        inode.gid = options.gid.unwrap_or(inode.gid);
+        inode.mtime = options.mtime.unwrap_or(self.now);
+        inode.ctime = self.now;
+        self.create(&place, inode);
+        Ok(())
+    }
+
+    fn append(&mut self, path: &Path, content: &[u8], mode: u32) -> std::result::Result<(), Errno> {
+        let found = self.walk(path, Last::Follow)?;
+        let Some(ino) = found.ino else {
+            let place = self.place(&found.real)?;
+            let inode = self.fresh(Body::File(content.to_vec()), mode);
+            self.create(&place, inode);
+            return Ok(());
+        };
+        if !self.caller().may(self.tree.get(ino), WRITE) {
+            return Err(libc::EACCES);
+        }
+        match &mut self.tree.get_mut(ino).body {
+            Body::File(old) => old.extend_from_slice(content),
+            Body::Dir(_) => return Err(libc::EISDIR),
+            Body::Symlink(_) | Body::Special(_) => return Err(libc::ENXIO),
+        }
+        self.tree.touch(ino, self.now);
+        Ok(())
+    }
+
+    fn rename(&mut self, from: &Path, to: &Path) -> std::result::Result<(), Errno> {
+        let source = self.place(from)?;
+        let ino = source.ino.ok_or(libc::ENOENT)?;
+        let target = self.place(to)?;
+        let moves_dir = self.tree.dir(ino).is_some();
+        if let Some(old) = target.ino {
+            if old == ino {
+                return Ok(());
+            }
+            match self.tree.dir(old) {
+                Some(_) if !moves_dir => return Err(libc::EISDIR),
+                Some(names) if !names.is_empty() => return Err(libc::ENOTEMPTY),
+                None if moves_dir => return Err(libc::ENOTDIR),
+                _ => {}
+            }
+        }
+        if moves_dir && target.real.starts_with(&source.real) {
+            return Err(libc::EINVAL);
+        }
+        // The link count covers the moment in which both names exist; a directory would be
+        // dropped by the count, so it is moved by hand.
+        if moves_dir {
+            let inode = self.tree.get(ino).clone();
+            let moved = self.tree.add(inode);
+            self.tree.leave(source.parent, &source.name, self.now);
+            self.tree.enter(target.parent, &target.name, moved, self.now);
+        } else {
+            self.tree.get_mut(ino).links += 1;
+            self.tree.leave(source.parent, &source.name, self.now);
+            self.tree.enter(target.parent, &target.name, ino, self.now);
+        }
+        Ok(())
+    }
+}
+
+impl Files for MemoryHost {
+    fn stat(&self, path: &Path) -> Result<Meta> {
+        self.ask(Operation::Stat, path, |state| {
+            Ok(state.tree.meta(state.find(path, Last::Follow)?))
+        })
+    }
+
+    fn lstat(&self, path: &Path) -> Result<Meta> {
+        self.ask(Operation::Lstat, path, |state| Ok(state.tree.meta(state.find(path, Last::Keep)?)))
+    }
+
+    fn read(&self, path: &Path) -> Result<Vec<u8>> {
+        self.ask(Operation::Read, path, |state| state.content(path))
+    }
+
+    fn open(&self, path: &Path) -> Result<Reader<'_>> {
+        let content = self.ask(Operation::Open, path, |state| state.content(path))?;
+        Ok(Box::new(Cursor::new(content)))
+    }
+
+    fn read_link(&self, path: &Path) -> Result<PathBuf> {
+        self.ask(Operation::ReadLink, path, |state| {
+            match &state.tree.get(state.find(path, Last::Keep)?).body {
+                Body::Symlink(target) => Ok(target.clone()),
+                _ => Err(libc::EINVAL),
+            }
+        })
+    }
+
+    fn list(&self, path: &Path) -> Result<Vec<Entry>> {
+        self.ask(Operation::List, path, |state| {
+            let ino = state.find(path, Last::Follow)?;
+            let names = state.tree.dir(ino).ok_or(libc::ENOTDIR)?;
+            if !state.caller().may(state.tree.get(ino), READ) {
+                return Err(libc::EACCES);
+            }
+            Ok(names.keys().map(|name| Entry { name: name.clone() }).collect())
+        })
+    }
+
+    fn real_path(&self, path: &Path) -> Result<PathBuf> {
+        self.ask(Operation::RealPath, path, |state| {
+            let found = state.walk(path, Last::Follow)?;
+            found.ino.map(|_| found.real).ok_or(libc::ENOENT)
+        })
+    }
+
+    fn space(&self, path: &Path) -> Result<FsSpace> {
+        self.ask(Operation::Space, path, |state| {
+            state.find(path, Last::Follow)?;
+            Ok(state.space)
+        })
+    }
+
+    fn write(&self, path: &Path, content: &[u8], options: &WriteOptions) -> Result<()> {
+        self.ask(Operation::Write, path, |state| state.write(path, content, options))
+    }
+
+    fn append(&self, path: &Path, content: &[u8], mode: u32) -> Result<()> {
+        self.ask(Operation::Append, path, |state| state.append(path, content, mode))
+    }
+
+    fn make_dir(&self, path: &Path, mode: u32) -> Result<()> {
+        self.ask(Operation::MakeDir, path, |state| {
+            let place = state.vacant(path)?;
+            let inode = state.fresh(Body::Dir(std::collections::BTreeMap::new()), mode);
+            state.create(&place, inode);
+            Ok(())
+        })
+    }
+
+    fn make_fifo(&self, path: &Path, mode: u32) -> Result<()> {
+        self.ask(Operation::MakeFifo, path, |state| {
+            let place = state.vacant(path)?;
+            let inode = state.fresh(Body::Special(Kind::Fifo), mode);
+            state.create(&place, inode);
+            Ok(())
+        })
+    }
+
+    fn remove_file(&self, path: &Path) -> Result<()> {
+        self.ask(Operation::RemoveFile, path, |state| {
+            let place = state.place(path)?;
+            if state.tree.dir(place.ino.ok_or(libc::ENOENT)?).is_some() {
+                return Err(libc::EISDIR);
+            }
+            state.tree.leave(place.parent, &place.name, state.now);
+            Ok(())
+        })
+    }
+
+    fn remove_dir(&self, path: &Path) -> Result<()> {
+        self.ask(Operation::RemoveDir, path, |state| {
+            let place = state.place(path)?;
+            let names = state.tree.dir(place.ino.ok_or(libc::ENOENT)?).ok_or(libc::ENOTDIR)?;
+            if !names.is_empty() {
+                return Err(libc::ENOTEMPTY);
+            }
+            state.tree.leave(place.parent, &place.name, state.now);
+            Ok(())
+        })
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> Result<()> {
+        self.ask(Operation::Rename, from, |state| state.rename(from, to))
+    }
+
+    fn symlink(&self, target: &Path, path: &Path) -> Result<()> {
+        self.ask(Operation::Symlink, path, |state| {
+            let place = state.vacant(path)?;
+            let inode = state.fresh(Body::Symlink(target.to_owned()), 0o777);
+            state.create(&place, inode);
+            Ok(())
+        })
+    }
+
+    fn hard_link(&self, existing: &Path, path: &Path) -> Result<()> {
+        self.ask(Operation::HardLink, path, |state| {
+            let ino = state.find(existing, Last::Keep)?;
+            if state.tree.dir(ino).is_some() {
+                return Err(libc::EPERM);
+            }
+            let place = state.vacant(path)?;
+            state.tree.get_mut(ino).links += 1;
+            state.tree.enter(place.parent, &place.name, ino, state.now);
+            Ok(())
+        })
+    }
+
+    fn set_mode(&self, path: &Path, mode: u32) -> Result<()> {
+        self.ask(Operation::SetMode, path, |state| {
+            let ino = state.owned(path)?;
+            let now = state.now;
+            let inode = state.tree.get_mut(ino);
+            if matches!(inode.body, Body::Symlink(_)) {
+                return Err(libc::ELOOP);
+            }
+            inode.mode = mode & 0o7777;
+            inode.ctime = now;
+            Ok(())
+        })
+    }
+
+    fn set_owner(&self, path: &Path, uid: Option<u32>, gid: Option<u32>) -> Result<()> {
+        self.ask(Operation::SetOwner, path, |state| {
+            let ino = state.owned(path)?;
+            if state.uid != 0 && uid.is_some_and(|uid| uid != state.uid) {
+                return Err(libc::EPERM);
+            }
+            let now = state.now;
+            let inode = state.tree.get_mut(ino);
+            inode.uid = uid.unwrap_or(inode.uid);
+            inode.gid = gid.unwrap_or(inode.gid);
+            // As the kernel does: a change of owner takes the set-id bits of a file away.
+            if matches!(inode.body, Body::File(_)) {
+                inode.mode &= 0o1777;
+            }
+            inode.ctime = now;
+            Ok(())
+        })
+    }
+
+    fn set_times(&self, path: &Path, atime: Option<Time>, mtime: Option<Time>) -> Result<()> {
+        self.ask(Operation::SetTimes, path, |state| {
+            let ino = state.owned(path)?;
+            let now = state.now;
+            let inode = state.tree.get_mut(ino);
+            inode.atime = atime.unwrap_or(inode.atime);
+            inode.mtime = mtime.unwrap_or(inode.mtime);
+            inode.ctime = now;
+            Ok(())
+        })
+    }
+
+    fn xattrs(&self, path: &Path) -> Result<Vec<OsString>> {
+        self.ask(Operation::Xattrs, path, |state| {
+            let ino = state.find(path, Last::Keep)?;
+            Ok(state.tree.get(ino).xattrs.keys().cloned().collect())
+        })
+    }
+
+    fn xattr(&self, path: &Path, name: &str) -> Result<Option<Vec<u8>>> {
+        self.ask(Operation::Xattr, path, |state| {
+            let ino = state.find(path, Last::Keep)?;
+            Ok(state.tree.get(ino).xattrs.get(std::ffi::OsStr::new(name)).cloned())
+        })
+    }
+
+    fn set_xattr(&self, path: &Path, name: &str, value: Option<&[u8]>) -> Result<()> {
+        self.ask(Operation::SetXattr, path, |state| {
+            let ino = state.owned(path)?;
+            let xattrs = &mut state.tree.get_mut(ino).xattrs;
+            match value {
+                Some(value) => xattrs.insert(name.into(), value.to_vec()),
+                None => xattrs.remove(std::ffi::OsStr::new(name)),
+            };
+            Ok(())
+        })
+    }
+
+    fn settle(&self) -> Result<()> {
+        self.ask(Operation::Settle, Path::new("/"), |_| Ok(()))
+    }
+
+    fn commit(&self) -> Result<()> {
+        self.ask(Operation::Commit, Path::new("/"), |_| Ok(()))
+    }
+}
