@@ -7,6 +7,7 @@
 use std::ffi::OsString;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::{Result, Time};
 
@@ -120,8 +121,9 @@ pub trait Files {
     fn list(&self, path: &Path) -> Result<Vec<Entry>>;
     /// The path with every link resolved.
     fn real_path(&self, path: &Path) -> Result<PathBuf>;
-    /// Room on the file system that holds the path.
-    fn space(&self, path: &Path) -> Result<FsSpace>;
+    /// Room on the file system that holds the path. A dead network file system costs no
+    /// more than the limit and gives an error of kind `TimedOut`.
+    fn space(&self, path: &Path, limit: Duration) -> Result<FsSpace>;
 
     /// Makes `path` a regular file with this content, replacing an old one as a whole: a
     /// reader, a kill and a power loss see the old or the new file. Keeps the old file's

@@ -121,11 +121,12 @@ impl Files for RecordingHost<'_> {
         Stat stat(path) -> Meta;
         Lstat lstat(path) -> Meta;
         Read read(path) -> Vec<u8>;
+        Read read_with_meta(path) -> (Meta, Vec<u8>);
         Open open(path) -> Reader<'_>;
         ReadLink read_link(path) -> PathBuf;
         List list(path) -> Vec<Entry>;
         RealPath real_path(path) -> PathBuf;
-        Space space(path) -> FsSpace;
+        Space space(path, limit: Duration) -> FsSpace;
         Write write(path, content: &[u8], options: &WriteOptions) -> ();
         Append append(path, content: &[u8], mode: u32) -> ();
         MakeDir make_dir(path, mode: u32) -> ();

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::tree::{Body, Caller, Errno, Found, Ino, Inode, Last};
 use super::{MemoryHost, State};
@@ -229,7 +230,7 @@ impl Files for MemoryHost {
         })
     }
 
-    fn space(&self, path: &Path) -> Result<FsSpace> {
+    fn space(&self, path: &Path, _limit: Duration) -> Result<FsSpace> {
         self.ask(Operation::Space, path, |state| {
             state.find(path, Last::Follow)?;
             Ok(state.space)

@@ -7,6 +7,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, Timespec, Timestamps, XattrFlags};
@@ -182,8 +183,14 @@ impl Files for OsHost {
         std::fs::canonicalize(path).map_err(|error| HostError::io("resolve", path, error))
     }
 
-    fn space(&self, path: &Path) -> Result<FsSpace> {
-        let space = rustix::fs::statvfs(path).map_err(failed("measure", path))?;
+    fn space(&self, path: &Path, limit: Duration) -> Result<FsSpace> {
+        // The call cannot be interrupted on a dead network file system, so it is made by a
+        // thread that is left behind when the limit is over.
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let asked = path.to_owned();
+        std::thread::spawn(move || sender.send(rustix::fs::statvfs(&asked)));
+        let answer = receiver.recv_timeout(limit).unwrap_or(Err(Errno::TIMEDOUT));
+        let space = answer.map_err(failed("measure", path))?;
         Ok(FsSpace {
             total: space.f_blocks * space.f_frsize,
             free: space.f_bfree * space.f_frsize,
