@@ -1,0 +1,155 @@
+//! The store on a real disk: what is remembered, who may read it, what breakage does.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test looks at the machine from outside"
+)]
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use fx_host::{OsHost, Time};
+use fx_store::{Backup, Mark, RunInfo, StepRecord, Store, StoreError};
+
+fn open(dir: &Path) -> Store {
+    let opened = Store::open(&OsHost::new(), dir).unwrap();
+    assert_eq!(opened.moved_aside, None);
+    opened.store
+}
+
+fn at(secs: i64) -> Time {
+    Time::from_secs(secs)
+}
+
+#[test]
+fn a_run_is_remembered_with_its_steps() {
+    let dir = tempfile::tempdir().unwrap();
+    let state = dir.path().join("a/b/state");
+    let mut store = open(&state);
+    let info = RunInfo { started: at(100), target: "site.cf".into(), verb: "run".into() };
+    let id = store.begin_run(&info).unwrap();
+    assert_eq!(store.run(id).unwrap().unwrap().exit, None, "a killed run stays open");
+    let mut record = store.run(id).unwrap().unwrap();
+    (record.exit, record.elapsed_ms, record.repaired) = (Some(0), Some(12), 1);
+    let step = StepRecord {
+        number: 1,
+        resource: "file[/x]".into(),
+        outcome: "repaired".into(),
+        changed: "content,mode".into(),
+        ..StepRecord::default()
+    };
+    store.end_run(&record, [step.clone()]).unwrap();
+    drop(store);
+    let store = open(&state);
+    assert_eq!(store.runs(10).unwrap(), [record]);
+    assert_eq!(store.steps(id).unwrap(), [step]);
+    assert_eq!(fs::metadata(&state).unwrap().mode() & 0o777, 0o700, "state is private");
+}
+
+#[test]
+fn only_the_latest_runs_are_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = open(dir.path());
+    for n in 0..210 {
+        let id = store
+            .begin_run(&RunInfo { started: at(n), target: "t".into(), verb: "run".into() })
+            .unwrap();
+        let record = store.run(id).unwrap().unwrap();
+        store.end_run(&record, [StepRecord { number: 1, ..StepRecord::default() }]).unwrap();
+    }
+    let runs = store.runs(1000).unwrap();
+    assert_eq!((runs.len(), runs[0].id, runs[199].id), (200, 210, 11));
+    assert!(store.steps(10).unwrap().is_empty(), "their steps go with them");
+}
+
+#[test]
+fn times_marks_baselines_and_backups() {
+    let store = Store::in_memory().unwrap();
+    assert!(store.is_due("k", at(1000), 60).unwrap());
+    store.set_last_time("k", at(1000)).unwrap();
+    let table = [(1001, false), (1059, false), (1060, true), (999, true)];
+    for (now, due) in table {
+        assert_eq!(
+            store.is_due("k", at(now), 60).unwrap(),
+            due,
+            "at {now}; a clock set back makes it due"
+        );
+    }
+
+    store.set_mark("classes", "b", b"", Some(at(50))).unwrap();
+    store.set_mark("classes", "a", b"\xff", None).unwrap();
+    assert_eq!(store.marks("classes", at(49)).unwrap().len(), 2);
+    assert_eq!(
+        store.marks("classes", at(50)).unwrap(),
+        [Mark { name: "a".into(), value: b"\xff".to_vec(), expires: None }]
+    );
+    assert!(
+        store.remove_mark("classes", "a").unwrap() && !store.remove_mark("classes", "a").unwrap()
+    );
+
+    store.set_baseline("file[/x]", "mode", "0644").unwrap();
+    store.set_baseline("file[/x]", "mode", "0600").unwrap();
+    assert_eq!(store.baseline("file[/x]", "mode").unwrap().as_deref(), Some("0600"));
+    assert_eq!(store.baseline("file[/x]", "owner").unwrap(), None);
+
+    let backup = |made| Backup {
+        path: "/etc/x".into(),
+        kept_at: format!("/b/{made}").into(),
+        digest: "d".into(),
+        made: at(made),
+        run: None,
+    };
+    store.add_backup(&backup(1)).unwrap();
+    store.add_backup(&backup(2)).unwrap();
+    assert_eq!(store.backups(Path::new("/etc/x")).unwrap(), [backup(2), backup(1)]);
+}
+
+#[test]
+fn a_broken_store_is_moved_aside_and_the_work_goes_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("state.db");
+    drop(open(dir.path()));
+    let good = fs::read(&file).unwrap();
+    let mut seed = 1u64;
+    let mut moved = 0;
+    for round in 0..60 {
+        let mut bytes = good.clone();
+        match round % 3 {
+            0 => bytes.truncate(bytes.len() * round / 60),
+            1 => bytes[..100].fill(round as u8),
+            _ => {
+                for _ in 0..200 {
+                    seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                    let place = (seed >> 33) as usize % bytes.len();
+                    bytes[place] ^= 1 << (seed >> 20 & 7);
+                }
+            }
+        }
+        for old in fs::read_dir(dir.path()).unwrap() {
+            fs::remove_file(old.unwrap().path()).unwrap();
+        }
+        fs::write(&file, bytes).unwrap();
+        let opened = Store::open(&OsHost::new(), dir.path()).unwrap();
+        moved += usize::from(opened.moved_aside.is_some());
+        if let Some(aside) = &opened.moved_aside {
+            assert!(aside.exists());
+        }
+        let info = RunInfo { started: at(1), target: "t".into(), verb: "run".into() };
+        // Damage that shows only in use must be an error, never a panic.
+        let _ = opened.store.begin_run(&info);
+    }
+    assert!(moved > 20, "{moved} broken stores were found");
+}
+
+#[test]
+fn a_newer_store_is_refused_and_left_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    drop(open(dir.path()));
+    let db = rusqlite::Connection::open(dir.path().join("state.db")).unwrap();
+    db.pragma_update(None, "user_version", 99).unwrap();
+    drop(db);
+    let error = Store::open(&OsHost::new(), dir.path()).err().unwrap();
+    assert!(matches!(error, StoreError::Newer { found: 99, .. }), "{error}");
+}
