@@ -3,8 +3,13 @@
 
 #![forbid(unsafe_code)]
 
+mod exit;
+mod log;
+mod paths;
 mod persona;
 mod personas;
+mod session;
+mod terminal;
 
 use std::process::ExitCode;
 

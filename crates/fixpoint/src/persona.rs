@@ -25,6 +25,11 @@ const PERSONAS: &[(&str, Entry)] =
 /// Names that only `fixpoint NAME` takes: a link named `ruby` would shadow the real one.
 const VERBS_WITH_OWN_FLAGS: &[(&str, Entry)] = &[("ruby", ruby::main)];
 
+/// The names a link may have.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    PERSONAS.iter().map(|(name, _)| *name)
+}
+
 /// Runs the persona that the arguments name; the native one when they name none.
 pub(crate) fn run(argv: Vec<OsString>) -> u8 {
     let mut args = argv.into_iter();

@@ -21,6 +21,7 @@ mod net;
 mod os;
 mod lock;
 mod signals;
+mod system_log;
 mod sandbox;
 mod memory;
 mod operation;
@@ -41,6 +42,7 @@ pub use os::OsHost;
 pub use recording::{Record, RecordingHost};
 pub use sandbox::{Layer, Sandbox, SandboxOptions};
 pub use signals::{stop_on_signals, stop_signal};
+pub use system_log::{Priority, SystemLog, SystemLogKind};
 
 /// Result of anything asked of the machine.
 pub type Result<T, E = HostError> = std::result::Result<T, E>;

@@ -51,8 +51,8 @@ impl Sandbox {
         let mountinfo = std::fs::read("/proc/self/mountinfo")
             .map_err(|error| fail("read the mounts", error))?;
         let layers = mounts::layers(&String::from_utf8_lossy(&mountinfo), &options.shared);
-        let recipe = mounts::recipe(&layers, options);
-        let init = init::start(&recipe, options.net).map_err(|(step, error)| fail(&step, error))?;
+        let steps = mounts::build_steps(&layers, options);
+        let init = init::start(&steps, options.net).map_err(|(step, error)| fail(&step, error))?;
         let open = |name: &str| {
             let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::CLOEXEC;
             let path = format!("/proc/{}/{name}", init.pid());

@@ -7,6 +7,7 @@
 
 mod bytes;
 mod json;
+mod yaml;
 mod sensitive;
 mod value;
 

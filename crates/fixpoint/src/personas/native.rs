@@ -1,8 +1,66 @@
-//! The native persona.
+//! Our own command line: verbs, their help, and the way to each.
+
+mod facts;
+mod generate;
+mod history;
+mod link;
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::persona::Invocation;
+use crate::{exit, terminal};
+
+/// Runs CFEngine policy, Puppet manifests and Chef cookbooks on one engine.
+#[derive(Parser)]
+#[command(name = "fixpoint", version, max_term_width = 100, disable_help_subcommand = true)]
+#[command(after_help = exit::TABLE)]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Show what the machine is
+    Facts(facts::Args),
+    /// List past runs, or show one with its steps
+    History(history::Args),
+    /// Make links named like the tools fixpoint can be
+    Link(link::Args),
+    /// Print the completion script for a shell
+    Completions(generate::CompletionArgs),
+    /// Write the manual pages into a directory
+    Man(generate::ManArgs),
+}
 
 pub(crate) fn main(invocation: &Invocation) -> u8 {
-    let _ = (invocation.name, &invocation.args);
-    64
+    let argv = std::iter::once(invocation.name.into()).chain(invocation.args.iter().cloned());
+    let parsed =
+        command().try_get_matches_from(argv).and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed {
+        Ok(cli) => cli,
+        Err(error) => {
+            let told = error.print();
+            let asked_for = !error.use_stderr();
+            return if asked_for && told.is_ok() { exit::OK } else { exit::USAGE };
+        }
+    };
+    match cli.verb {
+        Verb::Facts(args) => facts::run(&args),
+        Verb::History(args) => history::run(&args),
+        Verb::Link(args) => link::run(&args),
+        Verb::Completions(args) => generate::completions(&args),
+        Verb::Man(args) => generate::man(&args),
+    }
+}
+
+/// The whole command line, for parsing and for everything generated from it.
+fn command() -> clap::Command {
+    Cli::command()
+}
+
+/// Says what went wrong and gives the code for it.
+fn failed(error: impl std::fmt::Display) -> u8 {
+    terminal::complain(error);
+    exit::ERROR
 }

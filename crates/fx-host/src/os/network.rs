@@ -101,14 +101,14 @@ fn without_credentials(url: &str) -> String {
 
 /// The certificates the distribution trusts; those compiled in where it ships none.
 fn system_roots(host: &OsHost) -> RootCerts {
-    const BUNDLES: [&str; 4] = [
+    const CA_FILES: [&str; 4] = [
         "/etc/ssl/certs/ca-certificates.crt",
         "/etc/pki/tls/certs/ca-bundle.crt",
         "/etc/ssl/ca-bundle.pem",
         "/etc/ssl/cert.pem",
     ];
-    let bundle = BUNDLES.iter().find_map(|path| host.read_opt(path.as_ref()).ok().flatten());
-    let Some(pem) = bundle else { return RootCerts::WebPki };
+    let found = CA_FILES.iter().find_map(|path| host.read_opt(path.as_ref()).ok().flatten());
+    let Some(pem) = found else { return RootCerts::WebPki };
     let certificates: Vec<Certificate<'static>> = ureq::tls::parse_pem(&pem)
         .filter_map(|item| match item {
             Ok(ureq::tls::PemItem::Certificate(cert)) => Some(cert),

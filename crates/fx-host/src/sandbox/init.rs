@@ -118,9 +118,9 @@ fn ready(step: &Step) -> Vec<Ready> {
 
 /// Starts the first process and waits until the box stands.
 #[expect(unsafe_code, reason = "new namespaces for a child need the clone system call")]
-pub(super) fn start(recipe: &[Step], net: bool) -> Result<Init, (String, io::Error)> {
-    let steps: Vec<Ready> = recipe.iter().flat_map(ready).collect();
-    let names: Vec<String> = recipe.iter().map(|step| format!("{step:?}")).collect();
+pub(super) fn start(planned: &[Step], net: bool) -> Result<Init, (String, io::Error)> {
+    let steps: Vec<Ready> = planned.iter().flat_map(ready).collect();
+    let names: Vec<String> = planned.iter().map(|step| format!("{step:?}")).collect();
     let (reader, writer) = io::pipe().map_err(|error| ("make a pipe".to_owned(), error))?;
     let mut flags = libc::CLONE_NEWNS
         | libc::CLONE_NEWPID

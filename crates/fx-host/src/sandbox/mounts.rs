@@ -71,7 +71,7 @@ fn unescape(text: &str) -> String {
 }
 
 /// Everything to be done after the box's store is mounted and before its root is entered.
-pub(super) fn recipe(layers: &[Layer], options: &SandboxOptions) -> Vec<Step> {
+pub(super) fn build_steps(layers: &[Layer], options: &SandboxOptions) -> Vec<Step> {
     let inside = |path: &str| Path::new("root").join(path.trim_start_matches('/'));
     let mut steps = vec![Step::Dir("root".into(), 0o755)];
     for (number, layer) in layers.iter().enumerate() {

@@ -1,0 +1,245 @@
+//! One run put together: machine, store, ledger, sinks and lock; then the language; then
+//! everything closed in the right order, whatever happened.
+
+use std::path::Path;
+use std::rc::Rc;
+
+use fx_engine::{Cancel, Event, Ledger, Level, Run, Sink};
+use fx_host::{Clock, Files, Lock, Locked, OsHost, stop_signal};
+use fx_report::console::native::{Native, Verbosity};
+use fx_report::{JsonLines, Screen};
+use fx_source::{Origin, SourceMap};
+use fx_store::{RunInfo, StepRecord, Store};
+
+use crate::terminal::{self, ColorChoice};
+use crate::{exit, paths};
+
+/// Form of a run's output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Format {
+    /// For people
+    #[default]
+    Text,
+    /// One JSON object a line
+    Json,
+    /// One line a step, the same on every machine
+    Trace,
+}
+
+/// What the user asked of the output.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct OutputArgs {
+    /// Form of the output
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: Format,
+    /// Tell also what was kept or skipped, and why it was its turn
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+    /// Tell failures and the summary only
+    #[arg(short, long, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+    /// When to use colour
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) color: ColorChoice,
+    /// Send messages to the system's log as well
+    #[arg(long, value_enum)]
+    pub(crate) log: Option<crate::log::Target>,
+}
+
+/// A run in the making.
+pub(crate) struct Session {
+    host: OsHost,
+    sources: Rc<SourceMap>,
+    ledger: Ledger,
+    cancel: Cancel,
+    screen: Rc<Screen>,
+    console: Option<Rc<Native>>,
+    format: Format,
+    record: Option<(Store, i64)>,
+    _lock: Option<Lock>,
+}
+
+/// Whether the run may change the machine, and so needs the lock and leaves a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// It changes things.
+    Changing,
+    /// It only looks.
+    Looking,
+}
+
+impl Session {
+    /// Puts everything together; an exit code where that is not possible.
+    pub(crate) fn open(
+        verb: &str,
+        target: &str,
+        kind: Kind,
+        output: &OutputArgs,
+    ) -> Result<Session, u8> {
+        let flag = fx_host::stop_on_signals();
+        let host = OsHost::cancelled_by(std::sync::Arc::clone(&flag));
+        let screen = Rc::new(terminal::screen(&host, output.color));
+        let sources = Rc::new(SourceMap::new());
+        let ledger = Ledger::new();
+        let console = match output.format {
+            Format::Text => {
+                let verbosity = match (output.verbose, output.quiet) {
+                    (true, _) => Verbosity::Verbose,
+                    (_, true) => Verbosity::Quiet,
+                    _ => Verbosity::Normal,
+                };
+                let native =
+                    Rc::new(Native::new(Rc::clone(&screen), Rc::clone(&sources), verbosity));
+                let sink: Rc<dyn Sink> = Rc::<Native>::clone(&native);
+                ledger.watch(sink);
+                Some(native)
+            }
+            Format::Json => {
+                ledger.watch(Rc::new(JsonLines::new(Rc::clone(&screen), Rc::clone(&sources))));
+                None
+            }
+            Format::Trace => None,
+        };
+        if let Some(target) = output.log {
+            match crate::log::SystemLogSink::open(target) {
+                Ok(sink) => ledger.watch(Rc::new(sink)),
+                Err(error) => terminal::complain(error),
+            }
+        }
+        let (lock, record) = match kind {
+            Kind::Changing => {
+                let dir = paths::state_dir(&host);
+                let record = begin_record(&host, &dir, verb, target);
+                (take_lock(&dir)?, record)
+            }
+            Kind::Looking => (None, None),
+        };
+        ledger.emit(&Event::RunStarted { target });
+        let cancel = Cancel::from_flag(flag);
+        Ok(Session {
+            host,
+            sources,
+            ledger,
+            cancel,
+            screen,
+            console,
+            format: output.format,
+            record,
+            _lock: lock,
+        })
+    }
+
+    /// What a language gets.
+    pub(crate) fn run(&self) -> Run<'_> {
+        Run { host: &self.host, ledger: &self.ledger, cancel: &self.cancel }
+    }
+
+    /// The sources of this run, for a language to add to.
+    pub(crate) fn sources(&self) -> &Rc<SourceMap> {
+        &self.sources
+    }
+
+    /// Makes changes durable, tells the summary, closes the record. The code is the
+    /// language's own unless something was worse.
+    pub(crate) fn close(mut self, code: u8) -> u8 {
+        let mut code = code;
+        if let Err(error) = self.host.commit() {
+            self.ledger.message(Level::Error, &error.to_string(), &Origin::default());
+            code = code.max(exit::ERROR);
+        }
+        if let Some(signal) = stop_signal() {
+            self.ledger.message(
+                Level::Error,
+                &format!("stopped by signal {signal}"),
+                &Origin::default(),
+            );
+            code = code.max(exit::ERROR);
+        }
+        let elapsed = self.host.monotonic();
+        self.ledger.emit(&Event::RunFinished { elapsed });
+        if let Some(console) = &self.console {
+            console.summary(self.ledger.counts(), elapsed);
+        }
+        if self.format == Format::Trace {
+            self.screen.print(&self.ledger.trace(&self.sources));
+        }
+        if let Some((store, id)) = self.record.take()
+            && let Err(error) = end_record(store, id, &self.ledger, &self.sources, code, elapsed)
+        {
+            terminal::complain(error);
+        }
+        if let Err(error) = self.screen.flush() {
+            terminal::complain(format_args!("cannot write to standard output: {error}"));
+            code = code.max(exit::ERROR);
+        }
+        code
+    }
+}
+
+fn take_lock(dir: &Path) -> Result<Option<Lock>, u8> {
+    match Lock::try_take(&dir.join("run.lock")) {
+        Ok(Locked::Taken(lock)) => Ok(Some(lock)),
+        Ok(Locked::Held(holder)) => {
+            terminal::complain(format_args!(
+                "another run is under way (process {}); wait for it or end it",
+                holder.pid
+            ));
+            Err(exit::ERROR)
+        }
+        // A machine whose state directory cannot be written still wants to be repaired.
+        Err(error) => {
+            terminal::complain(error);
+            Ok(None)
+        }
+    }
+}
+
+fn begin_record(host: &OsHost, dir: &Path, verb: &str, target: &str) -> Option<(Store, i64)> {
+    let opened = Store::open(host, dir).and_then(|opened| {
+        if let Some(aside) = &opened.moved_aside {
+            terminal::complain(format_args!(
+                "the state store was broken and is now '{}'",
+                aside.display()
+            ));
+        }
+        let info =
+            RunInfo { started: host.now(), target: target.to_owned(), verb: verb.to_owned() };
+        let id = opened.store.begin_run(&info)?;
+        Ok((opened.store, id))
+    });
+    opened
+        .map_err(|error| terminal::complain(format_args!("this run leaves no record: {error}")))
+        .ok()
+}
+
+fn end_record(
+    mut store: Store,
+    id: i64,
+    ledger: &Ledger,
+    sources: &SourceMap,
+    code: u8,
+    elapsed: std::time::Duration,
+) -> Result<(), fx_store::StoreError> {
+    let Some(mut record) = store.run(id)? else { return Ok(()) };
+    let counts = ledger.counts();
+    record.exit = Some(i64::from(code));
+    record.elapsed_ms = Some(elapsed.as_millis() as i64);
+    (record.kept, record.repaired, record.would_repair) =
+        (counts.kept, counts.repaired, counts.would_repair);
+    (record.failed, record.skipped) = (counts.failed, counts.skipped);
+    let steps = ledger.steps();
+    let rows = steps.iter().map(|step| StepRecord {
+        number: step.id.number(),
+        parent: step.parent.map(fx_engine::StepId::number),
+        phase: step.phase.to_string(),
+        resource: step.resource.to_string(),
+        action: step.action.to_string(),
+        outcome: step.outcome.word().to_owned(),
+        changed: step.changed.join(","),
+        why: step.why.to_string(),
+        origin: step.origin.span.map(|span| sources.location(span).to_string()).unwrap_or_default(),
+        message: step.outcome.failure().map(|failure| failure.message.clone()),
+        elapsed_us: step.elapsed.as_micros() as i64,
+    });
+    store.end_run(&record, rows)
+}

@@ -1,0 +1,3 @@
+//! Console styles: our own, and one for each original tool.
+
+pub mod native;

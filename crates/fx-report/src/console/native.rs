@@ -1,0 +1,275 @@
+//! Our own console style: a line for what changed or failed, diffs, and a summary.
+
+use std::cell::RefCell;
+use std::fmt::Write;
+use std::rc::Rc;
+use std::time::Duration;
+
+use fx_engine::{Change, Counts, Detail, Event, Level, Outcome, Purpose, Sink, Step, StepId};
+use fx_source::SourceMap;
+
+use crate::{Screen, unified};
+
+/// How much is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Verbosity {
+    /// Failures and the summary.
+    Quiet,
+    /// Also what changed.
+    #[default]
+    Normal,
+    /// Also what was kept or skipped, and why now.
+    Verbose,
+}
+
+/// Writes the run as it happens.
+pub struct Native {
+    screen: Rc<Screen>,
+    sources: Rc<SourceMap>,
+    verbosity: Verbosity,
+    changes: RefCell<Vec<(StepId, Change)>>,
+}
+
+impl Native {
+    /// A console on this screen.
+    pub fn new(screen: Rc<Screen>, sources: Rc<SourceMap>, verbosity: Verbosity) -> Native {
+        Native { screen, sources, verbosity, changes: RefCell::default() }
+    }
+
+    /// The line that ends a run.
+    pub fn summary(&self, counts: Counts, elapsed: Duration) {
+        let mut line = format!("{} kept, {} repaired", counts.kept, counts.repaired);
+        for (count, word) in [
+            (counts.would_repair, "to repair"),
+            (counts.failed, "failed"),
+            (counts.skipped, "skipped"),
+        ] {
+            if count > 0 {
+                let _ = write!(line, ", {count} {word}");
+            }
+        }
+        let _ = writeln!(line, " in {:.2} s", elapsed.as_secs_f64());
+        let color = if counts.failed > 0 { RED } else { GREEN };
+        self.screen.print(&self.painted(color, &line));
+    }
+
+    fn painted(&self, color: &str, text: &str) -> String {
+        if self.screen.color() {
+            format!("\x1b[{color}m{}\x1b[0m\n", text.trim_end_matches('\n'))
+        } else {
+            text.to_owned()
+        }
+    }
+
+    fn closed(&self, step: &Step) {
+        let mut kept = self.changes.borrow_mut();
+        let (changes, others): (Vec<_>, Vec<_>) =
+            kept.drain(..).partition(|(id, _)| *id == step.id);
+        *kept = others;
+        drop(kept);
+        let wanted = match step.outcome.level() {
+            Level::Error | Level::Warning => true,
+            Level::Info => self.verbosity >= Verbosity::Normal,
+            _ => self.verbosity >= Verbosity::Verbose,
+        };
+        if !wanted || step.purpose == Purpose::Probe {
+            return;
+        }
+        let word = step.outcome.word();
+        let color = match step.outcome {
+            Outcome::Repaired => GREEN,
+            Outcome::WouldRepair => YELLOW,
+            Outcome::Kept | Outcome::Skipped(_) | Outcome::NotReached => DIM,
+            _ => RED,
+        };
+        let word = if self.screen.color() {
+            format!("\x1b[{color}m{word:<12}\x1b[0m")
+        } else {
+            format!("{word:<12}")
+        };
+        let mut text = format!(
+            "{word} {}{}",
+            "  ".repeat(step.depth as usize),
+            printable(&step.resource.to_string())
+        );
+        if !step.changed.is_empty() {
+            let _ = write!(text, " {}", step.changed.join(", "));
+        }
+        match &step.outcome {
+            Outcome::Skipped(reason) => write!(text, ": {reason}"),
+            outcome => outcome
+                .failure()
+                .map_or(Ok(()), |failure| write!(text, ": {}", printable(&failure.message))),
+        }
+        .expect("writing to a string cannot fail");
+        if self.verbosity >= Verbosity::Verbose && !step.why.is_empty() {
+            let _ = write!(text, " ({})", step.why);
+        }
+        if step.origin.span.is_some() {
+            let _ = write!(text, " at {}", step.origin.short(&self.sources));
+        }
+        text.push('\n');
+        for (_, change) in &changes {
+            describe(&mut text, step, change);
+        }
+        if let Some(output) = step.outcome.failure().and_then(|failure| failure.output.as_deref()) {
+            for line in output.lines() {
+                let _ = writeln!(text, "    | {}", printable(line));
+            }
+        }
+        self.screen.print(&text);
+    }
+}
+
+const RED: &str = "31";
+const GREEN: &str = "32";
+const YELLOW: &str = "33";
+const DIM: &str = "2";
+
+fn describe(text: &mut String, step: &Step, change: &Change) {
+    match &change.detail {
+        Some(Detail::Content { old, new }) => {
+            for line in unified(&step.resource.name, old, new).lines() {
+                let _ = writeln!(text, "    {}", printable(line));
+            }
+        }
+        Some(Detail::Text(sentence)) => {
+            let _ = writeln!(text, "    {}", printable(sentence));
+        }
+        None => {
+            let _ = writeln!(
+                text,
+                "    {}: {} -> {}",
+                change.property,
+                printable(&change.from.to_string()),
+                printable(&change.to.to_string())
+            );
+        }
+    }
+}
+
+/// Text from the machine or from policy must not drive the reader's terminal.
+fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c }).collect()
+}
+
+impl Sink for Native {
+    fn event(&self, event: &Event<'_>) {
+        match event {
+            Event::StepOpened { step } => {
+                self.screen.running(Some(format!("{} {}", step.resource, step.action)));
+            }
+            Event::ChangeMade { step, change } | Event::ChangeWithheld { step, change } => {
+                self.changes.borrow_mut().push((*step, (*change).clone()));
+            }
+            Event::StepClosed { step } => {
+                self.screen.running(None);
+                self.closed(step);
+            }
+            Event::Message { level, text, .. } => {
+                let wanted = match level {
+                    Level::Error | Level::Warning => true,
+                    Level::Notice | Level::Info => self.verbosity >= Verbosity::Normal,
+                    _ => self.verbosity >= Verbosity::Verbose,
+                };
+                if wanted {
+                    let word = match level {
+                        Level::Error => "error: ",
+                        Level::Warning => "warning: ",
+                        _ => "",
+                    };
+                    self.screen.print(&format!("{word}{}\n", printable(text)));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::sync::{Arc, Mutex};
+
+    use fx_engine::{Failure, Ledger, Request, ResourceId};
+    use fx_host::MemoryHost;
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Buffer(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Buffer {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn shown(verbosity: Verbosity) -> String {
+        let buffer = Buffer::default();
+        let screen = Rc::new(Screen::plain(Box::new(buffer.clone())));
+        let console = Rc::new(Native::new(screen, Rc::new(SourceMap::new()), verbosity));
+        let ledger = Ledger::new();
+        let sink: Rc<dyn Sink> = Rc::<Native>::clone(&console);
+        ledger.watch(sink);
+        let host = MemoryHost::new();
+        let open =
+            |name: &str| ledger.open(&host, Request::new(ResourceId::new("file", name), "set"));
+
+        let step = open("/etc/motd");
+        let content = Change::new("content", "{sha256}a", "{sha256}b")
+            .detail(Detail::Content { old: b"a\n".into(), new: b"b\n".into() });
+        ledger.changed(step, &content);
+        ledger.changed(step, &Change::new("mode", "0600", "0644"));
+        ledger.close(&host, step, Outcome::Repaired);
+
+        let step = open("/etc/secret");
+        ledger.withheld(step, &Change::new("content", "hunter1", "hunter2").sensitive());
+        ledger.close(&host, step, Outcome::WouldRepair);
+
+        let step = open("/kept");
+        ledger.close(&host, step, Outcome::Kept);
+        let step = open("/sk\x1bip");
+        ledger.close(&host, step, Outcome::Skipped("no class".into()));
+        let step = open("/bad");
+        ledger.close(&host, step, Failure::new("'make' returned 2").output("no rule\nstop").into());
+        console.summary(ledger.counts(), Duration::from_millis(1234));
+        let bytes = buffer.0.lock().unwrap().clone();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn changes_failures_and_a_summary_are_told_and_secrets_are_not() {
+        expect_test::expect![[r#"
+            repaired     file[/etc/motd] content, mode
+                --- /etc/motd (now)
+                +++ /etc/motd (wanted)
+                @@ -1 +1 @@
+                -a
+                +b
+                mode: 0600 -> 0644
+            would-repair file[/etc/secret] content
+                content: [redacted] -> [redacted]
+            failed       file[/bad]: 'make' returned 2
+                | no rule
+                | stop
+            1 kept, 1 repaired, 1 to repair, 1 failed, 1 skipped in 1.23 s
+        "#]]
+        .assert_eq(&shown(Verbosity::Normal));
+    }
+
+    #[test]
+    fn quiet_tells_failures_and_verbose_everything() {
+        assert_eq!(shown(Verbosity::Quiet).lines().count(), 4);
+        let verbose = shown(Verbosity::Verbose);
+        assert!(
+            verbose.contains("kept         file[/kept]\n")
+                && verbose.contains("skipped      file[/sk\u{fffd}ip]: no class\n"),
+            "{verbose}"
+        );
+    }
+}

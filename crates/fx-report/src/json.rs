@@ -1,0 +1,117 @@
+//! The run as JSON lines, one object an event, for machines. The schema has a version.
+
+use std::rc::Rc;
+
+use fx_engine::{Change, Event, Level, Outcome, Sink, Step};
+use fx_source::SourceMap;
+use serde_json::{Value, json};
+
+use crate::Screen;
+
+/// Version of the form below. Fields may be added; a changed meaning raises it.
+pub const SCHEMA: u32 = 1;
+
+/// Writes every event as one line of JSON.
+pub struct JsonLines {
+    screen: Rc<Screen>,
+    sources: Rc<SourceMap>,
+}
+
+impl JsonLines {
+    /// JSON lines on this screen.
+    pub fn new(screen: Rc<Screen>, sources: Rc<SourceMap>) -> JsonLines {
+        JsonLines { screen, sources }
+    }
+
+    fn step(&self, step: &Step) -> Value {
+        json!({
+            "step": step.id.number(),
+            "parent": step.parent.map(fx_engine::StepId::number),
+            "phase": &*step.phase,
+            "resource": step.resource.to_string(),
+            "action": step.action,
+            "why": &*step.why,
+            "origin": step.origin.span.map(|span| self.sources.location(span).to_string()),
+        })
+    }
+}
+
+fn level(level: Level) -> &'static str {
+    match level {
+        Level::Error => "error",
+        Level::Warning => "warning",
+        Level::Notice => "notice",
+        Level::Info => "info",
+        Level::Verbose => "verbose",
+        Level::Debug => "debug",
+    }
+}
+
+fn change(kind: &str, step: fx_engine::StepId, change: &Change) -> Value {
+    json!({
+        "event": kind, "step": step.number(), "property": change.property,
+        "from": change.from.to_json(), "to": change.to.to_json(),
+    })
+}
+
+fn merged(mut object: Value, more: Value) -> Value {
+    if let (Value::Object(into), Value::Object(from)) = (&mut object, more) {
+        into.extend(from);
+    }
+    object
+}
+
+impl Sink for JsonLines {
+    fn event(&self, event: &Event<'_>) {
+        let object = match event {
+            Event::RunStarted { target } => {
+                json!({ "event": "run_started", "schema": SCHEMA, "target": target })
+            }
+            Event::RunFinished { elapsed } => {
+                json!({ "event": "run_finished", "seconds": elapsed.as_secs_f64() })
+            }
+            Event::SourceLoaded { name } => json!({ "event": "source_loaded", "name": name }),
+            Event::StepOpened { step } => {
+                merged(json!({ "event": "step_opened" }), self.step(step))
+            }
+            Event::StepClosed { step } => {
+                let skipped = match &step.outcome {
+                    Outcome::Skipped(reason) => Some(reason.as_str()),
+                    outcome => outcome.failure().map(|failure| failure.message.as_str()),
+                };
+                let end = json!({
+                    "outcome": step.outcome.word(), "reason": skipped, "changed": step.changed,
+                    "seconds": step.elapsed.as_secs_f64(),
+                });
+                merged(merged(json!({ "event": "step_closed" }), self.step(step)), end)
+            }
+            Event::ChangeMade { step, change: made } => change("change_made", *step, made),
+            Event::ChangeWithheld { step, change: withheld } => {
+                change("change_withheld", *step, withheld)
+            }
+            Event::Output { step, line } => json!({
+                "event": "output", "step": step.map(fx_engine::StepId::number), "line": String::from_utf8_lossy(line),
+            }),
+            Event::Message { level: importance, text, origin, step } => json!({
+                "event": "message", "level": level(*importance), "text": text,
+                "step": step.map(fx_engine::StepId::number),
+                "origin": origin.span.map(|span| self.sources.location(span).to_string()),
+            }),
+            Event::NotificationQueued { from, to } => {
+                json!({ "event": "notification_queued", "from": from.number(), "to": to })
+            }
+            Event::NotificationDelivered { from, to } => {
+                json!({ "event": "notification_delivered", "from": from.number(), "to": to.number() })
+            }
+            Event::Note { code, fields, origin } => {
+                let fields: serde_json::Map<String, Value> =
+                    fields.iter().map(|(key, value)| (key.to_string(), value.to_json())).collect();
+                json!({
+                    "event": "note", "code": code, "fields": fields,
+                    "origin": origin.span.map(|span| self.sources.location(span).to_string()),
+                })
+            }
+        };
+        self.screen.print(&(object.to_string() + "\n"));
+    }
+}

@@ -1,0 +1,138 @@
+//! House rules that a compiler does not check. Runs as a test as well, so that no green
+//! run leaves the tree untidy.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+
+use crate::layers;
+
+/// A file longer than this is two things.
+const MAX_LINES: usize = 800;
+
+/// Files that may be longer, each with the reason.
+const LONG_FILES: &[(&str, &str)] = &[];
+
+/// Crates that serve all languages and so use the words of none.
+const SHARED: &[&str] =
+    &["fx-source", "fx-value", "fx-host", "fx-facts", "fx-engine", "fx-resources", "fx-store"];
+
+/// Words that belong to one language.
+const LANGUAGE_WORDS: &[&str] =
+    &["promise", "bundle", "catalog", "cookbook", "recipe", "noop", "why_run"];
+
+pub(crate) fn run() -> Result<()> {
+    let problems = problems(&root())?;
+    if problems.is_empty() {
+        println!("tidy: nothing to complain about");
+        return Ok(());
+    }
+    for problem in &problems {
+        eprintln!("{problem}");
+    }
+    bail!("{} problems", problems.len())
+}
+
+pub(crate) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace").to_owned()
+}
+
+fn problems(root: &Path) -> Result<Vec<String>> {
+    let mut problems = layers::check(root)?;
+    let deviations = std::fs::read_to_string(root.join("docs/deviations.md")).unwrap_or_default();
+    for file in sources(root)? {
+        let name = file.strip_prefix(root)?.display().to_string();
+        let text = std::fs::read_to_string(&file)?;
+        problems.extend(
+            check_file(&name, &text, &deviations)
+                .into_iter()
+                .map(|problem| format!("{name}: {problem}")),
+        );
+    }
+    Ok(problems)
+}
+
+fn sources(root: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut todo = vec![root.join("crates"), root.join("xtask")];
+    while let Some(dir) = todo.pop() {
+        for entry in std::fs::read_dir(dir)? {
+            let path = entry?.path();
+            if path.is_dir() && path.file_name().is_some_and(|name| name != "target") {
+                todo.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn check_file(name: &str, text: &str, deviations: &str) -> Vec<String> {
+    let mut problems = Vec::new();
+    if !text.starts_with("//! ") {
+        problems.push("the first line must be `//! ` and say what the file is".to_owned());
+    }
+    let lines = text.lines().count();
+    let excused = LONG_FILES.iter().any(|(file, _)| *file == name);
+    if lines > MAX_LINES && !excused {
+        problems.push(format!("{lines} lines: over {MAX_LINES} a file is two things"));
+    }
+    if name.ends_with("/mod.rs") {
+        problems.push("use `foo.rs` beside `foo/`, not `mod.rs`".to_owned());
+    }
+    if SHARED.iter().any(|shared| name.starts_with(&format!("crates/{shared}/src/"))) {
+        problems.extend(language_words(text));
+    }
+    for mark in text.split("Deviation(").skip(1) {
+        let id = mark.split(')').next().unwrap_or_default();
+        let looks_like_one = id.starts_with("D-") && id.len() <= 8;
+        if looks_like_one && !deviations.contains(id) {
+            problems.push(format!("{id} is not in docs/deviations.md"));
+        }
+    }
+    problems
+}
+
+fn language_words(text: &str) -> Vec<String> {
+    let shipped = text.split("#[cfg(test)]").next().unwrap_or_default();
+    let code = shipped.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//"));
+    code.filter_map(|(number, line)| {
+        // Texts may name what they like; the rule is about names in code.
+        let lower: String = line.split('"').step_by(2).collect::<String>().to_lowercase();
+        let word = LANGUAGE_WORDS.iter().find(|word| lower.contains(**word))?;
+        Some(format!("line {}: '{word}' is a word of one language", number + 1))
+    })
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tree_is_tidy() {
+        let problems = problems(&root()).unwrap();
+        assert!(problems.is_empty(), "\n{}", problems.join("\n"));
+    }
+
+    #[test]
+    fn each_rule_can_fail() {
+        let long = format!("//! x\n{}", "\n".repeat(900));
+        let table = [
+            ("crates/a/src/x.rs", "fn main() {}", "first line"),
+            ("crates/a/src/x.rs", long.as_str(), "two things"),
+            ("crates/a/src/x/mod.rs", "//! x", "mod.rs"),
+            ("crates/fx-engine/src/x.rs", "//! x\nstruct PromiseStep;", "line 2: 'promise'"),
+            ("crates/a/src/x.rs", concat!("//! x\n// Deviation", "(D-999): no"), "D-999"),
+        ];
+        for (name, text, expected) in table {
+            let problems = check_file(name, text, "D-001");
+            assert!(problems.len() == 1 && problems[0].contains(expected), "{name}: {problems:?}");
+        }
+        assert!(
+            check_file("crates/fx-engine/src/x.rs", "//! promise\n// a promise", "").is_empty()
+        );
+    }
+}
