@@ -16,6 +16,7 @@ pub mod directory;
 pub mod exec;
 pub mod file;
 pub mod link;
+pub mod package;
 
 use fx_engine::Change;
 
