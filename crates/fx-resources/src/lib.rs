@@ -17,6 +17,7 @@ pub mod exec;
 pub mod file;
 pub mod link;
 pub mod package;
+pub mod service;
 
 use fx_engine::Change;
 
