@@ -59,6 +59,12 @@ impl Reply {
         Reply { stdout: stdout.into(), ..Reply::default() }
     }
 
+    /// Prints this.
+    pub fn stdout(mut self, stdout: impl Into<Vec<u8>>) -> Reply {
+        self.stdout = stdout.into();
+        self
+    }
+
     /// Complains with this.
     pub fn stderr(mut self, stderr: impl Into<Vec<u8>>) -> Reply {
         self.stderr = stderr.into();

@@ -1,0 +1,413 @@
+//! A directory: there or not, with mode and owner, for itself or for all below it, and
+//! with nothing in it that nobody asked for.
+//!
+//! Links below it are changed themselves, never what they point to.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use fx_engine::{Change, Failure, Resource, ResourceId};
+use fx_host::{Host, Meta};
+
+use crate::account::Account;
+use crate::file::apply::{clear_obstruction, resolve, set_attributes};
+use crate::file::observe::{kind_word, obstructed, octal, ownership};
+use crate::file::{Ensure, Links, Obstruction};
+use crate::mode::Mode;
+use crate::wanted;
+
+/// Deeper trees are refused: only an attack builds them.
+const DEPTH_LIMIT: u32 = 1_000;
+
+/// What a directory should be. Properties that are `None` are not looked at.
+#[derive(Clone, Debug, Default)]
+pub struct Desired {
+    /// Where, absolute.
+    pub path: PathBuf,
+    /// Whether it should be there.
+    pub ensure: Ensure,
+    /// Makes missing directories above it.
+    pub parents: bool,
+    /// Mode of the directories made above it; that of this one, where not given.
+    pub parents_mode: Option<u32>,
+    /// Permission bits.
+    pub mode: Option<Mode>,
+    /// Bits of a directory that is created and has no `mode`; 0755 where not given.
+    pub create_mode: Option<u32>,
+    /// Owner.
+    pub owner: Option<Account>,
+    /// Group.
+    pub group: Option<Account>,
+    /// Mode, owner and group go down the tree.
+    pub recurse: Option<Recurse>,
+    /// Removes what is in it, except the names kept.
+    pub purge: Option<Purge>,
+    /// What a symbolic link at the path stands for.
+    pub links: Links,
+    /// What happens to something else that has the name.
+    pub obstruction: Obstruction,
+    /// With `Absent`: removes it with all it holds; else only an empty one goes.
+    pub recursive_removal: bool,
+}
+
+/// How attributes go down a tree.
+#[derive(Clone, Debug, Default)]
+pub struct Recurse {
+    /// Bits of files below; those of the directory itself, where not given.
+    pub file_mode: Option<Mode>,
+    /// Bits of directories below; those of the directory itself, where not given.
+    pub dir_mode: Option<Mode>,
+    /// Directories get execute wherever they get read.
+    pub search_for_read: bool,
+    /// How many levels down; all, where not given.
+    pub depth: Option<u32>,
+}
+
+/// What is kept when the rest goes.
+#[derive(Clone, Default)]
+pub struct Purge {
+    /// Paths relative to the directory that are kept, with the directories above them.
+    pub keep: Rc<[PathBuf]>,
+    /// Looks below the first level as well.
+    pub deep: bool,
+    /// Directories that are not kept are removed with all they hold; else they stay.
+    pub force: bool,
+}
+
+impl std::fmt::Debug for Purge {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Purge(keep {}, deep {}, force {})", self.keep.len(), self.deep, self.force)
+    }
+}
+
+/// A directory with its desired state.
+pub struct Directory {
+    /// What it should be.
+    pub desired: Desired,
+    seen: Option<Seen>,
+}
+
+struct Seen {
+    path: PathBuf,
+    meta: Option<Meta>,
+    mode: Option<u32>,
+    below: Vec<Below>,
+    surplus: Vec<(PathBuf, bool)>,
+}
+
+// Something in the tree whose attributes differ.
+struct Below {
+    path: PathBuf,
+    meta: Meta,
+    mode: Option<u32>,
+    uid: Option<u32>,
+    gid: Option<u32>,
+}
+
+impl Directory {
+    /// A directory that should be like this.
+    pub fn new(desired: Desired) -> Directory {
+        Directory { desired, seen: None }
+    }
+
+    fn look(&self, host: &dyn Host) -> Result<(Seen, Vec<Change>), Failure> {
+        let desired = &self.desired;
+        let mut path = desired.path.clone();
+        let mut meta = host.lstat_opt(&path)?;
+        if desired.links == Links::Follow
+            && desired.ensure != Ensure::Absent
+            && meta.as_ref().is_some_and(Meta::is_symlink)
+        {
+            path = host.real_path(&path)?;
+            meta = host.lstat_opt(&path)?;
+        }
+        let mut seen = Seen { path, meta, mode: None, below: Vec::new(), surplus: Vec::new() };
+        let changes = match (desired.ensure, &seen.meta) {
+            (Ensure::Absent | Ensure::IfPresent, None) => Vec::new(),
+            (Ensure::Absent, Some(meta)) => self.absence(host, &seen.path, meta)?,
+            (Ensure::Present | Ensure::IfPresent, _) => self.presence(host, &mut seen)?,
+        };
+        Ok((seen, changes))
+    }
+
+    fn absence(&self, host: &dyn Host, path: &Path, meta: &Meta) -> Result<Vec<Change>, Failure> {
+        if !meta.is_dir() && self.desired.obstruction == Obstruction::Refuse {
+            return Err(obstructed(path, meta.kind));
+        }
+        if meta.is_dir() && !self.desired.recursive_removal && !host.list(path)?.is_empty() {
+            let text = format!("directory '{}' is not empty and is not removed", path.display());
+            return Err(Failure::new(text));
+        }
+        Ok(vec![Change::new("ensure", kind_word(meta.kind), "absent")])
+    }
+
+    fn presence(&self, host: &dyn Host, seen: &mut Seen) -> Result<Vec<Change>, Failure> {
+        let desired = &self.desired;
+        let current = seen.meta.clone().filter(Meta::is_dir);
+        let mut changes = Vec::new();
+        if current.is_none() {
+            let replaces_link = desired.links == Links::Replace;
+            if let Some(meta) = &seen.meta
+                && desired.obstruction == Obstruction::Refuse
+                && !(meta.is_symlink() && replaces_link)
+            {
+                return Err(obstructed(&seen.path, meta.kind));
+            }
+            let from = seen.meta.as_ref().map_or("absent", |meta| kind_word(meta.kind));
+            changes.push(Change::new("ensure", from, "directory"));
+        }
+        let bits = current.as_ref().map(|meta| meta.mode);
+        if let Some(mode) = &desired.mode {
+            let base = bits.or(desired.create_mode).unwrap_or(0o755);
+            let mode = self.dir_bits(mode, base);
+            seen.mode = Some(mode);
+            if bits != Some(mode) {
+                changes.push(Change::new("mode", bits.map(octal), octal(mode)));
+            }
+        }
+        let ids = current.as_ref().map(|meta| (meta.uid, meta.gid));
+        changes.extend(ownership(host, ids, desired.owner.as_ref(), desired.group.as_ref())?);
+        if current.is_some() {
+            self.look_below(host, seen, &mut changes)?;
+            self.look_for_surplus(host, seen, &mut changes)?;
+        }
+        Ok(changes)
+    }
+
+    fn dir_bits(&self, mode: &Mode, base: u32) -> u32 {
+        let search = self.desired.recurse.as_ref().is_some_and(|recurse| recurse.search_for_read);
+        if search { mode.for_directory(base) } else { mode.apply(base, true) }
+    }
+
+    fn look_below(
+        &self,
+        host: &dyn Host,
+        seen: &mut Seen,
+        changes: &mut Vec<Change>,
+    ) -> Result<(), Failure> {
+        let desired = &self.desired;
+        let Some(recurse) = &desired.recurse else { return Ok(()) };
+        // Names are looked up once for the whole tree, not for each file.
+        let owner = desired.owner.as_ref();
+        let owner = owner.map(|owner| crate::account::user_id(host, owner)).transpose()?;
+        let group = desired.group.as_ref();
+        let group = group.map(|group| crate::account::group_id(host, group)).transpose()?;
+        let file_mode = recurse.file_mode.as_ref().or(desired.mode.as_ref());
+        let dir_mode = recurse.dir_mode.as_ref().or(desired.mode.as_ref());
+        for (path, meta) in walk(host, &seen.path, recurse.depth)? {
+            let mode = if meta.is_symlink() {
+                None
+            } else if meta.is_dir() {
+                dir_mode.map(|mode| self.dir_bits(mode, meta.mode))
+            } else {
+                file_mode.map(|mode| mode.apply(meta.mode, false))
+            };
+            let below = Below {
+                mode: mode.filter(|mode| *mode != meta.mode),
+                uid: owner.flatten().filter(|uid| *uid != meta.uid),
+                gid: group.flatten().filter(|gid| *gid != meta.gid),
+                path,
+                meta,
+            };
+            if below.mode.is_some() || below.uid.is_some() || below.gid.is_some() {
+                let from = describe(&below.meta);
+                let to = format!(
+                    "{} {}:{}",
+                    octal(below.mode.unwrap_or(below.meta.mode)),
+                    below.uid.unwrap_or(below.meta.uid),
+                    below.gid.unwrap_or(below.meta.gid)
+                );
+                let property = format!("perms of {}", below.path.display());
+                changes.push(Change::new(property, from, to));
+                seen.below.push(below);
+            }
+        }
+        Ok(())
+    }
+
+    fn look_for_surplus(
+        &self,
+        host: &dyn Host,
+        seen: &mut Seen,
+        changes: &mut Vec<Change>,
+    ) -> Result<(), Failure> {
+        let Some(purge) = &self.desired.purge else { return Ok(()) };
+        let mut todo = vec![PathBuf::new()];
+        while let Some(relative) = todo.pop() {
+            if relative.components().count() > DEPTH_LIMIT as usize {
+                return Err(Failure::new(format!("'{}' is too deep", seen.path.display())));
+            }
+            for entry in host.list(&seen.path.join(&relative))? {
+                let inner = relative.join(&entry.name);
+                let path = seen.path.join(&inner);
+                let meta = host.lstat(&path)?;
+                let kept = purge.keep.iter().any(|keep| keep.starts_with(&inner));
+                if kept {
+                    if meta.is_dir() && purge.deep {
+                        todo.push(inner);
+                    }
+                    continue;
+                }
+                if meta.is_dir() && !purge.force {
+                    continue;
+                }
+                let property = format!("surplus {}", inner.display());
+                changes.push(Change::new(property, kind_word(meta.kind), "absent"));
+                seen.surplus.push((path, meta.is_dir()));
+            }
+        }
+        Ok(())
+    }
+
+    fn create(&self, host: &dyn Host, seen: &Seen, mode: u32) -> Result<(), Failure> {
+        let desired = &self.desired;
+        if desired.parents {
+            make_parents(host, &seen.path, desired.parents_mode.unwrap_or(mode))?;
+        }
+        if let Some(meta) = &seen.meta {
+            if meta.is_symlink() && desired.links == Links::Replace {
+                host.remove_file(&seen.path)?;
+            } else {
+                clear_obstruction(host, &seen.path, meta, &desired.obstruction)?;
+            }
+        }
+        Ok(host.make_dir(&seen.path, mode)?)
+    }
+}
+
+fn describe(meta: &Meta) -> String {
+    format!("{} {}:{}", octal(meta.mode), meta.uid, meta.gid)
+}
+
+impl Resource for Directory {
+    fn id(&self) -> ResourceId {
+        ResourceId::new("directory", self.desired.path.to_string_lossy())
+    }
+
+    fn observe(&mut self, host: &dyn Host) -> Result<Vec<Change>, Failure> {
+        self.seen = None;
+        let (seen, changes) = self.look(host)?;
+        self.seen = Some(seen);
+        Ok(changes)
+    }
+
+    fn apply(&mut self, host: &dyn Host, changes: &[Change]) -> Result<(), Failure> {
+        let Some(seen) = self.seen.take() else {
+            return Err(Failure::new("directory was not observed before it was applied"));
+        };
+        let desired = &self.desired;
+        if desired.ensure == Ensure::Absent {
+            return match &seen.meta {
+                Some(meta) if meta.is_dir() && desired.recursive_removal => {
+                    remove_tree(host, &seen.path)
+                }
+                Some(meta) if meta.is_dir() => Ok(host.remove_dir(&seen.path)?),
+                Some(meta) => clear_obstruction(host, &seen.path, meta, &desired.obstruction),
+                None => Ok(()),
+            };
+        }
+        let owner = desired.owner.as_ref().filter(|_| wanted(changes, "owner"));
+        let group = desired.group.as_ref().filter(|_| wanted(changes, "group"));
+        let (uid, gid) = resolve(host, owner, group)?;
+        let mut mode = seen.mode.filter(|_| wanted(changes, "mode"));
+        let mut meta = seen.meta.as_ref();
+        if wanted(changes, "ensure") {
+            let bits = mode.take().or(desired.create_mode).unwrap_or(0o755);
+            self.create(host, &seen, bits)?;
+            meta = None;
+        }
+        set_attributes(host, &seen.path, meta, uid, gid, mode)?;
+        for below in &seen.below {
+            set_attributes(
+                host,
+                &below.path,
+                Some(&below.meta).filter(|meta| !meta.is_symlink()),
+                below.uid,
+                below.gid,
+                below.mode,
+            )?;
+        }
+        for (path, is_dir) in &seen.surplus {
+            if *is_dir {
+                remove_tree(host, path)?;
+            } else {
+                host.remove_file(path)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Everything below a directory with what the kernel knows of it, parents before children,
+/// in byte order. Links are not followed.
+pub fn walk(
+    host: &dyn Host,
+    top: &Path,
+    depth: Option<u32>,
+) -> Result<Vec<(PathBuf, Meta)>, Failure> {
+    let limit = depth.unwrap_or(DEPTH_LIMIT);
+    let mut found = Vec::new();
+    let mut todo = vec![(top.to_owned(), 0, None::<Meta>)];
+    while let Some((path, level, meta)) = todo.pop() {
+        let opens = meta.as_ref().is_none_or(Meta::is_dir);
+        if let Some(meta) = meta {
+            found.push((path.clone(), meta));
+        }
+        if !opens || level >= limit {
+            if opens && level >= DEPTH_LIMIT {
+                return Err(Failure::new(format!("'{}' is too deep", top.display())));
+            }
+            continue;
+        }
+        for entry in host.list(&path)?.into_iter().rev() {
+            let inner = path.join(&entry.name);
+            // Something may have gone since it was listed.
+            if let Some(meta) = host.lstat_opt(&inner)? {
+                todo.push((inner, level + 1, Some(meta)));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Removes a directory with all it holds. Links are removed, not followed.
+pub fn remove_tree(host: &dyn Host, top: &Path) -> Result<(), Failure> {
+    let mut dirs = vec![top.to_owned()];
+    for (path, meta) in walk(host, top, None)? {
+        if meta.is_dir() {
+            dirs.push(path);
+        } else {
+            host.remove_file(&path)?;
+        }
+    }
+    for dir in dirs.iter().rev() {
+        host.remove_dir(dir)?;
+    }
+    Ok(())
+}
+
+/// Makes the directories above a path that are missing.
+pub fn make_parents(host: &dyn Host, path: &Path, mode: u32) -> Result<(), Failure> {
+    let mut missing = Vec::new();
+    let mut dir = path.parent();
+    while let Some(here) = dir.filter(|dir| !dir.as_os_str().is_empty()) {
+        if host.stat_opt(here)?.is_some() {
+            break;
+        }
+        missing.push(here);
+        dir = here.parent();
+    }
+    for dir in missing.into_iter().rev() {
+        host.make_dir(dir, mode)?;
+    }
+    Ok(())
+}
+
+/// A name beside a path that nobody else can guess or hold.
+pub(crate) fn temporary_beside(host: &dyn Host, path: &Path) -> PathBuf {
+    let mut random = [0; 16];
+    host.random(&mut random);
+    let name = OsString::from(format!(".fx-{}", crate::digest::hex(&random)));
+    path.parent().map_or_else(|| PathBuf::from(&name), |dir| dir.join(&name))
+}

@@ -1,0 +1,369 @@
+//! A command that policy asks for, with guards that say whether it is needed.
+//!
+//! The guards are the desired state: when they say so, nothing is out of order. A command
+//! without guards is always needed. Guards are run while observing, also in a rehearsal,
+//! as all originals do.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use fx_engine::{Change, Failure, FailureKind, Refresh, Resource, ResourceId};
+use fx_host::{Ended, Exit, Host, Line, Program, Spec, Stdin};
+use fx_value::Value;
+
+use crate::account::{self, Account};
+
+/// What to run and when.
+#[derive(Clone, Debug, Default)]
+pub struct Desired {
+    /// What reports call it; the command itself, where empty.
+    pub name: String,
+    /// The command.
+    pub command: Option<Program>,
+    /// The rules it runs under.
+    pub rules: Rules,
+    /// Not needed once one of these is there.
+    pub creates: Vec<PathBuf>,
+    /// Needed only if all of these succeed.
+    pub only_if: Vec<Guard>,
+    /// Not needed if one of these succeeds.
+    pub unless: Vec<Guard>,
+    /// Codes that mean success; zero, where empty.
+    pub returns: Vec<i32>,
+    /// Runs when refreshed, never for itself.
+    pub refresh_only: bool,
+    /// What a refresh runs instead.
+    pub refresh: Option<Program>,
+    /// How often it is tried; once, where zero.
+    pub tries: u32,
+    /// Time between tries.
+    pub try_sleep: Duration,
+    /// Keeps the command line and output out of all reports.
+    pub sensitive: bool,
+}
+
+/// The rules a command runs under.
+#[derive(Clone, Debug, Default)]
+pub struct Rules {
+    /// Where; the root directory, where not given.
+    pub cwd: Option<PathBuf>,
+    /// Variables set or, with `None`, removed.
+    pub env: Vec<(OsString, Option<OsString>)>,
+    /// Starts from an empty environment.
+    pub clear_env: bool,
+    /// User to become.
+    pub user: Option<Account>,
+    /// Group to become.
+    pub group: Option<Account>,
+    /// File mode mask.
+    pub umask: Option<u32>,
+    /// Time until it is ended.
+    pub timeout: Option<Duration>,
+    /// Directory that becomes its root.
+    pub chroot: Option<PathBuf>,
+    /// What it reads.
+    pub stdin: Stdin,
+    /// Standard error joins standard output.
+    pub merge_stderr: bool,
+}
+
+/// A question to the machine, answered by a command's code: zero is yes.
+#[derive(Clone, Debug)]
+pub struct Guard {
+    /// The command.
+    pub program: Program,
+    /// Its rules; those of the guarded command, where not given.
+    pub rules: Option<Rules>,
+}
+
+impl Guard {
+    /// A guard under the rules of the command it guards.
+    pub fn new(program: Program) -> Guard {
+        Guard { program, rules: None }
+    }
+}
+
+impl Rules {
+    /// The command under these rules. An unknown user or group is a failure.
+    pub fn spec(&self, host: &dyn Host, program: &Program) -> Result<Spec, Failure> {
+        let mut spec = match program {
+            Program::Argv(argv) => Spec::argv(argv.iter().cloned()),
+            Program::Shell(line) => Spec::shell(line.clone()),
+        };
+        spec.cwd.clone_from(&self.cwd);
+        spec.env.clone_from(&self.env);
+        spec.clear_env = self.clear_env;
+        spec.umask = self.umask;
+        spec.timeout = self.timeout;
+        spec.chroot.clone_from(&self.chroot);
+        spec.stdin = self.stdin.clone();
+        spec.merge_stderr = self.merge_stderr;
+        spec.uid = self.user.as_ref().map(|user| account::known_user(host, user)).transpose()?;
+        spec.gid =
+            self.group.as_ref().map(|group| account::known_group(host, group)).transpose()?;
+        Ok(spec)
+    }
+}
+
+type Watch = Box<dyn FnMut(Line<'_>)>;
+
+/// A command with its guards.
+pub struct Exec {
+    /// What to run and when.
+    pub desired: Desired,
+    /// How the last run of the command ended, with its output.
+    pub ended: Option<Ended>,
+    watch: Option<Watch>,
+}
+
+impl Exec {
+    /// A command that should have been run.
+    pub fn new(desired: Desired) -> Exec {
+        Exec { desired, ended: None, watch: None }
+    }
+
+    /// Tells each line of output as it comes.
+    pub fn watch(&mut self, watch: impl FnMut(Line<'_>) + 'static) {
+        self.watch = Some(Box::new(watch));
+    }
+
+    /// Whether the guards say that the command is needed.
+    pub fn is_needed(&self, host: &dyn Host) -> Result<bool, Failure> {
+        let desired = &self.desired;
+        for path in &desired.creates {
+            if host.stat_opt(path)?.is_some() {
+                return Ok(false);
+            }
+        }
+        for guard in &desired.unless {
+            if self.holds(host, guard)? {
+                return Ok(false);
+            }
+        }
+        for guard in &desired.only_if {
+            if !self.holds(host, guard)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn holds(&self, host: &dyn Host, guard: &Guard) -> Result<bool, Failure> {
+        let rules = guard.rules.as_ref().unwrap_or(&self.desired.rules);
+        let spec = rules.spec(host, &guard.program)?;
+        let ended = match host.run(&spec) {
+            Ok(ended) => ended,
+            // A guard that cannot be found says no, as a shell's 127 would.
+            Err(error) if error.is_not_found() => return Ok(false),
+            Err(error) => return Err(error.into()),
+        };
+        match ended.exit {
+            Exit::TimedOut | Exit::Cancelled => Err(self.explain(&spec, &ended)),
+            exit => Ok(exit.success()),
+        }
+    }
+
+    fn explain(&self, spec: &Spec, ended: &Ended) -> Failure {
+        let failure = crate::command::failure(spec, ended)
+            .unwrap_or_else(|| Failure::new(format!("'{}' returned 0", spec.display())));
+        if self.desired.sensitive {
+            let text = format!("'{}' failed with {}", self.label(), ended.exit.code());
+            return Failure::of(failure.kind, text);
+        }
+        failure
+    }
+
+    fn label(&self) -> String {
+        let desired = &self.desired;
+        match &desired.command {
+            _ if !desired.name.is_empty() => desired.name.clone(),
+            _ if desired.sensitive => fx_value::REDACTED.to_owned(),
+            Some(Program::Argv(argv)) => Spec::argv(argv.iter().cloned()).display(),
+            Some(Program::Shell(line)) => line.to_string_lossy().into_owned(),
+            None => String::new(),
+        }
+    }
+
+    fn expected(&self) -> &[i32] {
+        if self.desired.returns.is_empty() { &[0] } else { &self.desired.returns }
+    }
+
+    fn run(&mut self, host: &dyn Host, program: &Program) -> Result<(), Failure> {
+        let spec = self.desired.rules.spec(host, program)?;
+        let tries = self.desired.tries.max(1);
+        for number in 1..=tries {
+            let mut ignore = |_: Line<'_>| {};
+            let on_line: &mut dyn FnMut(Line<'_>) = match &mut self.watch {
+                Some(watch) => watch,
+                None => &mut ignore,
+            };
+            let ended = host.run_streaming(&spec, on_line).map_err(|error| {
+                let kind = Failure::from(error);
+                if self.desired.sensitive {
+                    Failure::of(kind.kind, format!("cannot run '{}'", self.label()))
+                } else {
+                    kind
+                }
+            })?;
+            let good = matches!(ended.exit, Exit::Code(code) if self.expected().contains(&code));
+            let failure = (!good).then(|| self.explain(&spec, &ended));
+            self.ended = Some(ended);
+            match failure {
+                None => return Ok(()),
+                Some(failure) if number == tries || failure.kind == FailureKind::Interrupted => {
+                    return Err(failure);
+                }
+                Some(_) => host.sleep(self.desired.try_sleep),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Resource for Exec {
+    fn id(&self) -> ResourceId {
+        ResourceId::new("exec", self.label())
+    }
+
+    fn observe(&mut self, host: &dyn Host) -> Result<Vec<Change>, Failure> {
+        self.ended = None;
+        if self.desired.command.is_none() {
+            return Err(Failure::new(format!("exec '{}' has no command", self.label())));
+        }
+        if self.desired.refresh_only || !self.is_needed(host)? {
+            return Ok(Vec::new());
+        }
+        let codes = self.expected().iter().map(|code| Value::from(*code)).collect::<Vec<_>>();
+        Ok(vec![Change::new("returns", "notrun", codes)])
+    }
+
+    fn apply(&mut self, host: &dyn Host, _changes: &[Change]) -> Result<(), Failure> {
+        match self.desired.command.clone() {
+            Some(program) => self.run(host, &program),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Refresh for Exec {
+    /// Runs the refresh command, or the command again, unless the guards say no.
+    fn refresh(&mut self, host: &dyn Host) -> Result<(), Failure> {
+        if !self.is_needed(host)? {
+            return Ok(());
+        }
+        let program = self.desired.refresh.clone().or_else(|| self.desired.command.clone());
+        program.map_or(Ok(()), |program| self.run(host, &program))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fx_host::{MemoryHost, Reply};
+
+    fn shell(line: &str) -> Program {
+        Program::Shell(line.into())
+    }
+
+    fn exec(desired: Desired) -> Exec {
+        Exec::new(Desired { command: Some(shell("make")), ..desired })
+    }
+
+    fn on(host: &MemoryHost, line: &str, reply: Reply) {
+        host.on(["/bin/sh", "-c", line], reply);
+    }
+
+    #[test]
+    fn guards_decide_whether_it_is_needed() {
+        let host = MemoryHost::linux();
+        on(&host, "true", Reply::exit(0));
+        on(&host, "false", Reply::exit(1));
+        let yes = || vec![Guard::new(shell("true"))];
+        let no = || vec![Guard::new(shell("false"))];
+        let missing = || vec![Guard::new(shell("nonesuch"))];
+        let table = [
+            (Desired::default(), true),
+            (Desired { only_if: yes(), ..Desired::default() }, true),
+            (Desired { only_if: no(), ..Desired::default() }, false),
+            (Desired { only_if: [yes(), no()].concat(), ..Desired::default() }, false),
+            (Desired { only_if: missing(), ..Desired::default() }, false),
+            (Desired { unless: no(), ..Desired::default() }, true),
+            (Desired { unless: [no(), yes()].concat(), ..Desired::default() }, false),
+            (Desired { creates: vec!["/etc".into()], ..Desired::default() }, false),
+            (Desired { creates: vec!["/none".into()], ..Desired::default() }, true),
+            (Desired { refresh_only: true, ..Desired::default() }, false),
+        ];
+        for (desired, needed) in table {
+            let text = format!("{desired:?}");
+            assert_eq!(!exec(desired).observe(&host).unwrap().is_empty(), needed, "{text}");
+        }
+    }
+
+    #[test]
+    fn codes_tries_and_output_are_kept() {
+        let host = MemoryHost::linux();
+        on(&host, "make", Reply::exit(1).stderr("not yet\n"));
+        on(&host, "make", Reply::exit(2));
+        let mut exec = exec(Desired {
+            returns: vec![2],
+            tries: 3,
+            try_sleep: Duration::from_secs(5),
+            ..Desired::default()
+        });
+        exec.apply(&host, &[]).unwrap();
+        assert_eq!(exec.ended.as_ref().unwrap().exit, Exit::Code(2));
+        assert_eq!(host.call_lines().len(), 2);
+        exec.desired.returns = vec![0];
+        exec.desired.tries = 0;
+        let failure = exec.apply(&host, &[]).unwrap_err();
+        assert_eq!(failure.message, "'make' returned 2");
+    }
+
+    #[test]
+    fn a_secret_command_line_stays_out_of_failures_and_names() {
+        let host = MemoryHost::linux();
+        on(&host, "make", Reply::exit(3).stderr("make: hunter2"));
+        let mut exec = exec(Desired { sensitive: true, ..Desired::default() });
+        let failure = exec.apply(&host, &[]).unwrap_err();
+        assert_eq!(format!("{} {failure:?}", exec.id()).matches("make").count(), 0);
+        exec.desired.command = Some(shell("nonesuch"));
+        let failure = exec.apply(&host, &[]).unwrap_err();
+        assert!(!failure.message.contains("nonesuch"));
+    }
+
+    #[test]
+    fn the_rules_reach_the_command() {
+        let host = MemoryHost::linux();
+        on(&host, "make", Reply::exit(0));
+        let rules = Rules {
+            cwd: Some("/tmp".into()),
+            env: vec![("A".into(), Some("b".into()))],
+            user: Some(Account::parse("nobody")),
+            group: Some(Account::parse("4")),
+            umask: Some(0o27),
+            timeout: Some(Duration::from_secs(9)),
+            ..Rules::default()
+        };
+        let mut exec = exec(Desired { rules, ..Desired::default() });
+        exec.apply(&host, &[]).unwrap();
+        let call = &host.calls()[0];
+        assert_eq!((call.uid, call.gid, call.umask), (Some(65534), Some(4), Some(0o27)));
+        assert_eq!(call.timeout, Some(Duration::from_secs(9)));
+        exec.desired.rules.user = Some(Account::parse("ghost"));
+        assert_eq!(exec.apply(&host, &[]).unwrap_err().message, "could not find user ghost");
+    }
+
+    #[test]
+    fn a_refresh_runs_its_own_command_and_heeds_guards() {
+        let host = MemoryHost::linux();
+        on(&host, "make again", Reply::exit(0));
+        let refresh = Some(shell("make again"));
+        let mut exec = exec(Desired { refresh_only: true, refresh, ..Desired::default() });
+        exec.refresh(&host).unwrap();
+        assert_eq!(host.call_lines(), ["make again"]);
+        exec.desired.creates = vec!["/etc".into()];
+        exec.refresh(&host).unwrap();
+        assert_eq!(host.call_lines().len(), 1);
+    }
+}

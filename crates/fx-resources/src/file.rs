@@ -1,0 +1,211 @@
+//! A regular file: there or not, with this content, mode, owner, group and times.
+//!
+//! Content comes as bytes, as a copy of another local file, or as an edit of what is
+//! there. Fetching from elsewhere and templates are the languages' work.
+
+pub(crate) mod apply;
+pub mod backup;
+pub(crate) mod observe;
+mod stamp;
+
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use fx_engine::{Change, Failure, Resource, ResourceId};
+use fx_host::{Host, Meta, Time};
+
+use crate::account::Account;
+use crate::digest::Algorithm;
+use crate::mode::Mode;
+
+pub use backup::Backup;
+
+/// What a file should be. Properties that are `None` are not looked at.
+#[derive(Clone, Debug, Default)]
+pub struct Desired {
+    /// Where, absolute.
+    pub path: PathBuf,
+    /// Whether it should be there.
+    pub ensure: Ensure,
+    /// What it should hold.
+    pub content: Option<Content>,
+    /// Permission bits.
+    pub mode: Option<Mode>,
+    /// Bits of a file that is created and has no `mode`, or that a symbolic mode starts
+    /// from; 0600 where not given.
+    pub create_mode: Option<u32>,
+    /// Owner.
+    pub owner: Option<Account>,
+    /// Group.
+    pub group: Option<Account>,
+    /// Access time.
+    pub atime: Option<Time>,
+    /// Modification time.
+    pub mtime: Option<Time>,
+    /// Where the old content goes before it is replaced or removed.
+    pub backup: Backup,
+    /// What a symbolic link at the path stands for.
+    pub links: Links,
+    /// What happens to something else that has the name.
+    pub obstruction: Obstruction,
+    /// Content is given to a new file only; an old one keeps its own.
+    pub create_only: bool,
+    /// Makes missing directories above it with this mode.
+    pub parents: Option<u32>,
+    /// Which digest reports show.
+    pub checksum: Algorithm,
+    /// Keeps content and its digest out of all reports.
+    pub sensitive: bool,
+}
+
+/// Whether a file should be there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ensure {
+    /// It is made if it is missing.
+    #[default]
+    Present,
+    /// It is managed if it is there, and its absence is fine.
+    IfPresent,
+    /// It is removed.
+    Absent,
+}
+
+/// Where content comes from.
+#[derive(Clone)]
+pub enum Content {
+    /// Exactly these bytes.
+    Bytes(Rc<[u8]>),
+    /// Those of another file on this machine.
+    Copy {
+        /// The other file.
+        source: PathBuf,
+        /// When a copy is needed.
+        compare: Compare,
+        /// Takes mode, owner, group and modification time along, where the desired state
+        /// does not give them.
+        preserve: bool,
+    },
+    /// The old content with changes, as a pure function of the text. A missing file
+    /// counts as empty.
+    Edit(Edit),
+}
+
+/// A pure function from old content to new.
+pub type Edit = Rc<dyn Fn(&[u8]) -> Result<Vec<u8>, String>>;
+
+impl Content {
+    /// Exactly these bytes.
+    pub fn bytes(bytes: impl AsRef<[u8]>) -> Content {
+        Content::Bytes(bytes.as_ref().into())
+    }
+
+    /// A copy of another file whenever the bytes differ.
+    pub fn copy(source: impl Into<PathBuf>) -> Content {
+        Content::Copy { source: source.into(), compare: Compare::Content, preserve: false }
+    }
+
+    /// An edit of the old content.
+    pub fn edit(edit: impl Fn(&[u8]) -> Result<Vec<u8>, String> + 'static) -> Content {
+        Content::Edit(Rc::new(edit))
+    }
+}
+
+// Content may be secret, so its debug form tells only where it comes from.
+impl std::fmt::Debug for Content {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Content::Bytes(bytes) => write!(f, "Bytes({})", bytes.len()),
+            Content::Copy { source, compare, .. } => write!(f, "Copy({source:?}, {compare:?})"),
+            Content::Edit(_) => f.write_str("Edit"),
+        }
+    }
+}
+
+/// When a copy is out of date.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Compare {
+    /// The bytes differ.
+    #[default]
+    Content,
+    /// The copy is not there.
+    Exists,
+    /// The source was modified after the copy.
+    Modified,
+    /// The source's inode changed after the copy's.
+    Changed,
+    /// The sizes differ, or the source was modified after the copy.
+    SizeOrModified,
+}
+
+/// What a symbolic link at the path stands for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Links {
+    /// The link is in the way and gives place to the file.
+    #[default]
+    Replace,
+    /// The file it points to is meant.
+    Follow,
+    /// The link is in the way as anything else would be; see [`Obstruction`].
+    Obstruct,
+}
+
+/// What happens to something of another kind that has the name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Obstruction {
+    /// Nothing; the attempt fails.
+    #[default]
+    Refuse,
+    /// It is removed, a directory with all it holds.
+    Remove,
+    /// It is renamed by adding this suffix.
+    Move(String),
+}
+
+/// A file with its desired state.
+pub struct File {
+    /// What it should be.
+    pub desired: Desired,
+    seen: Option<Seen>,
+}
+
+/// What `observe` found and worked out, kept for `apply`.
+struct Seen {
+    path: PathBuf,
+    meta: Option<Meta>,
+    old: Option<Vec<u8>>,
+    new: Option<Rc<[u8]>>,
+    mode: Option<u32>,
+    mtime: Option<Time>,
+    owner: Option<Account>,
+    group: Option<Account>,
+}
+
+impl File {
+    /// A file that should be like this.
+    pub fn new(desired: Desired) -> File {
+        File { desired, seen: None }
+    }
+}
+
+impl Resource for File {
+    fn id(&self) -> ResourceId {
+        ResourceId::new("file", self.desired.path.to_string_lossy())
+    }
+
+    fn observe(&mut self, host: &dyn Host) -> Result<Vec<Change>, Failure> {
+        self.seen = None;
+        let (seen, changes) = observe::observe(host, &self.desired)?;
+        self.seen = Some(seen);
+        Ok(changes)
+    }
+
+    fn apply(&mut self, host: &dyn Host, changes: &[Change]) -> Result<(), Failure> {
+        match self.seen.take() {
+            Some(seen) => apply::apply(host, &self.desired, seen, changes),
+            None => Err(Failure::new("file was not observed before it was applied")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,133 @@
+//! Changing a file: backup, then one write that carries content, owner and mode together,
+//! or the single attributes where the content stays.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use fx_engine::{Change, Failure};
+use fx_host::{Host, Meta, WriteOptions};
+
+use super::{Desired, Ensure, Links, Obstruction, Seen, backup};
+use crate::account::{self, Account};
+use crate::{directory, wanted};
+
+pub(super) fn apply(
+    host: &dyn Host,
+    desired: &Desired,
+    seen: Seen,
+    changes: &[Change],
+) -> Result<(), Failure> {
+    if desired.ensure == Ensure::Absent {
+        return if wanted(changes, "ensure") { remove(host, desired, &seen) } else { Ok(()) };
+    }
+    let owner = seen.owner.as_ref().filter(|_| wanted(changes, "owner"));
+    let group = seen.group.as_ref().filter(|_| wanted(changes, "group"));
+    let (uid, gid) = resolve(host, owner, group)?;
+    let mode = seen.mode.filter(|_| wanted(changes, "mode"));
+    let mtime = seen.mtime.filter(|_| wanted(changes, "mtime"));
+    let atime = desired.atime.filter(|_| wanted(changes, "atime"));
+
+    let creates = wanted(changes, "ensure");
+    let new = seen.new.as_deref().filter(|_| wanted(changes, "content"));
+    if creates || new.is_some() {
+        if creates {
+            if let Some(mode) = desired.parents {
+                directory::make_parents(host, &seen.path, mode)?;
+            }
+            clear_way(host, desired, &seen)?;
+        } else if let (Some(old), Some(meta)) = (&seen.old, &seen.meta) {
+            backup::keep(host, &desired.backup, &seen.path, old, meta)?;
+        }
+        let create_mode = creates.then(|| desired.create_mode.unwrap_or(0o600));
+        let options = WriteOptions { mode: mode.or(create_mode), uid, gid, mtime };
+        host.write(&seen.path, new.unwrap_or_default(), &options)?;
+        if atime.is_some() {
+            host.set_times(&seen.path, atime, None)?;
+        }
+        return Ok(());
+    }
+    set_attributes(host, &seen.path, seen.meta.as_ref(), uid, gid, mode)?;
+    if atime.is_some() || mtime.is_some() {
+        host.set_times(&seen.path, atime, mtime)?;
+    }
+    Ok(())
+}
+
+/// Numbers of owner and group that are to be set; a name nobody knows is a failure.
+pub(crate) fn resolve(
+    host: &dyn Host,
+    owner: Option<&Account>,
+    group: Option<&Account>,
+) -> Result<(Option<u32>, Option<u32>), Failure> {
+    let uid = owner.map(|owner| account::known_user(host, owner)).transpose()?;
+    let gid = group.map(|group| account::known_group(host, group)).transpose()?;
+    Ok((uid, gid))
+}
+
+/// Owner first, then mode: the kernel takes set-id bits away when the owner changes.
+pub(crate) fn set_attributes(
+    host: &dyn Host,
+    path: &Path,
+    current: Option<&Meta>,
+    uid: Option<u32>,
+    gid: Option<u32>,
+    mode: Option<u32>,
+) -> Result<(), Failure> {
+    let mut mode = mode;
+    if uid.is_some() || gid.is_some() {
+        host.set_owner(path, uid, gid)?;
+        let bits = current.map(|meta| meta.mode).filter(|bits| bits & 0o6000 != 0);
+        mode = mode.or(bits);
+    }
+    if let Some(mode) = mode {
+        host.set_mode(path, mode)?;
+    }
+    Ok(())
+}
+
+fn remove(host: &dyn Host, desired: &Desired, seen: &Seen) -> Result<(), Failure> {
+    // With links followed, "absent" still means the name policy gave.
+    let path = &desired.path;
+    match host.lstat_opt(path)? {
+        None => Ok(()),
+        Some(meta) if meta.is_dir() => directory::remove_tree(host, path),
+        Some(meta) => {
+            if meta.is_file() && desired.backup != backup::Backup::None {
+                let old = host.read(&seen.path)?;
+                backup::keep(host, &desired.backup, path, &old, &meta)?;
+            }
+            Ok(host.remove_file(path)?)
+        }
+    }
+}
+
+// A write replaces anything but a directory by itself, in one moment.
+fn clear_way(host: &dyn Host, desired: &Desired, seen: &Seen) -> Result<(), Failure> {
+    let Some(meta) = &seen.meta else { return Ok(()) };
+    if meta.is_symlink() && desired.links == Links::Replace {
+        return Ok(());
+    }
+    clear_obstruction(host, &seen.path, meta, &desired.obstruction)
+}
+
+/// Moves or removes what stands in the way, where policy allows it.
+pub(crate) fn clear_obstruction(
+    host: &dyn Host,
+    path: &Path,
+    meta: &Meta,
+    obstruction: &Obstruction,
+) -> Result<(), Failure> {
+    match obstruction {
+        Obstruction::Refuse => Err(super::observe::obstructed(path, meta.kind)),
+        Obstruction::Remove if meta.is_dir() => directory::remove_tree(host, path),
+        Obstruction::Remove => Ok(host.remove_file(path)?),
+        Obstruction::Move(suffix) => Ok(host.rename(path, &with_suffix(path, suffix))?),
+    }
+}
+
+/// The path with a suffix behind its last name.
+pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(suffix);
+    name.into()
+}

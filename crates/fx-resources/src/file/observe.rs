@@ -1,0 +1,232 @@
+//! Looking at a file: one `lstat`, and one `read` when content is wanted.
+//!
+//! A digest is computed only once something is known to differ.
+
+use std::path::Path;
+use std::rc::Rc;
+
+use fx_engine::{Change, Detail, Failure};
+use fx_host::{Host, Kind, Meta, Time};
+use fx_value::Value;
+
+use super::{Compare, Content, Desired, Ensure, Links, Obstruction, Seen};
+use crate::account::{self, Account};
+
+type Observed = (Seen, Vec<Change>);
+
+pub(super) fn observe(host: &dyn Host, desired: &Desired) -> Result<Observed, Failure> {
+    let mut path = desired.path.clone();
+    let mut meta = host.lstat_opt(&path)?;
+    if desired.links == Links::Follow && meta.as_ref().is_some_and(Meta::is_symlink) {
+        match host.real_path(&path) {
+            Ok(real) => {
+                path = real;
+                meta = host.lstat_opt(&path)?;
+            }
+            Err(error) if error.is_not_found() && desired.ensure == Ensure::Absent => {}
+            Err(error) if error.is_not_found() => {
+                return Err(Failure::new(format!("'{}' is a dangling link", path.display())));
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    let mut seen = Seen {
+        path,
+        meta,
+        old: None,
+        new: None,
+        mode: None,
+        mtime: desired.mtime,
+        owner: desired.owner.clone(),
+        group: desired.group.clone(),
+    };
+    let changes = match desired.ensure {
+        Ensure::Absent => absence(desired, &seen)?,
+        Ensure::IfPresent if seen.meta.is_none() => Vec::new(),
+        Ensure::Present | Ensure::IfPresent => presence(host, desired, &mut seen)?,
+    };
+    Ok((seen, changes))
+}
+
+fn absence(desired: &Desired, seen: &Seen) -> Result<Vec<Change>, Failure> {
+    let Some(meta) = &seen.meta else { return Ok(Vec::new()) };
+    if meta.is_dir() && desired.obstruction == Obstruction::Refuse {
+        return Err(obstructed(&seen.path, meta.kind));
+    }
+    Ok(vec![Change::new("ensure", kind_word(meta.kind), "absent")])
+}
+
+fn presence(host: &dyn Host, desired: &Desired, seen: &mut Seen) -> Result<Vec<Change>, Failure> {
+    // Only a regular file has content and bits to compare with; the rest is replaced.
+    let in_place = match &seen.meta {
+        Some(meta) if meta.is_file() => true,
+        Some(meta) if meta.is_symlink() && desired.links == Links::Replace => false,
+        Some(meta) if desired.obstruction == Obstruction::Refuse => {
+            return Err(obstructed(&seen.path, meta.kind));
+        }
+        _ => false,
+    };
+    let mut changes = Vec::new();
+    if !in_place {
+        let from = seen.meta.as_ref().map_or("absent", |meta| kind_word(meta.kind));
+        changes.push(Change::new("ensure", from, "file"));
+    }
+    let current = seen.meta.clone().filter(|_| in_place);
+    content(host, desired, current.as_ref(), seen, &mut changes)?;
+
+    let bits = current.as_ref().map(|meta| meta.mode);
+    if let Some(mode) = &desired.mode {
+        seen.mode = Some(mode.apply(bits.or(desired.create_mode).unwrap_or(0o600), false));
+    }
+    if let Some(mode) = seen.mode
+        && bits != Some(mode)
+    {
+        let from = Value::from(bits.map(octal));
+        changes.push(Change::new("mode", from, octal(mode)));
+    }
+    let ids = current.as_ref().map(|meta| (meta.uid, meta.gid));
+    changes.extend(ownership(host, ids, seen.owner.as_ref(), seen.group.as_ref())?);
+    for (property, wanted, found) in [
+        ("atime", desired.atime, current.as_ref().map(|meta| meta.atime)),
+        ("mtime", seen.mtime, current.as_ref().map(|meta| meta.mtime)),
+    ] {
+        if let Some(wanted) = wanted
+            && found != Some(wanted)
+        {
+            changes.push(Change::new(property, found.map(time_text), time_text(wanted)));
+        }
+    }
+    Ok(changes)
+}
+
+fn content(
+    host: &dyn Host,
+    desired: &Desired,
+    current: Option<&Meta>,
+    seen: &mut Seen,
+    changes: &mut Vec<Change>,
+) -> Result<(), Failure> {
+    let Some(content) = &desired.content else { return Ok(()) };
+    if desired.create_only && current.is_some() {
+        return Ok(());
+    }
+    let new: Rc<[u8]> = match content {
+        Content::Bytes(bytes) => Rc::clone(bytes),
+        Content::Copy { source, compare, preserve } => {
+            let source_meta = host.stat(source)?;
+            if *preserve {
+                keep_attributes(&source_meta, desired, seen);
+            }
+            if !copy_needed(*compare, &source_meta, current) {
+                return Ok(());
+            }
+            host.read(source)?.into()
+        }
+        Content::Edit(edit) => {
+            let old = match current {
+                Some(_) => host.read(&seen.path)?,
+                None => Vec::new(),
+            };
+            let new = edit(&old).map_err(|why| {
+                Failure::new(format!("cannot edit '{}': {why}", seen.path.display()))
+            })?;
+            seen.old = current.map(|_| old);
+            new.into()
+        }
+    };
+    if current.is_some() && seen.old.is_none() {
+        seen.old = Some(host.read(&seen.path)?);
+    }
+    if seen.old.as_deref() == Some(&*new) {
+        return Ok(());
+    }
+    let algorithm = desired.checksum;
+    let change = Change::new(
+        "content",
+        seen.old.as_ref().map(|old| algorithm.label(old)),
+        algorithm.label(&new),
+    );
+    changes.push(if desired.sensitive {
+        change.sensitive()
+    } else {
+        let old = seen.old.clone().unwrap_or_default();
+        change.detail(Detail::Content { old, new: new.to_vec() })
+    });
+    seen.new = Some(new);
+    Ok(())
+}
+
+fn keep_attributes(source: &Meta, desired: &Desired, seen: &mut Seen) {
+    if desired.mode.is_none() {
+        seen.mode = Some(source.mode);
+    }
+    seen.owner = seen.owner.take().or(Some(Account::Id(source.uid)));
+    seen.group = seen.group.take().or(Some(Account::Id(source.gid)));
+    seen.mtime = seen.mtime.or(Some(source.mtime));
+}
+
+fn copy_needed(compare: Compare, source: &Meta, current: Option<&Meta>) -> bool {
+    let Some(current) = current else { return true };
+    match compare {
+        Compare::Content => true,
+        Compare::Exists => false,
+        Compare::Modified => source.mtime > current.mtime,
+        Compare::Changed => source.ctime > current.ctime,
+        Compare::SizeOrModified => source.size != current.size || source.mtime > current.mtime,
+    }
+}
+
+/// Changes of owner and group, shared with directories and links. A name the machine does
+/// not know yet is out of sync now and a failure only when it is set.
+pub(crate) fn ownership(
+    host: &dyn Host,
+    current: Option<(u32, u32)>,
+    owner: Option<&Account>,
+    group: Option<&Account>,
+) -> Result<Vec<Change>, Failure> {
+    let mut changes = Vec::new();
+    if let Some(owner) = owner {
+        let id = account::user_id(host, owner)?;
+        let found = current.map(|(uid, _)| uid);
+        if id.is_none() || id != found {
+            let from = found.map(|uid| account::user_label(host, uid));
+            changes.push(Change::new("owner", from.unwrap_or_default(), owner.to_string()));
+        }
+    }
+    if let Some(group) = group {
+        let id = account::group_id(host, group)?;
+        let found = current.map(|(_, gid)| gid);
+        if id.is_none() || id != found {
+            let from = found.map(|gid| account::group_label(host, gid));
+            changes.push(Change::new("group", from.unwrap_or_default(), group.to_string()));
+        }
+    }
+    Ok(changes)
+}
+
+/// The failure of an attempt that found something else under its name.
+pub(crate) fn obstructed(path: &Path, kind: Kind) -> Failure {
+    Failure::new(format!("'{}' is a {} and is not replaced", path.display(), kind_word(kind)))
+}
+
+/// What reports call a kind.
+pub(crate) fn kind_word(kind: Kind) -> &'static str {
+    match kind {
+        Kind::File => "file",
+        Kind::Directory => "directory",
+        Kind::Symlink => "link",
+        Kind::Fifo => "fifo",
+        Kind::Socket => "socket",
+        Kind::CharDevice => "characterSpecial",
+        Kind::BlockDevice => "blockSpecial",
+    }
+}
+
+/// Permission bits as reports show them.
+pub(crate) fn octal(mode: u32) -> String {
+    format!("{mode:04o}")
+}
+
+fn time_text(time: Time) -> String {
+    format!("{}.{:09}", time.secs, time.nanos)
+}

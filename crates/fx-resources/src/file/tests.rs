@@ -1,0 +1,362 @@
+//! A file's changes, backups and cost, on the fake machine.
+
+#![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes them")]
+
+use std::path::Path;
+
+use expect_test::{Expect, expect};
+use fx_engine::{Change, Resource};
+use fx_host::{Files, MemoryHost, RecordingHost, Time};
+
+use super::{Backup, Compare, Content, Desired, Ensure, File, Links, Obstruction};
+use crate::account::Account;
+use crate::digest::Algorithm;
+use crate::mode::Mode;
+
+fn show(changes: &[Change]) -> String {
+    let line = |change: &Change| format!("{}: {} -> {}\n", change.property, change.from, change.to);
+    changes.iter().map(line).collect()
+}
+
+// Observes, applies, and observes again: the second look must find nothing.
+fn converge(host: &MemoryHost, desired: Desired) -> String {
+    let mut file = File::new(desired);
+    let changes = file.observe(host).unwrap();
+    if !changes.is_empty() {
+        file.apply(host, &changes).unwrap();
+    }
+    assert_eq!(file.observe(host).unwrap(), [], "not converged");
+    show(&changes)
+}
+
+fn check(setup: fn(&MemoryHost), desired: Desired, expected: Expect) {
+    let host = MemoryHost::new();
+    host.put("/etc/passwd", "root:x:0:0::/:\nann:x:7:8::/:\n");
+    host.put("/etc/group", "root:x:0:\nops:x:8:\n");
+    setup(&host);
+    let changes = converge(&host, desired);
+    let snapshot = host.snapshot();
+    let lines = snapshot.lines().filter(|line| !line.contains("/etc/passwd"));
+    let lines: Vec<&str> =
+        lines.filter(|line| !line.starts_with("/ ") && !line.contains("/etc/group")).collect();
+    expected.assert_eq(&format!("{changes}---\n{}\n", lines.join("\n")));
+}
+
+fn file(path: &str) -> Desired {
+    Desired { path: path.into(), ..Desired::default() }
+}
+
+#[test]
+fn a_missing_file_is_made_with_all_it_should_have() {
+    let desired = Desired {
+        content: Some(Content::bytes("hello\n")),
+        mode: Some(Mode::parse("u=rw,g=r").unwrap()),
+        owner: Some(Account::parse("ann")),
+        group: Some(Account::parse("8")),
+        mtime: Some(Time::from_secs(5)),
+        parents: Some(0o750),
+        ..file("/new/deep/motd")
+    };
+    check(
+        |_| {},
+        desired,
+        expect![[r#"
+            ensure: absent -> file
+            content: undef -> {sha256}5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03
+            mode: undef -> 0640
+            owner: undef -> ann
+            group: undef -> 8
+            mtime: undef -> 5.000000000
+            ---
+            /etc dir 0755 0:0
+            /new dir 0750 0:0
+            /new/deep dir 0750 0:0
+            /new/deep/motd file 0640 7:8 hello\n
+        "#]],
+    );
+}
+
+#[test]
+fn only_what_differs_is_changed() {
+    let desired = Desired {
+        content: Some(Content::bytes("same")),
+        mode: Some(Mode::Exact(0o4755)),
+        owner: Some(Account::parse("ann")),
+        ..file("/etc/x")
+    };
+    check(
+        |host| host.put("/etc/x", "same"),
+        desired,
+        expect![[r#"
+            mode: 0644 -> 4755
+            owner: root -> ann
+            ---
+            /etc dir 0755 0:0
+            /etc/x file 4755 7:0 same
+        "#]],
+    );
+}
+
+#[test]
+fn a_change_of_owner_keeps_set_id_bits() {
+    let desired = Desired { owner: Some(Account::Id(7)), ..file("/etc/x") };
+    check(
+        |host| host.put_mode("/etc/x", "", 0o4755),
+        desired,
+        expect![[r#"
+            owner: root -> 7
+            ---
+            /etc dir 0755 0:0
+            /etc/x file 4755 7:0 
+        "#]],
+    );
+}
+
+#[test]
+fn links_are_replaced_followed_or_in_the_way() {
+    let setup = |host: &MemoryHost| {
+        host.put("/etc/real", "old");
+        host.put_link("/etc/x", "real");
+    };
+    let desired = Desired { content: Some(Content::bytes("new")), ..file("/etc/x") };
+    check(
+        setup,
+        desired.clone(),
+        expect![[r#"
+            ensure: link -> file
+            content: undef -> {sha256}11507a0e2f5e69d5dfa40a62a1bd7b6ee57e6bcd85c67c9b8431b36fff21c437
+            ---
+            /etc dir 0755 0:0
+            /etc/real file 0644 0:0 old
+            /etc/x file 0600 0:0 new
+        "#]],
+    );
+    check(
+        setup,
+        Desired { links: Links::Follow, ..desired.clone() },
+        expect![[r#"
+            content: {sha256}cba06b5736faf67e54b07b561eae94395e774c517a7d910a54369e1263ccfbd4 -> {sha256}11507a0e2f5e69d5dfa40a62a1bd7b6ee57e6bcd85c67c9b8431b36fff21c437
+            ---
+            /etc dir 0755 0:0
+            /etc/real file 0644 0:0 new
+            /etc/x link 0777 0:0 -> real
+        "#]],
+    );
+    let host = MemoryHost::new();
+    setup(&host);
+    let mut file = File::new(Desired { links: Links::Obstruct, ..desired });
+    let failure = file.observe(&host).unwrap_err();
+    assert_eq!(failure.message, "'/etc/x' is a link and is not replaced");
+}
+
+#[test]
+fn a_directory_in_the_way_is_refused_removed_or_moved() {
+    let setup = |host: &MemoryHost| host.put("/etc/x/inner", "y");
+    let host = MemoryHost::new();
+    setup(&host);
+    let failure = File::new(file("/etc/x")).observe(&host).unwrap_err();
+    assert_eq!(failure.message, "'/etc/x' is a directory and is not replaced");
+    check(
+        setup,
+        Desired { obstruction: Obstruction::Remove, ..file("/etc/x") },
+        expect![[r#"
+            ensure: directory -> file
+            ---
+            /etc dir 0755 0:0
+            /etc/x file 0600 0:0 
+        "#]],
+    );
+    check(
+        setup,
+        Desired { obstruction: Obstruction::Move(".cfsaved".into()), ..file("/etc/x") },
+        expect![[r#"
+            ensure: directory -> file
+            ---
+            /etc dir 0755 0:0
+            /etc/x file 0600 0:0 
+            /etc/x.cfsaved dir 0755 0:0
+            /etc/x.cfsaved/inner file 0644 0:0 y
+        "#]],
+    );
+}
+
+#[test]
+fn old_content_is_kept_in_each_convention() {
+    let backups = [
+        Backup::Suffix(".cf-before-edit".into()),
+        Backup::Timestamp { suffix: ".cfsaved".into(), utc_offset: 0 },
+        Backup::Rotate { suffix: ".cfsaved".into(), copies: 2 },
+        Backup::Repository { dir: "/repo".into(), suffix: ".cfsaved".into() },
+        Backup::Bucket { dir: "/bucket".into(), algorithm: Algorithm::Md5 },
+        Backup::Tree { dir: "/backup".into(), copies: 2, utc_offset: 0 },
+    ];
+    let mut shown = String::new();
+    for backup in backups {
+        let host = MemoryHost::new();
+        host.put("/etc/x", "0");
+        for content in ["1", "2", "3"] {
+            host.advance(std::time::Duration::from_secs(1));
+            let content = Some(Content::bytes(content));
+            converge(&host, Desired { content, backup: backup.clone(), ..file("/etc/x") });
+        }
+        let snapshot = host.snapshot();
+        let files = snapshot.lines().filter(|line| line.contains(" file "));
+        for line in files.filter(|line| !line.starts_with("/etc/x ")) {
+            shown.push_str(line);
+            shown.push('\n');
+        }
+        shown.push('\n');
+    }
+    expect![[r#"
+        /etc/x.cf-before-edit file 0644 0:0 2
+
+        /etc/x_1767225601_Thu_Jan__1_00_00_01_2026.cfsaved file 0644 0:0 0
+        /etc/x_1767225602_Thu_Jan__1_00_00_02_2026.cfsaved file 0644 0:0 1
+        /etc/x_1767225603_Thu_Jan__1_00_00_03_2026.cfsaved file 0644 0:0 2
+
+        /etc/x.cfsaved.1 file 0644 0:0 2
+        /etc/x.cfsaved.2 file 0644 0:0 1
+
+        /repo/_etc_x_cfsaved file 0644 0:0 2
+
+        /bucket/c/4/c/a/4/2/3/8/c4ca4238a0b923820dcc509a6f75849b/contents file 0440 0:0 1
+        /bucket/c/4/c/a/4/2/3/8/c4ca4238a0b923820dcc509a6f75849b/paths file 0640 0:0 /etc/x\n
+        /bucket/c/8/1/e/7/2/8/d/c81e728d9d4c2f636f067f89cc14862c/contents file 0440 0:0 2
+        /bucket/c/8/1/e/7/2/8/d/c81e728d9d4c2f636f067f89cc14862c/paths file 0640 0:0 /etc/x\n
+        /bucket/c/f/c/d/2/0/8/4/cfcd208495d565ef66e7dff9f98764da/contents file 0440 0:0 0
+        /bucket/c/f/c/d/2/0/8/4/cfcd208495d565ef66e7dff9f98764da/paths file 0640 0:0 /etc/x\n
+
+        /backup/etc/x.chef-20260101000002.000000 file 0644 0:0 1
+        /backup/etc/x.chef-20260101000003.000000 file 0644 0:0 2
+
+    "#]]
+    .assert_eq(&shown);
+}
+
+#[test]
+fn removal_takes_the_name_alone_and_keeps_a_backup() {
+    let setup = |host: &MemoryHost| {
+        host.put("/etc/real", "old");
+        host.put_link("/etc/x", "real");
+    };
+    let desired = Desired { ensure: Ensure::Absent, links: Links::Follow, ..file("/etc/x") };
+    check(
+        setup,
+        desired,
+        expect![[r#"
+            ensure: file -> absent
+            ---
+            /etc dir 0755 0:0
+            /etc/real file 0644 0:0 old
+        "#]],
+    );
+    check(
+        |host| host.put("/etc/x", "old"),
+        Desired {
+            ensure: Ensure::Absent,
+            backup: Backup::Suffix(".puppet-bak".into()),
+            ..file("/etc/x")
+        },
+        expect![[r#"
+            ensure: file -> absent
+            ---
+            /etc dir 0755 0:0
+            /etc/x.puppet-bak file 0644 0:0 old
+        "#]],
+    );
+}
+
+#[test]
+fn a_copy_is_made_when_its_rule_says_so() {
+    let copy = |compare, preserve| Desired {
+        content: Some(Content::Copy { source: "/src".into(), compare, preserve }),
+        ..file("/etc/x")
+    };
+    let older = |host: &MemoryHost| {
+        host.put("/src", "new");
+        host.set_times(Path::new("/src"), None, Some(Time::from_secs(10))).unwrap();
+        host.put("/etc/x", "old");
+    };
+    let table = [
+        (Compare::Content, true),
+        (Compare::Exists, false),
+        (Compare::Modified, false),
+        (Compare::SizeOrModified, false),
+    ];
+    for (compare, changes) in table {
+        let host = MemoryHost::new();
+        older(&host);
+        let shown = converge(&host, copy(compare, false));
+        assert_eq!(!shown.is_empty(), changes, "{compare:?}");
+    }
+    check(
+        |host| {
+            host.put_mode("/src", "new", 0o640);
+            host.set_owner(Path::new("/src"), Some(7), Some(8)).unwrap();
+        },
+        copy(Compare::Content, true),
+        expect![[r#"
+            ensure: absent -> file
+            content: undef -> {sha256}11507a0e2f5e69d5dfa40a62a1bd7b6ee57e6bcd85c67c9b8431b36fff21c437
+            mode: undef -> 0640
+            owner: undef -> 7
+            group: undef -> 8
+            mtime: undef -> 1767225600.000000000
+            ---
+            /etc dir 0755 0:0
+            /etc/x file 0640 7:8 new
+            /src file 0640 7:8 new
+        "#]],
+    );
+}
+
+#[test]
+fn edits_work_on_what_is_there() {
+    let edit = Content::edit(|old| Ok(crate::text::append_if_missing(old, b"line")));
+    let host = MemoryHost::new();
+    host.put("/etc/x", "first");
+    converge(&host, Desired { content: Some(edit), ..file("/etc/x") });
+    assert_eq!(host.text("/etc/x"), "first\nline\n");
+    let broken = Content::edit(|_| Err("no such section".into()));
+    let mut file = File::new(Desired { content: Some(broken), ..file("/etc/x") });
+    let failure = file.observe(&host).unwrap_err();
+    assert_eq!(failure.message, "cannot edit '/etc/x': no such section");
+}
+
+#[test]
+fn content_of_a_create_only_or_if_present_file_is_left_alone() {
+    let host = MemoryHost::new();
+    host.put("/etc/x", "mine");
+    let content = Some(Content::bytes("theirs"));
+    let desired = Desired { content: content.clone(), create_only: true, ..file("/etc/x") };
+    assert_eq!(converge(&host, desired), "");
+    let desired = Desired { content, ensure: Ensure::IfPresent, ..file("/etc/none") };
+    assert_eq!(converge(&host, desired), "");
+}
+
+#[test]
+fn an_unchanged_file_costs_one_look_and_one_read() {
+    let machine = MemoryHost::linux();
+    machine.put("/etc/x", "same");
+    let host = RecordingHost::new(&machine);
+    let mut file = File::new(Desired {
+        content: Some(Content::bytes("same")),
+        mode: Some(Mode::Exact(0o644)),
+        owner: Some(Account::Id(0)),
+        ..file("/etc/x")
+    });
+    assert_eq!(file.observe(&host).unwrap(), []);
+    let lines: Vec<String> = host.records().iter().map(ToString::to_string).collect();
+    assert_eq!(lines, ["stat /etc/x", "read /etc/x"]);
+}
+
+#[test]
+fn an_unknown_owner_is_a_change_that_fails_when_made() {
+    let host = MemoryHost::linux();
+    host.put("/etc/x", "");
+    let mut file = File::new(Desired { owner: Some(Account::parse("ghost")), ..file("/etc/x") });
+    let changes = file.observe(&host).unwrap();
+    assert_eq!(show(&changes), "owner: root -> ghost\n");
+    let failure = file.apply(&host, &changes).unwrap_err();
+    assert_eq!(failure.message, "could not find user ghost");
+}

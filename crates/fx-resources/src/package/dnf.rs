@@ -1,0 +1,102 @@
+//! Packages of Fedora and Red Hat through dnf, or yum on older machines.
+
+use std::cmp::Ordering;
+
+use fx_engine::Failure;
+use fx_host::{Exit, Host, Spec};
+
+use super::backend::{Action, Backend, State, Verb};
+use super::{rpm, version};
+use crate::command;
+
+pub(super) struct Dnf {
+    program: &'static str,
+}
+
+impl Dnf {
+    pub(super) fn new(program: &'static str) -> Dnf {
+        Dnf { program }
+    }
+}
+
+impl Backend for Dnf {
+    fn name(&self) -> &'static str {
+        self.program
+    }
+
+    fn installed(&self, host: &dyn Host, name: &str) -> Result<State, Failure> {
+        rpm::installed(host, name)
+    }
+
+    fn candidate(&self, host: &dyn Host, name: &str) -> Result<Option<String>, Failure> {
+        let spec = command::tool([self.program, "-q", "list", "available", name]);
+        let ended = command::ask(host, &spec)?;
+        let text = command::stdout(&ended);
+        if ended.exit != Exit::Code(0) {
+            let complaint = String::from_utf8_lossy(&ended.stderr).into_owned();
+            if complaint.contains("No matching") {
+                return Ok(None);
+            }
+            return Err(command::failure(&spec, &ended)
+                .unwrap_or_else(|| Failure::new(format!("cannot list '{name}'"))));
+        }
+        // Below a title: name.arch, version, repository. Long names push the rest onto a
+        // line of its own, so words are read, not columns.
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let mut newest: Option<&str> = None;
+        for triple in words.windows(2) {
+            let of_package = triple[0].rsplit_once('.').is_some_and(|(found, _)| found == name);
+            if of_package && newest.is_none_or(|known| version::rpm(triple[1], known).is_gt()) {
+                newest = Some(triple[1]);
+            }
+        }
+        Ok(newest.map(str::to_owned))
+    }
+
+    fn compare(&self, a: &str, b: &str) -> Ordering {
+        version::rpm(a, b)
+    }
+
+    fn satisfies(&self, installed: &str, wanted: &str) -> bool {
+        rpm::satisfies(installed, wanted)
+    }
+
+    fn held(&self, host: &dyn Host, name: &str) -> Result<bool, Failure> {
+        let spec = command::tool([self.program, "-q", "versionlock", "list"]);
+        let text = command::stdout(&command::succeed(host, &spec)?);
+        // Locks read `name-0:1.2-3.fc38.*`, or `0:name-1.2-3.*` with yum.
+        Ok(text.lines().any(|line| {
+            let line = line.trim();
+            let line =
+                line.split_once(':').filter(|(epoch, _)| is_number(epoch)).map_or(line, |x| x.1);
+            let rest = line.strip_prefix(name).and_then(|rest| rest.strip_prefix('-'));
+            rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+        }))
+    }
+
+    fn commands(&self, action: &Action<'_>) -> Result<Vec<Spec>, Failure> {
+        let mut argv = vec![self.program.to_owned(), "-q".to_owned(), "-y".to_owned()];
+        argv.extend(action.options.iter().cloned());
+        let words: [String; 2] = match action.verb {
+            Verb::Install if action.downgrade => ["downgrade".into(), action.target("-")],
+            Verb::Install => ["install".into(), action.target("-")],
+            Verb::Upgrade if self.program == "yum" => ["update".into(), action.target("-")],
+            Verb::Upgrade => ["upgrade".into(), action.target("-")],
+            Verb::Remove | Verb::Purge => ["remove".into(), action.name.into()],
+            Verb::Hold => {
+                argv.push("versionlock".into());
+                ["add".into(), action.name.into()]
+            }
+            Verb::Unhold => {
+                argv.push("versionlock".into());
+                ["delete".into(), action.name.into()]
+            }
+        };
+        argv.extend(words);
+        Ok(vec![command::changing(argv)])
+    }
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}

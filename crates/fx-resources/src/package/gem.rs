@@ -1,0 +1,62 @@
+//! Ruby packages through `gem`, which keeps several versions side by side.
+
+use std::cmp::Ordering;
+
+use fx_engine::Failure;
+use fx_host::{Host, Spec};
+
+use super::backend::{Action, Backend, State, Verb};
+use super::version;
+use crate::command;
+
+pub(super) struct Gem;
+
+// Lines read `rake (13.0.6, default: 13.0.3)`; a platform may follow a version.
+fn versions(text: &str, name: &str) -> Vec<String> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(" ("));
+    let Some(list) = line.and_then(|line| line.strip_suffix(')')) else { return Vec::new() };
+    let versions = list.split(", ").map(|item| item.strip_prefix("default: ").unwrap_or(item));
+    versions.filter_map(|item| item.split(' ').next()).map(str::to_owned).collect()
+}
+
+impl Backend for Gem {
+    fn name(&self) -> &'static str {
+        "gem"
+    }
+
+    fn installed(&self, host: &dyn Host, name: &str) -> Result<State, Failure> {
+        let spec = command::tool(["gem", "list", "--local", "--exact", name]);
+        let text = command::stdout(&command::succeed(host, &spec)?);
+        Ok(State { versions: versions(&text, name), residual: false })
+    }
+
+    fn candidate(&self, host: &dyn Host, name: &str) -> Result<Option<String>, Failure> {
+        let spec = command::tool(["gem", "list", "--remote", "--exact", name]);
+        let text = command::stdout(&command::succeed(host, &spec)?);
+        let found = versions(&text, name);
+        Ok(found.into_iter().max_by(|a, b| version::ruby(a, b)))
+    }
+
+    fn compare(&self, a: &str, b: &str) -> Ordering {
+        version::ruby(a, b)
+    }
+
+    fn commands(&self, action: &Action<'_>) -> Result<Vec<Spec>, Failure> {
+        let mut argv = vec!["gem".to_owned()];
+        match action.verb {
+            Verb::Install | Verb::Upgrade => {
+                argv.extend(["install", "--no-document"].map(str::to_owned));
+                if let Some(version) = action.version {
+                    argv.extend(["--version".to_owned(), version.to_owned()]);
+                }
+            }
+            Verb::Remove | Verb::Purge => {
+                argv.extend(["uninstall", "--all", "--executables"].map(str::to_owned));
+            }
+            Verb::Hold | Verb::Unhold => return Err(action.unsupported("gem")),
+        }
+        argv.extend(action.options.iter().cloned());
+        argv.push(Action { version: None, ..*action }.target(""));
+        Ok(vec![command::changing(argv)])
+    }
+}

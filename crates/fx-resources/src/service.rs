@@ -1,0 +1,208 @@
+//! A service: running or not, started at boot or not, masked; and its restart or reload
+//! when something it depends on has changed.
+
+pub mod backend;
+mod systemd;
+mod sysv;
+
+use std::rc::Rc;
+
+use fx_engine::{Change, Failure, Refresh, Resource, ResourceId};
+use fx_host::{Host, Program};
+
+use crate::exec::Rules;
+use crate::{command, wanted};
+use backend::{Backend, Verb};
+
+pub use backend::{detect, named};
+
+/// What a service should be. Properties that are `None` are not looked at.
+#[derive(Clone, Debug, Default)]
+pub struct Desired {
+    /// Its name.
+    pub name: String,
+    /// Whether it should be running.
+    pub running: Option<bool>,
+    /// Whether it should start at boot.
+    pub enabled: Option<Enabled>,
+    /// What a refresh does.
+    pub on_refresh: OnRefresh,
+    /// Commands that policy gives instead of the manager's own.
+    pub commands: Commands,
+}
+
+/// Whether a service starts at boot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Enabled {
+    /// It does.
+    Yes,
+    /// It does not.
+    No,
+    /// It cannot be started at all.
+    Masked,
+    /// The manager decides: the unit cannot be enabled, as it has no install section, or
+    /// it is made by another.
+    Static,
+}
+
+impl Enabled {
+    /// What reports call it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Enabled::Yes => "true",
+            Enabled::No => "false",
+            Enabled::Masked => "mask",
+            Enabled::Static => "static",
+        }
+    }
+}
+
+/// What a refresh does with a running service.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnRefresh {
+    /// Restarts it.
+    #[default]
+    Restart,
+    /// Lets it read its configuration again.
+    Reload,
+}
+
+/// Commands that policy gives instead of the manager's own.
+#[derive(Clone, Debug, Default)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct Commands {
+    pub start: Option<Program>,
+    pub stop: Option<Program>,
+    pub restart: Option<Program>,
+    pub reload: Option<Program>,
+    pub status: Option<Program>,
+}
+
+/// A service with its desired state.
+pub struct Service {
+    /// What it should be.
+    pub desired: Desired,
+    backend: Rc<dyn Backend>,
+    seen: Option<backend::State>,
+}
+
+impl Service {
+    /// A service that should be like this, by this manager.
+    pub fn new(desired: Desired, backend: Rc<dyn Backend>) -> Service {
+        Service { desired, backend, seen: None }
+    }
+
+    /// What is known of it now.
+    pub fn state(&self, host: &dyn Host) -> Result<backend::State, Failure> {
+        command::check_name("service", &self.desired.name)?;
+        self.backend.check_name(&self.desired.name)?;
+        let mut state = self.backend.state(host, &self.desired.name)?;
+        if let Some(status) = &self.desired.commands.status {
+            let spec = Rules::default().spec(host, status)?;
+            state.running = command::ask(host, &spec)?.exit.success();
+        }
+        Ok(state)
+    }
+
+    /// Does it, by policy's own command where there is one.
+    pub fn act(&self, host: &dyn Host, verb: Verb) -> Result<(), Failure> {
+        let commands = &self.desired.commands;
+        let own = match verb {
+            Verb::Start => &commands.start,
+            Verb::Stop => &commands.stop,
+            Verb::Restart => &commands.restart,
+            Verb::Reload => &commands.reload,
+            _ => &None,
+        };
+        match own {
+            Some(program) => {
+                let spec = Rules::default().spec(host, program)?;
+                command::succeed(host, &spec).map(drop)
+            }
+            None => self.backend.act(host, &self.desired.name, verb),
+        }
+    }
+}
+
+impl Resource for Service {
+    fn id(&self) -> ResourceId {
+        ResourceId::new("service", self.desired.name.as_str())
+    }
+
+    fn observe(&mut self, host: &dyn Host) -> Result<Vec<Change>, Failure> {
+        self.seen = None;
+        let desired = &self.desired;
+        let state = self.state(host)?;
+        let asks_to_be_there =
+            desired.running == Some(true) || desired.enabled == Some(Enabled::Yes);
+        if !state.known && asks_to_be_there && desired.commands.start.is_none() {
+            return Err(Failure::new(format!("could not find service '{}'", desired.name)));
+        }
+        let mut changes = Vec::new();
+        if let Some(running) = desired.running
+            && running != state.running
+        {
+            let word = |running| if running { "running" } else { "stopped" };
+            changes.push(Change::new("ensure", word(state.running), word(running)));
+        }
+        // A unit that cannot be enabled is as good as enabled: nothing can be done.
+        let settled = state.enabled == Enabled::Static
+            && matches!(desired.enabled, Some(Enabled::Yes | Enabled::Static));
+        let settled = settled || (!state.known && desired.enabled == Some(Enabled::No));
+        if let Some(enabled) = desired.enabled
+            && enabled != state.enabled
+            && !settled
+        {
+            if enabled == Enabled::Static {
+                let text = format!("service '{}' cannot be made static", desired.name);
+                return Err(Failure::new(text));
+            }
+            changes.push(Change::new("enable", state.enabled.word(), enabled.word()));
+        }
+        self.seen = Some(state);
+        Ok(changes)
+    }
+
+    fn apply(&mut self, host: &dyn Host, changes: &[Change]) -> Result<(), Failure> {
+        let Some(state) = self.seen.take() else {
+            return Err(Failure::new("service was not observed before it was applied"));
+        };
+        let desired = &self.desired;
+        // A masked unit cannot be started, and a running one is stopped before it is masked.
+        let running = desired.running.filter(|_| wanted(changes, "ensure"));
+        if running == Some(false) {
+            self.act(host, Verb::Stop)?;
+        }
+        if let Some(enabled) = desired.enabled.filter(|_| wanted(changes, "enable")) {
+            if state.enabled == Enabled::Masked {
+                self.act(host, Verb::Unmask)?;
+            }
+            match enabled {
+                Enabled::Yes => self.act(host, Verb::Enable)?,
+                Enabled::No => self.act(host, Verb::Disable)?,
+                Enabled::Masked => self.act(host, Verb::Mask)?,
+                Enabled::Static => {}
+            }
+        }
+        if running == Some(true) {
+            self.act(host, Verb::Start)?;
+        }
+        Ok(())
+    }
+}
+
+impl Refresh for Service {
+    /// Restarts or reloads it if it runs; one that does not run has nothing to forget.
+    fn refresh(&mut self, host: &dyn Host) -> Result<(), Failure> {
+        if !self.state(host)?.running {
+            return Ok(());
+        }
+        match self.desired.on_refresh {
+            OnRefresh::Restart => self.act(host, Verb::Restart),
+            OnRefresh::Reload => self.act(host, Verb::Reload),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

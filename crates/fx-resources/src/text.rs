@@ -1,0 +1,157 @@
+//! Line edits as pure functions: text in, text out. No machine, no regular expressions;
+//! callers bring their own idea of which line matches.
+//!
+//! Lines keep their bytes. A text without a final newline gets one only when a line is
+//! added behind its last.
+
+/// Decides whether a line, given without its end, is meant.
+pub type Matches<'a> = &'a dyn Fn(&[u8]) -> bool;
+
+/// The lines of a text without their ends. `a\n` and `a` both have one line.
+pub fn lines(text: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
+    let body = text.strip_suffix(b"\n").unwrap_or(text);
+    (!text.is_empty()).then(|| body.split(|byte| *byte == b'\n')).into_iter().flatten()
+}
+
+/// Lines as one text, each with its end.
+pub fn join<'a>(lines: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
+    let mut text = Vec::new();
+    for line in lines {
+        text.extend_from_slice(line);
+        text.push(b'\n');
+    }
+    text
+}
+
+/// Adds a line at the end, whether or not it is there.
+pub fn append(text: &[u8], line: &[u8]) -> Vec<u8> {
+    let mut out = text.to_vec();
+    if !out.is_empty() && !out.ends_with(b"\n") {
+        out.push(b'\n');
+    }
+    out.extend_from_slice(line);
+    out.push(b'\n');
+    out
+}
+
+/// Adds a line at the end unless some line is equal to it.
+pub fn append_if_missing(text: &[u8], line: &[u8]) -> Vec<u8> {
+    if lines(text).any(|known| known == line) { text.to_vec() } else { append(text, line) }
+}
+
+/// Adds a line at the start unless some line is equal to it.
+pub fn prepend_if_missing(text: &[u8], line: &[u8]) -> Vec<u8> {
+    if lines(text).any(|known| known == line) {
+        return text.to_vec();
+    }
+    let mut out = line.to_vec();
+    out.push(b'\n');
+    out.extend_from_slice(text);
+    out
+}
+
+/// Removes matching lines.
+pub fn delete(text: &[u8], matches: Matches<'_>) -> Vec<u8> {
+    rebuild(text, |line, out| {
+        if !matches(line) {
+            out.push(line.to_vec());
+        }
+    })
+}
+
+/// Replaces matching lines as a whole.
+pub fn replace(text: &[u8], matches: Matches<'_>, line: &[u8]) -> Vec<u8> {
+    rebuild(text, |known, out| out.push(if matches(known) { line } else { known }.to_vec()))
+}
+
+/// Makes sure a line is there: matching lines are replaced by it; without a match it is
+/// added behind the last line that `after` picks, or at the end.
+pub fn ensure_line(
+    text: &[u8],
+    line: &[u8],
+    matches: Option<Matches<'_>>,
+    after: Option<Matches<'_>>,
+) -> Vec<u8> {
+    if let Some(matches) = matches
+        && lines(text).any(matches)
+    {
+        return replace(text, matches, line);
+    }
+    if lines(text).any(|known| known == line) {
+        return text.to_vec();
+    }
+    match after.and_then(|after| lines(text).collect::<Vec<_>>().iter().rposition(|l| after(l))) {
+        Some(anchor) => insert(text, anchor + 1, line),
+        None => append(text, line),
+    }
+}
+
+/// Puts a line before the line with this number, counted from zero.
+pub fn insert(text: &[u8], at: usize, line: &[u8]) -> Vec<u8> {
+    let mut all: Vec<&[u8]> = lines(text).collect();
+    all.insert(at.min(all.len()), line);
+    join(all)
+}
+
+// Keeps a missing final newline missing where lines are only taken or exchanged.
+fn rebuild(text: &[u8], edit: impl Fn(&[u8], &mut Vec<Vec<u8>>)) -> Vec<u8> {
+    let mut kept = Vec::new();
+    for line in lines(text) {
+        edit(line, &mut kept);
+    }
+    let mut out = join(kept.iter().map(Vec::as_slice));
+    if !text.ends_with(b"\n") && !out.is_empty() {
+        out.pop();
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn show(text: Vec<u8>) -> String {
+        String::from_utf8(text).unwrap()
+    }
+
+    #[test]
+    fn lines_are_added_once_behind_a_complete_last_line() {
+        assert_eq!(show(append_if_missing(b"", b"x")), "x\n");
+        assert_eq!(show(append_if_missing(b"a", b"x")), "a\nx\n");
+        assert_eq!(show(append_if_missing(b"a\nx", b"x")), "a\nx");
+        assert_eq!(show(prepend_if_missing(b"a\n", b"x")), "x\na\n");
+        assert_eq!(show(append(b"\n", b"x")), "\nx\n");
+    }
+
+    #[test]
+    fn deleting_and_replacing_keep_the_rest_as_it_is() {
+        let b: Matches<'_> = &|line| line == b"b";
+        assert_eq!(show(delete(b"a\nb\nc", b)), "a\nc");
+        assert_eq!(show(delete(b"b\n", b)), "");
+        assert_eq!(show(delete(b"", b)), "");
+        assert_eq!(show(replace(b"a\nb\n\nb\n", b, b"z")), "a\nz\n\nz\n");
+    }
+
+    #[test]
+    fn a_line_replaces_its_match_or_goes_behind_its_anchor() {
+        let key: Matches<'_> = &|line| line.starts_with(b"Port");
+        let anchor: Matches<'_> = &|line| line == b"# network";
+        let text = b"# network\nPort 22\nend\n";
+        assert_eq!(
+            show(ensure_line(text, b"Port 80", Some(key), None)),
+            "# network\nPort 80\nend\n"
+        );
+        let text = b"# network\nend\n";
+        let expected = "# network\nPort 80\nend\n";
+        assert_eq!(show(ensure_line(text, b"Port 80", Some(key), Some(anchor))), expected);
+        assert_eq!(show(ensure_line(text, b"end", None, None)), "# network\nend\n");
+        assert_eq!(show(ensure_line(b"a", b"b", None, None)), "a\nb\n");
+    }
+
+    #[test]
+    fn splitting_and_joining_give_the_text_back() {
+        for text in ["", "a\n", "a\n\n", "\n", "a\nb\n"] {
+            assert_eq!(show(join(lines(text.as_bytes()))), text);
+        }
+    }
+}
