@@ -133,7 +133,6 @@ impl From<HostError> for Failure {
         let kind = match error.kind() {
             std::io::ErrorKind::PermissionDenied => FailureKind::Denied,
             std::io::ErrorKind::TimedOut => FailureKind::TimedOut,
-            std::io::ErrorKind::Interrupted => FailureKind::Interrupted,
             _ => FailureKind::Other,
         };
         Failure::of(kind, error.to_string())

@@ -11,12 +11,17 @@ use std::time::Duration;
 
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, Timespec, Timestamps, XattrFlags};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 
 use super::OsHost;
 use super::path::{Intent, Leaf, Place, open_plain, place};
 use super::temp::Temp;
 use crate::{Entry, Files, FsSpace, HostError, Kind, Meta, Reader, Result, Time, WriteOptions};
+
+/// Opens a name in a held directory.
+fn open_in(place: &Place, flags: OFlags) -> Result<OwnedFd, Errno> {
+    retry_on_intr(|| rustix::fs::openat(&place.dir, &place.name, flags, Mode::empty()))
+}
 
 fn failed(op: &'static str, path: &Path) -> impl Fn(Errno) -> HostError {
     move |errno| HostError::io(op, path, errno)
@@ -59,14 +64,9 @@ impl OsHost {
         let place = place(path, Leaf::Followed, Intent::Read)?;
         match self.staged(&place) {
             Some(fd) => Ok(File::from(fd)),
-            None => rustix::fs::openat(
-                &place.dir,
-                &place.name,
-                flags | OFlags::NOFOLLOW | OFlags::CLOEXEC,
-                Mode::empty(),
-            )
-            .map(File::from)
-            .map_err(failed("read", path)),
+            None => open_in(&place, flags | OFlags::NOFOLLOW | OFlags::CLOEXEC)
+                .map(File::from)
+                .map_err(failed("read", path)),
         }
     }
 
@@ -97,7 +97,7 @@ impl OsHost {
         }
         let flags =
             OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-        rustix::fs::openat(&place.dir, &place.name, flags, Mode::empty()).map_err(failed(op, path))
+        open_in(&place, flags).map_err(failed(op, path))
     }
 
     /// An extended-attribute call by path: through the descriptor's name in /proc, since
@@ -112,13 +112,8 @@ impl OsHost {
         let place = place(path, Leaf::Itself, intent)?;
         let fd = match self.staged(&place) {
             Some(fd) => fd,
-            None => rustix::fs::openat(
-                &place.dir,
-                &place.name,
-                OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC,
-                Mode::empty(),
-            )
-            .map_err(failed("read attributes of", path))?,
+            None => open_in(&place, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC)
+                .map_err(failed("read attributes of", path))?,
         };
         let name = PathBuf::from(format!("/proc/self/fd/{}", fd.as_raw_fd()));
         call(&name).map_err(failed("access attributes of", path))
@@ -165,8 +160,7 @@ impl Files for OsHost {
         }
         let place = place(path, Leaf::Followed, Intent::Read)?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let fd = rustix::fs::openat(&place.dir, &place.name, flags, Mode::empty())
-            .map_err(failed("list", path))?;
+        let fd = open_in(&place, flags).map_err(failed("list", path))?;
         let mut entries = Vec::new();
         for entry in rustix::fs::Dir::new(fd).map_err(failed("list", path))? {
             let entry = entry.map_err(failed("list", path))?;
@@ -254,8 +248,7 @@ impl Files for OsHost {
         rustix::fs::mkdirat(&place.dir, &place.name, Mode::from_raw_mode(0o700))
             .map_err(failed(op, path))?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let fd = rustix::fs::openat(&place.dir, &place.name, flags, Mode::empty())
-            .map_err(failed(op, path))?;
+        let fd = open_in(&place, flags).map_err(failed(op, path))?;
         rustix::fs::fchmod(fd, Mode::from_raw_mode(mode)).map_err(failed(op, path))
     }
 
@@ -464,7 +457,7 @@ fn dress(file: &File, place: &Place, old: Option<&Stat>, options: &WriteOptions)
 fn copy_xattrs(file: &File, place: &Place, old: &Stat) -> io::Result<()> {
     let flags =
         OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let Ok(from) = rustix::fs::openat(&place.dir, &place.name, flags, Mode::empty()) else {
+    let Ok(from) = open_in(place, flags) else {
         return Ok(());
     };
     if rustix::fs::fstat(&from)?.st_ino != old.st_ino {
@@ -513,7 +506,7 @@ fn is_mount_point(place: &Place) -> bool {
 
 fn refill(place: &Place, content: &[u8]) -> io::Result<()> {
     let flags = OFlags::WRONLY | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let mut file = File::from(rustix::fs::openat(&place.dir, &place.name, flags, Mode::empty())?);
+    let mut file = File::from(open_in(place, flags)?);
     file.write_all(content)?;
     Ok(rustix::fs::fsync(file.as_fd())?)
 }

@@ -13,7 +13,7 @@ use std::path::{Component, Path, PathBuf};
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags, Stat};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 
 use crate::{HostError, Result};
 
@@ -47,7 +47,8 @@ const MAX_LINKS: u32 = 40;
 
 /// Opens a path that has no link in it with one call; `None` if it has, or the kernel is old.
 pub(super) fn open_plain(path: &Path, flags: OFlags) -> Result<Option<OwnedFd>, Errno> {
-    match rustix::fs::openat2(CWD, path, flags | OFlags::CLOEXEC, Mode::empty(), NO_LINKS) {
+    let flags = flags | OFlags::CLOEXEC;
+    match retry_on_intr(|| rustix::fs::openat2(CWD, path, flags, Mode::empty(), NO_LINKS)) {
         Ok(fd) => Ok(Some(fd)),
         Err(Errno::LOOP | Errno::NOSYS | Errno::XDEV | Errno::AGAIN) => Ok(None),
         Err(errno) => Err(errno),
@@ -98,7 +99,7 @@ impl Walk<'_> {
     }
 
     fn open_dir(&self, base: BorrowedFd<'_>, path: &Path) -> Result<OwnedFd> {
-        match rustix::fs::openat2(base, path, DIR, Mode::empty(), NO_LINKS) {
+        match retry_on_intr(|| rustix::fs::openat2(base, path, DIR, Mode::empty(), NO_LINKS)) {
             Ok(fd) => return Ok(fd),
             Err(Errno::LOOP | Errno::NOSYS | Errno::XDEV | Errno::AGAIN) => {}
             Err(errno) => return Err(self.fail(errno)),
@@ -118,7 +119,9 @@ impl Walk<'_> {
     }
 
     fn enter(&self, here: OwnedFd, name: &OsStr) -> Result<OwnedFd> {
-        match rustix::fs::openat(&here, name, DIR | OFlags::NOFOLLOW, Mode::empty()) {
+        match retry_on_intr(|| {
+            rustix::fs::openat(&here, name, DIR | OFlags::NOFOLLOW, Mode::empty())
+        }) {
             Ok(fd) => return Ok(fd),
             Err(Errno::LOOP | Errno::NOTDIR) => {}
             Err(errno) => return Err(self.fail(errno)),
@@ -135,7 +138,7 @@ impl Walk<'_> {
     /// Target and owner of a link that may be followed; `None` if the name is no link.
     fn read_link(&self, dir: &OwnedFd, name: &OsStr) -> Result<Option<(PathBuf, u32)>> {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let fd = match rustix::fs::openat(dir, name, flags, Mode::empty()) {
+        let fd = match retry_on_intr(|| rustix::fs::openat(dir, name, flags, Mode::empty())) {
             Ok(fd) => fd,
             // Absence is the caller's to report, with its own words.
             Err(Errno::NOENT) => return Ok(None),

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{Mode, OFlags};
+use rustix::io::retry_on_intr;
 
 use super::temp::Temp;
 
@@ -121,7 +122,7 @@ impl Stage {
                 continue;
             }
             synced.push(staged.key.0);
-            if let Err(errno) = rustix::fs::syncfs(staged.temp.fd.as_fd()) {
+            if let Err(errno) = retry_on_intr(|| rustix::fs::syncfs(staged.temp.fd.as_fd())) {
                 // Without this sync a name could point to content that is not there.
                 return Err((staged.path.clone(), errno.into()));
             }
@@ -137,7 +138,7 @@ impl Stage {
     /// Makes all changes so far survive a power loss.
     pub(super) fn sync(&mut self) -> io::Result<()> {
         for (_, fd) in std::mem::take(&mut self.touched) {
-            rustix::fs::syncfs(fd)?;
+            retry_on_intr(|| rustix::fs::syncfs(&fd))?;
         }
         Ok(())
     }

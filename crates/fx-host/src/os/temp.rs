@@ -6,7 +6,7 @@ use std::io;
 
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 
 /// A file being made. Dropping it unlinks the name it may have.
 pub(super) struct Temp {
@@ -21,7 +21,7 @@ impl Temp {
         let private = Mode::from_raw_mode(0o600);
         let held = dir.try_clone()?;
         let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-        match rustix::fs::openat(dir, ".", flags, private) {
+        match retry_on_intr(|| rustix::fs::openat(dir, ".", flags, private)) {
             Ok(fd) => return Ok(Temp { fd, dir: held, name: None }),
             // File systems that cannot make unnamed files say so in several ways.
             Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::NOENT | Errno::INVAL) => {}
@@ -30,7 +30,7 @@ impl Temp {
         let name = random_name();
         let flags =
             OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::RDWR | OFlags::CLOEXEC;
-        let fd = rustix::fs::openat(dir, &name, flags, private)?;
+        let fd = retry_on_intr(|| rustix::fs::openat(dir, &name, flags, private))?;
         Ok(Temp { fd, dir: held, name: Some(name) })
     }
 
@@ -47,7 +47,7 @@ impl Temp {
             self.name = Some(interim);
         }
         let interim = self.name.as_ref().expect("a temporary name was just given");
-        rustix::fs::renameat(&self.dir, interim, &self.dir, name)?;
+        retry_on_intr(|| rustix::fs::renameat(&self.dir, interim, &self.dir, name))?;
         self.name = None;
         Ok(())
     }
