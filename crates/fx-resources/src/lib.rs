@@ -15,9 +15,13 @@ pub mod text;
 pub mod directory;
 pub mod exec;
 pub mod file;
+pub mod group;
 pub mod link;
 pub mod package;
 pub mod service;
+pub mod user;
+
+mod shadow;
 
 use fx_engine::Change;
 
