@@ -21,6 +21,13 @@ pub mod package;
 pub mod service;
 pub mod user;
 
+pub mod cron;
+pub mod host_entry;
+pub mod mount;
+pub mod process;
+pub mod ssh_key;
+pub mod sysctl;
+
 mod shadow;
 
 use fx_engine::Change;
