@@ -15,9 +15,20 @@ pub mod text;
 pub mod directory;
 pub mod exec;
 pub mod file;
+pub mod group;
 pub mod link;
 pub mod package;
 pub mod service;
+pub mod user;
+
+pub mod cron;
+pub mod host_entry;
+pub mod mount;
+pub mod process;
+pub mod ssh_key;
+pub mod sysctl;
+
+mod shadow;
 
 use fx_engine::Change;
 

@@ -1,5 +1,7 @@
 //! The resources the laws are tested on: how the machine starts, and what is wanted.
 
+mod system;
+
 use fx_engine::Resource;
 use fx_host::{MemoryHost, Program, Reply, Time};
 use fx_resources::account::Account;
@@ -36,6 +38,7 @@ pub(crate) fn cases() -> Vec<Case> {
     all.extend(directories());
     all.extend(links());
     all.extend(execs());
+    all.extend(system::cases());
     all
 }
 
