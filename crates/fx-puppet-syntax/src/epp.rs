@@ -1,0 +1,192 @@
+//! EPP templates: text with tags, turned into the same tokens as a manifest.
+
+use std::rc::Rc;
+
+use fx_source::{Diagnostic, FileId};
+
+use crate::ast::{Expr, ExprKind, Param, Program};
+use crate::lexer::{LexResult, Lexed, Lexer, lossy};
+use crate::parser::{Parsed, Parser, run_epp};
+use crate::token::{Tok, Token};
+
+/// Parses a template. On a syntax error the program is empty and the error is last.
+pub fn parse_epp(text: &[u8], file: FileId) -> (Program, Vec<Diagnostic>) {
+    match lex(text, file) {
+        Ok(lexed) => run_epp(drop_code_ends(lexed.tokens), lexed.strings, file, lexed.warnings),
+        Err(error) => {
+            let (program, _) = crate::parse(b"", file);
+            (program, vec![*error])
+        }
+    }
+}
+
+fn lex(text: &[u8], file: FileId) -> LexResult<Lexed> {
+    let mut lexer = Lexer::new(text, file);
+    let mut trim_next = false;
+    loop {
+        let literal = literal(&mut lexer, &mut trim_next)?;
+        let Some(tag) = literal else { break };
+        code(&mut lexer, tag, &mut trim_next)?;
+    }
+    let end = text.len();
+    lexer.push(Tok::End, end, end, false);
+    Ok(Lexed { tokens: lexer.tokens, strings: lexer.strings, warnings: lexer.warnings })
+}
+
+/// Which tag opens code.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Tag {
+    Code,
+    Expression,
+}
+
+/// Pushes the text up to the next tag of code; `None` at the end.
+fn literal(lexer: &mut Lexer<'_>, trim_next: &mut bool) -> LexResult<Option<Tag>> {
+    let start = lexer.at;
+    let mut text: Vec<u8> = Vec::new();
+    let bytes = lexer.bytes;
+    if std::mem::take(trim_next) {
+        // `-%>` takes the blanks and the line end behind it.
+        let blanks = bytes[lexer.at..]
+            .iter()
+            .take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
+            .count();
+        if bytes.get(lexer.at + blanks) == Some(&b'\n') {
+            lexer.at += blanks + 1;
+        }
+    }
+    let tag = loop {
+        let rest = &bytes[lexer.at..];
+        let Some(open) = rest.windows(2).position(|pair| pair == b"<%") else {
+            text.extend_from_slice(&unescape_close(rest));
+            lexer.at = bytes.len();
+            break None;
+        };
+        text.extend_from_slice(&unescape_close(&rest[..open]));
+        lexer.at += open + 2;
+        match bytes.get(lexer.at) {
+            Some(b'%') => {
+                text.extend_from_slice(b"<%");
+                lexer.at += 1;
+            }
+            Some(b'#') => {
+                let Some(close) = bytes[lexer.at..].windows(2).position(|pair| pair == b"%>")
+                else {
+                    return Err(lexer
+                        .error(lexer.at - 2, "Reaching end after opening <%# without seeing %>"));
+                };
+                let trims = bytes[lexer.at + close - 1] == b'-';
+                lexer.at += close + 2;
+                if trims {
+                    let blanks = bytes[lexer.at..]
+                        .iter()
+                        .take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
+                        .count();
+                    if bytes.get(lexer.at + blanks) == Some(&b'\n') {
+                        lexer.at += blanks + 1;
+                    }
+                }
+            }
+            Some(b'-') => {
+                lexer.at += 1;
+                while text.last().is_some_and(|byte| matches!(byte, b' ' | b'\t')) {
+                    text.pop();
+                }
+                break Some(Tag::Code);
+            }
+            Some(b'=') => {
+                lexer.at += 1;
+                break Some(Tag::Expression);
+            }
+            _ => break Some(Tag::Code),
+        }
+    };
+    if !text.is_empty() {
+        let end = lexer.at;
+        lexer.push(Tok::RenderText(lossy(&text)), start, end, false);
+    }
+    Ok(tag)
+}
+
+fn unescape_close(text: &[u8]) -> Vec<u8> {
+    String::from_utf8_lossy(text).replace("%%>", "%>").into_bytes()
+}
+
+/// Lexes code up to the closing tag.
+fn code(lexer: &mut Lexer<'_>, tag: Tag, trim_next: &mut bool) -> LexResult<()> {
+    let start = lexer.at;
+    if tag == Tag::Expression {
+        lexer.push(Tok::RenderExprStart, start - 3, start, true);
+    }
+    loop {
+        let blanks =
+            lexer.bytes[lexer.at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        let rest = &lexer.bytes[lexer.at + blanks..];
+        let close = [&b"-%>"[..], b"%>"].into_iter().find(|close| rest.starts_with(close));
+        if let Some(close) = close {
+            let at = lexer.at + blanks;
+            lexer.at = at + close.len();
+            *trim_next = close.len() == 3;
+            lexer.push(Tok::EppEnd, at, lexer.at, true);
+            return Ok(());
+        }
+        if !lexer.next_token()? {
+            let name = if tag == Tag::Expression { "<%=" } else { "<%" };
+            return Err(
+                lexer.error(start, format!("Reaching end after opening {name} without seeing %>"))
+            );
+        }
+    }
+}
+
+impl Parser {
+    pub(crate) fn epp(&mut self) -> Parsed<Expr> {
+        let start = self.peek_span();
+        let mut params: Vec<Param> = Vec::new();
+        let mut params_given = false;
+        // Only blank text may stand before the parameters.
+        let blank = matches!(self.peek(), Tok::RenderText(text) if text.trim().is_empty())
+            && *self.peek_at(1) == Tok::Punct("|");
+        if blank {
+            self.bump();
+        }
+        if self.is("|") {
+            self.bump();
+            params = self.params_until("|")?;
+            self.expect("|")?;
+            params_given = true;
+        }
+        let body = self.statements_until(&|tok| *tok == Tok::End)?;
+        let span = start.to(self.peek_span());
+        let body = Rc::new(Expr::new(ExprKind::Block(body), span));
+        Ok(Expr::new(ExprKind::Epp { params: params.into(), params_given, body }, span))
+    }
+
+    /// `<%= expression %>`
+    pub(crate) fn render_expression(&mut self) -> Parsed<Expr> {
+        let start = self.bump().span;
+        let value = self.assignment()?;
+        if *self.peek() != Tok::EppEnd {
+            return Err(self.unexpected());
+        }
+        let end = self.bump().span;
+        Ok(Expr::new(ExprKind::RenderExpr(Box::new(value)), start.to(end)))
+    }
+}
+
+/// The end of a tag of code is the end of a statement and nothing more.
+fn drop_code_ends(tokens: Vec<Token>) -> Vec<Token> {
+    let mut open_expression = false;
+    tokens
+        .into_iter()
+        .map(|mut token| {
+            match token.kind {
+                Tok::RenderExprStart => open_expression = true,
+                Tok::EppEnd if !open_expression => token.kind = Tok::Punct(";"),
+                Tok::EppEnd => open_expression = false,
+                _ => {}
+            }
+            token
+        })
+        .collect()
+}

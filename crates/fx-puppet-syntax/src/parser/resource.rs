@@ -1,0 +1,135 @@
+//! Resources, their defaults and overrides, and collectors.
+
+use crate::ast::{AttributeOp, Expr, ExprKind, Form, QueryForm, ResourceBody};
+use crate::parser::{Parsed, Parser};
+use crate::token::Tok;
+
+impl Parser {
+    /// An expression, made a resource by the brace behind it.
+    pub(crate) fn resource(&mut self) -> Parsed<Expr> {
+        let start = self.peek_span();
+        let form = match self.peek() {
+            Tok::Punct("@") => Form::Virtual,
+            Tok::Punct("@@") => Form::Exported,
+            _ => Form::Regular,
+        };
+        if form != Form::Regular {
+            self.bump();
+        }
+        let ty = if self.is_keyword("class") && *self.peek_at(1) == Tok::Punct("{") {
+            let span = self.bump().span;
+            Expr::new(ExprKind::Name("class".into()), span)
+        } else {
+            self.expression()?
+        };
+        let declares = self.is("{") && may_declare(&ty);
+        if !declares {
+            return if form == Form::Regular { Ok(ty) } else { Err(self.unexpected()) };
+        }
+        self.bump();
+        let expr = self.deeper(|parser| parser.resource_rest(form, ty, start))?;
+        Ok(expr)
+    }
+
+    fn resource_rest(&mut self, form: Form, ty: Expr, start: fx_source::Span) -> Parsed<Expr> {
+        let titled = !self.is("}") && !self.attributes_begin();
+        let kind = if titled {
+            ExprKind::Resource { form, ty: Box::new(ty), bodies: self.resource_bodies()? }
+        } else {
+            let operations = self.attributes()?;
+            match ty.kind {
+                ExprKind::Reference(_) => {
+                    ExprKind::ResourceDefaults { form, ty: Box::new(ty), operations }
+                }
+                ExprKind::Access { .. } => {
+                    ExprKind::ResourceOverride { form, resources: Box::new(ty), operations }
+                }
+                _ => return Err(self.unexpected()),
+            }
+        };
+        let end = self.expect("}")?;
+        Ok(Expr::new(kind, start.to(end)))
+    }
+
+    /// Whether `name =>`, `name +>` or `* =>` stands here.
+    fn attributes_begin(&self) -> bool {
+        let named =
+            matches!(self.peek(), Tok::Name(_) | Tok::Word(_) | Tok::Keyword(_) | Tok::Punct("*"));
+        named && matches!(self.peek_at(1), Tok::Punct("=>" | "+>"))
+    }
+
+    fn resource_bodies(&mut self) -> Parsed<Vec<ResourceBody>> {
+        let mut bodies = Vec::new();
+        loop {
+            let title = self.expression()?;
+            self.expect(":")?;
+            let operations = self.attributes()?;
+            bodies.push(ResourceBody { title, operations });
+            if !self.eat(";") || self.is("}") {
+                return Ok(bodies);
+            }
+        }
+    }
+
+    pub(crate) fn attributes(&mut self) -> Parsed<Vec<AttributeOp>> {
+        let mut list = Vec::new();
+        while self.attributes_begin() {
+            let token = self.bump();
+            let append = self.is("+>");
+            self.bump();
+            let value = self.expression_or_resource_value()?;
+            list.push(match token.kind {
+                Tok::Name(name) | Tok::Word(name) => {
+                    AttributeOp::Set { name, append, value, span: token.span }
+                }
+                Tok::Keyword(word) => {
+                    AttributeOp::Set { name: word.into(), append, value, span: token.span }
+                }
+                _ => AttributeOp::Splat { value, span: token.span },
+            });
+            if !self.eat(",") {
+                break;
+            }
+        }
+        Ok(list)
+    }
+
+    fn expression_or_resource_value(&mut self) -> Parsed<Expr> {
+        self.expression()
+    }
+
+    pub(crate) fn collector(&mut self, ty: Expr) -> Parsed<Expr> {
+        let start = ty.span;
+        let (form, close) =
+            if self.is("<|") { (QueryForm::Virtual, "|>") } else { (QueryForm::Exported, "|>>") };
+        self.bump();
+        let query = if self.is(close) { None } else { Some(Box::new(self.expression()?)) };
+        self.expect(close)?;
+        let operations = if self.is("{") {
+            self.bump();
+            let operations = self.attributes()?;
+            self.expect("}")?;
+            operations
+        } else {
+            Vec::new()
+        };
+        let span = start.to(self.last_span());
+        Ok(Expr::new(ExprKind::Collector { ty: Box::new(ty), form, query, operations }, span))
+    }
+}
+
+/// What a brace turns into a resource rather than ending the statement.
+fn may_declare(ty: &Expr) -> bool {
+    matches!(
+        ty.kind,
+        ExprKind::Name(_)
+            | ExprKind::Reference(_)
+            | ExprKind::Access { .. }
+            | ExprKind::Variable(_)
+            | ExprKind::String(_)
+            | ExprKind::Interpolated(_)
+            | ExprKind::Parenthesized(_)
+            | ExprKind::Call { .. }
+            | ExprKind::MethodCall { .. }
+    )
+}
