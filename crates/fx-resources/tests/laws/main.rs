@@ -11,7 +11,7 @@ use std::fmt::Write;
 use std::rc::Rc;
 
 use fx_engine::{Cancel, Change, Event, Ledger, Mode, Outcome, Request, Run, Sink, Stepped, step};
-use fx_host::{FaultOn, Host, MemoryHost};
+use fx_host::{FaultOn, Host, MemoryHost, Program};
 use table::{Case, SECRET, cases};
 
 // Everything a sink can be told, in the forms sinks print.
@@ -104,6 +104,24 @@ fn secrets_never_show() {
         }
     }
     assert!(with_secret >= 2, "the table needs cases with a secret that reaches the machine");
+}
+
+#[test]
+fn tools_are_never_run_through_a_shell_and_speak_the_c_locale() {
+    for case in cases() {
+        let host = machine(&case);
+        let mut resource = (case.resource)();
+        if resource.id().kind == "exec" {
+            continue;
+        }
+        let changes = resource.observe(&host).unwrap();
+        resource.apply(&host, &changes).unwrap();
+        for call in host.calls() {
+            let name = format!("{}: {}", case.name, call.display());
+            assert!(matches!(call.program, Program::Argv(_)), "{name}");
+            assert!(call.env.contains(&("LC_ALL".into(), Some("C".into()))), "{name}");
+        }
+    }
 }
 
 #[test]
