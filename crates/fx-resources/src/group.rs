@@ -126,6 +126,11 @@ impl Group {
                 shadows.remove(&desired.name);
             } else {
                 let old = groups.row(&desired.name);
+                if old.is_none() && !wanted(changes, "ensure") {
+                    // A name service knows the group; a local row would hide it.
+                    let text = format!("group '{}' is not in '{GROUP}'", desired.name);
+                    return Err(Failure::new(text));
+                }
                 let gid = match (desired.gid, &old) {
                     (Some(gid), _) => gid.to_string(),
                     (None, Some(row)) => field(row, 2).to_owned(),

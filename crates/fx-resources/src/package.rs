@@ -184,7 +184,9 @@ impl Resource for Package {
         if let Some(verb) = step.verb.filter(|_| wanted(changes, "ensure")) {
             self.backend.act(host, &action(verb))?;
         }
-        if wanted(changes, "hold") {
+        // Installing over a held package lets it go, so the hold is set again.
+        let lost = step.held && step.verb.is_some() && desired.hold == Some(true);
+        if wanted(changes, "hold") || lost {
             let verb = if desired.hold == Some(true) { Verb::Hold } else { Verb::Unhold };
             self.backend.act(host, &action(verb))?;
         }

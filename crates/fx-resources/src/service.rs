@@ -145,10 +145,14 @@ impl Resource for Service {
             let word = |running| if running { "running" } else { "stopped" };
             changes.push(Change::new("ensure", word(state.running), word(running)));
         }
-        // A unit that cannot be enabled is as good as enabled: nothing can be done.
-        let settled = state.enabled == Enabled::Static
-            && matches!(desired.enabled, Some(Enabled::Yes | Enabled::Static));
-        let settled = settled || (!state.known && desired.enabled == Some(Enabled::No));
+        // Nothing can be done about a unit that cannot be enabled, and one that is masked or
+        // not there does not start at boot.
+        let settled = match (desired.enabled, state.enabled) {
+            (Some(Enabled::Yes | Enabled::No), Enabled::Static) => true,
+            (Some(Enabled::No), Enabled::Masked) => true,
+            (Some(Enabled::No), _) => !state.known,
+            _ => false,
+        };
         if let Some(enabled) = desired.enabled
             && enabled != state.enabled
             && !settled

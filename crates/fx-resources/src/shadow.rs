@@ -74,8 +74,9 @@ impl Table {
         self.changed = true;
     }
 
+    /// Takes a row away, also where it stands twice.
     pub(crate) fn remove(&mut self, name: &str) {
-        if let Some(at) = self.position(name) {
+        while let Some(at) = self.position(name) {
             self.lines.remove(at);
             self.changed = true;
         }

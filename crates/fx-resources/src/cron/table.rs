@@ -171,11 +171,11 @@ pub fn set(text: &[u8], marker: &str, name: &str, entry: &Entry) -> Vec<u8> {
     joined(&lines)
 }
 
-/// The text without the job.
+/// The text without the job, also where it stands twice.
 pub fn remove(text: &[u8], marker: &str, name: &str) -> Vec<u8> {
     let owned = split(text);
     let mut lines: Vec<&str> = owned.iter().map(String::as_str).collect();
-    if let Some((start, end)) = span(&lines, marker, name) {
+    while let Some((start, end)) = span(&lines, marker, name) {
         lines.drain(start..end);
     }
     joined(&lines)

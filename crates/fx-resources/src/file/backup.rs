@@ -138,7 +138,7 @@ fn keep_by_digest(
     place.extend(digest.chars().take(8).map(String::from));
     place.push(&digest);
     let contents = place.join("contents");
-    directory::make_parents(host, &contents, 0o750)?;
+    directory::make_parents(host, &contents, 0o770)?;
     if !host.exists(&contents)? {
         let options = WriteOptions { mode: Some(0o440), ..WriteOptions::default() };
         host.write(&contents, content, &options)?;

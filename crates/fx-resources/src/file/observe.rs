@@ -12,6 +12,9 @@ use fx_value::Value;
 use super::{Compare, Content, Desired, Ensure, Links, Obstruction, Seen};
 use crate::account::{self, Account};
 
+/// Larger content is not carried along for a diff that nobody could read.
+const DETAIL_LIMIT: usize = 4 << 20;
+
 type Observed = (Seen, Vec<Change>);
 
 pub(super) fn observe(host: &dyn Host, desired: &Desired) -> Result<Observed, Failure> {
@@ -146,11 +149,13 @@ fn content(
         seen.old.as_ref().map(|old| algorithm.label(old)),
         algorithm.label(&new),
     );
+    let old = seen.old.as_deref().unwrap_or_default();
     changes.push(if desired.sensitive {
         change.sensitive()
+    } else if old.len() > DETAIL_LIMIT || new.len() > DETAIL_LIMIT {
+        change
     } else {
-        let old = seen.old.clone().unwrap_or_default();
-        change.detail(Detail::Content { old, new: new.to_vec() })
+        change.detail(Detail::Content { old: old.to_vec(), new: new.to_vec() })
     });
     seen.new = Some(new);
     Ok(())

@@ -132,6 +132,16 @@ fn debian_packages_are_read_from_the_record_and_changed_by_apt_get() {
         "hold: false -> true",
         &["apt-mark hold nginx"],
     );
+    // Installing over a held package lets it go.
+    check(
+        Desired { hold: Some(true), ..package("vim", version("2:9.1-1")) },
+        "ensure: 2:9.0.1378-2 -> 2:9.1-1",
+        &[
+            "apt-get -q -y -o DPkg::Options::=--force-confold --allow-change-held-packages \
+             install vim=2:9.1-1",
+            "apt-mark hold vim",
+        ],
+    );
     check(
         Desired {
             source: Some("/tmp/curl.deb".into()),

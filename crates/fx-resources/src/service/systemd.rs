@@ -31,11 +31,12 @@ impl Backend for Systemd {
         let enabled = match unit_file {
             _ if load == "masked" => Enabled::Masked,
             "masked" | "masked-runtime" => Enabled::Masked,
-            "enabled" | "enabled-runtime" | "alias" | "linked" => Enabled::Yes,
+            "enabled" | "enabled-runtime" | "alias" => Enabled::Yes,
             "static" | "indirect" | "generated" | "transient" => Enabled::Static,
             _ => Enabled::No,
         };
-        let running = matches!(field("ActiveState"), "active" | "activating" | "reloading");
+        // As `is-active` answers: a unit on its way up or down does not run.
+        let running = matches!(field("ActiveState"), "active" | "reloading");
         Ok(State { known: load != "not-found", running, enabled })
     }
 

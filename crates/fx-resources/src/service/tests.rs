@@ -39,6 +39,7 @@ fn systemd() -> MemoryHost {
     unit(&host, "down", "loaded", "inactive", "disabled");
     unit(&host, "masked", "masked", "inactive", "masked");
     unit(&host, "static", "loaded", "failed", "static");
+    unit(&host, "starting", "loaded", "activating", "linked");
     unit(&host, "ghost", "not-found", "inactive", "");
     host.on_any(|_, spec| (!spec.display().contains("show")).then(Reply::default));
     host
@@ -73,6 +74,13 @@ fn units_are_started_stopped_enabled_and_masked_in_a_working_order() {
         &["systemctl unmask -- masked", "systemctl enable -- masked", "systemctl start -- masked"],
     );
     check(wants("static", None, yes), "", &[]);
+    check(wants("static", None, no), "", &[]);
+    check(wants("masked", None, no), "", &[]);
+    check(
+        wants("starting", Some(true), None),
+        "ensure: stopped -> running",
+        &["systemctl start -- starting"],
+    );
     check(wants("ghost", Some(false), no), "", &[]);
     let mut ghost = Service::new(wants("ghost", Some(true), None), named("systemd").unwrap());
     let failure = ghost.observe(&host).unwrap_err();

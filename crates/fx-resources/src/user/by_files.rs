@@ -111,6 +111,10 @@ fn set(
     let creates = wanted(changes, "ensure");
     let is_due = |property: &str| creates || wanted(changes, property);
     let old = tables.users.row(name).unwrap_or_default();
+    if old.is_empty() && !creates {
+        // A name service knows the user; a local row would hide it.
+        return Err(Failure::new(format!("user '{name}' is not in '{PASSWD}'")));
+    }
     let number = |at: usize| field(&old, at).parse::<u32>().ok();
     let uid = match (desired.uid.filter(|_| is_due("uid")), number(2)) {
         (Some(uid), _) => uid,

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use fx_host::{Files, MemoryHost, Reply, Spec, Stdin};
+use fx_host::{MemoryHost, Reply, Spec, Stdin};
 use fx_resources::account::Account;
 use fx_resources::group::{self, Membership, Method};
 use fx_resources::user::{self, Expiry, Password};
@@ -321,10 +321,7 @@ fn kernel() -> Vec<Case> {
                 host.put("/proc/sys/vm/swappiness", "60\n");
                 host.put_dir("/etc/sysctl.d", 0o755);
                 let set = |host: &MemoryHost, _: &Spec| {
-                    let path = std::path::Path::new("/proc/sys/vm/swappiness");
-                    if host.exists(path).is_ok() {
-                        host.put(path, "10\n");
-                    }
+                    host.put("/proc/sys/vm/swappiness", "10\n");
                 };
                 host.on(["sysctl", "-q", "-w", "vm.swappiness=10"], Reply::exit(0).effect(set));
             },
