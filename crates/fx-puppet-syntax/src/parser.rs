@@ -141,14 +141,10 @@ impl Parser {
         Box::new(Diagnostic::error("puppet-syntax", message).label(token.span, "not expected here"))
     }
 
-    pub(crate) fn fail<T>(&self, span: Span, message: impl Into<String>) -> Parsed<T> {
-        Err(Box::new(Diagnostic::error("puppet-syntax", message).label(span, "")))
-    }
-
     /// Does some work one level deeper, or refuses.
     pub(crate) fn deeper<T>(&mut self, work: impl FnOnce(&mut Parser) -> Parsed<T>) -> Parsed<T> {
         if self.depth >= MAX_DEPTH {
-            return self.fail(self.peek_span(), "nesting is too deep");
+            return fail(self.peek_span(), "nesting is too deep");
         }
         self.depth += 1;
         let done = work(self);
@@ -236,4 +232,9 @@ pub(crate) fn run_epp(
             (Program::empty(file), diagnostics)
         }
     }
+}
+
+/// The error for something wrong at a place.
+pub(crate) fn fail<T>(span: Span, message: impl Into<String>) -> Parsed<T> {
+    Err(Box::new(Diagnostic::error("puppet-syntax", message).label(span, "")))
 }

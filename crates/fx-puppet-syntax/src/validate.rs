@@ -28,7 +28,7 @@ pub fn validate(program: &Program, strict: Strictness) -> Vec<Diagnostic> {
     } else {
         checker.expr(&program.body, Place::Nested);
     }
-    checker.found.sort_by_key(|diagnostic| diagnostic.primary());
+    checker.found.sort_by_key(Diagnostic::primary);
     checker.found
 }
 

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use fx_source::Span;
 
 use crate::ast::{Definition, DefinitionKind, Expr, ExprKind, NodeDefinition, Param};
-use crate::parser::{Parsed, Parser};
+use crate::parser::{Parsed, Parser, fail};
 use crate::token::Tok;
 
 impl Parser {
@@ -34,14 +34,14 @@ impl Parser {
                 Ok((name.strip_prefix("::").map_or_else(|| Rc::clone(&name), Rc::from), token.span))
             }
             Tok::Keyword("class") => {
-                self.fail(token.span, "'class' keyword not allowed at this location")
+                fail(token.span, "'class' keyword not allowed at this location")
             }
             Tok::Keyword(
                 word @ ("site" | "application" | "attr" | "private" | "plan" | "apply"),
             ) => Ok((word.into(), token.span)),
             Tok::String(_) => {
                 self.at -= 1;
-                self.fail(token.span, "A quoted string is not valid as a name here")
+                fail(token.span, "A quoted string is not valid as a name here")
             }
             _ => {
                 self.at -= 1;

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use fx_source::Span;
 
 use crate::ast::{BinaryOp, CaseOption, Expr, ExprKind, Lambda, RelationOp};
-use crate::parser::{Parsed, Parser};
+use crate::parser::{Parsed, Parser, fail};
 use crate::token::Tok;
 
 /// Binding strength of `in`, below which unary operators take their operand.
@@ -159,7 +159,7 @@ impl Parser {
         let keys = self.list_until("]")?;
         let end = self.expect("]")?;
         if keys.is_empty() {
-            return self.fail(end, "Syntax error at ']'");
+            return fail(end, "Syntax error at ']'");
         }
         let span = left.span.to(end);
         Ok(Expr::new(ExprKind::Access { left: Box::new(left), keys }, span))
@@ -337,9 +337,7 @@ impl Parser {
         if let Some(digits) = digits {
             return match i64::from_str_radix(digits, 16) {
                 Ok(value) => Ok(ExprKind::Int { value, radix: 16 }),
-                Err(_) if digits.is_empty() => {
-                    self.fail(span, format!("Not a valid hex number {text}"))
-                }
+                Err(_) if digits.is_empty() => fail(span, format!("Not a valid hex number {text}")),
                 Err(_) => self.out_of_range(digits, 16, span),
             };
         }
@@ -353,14 +351,19 @@ impl Parser {
         }
         match text.parse() {
             Ok(value) => Ok(ExprKind::Float(value)),
-            Err(_) => self.fail(span, format!("Illegal number '{text}'")),
+            Err(_) => fail(span, format!("Illegal number '{text}'")),
         }
     }
 
     fn out_of_range(&self, digits: &str, radix: u32, span: Span) -> Parsed<ExprKind> {
         let hex = u128::from_str_radix(digits, radix)
             .map_or_else(|_| "much more".to_owned(), |value| format!("+0x{value:X}"));
-        self.fail(span, format!("A Literal Integer resulted in a value outside of Puppet Integer max range, got '{hex}'"))
+        fail(
+            span,
+            format!(
+                "A Literal Integer resulted in a value outside of Puppet Integer max range, got '{hex}'"
+            ),
+        )
     }
 
     fn heredoc(&mut self, syntax: Rc<str>, index: usize, span: Span) -> Parsed<Expr> {
