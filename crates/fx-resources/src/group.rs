@@ -133,8 +133,11 @@ impl Group {
                 }
                 let gid = match (desired.gid, &old) {
                     (Some(gid), _) => gid.to_string(),
-                    (None, Some(row)) => field(row, 2).to_owned(),
-                    (None, None) => free_gid(host, &groups, desired.system)?.to_string(),
+                    // A row without a number is no group yet.
+                    (None, Some(row)) if field(row, 2).parse::<u32>().is_ok() => {
+                        field(row, 2).to_owned()
+                    }
+                    (None, _) => free_gid(host, &groups, desired.system)?.to_string(),
                 };
                 let clash = groups.rows().any(|row| {
                     field(&row, 2) == gid && field(&row, 0) != desired.name && !desired.non_unique
@@ -286,6 +289,14 @@ mod tests {
         let changes = group.observe(&host).unwrap();
         let failure = group.apply(&host, &changes).unwrap_err();
         assert_eq!(failure.message, "gid 60 of group 'x' is taken");
+    }
+
+    #[test]
+    fn a_row_without_a_number_is_mended() {
+        let host = machine();
+        host.put("/etc/group", "ops:x\n");
+        assert_eq!(converge(&host, ops(), Method::Files), "ensure: absent -> present");
+        assert_eq!(host.text("/etc/group"), "ops:x:1000:\n");
     }
 
     #[test]

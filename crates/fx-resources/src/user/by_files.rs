@@ -172,9 +172,9 @@ fn own_group(
     uid: u32,
     tables: &mut Tables,
 ) -> Result<u32, Failure> {
-    if let Some(row) = tables.groups.row(&desired.name) {
-        let text = format!("group '{}' has no number", desired.name);
-        return field(&row, 2).parse().map_err(|_| Failure::new(text));
+    let row = tables.groups.row(&desired.name).unwrap_or_default();
+    if let Ok(gid) = field(&row, 2).parse() {
+        return Ok(gid);
     }
     let taken = tables.groups.rows().any(|row| field(&row, 2).parse() == Ok(uid));
     let gid = if taken { group::free_gid(host, &tables.groups, desired.system)? } else { uid };
