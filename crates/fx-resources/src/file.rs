@@ -7,6 +7,7 @@ pub(crate) mod apply;
 pub mod backup;
 pub(crate) mod observe;
 mod stamp;
+pub mod verify;
 
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -19,6 +20,7 @@ use crate::digest::Algorithm;
 use crate::mode::Mode;
 
 pub use backup::Backup;
+pub use verify::Verify;
 
 /// What a file should be. Properties that are `None` are not looked at.
 #[derive(Clone, Debug, Default)]
@@ -52,6 +54,8 @@ pub struct Desired {
     pub create_only: bool,
     /// Makes missing directories above it with this mode.
     pub parents: Option<u32>,
+    /// Commands that must accept new content before it gets its name.
+    pub verify: Vec<Verify>,
     /// Which digest reports show.
     pub checksum: Algorithm,
     /// Keeps content and its digest out of all reports.

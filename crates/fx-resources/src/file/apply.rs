@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use fx_engine::{Change, Failure};
 use fx_host::{Host, Meta, WriteOptions};
 
-use super::{Desired, Ensure, Links, Obstruction, Seen, backup};
+use super::{Desired, Ensure, Links, Obstruction, Seen, backup, verify};
 use crate::account::{self, Account};
 use crate::{directory, wanted};
 
@@ -30,6 +30,12 @@ pub(super) fn apply(
     let creates = wanted(changes, "ensure");
     let new = seen.new.as_deref().filter(|_| wanted(changes, "content"));
     if creates || new.is_some() {
+        if let Some(new) = new.filter(|_| !desired.verify.is_empty()) {
+            if let Some(mode) = desired.parents.filter(|_| creates) {
+                directory::make_parents(host, &seen.path, mode)?;
+            }
+            verify::check(host, desired, &seen.path, new)?;
+        }
         if creates {
             if let Some(mode) = desired.parents {
                 directory::make_parents(host, &seen.path, mode)?;

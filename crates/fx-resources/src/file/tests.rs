@@ -6,11 +6,12 @@ use std::path::Path;
 
 use expect_test::{Expect, expect};
 use fx_engine::{Change, Resource};
-use fx_host::{Files, MemoryHost, RecordingHost, Time};
+use fx_host::{Files, MemoryHost, Program, RecordingHost, Reply, Time};
 
-use super::{Backup, Compare, Content, Desired, Ensure, File, Links, Obstruction};
+use super::{Backup, Compare, Content, Desired, Ensure, File, Links, Obstruction, Verify};
 use crate::account::Account;
 use crate::digest::Algorithm;
+use crate::exec::Rules;
 use crate::mode::Mode;
 
 fn show(changes: &[Change]) -> String {
@@ -359,4 +360,37 @@ fn an_unknown_owner_is_a_change_that_fails_when_made() {
     assert_eq!(show(&changes), "owner: root -> ghost\n");
     let failure = file.apply(&host, &changes).unwrap_err();
     assert_eq!(failure.message, "could not find user ghost");
+}
+
+#[test]
+fn refused_content_never_gets_its_name() {
+    let host = MemoryHost::linux();
+    host.put("/etc/sudoers", "old");
+    // The checker accepts content that says "good", found where it is told to look.
+    host.on_any(|host, spec| {
+        let line = spec.display();
+        let path = line.strip_prefix("visudo -cf ")?;
+        assert!(path.ends_with("-sudoers") && path.starts_with("/etc/.fx-"), "{path}");
+        let good = host.text(path).contains("good");
+        Some(if good { Reply::exit(0) } else { Reply::exit(1).stderr("syntax error\n") })
+    });
+    let desired = |content: &str| Desired {
+        content: Some(Content::bytes(content)),
+        verify: vec![Verify::new(Rules::default(), |path| {
+            Program::Argv(vec!["visudo".into(), "-cf".into(), path.into()])
+        })],
+        ..file("/etc/sudoers")
+    };
+    let mut bad = File::new(desired("bad"));
+    let changes = bad.observe(&host).unwrap();
+    let failure = bad.apply(&host, &changes).unwrap_err();
+    assert!(
+        failure.message.starts_with("new content of '/etc/sudoers' was refused: "),
+        "{failure}"
+    );
+    assert_eq!(failure.output.as_deref(), Some("syntax error"));
+    assert_eq!(host.text("/etc/sudoers"), "old");
+    converge(&host, desired("good"));
+    assert_eq!(host.text("/etc/sudoers"), "good");
+    assert!(!host.snapshot().contains(".fx-"));
 }

@@ -2,6 +2,8 @@
 
 mod system;
 
+use std::path::Path;
+
 use fx_engine::Resource;
 use fx_host::{MemoryHost, Program, Reply, Time};
 use fx_resources::account::Account;
@@ -141,6 +143,24 @@ fn files() -> Vec<Case> {
                 })
             },
         ),
+        Case {
+            tolerates_faults: true,
+            ..case(
+                "verified secret content",
+                |host| host.on_any(|_, _| Some(Reply::exit(0))),
+                || {
+                    let check = |path: &Path| Program::Argv(vec!["check".into(), path.into()]);
+                    boxed(file::Desired {
+                        path: "/srv/verified/file".into(),
+                        content: Some(Content::bytes(SECRET)),
+                        parents: Some(0o755),
+                        verify: vec![file::Verify::new(exec::Rules::default(), check)],
+                        sensitive: true,
+                        ..file::Desired::default()
+                    })
+                },
+            )
+        },
         case(
             "removed file",
             |_| {},
