@@ -40,7 +40,7 @@ pub use net::{Interface, Net, Request, Response};
 pub use operation::Operation;
 pub use os::OsHost;
 pub use recording::{Record, RecordingHost};
-pub use sandbox::{Layer, Sandbox, SandboxOptions};
+pub use sandbox::{Attributes, ChangeKind, FsChange, Layer, Sandbox, SandboxOptions};
 pub use signals::{stop_on_signals, stop_signal};
 pub use system_log::{Priority, SystemLog, SystemLogKind};
 

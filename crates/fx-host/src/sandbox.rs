@@ -3,6 +3,7 @@
 //!
 //! Not copied: kernel settings, running services, network peers. Needs root.
 
+mod changes;
 mod init;
 mod mounts;
 
@@ -15,6 +16,7 @@ use std::process::Command;
 use crate::os::run_prepared;
 use crate::{Ended, HostError, Line, OsHost, Result, Spec};
 
+pub use changes::{Attributes, ChangeKind, FsChange};
 pub use mounts::Layer;
 
 /// What the box may reach.

@@ -93,3 +93,37 @@ fn limits_and_signals_reach_inside() {
     drop(sandbox);
     assert!(!Path::new(&format!("/proc/{gone}")).exists(), "the box ends when dropped");
 }
+
+#[test]
+fn what_a_box_changed_can_be_told() {
+    use fx_host::ChangeKind::{Added, Attributes, Content, Deleted};
+    let dir = tempfile::tempdir_in("/var/tmp").unwrap();
+    let at = |name: &str| dir.path().join(name);
+    for name in ["same", "content", "mode", "gone"] {
+        std::fs::write(at(name), "old").unwrap();
+    }
+    std::fs::create_dir(at("again")).unwrap();
+    std::fs::write(at("again/hidden"), "old").unwrap();
+    let Some(sandbox) = sandbox(&SandboxOptions::default()) else { return };
+    let line = format!(
+        "cd {} && echo -n old > same && echo new > content && chmod 600 mode && rm gone && mkdir sub && echo x > sub/new && rm -r again && mkdir again",
+        dir.path().display()
+    );
+    assert_eq!(shell(&sandbox, &line), "Code(0)");
+    let found: Vec<_> = sandbox
+        .changes()
+        .into_iter()
+        .filter_map(|change| {
+            Some((change.path.strip_prefix(dir.path()).ok()?.to_str()?.to_owned(), change.kind))
+        })
+        .collect();
+    let expected = [
+        ("again/hidden", Deleted),
+        ("content", Content),
+        ("gone", Deleted),
+        ("mode", Attributes),
+        ("sub", Added),
+        ("sub/new", Added),
+    ];
+    assert_eq!(found, expected.map(|(path, kind)| (path.to_owned(), kind)));
+}

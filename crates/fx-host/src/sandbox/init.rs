@@ -98,7 +98,7 @@ fn ready(step: &Step) -> Vec<Ready> {
         }
         Step::Overlay { lower, upper, work, at } => {
             let options = format!(
-                "lowerdir={},upperdir={},workdir={}",
+                "lowerdir={},upperdir={},workdir={},redirect_dir=off,metacopy=off",
                 overlay_path(lower),
                 upper.display(),
                 work.display()
