@@ -104,8 +104,7 @@ fn tree(host: &dyn Files, top: &Path) -> String {
             }
             _ => {}
         }
-        // A directory is stamped when a file that waited gets its name in it.
-        if meta.mtime.secs < 1_000 && meta.kind != Kind::Directory {
+        if meta.mtime.secs < 1_000 {
             let _ = write!(out, " @{:?}", meta.mtime);
         }
         out.push('\n');

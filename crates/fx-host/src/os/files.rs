@@ -340,13 +340,13 @@ impl Files for OsHost {
         let op = "set the times of";
         let place = self.touch(path)?;
         let times = timestamps(atime, mtime);
-        match self.staged(&place) {
-            Some(fd) => rustix::fs::futimens(fd, &times),
-            None => {
-                rustix::fs::utimensat(&place.dir, &place.name, &times, AtFlags::SYMLINK_NOFOLLOW)
-            }
+        if let Some(fd) = self.staged(&place) {
+            return rustix::fs::futimens(fd, &times).map_err(failed(op, path));
         }
-        .map_err(failed(op, path))
+        // A file named later in this directory would stamp it again.
+        self.settle()?;
+        rustix::fs::utimensat(&place.dir, &place.name, &times, AtFlags::SYMLINK_NOFOLLOW)
+            .map_err(failed(op, path))
     }
 
     fn xattrs(&self, path: &Path) -> Result<Vec<OsString>> {
