@@ -98,6 +98,8 @@ impl State {
         match &inode.body {
             Body::File(content) => Ok(content.clone()),
             Body::Dir(_) => Err(libc::EISDIR),
+            // A pipe is opened without waiting, and nobody writes to it.
+            Body::Special(Kind::Fifo) => Ok(Vec::new()),
             Body::Symlink(_) | Body::Special(_) => Err(libc::ENXIO),
         }
     }
@@ -129,9 +131,8 @@ impl State {
     }
 
     fn append(&mut self, path: &Path, content: &[u8], mode: u32) -> std::result::Result<(), Errno> {
-        let found = self.walk(path, Last::Follow)?;
-        let Some(ino) = found.ino else {
-            let place = self.place(&found.real)?;
+        let place = self.place(path)?;
+        let Some(ino) = place.ino else {
             let inode = self.fresh(Body::File(content.to_vec()), mode);
             self.create(&place, inode);
             return Ok(());
@@ -142,30 +143,33 @@ impl State {
         match &mut self.tree.get_mut(ino).body {
             Body::File(old) => old.extend_from_slice(content),
             Body::Dir(_) => return Err(libc::EISDIR),
-            Body::Symlink(_) | Body::Special(_) => return Err(libc::ENXIO),
+            Body::Symlink(_) => return Err(libc::ELOOP),
+            Body::Special(_) => return Err(libc::ENXIO),
         }
         self.tree.touch(ino, self.now);
         Ok(())
     }
 
     fn rename(&mut self, from: &Path, to: &Path) -> std::result::Result<(), Errno> {
-        let source = self.place(from)?;
+        let (source, target) = (self.place(from)?, self.place(to)?);
         let ino = source.ino.ok_or(libc::ENOENT)?;
-        let target = self.place(to)?;
         let moves_dir = self.tree.dir(ino).is_some();
+        if target.ino == Some(ino) {
+            return Ok(());
+        }
+        if moves_dir && target.real.starts_with(&source.real) {
+            return Err(libc::EINVAL);
+        }
+        if target.ino.is_some() && source.real.starts_with(&target.real) {
+            return Err(libc::ENOTEMPTY);
+        }
         if let Some(old) = target.ino {
-            if old == ino {
-                return Ok(());
-            }
             match self.tree.dir(old) {
                 Some(_) if !moves_dir => return Err(libc::EISDIR),
                 Some(names) if !names.is_empty() => return Err(libc::ENOTEMPTY),
                 None if moves_dir => return Err(libc::ENOTDIR),
                 _ => {}
             }
-        }
-        if moves_dir && target.real.starts_with(&source.real) {
-            return Err(libc::EINVAL);
         }
         // The link count covers the moment in which both names exist; a directory would be
         // dropped by the count, so it is moved by hand.
@@ -301,11 +305,15 @@ impl Files for MemoryHost {
 
     fn hard_link(&self, existing: &Path, path: &Path) -> Result<()> {
         self.ask(Operation::HardLink, path, |state| {
-            let ino = state.find(existing, Last::Keep)?;
+            let source = state.walk(existing, Last::Keep)?;
+            let place = state.place(path)?;
+            let ino = source.ino.ok_or(libc::ENOENT)?;
+            if place.ino.is_some() {
+                return Err(libc::EEXIST);
+            }
             if state.tree.dir(ino).is_some() {
                 return Err(libc::EPERM);
             }
-            let place = state.vacant(path)?;
             state.tree.get_mut(ino).links += 1;
             state.tree.enter(place.parent, &place.name, ino, state.now);
             Ok(())

@@ -148,6 +148,9 @@ impl Files for OsHost {
     }
 
     fn read_link(&self, path: &Path) -> Result<PathBuf> {
+        if self.has_staged() {
+            self.settle()?;
+        }
         let place = place(path, Leaf::Itself, Intent::Read)?;
         let target = rustix::fs::readlinkat(&place.dir, &place.name, Vec::new())
             .map_err(failed("read link", path))?;
@@ -174,6 +177,9 @@ impl Files for OsHost {
     }
 
     fn real_path(&self, path: &Path) -> Result<PathBuf> {
+        if self.has_staged() {
+            self.settle()?;
+        }
         std::fs::canonicalize(path).map_err(|error| HostError::io("resolve", path, error))
     }
 
@@ -208,6 +214,8 @@ impl Files for OsHost {
         if old.as_ref().is_some_and(|stat| FileType::from_raw_mode(stat.st_mode).is_dir()) {
             return Err(io(Errno::ISDIR.into()));
         }
+        let replaces_link =
+            old.as_ref().is_some_and(|stat| FileType::from_raw_mode(stat.st_mode).is_symlink());
         let kept = old.filter(|stat| FileType::from_raw_mode(stat.st_mode).is_file());
         let temp = Temp::new(&place.dir).map_err(io)?;
         let file = File::from(temp.fd.try_clone().map_err(io)?);
@@ -226,7 +234,8 @@ impl Files for OsHost {
             .map_err(io)?;
         let full = stage.is_full();
         drop(stage);
-        if full { self.settle() } else { Ok(()) }
+        // An old link would still lead walks elsewhere while the file waits for its name.
+        if full || replaces_link { self.settle() } else { Ok(()) }
     }
 
     fn append(&self, path: &Path, content: &[u8], mode: u32) -> Result<()> {
@@ -235,6 +244,7 @@ impl Files for OsHost {
             | OFlags::APPEND
             | OFlags::CREATE
             | OFlags::NOFOLLOW
+            | OFlags::NONBLOCK
             | OFlags::CLOEXEC
             | OFlags::NOCTTY;
         let fd = rustix::fs::openat(&place.dir, &place.name, flags, Mode::from_raw_mode(mode))
@@ -330,13 +340,13 @@ impl Files for OsHost {
         let op = "set the times of";
         let place = self.touch(path)?;
         let times = timestamps(atime, mtime);
-        match self.staged(&place) {
-            Some(fd) => rustix::fs::futimens(fd, &times),
-            None => {
-                rustix::fs::utimensat(&place.dir, &place.name, &times, AtFlags::SYMLINK_NOFOLLOW)
-            }
+        if let Some(fd) = self.staged(&place) {
+            return rustix::fs::futimens(fd, &times).map_err(failed(op, path));
         }
-        .map_err(failed(op, path))
+        // A file named later in this directory would stamp it again.
+        self.settle()?;
+        rustix::fs::utimensat(&place.dir, &place.name, &times, AtFlags::SYMLINK_NOFOLLOW)
+            .map_err(failed(op, path))
     }
 
     fn xattrs(&self, path: &Path) -> Result<Vec<OsString>> {
@@ -542,7 +552,8 @@ fn to_meta(stat: &Stat) -> Meta {
         size: stat.st_size as u64,
         dev: stat.st_dev,
         ino: stat.st_ino,
-        nlink: stat.st_nlink,
+        // A file that waits for its name has none yet, but is as good as named.
+        nlink: stat.st_nlink.max(1),
         rdev: stat.st_rdev,
         blocks: stat.st_blocks as u64,
         atime: time(stat.st_atime, stat.st_atime_nsec),
