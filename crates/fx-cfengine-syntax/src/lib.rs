@@ -1,1 +1,21 @@
-//! fx-cfengine-syntax.
+//! CFEngine policy text to a syntax tree, with several errors per run. Station two.
+//!
+//! It knows the grammar only: which attributes exist, what types they have and which
+//! bodies are defined is the vocabulary's business, in `fx-cfengine`.
+
+#![forbid(unsafe_code)]
+
+mod ast;
+mod lexer;
+mod macros;
+mod parser;
+mod token;
+
+pub use ast::{Attribute, Block, BlockKind, Bundle, File, Guard, Name, Promise, Rval, RvalKind, Section, Settings};
+pub use parser::parse;
+
+/// Most errors shown for one file; after that the rest is noise.
+pub const MAX_ERRORS: usize = 12;
+
+/// Deepest nesting of function calls that is read.
+pub const MAX_NESTING: usize = 10;

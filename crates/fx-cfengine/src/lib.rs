@@ -1,1 +1,30 @@
-//! fx-cfengine.
+//! CFEngine policy on the shared engine: load, evaluate, and keep promises. A station of
+//! the line between the syntax tree and the step.
+//!
+//! It knows CFEngine's order, values and words. It prints nothing and exits nothing: what
+//! is said goes to the ledger, and the caller gets an exit status.
+
+#![forbid(unsafe_code)]
+
+pub(crate) mod agent;
+pub(crate) mod clock;
+mod config;
+pub(crate) mod edit;
+pub(crate) mod eval;
+pub(crate) mod facts;
+pub(crate) mod functions;
+pub(crate) mod json;
+pub(crate) mod load;
+pub(crate) mod mode;
+pub(crate) mod mustache;
+pub(crate) mod outcome;
+pub(crate) mod policy;
+pub(crate) mod regex;
+mod run;
+mod show;
+pub(crate) mod text;
+pub(crate) mod vocabulary;
+pub(crate) mod yaml;
+
+pub use config::{Request, Simulate};
+pub use run::{Summary, run};

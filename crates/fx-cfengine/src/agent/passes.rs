@@ -1,0 +1,199 @@
+//! Three passes over a bundle in normal order, then custom promise types in written order.
+
+use std::rc::Rc;
+
+use fx_engine::{Request, ResourceId};
+use fx_source::Origin;
+
+use crate::eval::frames::Frame;
+use crate::eval::promise::Expanded;
+use crate::eval::{Context, log};
+use crate::outcome::Outcome;
+use crate::policy::Bundle;
+
+use super::promise;
+
+/// Normal order of an agent bundle.
+const ORDER: &[&str] = &[
+    "meta",
+    "vars",
+    "defaults",
+    "classes",
+    "users",
+    "files",
+    "packages",
+    "guest_environments",
+    "methods",
+    "processes",
+    "services",
+    "commands",
+    "storage",
+    "databases",
+    "reports",
+];
+
+/// Number of passes.
+pub(crate) const PASSES: u32 = 3;
+
+impl Context<'_> {
+    /// Runs a bundle whose frame is on the stack.
+    pub(crate) fn run_bundle(&mut self, bundle: &Rc<Bundle>) -> Outcome {
+        self.agent.processes.clear();
+        let mut result = Outcome::Skipped;
+        for pass in 1..=PASSES {
+            self.note_pass(bundle, pass);
+            for kind in ORDER {
+                let Some(section) = bundle.section(kind) else { continue };
+                if section.promises.is_empty() {
+                    continue;
+                }
+                self.type_banner(kind, pass);
+                self.stack.push(Frame::Section);
+                for promise in &section.promises {
+                    self.pass = pass;
+                    let outcome = self.expand_promise(promise, &mut keep);
+                    result = result.merge(outcome);
+                    if self.stopped() || self.bundle_aborted {
+                        break;
+                    }
+                }
+                if *kind == "packages" && !self.stopped() {
+                    let outcome = promise::packages::run_scheduled(self);
+                    result = result.merge(outcome);
+                }
+                self.stack.pop();
+                if self.stopped() || self.bundle_aborted {
+                    self.bundle_aborted = false;
+                    return result;
+                }
+                if *kind == "classes" {
+                    self.resolve_bundle(bundle);
+                    self.resolve_section(bundle, "defaults", &mut promise::vars::default_variable);
+                }
+            }
+            for section in bundle.sections.iter().filter(|section| !section.built_in) {
+                self.stack.push(Frame::Section);
+                for promise in &section.promises {
+                    self.pass = pass;
+                    let outcome = self.expand_promise(promise, &mut keep);
+                    result = result.merge(outcome);
+                    if self.stopped() || self.bundle_aborted {
+                        self.stack.pop();
+                        self.bundle_aborted = false;
+                        return result;
+                    }
+                }
+                self.stack.pop();
+            }
+        }
+        result
+    }
+
+    fn note_pass(&self, bundle: &Bundle, pass: u32) {
+        if self.config.trace {
+            let fields = [
+                ("bundle".into(), fx_value::Value::from(&*bundle.head.name)),
+                ("pass".into(), fx_value::Value::from(pass)),
+            ];
+            self.run.ledger.note("cf.pass", &fields, &Origin::default());
+        }
+    }
+
+    fn type_banner(&self, kind: &str, pass: u32) {
+        if !self.logs(fx_engine::Level::Verbose) {
+            return;
+        }
+        match kind {
+            "classes" => {
+                self.verbose("C: .........................................................");
+                self.verbose(&format!("C: BEGIN classes / conditions (pass {pass})"));
+            }
+            "vars" => {
+                self.verbose("V: .........................................................");
+                self.verbose(&format!("V: BEGIN variables (pass {pass})"));
+            }
+            kind => {
+                self.verbose("P: .........................................................");
+                self.verbose(&format!("P: BEGIN {kind} promises (pass {pass})"));
+            }
+        }
+    }
+
+    /// Variables (and classes of common bundles) of one bundle, outside the passes.
+    pub(crate) fn resolve_bundle(&mut self, bundle: &Rc<Bundle>) {
+        if &*bundle.head.kind == "common" {
+            self.resolve_section(bundle, "vars", &mut promise::vars::keep);
+            self.resolve_section(bundle, "classes", &mut promise::classes::keep);
+        }
+        self.resolve_section(bundle, "vars", &mut promise::vars::keep);
+    }
+
+    /// Promises of one type of a bundle, given to an actuator.
+    pub(crate) fn resolve_section(
+        &mut self,
+        bundle: &Rc<Bundle>,
+        kind: &str,
+        actuator: crate::eval::promise::Actuator<'_>,
+    ) {
+        let Some(section) = bundle.section(kind) else { return };
+        self.stack.push(Frame::Section);
+        for promise in &section.promises {
+            self.expand_promise(promise, actuator);
+            if self.stopped() {
+                break;
+            }
+        }
+        self.stack.pop();
+    }
+
+    /// Opens a step in the ledger around an act, and closes it with the outcome.
+    pub(crate) fn in_step(
+        &mut self,
+        expanded: &Rc<Expanded>,
+        act: impl FnOnce(&mut Context<'_>, &Rc<Expanded>) -> Outcome,
+    ) -> Outcome {
+        let promise = &expanded.promise;
+        let id = ResourceId::new(promise.kind.to_string(), Rc::clone(&expanded.promiser));
+        let mut request = Request::new(id, "keep");
+        request.phase = format!("pass {}", self.pass).into();
+        request.why = if &*promise.guard == "any" {
+            format!("bundle {}", promise.bundle.name).into()
+        } else {
+            format!("bundle {} {}::", promise.bundle.name, promise.guard).into()
+        };
+        if let Some(span) = promise.span {
+            request.origin = Origin::at(span);
+        }
+        request.mode = self.mode(expanded);
+        let step = self.run.ledger.open(self.run.host, request);
+        let outcome = act(self, expanded);
+        self.run.ledger.close(self.run.host, step, outcome.shared("already done or not its time"));
+        outcome
+    }
+}
+
+/// Acts on a promise of any type.
+pub(crate) fn keep(ctx: &mut Context<'_>, expanded: &Rc<Expanded>) -> Outcome {
+    let kind = &*expanded.promise.kind;
+    let outcome = match kind {
+        "vars" | "meta" => promise::vars::keep(ctx, expanded),
+        "defaults" => promise::vars::default_variable(ctx, expanded),
+        "classes" => promise::classes::keep(ctx, expanded),
+        _ => ctx.in_step(expanded, |ctx, expanded| match kind {
+            "reports" => promise::reports::keep(ctx, expanded),
+            "methods" => promise::methods::keep(ctx, expanded),
+            "commands" => promise::commands::keep(ctx, expanded),
+            "files" => promise::files::keep(ctx, expanded),
+            "processes" => promise::processes::keep(ctx, expanded),
+            "services" => promise::services::keep(ctx, expanded),
+            "packages" => promise::packages::keep(ctx, expanded),
+            "users" => promise::users::keep(ctx, expanded),
+            "storage" => promise::storage::keep(ctx, expanded),
+            "databases" | "guest_environments" => promise::unsupported(ctx, expanded),
+            _ => promise::custom::keep(ctx, expanded),
+        }),
+    };
+    log!(ctx, Debug, "{kind} promise '{}': {outcome:?}", expanded.promiser);
+    ctx.note_handle(expanded, outcome);
+    outcome
+}

@@ -1,0 +1,251 @@
+//! commands: programs run with containment, their output told, their exit code judged.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use fx_engine::Level;
+use fx_host::{Exit, Spec};
+
+use crate::agent::action::Action;
+use crate::eval::promise::Expanded;
+use crate::eval::{Context, log};
+use crate::outcome::Outcome;
+use crate::text::{Str, decode, os, path};
+
+use super::module_protocol::{Module, command_arg0};
+
+/// Keeps a commands promise.
+pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
+    let mut line = promise.promiser.to_string();
+    if let Some(args) = promise.scalar("args") {
+        line.push(' ');
+        line.push_str(args);
+    }
+    for arg in promise.list("arglist").unwrap_or_default() {
+        line.push(' ');
+        line.push_str(&arg);
+    }
+    if promise.bool("no_output") == Some(true) && promise.bool("preview") == Some(true) {
+        ctx.error("no_output and preview are mutually exclusive (broken promise)");
+        return Outcome::Failed;
+    }
+    if !ctx.acquire(promise, &line) {
+        return Outcome::Skipped;
+    }
+    let arg0 = command_arg0(&promise.promiser);
+    let shell = uses_shell(promise);
+    if (arg0.starts_with('/') || !shell) && !is_executable(ctx, &arg0) {
+        if promise.promiser.contains(' ') {
+            log!(ctx, Verbose, "Paths with spaces must be inside escaped quoutes (e.g. \\\"{}\\\")", promise.promiser);
+        }
+        let text = format!("'{}' promises to be executable but isn't", promise.promiser);
+        return ctx.settle(Level::Error, Outcome::Failed, promise, &text);
+    }
+    let timeout = promise.int("exec_timeout");
+    let level = if promise.bool("inform").unwrap_or(true) { Level::Info } else { Level::Verbose };
+    let owner = promise.scalar("exec_owner").and_then(|name| user_id(ctx, name));
+    let group = promise.scalar("exec_group").and_then(|name| group_id(ctx, name));
+    let shown_timeout = timeout.map_or_else(|| "no timeout".to_owned(), |seconds| format!("timeout={seconds}s"));
+    let shown_owner = owner.map(|id| format!(",uid={id}")).unwrap_or_default();
+    let shown_group = group.map(|id| format!(",gid={id}")).unwrap_or_default();
+    ctx.log(level, &format!("Executing '{shown_timeout}{shown_owner}{shown_group}' ... '{line}'"));
+    match ctx.action(promise) {
+        Action::DryRun => {
+            return ctx.settle(Level::Warning, Outcome::Warn, promise, &format!("Would execute script '{line}'"));
+        }
+        Action::Warn => {
+            let text = format!("Command '{line}' needs to be executed, but only warning was promised");
+            return ctx.settle(Level::Warning, Outcome::Warn, promise, &text);
+        }
+        Action::Fix => {}
+    }
+    if ctx.config.simulate.is_some() {
+        let text = format!("Not running command '{line}' in the '{}' simulate mode", "simulate");
+        return ctx.settle(Level::Warning, Outcome::Warn, promise, &text);
+    }
+    let mut spec = spec_for(&line, shell);
+    spec.merge_stderr = true;
+    spec.cwd = promise.scalar("chdir").map(|dir| path(dir));
+    spec.chroot = promise.scalar("chroot").map(|dir| path(dir));
+    spec.umask = Some(promise.scalar("umask").and_then(|text| u32::from_str_radix(text, 8).ok()).unwrap_or(0o77));
+    spec.uid = owner;
+    spec.gid = group;
+    spec.timeout = timeout.map(|seconds| Duration::from_secs(seconds.max(1) as u64));
+    if promise.bool("background") == Some(true) {
+        log!(ctx, Verbose, "Backgrounding job '{line}'");
+        return match ctx.host().start_detached(&spec) {
+            Ok(_) => Outcome::Kept,
+            Err(error) => ctx.settle(Level::Error, Outcome::Failed, promise, &error.to_string()),
+        };
+    }
+    let outcome = execute(ctx, promise, &line, &spec);
+    ctx.log(level, &format!("Completed execution of '{line}'"));
+    outcome
+}
+
+fn execute(ctx: &mut Context<'_>, promise: &Rc<Expanded>, line: &str, spec: &Spec) -> Outcome {
+    let ended = match ctx.host().run(spec) {
+        Ok(ended) => ended,
+        Err(error) => {
+            ctx.error(&format!("Couldn't open pipe to command '{line}'. (cf_popen: {error})"));
+            return Outcome::Failed;
+        }
+    };
+    let module = promise.bool("module") == Some(true);
+    let quiet = promise.bool("no_output") == Some(true);
+    let mut reader = module.then(|| Module::new(line, !quiet));
+    let text = decode(&ended.stdout);
+    let mut quoted = String::new();
+    let mut count = 0;
+    let prefix = command_prefix(line);
+    for output in text.lines() {
+        if output.contains("cfengine-die") {
+            break;
+        }
+        if let Some(reader) = &mut reader {
+            reader.line(ctx, output);
+        }
+        if !quiet && !output.trim().is_empty() {
+            quoted.push_str(&format!("Q: \"...{prefix}\": {output}\n"));
+            count += 1;
+        }
+    }
+    let outcome = match ended.exit {
+        Exit::TimedOut => {
+            ctx.settle(Level::Error, Outcome::TimedOut, promise, &format!("Command '{line}' timed out"))
+        }
+        Exit::Signal(_) | Exit::Cancelled => {
+            let text = format!("Finished script '{}' - failed (abnormal termination)", promise.promiser);
+            ctx.settle(Level::Error, Outcome::Failed, promise, &text)
+        }
+        Exit::Code(code) => judge(ctx, promise, code, &promise.promiser.clone()),
+    };
+    if count > 0 {
+        ctx.log(Level::Notice, &quoted);
+        ctx.info(&format!("Last {count} quoted lines were generated by promiser '{line}'"));
+    }
+    outcome
+}
+
+/// The outcome an exit code stands for, by the lists of the classes body or by default.
+pub(crate) fn judge(ctx: &mut Context<'_>, promise: &Rc<Expanded>, code: i32, name: &str) -> Outcome {
+    let listed = ["kept_returncodes", "repaired_returncodes", "failed_returncodes"];
+    if !listed.iter().any(|list| promise.has(list)) {
+        if code == 0 {
+            let text = format!("Finished command related to promiser '{name}' -- succeeded");
+            return ctx.settle(Level::Verbose, Outcome::Repaired, promise, &text);
+        }
+        let text = format!("Finished command related to promiser '{name}' -- an error occurred, returned {code}");
+        return ctx.settle(Level::Error, Outcome::Failed, promise, &text);
+    }
+    let quiet = &*promise.promise.kind == "commands" && promise.bool("inform") == Some(false);
+    let level = if quiet { Level::Verbose } else { Level::Info };
+    let shown = code.to_string();
+    let contains = |list: &str| promise.list(list).is_some_and(|codes| codes.iter().any(|known| **known == *shown));
+    let mut result = Outcome::Kept;
+    let mut matched = false;
+    let start = format!("Command related to promiser '{name}' returned code '{code}'");
+    if contains("kept_returncodes") {
+        ctx.settle(level, Outcome::Kept, promise, &format!("{start} defined as promise kept"));
+        matched = true;
+    }
+    if contains("repaired_returncodes") {
+        let outcome = ctx.settle(level, Outcome::Repaired, promise, &format!("{start} defined as promise repaired"));
+        result = result.merge(outcome);
+        matched = true;
+    }
+    if contains("failed_returncodes") {
+        let outcome = ctx.settle(Level::Error, Outcome::Failed, promise, &format!("{start} defined as promise failed"));
+        result = result.merge(outcome);
+        matched = true;
+    }
+    if !matched {
+        let text = format!("{start} not defined as promise kept, not kept or repaired; setting to failed");
+        result = result.merge(ctx.settle(level, Outcome::Failed, promise, &text));
+    }
+    result
+}
+
+/// Whether the contain body asks for a shell.
+fn uses_shell(promise: &Expanded) -> bool {
+    promise.scalar("useshell").is_some_and(|word| matches!(&**word, "useshell" | "true" | "yes" | "on"))
+}
+
+/// A command line as a program to start: through a shell, or split at blanks and quotes.
+pub(crate) fn spec_for(line: &str, shell: bool) -> Spec {
+    if shell {
+        return Spec::shell(os(line));
+    }
+    Spec::argv(split_command(line).iter().map(|word| os(word)))
+}
+
+/// Splits a command line as the original does: blanks separate, quotes group.
+pub(crate) fn split_command(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut rest = line;
+    loop {
+        rest = rest.trim_start_matches([' ', '\t', '\n']);
+        let Some(first) = rest.chars().next() else { return words };
+        if matches!(first, '"' | '\'' | '`') {
+            match rest[1..].find(first) {
+                Some(end) => {
+                    words.push(rest[1..=end].to_owned());
+                    rest = &rest[end + 2..];
+                    continue;
+                }
+                None => {
+                    words.push(rest[1..].to_owned());
+                    return words;
+                }
+            }
+        }
+        let end = rest.find([' ', '\t', '\n']).unwrap_or(rest.len());
+        words.push(rest[..end].to_owned());
+        rest = &rest[end..];
+    }
+}
+
+// What marks the output of a command: fifteen characters around the end of its first word.
+fn command_prefix(line: &str) -> String {
+    let word = line.find(' ').unwrap_or(line.len());
+    let mut start = word.saturating_sub(10);
+    if word < 10 {
+        start = 0;
+    }
+    while !line.is_char_boundary(start) {
+        start += 1;
+    }
+    line[start..].chars().take(15).collect()
+}
+
+pub(crate) fn is_executable(ctx: &Context<'_>, file: &str) -> bool {
+    match ctx.host().stat(&path(file)) {
+        Ok(meta) => meta.is_file() && meta.mode & 0o111 != 0,
+        Err(_) => false,
+    }
+}
+
+fn user_id(ctx: &Context<'_>, name: &Str) -> Option<u32> {
+    name.parse().ok().or_else(|| ctx.host().user(name).ok().flatten().map(|user| user.uid))
+}
+
+fn group_id(ctx: &Context<'_>, name: &Str) -> Option<u32> {
+    name.parse().ok().or_else(|| ctx.host().group(name).ok().flatten().map(|group| group.gid))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn command_lines_split_at_blanks_and_quotes() {
+        let table = [
+            ("/bin/echo a  b", vec!["/bin/echo", "a", "b"]),
+            ("\"/bin/x y\" 'a b' c", vec!["/bin/x y", "a b", "c"]),
+            ("", vec![]),
+        ];
+        for (line, expected) in table {
+            assert_eq!(split_command(line), expected, "{line}");
+        }
+    }
+}

@@ -1,0 +1,477 @@
+//! files: the order of work of one promise on each path it stands for.
+//!
+//! Each operation records its own outcome; the promise's is their merge.
+
+mod acl;
+mod changes;
+mod copy;
+mod create;
+mod edit;
+mod leaf;
+mod link;
+mod recurse;
+mod rename;
+mod select;
+
+use std::rc::Rc;
+
+use fx_engine::Level;
+use rustc_hash::FxHashSet;
+
+use crate::eval::promise::Expanded;
+use crate::eval::{Context, log};
+use crate::outcome::Outcome;
+use crate::policy::Rval;
+use crate::regex;
+use crate::text::{Str, from_path, path};
+
+pub(crate) use create::make_parents;
+
+/// What files promises remember in a run.
+#[derive(Default)]
+pub(crate) struct EditState {
+    single_copied: FxHashSet<Str>,
+}
+
+/// Keeps a files promise.
+pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
+    let literal = promise.has("copy_from") || promise.scalar("pathtype").is_some_and(|kind| &**kind == "literal");
+    if literal {
+        return verify(ctx, promise, &promise.promiser.clone());
+    }
+    let result = locate(ctx, promise, &promise.promiser.clone(), 0);
+    if result != Outcome::Skipped {
+        ctx.put_this("promiser", Rc::clone(&promise.promiser));
+        let expanded = with_path(ctx, promise);
+        ctx.settle_quietly(result, &expanded);
+        ctx.remove_this("promiser");
+    }
+    result
+}
+
+/// The promise with `$(this.promiser)` and `$(match.N)` of its attributes filled in.
+fn with_path(ctx: &Context<'_>, promise: &Rc<Expanded>) -> Rc<Expanded> {
+    fn open(value: &Rval) -> bool {
+        match value {
+            Rval::Scalar(text) => text.contains('$'),
+            Rval::List(items) => items.iter().any(open),
+            Rval::Call(call) => call.args.iter().any(open),
+            _ => false,
+        }
+    }
+    if !promise.attributes.iter().any(|(_, value)| open(value)) {
+        return Rc::clone(promise);
+    }
+    let head = &promise.promise.bundle;
+    let attributes = promise
+        .attributes
+        .iter()
+        .map(|(name, value)| {
+            let keep = matches!(&**name, "edit_line" | "edit_xml" | "edit_template_string" | "content");
+            let value = if open(value) && (!keep || matches!(&**name, "edit_line" | "edit_xml")) {
+                ctx.expand_rval(value, Some(&head.namespace), Some(&head.name))
+            } else {
+                value.clone()
+            };
+            (Rc::clone(name), value)
+        })
+        .collect();
+    Rc::new(Expanded {
+        promise: Rc::clone(&promise.promise),
+        promiser: Rc::clone(&promise.promiser),
+        promisee: promise.promisee.clone(),
+        attributes,
+        comment: promise.comment.clone(),
+    })
+}
+
+fn is_regex(text: &str) -> bool {
+    text.contains(['*', '+', '?', '[', ']', '(', ')', '{', '}', '^', '$', '|']) || text.contains(".*")
+}
+
+// As IsPathRegex does: a pattern, but not one whose slash is inside brackets.
+fn is_path_regex(text: &str) -> bool {
+    if !is_regex(text) {
+        return false;
+    }
+    let (mut round, mut square) = (0_i32, 0_i32);
+    for byte in text.bytes() {
+        match byte {
+            b'(' => round += 1,
+            b')' => round -= 1,
+            b'[' => square += 1,
+            b']' => square -= 1,
+            b'/' if round > 0 || square > 0 => return false,
+            _ => {}
+        }
+    }
+    true
+}
+
+// Each component of the path is a pattern; those that match are looked into.
+fn locate(ctx: &mut Context<'_>, promise: &Rc<Expanded>, wild: &Str, depth: usize) -> Outcome {
+    if !is_path_regex(wild) {
+        return verify(ctx, promise, wild);
+    }
+    if depth > 64 {
+        return Outcome::Skipped;
+    }
+    let parts: Vec<&str> = wild.split('/').filter(|part| !part.is_empty()).collect();
+    let Some(at) = parts.iter().position(|part| is_regex(part)) else { return verify(ctx, promise, wild) };
+    let base = parts[..at].iter().fold(String::new(), |base, part| base + "/" + part);
+    let dir = if base.is_empty() { "/".to_owned() } else { base.clone() };
+    let Ok(entries) = ctx.host().list(&path(&dir)) else {
+        log!(ctx, Verbose, "Using best-effort expanded (but non-existent) file base path '{wild}'");
+        return verify(ctx, promise, wild);
+    };
+    let last = at + 1 == parts.len();
+    let mut result = Outcome::Skipped;
+    let mut count = 0;
+    for entry in entries {
+        let name = from_path(std::path::Path::new(&entry.name));
+        if !regex::full(parts[at], &name) {
+            continue;
+        }
+        count += 1;
+        let mut next = format!("{base}/{name}");
+        for part in &parts[at + 1..] {
+            next.push('/');
+            next.push_str(part);
+        }
+        let next: Str = next.into();
+        if !last && next != *wild {
+            result = result.merge(locate(ctx, promise, &next, depth + 1));
+        } else {
+            if let Some(found) = regex::full_captures(&promise.promiser, &next) {
+                ctx.matches = crate::eval::vars::Scope::default();
+                ctx.put_matches(&found.groups);
+            }
+            result = result.merge(verify(ctx, promise, &next));
+        }
+    }
+    if count == 0 {
+        log!(ctx, Verbose, "No promiser file objects matched as regular expression '{wild}'");
+        if promise.bool("create").unwrap_or(false) {
+            result = result.merge(verify(ctx, promise, &promise.promiser.clone()));
+        }
+    }
+    result
+}
+
+/// What a promise asks for, as far as the order of work needs to know.
+struct Wanted {
+    create: bool,
+    touch: bool,
+    delete: bool,
+    rename: bool,
+    perms: bool,
+    copy: bool,
+    link: bool,
+    changes: bool,
+    select: bool,
+    search: bool,
+    edit_line: bool,
+    edit_xml: bool,
+    edit: bool,
+    transformer: bool,
+    acl: bool,
+    content: bool,
+}
+
+impl Wanted {
+    fn of(promise: &Expanded) -> Wanted {
+        let edit_line = promise.has("edit_line");
+        let edit_xml = promise.has("edit_xml");
+        Wanted {
+            create: promise.bool("create").unwrap_or(false),
+            touch: promise.bool("touch").unwrap_or(false),
+            delete: promise.has("delete"),
+            rename: promise.has("rename"),
+            perms: promise.has("perms"),
+            copy: promise.has("copy_from"),
+            link: promise.has("link_from"),
+            changes: promise.has("changes"),
+            select: promise.has("file_select"),
+            search: promise.has("depth_search"),
+            edit_line,
+            edit_xml,
+            edit: edit_line || edit_xml || promise.has("edit_template") || promise.has("edit_template_string"),
+            transformer: promise.has("transformer"),
+            acl: promise.has("aces"),
+            content: promise.has("content"),
+        }
+    }
+
+    fn nothing(&self) -> bool {
+        !(self.transformer
+            || self.rename
+            || self.delete
+            || self.copy
+            || self.create
+            || self.touch
+            || self.link
+            || self.perms
+            || self.changes
+            || self.acl
+            || self.edit
+            || self.content)
+    }
+}
+
+fn sane(ctx: &Context<'_>, wanted: &Wanted, promise: &Expanded, file: &str) -> bool {
+    let mut wrong: Option<String> = None;
+    let mut check = |bad: bool, text: String| {
+        if bad && wrong.is_none() {
+            wrong = Some(text);
+        }
+    };
+    check(
+        wanted.link && wanted.copy,
+        format!("Promise constraint conflicts - '{file}' file cannot both be a copy of and a link to the source"),
+    );
+    check(
+        wanted.link && !promise.has("source"),
+        format!("Promise to establish a link at '{file}' has no source"),
+    );
+    check(
+        wanted.edit_line && wanted.edit_xml,
+        format!("Promise constraint conflicts - '{file}' editing file as both line and xml makes no sense"),
+    );
+    check(
+        wanted.search && wanted.edit,
+        "Recursive depth_searches are not compatible with general file editing".into(),
+    );
+    check(
+        wanted.delete && (wanted.create || wanted.copy || wanted.edit || wanted.rename),
+        format!("Promise constraint conflicts - '{file}' cannot be deleted and exist at the same time"),
+    );
+    check(
+        wanted.rename && (wanted.create || wanted.copy || wanted.edit),
+        format!("Promise constraint conflicts - '{file}' cannot be renamed/moved and exist there at the same time"),
+    );
+    check(
+        wanted.delete && wanted.search && !wanted.select,
+        format!("Dangerous or ambiguous promise - '{file}' specifies recursive deletion but has no file selection criteria"),
+    );
+    check(
+        wanted.select && !promise.has("file_result"),
+        "File select constraint body promised no result (check body definition)".into(),
+    );
+    check(
+        (wanted.copy || wanted.link) && wanted.transformer,
+        format!("File object(s) '{file}' cannot both be a copy of source and transformed simultaneously"),
+    );
+    check(
+        wanted.search && promise.bool("report_diffs").unwrap_or(false),
+        "Difference reporting is not allowed during a depth_search".into(),
+    );
+    check(
+        wanted.edit && promise.scalar("file_type").is_some_and(|kind| &**kind == "fifo"),
+        "Editing is not allowed on fifos".into(),
+    );
+    match wrong {
+        Some(text) => {
+            ctx.error(&text);
+            false
+        }
+        None => true,
+    }
+}
+
+// One path, in the order of VerifyFilePromise.
+fn verify(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &Str) -> Outcome {
+    let wanted = Wanted::of(promise);
+    if !sane(ctx, &wanted, promise, file) {
+        return Outcome::Kept;
+    }
+    if !ctx.acquire(promise, file) {
+        return Outcome::Skipped;
+    }
+    ctx.put_this("promiser", Rc::clone(file));
+    let expanded = with_path(ctx, promise);
+    let mut result = Outcome::Kept;
+    let skipped = !work(ctx, &expanded, &wanted, file, &mut result);
+    if !skipped {
+        if wanted.nothing() {
+            ctx.warning(&format!("No action was requested for file '{file}'. Maybe a typo in the policy?"));
+        }
+        let name = &promise.promiser;
+        match result {
+            Outcome::Kept => {
+                ctx.settle(Level::Verbose, result, &expanded, &format!("No changes done for the files promise '{name}'"));
+            }
+            Outcome::Repaired => {
+                ctx.settle(Level::Verbose, result, &expanded, &format!("files promise '{name}' repaired"));
+            }
+            Outcome::Warn => {
+                let text = format!("Warnings encountered when actuating files promise '{name}'");
+                ctx.settle(Level::Warning, result, &expanded, &text);
+            }
+            _ => {
+                let text = format!("Errors encountered when actuating files promise '{name}'");
+                ctx.settle(Level::Error, result, &expanded, &text);
+            }
+        }
+    }
+    ctx.remove_this("promiser");
+    result
+}
+
+// False when the file is not selected, so that nothing at all is recorded.
+fn work(ctx: &mut Context<'_>, promise: &Rc<Expanded>, wanted: &Wanted, file: &Str, result: &mut Outcome) -> bool {
+    if promise.has("template_data") && !matches!(promise.get("template_data"), Some(Rval::Data(_))) {
+        let text = format!("No template data for the promise '{}'", promise.promiser);
+        *result = result.merge(ctx.settle(Level::Error, Outcome::Failed, promise, &text));
+        return true;
+    }
+    let mut file = Rc::clone(file);
+    let place = path(&file);
+    let mut meta = ctx.host().lstat_opt(&place).ok().flatten();
+    let was_there = meta.is_some();
+    if meta.is_none() {
+        if wanted.create || wanted.touch {
+            if !create::create(ctx, promise, &file, wanted.search, result) {
+                return true;
+            }
+            meta = ctx.host().lstat_opt(&place).ok().flatten();
+        }
+    } else if wanted.create || wanted.touch {
+        ctx.settle(Level::Verbose, Outcome::Kept, promise, &format!("File '{file}' exists as promised"));
+    }
+    if wanted.delete && !was_there {
+        ctx.settle(Level::Verbose, Outcome::Kept, promise, &format!("File '{file}' does not exist as promised"));
+        return true;
+    }
+    if !wanted.search
+        && let Some(dir) = file.strip_suffix("/.")
+    {
+        file = if dir.is_empty() { "/".into() } else { dir.into() };
+    }
+    let place = path(&file);
+    if was_there
+        && let Some(found) = &meta
+        && wanted.select
+        && !select::selected(ctx, promise, &file, found)
+        && !(wanted.search && found.is_dir())
+    {
+        return false;
+    }
+    let mut exists = match ctx.host().stat_opt(&place).ok().flatten() {
+        None => {
+            if wanted.create || wanted.touch {
+                if !create::create(ctx, promise, &file, wanted.search, result) {
+                    return true;
+                }
+                true
+            } else {
+                false
+            }
+        }
+        Some(found) => {
+            if !found.is_dir() && wanted.search {
+                return true;
+            }
+            true
+        }
+    };
+    if promise.bool("link_children").unwrap_or(false)
+        && let Some(source) = promise.scalar("source")
+        && let Ok(found) = ctx.host().stat(&path(source))
+        && !found.is_dir()
+    {
+        ctx.error(&format!("Cannot promise to link the children of '{source}' as it is not a directory!"));
+        return true;
+    }
+    let leaf_work = wanted.rename || wanted.perms || wanted.changes || wanted.transformer || wanted.acl;
+    if (exists && leaf_work) || ((exists || was_there) && wanted.delete) {
+        recurse::search(ctx, promise, &file, wanted.search, result);
+        if promise.bool("include_basedir").unwrap_or(false) && wanted.search {
+            recurse::search(ctx, promise, &file, false, result);
+        }
+    }
+    if wanted.copy {
+        let outcome = copy::schedule(ctx, promise, &file);
+        *result = result.merge(outcome);
+    }
+    if wanted.link {
+        let source = promise.scalar("source").cloned().unwrap_or_default();
+        let outcome = if promise.bool("link_children").unwrap_or(false) {
+            link::children(ctx, promise, &file, &source, 1)
+        } else {
+            link::schedule(ctx, promise, &file, &source)
+        };
+        *result = result.merge(outcome);
+    }
+    if wanted.content {
+        if wanted.edit {
+            let text = "A file promise with content attribute cannot have edit operations";
+            *result = result.merge(ctx.settle(Level::Error, Outcome::Failed, promise, text));
+            return true;
+        }
+        if !exists && promise.bool("create") != Some(false) {
+            exists = create::create(ctx, promise, &file, wanted.search, result);
+        }
+        if exists {
+            let outcome = edit::write_content(ctx, promise, &file);
+            *result = result.merge(outcome);
+        }
+        return true;
+    }
+    if wanted.edit {
+        let templated = promise
+            .scalar("template_method")
+            .is_none_or(|method| matches!(&**method, "mustache" | "inline_mustache" | "cfengine"))
+            && (promise.has("edit_template") || promise.has("edit_template_string"));
+        if exists || (templated && promise.bool("create") != Some(false)) {
+            let outcome = edit::schedule(ctx, promise, &file, exists);
+            *result = result.merge(outcome);
+        } else {
+            log!(ctx, Verbose, "Cannot render file '{file}': file does not exist");
+            return true;
+        }
+    }
+    let again = ctx.host().stat_opt(&place).ok().flatten();
+    match &again {
+        Some(found) if found.is_file() => {
+            if !wanted.select || select::selected(ctx, promise, &file, found) {
+                leaf::verify(ctx, promise, &file, result);
+            }
+        }
+        Some(_) => {}
+        None => {
+            if wanted.changes {
+                let text = format!("Promised to monitor '{file}' for changes, but file does not exist");
+                *result = result.merge(ctx.settle(Level::Error, Outcome::Failed, promise, &text));
+            }
+        }
+    }
+    true
+}
+
+/// Records a change an operation made.
+fn changed(ctx: &mut Context<'_>, promise: &Expanded, result: &mut Outcome, text: &str) {
+    *result = result.merge(ctx.settle(Level::Info, Outcome::Repaired, promise, text));
+}
+
+/// Records that an operation failed.
+fn failed(ctx: &mut Context<'_>, promise: &Expanded, result: &mut Outcome, text: &str) {
+    *result = result.merge(ctx.settle(Level::Error, Outcome::Failed, promise, text));
+}
+
+/// Records that all is as promised.
+fn as_promised(ctx: &mut Context<'_>, promise: &Expanded, text: &str) {
+    ctx.settle(Level::Verbose, Outcome::Kept, promise, text);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn promisers_are_patterns_by_component() {
+        let table = [("/etc/passwd", false), ("/etc/.*", true), ("/a/(b/c)", false), ("/a.b/c", false), ("/x/[ab]", true)];
+        for (text, expected) in table {
+            assert_eq!(is_path_regex(text), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,596 @@
+//! copy_from: local copies by comparison, with backups, purging and links.
+
+use std::rc::Rc;
+
+use fx_engine::Level;
+use fx_host::{Kind, Meta, WriteOptions};
+use rustc_hash::FxHashMap;
+
+use crate::eval::Context;
+use crate::eval::promise::Expanded;
+use crate::eval::vars::Found;
+use crate::load::reason;
+use crate::outcome::Outcome;
+use crate::policy::Rval;
+use crate::regex;
+use crate::text::{Str, canonify, from_path, path};
+
+use super::{as_promised, changed, create, failed, leaf, link, select};
+
+/// Source inodes with several names, and where the first of them was copied to.
+type Linked = FxHashMap<(u64, u64), String>;
+
+/// Verifies the copy a promise asks for.
+pub(super) fn schedule(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &Str) -> Outcome {
+    let mut result = Outcome::Kept;
+    let Some(source) = promise.scalar("source").cloned() else {
+        failed(ctx, promise, &mut result, &format!("Body copy_from for file '{file}' has no source"));
+        return result;
+    };
+    if let Some(servers) = promise.list("servers")
+        && servers.first().is_some_and(|server| !matches!(&**server, "localhost" | "127.0.0.1" | "::1"))
+    {
+        let text = format!("Copying '{source}' from server '{}' is not supported: only local copies are", servers[0]);
+        failed(ctx, promise, &mut result, &text);
+        return result;
+    }
+    let Ok(meta) = ctx.host().stat(&path(&source)) else {
+        if promise.bool("missing_ok").unwrap_or(false) {
+            let text = format!(
+                "Can't stat file '{source}' on 'localhost' but promise is kept because of 'missing_ok' in files.copy_from promise"
+            );
+            as_promised(ctx, promise, &text);
+        } else {
+            let text = format!("Can't stat file '{source}' on 'localhost' in files.copy_from promise");
+            failed(ctx, promise, &mut result, &text);
+        }
+        return result;
+    };
+    let target = if meta.is_dir() { format!("{file}/.") } else { file.to_string() };
+    match create::make_parents(ctx, promise, &target, &mut result) {
+        None => return result,
+        Some(true) => changed(ctx, promise, &mut result, &format!("Created parent directory for '{file}'")),
+        Some(false) => {}
+    }
+    let mut linked = Linked::default();
+    if meta.is_dir() {
+        let depth = super::recurse::depth(promise);
+        let outcome = tree(ctx, promise, &source, file, depth, meta.dev, &mut linked);
+        result = result.merge(outcome);
+        if promise.bool("check_root").unwrap_or(false)
+            && let Ok(found) = ctx.host().stat(&path(file))
+        {
+            result = result.merge(copied_attributes(ctx, promise, file, &meta, &found));
+        }
+    } else {
+        let outcome = verify(ctx, promise, &source, file, &mut linked);
+        result = result.merge(outcome);
+    }
+    result
+}
+
+/// One file, from a promise that is not a copy itself.
+pub(super) fn verify_copy(ctx: &mut Context<'_>, promise: &Rc<Expanded>, source: &str, file: &str) -> Outcome {
+    verify(ctx, promise, source, file, &mut Linked::default())
+}
+
+fn link_kind(promise: &Expanded) -> Str {
+    promise.scalar("link_type").cloned().unwrap_or_else(|| "none".into())
+}
+
+fn follows_links(promise: &Expanded) -> bool {
+    &*link_kind(promise) == "none" && !promise.has("copylink_patterns") || &*link_kind(promise) == "none"
+}
+
+fn verify(ctx: &mut Context<'_>, promise: &Rc<Expanded>, source: &str, file: &str, linked: &mut Linked) -> Outcome {
+    let found =
+        if follows_links(promise) { ctx.host().stat(&path(source)) } else { ctx.host().lstat(&path(source)) };
+    let Ok(meta) = found else {
+        let mut result = Outcome::Kept;
+        failed(ctx, promise, &mut result, &format!("Can't stat '{source}' in verify copy"));
+        return result;
+    };
+    copy_file(ctx, promise, source, file, &meta, linked)
+}
+
+fn tree(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    from: &str,
+    to: &str,
+    depth: i64,
+    device: u64,
+    linked: &mut Linked,
+) -> Outcome {
+    let mut result = Outcome::Kept;
+    if depth <= 0 {
+        if promise.has("depth_search") {
+            failed(ctx, promise, &mut result, &format!("Maximum recursion level reached at '{from}'"));
+        } else {
+            failed(ctx, promise, &mut result, &format!("Maximum recursion level reached at '{from}'"));
+        }
+        return result;
+    }
+    match create::make_parents(ctx, promise, &format!("{to}/dummy"), &mut result) {
+        None => return result,
+        Some(true) => changed(ctx, promise, &mut result, &format!("Created parent directory for '{to}'")),
+        Some(false) => {}
+    }
+    let Ok(entries) = ctx.host().list(&path(from)) else {
+        let text = format!("Can't open directory '{from}' for copying");
+        return result.merge(ctx.settle(Level::Error, Outcome::Interrupted, promise, &text));
+    };
+    let travel = promise.bool("traverse_links").unwrap_or(false);
+    let collapse = promise.bool("collapse_destination_dir").unwrap_or(false);
+    let mut names: Vec<String> = Vec::new();
+    for entry in entries {
+        let name = from_path(std::path::Path::new(&entry.name));
+        names.push(name.clone());
+        let source = format!("{from}/{name}");
+        let found = if travel || follows_links(promise) {
+            ctx.host().stat(&path(&source))
+        } else {
+            ctx.host().lstat(&path(&source))
+        };
+        let Ok(meta) = found else { continue };
+        let target = if collapse && meta.is_dir() { to.to_owned() } else { format!("{to}/{name}") };
+        if promise.bool("xdev").unwrap_or(false) && meta.dev != device {
+            continue;
+        }
+        if !meta.is_dir() {
+            result = result.merge(verify(ctx, promise, &source, &target, linked));
+            continue;
+        }
+        if travel {
+            ctx.verbose("Traversing directory links during copy is too dangerous, pruned");
+            continue;
+        }
+        if super::recurse::skipped(promise, &source, &name) {
+            continue;
+        }
+        if !collapse {
+            if ctx.host().stat(&path(&target)).is_err() {
+                if !ctx.making_changes(promise, &mut result, &format!("create directory '{target}'")) {
+                    continue;
+                }
+                if let Err(error) = ctx.host().make_dir(&path(&target), 0o700) {
+                    let text = format!("Can't make directory '{target}'. (mkdir: {})", reason(&error));
+                    result = result.merge(ctx.settle(Level::Error, Outcome::Interrupted, promise, &text));
+                    continue;
+                }
+                changed(ctx, promise, &mut result, &format!("Created directory '{target}'"));
+            }
+            if let Ok(found) = ctx.host().stat(&path(&target)) {
+                copied_attributes(ctx, promise, &target, &meta, &found);
+            }
+        }
+        let outcome = tree(ctx, promise, &source, &target, depth - 1, device, linked);
+        result = result.merge(outcome);
+    }
+    if promise.bool("purge").unwrap_or(false) {
+        purge(ctx, promise, to, &names, &mut result);
+    }
+    result
+}
+
+fn purge(ctx: &mut Context<'_>, promise: &Rc<Expanded>, dir: &str, keep: &[String], result: &mut Outcome) {
+    if dir.len() < 2 {
+        failed(ctx, promise, result, &format!("Purge of '{dir}' denied - too dangerous!"));
+        return;
+    }
+    if !promise.has("depth_search") {
+        let text = format!("No depth search when copying '{dir}' so purging does not apply");
+        as_promised(ctx, promise, &text);
+        return;
+    }
+    for entry in ctx.host().list(&path(dir)).unwrap_or_default() {
+        let name = from_path(std::path::Path::new(&entry.name));
+        if keep.contains(&name) {
+            continue;
+        }
+        let file = format!("{dir}/{name}");
+        if !ctx.making_changes(promise, result, &format!("purge '{file}' from copy dest directory")) {
+            continue;
+        }
+        let Ok(meta) = ctx.host().lstat(&path(&file)) else { continue };
+        if meta.is_dir() {
+            if remove_tree(ctx, &file, 0) {
+                changed(ctx, promise, result, &format!("Purged directory '{file}' in copy dest directory"));
+            } else {
+                failed(ctx, promise, result, &format!("Unable to purge directory tree '{file}'"));
+            }
+        } else if ctx.host().remove_file(&path(&file)).is_ok() {
+            changed(ctx, promise, result, &format!("Purged '{file}' copy dest directory"));
+        } else {
+            failed(ctx, promise, result, &format!("Couldn't delete '{file}' while purging"));
+        }
+    }
+}
+
+fn remove_tree(ctx: &Context<'_>, dir: &str, depth: u32) -> bool {
+    if depth > 200 {
+        return false;
+    }
+    for entry in ctx.host().list(&path(dir)).unwrap_or_default() {
+        let file = format!("{dir}/{}", from_path(std::path::Path::new(&entry.name)));
+        let done = match ctx.host().lstat(&path(&file)) {
+            Ok(meta) if meta.is_dir() => remove_tree(ctx, &file, depth + 1),
+            Ok(_) => ctx.host().remove_file(&path(&file)).is_ok(),
+            Err(_) => true,
+        };
+        if !done {
+            return false;
+        }
+    }
+    ctx.host().remove_dir(&path(dir)).is_ok()
+}
+
+fn matches_list(promise: &Expanded, list: &str, name: &str) -> bool {
+    promise.list(list).is_some_and(|patterns| patterns.iter().any(|pattern| regex::full(pattern, name)))
+}
+
+fn single_copy(ctx: &Context<'_>, file: &str) -> bool {
+    match ctx.control.agent.get("files_single_copy") {
+        Some(Rval::List(items)) => {
+            items.iter().filter_map(Rval::as_scalar).any(|pattern| regex::full(pattern, file))
+        }
+        _ => false,
+    }
+}
+
+fn copy_file(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    source: &str,
+    file: &str,
+    meta: &Meta,
+    linked: &mut Linked,
+) -> Outcome {
+    let mut result = Outcome::Kept;
+    if source == file {
+        as_promised(ctx, promise, &format!("File copy promise loop: file/dir '{source}' is its own source"));
+        return result;
+    }
+    if promise.has("file_select") && !select::selected(ctx, promise, source, meta) {
+        as_promised(ctx, promise, &format!("Skipping non-selected file '{source}'"));
+        return result;
+    }
+    if ctx.agent.edits.single_copied.contains(file) {
+        as_promised(ctx, promise, &format!("Skipping single-copied file '{file}'"));
+        return result;
+    }
+    let base = source.rsplit('/').next().unwrap_or(source).to_owned();
+    let kind = link_kind(promise);
+    if &*kind != "none" && matches_list(promise, "linkcopy_patterns", &base) {
+        if matches_list(promise, "copylink_patterns", &base) {
+            let text = format!(
+                "File {source} matches both copylink_patterns and linkcopy_patterns - promise loop (skipping)!"
+            );
+            as_promised(ctx, promise, &text);
+            return result;
+        }
+        return link_copy(ctx, promise, source, file, meta, linked);
+    }
+    let mut old = ctx.host().lstat_opt(&path(file)).ok().flatten();
+    match &old {
+        Some(found) if found.is_symlink() && (&*kind == "none" || !meta.is_symlink()) => {
+            if !meta.is_symlink() && promise.bool("type_check").unwrap_or(true) && &*kind != "none" {
+                let text = "File image exists but destination type is silly (file/dir/link doesn't match)";
+                failed(ctx, promise, &mut result, text);
+                return result;
+            }
+            if !ctx.making_changes(
+                promise,
+                &mut result,
+                &format!("remove old symbolic link '{file}' to make way for copy"),
+            ) {
+                return result;
+            }
+            if let Err(error) = ctx.host().remove_file(&path(file)) {
+                failed(ctx, promise, &mut result, &format!("Couldn't remove link '{file}'. (unlink: {})", reason(&error)));
+                return result;
+            }
+            changed(ctx, promise, &mut result, &format!("Removing old symbolic link '{file}' to make way for copy"));
+            old = None;
+        }
+        Some(_) => {}
+        None => match create::make_parents(ctx, promise, file, &mut result) {
+            None => return result,
+            Some(true) => changed(ctx, promise, &mut result, &format!("Created parent directory for '{file}'")),
+            Some(false) => {}
+        },
+    }
+    if let Some(range) = promise.scalar("copy_size")
+        && let Some((low, high)) = range.split_once(',')
+    {
+        let low = crate::text::int_from(low.trim()).unwrap_or(0);
+        let high = crate::text::int_from(high.trim()).unwrap_or(i64::MAX);
+        let size = meta.size as i64;
+        if size < low || (size > high && high != 999_999_999) {
+            let text = format!("Source file '{source}' size is not in the permitted safety range, skipping");
+            as_promised(ctx, promise, &text);
+            return result;
+        }
+    }
+    let Some(old) = old else {
+        return copy_new(ctx, promise, source, file, meta, linked, result);
+    };
+    let compare = promise.scalar("compare").map_or("none", |word| word);
+    if compare == "exists" {
+        as_promised(ctx, promise, "Existence only is promised, no copying required");
+        return result;
+    }
+    let differs = promise.bool("force_update").unwrap_or(false) || needs_copy(ctx, compare, source, file, meta, &old);
+    if promise.bool("type_check").unwrap_or(true) && &*kind != "none" && old.kind != meta.kind {
+        let text = format!("Promised file copy {file} exists but type mismatch with source '{source}'");
+        failed(ctx, promise, &mut result, &text);
+        return result;
+    }
+    if !(differs || meta.is_symlink()) {
+        result = result.merge(copied_attributes(ctx, promise, file, meta, &old));
+        if single_copy(ctx, file) {
+            ctx.agent.edits.single_copied.insert(file.into());
+        }
+        as_promised(ctx, promise, &format!("File '{file}' is an up to date copy of source"));
+        return result;
+    }
+    if meta.is_file() || &*kind == "none" {
+        let should = format!("update file '{file}' from '{source}' on 'localhost'");
+        if !ctx.making_changes(promise, &mut result, &should) {
+            return result;
+        }
+        if copy_regular(ctx, promise, source, file, meta, linked, &mut result) {
+            if let Ok(found) = ctx.host().stat(&path(file)) {
+                changed(ctx, promise, &mut result, &format!("Updated '{file}' from source '{source}' on 'localhost'"));
+                result = result.merge(copied_attributes(ctx, promise, file, meta, &found));
+            }
+            if single_copy(ctx, file) {
+                ctx.agent.edits.single_copied.insert(file.into());
+            }
+        } else {
+            failed(ctx, promise, &mut result, &format!("Was not able to copy '{source}' on 'localhost' to '{file}'"));
+        }
+        return result;
+    }
+    if meta.is_symlink() {
+        result = result.merge(link_copy(ctx, promise, source, file, meta, linked));
+    }
+    result
+}
+
+fn copy_new(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    source: &str,
+    file: &str,
+    meta: &Meta,
+    linked: &mut Linked,
+    mut result: Outcome,
+) -> Outcome {
+    let kind = link_kind(promise);
+    if meta.is_file() || (meta.is_symlink() && &*kind == "none") {
+        if !ctx.making_changes(promise, &mut result, &format!("copy '{file}' to '{source}'")) {
+            return result;
+        }
+        if copy_regular(ctx, promise, source, file, meta, linked, &mut result) {
+            if let Ok(found) = ctx.host().stat(&path(file)) {
+                result = result.merge(copied_attributes(ctx, promise, file, meta, &found));
+            }
+            changed(ctx, promise, &mut result, &format!("Updated file '{file}' from 'localhost:{source}'"));
+            if single_copy(ctx, file) {
+                ctx.agent.edits.single_copied.insert(file.into());
+            }
+        } else {
+            failed(ctx, promise, &mut result, &format!("Copy from 'localhost:{source}' failed"));
+        }
+        return result;
+    }
+    match meta.kind {
+        Kind::Fifo => {
+            if ctx.making_changes(promise, &mut result, &format!("create FIFO '{file}'")) {
+                match ctx.host().make_fifo(&path(file), meta.mode) {
+                    Ok(()) => changed(ctx, promise, &mut result, &format!("Created fifo '{file}'")),
+                    Err(error) => {
+                        failed(ctx, promise, &mut result, &format!("Cannot create fifo '{file}'. (mkfifo: {})", reason(&error)));
+                    }
+                }
+            }
+        }
+        Kind::Symlink => result = result.merge(link_copy(ctx, promise, source, file, meta, linked)),
+        _ => failed(ctx, promise, &mut result, &format!("Cannot create special file '{file}'. (mknod: not supported)")),
+    }
+    result
+}
+
+fn needs_copy(ctx: &Context<'_>, compare: &str, source: &str, file: &str, meta: &Meta, old: &Meta) -> bool {
+    match compare {
+        "digest" | "hash" | "checksum" | "binary" => {
+            if !meta.is_file() || !old.is_file() {
+                return meta.ctime > old.ctime;
+            }
+            if meta.size != old.size {
+                return true;
+            }
+            match (ctx.host().read(&path(source)), ctx.host().read(&path(file))) {
+                (Ok(new), Ok(current)) => new != current,
+                _ => true,
+            }
+        }
+        "mtime" => old.mtime.secs < meta.mtime.secs,
+        "atime" | "ctime" => old.ctime.secs < meta.ctime.secs || old.mtime.secs < meta.mtime.secs,
+        _ => old.ctime.secs < meta.ctime.secs || old.mtime.secs < meta.mtime.secs,
+    }
+}
+
+fn link_copy(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    source: &str,
+    file: &str,
+    meta: &Meta,
+    linked: &mut Linked,
+) -> Outcome {
+    let base = source.rsplit('/').next().unwrap_or(source);
+    let kind = link_kind(promise);
+    let mut target = if meta.is_symlink() {
+        ctx.host().read_link(&path(source)).map(|target| from_path(&target)).unwrap_or_default()
+    } else {
+        source.to_owned()
+    };
+    if meta.is_symlink() && &*kind == "absolute" && !target.starts_with('/') {
+        let dir = source.rfind('/').map_or("", |at| &source[..at]);
+        target = format!("{dir}/{target}");
+    }
+    if matches_list(promise, "copylink_patterns", base) {
+        let real = ctx.host().real_path(&path(source)).map(|real| from_path(&real)).unwrap_or(target);
+        return match ctx.host().stat(&path(&real)) {
+            Ok(found) => copy_file(ctx, promise, &real, file, &found, linked),
+            Err(_) => Outcome::Failed,
+        };
+    }
+    match &*kind {
+        "relative" => link::relative(ctx, promise, file, &target),
+        "hardlink" => link::hard(ctx, promise, file, &target),
+        _ => link::symbolic(ctx, promise, file, &target),
+    }
+}
+
+// Writes the copy beside and moves it into place; the old file becomes a backup.
+fn copy_regular(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    source: &str,
+    file: &str,
+    meta: &Meta,
+    linked: &mut Linked,
+    result: &mut Outcome,
+) -> bool {
+    if meta.nlink > 1 {
+        match linked.get(&(meta.dev, meta.ino)).cloned() {
+            Some(first) if first != file => {
+                if ctx.host().remove_file(&path(file)).is_ok() {
+                    changed(ctx, promise, result, &format!("Removed '{file}'"));
+                }
+                link::make_hard(ctx, promise, file, &first, result);
+                return true;
+            }
+            _ => {
+                linked.insert((meta.dev, meta.ino), file.to_owned());
+            }
+        }
+    }
+    let old = ctx.host().stat(&path(file)).ok();
+    let bytes = match ctx.host().read(&path(source)) {
+        Ok(bytes) => bytes,
+        Err(_) => {
+            failed(ctx, promise, result, &format!("Failed copying file '{source}' to '{file}.cfnew'"));
+            return false;
+        }
+    };
+    let preserve = promise.bool("preserve").unwrap_or(false);
+    let mode = if preserve { meta.mode } else { old.as_ref().map_or(0o600, |old| old.mode & 0o777) };
+    let backup = promise.scalar("copy_backup").map_or("true", |word| word);
+    let discard = matches!(backup, "false" | "no" | "off");
+    let new = format!("{file}.cfnew");
+    let said = if preserve {
+        format!("Copied file '{source}' to '{new}' (permissions preserved)")
+    } else {
+        format!("Copied file '{source}' to '{new}' (mode '{mode:o}')")
+    };
+    changed(ctx, promise, result, &said);
+    let mut saved = None;
+    if let Some(old) = &old {
+        if discard {
+            if old.is_dir() && !remove_tree(ctx, file, 0) {
+                failed(ctx, promise, result, &format!("Failed to remove directory '{file}'"));
+            }
+        } else {
+            let name = backup_name(ctx, file, backup, ".cfsaved");
+            if ctx.host().lstat(&path(&name)).is_ok() && ctx.host().remove_file(&path(&name)).is_ok() {
+                changed(ctx, promise, result, &format!("Removed old backup '{name}'"));
+            }
+            match ctx.host().rename(&path(file), &path(&name)) {
+                Ok(()) => changed(ctx, promise, result, &format!("Backed up '{file}' as '{name}'")),
+                Err(_) => failed(ctx, promise, result, &format!("Failed to back up '{file}' as '{name}'")),
+            }
+            saved = Some(name);
+        }
+    }
+    let options = WriteOptions {
+        mode: Some(mode),
+        uid: Some(if preserve { meta.uid } else { ctx.host().euid() }),
+        gid: Some(if preserve { meta.gid } else { ctx.host().egid() }),
+        mtime: preserve.then_some(meta.mtime),
+    };
+    if let Err(error) = ctx.host().write(&path(file), &bytes, &options) {
+        let text =
+            format!("Could not install copy file as '{file}', directory in the way?. (rename: {})", reason(&error));
+        failed(ctx, promise, result, &text);
+        if let Some(saved) = saved {
+            let _restored = ctx.host().rename(&path(&saved), &path(file));
+        }
+        return false;
+    }
+    if preserve {
+        for name in ctx.host().xattrs(&path(source)).unwrap_or_default() {
+            let name = crate::text::decode(std::os::unix::ffi::OsStrExt::as_bytes(name.as_os_str()));
+            if let Ok(value) = ctx.host().xattr(&path(source), &name) {
+                let _best_effort = ctx.host().set_xattr(&path(file), &name, value.as_deref());
+            }
+        }
+    }
+    changed(ctx, promise, result, &format!("Moved '{new}' to '{file}'"));
+    if let Some(saved) = saved
+        && super::edit::archive(ctx, promise, &saved)
+    {
+        changed(ctx, promise, result, &format!("Archived backup '{saved}'"));
+        let _gone = ctx.host().remove_file(&path(&saved));
+    }
+    true
+}
+
+/// The name of a backup, with a time stamp where the policy says so.
+pub(super) fn backup_name(ctx: &Context<'_>, file: &str, policy: &str, suffix: &str) -> String {
+    if policy != "timestamp" {
+        return format!("{file}{suffix}");
+    }
+    let now = ctx.host().now().secs;
+    let date = crate::clock::format(ctx, now, false, "%a %b %e %H:%M:%S %Y").unwrap_or_default();
+    let start = ctx.vars.get("sys", "systime").and_then(Found::scalar).unwrap_or_default();
+    format!("{file}_{start}_{}{suffix}", canonify(&format!("{date}\n")))
+}
+
+// The promised attributes; with preserve, what perms leave open comes from the source.
+fn copied_attributes(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, source: &Meta, found: &Meta) -> Outcome {
+    let mut result = Outcome::Kept;
+    if !promise.bool("preserve").unwrap_or(false) {
+        if promise.has("perms") || promise.has("aces") {
+            leaf::attributes(ctx, promise, file, found, &mut result);
+        }
+        return result;
+    }
+    let mut attributes = promise.attributes.clone();
+    if !promise.has("mode") {
+        crate::eval::promise::set(&mut attributes, "mode".into(), Rval::Scalar(format!("{:04o}", source.mode).into()));
+        if promise.bool("rxdirs").is_none() {
+            crate::eval::promise::set(&mut attributes, "rxdirs".into(), Rval::scalar("false"));
+        }
+    }
+    if !promise.has("owners") {
+        let owner = Rval::List([Rval::Scalar(source.uid.to_string().into())].into());
+        crate::eval::promise::set(&mut attributes, "owners".into(), owner);
+    }
+    if !promise.has("groups") {
+        let group = Rval::List([Rval::Scalar(source.gid.to_string().into())].into());
+        crate::eval::promise::set(&mut attributes, "groups".into(), group);
+    }
+    let preserving = Rc::new(Expanded {
+        promise: Rc::clone(&promise.promise),
+        promiser: Rc::clone(&promise.promiser),
+        promisee: promise.promisee.clone(),
+        attributes,
+        comment: promise.comment.clone(),
+    });
+    leaf::attributes(ctx, &preserving, file, found, &mut result);
+    result
+}

@@ -1,0 +1,334 @@
+//! Content: written whole, edited by lines, or rendered from templates, with backups.
+
+use std::rc::Rc;
+
+use fx_engine::Level;
+use fx_host::WriteOptions;
+
+use crate::edit::bundle::{self, Edit};
+use crate::edit::lines::Lines;
+use crate::edit::template;
+use crate::eval::promise::Expanded;
+use crate::eval::{Context, log};
+use crate::load::reason;
+use crate::mustache;
+use crate::outcome::Outcome;
+use crate::policy::{Bundle, Rval};
+use crate::text::{Str, canonify, decode, encode, from_path, int_from, path};
+
+use super::{as_promised, changed, copy, create, failed, rename};
+
+/// Largest file that is edited unless policy says otherwise.
+const EDIT_LIMIT: i64 = 100_000;
+
+/// Makes `content` the whole content of the file.
+pub(super) fn write_content(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str) -> Outcome {
+    let mut result = Outcome::Kept;
+    let content = promise.scalar("content").cloned().unwrap_or_default();
+    let content = ctx.expand(&content, None, Some("this"));
+    let bytes = encode(&content);
+    if ctx.host().read(&path(file)).is_ok_and(|old| *old == *bytes) {
+        return result;
+    }
+    if !ctx.making_changes(promise, &mut result, &format!("update file '{file}' with content '{content}'")) {
+        return result;
+    }
+    let real = ctx.host().real_path(&path(file)).unwrap_or_else(|_| path(file));
+    match ctx.host().write(&real, &bytes, &WriteOptions::default()) {
+        Ok(()) => changed(ctx, promise, &mut result, &format!("Updated file '{file}' with content '{content}'")),
+        Err(_) => failed(ctx, promise, &mut result, &format!("Cannot open file '{file}' for writing")),
+    }
+    result
+}
+
+/// Edits or renders a file.
+pub(super) fn schedule(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &Str, exists: bool) -> Outcome {
+    if !ctx.acquire(promise, &format!("fileedit-{file}")) {
+        return Outcome::Skipped;
+    }
+    let outer = ctx.held.borrow_mut().replace(Vec::new());
+    let result = edit(ctx, promise, file, exists);
+    let held = std::mem::replace(&mut *ctx.held.borrow_mut(), outer);
+    if result == Outcome::Repaired {
+        for (level, text) in held.unwrap_or_default() {
+            ctx.log(level, &text);
+        }
+    }
+    result
+}
+
+fn edit(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &Str, exists: bool) -> Outcome {
+    let mut result = Outcome::Kept;
+    let empty = promise.bool("empty_file_before_editing").unwrap_or(false);
+    let mut edit = Edit { file: Rc::clone(file), lines: Lines::default() };
+    if promise.has("edit_line") || promise.has("edit_xml") {
+        match load(ctx, promise, file) {
+            Some(text) => {
+                if !empty {
+                    edit.lines = Lines::from_text(&text);
+                }
+            }
+            None => {
+                failed(ctx, promise, &mut result, &format!("File '{file}' was marked for editing but could not be opened"));
+                return result;
+            }
+        }
+    }
+    let mut args: Vec<Rval> = Vec::new();
+    if let Some(call) = promise.get("edit_line").cloned() {
+        let (name, given) = match &call {
+            Rval::Scalar(name) => (Rc::clone(name), Vec::new()),
+            Rval::Call(call) => (Rc::clone(&call.name), call.args.clone()),
+            _ => return result,
+        };
+        args = given;
+        log!(ctx, Verbose, "Handling file edits in edit_line bundle '{name}'");
+        match ctx.find_bundle("edit_line", &name) {
+            Some(bundle) => run_bundle(ctx, promise, &bundle, &args, &mut edit, empty),
+            None => ctx.error(&format!("Did not find bundle '{name}' for edit operation")),
+        }
+    }
+    if promise.has("edit_xml") {
+        let outcome = crate::edit::xml_unsupported(ctx, promise, file);
+        return result.merge(outcome);
+    }
+    let method = promise.scalar("template_method").cloned().unwrap_or_else(|| "cfengine".into());
+    let template = promise.scalar("edit_template").cloned();
+    match (&*method, template) {
+        ("cfengine", Some(template)) => {
+            render_lines(ctx, promise, file, exists, &template, &args, &mut edit, &mut result);
+        }
+        ("mustache", Some(template)) => match ctx.host().read(&path(&template)) {
+            Ok(bytes) => {
+                let text = decode(&bytes);
+                render(ctx, promise, file, exists, &text, &template, &mut result);
+            }
+            Err(_) => {
+                let text = format!("Template file '{template}' could not be opened for reading");
+                failed(ctx, promise, &mut result, &text);
+            }
+        },
+        ("inline_mustache", _) => match promise.scalar("edit_template_string").cloned() {
+            Some(text) => render(ctx, promise, file, exists, &text, "inline", &mut result),
+            None => {
+                let text = format!("'edit_template_string' not set for promiser: '{}'", promise.promiser);
+                failed(ctx, promise, &mut result, &text);
+            }
+        },
+        _ => {}
+    }
+    finish(ctx, promise, file, &edit, &mut result);
+    result
+}
+
+fn load(ctx: &Context<'_>, promise: &Expanded, file: &str) -> Option<String> {
+    let place = path(file);
+    let meta = match ctx.host().stat(&place) {
+        Ok(meta) => meta,
+        Err(error) => {
+            ctx.verbose(&format!("The proposed file '{file}' could not be loaded. (stat: {})", reason(&error)));
+            return None;
+        }
+    };
+    let control = ctx.control.agent.get("editfilesize").and_then(Rval::as_scalar).and_then(|text| int_from(text));
+    let limit = promise.int("max_file_size").or(control).unwrap_or(EDIT_LIMIT);
+    if limit != 0 && meta.size as i64 > limit {
+        ctx.info(&format!(
+            "File '{file}' is bigger than the edit limit. max_file_size = {} > {limit} bytes",
+            meta.size
+        ));
+        return None;
+    }
+    if !meta.is_file() {
+        ctx.info(&format!("{file} is not a plain file"));
+        return None;
+    }
+    let text = decode(&ctx.host().read(&place).ok()?);
+    if !promise.bool("recognize_join").unwrap_or(false) {
+        return Some(text);
+    }
+    Some(text.replace("\\\n", ""))
+}
+
+fn run_bundle(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    target: &Rc<Bundle>,
+    args: &[Rval],
+    edit: &mut Edit,
+    empty: bool,
+) {
+    let inherits = promise.bool("inherit").unwrap_or(false);
+    if !ctx.acquire(promise, &format!("masterfilelock-{}-{}", edit.file, target.head.name)) {
+        return;
+    }
+    ctx.push_bundle(target, args, inherits);
+    if !ctx.stopped() {
+        ctx.resolve_bundle(target);
+        bundle::run(ctx, target, edit, empty);
+    }
+    ctx.stack.pop();
+}
+
+#[expect(clippy::too_many_arguments, reason = "one rendering with what it reads and writes")]
+fn render_lines(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    file: &Str,
+    exists: bool,
+    name: &str,
+    args: &[Rval],
+    edit: &mut Edit,
+    result: &mut Outcome,
+) {
+    let Ok(bytes) = ctx.host().read(&path(name)) else {
+        let text = format!("Unable to open template file '{name}' to make '{}'", promise.promiser);
+        *result = result.merge(ctx.settle(Level::Error, Outcome::Interrupted, promise, &text));
+        return;
+    };
+    let text = decode(&bytes);
+    let target = match template::to_bundle(ctx, &text, name) {
+        Ok(target) => Rc::new(target),
+        Err(text) => {
+            *result = result.merge(ctx.settle(Level::Error, Outcome::Interrupted, promise, &text));
+            return;
+        }
+    };
+    if !exists && !create::create(ctx, promise, file, false, result) {
+        let text = format!("Failed to create file '{file}' for rendering cfengine template '{name}'");
+        failed(ctx, promise, result, &text);
+        return;
+    }
+    run_bundle(ctx, promise, &target, args, edit, promise.bool("empty_file_before_editing").unwrap_or(false));
+    edit.lines.edits = edit.lines.edits.max(1);
+}
+
+fn render(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    file: &Str,
+    exists: bool,
+    template: &str,
+    name: &str,
+    result: &mut Outcome,
+) {
+    let data = match promise.get("template_data") {
+        Some(Rval::Data(json)) => Rc::clone(json),
+        _ => Rc::new(crate::functions::default_template_data(ctx, None)),
+    };
+    let Some(text) = mustache::render(template, &data) else {
+        failed(ctx, promise, result, &format!("Error rendering mustache template '{}'", if name == "inline" { template } else { name }));
+        return;
+    };
+    let bytes = encode(&text).into_owned();
+    if ctx.host().read(&path(file)).is_ok_and(|old| old == bytes) {
+        return;
+    }
+    let should = format!("update rendering of '{file}' from mustache template '{name}'");
+    if !ctx.making_changes(promise, result, &should) {
+        return;
+    }
+    if !exists && !create::create(ctx, promise, file, false, result) {
+        let text = format!("Failed to create file '{file}' for rendering mustache template '{name}'");
+        failed(ctx, promise, result, &text);
+        return;
+    }
+    if save(ctx, promise, file, &bytes) {
+        let text = format!("Updated rendering of '{file}' from mustache template '{name}'");
+        changed(ctx, promise, result, &text);
+    } else {
+        let text = format!("Failed to update rendering of '{file}' from mustache template '{name}'");
+        failed(ctx, promise, result, &text);
+    }
+}
+
+fn finish(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &Str, edit: &Edit, result: &mut Outcome) {
+    if !matches!(result, Outcome::Kept | Outcome::Repaired) {
+        return;
+    }
+    let by_lines = promise.has("edit_line")
+        || (promise.has("edit_template")
+            && promise.scalar("template_method").is_none_or(|method| &**method == "cfengine"));
+    if !by_lines || edit.lines.edits == 0 {
+        if by_lines {
+            as_promised(ctx, promise, &format!("No edit changes to file '{file}' need saving"));
+        }
+        return;
+    }
+    let old = ctx.host().read(&path(file)).map(|bytes| decode(&bytes)).unwrap_or_default();
+    let same = Lines::from_text(&old).as_slice() == edit.lines.as_slice();
+    if same {
+        as_promised(ctx, promise, &format!("No edit changes to file '{file}' need saving"));
+        return;
+    }
+    if !ctx.making_changes(promise, result, &format!("edit file '{file}'")) {
+        return;
+    }
+    let text = edit.lines.to_text();
+    if save(ctx, promise, file, &encode(&text)) {
+        changed(ctx, promise, result, &format!("Edited file '{file}'"));
+    } else {
+        failed(ctx, promise, result, &format!("Unable to save file '{file}' after editing"));
+    }
+}
+
+/// Replaces a file's content, keeping owner and mode, with the backup the promise asks for.
+fn save(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, bytes: &[u8]) -> bool {
+    let real = match ctx.host().real_path(&path(file)) {
+        Ok(real) => from_path(&real),
+        Err(error) => {
+            ctx.error(&format!("Can no longer access file '{file}', which needed editing. (lstat: {})", reason(&error)));
+            return false;
+        }
+    };
+    let policy = promise.scalar("edit_backup").map_or("true", |word| word).to_owned();
+    let none = matches!(&*policy, "false" | "no" | "off");
+    let backup = copy::backup_name(ctx, &real, &policy, ".cf-before-edit");
+    if !none {
+        let place = path(&backup);
+        let _old = ctx.host().remove_file(&place);
+        if ctx.host().hard_link(&path(&real), &place).is_err()
+            && let (Ok(old), Ok(meta)) = (ctx.host().read(&path(&real)), ctx.host().stat(&path(&real)))
+        {
+            let options = WriteOptions { mode: Some(meta.mode), uid: Some(meta.uid), gid: Some(meta.gid), mtime: None };
+            let _best_effort = ctx.host().write(&place, &old, &options);
+        }
+        if policy == "rotate" {
+            rename::rotate(ctx, &backup, promise.int("rotate").unwrap_or(0).max(1));
+            let _gone = ctx.host().remove_file(&place);
+        } else if archive(ctx, promise, &backup) {
+            let _gone = ctx.host().remove_file(&place);
+        }
+    }
+    match ctx.host().write(&path(&real), bytes, &WriteOptions::default()) {
+        Ok(()) => true,
+        Err(error) => {
+            ctx.error(&format!("Can't rename '{real}.cf-after-edit' to '{real}' - so promised edits could not be moved into place. (rename: {})", reason(&error)));
+            false
+        }
+    }
+}
+
+/// Copies a backup into the repository; whether there is one and it has it now.
+pub(super) fn archive(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str) -> bool {
+    let repository = promise
+        .scalar("repository")
+        .cloned()
+        .or_else(|| ctx.control.agent.get("default_repository").and_then(Rval::as_scalar).cloned());
+    let Some(repository) = repository.filter(|repository| !repository.is_empty()) else { return false };
+    let name = canonify(file);
+    let target = format!("{repository}/{name}");
+    let mut result = Outcome::Kept;
+    let _made = create::make_parents(ctx, promise, &target, &mut result);
+    let Ok(bytes) = ctx.host().read(&path(file)) else { return false };
+    match ctx.host().write(&path(&target), &bytes, &WriteOptions { mode: Some(0o600), ..WriteOptions::default() }) {
+        Ok(()) => {
+            ctx.info(&format!("Moved '{file}' to repository location '{target}'"));
+            true
+        }
+        Err(_) => {
+            ctx.info(&format!("Failed to move '{file}' to repository location '{target}'"));
+            false
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! One file found: transformed, renamed, deleted, touched, or its attributes set right.
+
+use std::rc::Rc;
+
+use fx_engine::Level;
+use fx_host::Meta;
+
+use crate::agent::promise::commands::{is_executable, judge};
+use crate::agent::promise::module_protocol::command_arg0;
+use crate::eval::{Context, log};
+use crate::eval::promise::Expanded;
+use crate::load::reason;
+use crate::mode;
+use crate::outcome::Outcome;
+use crate::text::{Str, decode, path};
+
+use super::{acl, as_promised, changed, changes, failed, rename};
+
+/// Verifies one file in the order of VerifyFileLeaf.
+pub(super) fn verify(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &Str, result: &mut Outcome) {
+    ctx.put_this("promiser", Rc::clone(file));
+    let promise = &super::with_path(ctx, promise);
+    if promise.has("transformer") {
+        transform(ctx, promise, file, result);
+        return;
+    }
+    let Ok(meta) = ctx.host().lstat(&path(file)) else { return };
+    if promise.has("rename") {
+        rename::verify(ctx, promise, file, &meta, result);
+    }
+    if promise.has("delete") {
+        delete(ctx, promise, file, &meta, result);
+    }
+    if promise.bool("touch").unwrap_or(false) {
+        touch(ctx, promise, file, result);
+    }
+    if promise.has("perms") || promise.has("changes") || promise.has("aces") {
+        if (meta.is_dir() && promise.has("depth_search") && !promise.bool("include_basedir").unwrap_or(false))
+            && **file == *promise.promiser
+        {
+            log!(ctx, Debug, "Promise to skip base directory '{file}'");
+        } else if ctx.host().lstat(&path(file)).is_ok() {
+            attributes(ctx, promise, file, &meta, result);
+        }
+    }
+}
+
+fn delete(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, meta: &Meta, result: &mut Outcome) {
+    let kind = if meta.is_dir() { "directory" } else { "file" };
+    if !ctx.making_changes(promise, result, &format!("delete {kind} '{file}'")) {
+        return;
+    }
+    let place = path(file);
+    if !meta.is_dir() {
+        match ctx.host().remove_file(&place) {
+            Ok(()) => changed(ctx, promise, result, &format!("Deleted file '{file}'")),
+            Err(error) => {
+                failed(ctx, promise, result, &format!("Couldn't unlink '{file}' tidying. (unlink: {})", reason(&error)));
+            }
+        }
+        return;
+    }
+    if !promise.bool("rmdirs").unwrap_or(false) {
+        as_promised(ctx, promise, &format!("Keeping directory '{file}' since 'rmdirs' attribute was not specified"));
+        return;
+    }
+    if promise.has("depth_search") && *file == *promise.promiser {
+        return;
+    }
+    match ctx.host().remove_dir(&place) {
+        Ok(()) => changed(ctx, promise, result, &format!("Deleted directory '{file}'")),
+        Err(error) => {
+            if matches!(error.kind(), std::io::ErrorKind::DirectoryNotEmpty | std::io::ErrorKind::AlreadyExists) {
+                log!(ctx, Verbose, "Delete directory '{file}' not empty, skipping");
+            } else {
+                failed(ctx, promise, result, &format!("Delete directory '{file}' failed (rmdir: {})", reason(&error)));
+            }
+        }
+    }
+}
+
+fn touch(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, result: &mut Outcome) {
+    if !ctx.making_changes(promise, result, &format!("update time stamps for '{file}'")) {
+        return;
+    }
+    let now = ctx.host().now();
+    match ctx.host().set_times(&path(file), Some(now), Some(now)) {
+        Ok(()) => changed(ctx, promise, result, &format!("Touched (updated time stamps) for path '{file}'")),
+        Err(error) => {
+            let text = format!("Touch '{file}' failed to update timestamps. (utime: {})", reason(&error));
+            failed(ctx, promise, result, &text);
+        }
+    }
+}
+
+fn transform(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, result: &mut Outcome) {
+    let Some(command) = promise.scalar("transformer").cloned() else { return };
+    if !is_executable(ctx, &command_arg0(&command)) {
+        failed(ctx, promise, result, &format!("Transformer '{command}' for file '{file}' failed"));
+        return;
+    }
+    if !ctx.making_changes(promise, result, &format!("transform file '{file}' with '{command}'")) {
+        return;
+    }
+    if !ctx.acquire(promise, &command) {
+        return;
+    }
+    ctx.info(&format!("Transforming '{file}' with '{command}'"));
+    let mut spec = ctx.command_spec(&command, false);
+    spec.merge_stderr = true;
+    let ended = match ctx.host().run(&spec) {
+        Ok(ended) => ended,
+        Err(_) => {
+            failed(ctx, promise, result, &format!("Transformer '{command}' for file '{file}' failed"));
+            return;
+        }
+    };
+    for line in decode(&ended.stdout).lines() {
+        ctx.info(line);
+    }
+    ctx.settle(Level::Info, Outcome::Repaired, promise, &format!("Transformed '{file}' with '{command}' "));
+    let outcome = judge(ctx, promise, ended.exit.code(), &promise.promiser.clone());
+    *result = result.merge(outcome);
+    if matches!(outcome, Outcome::Failed) {
+        ctx.error(&format!("Transformer '{file}' => '{command}' returned error"));
+    } else {
+        ctx.info(&format!("Transformer '{file}' => '{command}' seemed to work ok"));
+    }
+}
+
+/// Mode, owner, group, change monitoring and ACL of one file.
+pub(super) fn attributes(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    file: &str,
+    meta: &Meta,
+    result: &mut Outcome,
+) {
+    let mut wanted = meta.mode;
+    if let Some(mask) = promise.scalar("mode").and_then(|text| mode::parse(text)) {
+        let rxdirs = promise.bool("rxdirs");
+        if rxdirs.is_none() {
+            ctx.warning(&format!(
+                "Using the default value 'false' for attribute rxdirs (promiser: {}, file: {}:{}), please set it explicitly",
+                promise.promiser, promise.promise.bundle.file, promise.promise.line
+            ));
+        }
+        wanted = (wanted | mask.plus) & !mask.minus & 0o7777;
+        if meta.is_dir() && rxdirs.unwrap_or(false) {
+            wanted |= (wanted & 0o444) >> 2;
+        }
+    }
+    owner(ctx, promise, file, meta, result);
+    if promise.has("changes") {
+        changes::verify(ctx, promise, file, meta, result);
+    }
+    if meta.is_symlink() {
+        super::link::kill_dead(ctx, promise, file, result);
+        return;
+    }
+    if wanted == meta.mode {
+        as_promised(ctx, promise, &format!("File permissions on '{file}' as promised"));
+    } else {
+        let should = format!("change permissions of '{file}' from {:04o} to {wanted:04o}", meta.mode);
+        if ctx.making_changes(promise, result, &should) {
+            match ctx.host().set_mode(&path(file), wanted) {
+                Ok(()) => {
+                    let text = format!("Object '{file}' had permissions {:04o}, changed it to {wanted:04o}", meta.mode);
+                    changed(ctx, promise, result, &text);
+                }
+                Err(error) => {
+                    let text = format!("Failed to change permissions of '{file}'. (chmod: {})", reason(&error));
+                    failed(ctx, promise, result, &text);
+                }
+            }
+        }
+    }
+    if promise.has("aces") {
+        acl::verify(ctx, promise, file, meta, result);
+    }
+    if promise.bool("touch").unwrap_or(false) {
+        let now = ctx.host().now();
+        if ctx.host().set_times(&path(file), Some(now), Some(now)).is_ok() {
+            changed(ctx, promise, result, &format!("Updated timestamps on '{file}'"));
+        }
+    }
+}
+
+enum Choice {
+    /// As it is, or any will do.
+    Same,
+    Set(u32),
+    NoneExist,
+}
+
+fn choose(current: u32, names: Option<Vec<Str>>, find: impl Fn(&str) -> Option<u32>) -> Choice {
+    let Some(names) = names else { return Choice::Same };
+    let ids: Vec<Option<u32>> =
+        names.iter().map(|name| if &**name == "*" { Some(u32::MAX) } else { name.parse().ok().or_else(|| find(name)) }).collect();
+    if ids.iter().any(|id| matches!(id, Some(id) if *id == current || *id == u32::MAX)) {
+        return Choice::Same;
+    }
+    ids.into_iter().flatten().next().map_or(Choice::NoneExist, Choice::Set)
+}
+
+fn owner(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, meta: &Meta, result: &mut Outcome) {
+    let users = promise.list("owners");
+    let groups = promise.list("groups");
+    if users.is_none() && groups.is_none() {
+        return;
+    }
+    let uid = choose(meta.uid, users, |name| ctx.host().user(name).ok().flatten().map(|user| user.uid));
+    let gid = choose(meta.gid, groups, |name| ctx.host().group(name).ok().flatten().map(|group| group.gid));
+    let uid = match uid {
+        Choice::Same => None,
+        Choice::Set(uid) => Some(uid),
+        Choice::NoneExist => {
+            let text = format!("None of the promised owners for '{file}' exist -- see INFO logs for more");
+            failed(ctx, promise, result, &text);
+            None
+        }
+    };
+    let gid = match gid {
+        Choice::Same => None,
+        Choice::Set(gid) => Some(gid),
+        Choice::NoneExist => {
+            let text = format!("None of the promised groups for '{file}' exist -- see INFO logs for more");
+            failed(ctx, promise, result, &text);
+            None
+        }
+    };
+    let should = match (uid, gid) {
+        (None, None) => return,
+        (Some(uid), Some(gid)) => format!("change owner and group of '{file}' to '{uid}:{gid}'"),
+        (Some(uid), None) => format!("change owner of '{file}' to '{uid}'"),
+        (None, Some(gid)) => format!("change group of '{file}' to '{gid}'"),
+    };
+    if !ctx.making_changes(promise, result, &should) {
+        return;
+    }
+    let link = if meta.is_symlink() { "link " } else { "" };
+    match ctx.host().set_owner(&path(file), uid, gid) {
+        Ok(()) => {
+            if let Some(uid) = uid {
+                changed(ctx, promise, result, &format!("Owner of {link}'{file}' was {}, set to {uid}", meta.uid));
+            }
+            if let Some(gid) = gid {
+                changed(ctx, promise, result, &format!("Group of {link}'{file}' was {}, set to {gid}", meta.gid));
+            }
+        }
+        Err(error) => {
+            let text = format!("Cannot set ownership on file '{file}'. (chown: {})", reason(&error));
+            *result = result.merge(ctx.settle(Level::Error, Outcome::Denied, promise, &text));
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! link_from: symbolic links by their kind, hard links, and links for all children.
+
+use std::rc::Rc;
+
+use fx_engine::Level;
+
+use crate::eval::Context;
+use crate::eval::promise::Expanded;
+use crate::load::reason;
+use crate::outcome::Outcome;
+use crate::regex;
+use crate::text::{from_path, path};
+
+use super::{as_promised, changed, copy, create, failed};
+
+/// Takes `.`, `..` and doubled slashes out of an absolute path.
+pub(super) fn compress(file: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in file.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    format!("/{}", parts.join("/"))
+}
+
+fn absolute(link: &str, target: &str) -> String {
+    if target.starts_with('/') {
+        return target.to_owned();
+    }
+    let dir = link.rfind('/').map_or("", |at| &link[..at]);
+    compress(&format!("{dir}/{target}"))
+}
+
+/// Verifies one link.
+pub(super) fn schedule(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, source: &str) -> Outcome {
+    let base = file.rsplit('/').next().unwrap_or(file);
+    if promise.list("copy_patterns").is_some_and(|patterns| patterns.iter().any(|pattern| regex::full(pattern, base))) {
+        return copy::verify_copy(ctx, promise, source, file);
+    }
+    match promise.scalar("link_type").map_or("symlink", |kind| kind) {
+        "hardlink" => hard(ctx, promise, file, source),
+        "relative" => relative(ctx, promise, file, source),
+        "absolute" => absolute_link(ctx, promise, file, source),
+        _ => symbolic(ctx, promise, file, source),
+    }
+}
+
+fn absolute_link(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, source: &str) -> Outcome {
+    let mut target = if source.starts_with('.') { absolute(file, source) } else { compress(source) };
+    if promise.scalar("when_no_source").is_some_and(|word| &**word == "force")
+        && let Ok(real) = ctx.host().real_path(&path(&target))
+    {
+        target = from_path(&real);
+    }
+    symbolic(ctx, promise, file, &target)
+}
+
+/// A symbolic link with the shortest relative target.
+pub(super) fn relative(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, source: &str) -> Outcome {
+    if source.starts_with('.') {
+        return symbolic(ctx, promise, file, source);
+    }
+    let source = compress(source);
+    if source == file {
+        let text = format!("Failed to link '{file}' to '{source}', can't link file '{source}' to itself");
+        return ctx.settle(Level::Error, Outcome::Interrupted, promise, &text);
+    }
+    let from: Vec<&str> = file.split('/').filter(|part| !part.is_empty()).collect();
+    let to: Vec<&str> = source.split('/').filter(|part| !part.is_empty()).collect();
+    let shared = from.iter().zip(&to).take_while(|(a, b)| a == b).count().min(from.len().saturating_sub(1));
+    let mut target = String::from("./");
+    for _ in shared + 1..from.len() {
+        target.push_str("../");
+    }
+    target.push_str(&to[shared..].join("/"));
+    symbolic(ctx, promise, file, &target)
+}
+
+/// A symbolic link with this target as written.
+pub(super) fn symbolic(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, source: &str) -> Outcome {
+    let mut result = Outcome::Kept;
+    let to = if source.starts_with(['/', '.']) { source.to_owned() } else { format!("./{source}") };
+    let full = absolute(file, &to);
+    let missing = ctx.host().stat(&path(&full)).is_err();
+    let when_missing = if promise.has("copy_from") {
+        "force".into()
+    } else {
+        promise.scalar("when_no_source").cloned().unwrap_or_else(|| "nop".into())
+    };
+    if missing && !matches!(&*when_missing, "force" | "delete") {
+        failed(ctx, promise, &mut result, &format!("Unable to create link '{file}' -> '{to}', no source"));
+        return result;
+    }
+    if missing && &*when_missing == "delete" {
+        kill_dead(ctx, promise, file, &mut result);
+        return result;
+    }
+    let obstructions = promise.bool("move_obstructions").unwrap_or(false);
+    let Ok(current) = ctx.host().read_link(&path(file)).map(|target| from_path(&target)) else {
+        if !ctx.making_changes(promise, &mut result, &format!("create link '{file}'")) {
+            return result;
+        }
+        match create::make_parents(ctx, promise, file, &mut result) {
+            None => return result,
+            Some(true) => changed(ctx, promise, &mut result, &format!("Created parent directory for link '{file}'")),
+            Some(false) => {}
+        }
+        if !create::move_obstruction(ctx, promise, file, obstructions, &mut result) {
+            let text = format!("Unable to create link '{file}' -> '{to}', failed to move obstruction");
+            failed(ctx, promise, &mut result, &text);
+            return result;
+        }
+        if !make(ctx, promise, file, source, &mut result) {
+            failed(ctx, promise, &mut result, &format!("Unable to create link '{file}' -> '{to}'"));
+        }
+        return result;
+    };
+    if current == source || current == to {
+        as_promised(ctx, promise, &format!("Link '{file}' points to '{source}', promise kept"));
+        return result;
+    }
+    if !obstructions {
+        let text = format!("Link '{file}' points to '{current}' not '{to}', but not moving obstructions");
+        failed(ctx, promise, &mut result, &text);
+        return result;
+    }
+    if ctx.making_changes(promise, &mut result, &format!("remove incorrect link '{file}'")) {
+        if ctx.host().remove_file(&path(file)).is_err() {
+            let text = format!("Error removing link '{file}' (points to '{current}' not '{to}')");
+            failed(ctx, promise, &mut result, &text);
+            return result;
+        }
+        changed(ctx, promise, &mut result, &format!("Overrode incorrect link '{file}'"));
+        make(ctx, promise, file, source, &mut result);
+    }
+    result
+}
+
+fn make(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, target: &str, result: &mut Outcome) -> bool {
+    if !ctx.making_changes(promise, result, &format!("link files '{file}' -> '{target}'")) {
+        return false;
+    }
+    match ctx.host().symlink(&path(target), &path(file)) {
+        Ok(()) => {
+            changed(ctx, promise, result, &format!("Linked files '{file}' -> '{target}'"));
+            true
+        }
+        Err(error) => {
+            let text = format!("Couldn't link '{target}' to '{file}'. (symlink: {})", reason(&error));
+            failed(ctx, promise, result, &text);
+            false
+        }
+    }
+}
+
+/// A second name for a file.
+pub(super) fn hard(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, source: &str) -> Outcome {
+    let mut result = Outcome::Kept;
+    let to = if source.starts_with(['/', '.']) { source.to_owned() } else { format!("./{source}") };
+    let full = absolute(file, &to);
+    let Some(source_meta) = ctx.host().stat(&path(&full)).ok().filter(fx_host::Meta::is_file) else {
+        let text = format!("Source file '{to}' is not a regular file, not appropriate to hard-link");
+        failed(ctx, promise, &mut result, &text);
+        return result;
+    };
+    if let Ok(meta) = ctx.host().stat(&path(file)) {
+        if meta.ino == source_meta.ino && meta.dev == source_meta.dev {
+            as_promised(ctx, promise, &format!("Hard link '{file}' -> '{to}' exists and is okay"));
+            return result;
+        }
+        ctx.info(&format!("'{file}' does not appear to be a hard link to '{to}'"));
+        if !ctx.making_changes(promise, &mut result, &format!("hard link '{file}' -> '{to}'")) {
+            return result;
+        }
+        let allowed = promise.bool("move_obstructions").unwrap_or(false);
+        if !create::move_obstruction(ctx, promise, file, allowed, &mut result) {
+            let text = format!("Unable to create hard link '{file}' -> '{to}', failed to move obstruction");
+            failed(ctx, promise, &mut result, &text);
+            return result;
+        }
+    }
+    make_hard(ctx, promise, file, &full, &mut result);
+    result
+}
+
+/// Makes a hard link and says so.
+pub(super) fn make_hard(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, to: &str, result: &mut Outcome) {
+    if !ctx.making_changes(promise, result, &format!("hard link files '{file}' -> '{to}'")) {
+        return;
+    }
+    match ctx.host().hard_link(&path(to), &path(file)) {
+        Ok(()) => changed(ctx, promise, result, &format!("Hard linked file '{file}' -> '{to}'")),
+        Err(error) => {
+            let text = format!("Failed to hard link '{to}' to '{file}'. (link: {})", reason(&error));
+            failed(ctx, promise, result, &text);
+        }
+    }
+}
+
+/// Links every child of a directory.
+pub(super) fn children(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    file: &str,
+    source: &str,
+    level: i64,
+) -> Outcome {
+    let mut result = Outcome::Kept;
+    let mut there = false;
+    if let Ok(meta) = ctx.host().lstat(&path(file)) {
+        if promise.bool("move_obstructions").unwrap_or(false) && meta.is_symlink() {
+            match ctx.host().remove_file(&path(file)) {
+                Ok(()) => changed(ctx, promise, &mut result, &format!("Removed obstructing link '{file}'")),
+                Err(_) => failed(ctx, promise, &mut result, &format!("Failed to remove obstructing link '{file}'")),
+            }
+        } else if meta.is_dir() {
+            there = true;
+        } else {
+            let text = format!("Cannot promise to link files to children of '{file}' as it is not a directory");
+            failed(ctx, promise, &mut result, &text);
+            return result;
+        }
+    }
+    if !there && !create::create(ctx, promise, &format!("{file}/."), false, &mut result) {
+        let text = format!("Failed to create directory '{file}' for linking files as its children");
+        failed(ctx, promise, &mut result, &text);
+        return result;
+    }
+    let Ok(entries) = ctx.host().list(&path(source)) else {
+        failed(ctx, promise, &mut result, &format!("Can't open source of children to link '{source}'."));
+        return result;
+    };
+    let overriding = promise.scalar("when_linking_children").is_some_and(|word| &**word == "override_file");
+    for entry in entries {
+        let name = from_path(std::path::Path::new(&entry.name));
+        let (link, target) = (format!("{file}/{name}"), format!("{source}/{name}"));
+        if let Ok(meta) = ctx.host().lstat(&path(&link))
+            && !meta.is_symlink()
+            && !meta.is_dir()
+        {
+            if !overriding {
+                ctx.verbose(&format!("Have promised not to disturb existing content belonging to '{link}'"));
+                continue;
+            }
+            create::move_obstruction(ctx, promise, &link, true, &mut result);
+        }
+        let deeper = super::recurse::depth(promise) > level
+            && ctx.host().lstat(&path(&target)).is_ok_and(|meta| meta.is_dir());
+        let outcome = if deeper && level < 100 {
+            children(ctx, promise, &link, &target, level + 1)
+        } else {
+            schedule(ctx, promise, &link, &target)
+        };
+        result = result.merge(outcome);
+    }
+    result
+}
+
+/// Removes a link that points nowhere, where the promise asks for it; whether it is gone.
+pub(super) fn kill_dead(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, result: &mut Outcome) -> bool {
+    let Ok(target) = ctx.host().read_link(&path(file)).map(|target| from_path(&target)) else { return true };
+    let full = compress(&absolute(file, &target));
+    if ctx.host().stat(&path(&full)).is_ok() {
+        return false;
+    }
+    let wanted = promise.scalar("when_no_source").is_some_and(|word| &**word == "delete")
+        || promise.bool("rmdeadlinks").unwrap_or(false);
+    if !wanted {
+        return false;
+    }
+    if ctx.making_changes(promise, result, &format!("remove dead link '{file}'")) {
+        let _gone = ctx.host().remove_file(&path(file));
+        changed(ctx, promise, result, &format!("Removed dead link '{file}'"));
+    }
+    true
+}

@@ -1,0 +1,86 @@
+//! Descending into directories for the leaf operations.
+
+use std::rc::Rc;
+
+use crate::eval::promise::Expanded;
+use crate::eval::{Context, log};
+use crate::outcome::Outcome;
+use crate::regex;
+use crate::text::{Str, from_path, path};
+
+use super::{leaf, link, select};
+
+/// Depth of a `depth_search` body.
+pub(super) fn depth(promise: &Expanded) -> i64 {
+    promise.int("depth").unwrap_or(0)
+}
+
+/// Whether a directory is left out by name.
+pub(super) fn skipped(promise: &Expanded, file: &str, name: &str) -> bool {
+    let matches = |list: &str| {
+        promise.list(list).map(|patterns| {
+            patterns.iter().any(|pattern| regex::full(pattern, name) || regex::full(pattern, file))
+        })
+    };
+    if matches("exclude_dirs") == Some(true) {
+        return true;
+    }
+    matches("include_dirs") == Some(false)
+}
+
+/// Applies the leaf operations to a path, or to everything below it.
+pub(super) fn search(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &Str, deep: bool, result: &mut Outcome) {
+    if !deep {
+        leaf::verify(ctx, promise, file, result);
+        return;
+    }
+    let device = ctx.host().stat(&path(file)).map(|meta| meta.dev).unwrap_or_default();
+    descend(ctx, promise, file, 0, device, result);
+}
+
+fn descend(ctx: &mut Context<'_>, promise: &Rc<Expanded>, dir: &Str, level: i64, device: u64, result: &mut Outcome) {
+    if level > 100 {
+        ctx.error(&format!("WARNING: Very deep nesting of directories (>100 deep) for '{dir}' (Aborting files)"));
+        return;
+    }
+    let max = depth(promise);
+    let Ok(entries) = ctx.host().list(&path(dir)) else {
+        log!(ctx, Info, "Could not open existing directory '{dir}'");
+        return;
+    };
+    let xdev = promise.bool("xdev").unwrap_or(false);
+    let travel = promise.bool("traverse_links").unwrap_or(false);
+    for entry in entries {
+        let name = from_path(std::path::Path::new(&entry.name));
+        let file: Str = if &**dir == "/" { format!("/{name}").into() } else { format!("{dir}/{name}").into() };
+        let Ok(mut meta) = ctx.host().lstat(&path(&file)) else { continue };
+        if meta.is_symlink() && promise.bool("rmdeadlinks").unwrap_or(false) && link::kill_dead(ctx, promise, &file, result)
+        {
+            continue;
+        }
+        if travel && meta.is_symlink() {
+            if meta.uid != 0 && meta.uid != ctx.host().euid() {
+                ctx.info(&format!(
+                    "File '{file}' is an untrusted link: cfengine will not follow it with a destructive operation"
+                ));
+                continue;
+            }
+            let Ok(target) = ctx.host().stat(&path(&file)) else { continue };
+            meta = target;
+        }
+        if xdev && meta.dev != device {
+            continue;
+        }
+        if meta.is_dir() {
+            if skipped(promise, &file, &name) {
+                continue;
+            }
+            if max > 1 && level < max {
+                descend(ctx, promise, &file, level + 1, device, result);
+            }
+        }
+        if !promise.has("file_select") || select::selected(ctx, promise, &file, &meta) {
+            leaf::verify(ctx, promise, &file, result);
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! reports: lines for people, files, and values returned to the caller of a bundle.
+
+use std::rc::Rc;
+
+use fx_engine::Level;
+use fx_source::Origin;
+
+use crate::agent::action::Action;
+use crate::eval::promise::Expanded;
+use crate::eval::value::{DataType, Value, Variable};
+use crate::eval::Context;
+use crate::outcome::Outcome;
+use crate::text::{decode, encode, has_variable, path};
+
+/// Keeps a reports promise.
+pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
+    if !ctx.last_pass() && has_variable(&promise.promiser) {
+        return Outcome::Skipped;
+    }
+    let locked = !ctx.acquire(promise, &promise.promiser);
+    if let Some(index) = promise.scalar("bundle_return_value_index") {
+        let name = if index.is_empty() { "last-result".to_owned() } else { format!("last-result[{index}]") };
+        let variable = Variable {
+            kind: DataType::String,
+            value: Value::Scalar(Rc::clone(&promise.promiser)),
+            tags: Rc::from(["source=bundle".into()]),
+            comment: None,
+        };
+        let scope = Rc::clone(&promise.promise.bundle.scope);
+        ctx.vars.scope_mut(&scope).put(name.into(), variable);
+        return Outcome::Kept;
+    }
+    if locked {
+        return Outcome::Skipped;
+    }
+    if ctx.action(promise) != Action::Fix {
+        let text = format!("Need to repair reports promise: {}", promise.promiser);
+        return ctx.settle(Level::Warning, Outcome::Warn, promise, &text);
+    }
+    match promise.scalar("report_to_file") {
+        Some(file) => {
+            let line = format!("{}\n", promise.promiser);
+            if let Err(error) = ctx.host().append(&path(file), &encode(&line), 0o600) {
+                ctx.error(&format!("Could not open log file '{file}', message '{}'. ({error})", promise.promiser));
+            }
+        }
+        None => ctx.report(&promise.promiser),
+    }
+    let mut result = Outcome::Kept;
+    if let Some(file) = promise.scalar("file_to_print") {
+        let lines = promise.int("number_of_lines").unwrap_or(5);
+        if !print_file(ctx, file, lines) {
+            result = Outcome::Failed;
+        }
+    }
+    ctx.settle_quietly(result, promise)
+}
+
+fn print_file(ctx: &Context<'_>, file: &str, lines: i64) -> bool {
+    let bytes = match ctx.host().read(&path(file)) {
+        Ok(bytes) => bytes,
+        Err(error) => {
+            ctx.error(&format!("Printing of file '{file}' was not possible. ({error})"));
+            return false;
+        }
+    };
+    let text = decode(&bytes);
+    let all: Vec<&str> = text.lines().collect();
+    let wanted = lines.unsigned_abs() as usize;
+    let skip = if lines < 0 { all.len().saturating_sub(wanted) } else { 0 };
+    for line in all.iter().skip(skip).take(wanted) {
+        ctx.report(line);
+    }
+    true
+}
+
+impl Context<'_> {
+    /// A line of a report, whatever the log level.
+    pub(crate) fn report(&self, text: &str) {
+        let fields = [("text".into(), fx_value::Value::from(&*encode(text)))];
+        self.run.ledger.note("cf.report", &fields, &Origin::default());
+    }
+}

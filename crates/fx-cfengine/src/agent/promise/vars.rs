@@ -1,0 +1,308 @@
+//! vars, meta and defaults: names get values, the last writer wins.
+
+use std::rc::Rc;
+
+use crate::eval::promise::Expanded;
+use crate::eval::value::{DataType, Value, Variable};
+use crate::eval::vars::{Found, Ref};
+use crate::eval::{Context, log};
+use crate::outcome::Outcome;
+use crate::policy::Rval;
+use crate::regex;
+use crate::text::{Str, has_variable, int_from, is_expandable, naked, real_from};
+use crate::vocabulary;
+
+/// Evaluates a vars or meta promise.
+pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
+    let head = Rc::clone(&promise.promise.bundle);
+    let mut declared: Option<(&Str, DataType, &Rval)> = None;
+    let (mut redefine, mut drop_undefined, mut values) = (true, false, 0);
+    for (name, value) in &promise.attributes {
+        match &**name {
+            "policy" => match value.as_scalar().map(|text| &**text) {
+                Some("ifdefined") => drop_undefined = true,
+                Some("constant") => redefine = false,
+                _ => {}
+            },
+            word => {
+                if let Some(kind) = DataType::from_word(word) {
+                    values += 1;
+                    declared = Some((name, kind, value));
+                }
+            }
+        }
+    }
+    let Some((word, kind, value)) = declared else {
+        ctx.warning(&format!("Incomplete vars promise: {}", promise.promiser));
+        return Outcome::Kept;
+    };
+    if values > 2 {
+        ctx.error(&format!("Variable '{}' breaks its own promise with multiple ({values}) values", promise.promiser));
+        return Outcome::Kept;
+    }
+    let (mut scope, name) = ctx.target(&promise.promiser, &head);
+    if &*promise.promise.kind == "meta" {
+        scope = format!("{scope}_meta").into();
+    }
+    let existing = if is_expandable(&promise.promiser) { None } else { ctx.vars.get(&scope, &name).map(Found::kind) };
+    let rval = match value {
+        Rval::Call(call) => {
+            match vocabulary::find_function(&call.name) {
+                None => ctx.fatal(&format!(
+                    "While setting variable '{}' in bundle '{}', unknown function '{}'",
+                    promise.promiser, head.name, call.name
+                )),
+                Some(function) if function.result.word() != &**word && !compatible(function.result, kind) => {
+                    ctx.fatal(&format!(
+                        "While setting variable '{}' in bundle '{}', variable declared type '{word}' but function '{}' returns type '{}'",
+                        promise.promiser,
+                        head.name,
+                        call.name,
+                        function.result.word()
+                    ));
+                }
+                Some(_) if ctx.last_pass() && existing.is_none() => log!(
+                    ctx,
+                    Verbose,
+                    "While setting variable '{}' in bundle '{}', function '{}' failed - skipping",
+                    promise.promiser,
+                    head.name,
+                    call.name
+                ),
+                Some(_) => {}
+            }
+            return Outcome::Kept;
+        }
+        Rval::Scalar(text) if kind == DataType::Int => match int_from(text) {
+            Some(number) => Rval::Scalar(number.to_string().into()),
+            None => {
+                if !has_variable(text) {
+                    ctx.error(&format!("Could not convert '{text}' to an integer"));
+                }
+                return Outcome::Failed;
+            }
+        },
+        Rval::Scalar(text) if kind == DataType::Real => match real_from(text) {
+            Some(number) => Rval::Scalar(format!("{number:.6}").into()),
+            None => {
+                if !has_variable(text) {
+                    ctx.error(&format!("Could not convert '{text}' to a real number"));
+                }
+                return Outcome::Failed;
+            }
+        },
+        Rval::List(items) => Rval::List(ctx.flatten(items).into()),
+        other => other.clone(),
+    };
+    if contains_itself(ctx, &head, &promise.promiser, &rval, 0) {
+        ctx.error(&format!("Variable '{}' contains itself indirectly - an unkeepable promise", promise.promiser));
+        ctx.exit(1);
+        return Outcome::Failed;
+    }
+    let rval = if needs_evaluation(&rval) {
+        let target = Ref::parse(&promise.promiser);
+        let namespace: Str = target.namespace.unwrap_or(&head.namespace).into();
+        let target_scope: Str = target.scope.unwrap_or(&head.name).into();
+        ctx.evaluate(&rval, Some(&namespace), Some(&target_scope), true)
+    } else {
+        rval
+    };
+    if existing.is_some() && !redefine {
+        return Outcome::Kept;
+    }
+    if has_variable(&promise.promiser) {
+        return Outcome::Kept;
+    }
+    if !legal_name(ctx, promise) {
+        ctx.error(&format!("Variable identifier '{}' is not legal", promise.promiser));
+        return Outcome::Kept;
+    }
+    store(ctx, promise, &scope, name, kind, rval, drop_undefined)
+}
+
+fn compatible(function: vocabulary::Type, declared: DataType) -> bool {
+    use vocabulary::Type;
+    matches!(
+        (function, declared),
+        (Type::Int | Type::Real | Type::Option | Type::Context | Type::IntRange | Type::RealRange, DataType::String)
+            | (Type::IntRange, DataType::Int)
+            | (Type::RealRange, DataType::Real)
+            | (Type::String, DataType::StringList)
+    )
+}
+
+fn needs_evaluation(rval: &Rval) -> bool {
+    match rval {
+        Rval::Scalar(text) => text.contains(['$', '@']),
+        Rval::List(items) => items.iter().any(needs_evaluation),
+        Rval::Call(_) => true,
+        Rval::Data(_) | Rval::None => false,
+    }
+}
+
+fn store(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    scope: &Str,
+    name: Str,
+    kind: DataType,
+    rval: Rval,
+    drop_undefined: bool,
+) -> Outcome {
+    let value = match rval {
+        Rval::Scalar(text) if !kind.is_list() && kind != DataType::Data => Value::Scalar(text),
+        Rval::List(items) if kind.is_list() => {
+            let mut out: Vec<Str> = Vec::with_capacity(items.len());
+            for item in items.iter() {
+                match item {
+                    Rval::Scalar(text) => {
+                        if !(drop_undefined && naked(text, b'@').is_some()) {
+                            out.push(Rc::clone(text));
+                        }
+                    }
+                    _ => return Outcome::Kept,
+                }
+            }
+            Value::List(out.into())
+        }
+        Rval::Data(json) if kind == DataType::Data => Value::Data(json),
+        other => {
+            ctx.error(&format!(
+                "Variable '{}' expected a variable of type '{}', but was given incompatible value '{}'",
+                promise.promiser,
+                kind.word(),
+                other.show()
+            ));
+            return Outcome::Failed;
+        }
+    };
+    if let Some(at) = name.find('[') {
+        if kind == DataType::Data {
+            ctx.error(&format!(
+                "Cannot assign a container to an indexed variable name '{name}'. Should be assigned to '{}' instead",
+                &name[..at]
+            ));
+            return Outcome::Kept;
+        }
+        if let Some(Found::Part(_)) = ctx.vars.get(scope, &name) {
+            ctx.error(&format!(
+                "Cannot assign value to indexed variable name '{name}', because a container is already assigned to the base name '{}'",
+                &name[..at]
+            ));
+            return Outcome::Kept;
+        }
+    }
+    if refers_to_itself(&name, &value) {
+        ctx.error(&format!("The value of variable '{name}' contains a reference to itself"));
+        return Outcome::Failed;
+    }
+    let mut tags: Vec<Str> = vec!["source=promise".into()];
+    if let Some(meta) = promise.list("meta") {
+        for tag in meta {
+            if !tags.contains(&tag) {
+                tags.push(tag);
+            }
+        }
+    }
+    let tags: Rc<[Str]> = if tags.len() == 1 { Rc::clone(&ctx.agent_tags()) } else { tags.into() };
+    let comment = promise.scalar("comment").cloned();
+    ctx.vars.scope_mut(scope).put(name, Variable { kind, value, tags, comment });
+    if promise.has("classes") {
+        ctx.settle_quietly(Outcome::Kept, promise);
+    }
+    Outcome::Kept
+}
+
+fn refers_to_itself(name: &str, value: &Value) -> bool {
+    let base = &name[..name.find('[').unwrap_or(name.len())];
+    match value {
+        Value::Scalar(text) => contains_reference(text, base),
+        Value::List(items) => items.iter().any(|item| contains_reference(item, base)),
+        Value::Data(_) => false,
+    }
+}
+
+fn contains_reference(text: &str, name: &str) -> bool {
+    if !text.contains(['$', '@']) {
+        return false;
+    }
+    ["$", "@"].iter().any(|lead| {
+        text.contains(&format!("{lead}({name})")) || text.contains(&format!("{lead}{{{name}}}"))
+    })
+}
+
+// Whether a value leads back to the variable, looked at a few expansions deep.
+fn contains_itself(ctx: &Context<'_>, head: &crate::policy::Head, name: &str, rval: &Rval, level: u32) -> bool {
+    match rval {
+        Rval::Scalar(text) => {
+            if !text.contains(['$', '@']) {
+                return false;
+            }
+            if contains_reference(text, name) {
+                ctx.error(&format!("Scalar variable '{name}' contains itself (non-convergent) '{text}'"));
+                return true;
+            }
+            if level > 3 || !has_variable(text) {
+                return false;
+            }
+            let expanded = ctx.expand(text, Some(&head.namespace), Some(&head.name));
+            expanded != *text && contains_itself(ctx, head, name, &Rval::Scalar(expanded), level + 1)
+        }
+        Rval::List(items) => items.iter().any(|item| contains_itself(ctx, head, name, item, level)),
+        _ => false,
+    }
+}
+
+// Names are words and dots, then indices; another bundle's variables are not ours to set.
+fn legal_name(ctx: &mut Context<'_>, promise: &Expanded) -> bool {
+    let name = &*promise.promiser;
+    let head_len = name.find('[').unwrap_or(name.len());
+    let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'.' || byte >= 0x80;
+    if head_len == 0 || !name.as_bytes()[..head_len].iter().all(|byte| word(*byte)) {
+        return false;
+    }
+    if head_len < name.len() && (!name.ends_with(']') || name.len() < head_len + 3) {
+        return false;
+    }
+    if let Some(dot) = name[..head_len].find('.') {
+        let prefix = &name[..dot];
+        if prefix != &*promise.promise.bundle.name && ctx.bundle_names.contains(prefix) {
+            ctx.error("Remote bundle variable injection detected!");
+            return false;
+        }
+    }
+    true
+}
+
+/// Evaluates a defaults promise: sets a variable that has no value, or a bad one.
+pub(crate) fn default_variable(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
+    let pattern = promise.scalar("if_match_regex").cloned();
+    let found = ctx.lookup(&promise.promiser, None, Some("this")).map(Found::value);
+    match &found {
+        Some(Value::Scalar(text)) => match &pattern {
+            Some(pattern) if regex::full(pattern, text) => {}
+            _ => return Outcome::Kept,
+        },
+        Some(Value::List(items)) => {
+            if let Some(pattern) = &pattern
+                && !items.iter().any(|item| regex::full(pattern, item))
+            {
+                return Outcome::Kept;
+            }
+        }
+        _ => {}
+    }
+    let (scope, name) = ctx.target(&promise.promiser, &promise.promise.bundle);
+    ctx.vars.scope_mut(&scope).remove(&name);
+    keep(ctx, promise)
+}
+
+impl Context<'_> {
+    /// The tags most variables have, shared.
+    pub(crate) fn agent_tags(&self) -> Rc<[Str]> {
+        thread_local! {
+            static TAGS: Rc<[Str]> = Rc::from(["source=promise".into()]);
+        }
+        TAGS.with(Rc::clone)
+    }
+}

@@ -1,0 +1,180 @@
+//! The bundle sequence: from the command line, from policy, or `main`.
+
+use std::rc::Rc;
+
+use crate::eval::frames::{BundleFrame, Frame};
+use crate::eval::value::{DataType, Value, Variable};
+use crate::eval::vars::Scope;
+use crate::eval::{Context, log};
+use crate::policy::{Bundle, Head, Rval};
+use crate::text::{Str, naked};
+
+impl Context<'_> {
+    /// Runs the bundles of the sequence.
+    pub(crate) fn run_sequence(&mut self) {
+        let sequence: Vec<Rval> = match &self.config.bundles {
+            Some(bundles) => {
+                self.info("Using command line specified bundlesequence");
+                bundles.iter().map(|name| Rval::Scalar(Rc::clone(name))).collect()
+            }
+            None => match self.control_sequence() {
+                Some(items) => items,
+                None => vec![Rval::scalar("main")],
+            },
+        };
+        let mut missing = false;
+        for item in &sequence {
+            let name = match item {
+                Rval::Scalar(name) => Rc::clone(name),
+                Rval::Call(call) => Rc::clone(&call.name),
+                other => {
+                    self.error(&format!("Illegal item found in bundlesequence: {}", other.show()));
+                    missing = true;
+                    continue;
+                }
+            };
+            if !self.control.ignore_missing_bundles && self.agent_bundle(&name).is_none() {
+                self.error(&format!("Bundle '{name}' listed in the bundlesequence was not found"));
+                missing = true;
+            }
+        }
+        if missing {
+            self.fatal("Errors in agent bundles");
+            return;
+        }
+        log!(self, Verbose, "Using bundlesequence => {}", Rval::List(sequence.clone().into()).show());
+        for item in &sequence {
+            let (name, args): (Str, &[Rval]) = match item {
+                Rval::Scalar(name) => (Rc::clone(name), &[]),
+                Rval::Call(call) => (Rc::clone(&call.name), &call.args),
+                _ => continue,
+            };
+            let Some(bundle) = self.agent_bundle(&name) else {
+                log!(self, Verbose, "Ignoring missing bundle '{name}'");
+                continue;
+            };
+            self.bundle_banner(&bundle);
+            self.push_bundle(&bundle, args, false);
+            if !self.stopped() {
+                self.run_bundle(&bundle);
+            }
+            self.stack.pop();
+            self.bundle_aborted = false;
+            if self.stopped() {
+                break;
+            }
+        }
+    }
+
+    fn control_sequence(&self) -> Option<Vec<Rval>> {
+        self.control.agent.get("bundlesequence").and_then(|value| match value {
+            Rval::List(items) if !items.is_empty() => Some(items.to_vec()),
+            _ => None,
+        })
+    }
+
+    /// A bundle the agent can run: `agent` first, then `common`.
+    pub(crate) fn agent_bundle(&self, name: &str) -> Option<Rc<Bundle>> {
+        self.find_bundle("agent", name).or_else(|| self.find_bundle("common", name))
+    }
+
+    pub(crate) fn bundle_banner(&self, bundle: &Bundle) {
+        log!(self, Verbose, "B: *****************************************************************");
+        log!(self, Verbose, "B: BEGIN bundle {}", bundle.head.name);
+        log!(self, Verbose, "B: *****************************************************************");
+    }
+
+    /// Enters a bundle: its frame, its parameters, and its variables expanded once more.
+    pub(crate) fn push_bundle(&mut self, bundle: &Bundle, args: &[Rval], inherits: bool) {
+        let head = Rc::clone(&bundle.head);
+        let values = if args.is_empty() { Vec::new() } else { self.bundle_arguments(&head, args) };
+        self.stack.push(Frame::Bundle(BundleFrame {
+            head: Rc::clone(&head),
+            classes: crate::eval::classes::ClassTable::default(),
+            inherits,
+            edit: Scope::default(),
+        }));
+        for (name, variable) in values {
+            self.vars.scope_mut(&head.scope).put(name, variable);
+        }
+        self.refresh_scope(&head);
+    }
+
+    fn bundle_arguments(&mut self, head: &Head, args: &[Rval]) -> Vec<(Str, Variable)> {
+        if head.args.len() != args.len() {
+            self.error(&format!("While constructing scope '{}'", head.name));
+            self.fatal("Augment scope, formal and actual parameter mismatch is fatal");
+            return Vec::new();
+        }
+        let tags: Rc<[Str]> = Rc::from(["source=promise".into()]);
+        let mut out = Vec::new();
+        for (name, arg) in head.args.iter().zip(args) {
+            let value = match arg {
+                Rval::Scalar(text) => match naked(text, b'@') {
+                    Some(inner) => {
+                        let found = match self.promise_frame().map(|frame| Rc::clone(&frame.promise)) {
+                            Some(promise) => self.lookup_from(inner, &promise.bundle).map(|found| found.value()),
+                            None => self.lookup_from(inner, head).map(|found| found.value()),
+                        };
+                        match found {
+                            Some(value @ (Value::List(_) | Value::Data(_))) => value,
+                            _ => {
+                                self.error(&format!(
+                                    "List or container parameter '{inner}' not found while constructing scope '{}' - use @(scope.variable) in calling reference",
+                                    head.name
+                                ));
+                                Value::Scalar(Rc::clone(text))
+                            }
+                        }
+                    }
+                    None => Value::Scalar(Rc::clone(text)),
+                },
+                Rval::Call(call) => match self.call(call) {
+                    Some(Rval::Scalar(text)) => Value::Scalar(text),
+                    _ => {
+                        self.error("Only functions returning scalars can be used as arguments");
+                        continue;
+                    }
+                },
+                Rval::Data(json) => Value::Data(Rc::clone(json)),
+                Rval::List(items) => Value::List(items.iter().filter_map(|item| item.as_scalar().cloned()).collect()),
+                Rval::None => continue,
+            };
+            let kind = match value {
+                Value::Scalar(_) => DataType::String,
+                Value::List(_) => DataType::StringList,
+                Value::Data(_) => DataType::Data,
+            };
+            out.push((Rc::clone(name), Variable { kind, value, tags: Rc::clone(&tags), comment: None }));
+        }
+        out
+    }
+
+    // Values that still hold references are expanded with what is known now.
+    fn refresh_scope(&mut self, head: &Head) {
+        let Some(scope) = self.vars.scope(&head.scope) else { return };
+        let open: Vec<Str> = scope
+            .vars
+            .iter()
+            .filter(|(_, variable)| match &variable.value {
+                Value::Scalar(text) => text.contains('$'),
+                Value::List(items) => items.iter().any(|item| item.contains(['$', '@'])),
+                Value::Data(_) => false,
+            })
+            .map(|(name, _)| Rc::clone(name))
+            .collect();
+        for name in open {
+            let Some(variable) = self.vars.scope(&head.scope).and_then(|scope| scope.vars.get(&name)) else { continue };
+            let rval = variable.value.to_rval();
+            let expanded = self.expand_rval(&rval, Some(&head.namespace), Some(&head.name));
+            let value = match expanded {
+                Rval::Scalar(text) => Value::Scalar(text),
+                Rval::List(items) => Value::List(items.iter().filter_map(|item| item.as_scalar().cloned()).collect()),
+                _ => continue,
+            };
+            if let Some(variable) = self.vars.scope_mut(&head.scope).vars.get_mut(&name) {
+                variable.value = value;
+            }
+        }
+    }
+}

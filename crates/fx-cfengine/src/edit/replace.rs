@@ -1,0 +1,123 @@
+//! replace_patterns: what a pattern matches is replaced, line by line, until it no longer
+//! matches.
+
+use std::rc::Rc;
+
+use fx_engine::Level;
+
+use crate::eval::Context;
+use crate::eval::promise::Expanded;
+use crate::eval::vars::Scope;
+use crate::outcome::Outcome;
+use crate::regex;
+use crate::text::{Str, decode, encode};
+
+use super::bundle::{Edit, conclude};
+use super::region;
+
+/// Most replacements on one line.
+const MAX_REPLACE: u32 = 20;
+
+/// Keeps a replace_patterns promise.
+pub(super) fn replace(ctx: &mut Context<'_>, promise: &Rc<Expanded>, edit: &mut Edit) -> Outcome {
+    let name = Rc::clone(&promise.promiser);
+    let Some(value) = promise.scalar("replace_value").cloned() else {
+        let text = format!("The promised pattern replace '{name}' has no replacement string");
+        return ctx.settle(Level::Error, Outcome::Failed, promise, &text);
+    };
+    let mut range = 0..edit.lines.len();
+    if promise.has("select_region") {
+        match region::select(ctx, promise, &edit.lines, &edit.file) {
+            Some(found) => range = found.begin.unwrap_or(0)..found.end.unwrap_or(edit.lines.len()),
+            None => {
+                let text =
+                    format!("The promised pattern replace '{name}' could not select an edit region in '{}'", edit.file);
+                return ctx.settle(Level::Error, Outcome::Interrupted, promise, &text);
+            }
+        }
+    }
+    if !ctx.acquire(promise, &format!("replace-{name}-{}", edit.file)) {
+        return Outcome::Skipped;
+    }
+    let once = promise.scalar("occurrences").is_some_and(|word| &**word == "first");
+    if once {
+        ctx.warning("Setting replace-occurrences policy to 'first' is not convergent");
+    }
+    let mut result = Outcome::Kept;
+    let mut found_any = false;
+    for at in range {
+        let Some(line) = edit.lines.get(at).cloned() else { break };
+        let (text, replaced) = replace_line(ctx, promise, &name, &value, &line, once);
+        found_any |= replaced;
+        let anchored = name.starts_with('^') && name.ends_with('$');
+        if !anchored && !once && regex::find(&name, &text).is_some() && replaced {
+            let message = format!(
+                "Promised replacement '{text}' on line '{line}' for pattern '{name}' is not convergent while editing '{}' (regular expression matches the replacement string)",
+                edit.file
+            );
+            result = result.merge(ctx.settle(Level::Error, Outcome::Interrupted, promise, &message));
+            break;
+        }
+        if !replaced {
+            continue;
+        }
+        if !ctx.making_changes(promise, &mut result, &format!("replace pattern '{name}' in '{}'", edit.file)) {
+            continue;
+        }
+        edit.lines.set(at, text.as_str().into());
+        edit.lines.edits += 1;
+        let message = format!("Replaced pattern '{name}' in '{}'", edit.file);
+        result = result.merge(ctx.settle(Level::Info, Outcome::Repaired, promise, &message));
+        if once {
+            break;
+        }
+        if regex::find(&name, &text).is_some() {
+            let message = format!(
+                "Promised replacement '{text}' for pattern '{name}' is not properly convergent while editing '{}' (pattern still matches the end-state replacement string '{text}', consider use of a negative look ahead)",
+                edit.file
+            );
+            result = result.merge(ctx.settle(Level::Error, Outcome::Interrupted, promise, &message));
+        }
+    }
+    if !found_any {
+        let message = format!("No match for pattern '{name}' in '{}'", edit.file);
+        ctx.settle(Level::Verbose, Outcome::Kept, promise, &message);
+    }
+    ctx.matches = Scope::default();
+    conclude(ctx, promise, "replace_patterns", result)
+}
+
+fn replace_line(
+    ctx: &mut Context<'_>,
+    promise: &Expanded,
+    pattern: &str,
+    value: &Str,
+    line: &str,
+    once: bool,
+) -> (String, bool) {
+    let head = Rc::clone(&promise.promise.bundle);
+    let Some(compiled) = regex::compile(pattern) else { return (line.to_owned(), false) };
+    let mut bytes = encode(line).into_owned();
+    let mut replaced = false;
+    let mut matched = 0;
+    let mut rounds = 1;
+    while let Some(found) = regex::captures_bytes(&compiled, &bytes, 0) {
+        if matched == bytes.len() && replaced {
+            break;
+        }
+        rounds += 1;
+        if rounds > MAX_REPLACE {
+            break;
+        }
+        matched = found.end - found.start;
+        ctx.matches = Scope::default();
+        ctx.put_matches(&found.groups);
+        let new = ctx.expand_text(value, Some(&head.namespace), Some(&head.name));
+        bytes.splice(found.start..found.end, encode(&new).iter().copied());
+        replaced = true;
+        if once {
+            break;
+        }
+    }
+    (decode(&bytes), replaced)
+}

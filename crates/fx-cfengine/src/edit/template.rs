@@ -1,0 +1,88 @@
+//! Templates of CFEngine's own kind: lines as insertions, guards and blocks by tags.
+
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+use crate::eval::Context;
+use crate::policy::{Attribute, Bundle, Head, Promise, Rval, Section};
+use crate::text::{Str, canonify};
+
+/// A template as an edit_line bundle; an error says what is wrong and where.
+pub(crate) fn to_bundle(ctx: &Context<'_>, template: &str, file: &str) -> Result<Bundle, String> {
+    let name: Str = format!("temp_cf_bundle_{}", canonify(file)).into();
+    let head = Rc::new(Head {
+        kind: "edit_line".into(),
+        namespace: "default".into(),
+        scope: Rc::clone(&name),
+        name,
+        args: Vec::new(),
+        file: file.into(),
+        line: 0,
+        span: None,
+    });
+    let mut promises: Vec<Rc<Promise>> = Vec::new();
+    let mut add = |text: &str, guard: &str, line: u32| {
+        promises.push(Rc::new(Promise {
+            bundle: Rc::clone(&head),
+            kind: "insert_lines".into(),
+            promiser: text.into(),
+            promisee: Rval::None,
+            guard: guard.into(),
+            attributes: vec![Attribute {
+                name: "insert_type".into(),
+                value: Rval::scalar("preserve_all_lines"),
+                guard: None,
+                bare: false,
+                line,
+            }],
+            line,
+            span: None,
+            plain: OnceCell::new(),
+        }));
+    };
+    let mut guard = String::from("any");
+    let mut outer: Option<String> = None;
+    let mut block: Vec<&str> = Vec::new();
+    for (index, line) in template.lines().enumerate() {
+        let number = index as u32 + 1;
+        let Some(rest) = line.strip_prefix("[%CFEngine") else {
+            if ctx.defined(guard.trim_end_matches("::")) {
+                if outer.is_some() {
+                    block.push(line);
+                } else {
+                    add(line, guard.trim_end_matches("::"), number);
+                }
+            }
+            continue;
+        };
+        let mut words = rest.split_whitespace();
+        let operator = words.next().unwrap_or_default();
+        if !words.next().is_some_and(|word| word.starts_with("%]")) {
+            return Err(format!("Template file '{file}' syntax error, missing close \"%]\" at line {number}"));
+        }
+        match operator {
+            "BEGIN" => {
+                if outer.is_some() {
+                    return Err(format!(
+                        "Template file '{file}' contains nested blocks which are not allowed, near line {number}"
+                    ));
+                }
+                outer = Some(guard.clone());
+            }
+            "END" => {
+                if let Some(saved) = outer.take() {
+                    if !block.is_empty() {
+                        add(&block.join("\n"), guard.trim_end_matches("::"), number);
+                    }
+                    guard = saved;
+                }
+                block.clear();
+            }
+            word if word.ends_with("::") => guard = word.to_owned(),
+            _ => {}
+        }
+    }
+    drop(add);
+    let sections = vec![Section { kind: "insert_lines".into(), built_in: true, promises }];
+    Ok(Bundle { head, sections })
+}

@@ -1,0 +1,165 @@
+//! Evaluation state: the policy, variables, classes, the stack, and what a run remembers.
+//!
+//! One context a run, passed down as `&mut`. It schedules nothing: which bundle and which
+//! promise is next is decided in `agent`.
+
+pub(crate) mod call;
+pub(crate) mod classes;
+pub(crate) mod expand;
+pub(crate) mod expr;
+pub(crate) mod frames;
+pub(crate) mod iterate;
+pub(crate) mod promise;
+pub(crate) mod value;
+pub(crate) mod vars;
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use fx_engine::{Level, Run};
+use fx_host::Host;
+use fx_source::{Origin, SourceMap};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::config::Config;
+use crate::policy::{Policy, Rval};
+use crate::text::Str;
+
+use classes::{ClassTable, Persistent};
+use expr::Expr;
+use frames::Frame;
+use vars::{Scope, Variables};
+
+/// Why and how the run ends before its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stop {
+    /// Exit status.
+    pub(crate) code: u8,
+}
+
+/// Everything evaluation needs.
+pub(crate) struct Context<'a> {
+    pub(crate) run: Run<'a>,
+    pub(crate) sources: &'a SourceMap,
+    pub(crate) config: Config,
+    pub(crate) policy: Rc<Policy>,
+    pub(crate) vars: Variables,
+    pub(crate) matches: Scope,
+    pub(crate) hard: ClassTable,
+    pub(crate) soft: ClassTable,
+    pub(crate) negated: FxHashSet<Str>,
+    pub(crate) persistent: Persistent,
+    pub(crate) stack: Vec<Frame>,
+    /// 0 before evaluation proper, then 1 to 3.
+    pub(crate) pass: u32,
+    pub(crate) stop: Option<Stop>,
+    /// Digests of promises that have been acted on in this run.
+    pub(crate) done: FxHashSet<u128>,
+    /// Handles of promises that were kept or repaired.
+    pub(crate) handles: FxHashSet<Str>,
+    pub(crate) cache: FxHashMap<String, Rval>,
+    pub(crate) exprs: RefCell<FxHashMap<Str, Option<Rc<Expr>>>>,
+    pub(crate) control: Control,
+    pub(crate) level: Cell<Level>,
+    /// Messages held back during an edit until it is known whether the file changes.
+    pub(crate) held: RefCell<Option<Vec<(Level, String)>>>,
+    pub(crate) bundle_aborted: bool,
+    pub(crate) bundle_names: FxHashSet<Str>,
+    pub(crate) agent: crate::agent::State,
+    /// Names of default bodies that exist, so that promises without need not ask.
+    pub(crate) default_bodies: FxHashSet<Str>,
+    pub(crate) validated_only: bool,
+}
+
+/// Settings from control bodies that evaluation asks for often.
+#[derive(Debug, Default)]
+pub(crate) struct Control {
+    pub(crate) ignore_missing_bundles: bool,
+    pub(crate) ignore_missing_inputs: bool,
+    pub(crate) cache_functions: bool,
+    pub(crate) abort_classes: Vec<Str>,
+    pub(crate) abort_bundle_classes: Vec<Str>,
+    pub(crate) evaluate_functions: bool,
+    pub(crate) package_inventory: Vec<Str>,
+    pub(crate) package_module: Option<Str>,
+    pub(crate) select_end_match_eof: bool,
+    pub(crate) domain: Option<Str>,
+    /// `body agent control`, evaluated.
+    pub(crate) agent: BTreeMap<Str, Rval>,
+}
+
+impl Context<'_> {
+    pub(crate) fn host(&self) -> &dyn Host {
+        self.run.host
+    }
+
+    /// Whether a message of this level is wanted now.
+    pub(crate) fn logs(&self, level: Level) -> bool {
+        level <= self.level.get()
+    }
+
+    /// Says something, if its level is wanted.
+    pub(crate) fn log(&self, level: Level, text: &str) {
+        if !self.logs(level) {
+            return;
+        }
+        if level > Level::Warning
+            && let Some(held) = self.held.borrow_mut().as_mut()
+        {
+            held.push((level, text.to_owned()));
+            return;
+        }
+        self.run.ledger.message(level, text, &Origin::default());
+    }
+
+    pub(crate) fn error(&self, text: &str) {
+        self.log(Level::Error, text);
+    }
+
+    pub(crate) fn warning(&self, text: &str) {
+        self.log(Level::Warning, text);
+    }
+
+    pub(crate) fn info(&self, text: &str) {
+        self.log(Level::Info, text);
+    }
+
+    pub(crate) fn verbose(&self, text: &str) {
+        self.log(Level::Verbose, text);
+    }
+
+    /// Ends the run with an error; code that is already under way finishes harmlessly.
+    pub(crate) fn fatal(&mut self, text: &str) {
+        if self.stop.is_none() {
+            self.error(&format!("Fatal CFEngine error: {text}"));
+            self.stop = Some(Stop { code: 1 });
+        }
+    }
+
+    /// Ends the run with an exit status, the message having been given.
+    pub(crate) fn exit(&mut self, code: u8) {
+        if self.stop.is_none() {
+            self.stop = Some(Stop { code });
+        }
+    }
+
+    pub(crate) fn stopped(&self) -> bool {
+        self.stop.is_some() || self.run.cancel.is_cancelled()
+    }
+
+    /// Whether this is the last pass, in which what is unresolved stays so.
+    pub(crate) fn last_pass(&self) -> bool {
+        self.pass == 3
+    }
+}
+
+/// `format!` only when the level is wanted.
+macro_rules! log {
+    ($ctx:expr, $level:ident, $($arg:tt)*) => {
+        if $ctx.logs(fx_engine::Level::$level) {
+            $ctx.log(fx_engine::Level::$level, &format!($($arg)*));
+        }
+    };
+}
+pub(crate) use log;

@@ -1,0 +1,268 @@
+//! Classes: hard ones of the machine, soft ones by namespace, local ones of a bundle call,
+//! and those kept across runs.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
+
+use crate::text::{Str, canonify_class};
+
+use super::expr::{self, Expr};
+use super::frames::Frame;
+use super::{Context, log};
+
+/// What is known about a class.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Class {
+    pub(crate) tags: Rc<[Str]>,
+    pub(crate) comment: Option<Str>,
+}
+
+/// Classes by name, `ns:name` outside the default namespace.
+pub(crate) type ClassTable = IndexMap<Str, Class, FxBuildHasher>;
+
+/// How far a class is seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ClassScope {
+    Bundle,
+    Namespace,
+}
+
+/// Classes kept across runs: name to the second they expire and their tags.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Persistent {
+    pub(crate) classes: BTreeMap<Str, PersistentClass>,
+    pub(crate) changed: bool,
+}
+
+/// One class kept across runs.
+#[derive(Clone, Debug)]
+pub(crate) struct PersistentClass {
+    pub(crate) expires: i64,
+    /// Whether renewing keeps an earlier end.
+    pub(crate) preserve: bool,
+    pub(crate) tags: Str,
+}
+
+/// Key of a class in its table.
+pub(crate) fn class_key(namespace: &str, name: &str) -> Str {
+    if namespace == "default" || namespace.is_empty() { name.into() } else { format!("{namespace}:{name}").into() }
+}
+
+impl Context<'_> {
+    /// Whether a single name is a defined class.
+    pub(crate) fn class_defined(&self, name: &str) -> bool {
+        if name == "any" {
+            return true;
+        }
+        match name.split_once(':') {
+            Some((namespace, base)) => {
+                if base == "any" {
+                    return true;
+                }
+                if namespace == "default" {
+                    return self.hard.contains_key(base) || self.soft.contains_key(base) || self.local_class(base);
+                }
+                self.soft.contains_key(name) || self.local_class(base)
+            }
+            None => {
+                if self.hard.contains_key(name) {
+                    return true;
+                }
+                let namespace = self.current_namespace();
+                let global = if namespace == "default" {
+                    self.soft.contains_key(name)
+                } else {
+                    self.soft.contains_key(&*class_key(namespace, name))
+                };
+                global || self.local_class(name)
+            }
+        }
+    }
+
+    // Classes of the innermost bundle call, and of its callers as far as it inherits.
+    fn local_class(&self, name: &str) -> bool {
+        for frame in self.stack.iter().rev() {
+            if let Frame::Bundle(bundle) = frame {
+                if bundle.classes.contains_key(name) {
+                    return true;
+                }
+                if !bundle.inherits {
+                    return false;
+                }
+            }
+        }
+        false
+    }
+
+    /// The truth of an expression; `None` when it does not parse or holds variables.
+    pub(crate) fn check_expression(&self, text: &str) -> Option<bool> {
+        let parsed = {
+            let mut exprs = self.exprs.borrow_mut();
+            match exprs.get(text) {
+                Some(parsed) => parsed.clone(),
+                None => {
+                    let parsed: Option<Rc<Expr>> =
+                        if expr::lacks_operator(text) { None } else { expr::parse(text).map(Rc::new) };
+                    if exprs.len() < 100_000 {
+                        exprs.insert(text.into(), parsed.clone());
+                    }
+                    parsed
+                }
+            }
+        };
+        match parsed {
+            Some(parsed) => parsed.eval(&|name| self.class_defined(name)),
+            None => {
+                if expr::lacks_operator(text) {
+                    log!(self, Error, "class expressions can't be separated by whitespace without an intervening operator in expression '{text}'");
+                } else {
+                    log!(self, Error, "Unable to parse class expression '{text}'");
+                }
+                None
+            }
+        }
+    }
+
+    /// Whether an expression holds.
+    pub(crate) fn defined(&self, text: &str) -> bool {
+        text == "any" || self.check_expression(text) == Some(true)
+    }
+
+    /// Defines a hard class.
+    pub(crate) fn put_hard(&mut self, name: &str, tags: &Rc<[Str]>) {
+        let name: Str = crate::text::canonify(name).into();
+        if !name.is_empty() && !self.hard.contains_key(&name) {
+            self.hard.insert(name, Class { tags: Rc::clone(tags), comment: None });
+        }
+    }
+
+    /// Defines a soft class as seen from where we are; whether it was new.
+    pub(crate) fn put_class(&mut self, name: &str, scope: ClassScope, tags: Rc<[Str]>, comment: Option<Str>) -> bool {
+        let name = canonify_class(name);
+        if name.is_empty() || name == "any" {
+            return false;
+        }
+        let class = Class { tags, comment };
+        let (namespace, base) = match name.split_once(':') {
+            Some((namespace, base)) => (namespace.to_owned(), base.to_owned()),
+            None => (self.current_namespace().to_owned(), name.clone()),
+        };
+        if scope == ClassScope::Bundle && self.bundle_frame().is_some() {
+            if self.class_defined(&base) {
+                return false;
+            }
+            if let Some(frame) = self.bundle_frame_mut() {
+                frame.classes.insert(base.as_str().into(), class);
+            }
+        } else {
+            let key = class_key(&namespace, &base);
+            if self.soft.contains_key(&key) {
+                return false;
+            }
+            self.soft.insert(key, class);
+        }
+        self.note_class(&name);
+        self.check_aborts(&name);
+        true
+    }
+
+    fn note_class(&self, name: &str) {
+        if self.config.trace {
+            let fields = [("name".into(), fx_value::Value::from(name)), ("bundle".into(), self.bundle_frame().map_or("".into(), |frame| frame.head.name.to_string()).into())];
+            self.run.ledger.note("cf.class", &fields, &fx_source::Origin::default());
+        }
+    }
+
+    /// Ends the run or the bundle when a class that asks for it is defined.
+    pub(crate) fn check_aborts(&mut self, set: &str) {
+        if !self.control.abort_classes.is_empty() && self.stop.is_none() {
+            let classes = self.control.abort_classes.clone();
+            for class in classes {
+                if self.abort_matches(&class) {
+                    log!(self, Notice, "cf-agent aborted on defined class '{class}'");
+                    self.exit(6);
+                    return;
+                }
+            }
+        }
+        if !self.control.abort_bundle_classes.is_empty() && !self.bundle_aborted {
+            let classes = self.control.abort_bundle_classes.clone();
+            for class in classes {
+                if self.abort_matches(&class) {
+                    log!(self, Error, "Setting abort for '{class}' when setting '{set}'");
+                    self.bundle_aborted = true;
+                    return;
+                }
+            }
+        }
+    }
+
+    fn abort_matches(&self, class: &str) -> bool {
+        let plain = class.bytes().all(|b| b.is_ascii_alphanumeric() || b"_:.|&!()".contains(&b));
+        plain && expr::parse(class).is_some() && self.defined(class)
+    }
+
+    /// Undefines a soft class, wherever it is.
+    pub(crate) fn cancel_class(&mut self, name: &str) {
+        let name = canonify_class(name);
+        let (namespace, base) = match name.split_once(':') {
+            Some((namespace, base)) => (namespace.to_owned(), base.to_owned()),
+            None => (self.current_namespace().to_owned(), name.clone()),
+        };
+        self.soft.shift_remove(&class_key(&namespace, &base));
+        if let Some(frame) = self.bundle_frame_mut() {
+            frame.classes.shift_remove(&*base);
+        }
+        self.forget_persistent(&name);
+    }
+
+    /// Remembers a class for some minutes after this run.
+    pub(crate) fn persist_class(&mut self, name: &str, minutes: i64, preserve: bool, tags: &str) {
+        let key = match name.split_once(':') {
+            Some(_) => name.into(),
+            None => class_key(self.current_namespace(), name),
+        };
+        let now = self.host().now().secs;
+        if preserve
+            && let Some(old) = self.persistent.classes.get(&key)
+            && old.preserve
+            && now < old.expires
+        {
+            log!(self, Verbose, "Persistent class '{name}' is already in a preserved state --  {} minutes to go", (old.expires - now) / 60);
+            return;
+        }
+        log!(self, Verbose, "Updated persistent class '{name}'");
+        let class = PersistentClass { expires: now + minutes * 60, preserve, tags: tags.into() };
+        self.persistent.classes.insert(key, class);
+        self.persistent.changed = true;
+    }
+
+    pub(crate) fn forget_persistent(&mut self, name: &str) {
+        let key = match name.split_once(':') {
+            Some(_) => name.into(),
+            None => class_key(self.current_namespace(), name),
+        };
+        if self.persistent.classes.remove(&key).is_some() {
+            self.persistent.changed = true;
+        }
+    }
+
+    /// Names of all classes seen from here, with what is known of them.
+    pub(crate) fn visible_classes(&self) -> Vec<(Str, Class)> {
+        let mut all: Vec<(Str, Class)> =
+            self.hard.iter().map(|(name, class)| (Rc::clone(name), class.clone())).collect();
+        all.extend(self.soft.iter().map(|(name, class)| (Rc::clone(name), class.clone())));
+        for frame in self.stack.iter().rev() {
+            if let Frame::Bundle(bundle) = frame {
+                all.extend(bundle.classes.iter().map(|(name, class)| (Rc::clone(name), class.clone())));
+                if !bundle.inherits {
+                    break;
+                }
+            }
+        }
+        all
+    }
+}

@@ -1,0 +1,198 @@
+//! The stack: bundles, bodies, promises, and how a name is looked up through it.
+
+use std::rc::Rc;
+
+use crate::policy::{Head, Promise};
+use crate::text::Str;
+
+use super::Context;
+use super::classes::ClassTable;
+use super::promise::Expanded;
+use super::value::{DataType, Value, Variable};
+use super::vars::{Found, Ref, Scope, is_special_scope};
+
+/// One level of the stack.
+pub(crate) enum Frame {
+    Bundle(BundleFrame),
+    Section,
+    Body { namespace: Str, vars: Scope },
+    Promise(PromiseFrame),
+    Iteration(Rc<Expanded>),
+}
+
+/// A bundle being run.
+pub(crate) struct BundleFrame {
+    pub(crate) head: Rc<Head>,
+    pub(crate) classes: ClassTable,
+    /// Whether classes of the caller are seen.
+    pub(crate) inherits: bool,
+    /// `edit.*`.
+    pub(crate) edit: Scope,
+}
+
+/// A promise being expanded.
+pub(crate) struct PromiseFrame {
+    pub(crate) promise: Rc<Promise>,
+    /// `this.*`, with iteration values of unqualified variables.
+    pub(crate) vars: Scope,
+    /// Iteration values of qualified variables, by the text of the reference.
+    pub(crate) qualified: Vec<(Str, Str)>,
+    /// What `this.handle` is.
+    pub(crate) handle: Str,
+}
+
+impl Context<'_> {
+    pub(crate) fn bundle_frame(&self) -> Option<&BundleFrame> {
+        self.stack.iter().rev().find_map(|frame| match frame {
+            Frame::Bundle(bundle) => Some(bundle),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn bundle_frame_mut(&mut self) -> Option<&mut BundleFrame> {
+        self.stack.iter_mut().rev().find_map(|frame| match frame {
+            Frame::Bundle(bundle) => Some(bundle),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn promise_frame(&self) -> Option<&PromiseFrame> {
+        self.stack.iter().rev().find_map(|frame| match frame {
+            Frame::Promise(promise) => Some(promise),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn promise_frame_mut(&mut self) -> Option<&mut PromiseFrame> {
+        self.stack.iter_mut().rev().find_map(|frame| match frame {
+            Frame::Promise(promise) => Some(promise),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn current_promise(&self) -> Option<&Rc<Expanded>> {
+        self.stack.iter().rev().find_map(|frame| match frame {
+            Frame::Iteration(promise) => Some(promise),
+            _ => None,
+        })
+    }
+
+    /// The namespace of what is being evaluated.
+    pub(crate) fn current_namespace(&self) -> &str {
+        match self.stack.last() {
+            Some(Frame::Body { namespace, .. }) => namespace,
+            _ => self.bundle_frame().map_or("default", |frame| &frame.head.namespace),
+        }
+    }
+
+    /// Sets `this.name`.
+    pub(crate) fn put_this(&mut self, name: &str, value: impl Into<Str>) {
+        let variable = Variable {
+            kind: DataType::String,
+            value: Value::Scalar(value.into()),
+            tags: Rc::from([]),
+            comment: None,
+        };
+        if let Some(frame) = self.promise_frame_mut() {
+            frame.vars.put(name.into(), variable);
+        }
+    }
+
+    pub(crate) fn remove_this(&mut self, name: &str) {
+        if let Some(frame) = self.promise_frame_mut() {
+            frame.vars.remove(name);
+        }
+    }
+
+    /// Sets `edit.name`.
+    pub(crate) fn put_edit(&mut self, name: &str, value: impl Into<Str>) {
+        let variable = Variable {
+            kind: DataType::String,
+            value: Value::Scalar(value.into()),
+            tags: Rc::from([]),
+            comment: None,
+        };
+        if let Some(frame) = self.bundle_frame_mut() {
+            frame.edit.put(name.into(), variable);
+        }
+    }
+
+    /// Sets `match.*` from the groups of a match.
+    pub(crate) fn put_matches(&mut self, groups: &[(Str, Str)]) {
+        for (name, text) in groups {
+            let variable = Variable {
+                kind: DataType::String,
+                value: Value::Scalar(Rc::clone(text)),
+                tags: Rc::from([]),
+                comment: None,
+            };
+            self.matches.put(Rc::clone(name), variable);
+        }
+    }
+
+    /// Looks a reference up with a default namespace and scope, as the original resolves it:
+    /// as given, then qualified by the stack, then in the innermost bundle.
+    pub(crate) fn lookup(&self, text: &str, namespace: Option<&str>, scope: Option<&str>) -> Option<Found<'_>> {
+        let reference = Ref::parse(text);
+        let special = reference.scope.is_some_and(is_special_scope);
+        let namespace = reference.namespace.or(if special { None } else { namespace });
+        let mut scope = reference.scope.or(scope);
+        if let Some(found) = self.lookup_in(namespace, scope, reference.name) {
+            return Some(found);
+        }
+        if scope.is_none() {
+            match self.stack.last()? {
+                Frame::Body { .. } => scope = Some("body"),
+                Frame::Promise(_) | Frame::Iteration(_) => scope = Some("this"),
+                Frame::Bundle(_) | Frame::Section => {
+                    let head = &self.bundle_frame()?.head;
+                    return self.vars.get(&head.scope, reference.name);
+                }
+            }
+            if let Some(found) = self.lookup_in(None, scope, reference.name) {
+                return Some(found);
+            }
+        }
+        if matches!(scope, Some("this" | "body")) {
+            let head = &self.bundle_frame()?.head;
+            return self.vars.get(&head.scope, reference.name);
+        }
+        None
+    }
+
+    fn lookup_in(&self, namespace: Option<&str>, scope: Option<&str>, name: &str) -> Option<Found<'_>> {
+        let scope = scope?;
+        match scope {
+            "this" => self.promise_frame()?.vars.get(name),
+            "body" => self.stack.iter().rev().find_map(|frame| match frame {
+                Frame::Body { vars, .. } => Some(vars),
+                _ => None,
+            })?.get(name),
+            "edit" => self.bundle_frame()?.edit.get(name),
+            "match" => self.matches.get(name),
+            "sys" | "mon" | "const" => self.vars.get(scope, name),
+            _ => match namespace {
+                None | Some("default") => self.vars.get(scope, name),
+                Some(namespace) => self.vars.get(&format!("{namespace}:{scope}"), name),
+            },
+        }
+    }
+
+    /// Looks a name up from inside a bundle.
+    pub(crate) fn lookup_from(&self, text: &str, head: &Head) -> Option<Found<'_>> {
+        self.lookup(text, Some(&head.namespace), Some(&head.name))
+    }
+
+    /// The scope key and name a variable promise of this bundle writes to.
+    pub(crate) fn target(&self, text: &str, head: &Head) -> (Str, Str) {
+        let reference = Ref::parse(text);
+        match (reference.namespace, reference.scope) {
+            (None, None) => (Rc::clone(&head.scope), reference.name.into()),
+            (namespace, scope) => {
+                let namespace = namespace.unwrap_or(&head.namespace);
+                let scope = scope.unwrap_or(&head.name);
+                (crate::policy::scope_key(namespace, scope), reference.name.into())
+            }
+        }
+    }
+}

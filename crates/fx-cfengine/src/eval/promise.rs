@@ -1,0 +1,609 @@
+//! One promise from policy to actuation: guard, bodies, iteration, conditions, attributes.
+//!
+//! What a promise does is the actuator's business; here its text becomes values.
+
+use std::rc::Rc;
+
+use fx_engine::Level;
+
+use crate::outcome::Outcome;
+use crate::policy::{Attribute, Body, Call, Promise, Rval, split_qualified};
+use crate::text::{Str, canonify, canonify_class, has_variable, is_expandable};
+use crate::vocabulary;
+
+use super::frames::{Frame, PromiseFrame};
+use super::iterate::Wheels;
+use super::value::{DataType, Value, Variable};
+use super::vars::Scope;
+use super::{Context, log};
+
+/// A promise with bodies in place and everything expanded for one iteration.
+pub(crate) struct Expanded {
+    pub(crate) promise: Rc<Promise>,
+    pub(crate) promiser: Str,
+    pub(crate) promisee: Rval,
+    pub(crate) attributes: Vec<(Str, Rval)>,
+    pub(crate) comment: Option<Str>,
+}
+
+/// What is done with an expanded promise.
+pub(crate) type Actuator<'f> = &'f mut dyn FnMut(&mut Context<'_>, &Rc<Expanded>) -> Outcome;
+
+impl Expanded {
+    pub(crate) fn get(&self, name: &str) -> Option<&Rval> {
+        self.attributes.iter().find(|(known, _)| &**known == name).map(|(_, value)| value)
+    }
+
+    pub(crate) fn scalar(&self, name: &str) -> Option<&Str> {
+        self.get(name).and_then(Rval::as_scalar)
+    }
+
+    pub(crate) fn list(&self, name: &str) -> Option<Vec<Str>> {
+        match self.get(name)? {
+            Rval::List(items) => Some(items.iter().filter_map(|item| item.as_scalar().cloned()).collect()),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn bool(&self, name: &str) -> Option<bool> {
+        self.scalar(name).and_then(|text| crate::text::bool_from(text))
+    }
+
+    pub(crate) fn int(&self, name: &str) -> Option<i64> {
+        self.scalar(name).and_then(|text| crate::text::int_from(text))
+    }
+
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+}
+
+/// A promise whose bodies have been put in place.
+struct Deref {
+    attributes: Vec<(Str, Rval)>,
+}
+
+/// Deepest chain of inherited bodies.
+const MAX_INHERITANCE: usize = 30;
+
+impl Context<'_> {
+    /// Expands a promise and hands each iteration to the actuator; the merged outcome.
+    pub(crate) fn expand_promise(&mut self, promise: &Rc<Promise>, actuator: Actuator<'_>) -> Outcome {
+        if self.stopped() || !self.defined(&promise.guard) {
+            return Outcome::Skipped;
+        }
+        if self.stack.len() > 4000 {
+            self.fatal("bundles call each other without end");
+            return Outcome::Skipped;
+        }
+        let attributes = self.dereference(promise);
+        if self.stopped() {
+            return Outcome::Skipped;
+        }
+        let handle = self.handle_of(promise, &attributes);
+        if !self.matches.vars.is_empty() {
+            self.matches = Scope::default();
+        }
+        self.stack.push(Frame::Promise(PromiseFrame {
+            promise: Rc::clone(promise),
+            vars: Scope::default(),
+            qualified: Vec::new(),
+            handle,
+        }));
+        self.put_specials(promise);
+        let with = attributes.iter().find(|(name, _)| &**name == "with").map(|(_, value)| value.clone());
+        if let Some(with) = &with {
+            self.put_with(with, self.last_pass());
+        }
+        let mut wheels = Wheels::new(Rc::clone(&promise.bundle));
+        wheels.scan_text(self, &promise.promiser);
+        wheels.scan(self, &promise.promisee);
+        let mut ifelse = false;
+        for (_, value) in &attributes {
+            if let Rval::Call(call) = value {
+                ifelse |= &*call.name == "ifelse";
+            }
+            wheels.scan(self, value);
+        }
+        let deref = Deref { attributes };
+        let mut result = Outcome::Skipped;
+        // A promise with ifelse() is tried once even when a list it names is not there yet.
+        let mut again = ifelse;
+        loop {
+            let turned = wheels.next(self);
+            if !turned && !again {
+                break;
+            }
+            again = false;
+            if turned && let Some(with) = &with {
+                self.put_with(with, false);
+            }
+            let Some(expanded) = self.expand_iteration(promise, &deref) else {
+                if self.stopped() {
+                    break;
+                }
+                continue;
+            };
+            let expanded = Rc::new(expanded);
+            let level = self.level.get();
+            self.set_promise_level(&expanded);
+            self.stack.push(Frame::Iteration(Rc::clone(&expanded)));
+            let outcome = actuator(self, &expanded);
+            self.stack.pop();
+            self.level.set(level);
+            result = result.merge(outcome);
+            if self.stopped() || self.bundle_aborted {
+                break;
+            }
+        }
+        self.stack.pop();
+        result
+    }
+
+    fn set_promise_level(&self, expanded: &Expanded) {
+        let word = expanded.scalar("report_level").or_else(|| expanded.scalar("log_level"));
+        let level = match word.map(|word| &**word) {
+            Some("inform") => Level::Info,
+            Some("verbose") => Level::Verbose,
+            Some("error") => Level::Error,
+            _ => return,
+        };
+        // An action body may ask for more than the run shows, or for less.
+        let global = self.config.level;
+        self.level.set(if level > global { level } else { global.min(level.max(global)) });
+    }
+
+    fn put_with(&mut self, with: &Rval, unresolved_too: bool) {
+        if let Rval::Scalar(text) = self.evaluate(with, None, Some("this"), false)
+            && (unresolved_too || !has_variable(&text))
+        {
+            self.put_this("with", text);
+        }
+    }
+
+    fn handle_of(&self, promise: &Promise, attributes: &[(Str, Rval)]) -> Str {
+        let written = attributes.iter().find(|(name, _)| &**name == "handle").and_then(|(_, value)| value.as_scalar());
+        match written {
+            Some(text) => {
+                let scope = Some("this");
+                if is_expandable(text) {
+                    canonify(&self.expand_text(text, None, scope)).into()
+                } else {
+                    canonify(text).into()
+                }
+            }
+            None => {
+                let base = promise.bundle.file.rsplit('/').next().unwrap_or_default();
+                format!("promise_{}_{}", canonify(base), promise.line).into()
+            }
+        }
+    }
+
+    fn put_specials(&mut self, promise: &Promise) {
+        let file = if promise.bundle.file.starts_with('/') {
+            Rc::clone(&promise.bundle.file)
+        } else {
+            format!("{}/{}", self.config.launch_dir, promise.bundle.file).into()
+        };
+        let dir: Str = match file.rfind('/') {
+            Some(0) => "/".into(),
+            Some(at) => file[..at].into(),
+            None => ".".into(),
+        };
+        let ids = Rc::clone(&self.config.ids);
+        let handle = self.promise_frame().map(|frame| Rc::clone(&frame.handle)).unwrap_or_default();
+        let values: [(&Str, Str); 10] = {
+            let names = &ids.names;
+            [
+                (&names[0], file),
+                (&names[1], dir),
+                (&names[2], promise.line.to_string().into()),
+                (&names[3], Rc::clone(&ids.uid)),
+                (&names[4], Rc::clone(&ids.gid)),
+                (&names[5], Rc::clone(&ids.pid)),
+                (&names[6], Rc::clone(&ids.ppid)),
+                (&names[7], Rc::clone(&promise.bundle.name)),
+                (&names[8], Rc::clone(&promise.bundle.namespace)),
+                (&names[9], handle),
+            ]
+        };
+        let tags: Rc<[Str]> = Rc::clone(&ids.no_tags);
+        if let Some(frame) = self.promise_frame_mut() {
+            for (name, value) in values {
+                let variable = Variable {
+                    kind: DataType::String,
+                    value: Value::Scalar(value),
+                    tags: Rc::clone(&tags),
+                    comment: None,
+                };
+                frame.vars.put(Rc::clone(name), variable);
+            }
+        }
+    }
+
+    // Attributes with bodies put in place and lists named by `@(x)` spliced in.
+    fn dereference(&mut self, promise: &Rc<Promise>) -> Vec<(Str, Rval)> {
+        let mut out: Vec<(Str, Rval)> = Vec::with_capacity(promise.attributes.len() + 4);
+        for attribute in &promise.attributes {
+            let (reference, args): (Option<&Str>, &[Rval]) = match &attribute.value {
+                Rval::Scalar(text) if attribute.bare => (Some(text), &[]),
+                Rval::Call(call) => (Some(&call.name), &call.args),
+                _ => (None, &[]),
+            };
+            let body = reference.and_then(|name| self.find_body(&attribute.name, name));
+            match body {
+                Some(body) => self.put_body(promise, attribute, &body, args, &mut out),
+                None => {
+                    if attribute.bare {
+                        self.check_bundle_reference(promise, attribute);
+                    }
+                    let value = match &attribute.value {
+                        Rval::List(items) if has_naked(items) => Rval::List(self.flatten(items).into()),
+                        other => other.clone(),
+                    };
+                    set(&mut out, Rc::clone(&attribute.name), value);
+                }
+            }
+            if self.stopped() {
+                return out;
+            }
+        }
+        if !self.default_bodies.is_empty() && &*promise.bundle.namespace == "default" {
+            for name in vocabulary::body_attributes(&promise.bundle.kind, &promise.kind) {
+                let default = format!("{}_{name}", promise.kind);
+                if self.default_bodies.contains(&*default)
+                    && !out.iter().any(|(known, _)| &**known == name)
+                    && let Some(body) = self.policy.body(name, "bodydefault", &default).cloned()
+                {
+                    log!(self, Verbose, "Using the default body: {default:>60}");
+                    for inner in &body.attributes {
+                        if inner.guard.as_ref().is_none_or(|guard| self.defined(guard)) {
+                            let value = self.expand_rval(&inner.value, None, Some("body"));
+                            set(&mut out, Rc::clone(&inner.name), value);
+                        }
+                    }
+                }
+            }
+        }
+        out
+    }
+
+    fn check_bundle_reference(&self, promise: &Promise, attribute: &Attribute) {
+        if matches!(&*attribute.name, "ifvarclass" | "if") {
+            return;
+        }
+        let Rval::Scalar(text) = &attribute.value else { return };
+        let known = [&*attribute.name, "agent", "common"].iter().any(|kind| self.find_bundle(kind, text).is_some());
+        if !known {
+            self.error(&format!(
+                "Apparent bundle '{text}' was undeclared, but used in a promise near line {} of {} (possible unquoted literal value)",
+                promise.line, promise.bundle.file
+            ));
+        }
+    }
+
+    /// A body by reference, `name` or `ns:name`, as seen from here.
+    pub(crate) fn find_body(&self, kind: &str, reference: &str) -> Option<Rc<Body>> {
+        let (namespace, name) = split_qualified(reference);
+        let namespace = namespace.unwrap_or_else(|| self.current_namespace());
+        self.policy.body(kind, namespace, name).cloned()
+    }
+
+    /// A bundle by reference, `name` or `ns:name`, as seen from here.
+    pub(crate) fn find_bundle(&self, kind: &str, reference: &str) -> Option<Rc<crate::policy::Bundle>> {
+        let (namespace, name) = split_qualified(reference);
+        let namespace = namespace.unwrap_or_else(|| self.current_namespace());
+        self.policy.bundle(kind, namespace, name).cloned()
+    }
+
+    fn put_body(
+        &mut self,
+        promise: &Promise,
+        attribute: &Attribute,
+        body: &Rc<Body>,
+        args: &[Rval],
+        out: &mut Vec<(Str, Rval)>,
+    ) {
+        let mut chain: Vec<(Rc<Body>, Option<Rval>)> = vec![(Rc::clone(body), None)];
+        if !self.collect_parents(&attribute.name, body, &mut chain) {
+            return;
+        }
+        let mut vars = Scope::default();
+        if body.args.len() == args.len() {
+            for (name, arg) in body.args.iter().zip(args) {
+                if let Some(variable) = self.body_argument(body, arg) {
+                    vars.put(Rc::clone(name), variable);
+                }
+            }
+        } else {
+            self.error(&format!(
+                "Argument arity mismatch in body '{}' at line {} in file '{}', expected {}, got {}",
+                body.name,
+                promise.line,
+                promise.bundle.file,
+                body.args.len(),
+                args.len()
+            ));
+        }
+        self.stack.push(Frame::Body { namespace: Rc::clone(&body.namespace), vars });
+        if !body.custom {
+            set(out, format!("{}_name", attribute.name).into(), Rval::Scalar(Rc::clone(&body.name)));
+            set(out, Rc::clone(&attribute.name), Rval::scalar("true"));
+        }
+        let with_args = !body.args.is_empty();
+        let mut container = crate::json::Object::new();
+        let depth = chain.len();
+        for (index, (body, call)) in chain.iter().enumerate().rev() {
+            let mut rewrite: Vec<(Str, Str)> = Vec::new();
+            let given = match call {
+                Some(Rval::Call(call)) => {
+                    for (name, arg) in body.args.iter().zip(&call.args) {
+                        rewrite.push((Rc::clone(name), arg.show().into()));
+                    }
+                    call.args.len()
+                }
+                _ => 0,
+            };
+            if index > 0 && depth > 1 && given != body.args.len() {
+                self.fatal(&format!(
+                    "Argument count mismatch for body (gave {given} arguments) vs. inherited body '{}:{}' (requires {} arguments)",
+                    body.namespace,
+                    body.name,
+                    body.args.len()
+                ));
+            }
+            for inner in &body.attributes {
+                if &*inner.name == "inherit_from" || !inner.guard.as_ref().is_none_or(|guard| self.defined(guard)) {
+                    continue;
+                }
+                let mut value = rewrite_rval(&inner.value, &rewrite);
+                if with_args {
+                    value = self.expand_rval(&value, None, Some("body"));
+                } else if let Rval::List(items) = &value
+                    && has_naked(items)
+                {
+                    value = Rval::List(self.flatten(items).into());
+                }
+                if body.custom {
+                    crate::json::put(&mut container, Rc::clone(&inner.name), crate::functions::rval_to_json(&value));
+                } else {
+                    set(out, Rc::clone(&inner.name), value);
+                }
+            }
+        }
+        if body.custom {
+            let data = Rval::Data(Rc::new(crate::json::Json::Object(container)));
+            set(out, Rc::clone(&attribute.name), data);
+        }
+        self.stack.pop();
+    }
+
+    fn collect_parents(&mut self, kind: &str, body: &Rc<Body>, chain: &mut Vec<(Rc<Body>, Option<Rval>)>) -> bool {
+        if chain.len() > MAX_INHERITANCE {
+            self.error(&format!(
+                "body inheritance chain depth {} in body {} is too much, aborting",
+                chain.len(),
+                body.name
+            ));
+            self.exit(1);
+            return false;
+        }
+        for attribute in body.attributes.iter().filter(|attribute| &*attribute.name == "inherit_from") {
+            let name = match &attribute.value {
+                Rval::Scalar(text) => Rc::clone(text),
+                Rval::Call(call) => Rc::clone(&call.name),
+                _ => continue,
+            };
+            let (namespace, base) = split_qualified(&name);
+            if base == &*body.name {
+                self.error(&format!("self body inheritance in {}->{base}, aborting", body.name));
+                self.exit(1);
+                return false;
+            }
+            let namespace = namespace.unwrap_or(&body.namespace);
+            if let Some(parent) = self.policy.body(kind, namespace, base).cloned() {
+                chain.push((Rc::clone(&parent), Some(attribute.value.clone())));
+                if !self.collect_parents(kind, &parent, chain) {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    fn body_argument(&mut self, body: &Body, arg: &Rval) -> Option<Variable> {
+        let value = match arg {
+            Rval::Scalar(text) => Value::Scalar(Rc::clone(text)),
+            Rval::Call(call) => {
+                if vocabulary::find_function(&call.name).is_none() {
+                    self.fatal(&format!(
+                        "Argument '{}' given to body '{}' is not a valid function",
+                        call.name, body.name
+                    ));
+                    return None;
+                }
+                match self.call(call) {
+                    Some(Rval::Scalar(text)) => Value::Scalar(text),
+                    Some(Rval::List(items)) => {
+                        Value::List(items.iter().filter_map(|item| item.as_scalar().cloned()).collect())
+                    }
+                    Some(Rval::Data(json)) => Value::Data(json),
+                    _ => return None,
+                }
+            }
+            _ => return None,
+        };
+        let kind = match value {
+            Value::Scalar(_) => DataType::String,
+            Value::List(_) => DataType::StringList,
+            Value::Data(_) => DataType::Data,
+        };
+        Some(Variable { kind, value, tags: Rc::from([]), comment: None })
+    }
+
+    // One iteration: conditions first, then all attributes. `None` when it does not apply.
+    fn expand_iteration(&mut self, promise: &Rc<Promise>, deref: &Deref) -> Option<Expanded> {
+        let namespace = Rc::clone(&promise.bundle.namespace);
+        let promiser = self.expand(&promise.promiser, Some(&namespace), Some("this"));
+        if &*promise.kind != "storage" {
+            self.put_this("promiser", Rc::clone(&promiser));
+        }
+        let promisee = match &promise.promisee {
+            Rval::None => Rval::None,
+            Rval::List(items) => {
+                let flat = Rval::List(self.flatten(items).into());
+                self.evaluate(&flat, None, Some("this"), true)
+            }
+            other => self.evaluate(other, None, Some("this"), true),
+        };
+        if &*promise.kind == "classes" && self.defined(&canonify_class(&promiser)) {
+            return None;
+        }
+        let mut attributes: Vec<(Str, Rval)> = Vec::with_capacity(deref.attributes.len());
+        for wanted in ["ifvarclass", "if", "unless"] {
+            let Some((name, value)) = deref.attributes.iter().find(|(name, _)| &**name == wanted) else { continue };
+            let (holds, evaluated) = self.check_condition(value);
+            let skip = if wanted == "unless" {
+                match holds {
+                    Some(holds) => holds,
+                    None => !self.last_pass(),
+                }
+            } else {
+                holds != Some(true)
+            };
+            if skip {
+                log!(
+                    self,
+                    Verbose,
+                    "Skipping promise '{}' because constraint '{name} => {}' is not met",
+                    promise.promiser,
+                    value.show()
+                );
+                return None;
+            }
+            attributes.push((Rc::clone(name), evaluated));
+        }
+        if let Some((name, value)) = deref.attributes.iter().find(|(name, _)| &**name == "depends_on") {
+            let evaluated = self.evaluate(value, None, Some("this"), false);
+            if self.missing_dependency(promise, &evaluated) {
+                return None;
+            }
+            attributes.push((Rc::clone(name), evaluated));
+        }
+        if &*promise.kind == "files" {
+            self.remove_this("promiser");
+        }
+        let mut comment = None;
+        for (name, value) in &deref.attributes {
+            if matches!(&**name, "ifvarclass" | "if" | "unless" | "depends_on") {
+                continue;
+            }
+            let evaluated = if vocabulary::is_bundle_attribute(name) {
+                match value {
+                    Rval::Scalar(_) | Rval::Call(_) => self.expand_rval(value, None, Some("this")),
+                    _ => Rval::None,
+                }
+            } else {
+                self.evaluate(value, None, Some("this"), false)
+            };
+            if &**name == "comment"
+                && let Rval::Scalar(text) = &evaluated
+            {
+                let shown = text.replace("$(this.promiser)", &promiser).replace("${this.promiser}", &promiser);
+                comment = Some(shown.into());
+            }
+            attributes.push((Rc::clone(name), evaluated));
+            if self.stopped() {
+                return None;
+            }
+        }
+        Some(Expanded { promise: Rc::clone(promise), promiser, promisee, attributes, comment })
+    }
+
+    // The truth of `if` and kin, and what the attribute became.
+    fn check_condition(&mut self, value: &Rval) -> (Option<bool>, Rval) {
+        let evaluated = self.evaluate(value, None, Some("this"), false);
+        let holds = match &evaluated {
+            Rval::Scalar(text) if !text.contains(['$', '@']) => self.check_expression(text),
+            _ => None,
+        };
+        (holds, evaluated)
+    }
+
+    fn missing_dependency(&self, promise: &Promise, wanted: &Rval) -> bool {
+        let Rval::List(items) = wanted else { return false };
+        for item in items.iter() {
+            let Some(handle) = item.as_scalar() else { continue };
+            let qualified = handle.contains(':') || &*promise.bundle.namespace == "default";
+            let known = if qualified {
+                let key = handle.strip_prefix("default:").unwrap_or(handle);
+                self.handles.contains(key) || self.handles.contains(&*canonify_class(key))
+            } else {
+                self.handles.contains(&*format!("{}:{handle}", promise.bundle.namespace))
+            };
+            if !known {
+                log!(self, Verbose, "Skipping promise '{}', as promise dependency '{handle}' has not yet been kept", promise.promiser);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Remembers that a promise with a handle was kept, for `depends_on`.
+    pub(crate) fn note_handle(&mut self, expanded: &Expanded, outcome: Outcome) {
+        if !matches!(outcome, Outcome::Kept | Outcome::Repaired) {
+            return;
+        }
+        let Some(handle) = expanded.scalar("handle") else { return };
+        let namespace = &expanded.promise.bundle.namespace;
+        let key: Str = if &**namespace == "default" { Rc::clone(handle) } else { format!("{namespace}:{handle}").into() };
+        self.handles.insert(key);
+    }
+
+    /// Calls a function given as a right-hand side; other values are returned expanded.
+    pub(crate) fn call(&mut self, call: &Rc<Call>) -> Option<Rval> {
+        self.call_function(call)
+    }
+}
+
+fn has_naked(items: &[Rval]) -> bool {
+    items.iter().any(|item| matches!(item, Rval::Scalar(text) if text.starts_with('@')))
+}
+
+/// Sets an attribute, replacing an earlier one of the same name.
+pub(crate) fn set(attributes: &mut Vec<(Str, Rval)>, name: Str, value: Rval) {
+    match attributes.iter_mut().find(|(known, _)| *known == name) {
+        Some((_, old)) => *old = value,
+        None => attributes.push((name, value)),
+    }
+}
+
+// Replaces parameters of an inherited body by what the child gave, as text.
+fn rewrite_rval(value: &Rval, rewrite: &[(Str, Str)]) -> Rval {
+    if rewrite.is_empty() {
+        return value.clone();
+    }
+    let text = |source: &Str| -> Str {
+        let mut out = source.to_string();
+        for (name, arg) in rewrite {
+            for (open, close) in [('(', ')'), ('{', '}')] {
+                for lead in ['$', '@'] {
+                    let reference = format!("{lead}{open}{name}{close}");
+                    if out.contains(&reference) {
+                        out = out.replace(&reference, arg);
+                    }
+                }
+            }
+        }
+        out.into()
+    };
+    match value {
+        Rval::Scalar(source) => Rval::Scalar(text(source)),
+        Rval::List(items) => Rval::List(items.iter().map(|item| rewrite_rval(item, rewrite)).collect()),
+        Rval::Call(call) => Rval::Call(Rc::new(Call {
+            name: text(&call.name),
+            args: call.args.iter().map(|arg| rewrite_rval(arg, rewrite)).collect(),
+        })),
+        other => other.clone(),
+    }
+}

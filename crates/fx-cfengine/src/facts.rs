@@ -1,0 +1,339 @@
+//! CFEngine's view of the machine: hard classes, `sys.*` and `const.*`, from neutral facts.
+
+use std::net::IpAddr;
+use std::rc::Rc;
+
+use fx_facts::Facts;
+
+use crate::clock;
+use crate::eval::Context;
+use crate::eval::value::{DataType, Value};
+use crate::json::{Json, Object};
+use crate::text::{Str, canonify, from_path, os, path};
+
+const MONTHS: [&str; 12] = [
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+];
+const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+
+fn tags(text: &str) -> Rc<[Str]> {
+    text.split(',').map(Into::into).collect()
+}
+
+impl Context<'_> {
+    /// Defines everything known about the machine before policy is read.
+    pub(crate) fn discover(&mut self) {
+        let facts = Facts::new(self.run.host);
+        let agent = tags("source=agent");
+        let kind = match self.config.component {
+            crate::load::lower::Component::Agent => "agent",
+            crate::load::lower::Component::Promises => "common",
+        };
+        self.put_hard("any", &agent);
+        self.put_hard(kind, &tags("cfe_internal,source=agent"));
+        self.discover_time();
+        self.discover_constants();
+        self.discover_paths();
+        self.discover_system(&facts);
+        self.discover_network(&facts);
+        for class in ["cfengine", "cfengine_3", "cfengine_3_21", "cfengine_3_21_0", "community_edition", "compiled_on_linux_gnu"] {
+            self.put_hard(class, &tags("inventory,attribute_name=none,source=agent"));
+        }
+        for feature in ["yaml", "xml", "tls_1_0", "tls_1_1", "tls_1_2", "tls_1_3", "def_json_preparse", "copyfrom_restrict_keys", "host_specific_data_load"] {
+            let mut name = String::from("feature");
+            self.put_hard(&name, &agent);
+            for part in feature.split('_') {
+                name.push('_');
+                name.push_str(part);
+                self.put_hard(&name, &agent);
+            }
+        }
+        let environment = tags("cfe_internal,source=environment");
+        if self.config.dry_run {
+            self.put_hard("opt_dry_run", &environment);
+        }
+        for (level, class) in [(fx_engine::Level::Info, "inform_mode"), (fx_engine::Level::Verbose, "verbose_mode"), (fx_engine::Level::Debug, "debug_mode")] {
+            if self.config.level >= level {
+                self.put_hard(class, &environment);
+            }
+        }
+    }
+
+    fn sys(&mut self, name: &str, value: impl Into<Str>) {
+        self.vars.put_string("sys", name, value, &tags("source=agent"));
+    }
+
+    fn sys_tagged(&mut self, name: &str, value: impl Into<Str>, text: &str) {
+        self.vars.put_string("sys", name, value, &tags(text));
+    }
+
+    fn discover_constants(&mut self) {
+        for (name, value) in [("dollar", "$"), ("at", "@"), ("n", "\n"), ("r", "\r"), ("t", "\t"), ("endl", "\n"), ("dirsep", "/")] {
+            self.vars.put_string("const", name, value, &tags("source=agent"));
+        }
+        self.vars.put_string("const", "linesep", "\n", &tags("source=agent"));
+    }
+
+    fn discover_time(&mut self) {
+        let now = self.host().now().secs;
+        let label = tags("time_based,cfengine_internal_time_based_autoremove,source=agent");
+        for (utc, prefix) in [(false, ""), (true, "GMT_")] {
+            let Some(at) = clock::zoned(self, now, utc) else { continue };
+            let (hour, minute) = (i64::from(at.hour()), i64::from(at.minute()));
+            let shift = match hour {
+                0..6 => "Night",
+                6..12 => "Morning",
+                12..18 => "Afternoon",
+                _ => "Evening",
+            };
+            let five = minute / 5 * 5;
+            let quarter = minute / 15 + 1;
+            let weekday = DAYS[at.weekday().to_monday_zero_offset() as usize];
+            let month = MONTHS[(at.month() - 1) as usize];
+            for class in [
+                format!("Lcycle_{}", at.year() % 3),
+                format!("Yr{:04}", at.year()),
+                month.to_owned(),
+                format!("Day{}", at.day()),
+                weekday.to_owned(),
+                format!("Hr{hour:02}"),
+                shift.to_owned(),
+                format!("Q{quarter}"),
+                format!("Hr{hour:02}_Q{quarter}"),
+                format!("Min{minute:02}"),
+                format!("Min{five:02}_{:02}", (five + 5) % 60),
+            ] {
+                self.put_hard(&format!("{prefix}{class}"), &label);
+            }
+        }
+        let date = clock::format(self, now, false, "%a %b %e %H:%M:%S %Y").unwrap_or_default();
+        self.sys_tagged("date", date.as_str(), "time_based,source=agent");
+        self.sys_tagged("cdate", canonify(&date), "time_based,source=agent");
+        self.sys_tagged("systime", now.to_string(), "time_based,source=agent");
+        self.sys_tagged("sysday", (now / 86400).to_string(), "time_based,source=agent");
+    }
+
+    fn discover_paths(&mut self) {
+        let paths = Rc::clone(&self.config.paths);
+        let inputs = paths.inputs.clone();
+        for (name, value) in [
+            ("workdir", paths.workdir.clone()),
+            ("inputdir", inputs.clone()),
+            ("masterdir", paths.masterfiles.clone()),
+            ("statedir", paths.state.clone()),
+            ("bindir", paths.bin.clone()),
+            ("moduledir", paths.modules.clone()),
+            ("logdir", paths.logs.clone()),
+            ("piddir", paths.pids.clone()),
+            ("libdir", format!("{inputs}/lib")),
+            ("local_libdir", "lib".to_owned()),
+            ("default_policy_path", format!("{inputs}/promises.cf")),
+            ("failsafe_policy_path", format!("{inputs}/failsafe.cf")),
+            ("update_policy_path", format!("{inputs}/update.cf")),
+            ("policy_entry_filename", paths.entry.clone()),
+            ("policy_entry_dirname", paths.entry_dir.clone()),
+            ("policy_entry_basename", paths.entry.rsplit('/').next().unwrap_or_default().to_owned()),
+            ("cf_version", "3.21.0".to_owned()),
+            ("cf_version_major", "3".to_owned()),
+            ("cf_version_minor", "21".to_owned()),
+            ("cf_version_patch", "0".to_owned()),
+            ("cf_version_release", "1".to_owned()),
+            ("crontab", "/var/spool/cron/crontabs/root".to_owned()),
+            ("doc_root", "/var/www".to_owned()),
+            ("exports", "/etc/exports".to_owned()),
+            ("fstab", "/etc/fstab".to_owned()),
+            ("maildir", "/var/spool/mail".to_owned()),
+            ("resolv", "/etc/resolv.conf".to_owned()),
+        ] {
+            self.sys(name, value);
+        }
+        for tool in [
+            "cf-agent", "cf-promises", "cf-serverd", "cf-execd", "cf-key", "cf-secret", "cf-net", "cf-check",
+            "cf-runagent", "cf-monitord", "cf-hub", "cf-upgrade", "rpmvercmp", "cf-twin",
+        ] {
+            let file = format!("{}/{tool}", paths.bin);
+            if self.host().stat(&path(&file)).is_ok() {
+                let name = tool.replace('-', "_");
+                self.sys_tagged(&name, format!("\"{file}\""), "cfe_internal,source=agent");
+                if tool == "cf-agent" {
+                    self.sys_tagged("cf_twin", format!("\"{file}\""), "cfe_internal,source=agent");
+                }
+            }
+        }
+        if let Ok(bytes) = self.host().read(&path(&format!("{}/policy_server.dat", paths.workdir))) {
+            let server = crate::text::decode(&bytes).trim().to_owned();
+            self.sys("policy_hub", server);
+            self.sys("policy_hub_port", "5308");
+        }
+    }
+
+    fn discover_system(&mut self, facts: &Facts<'_>) {
+        let kernel = facts.kernel().clone();
+        let release = facts.os().clone();
+        let machine = kernel.machine.clone();
+        let system = kernel.sysname.to_ascii_lowercase();
+        self.sys_tagged("arch", machine.as_str(), "inventory,source=agent,attribute_name=Architecture");
+        self.sys_tagged("class", system.as_str(), "inventory,source=agent,attribute_name=Kernel");
+        self.sys("os", system.as_str());
+        self.sys_tagged("release", kernel.release.as_str(), "inventory,source=agent,attribute_name=Kernel Release");
+        self.sys("version", kernel.version.as_str());
+        self.sys("ostype", format!("{system}_{machine}"));
+        let long = canonify(&format!("{system}_{machine}_{}_{}", kernel.release, kernel.version));
+        self.sys("long_arch", long.as_str());
+        let agent = tags("source=agent");
+        for class in [
+            system.clone(),
+            machine.clone(),
+            format!("{system}_{machine}"),
+            format!("{system}_{}", kernel.release),
+            format!("{system}_{machine}_{}", kernel.release),
+            long,
+        ] {
+            self.put_hard(&class, &agent);
+        }
+        self.put_hard("64_bit", &agent);
+        let cpus = facts.cpu().models.len().max(1);
+        self.sys_tagged("cpus", cpus.to_string(), "inventory,source=agent,attribute_name=CPU logical cores");
+        self.put_hard(&if cpus == 1 { "1_cpu".to_owned() } else { format!("{cpus}_cpus") }, &agent);
+        self.discover_distribution(&release);
+        let uptime = facts.uptime().seconds / 60;
+        self.sys_tagged("uptime", uptime.to_string(), "inventory,time_based,source=agent,attribute_name=Uptime minutes");
+        self.discover_user();
+    }
+
+    fn discover_distribution(&mut self, release: &fx_facts::Os) {
+        let id = release.id.replace(['-', ' '], "_");
+        let major = release.version.split('.').next().unwrap_or_default().to_owned();
+        let flavor = if major.is_empty() { id.clone() } else { format!("{id}_{major}") };
+        let label = tags("inventory,attribute_name=none,source=agent");
+        self.put_hard(&id, &label);
+        self.put_hard(&flavor, &label);
+        let full = if release.full_version.is_empty() { &release.version } else { &release.full_version };
+        self.put_hard(&format!("{id}_{full}"), &label);
+        for like in &release.like {
+            self.put_hard(like, &label);
+        }
+        if release.family == "redhat" {
+            self.put_hard("redhat", &label);
+        }
+        self.sys_tagged("flavor", flavor.as_str(), "inventory,source=agent,attribute_name=none");
+        self.sys("flavour", flavor);
+        let human = match release.id.as_str() {
+            "debian" => "Debian".to_owned(),
+            "ubuntu" => "Ubuntu".to_owned(),
+            "rhel" => "RHEL".to_owned(),
+            "centos" => "CentOS".to_owned(),
+            _ => release.name.clone(),
+        };
+        self.sys("os_name_human", human);
+        self.sys("os_version_major", major);
+        let mut object = Object::new();
+        if let Ok(bytes) = self.host().read(&path("/etc/os-release")) {
+            for line in crate::text::decode(&bytes).lines() {
+                if let Some((key, value)) = line.split_once('=') {
+                    object.insert(key.into(), Json::Str(value.trim_matches('"').into()));
+                }
+            }
+        }
+        self.vars.put("sys", "os_release", DataType::Data, Value::Data(Rc::new(Json::Object(object))), &tags("source=agent"));
+    }
+
+    fn discover_user(&mut self) {
+        let uid = self.host().euid();
+        let Some(user) = self.host().user_by_id(uid).ok().flatten() else { return };
+        let mut object = Object::new();
+        object.insert("username".into(), Json::str(&user.name));
+        object.insert("description".into(), Json::str(&user.comment));
+        object.insert("home_dir".into(), Json::Str(from_path(&user.home).into()));
+        object.insert("shell".into(), Json::Str(from_path(&user.shell).into()));
+        object.insert("uid".into(), Json::Int(i64::from(user.uid)));
+        object.insert("gid".into(), Json::Int(i64::from(user.gid)));
+        let data = Value::Data(Rc::new(Json::Object(object)));
+        self.vars.put("sys", "user_data", DataType::Data, data, &tags("source=agent,user_info"));
+    }
+
+    fn discover_network(&mut self, facts: &Facts<'_>) {
+        let network = facts.network();
+        let host = network.hostname.clone();
+        let domain = network.domain.clone().unwrap_or_default();
+        let full = if domain.is_empty() { host.clone() } else { format!("{host}.{domain}") };
+        self.sys_tagged("host", facts.kernel().nodename.as_str(), "inventory,source=agent,attribute_name=none");
+        self.sys_tagged("uqhost", host.as_str(), "inventory,source=agent,attribute_name=none");
+        self.sys_tagged("fqhost", full.as_str(), "inventory,source=agent,attribute_name=Host name");
+        self.sys("domain", domain.as_str());
+        let label = tags("inventory,attribute_name=none,source=agent");
+        self.put_hard(&full, &label);
+        self.put_hard(&host, &label);
+        // Every part of the full name after a dot is a class too.
+        let mut rest = full.as_str();
+        while let Some((_, after)) = rest.split_once('.') {
+            self.put_hard(after, &label);
+            rest = after;
+        }
+        let mut addresses: Vec<Str> = Vec::new();
+        let mut macs: Vec<Str> = Vec::new();
+        let mut interfaces: Vec<Str> = Vec::new();
+        let mut first: Option<(String, String)> = None;
+        for interface in &network.interfaces {
+            if !interface.addresses.is_empty() {
+                self.put_hard(&format!("net_iface_{}", interface.name), &tags("source=agent"));
+                if interface.name != "lo" {
+                    interfaces.push(interface.name.as_str().into());
+                }
+            }
+            if let Some(mac) = &interface.mac {
+                macs.push(mac.as_str().into());
+                self.put_hard(&format!("mac_{mac}"), &label);
+                self.sys(&format!("hardware_mac[{}]", interface.name), mac.as_str());
+            }
+            for (address, _) in &interface.addresses {
+                let text = address.to_string();
+                addresses.push(text.as_str().into());
+                self.put_hard(&text, &label);
+                self.sys(&format!("ip2iface[{text}]"), interface.name.as_str());
+                match address {
+                    IpAddr::V4(v4) => {
+                        self.address_classes(&interface.name, &v4.octets(), &label);
+                        if !v4.is_loopback() && first.is_none() {
+                            first = Some((interface.name.clone(), text));
+                        }
+                    }
+                    IpAddr::V6(_) => self.put_hard(&format!("ipv6_{text}"), &label),
+                }
+            }
+        }
+        if let Some((name, address)) = first {
+            self.sys("interface", name);
+            self.sys_tagged("ipv4", address, "inventory,source=agent,attribute_name=none");
+        }
+        if let Some(gateway) = network.default_gateway {
+            self.put_hard(&format!("ipv4_gw_{gateway}"), &label);
+        }
+        let agent = tags("source=agent");
+        self.vars.put("sys", "ip_addresses", DataType::StringList, Value::List(addresses.into()), &agent);
+        let inventory = tags("inventory,source=agent,attribute_name=Interfaces");
+        self.vars.put("sys", "interfaces", DataType::StringList, Value::List(interfaces.into()), &inventory);
+        let inventory = tags("inventory,source=agent,attribute_name=MAC addresses");
+        self.vars.put("sys", "hardware_addresses", DataType::StringList, Value::List(macs.into()), &inventory);
+    }
+
+    fn address_classes(&mut self, interface: &str, octets: &[u8; 4], label: &Rc<[Str]>) {
+        let mut joined = String::new();
+        for (index, octet) in octets.iter().enumerate() {
+            if index > 0 {
+                joined.push('.');
+            }
+            joined.push_str(&octet.to_string());
+            self.put_hard(&format!("ipv4_{joined}"), label);
+            let name = if index == 3 { "ipv4".to_owned() } else { format!("ipv4_{}", index + 1) };
+            self.sys(&format!("{name}[{interface}]"), joined.as_str());
+        }
+    }
+
+    /// An environment variable as text.
+    pub(crate) fn env_text(&self, name: &str) -> Option<String> {
+        let value = self.host().var(&os(name))?;
+        Some(crate::text::decode(std::os::unix::ffi::OsStrExt::as_bytes(value.as_os_str())))
+    }
+}

@@ -1,0 +1,224 @@
+//! Every function of the language: dispatch by name, and how arguments become data.
+//!
+//! A function gets expanded arguments and returns a value, or `None` when it fails; the
+//! caller leaves the variable as it was then.
+
+pub(crate) mod data;
+mod eval_math;
+mod files;
+mod hash;
+mod list;
+mod logic;
+mod net;
+mod policy;
+mod read;
+mod string;
+mod system;
+mod time;
+
+use std::rc::Rc;
+
+use crate::eval::Context;
+use crate::eval::value::Value;
+use crate::eval::vars::{Found, Ref, split_indices};
+use crate::json::{Json, Object, put};
+use crate::policy::{Call, Rval, scope_key};
+use crate::text::{Str, naked};
+
+pub(crate) use files::{find_files, glob_match};
+pub(crate) use hash::digest_hex;
+pub(crate) use policy::default_template_data;
+
+/// Result of a function.
+pub(crate) type FnResult = Option<Rval>;
+
+/// The text of an argument; empty when it is not there or is data.
+pub(crate) fn arg(args: &[Rval], index: usize) -> &str {
+    match args.get(index) {
+        Some(Rval::Scalar(text)) => text,
+        _ => "",
+    }
+}
+
+pub(crate) fn text(value: impl Into<Str>) -> FnResult {
+    Some(Rval::Scalar(value.into()))
+}
+
+pub(crate) fn truth(value: bool) -> FnResult {
+    text(if value { "any" } else { "!any" })
+}
+
+pub(crate) fn list(items: Vec<Str>) -> FnResult {
+    Some(Rval::List(items.into_iter().map(Rval::Scalar).collect()))
+}
+
+pub(crate) fn container(json: Json) -> FnResult {
+    Some(Rval::Data(Rc::new(json)))
+}
+
+/// A right-hand side as data.
+pub(crate) fn rval_to_json(value: &Rval) -> Json {
+    match value {
+        Rval::None => Json::Null,
+        Rval::Scalar(text) => Json::Str(Rc::clone(text)),
+        Rval::List(items) => Json::Array(items.iter().map(rval_to_json).collect()),
+        Rval::Call(_) => Json::Str(value.show().into()),
+        Rval::Data(json) => (**json).clone(),
+    }
+}
+
+/// Calls a function by name.
+pub(crate) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval], call: &Rc<Call>) -> FnResult {
+    match name {
+        "and" | "or" | "not" | "xor" | "ifelse" | "classmatch" | "classesmatching" | "countclassesmatching"
+        | "classify" | "isvariable" | "strcmp" | "regcmp" | "islessthan" | "isgreaterthan" | "splayclass"
+        | "hostrange" | "cf_version_maximum" | "cf_version_minimum" | "cf_version_after" | "cf_version_at"
+        | "cf_version_before" | "cf_version_between" | "randomint" => logic::call(ctx, name, args),
+        "concat" | "canonify" | "canonifyuniquely" | "escape" | "format" | "string_length" | "string_head"
+        | "string_tail" | "string_downcase" | "string_upcase" | "string_reverse" | "string_trim" | "string_replace"
+        | "string_split" | "splitstring" | "regex_replace" | "string" | "int" | "lastnode" | "basename" | "dirname"
+        | "translatepath" | "regextract" | "data_regextract" | "string_mustache" | "eval" | "irange" | "rrange" => {
+            string::call(ctx, name, args)
+        }
+        "join" | "length" | "sort" | "grep" | "filter" | "every" | "some" | "none" | "reglist" | "regarray"
+        | "nth" | "unique" | "reverse" | "shuffle" | "sublist" | "intersection" | "difference" | "sum" | "product"
+        | "max" | "min" | "mean" | "variance" | "getindices" | "getvalues" | "maplist" | "maparray" | "mapdata"
+        | "expandrange" | "makerule" => list::call(ctx, name, args, call),
+        "mergedata" | "parsejson" | "parseyaml" | "storejson" | "data_expand" | "datastate" | "bundlestate"
+        | "validdata" | "validjson" | "type" | "readjson" | "readyaml" | "readcsv" | "readenvfile" | "readdata"
+        | "classfiltercsv" => data::call(ctx, name, args),
+        "fileexists" | "isdir" | "islink" | "isplain" | "isexecutable" | "filestat" | "filesize" | "filesexist"
+        | "findfiles" | "findfiles_up" | "search_up" | "lsdir" | "diskfree" | "isnewerthan" | "accessedbefore"
+        | "changedbefore" => files::call(ctx, name, args),
+        "readfile" | "readstringlist" | "readintlist" | "readreallist" | "readstringarray" | "readstringarrayidx"
+        | "readintarray" | "readrealarray" | "parsestringarray" | "parsestringarrayidx" | "parseintarray"
+        | "parserealarray" | "data_readstringarray" | "data_readstringarrayidx" | "countlinesmatching" | "regline"
+        | "getfields" | "read_module_protocol" => read::call(ctx, name, args),
+        "hash" | "file_hash" | "hashmatch" | "hash_to_int" => hash::call(ctx, name, args),
+        "now" | "ago" | "accumulated" | "on" | "strftime" | "laterthan" => time::call(ctx, name, args),
+        "execresult" | "execresult_as_data" | "returnszero" | "getenv" | "getuid" | "getgid" | "getusers"
+        | "getuserinfo" | "userexists" | "groupexists" | "usemodule" | "processexists" | "findprocesses"
+        | "packagesmatching" | "packageupdatesmatching" | "sysctlvalue" | "data_sysctlvalues" | "hostinnetgroup"
+        | "registryvalue" => system::call(ctx, name, args),
+        "bundlesmatching" | "variablesmatching" | "variablesmatching_as_data" | "getvariablemetatags"
+        | "getclassmetatags" | "callstack_callers" | "callstack_promisers" | "hostsseen" | "hostswithclass"
+        | "hubknowledge" | "peers" | "peerleader" | "peerleaders" | "remotescalar" | "remoteclassesmatching" => {
+            policy::call(ctx, name, args)
+        }
+        "host2ip" | "ip2host" | "iprange" | "isipinsubnet" | "readtcp" | "selectservers" | "url_get"
+        | "network_connections" | "ldaparray" | "ldaplist" | "ldapvalue" | "regldap" => net::call(ctx, name, args),
+        _ => {
+            ctx.error(&format!("Function '{name}' is not supported"));
+            None
+        }
+    }
+}
+
+impl Context<'_> {
+    /// A name as functions take it, qualified by the calling bundle.
+    pub(crate) fn qualify(&self, name: &str) -> (Option<Str>, Str) {
+        let reference = Ref::parse(name);
+        if reference.scope.is_some() {
+            let namespace = reference.namespace.unwrap_or("default");
+            let scope = reference.scope.unwrap_or_default();
+            return (Some(scope_key(namespace, scope)), reference.name.into());
+        }
+        let head = self.bundle_frame().map(|frame| Rc::clone(&frame.head));
+        (head.map(|head| Rc::clone(&head.scope)), reference.name.into())
+    }
+
+    /// The data an argument stands for: itself, inline JSON, or a variable of any kind.
+    pub(crate) fn data_arg(&self, value: &Rval, allow_scalars: bool) -> Option<Json> {
+        let text = match value {
+            Rval::Data(json) => return Some((**json).clone()),
+            Rval::Scalar(text) => text,
+            _ => return None,
+        };
+        let trimmed = text.trim_start();
+        if trimmed.starts_with(['{', '['])
+            && let Some(json) = Json::parse_with(text, &|word| self.variable_json(word, true))
+            && json.is_container()
+        {
+            return Some(json);
+        }
+        let name = naked(text, b'@').unwrap_or(text);
+        self.variable_json(name, allow_scalars)
+    }
+
+    /// A variable, list, container or array as data.
+    pub(crate) fn variable_json(&self, name: &str, allow_scalars: bool) -> Option<Json> {
+        let name = naked(name, b'@').unwrap_or(name);
+        match self.lookup_function_arg(name) {
+            Some(Found::Part(json)) => return Some(json.clone()),
+            Some(Found::Variable(variable)) => match &variable.value {
+                Value::List(_) | Value::Data(_) => return Some(variable.value.to_json()),
+                Value::Scalar(text) if allow_scalars => return Some(Json::Str(Rc::clone(text))),
+                Value::Scalar(_) => {}
+            },
+            None => {}
+        }
+        self.array_json(name)
+    }
+
+    // As ResolveAndQualifyVarName does: an unqualified name belongs to the calling bundle.
+    pub(crate) fn lookup_function_arg(&self, name: &str) -> Option<Found<'_>> {
+        let reference = Ref::parse(name);
+        if reference.scope.is_none()
+            && let Some(frame) = self.bundle_frame()
+        {
+            let scope = match reference.namespace {
+                Some(namespace) => scope_key(namespace, &frame.head.name),
+                None => Rc::clone(&frame.head.scope),
+            };
+            return self.vars.get(&scope, reference.name).or_else(|| self.lookup(name, None, None));
+        }
+        self.lookup(name, None, None)
+    }
+
+    /// Array elements `name[…]` as an object.
+    pub(crate) fn array_json(&self, name: &str) -> Option<Json> {
+        let (scope, base) = self.qualify(name);
+        let scope = self.vars.scope(&scope?)?;
+        if scope.elements == 0 {
+            return None;
+        }
+        let depth = base.find('[').and_then(|at| split_indices(&base[at..])).map_or(0, |indices| indices.len());
+        let mut object = Object::new();
+        for (key, variable) in &scope.vars {
+            let Some(rest) = key.strip_prefix(&*base) else { continue };
+            if !rest.starts_with('[') {
+                continue;
+            }
+            let Some(indices) = key.find('[').and_then(|at| split_indices(&key[at..])) else { continue };
+            insert_path(&mut object, &indices[depth..], &variable.value);
+        }
+        (!object.is_empty()).then_some(Json::Object(object))
+    }
+}
+
+fn insert_path(object: &mut Object, path: &[&str], value: &Value) {
+    match path {
+        [] => {}
+        [last] => {
+            if matches!(object.get(*last), Some(Json::Object(_))) && matches!(value, Value::Scalar(_)) {
+                return;
+            }
+            if !matches!(value, Value::Data(_)) {
+                put(object, (*last).into(), value.to_json());
+            }
+        }
+        [first, rest @ ..] => {
+            if !matches!(object.get(*first), Some(Json::Object(_))) {
+                put(object, (*first).into(), Json::Object(Object::new()));
+            }
+            if let Some(Json::Object(inner)) = object.get_mut(*first) {
+                insert_path(inner, rest, value);
+            }
+        }
+    }
+}
+
+/// Primitive children as text, nulls left out.
+pub(crate) fn primitives(json: &Json) -> Vec<Str> {
+    json.values().filter(|value| **value != Json::Null).filter_map(Json::primitive).collect()
+}

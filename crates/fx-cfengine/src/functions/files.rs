@@ -1,0 +1,343 @@
+//! Questions about files: existence, kind, status, names that match.
+
+use std::rc::Rc;
+
+use fx_host::{Kind, Meta};
+
+use crate::eval::Context;
+use crate::json::Json;
+use crate::policy::Rval;
+use crate::regex;
+use crate::text::{Str, decode, from_path, int_from, path};
+
+use super::{FnResult, arg, container, list, primitives, text, truth};
+
+pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
+    let file = arg(args, 0);
+    match name {
+        "fileexists" | "isdir" | "islink" | "isplain" | "isexecutable" | "filesize" => {
+            let Ok(Some(meta)) = ctx.host().lstat_opt(&path(file)) else {
+                return if name == "filesize" { None } else { truth(false) };
+            };
+            match name {
+                "fileexists" => truth(true),
+                "isdir" => truth(meta.is_dir()),
+                "islink" => truth(meta.is_symlink()),
+                "isplain" => truth(meta.is_file()),
+                "isexecutable" => truth(ctx.host().stat(&path(file)).is_ok_and(|meta| executable(ctx, &meta))),
+                _ => text(meta.size.to_string()),
+            }
+        }
+        "filestat" => stat(ctx, file, arg(args, 1)),
+        "filesexist" => {
+            let names = primitives(&ctx.data_arg(args.first()?, false)?);
+            truth(!names.is_empty() && names.iter().all(|name| ctx.host().stat(&path(name)).is_ok()))
+        }
+        "findfiles" => {
+            let mut found: Vec<Str> = Vec::new();
+            for index in 0..args.len() {
+                let pattern = arg(args, index);
+                if !pattern.starts_with('/') {
+                    ctx.warning(&format!("Non-absolute path in findfiles(), skipping: {pattern}"));
+                    continue;
+                }
+                for file in find_files(ctx, pattern) {
+                    let file: Str = file.into();
+                    if !found.contains(&file) {
+                        found.push(file);
+                    }
+                }
+            }
+            list(found)
+        }
+        "findfiles_up" | "search_up" => find_up(ctx, args),
+        "lsdir" => {
+            let pattern = arg(args, 1);
+            let full = crate::text::bool_from(arg(args, 2))?;
+            match ctx.host().list(&path(file)) {
+                Err(error) => {
+                    ctx.error(&format!("Directory '{file}' could not be accessed in lsdir(), ({error})"));
+                    list(Vec::new())
+                }
+                Ok(entries) => {
+                    let names = [".".to_owned(), "..".to_owned()]
+                        .into_iter()
+                        .chain(entries.iter().map(|entry| from_path(std::path::Path::new(&entry.name))));
+                    let matching = names.filter(|name| pattern.is_empty() || regex::full(pattern, name));
+                    list(matching.map(|name| if full { format!("{file}/{name}").into() } else { name.into() }).collect())
+                }
+            }
+        }
+        "diskfree" => text((ctx.host().space(&path(file), std::time::Duration::from_secs(10)).ok()?.available / 1024).to_string()),
+        "isnewerthan" | "accessedbefore" | "changedbefore" => compare(ctx, name, file, arg(args, 1)),
+        _ => None,
+    }
+}
+
+fn executable(ctx: &Context<'_>, meta: &Meta) -> bool {
+    if ctx.host().euid() == 0 {
+        return meta.is_dir() || meta.mode & 0o111 != 0;
+    }
+    let bits = if meta.uid == ctx.host().euid() {
+        0o100
+    } else if meta.gid == ctx.host().egid() {
+        0o010
+    } else {
+        0o001
+    };
+    meta.mode & bits != 0
+}
+
+fn compare(ctx: &Context<'_>, name: &str, first: &str, second: &str) -> FnResult {
+    let a = ctx.host().stat(&path(first)).ok()?;
+    let b = ctx.host().stat(&path(second)).ok()?;
+    truth(match name {
+        "isnewerthan" => a.mtime.secs > b.mtime.secs,
+        "accessedbefore" => a.atime.secs < b.atime.secs,
+        _ => a.ctime.secs < b.ctime.secs,
+    })
+}
+
+fn type_bits(kind: Kind) -> u32 {
+    match kind {
+        Kind::File => 0o100_000,
+        Kind::Directory => 0o040_000,
+        Kind::Symlink => 0o120_000,
+        Kind::Fifo => 0o010_000,
+        Kind::Socket => 0o140_000,
+        Kind::CharDevice => 0o020_000,
+        Kind::BlockDevice => 0o060_000,
+    }
+}
+
+fn permission_string(meta: &Meta) -> String {
+    let kind = match meta.kind {
+        Kind::File => '-',
+        Kind::Directory => 'd',
+        Kind::Symlink => 'l',
+        Kind::Fifo => 'p',
+        Kind::Socket => 's',
+        Kind::CharDevice => 'c',
+        Kind::BlockDevice => 'b',
+    };
+    let mut out = String::from(kind);
+    for (shift, special, set, unset) in [(6, 0o4000, 's', 'S'), (3, 0o2000, 's', 'S'), (0, 0o1000, 't', 'T')] {
+        let bits = (meta.mode >> shift) & 7;
+        out.push(if bits & 4 != 0 { 'r' } else { '-' });
+        out.push(if bits & 2 != 0 { 'w' } else { '-' });
+        out.push(match (bits & 1 != 0, meta.mode & special != 0) {
+            (true, true) => set,
+            (false, true) => unset,
+            (true, false) => 'x',
+            (false, false) => '-',
+        });
+    }
+    out
+}
+
+fn stat(ctx: &Context<'_>, file: &str, field: &str) -> FnResult {
+    let meta = ctx.host().lstat(&path(file)).ok()?;
+    let base = file.rsplit('/').next().unwrap_or(file);
+    text(match field {
+        "size" => meta.size.to_string(),
+        "gid" => meta.gid.to_string(),
+        "uid" => meta.uid.to_string(),
+        "ino" => meta.ino.to_string(),
+        "nlink" => meta.nlink.to_string(),
+        "ctime" => meta.ctime.secs.to_string(),
+        "mtime" => meta.mtime.secs.to_string(),
+        "atime" => meta.atime.secs.to_string(),
+        "permstr" => permission_string(&meta),
+        "permoct" => format!("{:o}", meta.mode),
+        "modeoct" => format!("{:o}", type_bits(meta.kind) | meta.mode),
+        "mode" => (type_bits(meta.kind) | meta.mode).to_string(),
+        "type" => match meta.kind {
+            Kind::File => "regular file",
+            Kind::Directory => "directory",
+            Kind::Symlink => "symlink",
+            Kind::Fifo => "FIFO/pipe",
+            Kind::Socket => "socket",
+            Kind::CharDevice => "character device",
+            Kind::BlockDevice => "block device",
+        }
+        .to_owned(),
+        "devno" => meta.dev.to_string(),
+        "dev_minor" => ((meta.dev & 0xff) | ((meta.dev >> 12) & 0xff_ff00)).to_string(),
+        "dev_major" => (((meta.dev >> 8) & 0xfff) | ((meta.dev >> 32) & 0xffff_f000)).to_string(),
+        "basename" => base.to_owned(),
+        "dirname" => super::string::dirname(file),
+        "linktarget" | "linktarget_shallow" => {
+            if !meta.is_symlink() {
+                file.to_owned()
+            } else if field == "linktarget_shallow" {
+                from_path(&ctx.host().read_link(&path(file)).ok()?)
+            } else {
+                from_path(&follow(ctx, file)?)
+            }
+        }
+        "xattr" => {
+            let names = ctx.host().xattrs(&path(file)).unwrap_or_default();
+            let mut out = String::new();
+            for name in names {
+                let name = decode(std::os::unix::ffi::OsStrExt::as_bytes(name.as_os_str()));
+                if let Ok(Some(value)) = ctx.host().xattr(&path(file), &name) {
+                    out.push_str(&format!("{name}={}\n", decode(&value)));
+                }
+            }
+            out
+        }
+        _ => return None,
+    })
+}
+
+// Follows links by name, so that a dangling one gives its last target.
+fn follow(ctx: &Context<'_>, file: &str) -> Option<std::path::PathBuf> {
+    let mut at = path(file);
+    for _ in 0..32 {
+        match ctx.host().lstat(&at) {
+            Ok(meta) if meta.is_symlink() => {
+                let target = ctx.host().read_link(&at).ok()?;
+                at = if target.is_absolute() { target } else { at.parent()?.join(target) };
+            }
+            _ => return Some(at),
+        }
+    }
+    Some(at)
+}
+
+/// Files a glob names, sorted; `**` stands for up to six levels of directories.
+pub(crate) fn find_files(ctx: &Context<'_>, pattern: &str) -> Vec<String> {
+    let mut out = Vec::new();
+    for alternative in expand_braces(pattern) {
+        if alternative.contains("**") {
+            for level in 0..=6 {
+                let replacement = match level {
+                    0 => ".".to_owned(),
+                    level => vec!["*"; level].join("/"),
+                };
+                let mut candidate = alternative.replace("**", &replacement);
+                candidate = candidate.replace("/./", "/");
+                glob(ctx, &candidate, &mut out);
+            }
+        } else {
+            glob(ctx, &alternative, &mut out);
+        }
+    }
+    out.sort();
+    out.dedup();
+    out
+}
+
+fn expand_braces(pattern: &str) -> Vec<String> {
+    let Some(open) = pattern.find('{') else { return vec![pattern.to_owned()] };
+    let Some(close) = pattern[open..].find('}').map(|at| at + open) else { return vec![pattern.to_owned()] };
+    let mut out = Vec::new();
+    for part in pattern[open + 1..close].split(',') {
+        out.extend(expand_braces(&format!("{}{part}{}", &pattern[..open], &pattern[close + 1..])));
+    }
+    out
+}
+
+fn glob(ctx: &Context<'_>, pattern: &str, out: &mut Vec<String>) {
+    let trailing = pattern.ends_with('/') && pattern.len() > 1;
+    let parts: Vec<&str> = pattern.split('/').filter(|part| !part.is_empty()).collect();
+    let mut paths: Vec<String> = vec![String::new()];
+    for (index, part) in parts.iter().enumerate() {
+        let last = index + 1 == parts.len();
+        let mut next = Vec::new();
+        for base in &paths {
+            if !part.contains(['*', '?', '[']) {
+                let candidate = format!("{base}/{part}");
+                if !last || ctx.host().lstat(&path(&candidate)).is_ok() {
+                    next.push(candidate);
+                }
+                continue;
+            }
+            let dir = if base.is_empty() { "/" } else { base };
+            let Ok(entries) = ctx.host().list(&path(dir)) else { continue };
+            for entry in entries {
+                let name = from_path(std::path::Path::new(&entry.name));
+                if name.starts_with('.') && !part.starts_with('.') {
+                    continue;
+                }
+                if glob_match(part, &name) {
+                    let candidate = format!("{base}/{name}");
+                    if last || ctx.host().stat(&path(&candidate)).is_ok_and(|meta| meta.is_dir()) {
+                        next.push(candidate);
+                    }
+                }
+            }
+        }
+        paths = next;
+    }
+    if trailing {
+        paths.retain(|candidate| ctx.host().stat(&path(candidate)).is_ok_and(|meta| meta.is_dir()));
+    }
+    out.extend(paths.into_iter().filter(|path| !path.is_empty()));
+}
+
+/// Whether a name matches one component of a glob.
+pub(crate) fn glob_match(pattern: &str, name: &str) -> bool {
+    let mut out = String::from("^");
+    let mut chars = pattern.chars().peekable();
+    while let Some(char) = chars.next() {
+        match char {
+            '*' => out.push_str(".*"),
+            '?' => out.push('.'),
+            '[' => {
+                out.push('[');
+                if chars.peek() == Some(&'!') {
+                    chars.next();
+                    out.push('^');
+                }
+                for inner in chars.by_ref() {
+                    out.push(inner);
+                    if inner == ']' {
+                        break;
+                    }
+                }
+            }
+            char if char.is_ascii_alphanumeric() || !char.is_ascii() => out.push(char),
+            char => {
+                out.push('\\');
+                out.push(char);
+            }
+        }
+    }
+    out.push('$');
+    regex::find(&out, name).is_some()
+}
+
+fn find_up(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
+    let pattern = arg(args, 1);
+    let levels = if args.len() > 2 { int_from(arg(args, 2))? } else { 999_999_999 };
+    if pattern.starts_with('/') || pattern.ends_with('/') || pattern.is_empty() {
+        return None;
+    }
+    let mut dir = arg(args, 0).trim_end_matches('/').to_owned();
+    let mut found = Vec::new();
+    for _ in 0..=levels.max(0) {
+        let mut matches = find_files(ctx, &format!("{dir}/{pattern}"));
+        matches.sort();
+        found.extend(matches.into_iter().map(|file| Json::Str(Rc::from(file.as_str()))));
+        match dir.rfind('/') {
+            Some(at) => dir.truncate(at),
+            None => break,
+        }
+    }
+    container(Json::Array(found))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn globs_match_one_component() {
+        let table = [("*.cf", "a.cf", true), ("a?c", "abc", true), ("[!a]x", "bx", true), ("a.c", "abc", false)];
+        for (pattern, name, expected) in table {
+            assert_eq!(glob_match(pattern, name), expected, "{pattern} {name}");
+        }
+        assert_eq!(expand_braces("/a/{b,c}/d"), ["/a/b/d", "/a/c/d"]);
+    }
+}

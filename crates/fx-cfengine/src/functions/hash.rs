@@ -1,0 +1,59 @@
+//! Digests of text and files.
+
+use sha2::Digest;
+
+use crate::eval::Context;
+use crate::policy::Rval;
+use crate::text::{encode, int_from, path};
+
+use super::{FnResult, arg, text, truth};
+
+pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
+    match name {
+        "hash" => text(digest_hex(arg(args, 1), &encode(arg(args, 0)))?),
+        "file_hash" => {
+            let bytes = ctx.host().read(&path(arg(args, 0))).unwrap_or_default();
+            text(digest_hex(arg(args, 1), &bytes)?)
+        }
+        "hashmatch" => {
+            let Ok(bytes) = ctx.host().read(&path(arg(args, 0))) else { return truth(false) };
+            truth(digest_hex(arg(args, 1), &bytes)?.eq_ignore_ascii_case(arg(args, 2)))
+        }
+        "hash_to_int" => {
+            let (low, high) = (int_from(arg(args, 0))?, int_from(arg(args, 1))?);
+            if high <= low {
+                return text(low.to_string());
+            }
+            let digest = digest_hex("sha256", &encode(arg(args, 2)))?;
+            let number = u64::from_str_radix(&digest[..15], 16).ok()?;
+            text((low + (number % (high - low) as u64) as i64).to_string())
+        }
+        _ => None,
+    }
+}
+
+/// A digest in hexadecimal; `None` for an unknown method.
+pub(crate) fn digest_hex(method: &str, bytes: &[u8]) -> Option<String> {
+    let hex = |digest: &[u8]| digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    Some(match method {
+        "md5" => hex(&md5::Md5::digest(bytes)),
+        "sha1" => hex(&sha1::Sha1::digest(bytes)),
+        "sha224" => hex(&sha2::Sha224::digest(bytes)),
+        "sha256" | "best" => hex(&sha2::Sha256::digest(bytes)),
+        "sha384" => hex(&sha2::Sha384::digest(bytes)),
+        "sha512" => hex(&sha2::Sha512::digest(bytes)),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digests_are_those_of_the_methods() {
+        assert_eq!(digest_hex("md5", b"").as_deref(), Some("d41d8cd98f00b204e9800998ecf8427e"));
+        assert_eq!(digest_hex("sha1", b"abc").as_deref(), Some("a9993e364706816aba3e25717850c26c9cd0d89d"));
+        assert_eq!(digest_hex("nope", b""), None);
+    }
+}

@@ -1,0 +1,458 @@
+//! Lists and arrays: selection, order, sets, sums, and mapping.
+
+use std::rc::Rc;
+
+use rustc_hash::FxHashSet;
+
+use crate::eval::Context;
+use crate::json::{Json, Object};
+use crate::policy::{Call, Rval};
+use crate::regex;
+use crate::text::{Str, canonify, int_from, real_from};
+
+use super::{FnResult, arg, container, list, primitives, text, truth};
+
+pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval], call: &Rc<Call>) -> FnResult {
+    match name {
+        "maplist" => return map_list(ctx, call),
+        "maparray" | "mapdata" => return map_array(ctx, name, call),
+        "expandrange" => return expand_range(args),
+        "getindices" => return indices(ctx, args.first()?),
+        "getvalues" => return values(ctx, args.first()?),
+        "makerule" => return make_rule(ctx, args),
+        _ => {}
+    }
+    let at = match name {
+        "join" | "grep" | "every" | "some" | "none" => 1,
+        "filter" => 1,
+        _ => 0,
+    };
+    let allow_scalars = name == "length" && false;
+    let json = ctx.data_arg(args.get(at)?, allow_scalars)?;
+    if !json.is_container() {
+        ctx.verbose(&format!("Function '{name}', argument '{}' was not a data container or list", arg(args, at)));
+        return None;
+    }
+    match name {
+        "join" => text(join(&json, arg(args, 0))),
+        "length" => text(json.len().to_string()),
+        "sort" => sort(&json, if args.len() > 1 { arg(args, 1) } else { "lex" }),
+        "grep" => {
+            regex::compile(arg(args, 0))?;
+            list(primitives(&json).into_iter().filter(|item| regex::full(arg(args, 0), item)).collect())
+        }
+        "filter" => filter(&json, args),
+        "every" | "some" | "none" => {
+            regex::compile(arg(args, 0))?;
+            truth(count(name, &json, arg(args, 0)))
+        }
+        "reglist" | "regarray" => {
+            regex::compile(arg(args, 1))?;
+            truth(primitives(&json).iter().any(|item| regex::full(arg(args, 1), item)))
+        }
+        "nth" => nth(&json, arg(args, 1)),
+        "unique" => {
+            let mut seen = FxHashSet::default();
+            list(primitives(&json).into_iter().filter(|item| seen.insert(Rc::clone(item))).collect())
+        }
+        "reverse" => list(primitives(&json).into_iter().rev().collect()),
+        "shuffle" => shuffle(&json, arg(args, 1)),
+        "sublist" => sublist(&json, arg(args, 1), arg(args, 2)),
+        "intersection" | "difference" => {
+            let other = ctx.data_arg(args.get(1)?, false)?;
+            let others: FxHashSet<Str> = primitives(&other).into_iter().collect();
+            let wanted = name == "intersection";
+            list(primitives(&json).into_iter().filter(|item| others.contains(item) == wanted).collect())
+        }
+        "sum" | "product" => fold_numbers(ctx, name, &json),
+        "max" | "min" | "mean" | "variance" => fold(name, &json, arg(args, 1)),
+        _ => None,
+    }
+}
+
+fn join(json: &Json, separator: &str) -> String {
+    primitives(json).join(separator)
+}
+
+fn count(name: &str, json: &Json, pattern: &str) -> bool {
+    let items = primitives(json);
+    match name {
+        "every" => !items.is_empty() && items.iter().all(|item| regex::full(pattern, item)),
+        "some" => items.iter().any(|item| regex::full(pattern, item)),
+        _ => !items.iter().any(|item| regex::full(pattern, item)),
+    }
+}
+
+fn filter(json: &Json, args: &[Rval]) -> FnResult {
+    let pattern = arg(args, 0);
+    let is_regex = crate::text::bool_from(arg(args, 2))?;
+    let invert = crate::text::bool_from(arg(args, 3))?;
+    let max = int_from(arg(args, 4))?;
+    if is_regex {
+        regex::compile(pattern)?;
+    }
+    let found = |item: &Str| if is_regex { regex::full(pattern, item) } else { **item == *pattern };
+    list(primitives(json).into_iter().filter(|item| found(item) != invert).take(max.max(0) as usize).collect())
+}
+
+fn nth(json: &Json, index: &str) -> FnResult {
+    let item = match json {
+        Json::Object(map) => map.get(index)?,
+        Json::Array(items) => {
+            let index: i64 = index.parse().ok()?;
+            let index = if index < 0 { index + items.len() as i64 } else { index };
+            items.get(usize::try_from(index).ok()?)?
+        }
+        _ => return None,
+    };
+    text(item.primitive()?)
+}
+
+fn sublist(json: &Json, end: &str, max: &str) -> FnResult {
+    let items = primitives(json);
+    let max = int_from(max)?.max(0) as usize;
+    match end {
+        "head" => list(items.into_iter().take(max).collect()),
+        _ => {
+            let skip = items.len().saturating_sub(max);
+            list(items.into_iter().skip(skip).collect())
+        }
+    }
+}
+
+fn shuffle(json: &Json, seed: &str) -> FnResult {
+    let mut items = primitives(json);
+    let mut state = u64::from(crate::agent::promise::classes::string_hash(seed)) | 1;
+    for at in (1..items.len()).rev() {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        items.swap(at, (state % (at as u64 + 1)) as usize);
+    }
+    list(items)
+}
+
+fn sort(json: &Json, mode: &str) -> FnResult {
+    let mut items = primitives(json);
+    match mode {
+        "int" => items.sort_by_key(|item| int_from(item).unwrap_or(0)),
+        "real" => items.sort_by(|a, b| {
+            real_from(a).unwrap_or(0.0).partial_cmp(&real_from(b).unwrap_or(0.0)).unwrap_or(std::cmp::Ordering::Equal)
+        }),
+        "IP" | "ip" => items.sort_by_key(|item| ip_key(item)),
+        "MAC" | "mac" => items.sort_by_key(|item| mac_key(item)),
+        _ => items.sort_by(|a, b| crate::text::encode(a).cmp(&crate::text::encode(b))),
+    }
+    list(items)
+}
+
+// What is no address sorts before or after by its text, as the original leaves it.
+fn ip_key(text: &str) -> (u8, u128, String) {
+    let bare = text.split('/').next().unwrap_or(text);
+    match bare.parse::<std::net::IpAddr>() {
+        Ok(std::net::IpAddr::V4(address)) => (1, u128::from(u32::from(address)), text.to_owned()),
+        Ok(std::net::IpAddr::V6(address)) => (0, u128::from(address), text.to_owned()),
+        Err(_) => (2, 0, text.to_owned()),
+    }
+}
+
+fn mac_key(text: &str) -> (u8, u64, String) {
+    let hex: String = text.chars().filter(|char| !matches!(char, ':' | '-' | '.')).collect();
+    match u64::from_str_radix(&hex, 16) {
+        Ok(number) if hex.len() == 12 => (0, number, text.to_owned()),
+        _ => (1, 0, text.to_owned()),
+    }
+}
+
+fn fold_numbers(ctx: &Context<'_>, name: &str, json: &Json) -> FnResult {
+    let mut result = if name == "sum" { 0.0 } else { 1.0 };
+    for item in primitives(json) {
+        let Some(number) = real_from(&item) else {
+            ctx.error(&format!("Could not convert '{item}' to a number in {name}()"));
+            return None;
+        };
+        if name == "sum" {
+            result += number;
+        } else {
+            result *= number;
+        }
+    }
+    text(format!("{result:.6}"))
+}
+
+fn fold(name: &str, json: &Json, mode: &str) -> FnResult {
+    let items = primitives(json);
+    if matches!(name, "max" | "min") {
+        let Some(Rval::List(sorted)) = sort(json, mode) else { return None };
+        let chosen = if name == "max" { sorted.last() } else { sorted.first() };
+        return match chosen {
+            Some(Rval::Scalar(item)) => text(Rc::clone(item)),
+            _ => None,
+        };
+    }
+    if items.is_empty() {
+        return None;
+    }
+    let numbers: Vec<f64> = items.iter().map(|item| real_from(item).unwrap_or(0.0)).collect();
+    let mean = numbers.iter().sum::<f64>() / numbers.len() as f64;
+    if name == "mean" {
+        return text(format!("{mean:.6}"));
+    }
+    // Welford's form, as the original: the sample variance.
+    let square: f64 = numbers.iter().map(|number| (number - mean).powi(2)).sum();
+    let divisor = if numbers.len() > 1 { numbers.len() - 1 } else { 1 };
+    text(format!("{:.6}", square / divisor as f64))
+}
+
+fn indices(ctx: &Context<'_>, value: &Rval) -> FnResult {
+    let json = match value {
+        Rval::Data(json) => Some((**json).clone()),
+        Rval::Scalar(source) => {
+            let name = crate::text::naked(source, b'@').unwrap_or(source);
+            match ctx.lookup_function_arg(name).map(|found| found.value()) {
+                Some(crate::eval::value::Value::Data(json)) => Some((*json).clone()),
+                _ => {
+                    let inline = source.trim_start().starts_with(['{', '[']);
+                    let parsed = inline
+                        .then(|| Json::parse_with(source, &|word| ctx.variable_json(word, true)))
+                        .flatten()
+                        .filter(Json::is_container);
+                    match parsed {
+                        Some(json) => Some(json),
+                        None => return list(array_keys(ctx, name)),
+                    }
+                }
+            }
+        }
+        _ => None,
+    }?;
+    match json {
+        Json::Object(map) => list(map.keys().cloned().collect()),
+        Json::Array(items) => list((0..items.len()).map(|index| index.to_string().into()).collect()),
+        _ => list(Vec::new()),
+    }
+}
+
+fn array_keys(ctx: &Context<'_>, name: &str) -> Vec<Str> {
+    let (scope, base) = ctx.qualify(name);
+    let Some(scope) = scope.and_then(|scope| ctx.vars.scope(&scope)) else { return Vec::new() };
+    let mut keys: Vec<Str> = Vec::new();
+    if scope.elements == 0 {
+        return keys;
+    }
+    let mut seen: FxHashSet<&str> = FxHashSet::default();
+    for key in scope.vars.keys() {
+        let Some(rest) = key.strip_prefix(&*base) else { continue };
+        if !rest.starts_with('[') {
+            continue;
+        }
+        if let Some(first) = crate::eval::vars::split_indices(rest).and_then(|indices| indices.first().copied())
+            && seen.insert(first)
+        {
+            keys.push(first.into());
+        }
+    }
+    keys
+}
+
+fn values(ctx: &Context<'_>, value: &Rval) -> FnResult {
+    fn collect(json: &Json, out: &mut Vec<Str>) {
+        match json {
+            Json::Array(_) | Json::Object(_) => json.values().for_each(|child| collect(child, out)),
+            Json::Null => {}
+            primitive => out.extend(primitive.primitive()),
+        }
+    }
+    let mut out = Vec::new();
+    if let Some(json) = ctx.data_arg(value, true) {
+        collect(&json, &mut out);
+    }
+    list(out)
+}
+
+// a[1-3] style ranges.
+fn expand_range(args: &[Rval]) -> FnResult {
+    let template = arg(args, 0);
+    let step = int_from(arg(args, 1))?.max(1);
+    let open = template.find('[')?;
+    let close = template[open..].find(']')? + open;
+    let (from, to) = template[open + 1..close].split_once('-')?;
+    let (from, to): (i64, i64) = (from.trim().parse().ok()?, to.trim().parse().ok()?);
+    let (before, after) = (&template[..open], &template[close + 1..]);
+    let mut out: Vec<Str> = Vec::new();
+    let mut at = from;
+    loop {
+        if (from <= to && at > to) || (from > to && at < to) || out.len() > 1_000_000 {
+            break;
+        }
+        out.push(format!("{before}{at}{after}").into());
+        at += if from <= to { step } else { -step };
+    }
+    list(out)
+}
+
+fn make_rule(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
+    let target = arg(args, 0);
+    let sources: Vec<Str> = match args.get(1)? {
+        Rval::Scalar(source) => match ctx.data_arg(&args[1], false) {
+            Some(json) => primitives(&json),
+            None => vec![Rc::clone(source)],
+        },
+        other => primitives(&ctx.data_arg(other, false)?),
+    };
+    let mtime = |file: &str| ctx.host().stat(&crate::text::path(file)).ok().map(|meta| meta.mtime);
+    let Some(target_time) = mtime(target) else { return truth(true) };
+    let mut stale = false;
+    for source in &sources {
+        match mtime(source) {
+            None => {
+                ctx.info(&format!("Function makerule: source dependency {source} was not readable"));
+                return None;
+            }
+            Some(time) => stale |= time > target_time,
+        }
+    }
+    truth(stale)
+}
+
+// The arguments as they expand now; nested calls are made with `this` as it is now.
+fn late_args(ctx: &mut Context<'_>, call: &Call) -> Vec<Rval> {
+    let mut out = Vec::new();
+    for value in &call.args {
+        let expanded = match value {
+            Rval::Call(inner) => ctx.call(inner).unwrap_or_else(|| value.clone()),
+            other => ctx.expand_rval(other, None, None),
+        };
+        match expanded {
+            Rval::List(items) => {
+                out.push(Rval::Data(Rc::new(Json::Array(items.iter().map(super::rval_to_json).collect()))));
+            }
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+fn map_list(ctx: &mut Context<'_>, call: &Rc<Call>) -> FnResult {
+    let args = late_args(ctx, call);
+    let json = match args.get(1)? {
+        Rval::Call(_) => return None,
+        value => ctx.data_arg(value, false)?,
+    };
+    if !json.is_container() {
+        return None;
+    }
+    let mut out = Vec::new();
+    for item in primitives(&json) {
+        ctx.put_this("this", item);
+        let args = late_args(ctx, call);
+        let mapped = match args.first() {
+            Some(Rval::Scalar(template)) => ctx.expand_text(template, None, Some("this")),
+            _ => String::new(),
+        };
+        ctx.remove_this("this");
+        if mapped.contains("$(this)") || mapped.contains("${this}") {
+            return None;
+        }
+        out.push(mapped.into());
+    }
+    list(out)
+}
+
+fn map_array(ctx: &mut Context<'_>, name: &str, call: &Rc<Call>) -> FnResult {
+    let data_mode = name == "mapdata";
+    let args = late_args(ctx, call);
+    let (mode, template_at, data_at) = if data_mode { (arg(&args, 0).to_owned(), 1, 2) } else { ("none".into(), 0, 1) };
+    let json = match args.get(data_at)? {
+        Rval::Call(_) => return None,
+        value => ctx.data_arg(value, false)?,
+    };
+    if !json.is_container() {
+        ctx.error(&format!("Function '{name}' got an unexpected non-container from argument '{}'", arg(&args, data_at)));
+        return None;
+    }
+    if data_mode && mode == "json_pipe" {
+        return json_pipe(ctx, arg(&args, 1), &json);
+    }
+    let escaped = |value: &str| -> Str {
+        if mode == "json" {
+            let mut out = String::new();
+            crate::json::escape(value, &mut out);
+            out.into()
+        } else {
+            value.into()
+        }
+    };
+    let entries: Vec<(Str, Json)> = match &json {
+        Json::Object(map) => map.iter().map(|(key, value)| (Rc::clone(key), value.clone())).collect(),
+        Json::Array(items) => {
+            items.iter().enumerate().map(|(at, value)| (at.to_string().into(), value.clone())).collect()
+        }
+        _ => Vec::new(),
+    };
+    let head = ctx.bundle_frame().map(|frame| Rc::clone(&frame.head))?;
+    let mut out: Vec<Str> = Vec::new();
+    for (key, value) in entries {
+        ctx.put_this("k", escaped(&key));
+        let children: Vec<(Option<Str>, Str)> = match &value {
+            Json::Object(map) => map
+                .iter()
+                .filter(|(_, child)| **child != Json::Null)
+                .filter_map(|(key, child)| child.primitive().map(|text| (Some(Rc::clone(key)), text)))
+                .collect(),
+            Json::Array(items) => {
+                items.iter().filter(|child| **child != Json::Null).filter_map(Json::primitive).map(|text| (None, text)).collect()
+            }
+            primitive => primitive.primitive().map(|text| (None, text)).into_iter().collect(),
+        };
+        let nested = value.is_container();
+        for (inner, child) in children {
+            if let Some(inner) = &inner {
+                ctx.put_this("k[1]", escaped(inner));
+            }
+            ctx.put_this("v", escaped(&child));
+            let args = late_args(ctx, call);
+            let mapped = match args.get(template_at) {
+                Some(Rval::Scalar(template)) => ctx.expand_text(template, Some(&head.namespace), Some(&head.name)),
+                _ => String::new(),
+            };
+            ctx.remove_this("k[1]");
+            ctx.remove_this("v");
+            let open = ["$(this.k)", "${this.k}", "$(this.v)", "${this.v}"].iter().any(|text| mapped.contains(text));
+            if open {
+                ctx.remove_this("k");
+                return None;
+            }
+            let mapped: Str = if mode == "canonify" { canonify(&mapped).into() } else { mapped.into() };
+            if !(nested && out.contains(&mapped)) {
+                out.push(mapped);
+            }
+        }
+        ctx.remove_this("k");
+    }
+    if !data_mode {
+        return list(out);
+    }
+    let items: Vec<Json> = if mode == "json" {
+        out.iter().filter_map(|text| Json::parse_with(text, &|word| ctx.variable_json(word, true))).collect()
+    } else {
+        out.into_iter().map(Json::Str).collect()
+    };
+    container(Json::Array(items))
+}
+
+fn json_pipe(ctx: &Context<'_>, command: &str, json: &Json) -> FnResult {
+    let spec = crate::agent::promise::commands::spec_for(command, false).stdin(json.pretty().into_bytes());
+    match ctx.host().run(&spec) {
+        Ok(ended) if ended.exit.success() => container(Json::parse(&crate::text::decode(&ended.stdout))?),
+        _ => {
+            ctx.error("Function mapdata failed to get output from 'json_pipe' execution");
+            None
+        }
+    }
+}
+
+/// An object from pairs.
+pub(super) fn object(pairs: Vec<(Str, Json)>) -> Json {
+    Json::Object(pairs.into_iter().collect::<Object>())
+}

@@ -1,0 +1,163 @@
+//! Conditions: and, or, not, ifelse, comparison, classes and versions.
+
+use std::rc::Rc;
+
+use crate::eval::Context;
+use crate::policy::Rval;
+use crate::regex;
+use crate::text::{Str, canonify, int_from, real_from};
+
+use super::{FnResult, arg, list, text, truth};
+
+pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
+    match name {
+        "and" => truth(args.iter().enumerate().all(|(index, _)| ctx.defined(arg(args, index)))),
+        "or" => truth(args.iter().enumerate().any(|(index, _)| ctx.defined(arg(args, index)))),
+        "xor" => truth(args.iter().enumerate().filter(|(index, _)| ctx.defined(arg(args, *index))).count() % 2 == 1),
+        "not" => {
+            let expression = arg(args, 0);
+            truth(!ctx.defined(expression))
+        }
+        "ifelse" => ifelse(ctx, args),
+        "classmatch" => truth(!matching(ctx, args).is_empty()),
+        "classesmatching" => list(matching(ctx, args)),
+        "countclassesmatching" => text(matching(ctx, args).len().to_string()),
+        "classify" => {
+            let class = canonify(arg(args, 0));
+            truth(ctx.defined(&class))
+        }
+        "isvariable" => truth(ctx.lookup(arg(args, 0), None, None).is_some()),
+        "strcmp" => truth(arg(args, 0) == arg(args, 1)),
+        "regcmp" => {
+            let found = regex::full_captures(arg(args, 0), arg(args, 1));
+            if let Some(found) = &found {
+                ctx.put_matches(&found.groups);
+            }
+            truth(found.is_some())
+        }
+        "islessthan" => compare(args, |ordering| ordering.is_lt()),
+        "isgreaterthan" => compare(args, |ordering| ordering.is_gt()),
+        "splayclass" => splay(ctx, args),
+        "hostrange" => host_range(ctx, args),
+        "randomint" => random(ctx, args),
+        _ => version(name, args),
+    }
+}
+
+// Conditions and values in pairs, then the value for all other cases.
+fn ifelse(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
+    if args.len() % 2 == 0 {
+        ctx.error(&format!(
+            "Function 'ifelse' requires an odd number of arguments, got {}",
+            args.len()
+        ));
+        return None;
+    }
+    for pair in args.chunks(2) {
+        match pair {
+            [condition, value] => {
+                if ctx.defined(arg(std::slice::from_ref(condition), 0)) {
+                    return Some(value.clone());
+                }
+            }
+            [last] => return Some(last.clone()),
+            _ => {}
+        }
+    }
+    None
+}
+
+// Classes whose name, and one of whose tags, match.
+fn matching(ctx: &Context<'_>, args: &[Rval]) -> Vec<Str> {
+    let pattern = arg(args, 0);
+    let tags: Vec<&str> = (1..args.len()).map(|index| arg(args, index)).collect();
+    let mut names: Vec<Str> = Vec::new();
+    for (name, class) in ctx.visible_classes() {
+        if !regex::full(pattern, &name) && !regex::full(pattern, &format!("default:{name}")) {
+            continue;
+        }
+        let tagged = tags.is_empty() || tags.iter().any(|tag| class.tags.iter().any(|known| regex::full(tag, known)));
+        if tagged && !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names.sort();
+    names
+}
+
+fn compare(args: &[Rval], wanted: fn(std::cmp::Ordering) -> bool) -> FnResult {
+    let (a, b) = (arg(args, 0), arg(args, 1));
+    let ordering = match (number(a), number(b)) {
+        (Some(x), Some(y)) => x.partial_cmp(&y)?,
+        _ => a.cmp(b),
+    };
+    truth(wanted(ordering))
+}
+
+fn number(text: &str) -> Option<f64> {
+    let first = text.chars().next()?;
+    (first.is_ascii_digit() || matches!(first, '-' | '+' | '.')).then(|| real_from(text)).flatten()
+}
+
+fn splay(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
+    let hash = crate::agent::promise::classes::string_hash(arg(args, 0));
+    let (slots, class) = match arg(args, 1) {
+        "daily" => (12 * 24, true),
+        _ => (12, false),
+    };
+    let slot = (u64::from(hash) * slots / (u64::from(u32::MAX) + 1)) as u32;
+    let minute = (slot % 12) * 5;
+    let mut name = format!("Min{minute:02}_{:02}", (minute + 5) % 60);
+    if class {
+        name = format!("{name}.Hr{:02}", slot / 12);
+    }
+    truth(ctx.defined(&name))
+}
+
+fn host_range(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
+    let (base, range) = (arg(args, 0), arg(args, 1));
+    let host = ctx.vars.get("sys", "uqhost").and_then(|found| found.scalar()).unwrap_or_default();
+    let (from, to) = range.split_once('-')?;
+    let (from, to): (i64, i64) = (from.trim().parse().ok()?, to.trim().parse().ok()?);
+    let inside = host.strip_prefix(base).and_then(|rest| rest.parse::<i64>().ok()).is_some_and(|n| n >= from && n <= to);
+    truth(inside)
+}
+
+fn random(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
+    let (mut from, mut to) = (int_from(arg(args, 0))?, int_from(arg(args, 1))?);
+    if from == to {
+        return text(from.to_string());
+    }
+    if from > to {
+        std::mem::swap(&mut from, &mut to);
+    }
+    let mut bytes = [0_u8; 8];
+    ctx.host().random(&mut bytes);
+    let span = (to - from) as u64;
+    text((from + (u64::from_le_bytes(bytes) % span) as i64).to_string())
+}
+
+fn version(name: &str, args: &[Rval]) -> FnResult {
+    let compare = |index: usize| -> Option<std::cmp::Ordering> {
+        let parts: Vec<u32> = arg(args, index).split('.').map(|part| part.parse().ok()).collect::<Option<_>>()?;
+        let ours = [3_u32, 21, 0];
+        if parts.is_empty() || parts.len() > 3 {
+            return None;
+        }
+        Some(ours[..parts.len()].cmp(&parts[..]))
+    };
+    let first = compare(0)?;
+    truth(match name {
+        "cf_version_maximum" => first.is_le(),
+        "cf_version_minimum" => first.is_ge(),
+        "cf_version_after" => first.is_gt(),
+        "cf_version_at" => first.is_eq(),
+        "cf_version_before" => first.is_lt(),
+        _ => first.is_ge() && compare(1)?.is_le(),
+    })
+}
+
+/// A value shared by several families.
+pub(super) fn share(value: &Str) -> Str {
+    Rc::clone(value)
+}

@@ -1,0 +1,207 @@
+//! The policy itself: bundles, variables and classes by pattern and tag; other hosts.
+
+use std::rc::Rc;
+
+use crate::eval::Context;
+use crate::eval::frames::Frame;
+use crate::json::{Json, Object, put};
+use crate::policy::Rval;
+use crate::regex;
+use crate::text::{Str, decode, int_from, path};
+
+use super::{FnResult, arg, container, list, text};
+
+pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
+    match name {
+        "bundlesmatching" => list(bundles(ctx, args)),
+        "variablesmatching" => list(variables(ctx, args).into_iter().map(|(name, _)| name).collect()),
+        "variablesmatching_as_data" => {
+            let mut object = Object::new();
+            for (name, value) in variables(ctx, args) {
+                put(&mut object, name, value);
+            }
+            container(Json::Object(object))
+        }
+        "getvariablemetatags" | "getclassmetatags" => tags(ctx, name, args),
+        "callstack_promisers" => {
+            let promisers = ctx.stack.iter().filter_map(|frame| match frame {
+                Frame::Iteration(promise) => Some(Rc::clone(&promise.promiser)),
+                _ => None,
+            });
+            list(promisers.collect())
+        }
+        "callstack_callers" => container(callers(ctx)),
+        "hostsseen" | "hostswithclass" => list(Vec::new()),
+        "hubknowledge" => text(""),
+        "peers" | "peerleader" | "peerleaders" => peers(ctx, name, args),
+        _ => {
+            ctx.verbose(&format!("Function '{name}' needs a hub, which this host does not have"));
+            None
+        }
+    }
+}
+
+fn matches_tags(wanted: &[&str], tags: &[Str]) -> bool {
+    wanted.is_empty() || wanted.iter().any(|tag| tags.iter().any(|known| regex::full(tag, known)))
+}
+
+fn bundles(ctx: &Context<'_>, args: &[Rval]) -> Vec<Str> {
+    let wanted: Vec<&str> = (1..args.len()).map(|index| arg(args, index)).collect();
+    let mut out: Vec<Str> = Vec::new();
+    for bundle in &ctx.policy.bundles {
+        let head = &bundle.head;
+        let full: Str = format!("{}:{}", head.namespace, head.name).into();
+        if !regex::full(arg(args, 0), &full) {
+            continue;
+        }
+        let mut tags: Vec<Str> = Vec::new();
+        if let Some(found) = ctx.vars.get(&format!("{}_meta", head.scope), "tags") {
+            match found.value() {
+                crate::eval::value::Value::List(items) => tags.extend(items.iter().cloned()),
+                crate::eval::value::Value::Scalar(item) => tags.push(item),
+                crate::eval::value::Value::Data(json) => tags.extend(super::primitives(&json)),
+            }
+        }
+        if matches_tags(&wanted, &tags) && !out.contains(&full) {
+            out.push(full);
+        }
+    }
+    out
+}
+
+fn full_name(scope: &str, name: &str) -> Str {
+    if scope.contains(':') { format!("{scope}.{name}").into() } else { format!("default:{scope}.{name}").into() }
+}
+
+fn variables(ctx: &Context<'_>, args: &[Rval]) -> Vec<(Str, Json)> {
+    let wanted: Vec<&str> = (1..args.len()).map(|index| arg(args, index)).collect();
+    let mut out = Vec::new();
+    for scope_name in ctx.vars.scope_names() {
+        let Some(scope) = ctx.vars.scope(&scope_name) else { continue };
+        for (name, variable) in &scope.vars {
+            let full = full_name(&scope_name, name);
+            if regex::full(arg(args, 0), &full) && matches_tags(&wanted, &variable.tags) {
+                out.push((full, variable.value.to_json()));
+            }
+        }
+    }
+    out
+}
+
+fn tags(ctx: &Context<'_>, name: &str, args: &[Rval]) -> FnResult {
+    let tags: Rc<[Str]> = if name == "getvariablemetatags" {
+        match ctx.lookup_function_arg(arg(args, 0))? {
+            crate::eval::vars::Found::Variable(variable) => Rc::clone(&variable.tags),
+            crate::eval::vars::Found::Part(_) => {
+                let base = arg(args, 0).split('[').next().unwrap_or_default();
+                match ctx.lookup_function_arg(base)? {
+                    crate::eval::vars::Found::Variable(variable) => Rc::clone(&variable.tags),
+                    crate::eval::vars::Found::Part(_) => return None,
+                }
+            }
+        }
+    } else {
+        let wanted = arg(args, 0);
+        let wanted = wanted.strip_prefix("default:").unwrap_or(wanted);
+        Rc::clone(&ctx.visible_classes().iter().find(|(name, _)| &**name == wanted)?.1.tags)
+    };
+    if args.len() < 2 {
+        return list(tags.to_vec());
+    }
+    let prefix = format!("{}=", arg(args, 1));
+    list(tags.iter().filter_map(|tag| tag.strip_prefix(&prefix)).map(Into::into).collect())
+}
+
+fn callers(ctx: &Context<'_>) -> Json {
+    let frames = ctx.stack.iter().map(|frame| {
+        let mut object = Object::new();
+        match frame {
+            Frame::Bundle(bundle) => {
+                object.insert("type".into(), Json::str("bundle"));
+                object.insert("frame".into(), Json::str("bundle"));
+                object.insert("bundle".into(), Json::Str(Rc::clone(&bundle.head.name)));
+                object.insert("namespace".into(), Json::Str(Rc::clone(&bundle.head.namespace)));
+            }
+            Frame::Section => {
+                object.insert("frame".into(), Json::str("promise_type"));
+            }
+            Frame::Body { .. } => {
+                object.insert("frame".into(), Json::str("body"));
+            }
+            Frame::Promise(promise) => {
+                object.insert("frame".into(), Json::str("promise"));
+                object.insert("promiser".into(), Json::Str(Rc::clone(&promise.promise.promiser)));
+            }
+            Frame::Iteration(promise) => {
+                object.insert("frame".into(), Json::str("iteration"));
+                object.insert("promiser".into(), Json::Str(Rc::clone(&promise.promiser)));
+            }
+        }
+        Json::Object(object)
+    });
+    Json::Array(frames.collect())
+}
+
+// Hosts of a file in groups: the other members of ours, their first, or all firsts.
+fn peers(ctx: &Context<'_>, name: &str, args: &[Rval]) -> FnResult {
+    let size = int_from(arg(args, 2))?;
+    if size < 2 {
+        return None;
+    }
+    let text_of = decode(&ctx.host().read(&path(arg(args, 0))).ok()?);
+    let comment = arg(args, 1);
+    let hosts: Vec<Str> = text_of
+        .lines()
+        .map(|line| match regex::find(comment, line) {
+            Some((start, end)) if end > start => line[..start.min(line.len())].trim().to_owned(),
+            _ => line.trim().to_owned(),
+        })
+        .filter(|line| !line.is_empty())
+        .map(Into::into)
+        .collect();
+    let fq = ctx.scalar_variable("sys", "fqhost").unwrap_or_default();
+    let uq = ctx.scalar_variable("sys", "uqhost").unwrap_or_default();
+    let ours = |host: &Str| *host == fq || *host == uq;
+    let groups = hosts.chunks(size as usize);
+    match name {
+        "peerleaders" => list(groups.filter_map(|group| group.first().cloned()).map(|host| if ours(&host) { "localhost".into() } else { host }).collect()),
+        "peerleader" => {
+            let group = hosts.chunks(size as usize).find(|group| group.iter().any(ours))?;
+            let first = group.first()?;
+            text(if ours(first) { "localhost".into() } else { Rc::clone(first) })
+        }
+        _ => {
+            let group = hosts.chunks(size as usize).find(|group| group.iter().any(ours)).unwrap_or(&[]);
+            list(group.iter().filter(|host| !ours(host)).cloned().collect())
+        }
+    }
+}
+
+/// Classes and variables as templates see them; or the variables of one bundle.
+pub(crate) fn default_template_data(ctx: &Context<'_>, bundle: Option<&str>) -> Json {
+    let scope_json = |scope: &str| -> Option<Object> {
+        let mut object = Object::new();
+        for (name, variable) in &ctx.vars.scope(scope)?.vars {
+            put(&mut object, Rc::clone(name), variable.value.to_json());
+        }
+        Some(object)
+    };
+    if let Some(bundle) = bundle {
+        let key = bundle.strip_prefix("default:").unwrap_or(bundle);
+        return Json::Object(scope_json(key).unwrap_or_default());
+    }
+    let mut classes = Object::new();
+    for (name, _) in ctx.visible_classes() {
+        classes.insert(name, Json::Bool(true));
+    }
+    let mut vars = Object::new();
+    for scope in ctx.vars.scope_names() {
+        if let Some(object) = scope_json(&scope) {
+            vars.insert(scope, Json::Object(object));
+        }
+    }
+    let mut out = Object::new();
+    out.insert("classes".into(), Json::Object(classes));
+    out.insert("vars".into(), Json::Object(vars));
+    Json::Object(out)
+}

@@ -1,0 +1,410 @@
+//! Text: parts, case, replacement, formatting, paths, regular expressions.
+
+use std::rc::Rc;
+
+use crate::eval::Context;
+use crate::eval::value::{DataType, Value};
+use crate::json::{Json, Object};
+use crate::mustache;
+use crate::policy::Rval;
+use crate::regex;
+use crate::text::{Str, canonify, decode, encode, int_from, real_from};
+
+use super::{FnResult, arg, container, eval_math, list, text, truth};
+
+pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
+    let first = arg(args, 0);
+    match name {
+        "concat" => text((0..args.len()).map(|index| arg(args, index)).collect::<String>()),
+        "canonify" => text(canonify(first)),
+        "canonifyuniquely" => {
+            let sum = super::digest_hex("sha1", &encode(first))?;
+            text(format!("{}_{sum}", canonify(first)))
+        }
+        "escape" => {
+            let mut out = Vec::new();
+            for byte in encode(first).iter() {
+                if !byte.is_ascii_alphanumeric() {
+                    out.push(b'\\');
+                }
+                out.push(*byte);
+            }
+            text(decode(&out))
+        }
+        "format" => format(ctx, args),
+        "string_length" => text(encode(first).len().to_string()),
+        "string_head" | "string_tail" => part(name, first, int_from(arg(args, 1))?),
+        "string_downcase" => text(first.to_ascii_lowercase()),
+        "string_upcase" => text(first.to_ascii_uppercase()),
+        "string_reverse" => text(first.chars().rev().collect::<String>()),
+        "string_trim" => text(first.trim_matches([' ', '\t', '\n', '\r', '\u{b}', '\u{c}'])),
+        "string_replace" => {
+            let (old, new) = (arg(args, 1), arg(args, 2));
+            if old.is_empty() { text(first) } else { text(first.replace(old, new)) }
+        }
+        "string_split" => {
+            let max = int_from(arg(args, 2))?;
+            list(split(first, arg(args, 1), max, true))
+        }
+        "splitstring" => {
+            let max = int_from(arg(args, 2))?;
+            list(split(first, arg(args, 1), max, false))
+        }
+        "regex_replace" => replace(first, arg(args, 1), arg(args, 2), arg(args, 3)),
+        "string" => text(first),
+        "int" => {
+            let number = real_from(first)?;
+            text((number.trunc() as i64).to_string())
+        }
+        "lastnode" => {
+            let separator = arg(args, 1);
+            text(if separator.is_empty() { first } else { first.rsplit(separator).next().unwrap_or(first) })
+        }
+        "basename" => basename(first, arg(args, 1)),
+        "dirname" => text(dirname(first)),
+        "translatepath" => text(first.replace('\\', "/")),
+        "regextract" | "data_regextract" => extract(ctx, name, args),
+        "string_mustache" => {
+            let data = match args.get(1) {
+                Some(value) => ctx.data_arg(value, false)?,
+                None => super::default_template_data(ctx, None),
+            };
+            text(mustache::render(first, &data)?)
+        }
+        "eval" => eval(ctx, args),
+        "irange" => {
+            let (mut from, mut to) = (int_from(first)?, int_from(arg(args, 1))?);
+            if from > to {
+                std::mem::swap(&mut from, &mut to);
+            }
+            text(format!("{from},{to}"))
+        }
+        "rrange" => {
+            let (mut from, mut to) = (real_from(first)?, real_from(arg(args, 1))?);
+            if from > to {
+                std::mem::swap(&mut from, &mut to);
+            }
+            text(format!("{from:.6},{to:.6}"))
+        }
+        _ => None,
+    }
+}
+
+// The first or last bytes; a negative number leaves that many off the other end.
+fn part(name: &str, source: &str, wanted: i64) -> FnResult {
+    let bytes = encode(source);
+    let length = bytes.len() as i64;
+    let head = name == "string_head";
+    let taken = if wanted < 0 { (length + wanted).max(0) } else { wanted.min(length) } as usize;
+    let range = if head { 0..taken } else { bytes.len() - taken..bytes.len() };
+    text(decode(&bytes[range]))
+}
+
+/// Splits at a pattern into at most `max` pieces; `rest` keeps what is left in the last one.
+pub(super) fn split(source: &str, pattern: &str, max: i64, rest: bool) -> Vec<Str> {
+    let mut out: Vec<Str> = Vec::new();
+    if max <= 0 {
+        return out;
+    }
+    let bytes = encode(source);
+    let regex = regex::compile(pattern);
+    let mut at = 0;
+    let empty = bytes.is_empty() && !rest;
+    while (out.len() as i64) < max - i64::from(rest) && at <= bytes.len() {
+        let found = regex.as_ref().and_then(|regex| regex.find_at(&bytes, at).ok().flatten());
+        match found {
+            Some(found) if found.end() > found.start() => {
+                out.push(decode(&bytes[at..found.start()]).into());
+                at = found.end();
+            }
+            _ => break,
+        }
+    }
+    if (out.len() as i64) < max && !empty {
+        out.push(decode(&bytes[at.min(bytes.len())..]).into());
+    }
+    out
+}
+
+fn basename(source: &str, suffix: &str) -> FnResult {
+    let trimmed = source.trim_end_matches('/');
+    if trimmed.is_empty() {
+        return text(if source.is_empty() { "" } else { "/" });
+    }
+    let base = trimmed.rsplit('/').next().unwrap_or(trimmed);
+    let cut = base.strip_suffix(suffix).filter(|rest| !rest.is_empty() && !suffix.is_empty()).unwrap_or(base);
+    text(cut)
+}
+
+/// The directory of a path, as dirname(3) but keeping what has no slash.
+pub(crate) fn dirname(source: &str) -> String {
+    let trimmed = if source.len() > 1 { source.trim_end_matches('/') } else { source };
+    if trimmed.is_empty() && !source.is_empty() {
+        return "/".into();
+    }
+    match trimmed.rfind('/') {
+        None => ".".into(),
+        Some(0) => "/".into(),
+        Some(at) => trimmed[..at].to_owned(),
+    }
+}
+
+// format(): each specifier takes the next argument.
+fn format(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
+    let mut rest = arg(args, 0);
+    let mut next = 1;
+    let mut out = String::new();
+    while let Some(at) = rest.find('%') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        if let Some(tail) = rest.strip_prefix("%%") {
+            out.push('%');
+            rest = tail;
+            continue;
+        }
+        let Some(end) = rest[1..].find(|char: char| "diouxXeEfFgGaAcsCSpnm%".contains(char)).map(|at| at + 1) else {
+            break;
+        };
+        let spec = &rest[1..=end];
+        rest = &rest[end + 1..];
+        let Some(value) = args.get(next) else {
+            ctx.error("format() didn't have enough parameters");
+            return None;
+        };
+        next += 1;
+        if let Some(bad) = spec.chars().find(|char| "hLqjzt".contains(*char)) {
+            ctx.error(&format!(
+                "format() does not allow modifier character '{bad}' in format specifier '%{spec}'."
+            ));
+            return None;
+        }
+        let value_text = match value {
+            Rval::Scalar(text) => text.to_string(),
+            other => other.show(),
+        };
+        let flags = &spec[..spec.len() - 1];
+        match spec.chars().last() {
+            Some(kind @ ('d' | 'o' | 'x' | 'i')) if kind != 'i' => {
+                out.push_str(&format_int(flags, kind, leading_int(&value_text)));
+            }
+            Some('f') => out.push_str(&format_real(flags, leading_real(&value_text))),
+            Some('s') => out.push_str(&format_text(flags, &value_text)),
+            Some('S') => {
+                let shown = match ctx.lookup(&value_text, None, None).map(|found| found.value()) {
+                    Some(Value::Data(json)) => json.compact(),
+                    Some(Value::List(items)) => {
+                        let items: Vec<String> =
+                            items.iter().map(|item| format!("\"{}\"", item.replace('"', "\\\""))).collect();
+                        format!("{{ {} }}", items.join(", "))
+                    }
+                    _ => {
+                        ctx.verbose(&format!(
+                            "format() with %S specifier needs a data container or a list instead of '{value_text}'."
+                        ));
+                        return None;
+                    }
+                };
+                out.push_str(&format_text(flags, &shown));
+            }
+            _ => out.push_str("(unhandled format)"),
+        }
+    }
+    out.push_str(rest);
+    text(out)
+}
+
+fn leading_int(text: &str) -> i64 {
+    let text = text.trim_start();
+    let end = text
+        .char_indices()
+        .find(|(at, char)| !(char.is_ascii_digit() || (*at == 0 && matches!(char, '-' | '+'))))
+        .map_or(text.len(), |(at, _)| at);
+    text[..end].parse().unwrap_or(0)
+}
+
+fn leading_real(text: &str) -> f64 {
+    let text = text.trim_start();
+    (0..=text.len()).rev().filter(|end| text.is_char_boundary(*end)).find_map(|end| text[..end].parse().ok()).unwrap_or(0.0)
+}
+
+struct Flags {
+    left: bool,
+    zero: bool,
+    plus: bool,
+    space: bool,
+    alternate: bool,
+    width: usize,
+    precision: Option<usize>,
+}
+
+fn flags(text: &str) -> Flags {
+    let digits = text.trim_start_matches(['-', '0', '+', ' ', '#']);
+    let lead = &text[..text.len() - digits.len()];
+    let digits = digits.trim_end_matches('l');
+    let (width, precision) = match digits.split_once('.') {
+        Some((width, precision)) => (width, Some(precision.parse().unwrap_or(0))),
+        None => (digits, None),
+    };
+    Flags {
+        left: lead.contains('-'),
+        zero: lead.contains('0'),
+        plus: lead.contains('+'),
+        space: lead.contains(' '),
+        alternate: lead.contains('#'),
+        width: width.parse().unwrap_or(0).min(65536),
+        precision,
+    }
+}
+
+fn pad(flags: &Flags, sign: &str, body: &str) -> String {
+    let length = sign.len() + body.chars().count();
+    let fill = flags.width.saturating_sub(length);
+    if flags.left {
+        format!("{sign}{body}{}", " ".repeat(fill))
+    } else if flags.zero {
+        format!("{sign}{}{body}", "0".repeat(fill))
+    } else {
+        format!("{}{sign}{body}", " ".repeat(fill))
+    }
+}
+
+fn format_int(spec: &str, kind: char, number: i64) -> String {
+    let flags = flags(spec);
+    let (sign, mut body) = match kind {
+        'd' => {
+            let sign = if number < 0 {
+                "-"
+            } else if flags.plus {
+                "+"
+            } else if flags.space {
+                " "
+            } else {
+                ""
+            };
+            (sign, number.unsigned_abs().to_string())
+        }
+        'o' => (if flags.alternate { "0" } else { "" }, format!("{number:o}")),
+        _ => (if flags.alternate { "0x" } else { "" }, format!("{number:x}")),
+    };
+    if let Some(precision) = flags.precision {
+        body = format!("{}{body}", "0".repeat(precision.saturating_sub(body.len()).min(65536)));
+    }
+    pad(&flags, sign, &body)
+}
+
+fn format_real(spec: &str, number: f64) -> String {
+    let flags = flags(spec);
+    let sign = if number.is_sign_negative() {
+        "-"
+    } else if flags.plus {
+        "+"
+    } else {
+        ""
+    };
+    pad(&flags, sign, &format!("{:.*}", flags.precision.unwrap_or(6).min(500), number.abs()))
+}
+
+fn format_text(spec: &str, value: &str) -> String {
+    let mut flags = flags(spec);
+    flags.zero = false;
+    let cut: String = match flags.precision {
+        Some(precision) => value.chars().take(precision).collect(),
+        None => value.to_owned(),
+    };
+    pad(&flags, "", &cut)
+}
+
+// Perl-like replacement: `g` for all, `i`, `m`, `s`, `x`, `U`; groups as \1 or $1.
+fn replace(source: &str, pattern: &str, replacement: &str, options: &str) -> FnResult {
+    let mut prefix = String::new();
+    for option in options.chars() {
+        match option {
+            'i' | 'm' | 's' | 'x' => prefix.push(option),
+            'U' => prefix.push('U'),
+            _ => {}
+        }
+    }
+    let pattern = if prefix.is_empty() { pattern.to_owned() } else { format!("(?{prefix}){pattern}") };
+    let regex = regex::compile(&pattern)?;
+    let bytes = encode(source);
+    let mut out: Vec<u8> = Vec::new();
+    let mut at = 0;
+    while at <= bytes.len() {
+        let Some(found) = regex::captures_bytes(&regex, &bytes, at) else { break };
+        out.extend_from_slice(&bytes[at..found.start]);
+        out.extend_from_slice(&encode(&substitute(replacement, &found)));
+        if found.end == found.start {
+            if found.end >= bytes.len() {
+                at = bytes.len() + 1;
+                break;
+            }
+            out.push(bytes[found.end]);
+            at = found.end + 1;
+        } else {
+            at = found.end;
+        }
+        if !options.contains('g') {
+            break;
+        }
+    }
+    if at <= bytes.len() {
+        out.extend_from_slice(&bytes[at..]);
+    }
+    text(decode(&out))
+}
+
+fn substitute(replacement: &str, found: &regex::Captures) -> String {
+    let group = |name: &str| {
+        found.groups.iter().find(|(known, _)| &**known == name).map(|(_, text)| Rc::clone(text)).unwrap_or_default()
+    };
+    let mut out = String::new();
+    let mut chars = replacement.chars().peekable();
+    while let Some(char) = chars.next() {
+        match (char, chars.peek().copied()) {
+            ('\\' | '$', Some(next)) if next.is_ascii_digit() => {
+                chars.next();
+                out.push_str(&group(&next.to_string()));
+            }
+            ('$', Some('+')) => {
+                chars.next();
+                out.push_str(&found.groups.last().map(|(_, text)| Rc::clone(text)).unwrap_or_default());
+            }
+            ('$', Some('&')) => {
+                chars.next();
+                out.push_str(&group("0"));
+            }
+            (char, _) => out.push(char),
+        }
+    }
+    out
+}
+
+fn extract(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
+    let found = regex::full_captures(arg(args, 0), arg(args, 1));
+    if name == "data_regextract" {
+        let found = found?;
+        let object: Object = found.groups.iter().map(|(key, value)| (Rc::clone(key), Json::Str(Rc::clone(value)))).collect();
+        return container(Json::Object(object));
+    }
+    let Some(found) = found else { return truth(false) };
+    let (scope, array) = ctx.qualify(arg(args, 2));
+    let Some(scope) = scope else { return None };
+    let tags: Rc<[Str]> = Rc::from(["source=function".into(), "function=regextract".into()]);
+    for (key, value) in &found.groups {
+        ctx.vars.put(&scope, &format!("{array}[{key}]"), DataType::String, Value::Scalar(Rc::clone(value)), &tags);
+    }
+    truth(true)
+}
+
+fn eval(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
+    let source = arg(args, 0);
+    let mode = if args.len() > 1 { arg(args, 1) } else { "math" };
+    match eval_math::evaluate(source) {
+        Ok(value) if mode == "class" => truth(value != 0.0),
+        Ok(value) => text(format!("{value:.6}")),
+        Err(message) => {
+            ctx.info(&format!("eval() could not parse '{source}': {message}"));
+            if mode == "class" { truth(false) } else { text("") }
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! The machine: commands, environment, accounts, processes, packages.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use fx_host::Spec;
+
+use crate::agent::promise::commands::{is_executable, spec_for};
+use crate::agent::promise::module_protocol::{Module, command_arg0};
+use crate::agent::promise::processes;
+use crate::eval::Context;
+use crate::json::{Json, Object};
+use crate::policy::Rval;
+use crate::regex;
+use crate::text::{Str, decode, int_from, os, path};
+
+use super::{FnResult, arg, container, list, text, truth};
+
+pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
+    let first = arg(args, 0);
+    match name {
+        "execresult" | "execresult_as_data" => exec(ctx, name, args),
+        "returnszero" => returns_zero(ctx, args),
+        "getenv" => {
+            let value = ctx.host().var(&os(first)).unwrap_or_default();
+            let value = decode(std::os::unix::ffi::OsStrExt::as_bytes(value.as_os_str()));
+            let max = int_from(arg(args, 1))?.max(0) as usize;
+            text(value.chars().take(max).collect::<String>())
+        }
+        "getuid" => text(ctx.host().user(first).ok().flatten()?.uid.to_string()),
+        "getgid" => text(ctx.host().group(first).ok().flatten()?.gid.to_string()),
+        "userexists" => {
+            let known = match first.parse() {
+                Ok(uid) => ctx.host().user_by_id(uid).ok().flatten().is_some(),
+                Err(_) => ctx.host().user(first).ok().flatten().is_some(),
+            };
+            truth(known)
+        }
+        "groupexists" => {
+            let known = match first.parse() {
+                Ok(gid) => ctx.host().group_by_id(gid).ok().flatten().is_some(),
+                Err(_) => ctx.host().group(first).ok().flatten().is_some(),
+            };
+            truth(known)
+        }
+        "getusers" => {
+            let names: Vec<&str> = first.split(',').collect();
+            let ids: Vec<&str> = arg(args, 1).split(',').collect();
+            let users = ctx.host().users().ok()?;
+            let kept = users
+                .into_iter()
+                .filter(|user| !names.contains(&&*user.name) && !ids.contains(&&*user.uid.to_string()))
+                .map(|user| user.name.into());
+            list(kept.collect())
+        }
+        "getuserinfo" => user_info(ctx, args),
+        "usemodule" => use_module(ctx, first, arg(args, 1)),
+        "processexists" => {
+            let table = processes::table(ctx);
+            truth(table.iter().any(|process| regex::full(first, &process.line)))
+        }
+        "findprocesses" => {
+            let table = processes::table(ctx);
+            let found = table.iter().filter(|process| regex::full(first, &process.line)).map(|process| {
+                let mut object = Object::new();
+                object.insert("line".into(), Json::Str(Rc::from(process.line.as_str())));
+                object.insert("pid".into(), Json::Int(process.pid));
+                Json::Object(object)
+            });
+            container(Json::Array(found.collect()))
+        }
+        "packagesmatching" | "packageupdatesmatching" => crate::agent::promise::packages::matching(ctx, name, args),
+        "sysctlvalue" => {
+            let file = format!("/proc/sys/{}", first.replace('.', "/"));
+            text(decode(&ctx.host().read(&path(&file)).ok()?).trim_end().to_owned())
+        }
+        "data_sysctlvalues" => {
+            let mut out = Object::new();
+            sysctl_tree(ctx, "/proc/sys", "", &mut out, 0);
+            container(Json::Object(out))
+        }
+        "hostinnetgroup" => truth(false),
+        "registryvalue" => None,
+        _ => None,
+    }
+}
+
+fn sysctl_tree(ctx: &Context<'_>, dir: &str, prefix: &str, out: &mut Object, depth: u32) {
+    if depth > 8 {
+        return;
+    }
+    for entry in ctx.host().list(&path(dir)).unwrap_or_default() {
+        let name = crate::text::from_path(std::path::Path::new(&entry.name));
+        let file = format!("{dir}/{name}");
+        let key = if prefix.is_empty() { name } else { format!("{prefix}.{name}") };
+        match ctx.host().lstat(&path(&file)) {
+            Ok(meta) if meta.is_dir() => sysctl_tree(ctx, &file, &key, out, depth + 1),
+            Ok(meta) if meta.mode & 0o444 != 0 => {
+                if let Ok(bytes) = ctx.host().read(&path(&file)) {
+                    out.insert(key.into(), Json::Str(decode(&bytes).trim_end().into()));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Context<'_> {
+    /// A command line of policy as a program to start, in the directory we were started in.
+    pub(crate) fn command_spec(&self, line: &str, shell: bool) -> Spec {
+        let mut spec = spec_for(line, shell);
+        spec.cwd = Some(path(&self.config.launch_dir));
+        spec
+    }
+}
+
+fn exec(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
+    let command = arg(args, 0);
+    match args.len() {
+        0 => ctx.fatal(&format!("Missing argument to {name}() - Must specify command")),
+        1 => ctx.fatal(&format!(
+            "Missing argument to {name}() - Must specify 'noshell', 'useshell', or 'powershell'"
+        )),
+        2 | 3 => {}
+        _ => ctx.fatal(&format!("Too many arguments to {name}() - Maximum 3 allowed")),
+    }
+    if ctx.stopped() {
+        return None;
+    }
+    let shell = arg(args, 1) == "useshell";
+    if command.starts_with('/') {
+        if !is_executable(ctx, &command_arg0(command)) {
+            ctx.error(&format!("{name} '{command}' is assumed to be executable but isn't"));
+            return None;
+        }
+    } else if !shell && !command.starts_with(['"', '\'']) {
+        ctx.error(&format!("{name} '{command}' does not have an absolute path"));
+        return None;
+    }
+    let mut spec = ctx.command_spec(command, shell);
+    let select = if args.len() > 2 { arg(args, 2) } else { "both" };
+    spec.merge_stderr = select == "both";
+    let ended = match ctx.host().run(&spec) {
+        Ok(ended) => ended,
+        Err(error) => {
+            ctx.error(&format!("Couldn't open pipe to command '{command}'. (cf_popen: {error})"));
+            return None;
+        }
+    };
+    let output = decode(if select == "stderr" { &ended.stderr } else { &ended.stdout });
+    let output = output.trim_end().to_owned();
+    if name == "execresult" {
+        return text(output);
+    }
+    let mut object = Object::new();
+    object.insert("exit_code".into(), Json::Int(i64::from(ended.exit.code())));
+    object.insert("output".into(), Json::Str(output.into()));
+    container(Json::Object(object))
+}
+
+fn returns_zero(ctx: &mut Context<'_>, args: &[Rval]) -> FnResult {
+    let command = arg(args, 0);
+    let shell = arg(args, 1) == "useshell";
+    if command.starts_with('/') {
+        if !is_executable(ctx, &command_arg0(command)) {
+            ctx.error(&format!("returnszero '{command}' is assumed to be executable but isn't"));
+            return truth(false);
+        }
+    } else if !shell && !command.starts_with(['"', '\'']) {
+        ctx.error(&format!("returnszero '{command}' does not have an absolute path"));
+        return truth(false);
+    }
+    let spec = ctx.command_spec(command, shell);
+    truth(ctx.host().run(&spec).is_ok_and(|ended| ended.exit.success()))
+}
+
+fn user_info(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
+    let user = match args.first() {
+        None => ctx.host().user_by_id(ctx.host().euid()),
+        Some(_) => match arg(args, 0).parse() {
+            Ok(uid) => ctx.host().user_by_id(uid),
+            Err(_) => ctx.host().user(arg(args, 0)),
+        },
+    };
+    let user = user.ok().flatten()?;
+    let mut object = Object::new();
+    object.insert("username".into(), Json::str(&user.name));
+    object.insert("description".into(), Json::str(&user.comment));
+    object.insert("home_dir".into(), Json::Str(crate::text::from_path(&user.home).into()));
+    object.insert("shell".into(), Json::Str(crate::text::from_path(&user.shell).into()));
+    object.insert("uid".into(), Json::Int(i64::from(user.uid)));
+    object.insert("gid".into(), Json::Int(i64::from(user.gid)));
+    container(Json::Object(object))
+}
+
+fn use_module(ctx: &mut Context<'_>, module: &str, args: &str) -> FnResult {
+    let file = format!("{}/{module}", ctx.config.paths.modules);
+    let Ok(meta) = ctx.host().stat(&path(&file)) else {
+        ctx.error(&format!("Plug-in module '\"{file}\"' not found"));
+        return None;
+    };
+    if meta.uid != 0 && meta.uid != ctx.host().euid() {
+        ctx.error(&format!(
+            "Module '\"{file}\"' was not owned by uid {} who is executing agent",
+            ctx.host().euid()
+        ));
+        return None;
+    }
+    let command = format!("\"{file}\" {args}");
+    let mut spec = ctx.command_spec(&command, false);
+    spec.timeout = Some(Duration::from_hours(1));
+    let ended = ctx.host().run(&spec).ok()?;
+    let mut reader = Module::new(&command, true);
+    for line in decode(&ended.stdout).lines() {
+        reader.line(ctx, line);
+    }
+    truth(true)
+}
+
+/// A list of shared strings from owned ones.
+pub(super) fn shared(items: Vec<String>) -> Vec<Str> {
+    items.into_iter().map(Into::into).collect()
+}

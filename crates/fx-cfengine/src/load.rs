@@ -1,0 +1,363 @@
+//! Loading policy: parse a file, check it, resolve what it defines, then its inputs.
+//!
+//! Inputs of `body common control` come before those of `body file control`; both may use
+//! variables and classes resolved so far. A file is loaded once, by path and by content.
+
+pub(crate) mod augments;
+pub(crate) mod check;
+pub(crate) mod control;
+pub(crate) mod lower;
+
+use std::rc::Rc;
+
+use fx_cfengine_syntax as syntax;
+use fx_engine::Level;
+use fx_source::{Diagnostic, Severity};
+use rustc_hash::FxHashSet;
+
+use crate::eval::{Context, log};
+use crate::policy::{Body, Policy, Rval};
+use crate::text::{Str, encode, from_path, has_variable, is_expandable, naked, path};
+
+use lower::Lowering;
+
+/// What has been loaded, and what went wrong.
+#[derive(Default)]
+pub(crate) struct Loaded {
+    paths: FxHashSet<Str>,
+    contents: FxHashSet<u64>,
+    depth: usize,
+    /// Findings about the text, already placed.
+    pub(crate) problems: Vec<Diagnostic>,
+    pub(crate) failed: bool,
+}
+
+/// Deepest chain of files that include each other.
+const MAX_DEPTH: usize = 200;
+
+impl Context<'_> {
+    /// Loads the entry file and all it includes; `None` when it cannot be run.
+    pub(crate) fn load_policy(&mut self, loaded: &mut Loaded) -> Option<Policy> {
+        let entry: Str = self.config.paths.entry.as_str().into();
+        let policy = self.load_file(&entry, loaded);
+        if loaded.failed || self.stopped() {
+            return None;
+        }
+        policy
+    }
+
+    fn load_file(&mut self, file: &Str, loaded: &mut Loaded) -> Option<Policy> {
+        if loaded.depth > MAX_DEPTH {
+            self.error(&format!("Policy files include each other too deeply at '{file}'"));
+            loaded.failed = true;
+            return None;
+        }
+        if loaded.paths.contains(file) {
+            return None;
+        }
+        let bytes = match self.read_policy(file, loaded) {
+            Ok(bytes) => bytes,
+            Err(()) => return None,
+        };
+        let content = {
+            use std::hash::{Hash, Hasher};
+            let mut hasher = rustc_hash::FxHasher::default();
+            bytes.hash(&mut hasher);
+            hasher.finish()
+        };
+        if !loaded.contents.insert(content) {
+            return None;
+        }
+        loaded.paths.insert(Rc::clone(file));
+        log!(self, Verbose, "BEGIN parsing file: {file}");
+        let mut policy = self.parse_file(file, bytes, loaded)?;
+        log!(self, Verbose, "END   parsing file: {file}");
+        self.rename_main(file, &mut policy);
+        let problems = check::partial(&policy);
+        if !problems.is_empty() {
+            for problem in problems {
+                self.policy_error(&problem);
+            }
+            loaded.failed = true;
+            return None;
+        }
+        self.note_bundles(&policy);
+        let whole = std::mem::replace(&mut self.policy, Rc::new(policy));
+        self.resolve_policy();
+        loaded.depth += 1;
+        let own = Rc::clone(&self.policy);
+        let mut extra = Vec::new();
+        for kind in ["common", "file"] {
+            let bodies: Vec<Rc<Body>> = if kind == "common" {
+                own.body("common", "default", "control").cloned().into_iter().collect()
+            } else {
+                own.bodies.iter().filter(|body| &*body.kind == "file" && &*body.name == "control").cloned().collect()
+            };
+            for body in bodies {
+                if let Some(inputs) = self.effective(&body, "inputs") {
+                    self.load_inputs(&inputs, loaded, &mut extra);
+                }
+            }
+        }
+        loaded.depth -= 1;
+        self.policy = whole;
+        let mut policy = match Rc::try_unwrap(own) {
+            Ok(policy) => policy,
+            Err(shared) => {
+                let mut copy = Policy::default();
+                copy.bundles.clone_from(&shared.bundles);
+                copy.bodies.clone_from(&shared.bodies);
+                copy.promise_blocks.clone_from(&shared.promise_blocks);
+                let mut merged = Policy::default();
+                merged.merge(copy);
+                merged
+            }
+        };
+        for more in extra {
+            policy.merge(more);
+        }
+        Some(policy)
+    }
+
+    fn read_policy(&mut self, file: &Str, loaded: &mut Loaded) -> Result<Vec<u8>, ()> {
+        let place = path(file);
+        let meta = match self.host().stat(&place) {
+            Ok(meta) if !meta.is_dir() => meta,
+            other => {
+                if self.control.ignore_missing_inputs && loaded.depth > 0 {
+                    return Err(());
+                }
+                match other {
+                    Ok(_) => self.error(&format!("Can't parse directory '{file}'.")),
+                    Err(error) => {
+                        self.error(&format!("Can't stat file '{file}' for parsing. (stat: {})", reason(&error)));
+                    }
+                }
+                loaded.failed = true;
+                self.exit(1);
+                return Err(());
+            }
+        };
+        if meta.mode & 0o022 != 0 {
+            self.error(&format!("File {file} (owner {}) is writable by others (security exception)", meta.uid));
+            loaded.failed = true;
+            self.exit(1);
+            return Err(());
+        }
+        self.host().read(&place).map_err(|error| {
+            self.error(&format!("Can't open file '{file}' for parsing ({error})"));
+            loaded.failed = true;
+        })
+    }
+
+    fn parse_file(&mut self, file: &Str, bytes: Vec<u8>, loaded: &mut Loaded) -> Option<Policy> {
+        let id = self.sources.add(file, bytes);
+        let source = self.sources.file(id);
+        self.run.ledger.emit(&fx_engine::Event::SourceLoaded { name: file });
+        if file.ends_with(".json") {
+            let text = crate::text::decode(source.bytes());
+            let policy = crate::json::Json::parse(&text).and_then(|json| control::policy_from_json(&json, file));
+            if policy.is_none() {
+                self.error(&format!("Error parsing JSON input file '{file}'"));
+                loaded.failed = true;
+            }
+            return policy;
+        }
+        let (tree, mut errors) = syntax::parse(id, source.bytes());
+        let mut lowering = Lowering {
+            file: &source,
+            name: Rc::clone(file),
+            component: self.config.component,
+            errors: Vec::new(),
+            warnings: Vec::new(),
+        };
+        let policy = lowering.file(tree);
+        errors.extend(lowering.errors);
+        errors.sort_by_key(Diagnostic::primary);
+        let warnings = lowering.warnings;
+        self.show_warnings(&warnings, &mut errors);
+        if errors.is_empty() {
+            return Some(policy);
+        }
+        errors.truncate(syntax::MAX_ERRORS + 1);
+        for error in &errors {
+            self.syntax_error(error);
+        }
+        loaded.problems.extend(errors);
+        loaded.failed = true;
+        None
+    }
+
+    fn show_warnings(&self, warnings: &[Diagnostic], errors: &mut Vec<Diagnostic>) {
+        for warning in warnings {
+            let kind = if warning.message.starts_with("Removed") { "removed" } else { "deprecated" };
+            let Some((as_error, kinds)) = &self.config_warnings() else { continue };
+            if kinds.iter().any(|known| known == kind || known == "all") {
+                let mut shown = warning.clone();
+                shown.message = format!("{} [-W{kind}]", warning.message);
+                self.syntax_error(&shown);
+                if *as_error {
+                    errors.push(shown);
+                }
+            }
+        }
+    }
+
+    fn config_warnings(&self) -> Option<(bool, Vec<String>)> {
+        let text = self.control.agent.get("-W")?.as_scalar()?.to_string();
+        let (as_error, list) = match text.strip_prefix("error=") {
+            Some(list) => (true, list.to_owned()),
+            None if text == "error" => (true, "all".to_owned()),
+            None => (false, text),
+        };
+        Some((as_error, list.split(',').map(str::to_owned).collect()))
+    }
+
+    // `file:line:col: error: text`, the line, and a caret, as the original prints them.
+    fn syntax_error(&self, error: &Diagnostic) {
+        let Some(span) = error.primary() else { return };
+        let end = fx_source::Span::new(span.file, span.end, span.end);
+        let at = self.sources.location(end);
+        let word = if error.severity == Severity::Error { "error" } else { "warning" };
+        let line = self.sources.file(span.file).line_text(at.line);
+        let text = format!(
+            "{}:{}:{}: {word}: {}\n{line}\n{:>width$}",
+            at.file,
+            at.line,
+            at.column,
+            error.message,
+            "^",
+            width = at.column as usize
+        );
+        self.to_stderr(&text);
+    }
+
+    /// A finding about loaded policy, `file:line:0: error: text`.
+    pub(crate) fn policy_error(&self, problem: &check::Problem) {
+        self.to_stderr(&format!("{}:{}:0: error: {}", problem.file, problem.line, problem.text));
+    }
+
+    fn to_stderr(&self, text: &str) {
+        let fields = [("text".into(), fx_value::Value::from(&*encode(text)))];
+        self.run.ledger.note("cf.stderr", &fields, &fx_source::Origin::default());
+    }
+
+    // `__main__` of the entry file is `main`; of any other file it is dropped.
+    fn rename_main(&self, file: &str, policy: &mut Policy) {
+        if !policy.bundles.iter().any(|bundle| &*bundle.head.name == "__main__") {
+            return;
+        }
+        let real = |name: &str| self.host().real_path(&path(name)).map(|path| from_path(&path)).ok();
+        let is_entry = real(file) == real(&self.config.paths.entry);
+        let mut kept = Policy::default();
+        for bundle in std::mem::take(&mut policy.bundles) {
+            let Ok(bundle) = Rc::try_unwrap(bundle).or_else(|shared| {
+                let copy = control::copy_bundle(&shared, None);
+                Ok::<_, ()>(copy)
+            }) else {
+                continue;
+            };
+            if &*bundle.head.name == "__main__" {
+                if is_entry {
+                    kept.add_bundle(control::copy_bundle(&bundle, Some("main")));
+                }
+            } else {
+                kept.add_bundle(bundle);
+            }
+        }
+        let bodies = std::mem::take(&mut policy.bodies);
+        let blocks = std::mem::take(&mut policy.promise_blocks);
+        let mut rest = Policy::default();
+        rest.bodies = bodies;
+        rest.promise_blocks = blocks;
+        kept.merge(rest);
+        *policy = kept;
+    }
+
+    fn note_bundles(&mut self, policy: &Policy) {
+        for bundle in &policy.bundles {
+            self.bundle_names.insert(Rc::clone(&bundle.head.name));
+        }
+        for body in &policy.bodies {
+            if &*body.namespace == "bodydefault" {
+                self.default_bodies.insert(Rc::clone(&body.name));
+            }
+        }
+    }
+
+    /// The attribute of a control body whose guard holds; the last one wins.
+    pub(crate) fn effective(&self, body: &Body, name: &str) -> Option<Rval> {
+        body.attributes
+            .iter()
+            .filter(|attribute| &*attribute.name == name)
+            .rfind(|attribute| attribute.guard.as_ref().is_none_or(|guard| self.defined(guard)))
+            .map(|attribute| attribute.value.clone())
+    }
+
+    fn load_inputs(&mut self, inputs: &Rval, loaded: &mut Loaded, out: &mut Vec<Policy>) {
+        let Rval::List(items) = inputs else { return };
+        for item in items.iter() {
+            if self.stopped() {
+                return;
+            }
+            let resolved = self.evaluate(item, None, Some("sys"), true);
+            match resolved {
+                Rval::Scalar(text) => {
+                    if has_variable(&text) || is_expandable(&text) || naked(&text, b'@').is_some() {
+                        self.error(&format!("Unresolved variable '{text}' in input list, cannot parse"));
+                        continue;
+                    }
+                    let file: Str = if text.starts_with('/') {
+                        text
+                    } else {
+                        format!("{}/{text}", self.config.paths.entry_dir).into()
+                    };
+                    if let Some(policy) = self.load_file(&file, loaded) {
+                        out.push(policy);
+                    }
+                }
+                list @ Rval::List(_) => self.load_inputs(&list, loaded, out),
+                _ => self.error("Non-file object in inputs list"),
+            }
+        }
+    }
+
+    /// Pre-evaluation: common bundles' variables, classes and variables again; then the
+    /// variables of all other bundles; then control bodies.
+    pub(crate) fn resolve_policy(&mut self) {
+        let policy = Rc::clone(&self.policy);
+        for common in [true, false] {
+            for bundle in policy.bundles.iter().filter(|bundle| (&*bundle.head.kind == "common") == common) {
+                self.push_bundle(bundle, &[], false);
+                self.resolve_bundle(bundle);
+                self.stack.pop();
+                if self.stopped() {
+                    return;
+                }
+            }
+        }
+        for body in policy.bodies.iter().filter(|body| &*body.name == "control") {
+            self.resolve_control(body);
+        }
+    }
+}
+
+/// The kernel's words alone.
+pub(crate) fn reason(error: &fx_host::HostError) -> String {
+    match error {
+        fx_host::HostError::Io { source, .. } => {
+            let text = source.to_string();
+            text.split(" (os error").next().unwrap_or(&text).to_owned()
+        }
+        other => other.to_string(),
+    }
+}
+
+/// Level of a diagnostic when it is a log message.
+pub(crate) fn level(severity: Severity) -> Level {
+    match severity {
+        Severity::Error => Level::Error,
+        Severity::Warning => Level::Warning,
+        Severity::Note => Level::Info,
+    }
+}

@@ -1,0 +1,213 @@
+//! Augments: `def.json` and kin next to the entry policy, and host-specific data.
+
+use std::rc::Rc;
+
+use crate::eval::classes::ClassScope;
+use crate::eval::value::{DataType, Value, Variable};
+use crate::eval::vars::Ref;
+use crate::eval::{Context, log};
+use crate::json::{Json, Object};
+use crate::policy::scope_key;
+use crate::regex;
+use crate::text::{Str, decode, path};
+
+/// Deepest chain of augments that name each other.
+const MAX_DEPTH: usize = 20;
+
+impl Context<'_> {
+    /// Loads host-specific data, then augments.
+    pub(crate) fn load_augments(&mut self) {
+        let data = format!("{}/data/host_specific.json", self.config.paths.workdir);
+        if self.host().stat(&path(&data)).is_ok() {
+            self.load_augments_file(&data, 0, true);
+        }
+        let dir = self.config.paths.entry_dir.clone();
+        let preferred = format!("{dir}/def_preferred.json");
+        if !self.config.ignore_preferred_augments && self.host().stat(&path(&preferred)).is_ok() {
+            self.load_augments_file(&preferred, 0, false);
+            return;
+        }
+        self.load_augments_file(&format!("{dir}/def.json"), 0, false);
+    }
+
+    fn load_augments_file(&mut self, file: &str, depth: usize, host_data: bool) -> bool {
+        let file = self.expand_text(file, None, Some("this"));
+        if depth > MAX_DEPTH || file.contains("/.json") {
+            return false;
+        }
+        let Ok(bytes) = self.host().read(&path(&file)) else {
+            log!(self, Verbose, "could not load JSON augments from '{file}'");
+            return false;
+        };
+        let Some(json) = Json::parse(&decode(&bytes)) else {
+            self.error(&format!("Could not parse JSON file {file}"));
+            return false;
+        };
+        let Json::Object(map) = &json else {
+            self.error(&format!("Invalid augments file contents in '{file}', must be a JSON object"));
+            return false;
+        };
+        log!(self, Verbose, "Loaded augments file '{file}', installing contents");
+        let tag = if host_data { "source=cmdb" } else { "source=augments_file" };
+        let default_scope = if host_data { "variables" } else { "def" };
+        let default_namespace = if host_data { "data" } else { "default" };
+        for key in ["vars", "variables"] {
+            match map.get(key) {
+                None | Some(Json::Null) => {}
+                Some(Json::Object(vars)) => {
+                    for (name, value) in vars {
+                        self.put_augment(name, value, key == "variables", &file, tag, default_namespace, default_scope);
+                    }
+                }
+                Some(_) => self.error(&format!("Invalid augments {key} in '{file}', must be a JSON object")),
+            }
+        }
+        match map.get("classes") {
+            None | Some(Json::Null) => {}
+            Some(Json::Object(classes)) => {
+                let classes = classes.clone();
+                self.put_augment_classes(&classes, &file, tag);
+            }
+            Some(_) => self.error(&format!("Invalid augments classes in '{file}', must be a JSON object")),
+        }
+        if let Some(Json::Array(inputs)) = map.get("inputs") {
+            let items: Vec<Str> =
+                inputs.iter().filter_map(Json::primitive).map(|text| self.expand(&text, None, Some("this"))).collect();
+            let tags: Rc<[Str]> = Rc::from([tag.into()]);
+            self.vars.put("def", "augments_inputs", DataType::StringList, Value::List(items.into()), &tags);
+        }
+        if let Some(Json::Array(more)) = map.get("augments") {
+            for name in more.iter().filter_map(Json::primitive) {
+                if !self.load_augments_file(&name, depth + 1, false) {
+                    self.error(&format!("Could not load requested further augments from file '{name}'"));
+                }
+            }
+        }
+        true
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "one entry of the file with where it goes")]
+    fn put_augment(
+        &mut self,
+        name: &str,
+        info: &Json,
+        described: bool,
+        file: &str,
+        tag: &str,
+        namespace: &str,
+        scope: &str,
+    ) {
+        let reference = Ref::parse(name);
+        if reference.namespace.is_some() && reference.scope.is_none() {
+            self.error(&format!(
+                "Invalid variable specification in augments data in '{file}': '{name}' (bundle name has to be specified if namespace is specified)"
+            ));
+            return;
+        }
+        let mut tags: Vec<Str> = vec![tag.into()];
+        let mut comment = None;
+        let value = match info {
+            Json::Object(map) if described => {
+                let Some(value) = map.get("value") else {
+                    self.error(&format!(
+                        "Missing value for the augments variable '{name}' in '{file}' (value field is required)"
+                    ));
+                    return;
+                };
+                if let Some(Json::Array(more)) = map.get("tags") {
+                    tags.extend(more.iter().filter_map(Json::primitive));
+                }
+                comment = map.get("comment").and_then(Json::primitive);
+                value
+            }
+            other => other,
+        };
+        let value = self.expand_json(value);
+        let (kind, value) = match value {
+            Json::Array(items) if items.iter().all(|item| !item.is_container()) => {
+                (DataType::StringList, Value::List(items.iter().filter_map(Json::primitive).collect()))
+            }
+            container @ (Json::Array(_) | Json::Object(_)) => (DataType::Data, Value::Data(Rc::new(container))),
+            primitive => (DataType::String, Value::Scalar(primitive.primitive().unwrap_or_default())),
+        };
+        let key = match (reference.namespace, reference.scope) {
+            (namespace, Some(scope)) => scope_key(namespace.unwrap_or("default"), scope),
+            _ => scope_key(namespace, scope),
+        };
+        // Host-specific data comes first and is not overwritten by augments.
+        if let Some(crate::eval::vars::Found::Variable(old)) = self.vars.get(&key, reference.name)
+            && old.tags.iter().any(|old_tag| &**old_tag == "source=cmdb")
+            && tag != "source=cmdb"
+        {
+            return;
+        }
+        log!(self, Verbose, "Installing augments variable '{name}' from file '{file}'");
+        let variable = Variable { kind, value, tags: tags.into(), comment };
+        self.vars.scope_mut(&key).put(reference.name.into(), variable);
+    }
+
+    fn expand_json(&self, json: &Json) -> Json {
+        match json {
+            Json::Str(text) => Json::Str(self.expand(text, None, Some("this"))),
+            Json::Array(items) => Json::Array(items.iter().map(|item| self.expand_json(item)).collect()),
+            Json::Object(map) => {
+                let mut out = Object::new();
+                for (key, value) in map {
+                    crate::json::put(&mut out, self.expand(key, None, Some("this")), self.expand_json(value));
+                }
+                Json::Object(out)
+            }
+            other => other.clone(),
+        }
+    }
+
+    fn put_augment_classes(&mut self, classes: &Object, file: &str, tag: &str) {
+        for (name, info) in classes {
+            let info = self.expand_json(info);
+            let mut tags: Vec<Str> = vec![tag.into()];
+            let mut comment = None;
+            let texts = |json: &Json| -> Vec<Str> {
+                match json {
+                    Json::Array(items) => items.iter().filter_map(Json::primitive).collect(),
+                    Json::Object(_) => Vec::new(),
+                    primitive => primitive.primitive().into_iter().collect(),
+                }
+            };
+            let holds = match &info {
+                Json::Object(map) => {
+                    if let Some(Json::Array(more)) = map.get("tags") {
+                        tags.extend(more.iter().filter_map(Json::primitive));
+                    }
+                    comment = map.get("comment").and_then(Json::primitive);
+                    match (map.get("class_expressions"), map.get("regular_expressions")) {
+                        (None, None) => {
+                            if map.is_empty() || !tag.ends_with("cmdb") {
+                                self.error(&format!("Invalid augments class data for class '{name}' in '{file}'"));
+                            }
+                            false
+                        }
+                        (expressions, patterns) => {
+                            expressions.is_some_and(|list| texts(list).iter().any(|text| self.augment_class_holds(text)))
+                                || patterns.is_some_and(|list| texts(list).iter().any(|text| self.class_matches(text)))
+                        }
+                    }
+                }
+                other => texts(other).iter().any(|text| {
+                    if text.ends_with("::") { self.augment_class_holds(text) } else { self.class_matches(text) }
+                }),
+            };
+            if holds {
+                log!(self, Verbose, "Installing augments class '{name}' from file '{file}'");
+                self.put_class(name, ClassScope::Namespace, tags.into(), comment);
+            }
+        }
+    }
+
+    fn augment_class_holds(&self, text: &str) -> bool {
+        self.defined(text.strip_suffix("::").unwrap_or(text))
+    }
+
+    fn class_matches(&self, pattern: &str) -> bool {
+        self.hard.keys().chain(self.soft.keys()).any(|name| regex::full(pattern, name))
+    }
+}

@@ -1,0 +1,413 @@
+//! Syntax tree to policy, checked against the vocabulary while it is built.
+//!
+//! Attributes unknown to the language and values that cannot fit are errors here, with
+//! the place of the attribute. What needs other files is checked after merging.
+
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+use fx_cfengine_syntax as ast;
+use fx_source::{Diagnostic, SourceFile, Span};
+
+use crate::eval::expr;
+use crate::json::Json;
+use crate::policy::{Attribute, Body, Bundle, Call, Head, Policy, Promise, Rval, Section, scope_key};
+use crate::text::{Str, has_variable, naked};
+use crate::vocabulary::{self, Mismatch, Status, check_value};
+
+/// Which bundles matter: an agent skips those of servers and monitors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Component {
+    Agent,
+    Promises,
+}
+
+pub(crate) struct Lowering<'a> {
+    pub(crate) file: &'a SourceFile,
+    pub(crate) name: Str,
+    pub(crate) component: Component,
+    pub(crate) errors: Vec<Diagnostic>,
+    pub(crate) warnings: Vec<Diagnostic>,
+}
+
+impl Lowering<'_> {
+    fn error(&mut self, span: Span, message: impl Into<String>) {
+        self.errors.push(Diagnostic::error("cf-syntax", message).label(span, ""));
+    }
+
+    fn line(&self, span: Span) -> u32 {
+        self.file.line(span.start)
+    }
+
+    pub(crate) fn file(&mut self, tree: ast::File) -> Policy {
+        let mut policy = Policy::default();
+        for block in tree.blocks {
+            match block {
+                ast::Block::Bundle(bundle) => {
+                    if let Some(bundle) = self.bundle(bundle) {
+                        policy.add_bundle(bundle);
+                    }
+                }
+                ast::Block::Settings(settings) => {
+                    let promise = settings.block == ast::BlockKind::Promise;
+                    let body = self.settings(settings);
+                    if promise {
+                        policy.promise_blocks.push(Rc::new(body));
+                    } else {
+                        policy.add_body(body);
+                    }
+                }
+            }
+        }
+        policy
+    }
+
+    fn relevant(&self, kind: &str) -> bool {
+        self.component == Component::Promises || matches!(kind, "agent" | "common" | "edit_line" | "edit_xml")
+    }
+
+    fn bundle(&mut self, bundle: ast::Bundle) -> Option<Bundle> {
+        let kind = &bundle.kind.text;
+        if !vocabulary::is_bundle_type(kind) {
+            self.error(bundle.kind.span, format!("Unknown bundle type '{kind}'"));
+            return None;
+        }
+        let relevant = self.relevant(kind);
+        let line = self.line(bundle.name.span);
+        let head = Rc::new(Head {
+            kind: Rc::clone(kind),
+            namespace: Rc::clone(&bundle.namespace),
+            name: Rc::clone(&bundle.name.text),
+            scope: scope_key(&bundle.namespace, &bundle.name.text),
+            args: bundle.args.iter().map(|arg| Rc::clone(&arg.text)).collect(),
+            file: Rc::clone(&self.name),
+            line,
+            span: Some(bundle.name.span),
+        });
+        let mut sections: Vec<Section> = Vec::new();
+        for section in bundle.sections {
+            let promise_kind = Rc::clone(&section.kind.text);
+            let own = vocabulary::promise_type(kind, &promise_kind);
+            let promises: Vec<Rc<Promise>> = section
+                .promises
+                .into_iter()
+                .map(|promise| Rc::new(self.promise(&head, &promise_kind, own, promise)))
+                .collect();
+            match sections.iter_mut().find(|known| known.kind == promise_kind) {
+                Some(known) => known.promises.extend(promises),
+                None => sections.push(Section { kind: promise_kind, built_in: own.is_some(), promises }),
+            }
+        }
+        relevant.then_some(Bundle { head, sections })
+    }
+
+    fn promise(
+        &mut self,
+        head: &Rc<Head>,
+        kind: &Str,
+        own: Option<&'static [vocabulary::Attribute]>,
+        promise: ast::Promise,
+    ) -> Promise {
+        let mut attributes: Vec<Attribute> = Vec::new();
+        let mut guard: Str = "any".into();
+        match &promise.guard {
+            Some(ast::Guard::Plain(name)) => {
+                self.check_class_literal(name);
+                guard = Rc::clone(&name.text);
+            }
+            Some(ast::Guard::Variable(name)) => attributes.push(Attribute {
+                name: "ifvarclass".into(),
+                value: Rval::Scalar(Rc::clone(&name.text)),
+                guard: None,
+                bare: false,
+                line: self.line(name.span),
+            }),
+            None => {}
+        }
+        for attribute in promise.attributes {
+            if let Some(attribute) = self.promise_attribute(head, kind, own, attribute) {
+                append(&mut attributes, attribute);
+            }
+        }
+        let promisee = promise.promisee.map_or(Rval::None, |rval| lower_rval(&rval).0);
+        Promise {
+            bundle: Rc::clone(head),
+            kind: Rc::clone(kind),
+            promiser: Rc::clone(&promise.promiser.text),
+            promisee,
+            guard,
+            attributes,
+            line: self.line(promise.promiser.span),
+            span: Some(promise.promiser.span),
+            plain: OnceCell::new(),
+        }
+    }
+
+    fn check_class_literal(&mut self, name: &ast::Name) {
+        if expr::parse(&name.text).is_none() {
+            self.error(name.span, "Syntax error in context string");
+        }
+    }
+
+    fn promise_attribute(
+        &mut self,
+        head: &Head,
+        kind: &str,
+        own: Option<&'static [vocabulary::Attribute]>,
+        attribute: ast::Attribute,
+    ) -> Option<Attribute> {
+        let name = &attribute.name.text;
+        let span = attribute.value.span;
+        let (mut value, bare) = lower_rval(&attribute.value);
+        if matches!(&**name, "data" | "template_data") {
+            value = lower_data(value);
+        }
+        if let Some(own) = own {
+            let Some(known) = vocabulary::promise_attribute(own, name) else {
+                self.error(
+                    attribute.name.span,
+                    format!("Unknown attribute '{name}' for promise type '{kind}' in bundle with type '{}'", head.kind),
+                );
+                return None;
+            };
+            match known.status {
+                Status::Removed => {
+                    self.warn(attribute.name.span, format!("Removed constraint '{name}' in promise type '{kind}'"));
+                    return None;
+                }
+                Status::Deprecated => {
+                    self.warn(attribute.name.span, format!("Deprecated constraint '{name}' in promise type '{kind}'"));
+                }
+                Status::Normal => {}
+            }
+            match known.kind {
+                vocabulary::Type::Body => {
+                    if matches!(attribute.value.kind, ast::RvalKind::Quoted(_)) {
+                        self.error(span, "An rvalue is quoted, but we expect an unquoted body identifier");
+                    }
+                }
+                vocabulary::Type::Bundle => {}
+                want => self.check(span, name, &value, want, known.range),
+            }
+        }
+        if matches!(&**name, "ifvarclass" | "if")
+            && let Rval::Scalar(text) = &value
+            && expr::parse(text).is_none()
+        {
+            self.error(span, "Syntax error in context string");
+        }
+        Some(Attribute {
+            name: Rc::clone(name),
+            value,
+            guard: None,
+            bare,
+            line: self.line(attribute.name.span),
+        })
+    }
+
+    fn warn(&mut self, span: Span, message: impl Into<String>) {
+        self.warnings.push(Diagnostic::warning("cf-syntax", message).label(span, ""));
+    }
+
+    fn check(&mut self, span: Span, name: &str, value: &Rval, kind: vocabulary::Type, range: &str) {
+        match check_value(name, value, kind, range, false) {
+            Ok(()) | Err(Mismatch::Unexpanded) => {}
+            Err(mismatch) => {
+                let mut message = mismatch.text().to_owned();
+                if mismatch == Mismatch::FunctionUnknown
+                    && let Rval::Call(call) = value
+                    && let Some(near) = vocabulary::nearest_function(&call.name)
+                {
+                    message = format!("{message} '{}' (did you mean '{near}'?)", call.name);
+                }
+                self.error(span, message);
+            }
+        }
+        self.check_arity(span, value);
+    }
+
+    // Functions without a variable number of arguments must get all of theirs.
+    fn check_arity(&mut self, span: Span, value: &Rval) {
+        match value {
+            Rval::Call(call) => {
+                if let Some(function) = vocabulary::find_function(&call.name)
+                    && !function.has(vocabulary::VARIADIC)
+                    && function.params.len() != call.args.len()
+                {
+                    self.error(
+                        span,
+                        format!(
+                            "Arguments to function '{}' do not tally. Expected {} not {}",
+                            call.name,
+                            function.params.len(),
+                            call.args.len()
+                        ),
+                    );
+                }
+                for arg in &call.args {
+                    self.check_arity(span, arg);
+                }
+            }
+            Rval::List(items) => {
+                for item in items.iter() {
+                    self.check_arity(span, item);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn settings(&mut self, settings: ast::Settings) -> Body {
+        let promise = settings.block == ast::BlockKind::Promise;
+        let kind = Rc::clone(&settings.kind.text);
+        let name = Rc::clone(&settings.name.text);
+        if promise {
+            if &*kind != "agent" {
+                self.error(
+                    settings.kind.span,
+                    format!("Custom promises only supported for 'agent', not '{kind}'"),
+                );
+            }
+            if vocabulary::is_built_in(&name) {
+                self.error(settings.name.span, format!("'{name}' promises are built in and cannot be custom"));
+            }
+        }
+        let known = if promise { Some(PROMISE_BLOCK) } else { vocabulary::body_type(&kind) };
+        let mut attributes: Vec<Attribute> = Vec::new();
+        for attribute in settings.attributes {
+            let word = if promise { "promise" } else { "body" };
+            let attr_name = Rc::clone(&attribute.name.text);
+            let span = attribute.value.span;
+            let (value, bare) = lower_rval(&attribute.value);
+            if let Some(known) = known {
+                match known.iter().find(|known| known.name == &*attr_name) {
+                    None => {
+                        self.error(
+                            attribute.name.span,
+                            format!("Unknown attribute '{attr_name}' for '{word} {kind} {name}'"),
+                        );
+                        continue;
+                    }
+                    Some(found) if found.status == Status::Removed => {
+                        self.warn(
+                            attribute.name.span,
+                            format!("Removed constraint '{attr_name}' in promise type '{kind}'"),
+                        );
+                        continue;
+                    }
+                    Some(found) => {
+                        if found.status == Status::Deprecated {
+                            self.warn(
+                                attribute.name.span,
+                                format!("Deprecated constraint '{attr_name}' in body type '{kind}'"),
+                            );
+                        }
+                        if !matches!(found.kind, vocabulary::Type::Body | vocabulary::Type::Bundle) {
+                            self.check(span, &attr_name, &value, found.kind, found.range);
+                        }
+                    }
+                }
+            }
+            let guard = match &attribute.guard {
+                None => None,
+                Some(ast::Guard::Plain(guard)) => {
+                    self.check_class_literal(guard);
+                    Some(Rc::clone(&guard.text))
+                }
+                Some(ast::Guard::Variable(guard)) => {
+                    let text = &guard.text;
+                    self.error(span, format!("Body attributes can't be put under a variable class '{text}'"));
+                    None
+                }
+            };
+            let line = self.line(attribute.name.span);
+            let new = Attribute { name: attr_name, value, guard, bare, line };
+            match attributes.iter_mut().find(|old| old.name == new.name && old.guard == new.guard) {
+                Some(old) => *old = new,
+                None => attributes.push(new),
+            }
+        }
+        Body {
+            kind,
+            namespace: Rc::clone(&settings.namespace),
+            name,
+            args: settings.args.iter().map(|arg| Rc::clone(&arg.text)).collect(),
+            attributes,
+            file: Rc::clone(&self.name),
+            line: self.line(settings.name.span),
+            custom: known.is_none(),
+        }
+    }
+}
+
+static PROMISE_BLOCK: &[vocabulary::Attribute] = &[
+    vocabulary::Attribute {
+        name: "path",
+        kind: vocabulary::Type::String,
+        range: "",
+        status: Status::Normal,
+    },
+    vocabulary::Attribute {
+        name: "interpreter",
+        kind: vocabulary::Type::String,
+        range: "",
+        status: Status::Normal,
+    },
+];
+
+/// Adds an attribute to a promise: a second one of the same name replaces the first, but
+/// two conditions are joined.
+pub(crate) fn append(attributes: &mut Vec<Attribute>, new: Attribute) {
+    let Some(old) = attributes.iter_mut().find(|old| old.name == new.name) else {
+        attributes.push(new);
+        return;
+    };
+    let joined = match (&old.value, &new.value) {
+        (Rval::Scalar(first), Rval::Scalar(second)) if matches!(&*new.name, "ifvarclass" | "if") => {
+            Some(Rval::Scalar(format!("({first}).({second})").into()))
+        }
+        (first, Rval::Call(_)) if matches!(&*new.name, "ifvarclass" | "if") => {
+            Some(Rval::Call(Rc::new(Call { name: "and".into(), args: vec![first.clone(), new.value.clone()] })))
+        }
+        _ => None,
+    };
+    *old = new;
+    if let Some(joined) = joined {
+        old.value = joined;
+    }
+}
+
+/// A right-hand side, and whether it was a bare word.
+pub(crate) fn lower_rval(rval: &ast::Rval) -> (Rval, bool) {
+    match &rval.kind {
+        ast::RvalKind::Bare(text) => (Rval::Scalar(Rc::clone(text)), true),
+        ast::RvalKind::Quoted(text) | ast::RvalKind::Naked(text) => (Rval::Scalar(Rc::clone(text)), false),
+        ast::RvalKind::List(items) => (Rval::List(items.iter().map(|item| lower_rval(item).0).collect()), false),
+        ast::RvalKind::Call { name, args } => {
+            let args = args.iter().map(|arg| lower_rval(arg).0).collect();
+            (Rval::Call(Rc::new(Call { name: Rc::clone(name), args })), false)
+        }
+    }
+}
+
+// `data => @(x)` is mergedata(x); text is read now if it holds no variables, else when run.
+fn lower_data(value: Rval) -> Rval {
+    let Rval::Scalar(text) = &value else { return value };
+    if let Some(inner) = naked(text, b'@') {
+        return Rval::Call(Rc::new(Call { name: "mergedata".into(), args: vec![Rval::scalar(inner)] }));
+    }
+    let yaml = text.len() > 3 && text.starts_with("---");
+    if !text.contains("$(") && !text.contains("${") {
+        let parsed = if yaml { crate::yaml::parse(text) } else { Json::parse(text) };
+        if let Some(json) = parsed.filter(Json::is_container) {
+            return Rval::Data(Rc::new(json));
+        }
+    }
+    let name = if yaml { "parseyaml" } else { "parsejson" };
+    Rval::Call(Rc::new(Call { name: name.into(), args: vec![Rval::Scalar(Rc::clone(text))] }))
+}
+
+/// Whether a name is a plain identifier without variables.
+pub(crate) fn is_constant(text: &str) -> bool {
+    !has_variable(text)
+}

@@ -1,0 +1,189 @@
+//! How a promise ended, CFEngine's rule for merging results, and the classes they set.
+
+use std::rc::Rc;
+
+use fx_engine::{Failure, Level};
+
+use crate::eval::classes::ClassScope;
+use crate::eval::promise::Expanded;
+use crate::eval::{Context, log};
+use crate::text::{Str, canonify_class};
+
+/// The result of a promise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Skipped,
+    Kept,
+    Repaired,
+    Warn,
+    Failed,
+    Denied,
+    TimedOut,
+    Interrupted,
+}
+
+impl Outcome {
+    fn is_failure(self) -> bool {
+        matches!(self, Outcome::Failed | Outcome::Denied | Outcome::TimedOut | Outcome::Interrupted)
+    }
+
+    /// Failures stick, a warning beats a change, a change beats being kept.
+    pub(crate) fn merge(self, evidence: Outcome) -> Outcome {
+        match self {
+            prior if prior.is_failure() => prior,
+            Outcome::Warn => {
+                if evidence.is_failure() {
+                    evidence
+                } else {
+                    self
+                }
+            }
+            Outcome::Skipped => evidence,
+            Outcome::Kept => {
+                if evidence == Outcome::Skipped {
+                    self
+                } else {
+                    evidence
+                }
+            }
+            _ => {
+                if evidence.is_failure() || evidence == Outcome::Warn {
+                    evidence
+                } else {
+                    self
+                }
+            }
+        }
+    }
+
+    /// The shared word for it.
+    pub(crate) fn shared(self, why: &str) -> fx_engine::Outcome {
+        match self {
+            Outcome::Skipped => fx_engine::Outcome::Skipped(why.to_owned()),
+            Outcome::Kept => fx_engine::Outcome::Kept,
+            Outcome::Repaired => fx_engine::Outcome::Repaired,
+            Outcome::Warn => fx_engine::Outcome::WouldRepair,
+            Outcome::Failed => fx_engine::Outcome::Failed(Failure::new("promise not kept")),
+            Outcome::Denied => fx_engine::Outcome::Denied(Failure::new("denied")),
+            Outcome::TimedOut => fx_engine::Outcome::TimedOut(Failure::new("timed out")),
+            Outcome::Interrupted => fx_engine::Outcome::Interrupted,
+        }
+    }
+}
+
+impl Context<'_> {
+    /// Logs, sets the classes an outcome asks for, and returns it.
+    pub(crate) fn settle(&mut self, level: Level, outcome: Outcome, promise: &Expanded, message: &str) -> Outcome {
+        if !message.is_empty() {
+            self.log(level, message);
+        }
+        self.set_outcome_classes(outcome, promise);
+        outcome
+    }
+
+    /// As [`settle`](Context::settle) without a message.
+    pub(crate) fn settle_quietly(&mut self, outcome: Outcome, promise: &Expanded) -> Outcome {
+        self.set_outcome_classes(outcome, promise);
+        outcome
+    }
+
+    fn set_outcome_classes(&mut self, outcome: Outcome, promise: &Expanded) {
+        let (add, cancel) = match outcome {
+            Outcome::Skipped => return,
+            Outcome::Repaired => ("promise_repaired", "cancel_repaired"),
+            Outcome::Kept => ("promise_kept", "cancel_kept"),
+            Outcome::TimedOut => ("repair_timeout", "cancel_notkept"),
+            Outcome::Denied => ("repair_denied", "cancel_notkept"),
+            Outcome::Warn | Outcome::Failed | Outcome::Interrupted => ("repair_failed", "cancel_notkept"),
+        };
+        self.log_outcome_string(outcome, promise);
+        if !promise.has("classes") && !promise.has(add) && !promise.has(cancel) {
+            return;
+        }
+        if let Some(classes) = promise.list(add) {
+            let minutes = promise.int("persist_time").unwrap_or(0);
+            let preserve = promise.scalar("timer_policy").is_some_and(|policy| &**policy == "absolute");
+            let local = promise.scalar("scope").is_some_and(|scope| &**scope == "bundle");
+            for class in classes {
+                self.add_outcome_class(&class, minutes, preserve, local);
+            }
+        }
+        if let Some(classes) = promise.list(cancel) {
+            for class in classes {
+                if self.hard.contains_key(&*class) {
+                    self.error(&format!("You cannot cancel a reserved hard class '{class}' in post-condition classes"));
+                    return;
+                }
+                log!(self, Verbose, "Cancelling class '{class}'");
+                self.cancel_class(&class);
+            }
+        }
+    }
+
+    fn add_outcome_class(&mut self, class: &str, minutes: i64, preserve: bool, local: bool) {
+        let name = canonify_class(class);
+        if self.hard.contains_key(&*name) {
+            self.error(&format!("You cannot use reserved hard class '{name}' as post-condition class"));
+        }
+        let none: Rc<[Str]> = Rc::from([]);
+        if minutes > 0 {
+            if local {
+                log!(self, Info, "Automatically promoting context scope for '{name}' to namespace visibility, due to persistence");
+            }
+            log!(self, Verbose, "C:    + persistent outcome class '{name}'");
+            self.persist_class(&name, minutes, preserve, "");
+            self.put_class(&name, ClassScope::Namespace, none, None);
+        } else {
+            log!(self, Verbose, "C:    + promise outcome class '{name}'");
+            let scope = if local { ClassScope::Bundle } else { ClassScope::Namespace };
+            self.put_class(&name, scope, none, None);
+        }
+    }
+
+    // `log_string` of an action body, to the file that the outcome names.
+    fn log_outcome_string(&mut self, outcome: Outcome, promise: &Expanded) {
+        let Some(text) = promise.scalar("log_string").cloned() else { return };
+        let target = match outcome {
+            Outcome::Kept => promise.scalar("log_kept"),
+            Outcome::Repaired => promise.scalar("log_repaired"),
+            _ => promise.scalar("log_failed"),
+        };
+        let Some(target) = target.cloned() else {
+            return;
+        };
+        let expanded = self.expand(&text, None, Some("this"));
+        match &*target {
+            "udp_syslog" => {}
+            "stdout" => self.info(&format!("L: {expanded}")),
+            path => {
+                let line = format!("{expanded}\n");
+                let path = crate::text::path(path);
+                if let Err(error) = self.host().append(&path, &crate::text::encode(&line), 0o600) {
+                    self.error(&error.to_string());
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_merge_as_in_the_lattice() {
+        let table = [
+            (Outcome::Skipped, Outcome::Kept, Outcome::Kept),
+            (Outcome::Kept, Outcome::Skipped, Outcome::Kept),
+            (Outcome::Kept, Outcome::Repaired, Outcome::Repaired),
+            (Outcome::Repaired, Outcome::Kept, Outcome::Repaired),
+            (Outcome::Repaired, Outcome::Warn, Outcome::Warn),
+            (Outcome::Warn, Outcome::Repaired, Outcome::Warn),
+            (Outcome::Failed, Outcome::Repaired, Outcome::Failed),
+            (Outcome::Warn, Outcome::Denied, Outcome::Denied),
+        ];
+        for (prior, evidence, expected) in table {
+            assert_eq!(prior.merge(evidence), expected, "{prior:?} {evidence:?}");
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! The policy as evaluation uses it: bundles, bodies and promises, loaded and merged.
+//!
+//! Built by `load`, never changed after loading. Values are unexpanded text.
+
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+use fx_source::Span;
+use rustc_hash::FxHashMap;
+
+use crate::json::Json;
+use crate::text::Str;
+
+/// A right-hand side.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Rval {
+    None,
+    Scalar(Str),
+    List(Rc<[Rval]>),
+    Call(Rc<Call>),
+    Data(Rc<Json>),
+}
+
+/// `name(args)`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Call {
+    pub(crate) name: Str,
+    pub(crate) args: Vec<Rval>,
+}
+
+impl Rval {
+    pub(crate) fn scalar(text: &str) -> Rval {
+        Rval::Scalar(text.into())
+    }
+
+    pub(crate) fn as_scalar(&self) -> Option<&Str> {
+        match self {
+            Rval::Scalar(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The text of messages and of `cf-promises`.
+    pub(crate) fn show(&self) -> String {
+        match self {
+            Rval::None => String::new(),
+            Rval::Scalar(text) => text.to_string(),
+            Rval::List(items) => {
+                let items: Vec<String> = items.iter().map(Rval::quoted).collect();
+                format!("{{{}}}", items.join(","))
+            }
+            Rval::Call(call) => {
+                let args: Vec<String> = call.args.iter().map(Rval::quoted).collect();
+                format!("{}({})", call.name, args.join(","))
+            }
+            Rval::Data(json) => json.pretty(),
+        }
+    }
+
+    fn quoted(&self) -> String {
+        match self {
+            Rval::Scalar(text) => format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")),
+            other => other.show(),
+        }
+    }
+}
+
+/// An attribute of a promise or body.
+#[derive(Clone, Debug)]
+pub(crate) struct Attribute {
+    pub(crate) name: Str,
+    pub(crate) value: Rval,
+    /// The guard in a body; `any` in promises.
+    pub(crate) guard: Option<Str>,
+    /// A bare word: may name a body or bundle.
+    pub(crate) bare: bool,
+    pub(crate) line: u32,
+}
+
+/// What a promise knows of the bundle it belongs to.
+#[derive(Debug)]
+pub(crate) struct Head {
+    pub(crate) kind: Str,
+    pub(crate) namespace: Str,
+    pub(crate) name: Str,
+    /// `ns:name` key of its variables.
+    pub(crate) scope: Str,
+    pub(crate) args: Vec<Str>,
+    pub(crate) file: Str,
+    pub(crate) line: u32,
+    pub(crate) span: Option<Span>,
+}
+
+/// A bundle.
+#[derive(Debug)]
+pub(crate) struct Bundle {
+    pub(crate) head: Rc<Head>,
+    /// One section a type, in order of first appearance; promises of repeated sections join.
+    pub(crate) sections: Vec<Section>,
+}
+
+impl Bundle {
+    pub(crate) fn section(&self, kind: &str) -> Option<&Section> {
+        self.sections.iter().find(|section| &*section.kind == kind)
+    }
+}
+
+/// Promises of one type.
+#[derive(Debug)]
+pub(crate) struct Section {
+    pub(crate) kind: Str,
+    pub(crate) built_in: bool,
+    pub(crate) promises: Vec<Rc<Promise>>,
+}
+
+/// A promise.
+#[derive(Debug)]
+pub(crate) struct Promise {
+    pub(crate) bundle: Rc<Head>,
+    pub(crate) kind: Str,
+    pub(crate) promiser: Str,
+    pub(crate) promisee: Rval,
+    pub(crate) guard: Str,
+    pub(crate) attributes: Vec<Attribute>,
+    pub(crate) line: u32,
+    pub(crate) span: Option<Span>,
+    /// Whether the promise, bodies not looked at, has anything to expand; found once.
+    pub(crate) plain: OnceCell<bool>,
+}
+
+impl Promise {
+    pub(crate) fn attribute(&self, name: &str) -> Option<&Attribute> {
+        self.attributes.iter().find(|attribute| &*attribute.name == name)
+    }
+
+    pub(crate) fn scalar(&self, name: &str) -> Option<&Str> {
+        self.attribute(name).and_then(|attribute| attribute.value.as_scalar())
+    }
+}
+
+/// A body, or a promise block.
+#[derive(Debug)]
+pub(crate) struct Body {
+    pub(crate) kind: Str,
+    pub(crate) namespace: Str,
+    pub(crate) name: Str,
+    pub(crate) args: Vec<Str>,
+    pub(crate) attributes: Vec<Attribute>,
+    pub(crate) file: Str,
+    pub(crate) line: u32,
+    /// A body type of the user's own, for custom promise types.
+    pub(crate) custom: bool,
+}
+
+/// Everything loaded.
+#[derive(Debug, Default)]
+pub(crate) struct Policy {
+    pub(crate) bundles: Vec<Rc<Bundle>>,
+    pub(crate) bodies: Vec<Rc<Body>>,
+    pub(crate) promise_blocks: Vec<Rc<Body>>,
+    bundle_index: FxHashMap<(Str, Str, Str), Rc<Bundle>>,
+    body_index: FxHashMap<(Str, Str, Str), Rc<Body>>,
+}
+
+impl Policy {
+    pub(crate) fn add_bundle(&mut self, bundle: Bundle) {
+        let bundle = Rc::new(bundle);
+        let key = (Rc::clone(&bundle.head.kind), Rc::clone(&bundle.head.namespace), Rc::clone(&bundle.head.name));
+        self.bundle_index.entry(key).or_insert_with(|| Rc::clone(&bundle));
+        self.bundles.push(bundle);
+    }
+
+    pub(crate) fn add_body(&mut self, body: Body) {
+        let body = Rc::new(body);
+        let key = (Rc::clone(&body.kind), Rc::clone(&body.namespace), Rc::clone(&body.name));
+        self.body_index.entry(key).or_insert_with(|| Rc::clone(&body));
+        self.bodies.push(body);
+    }
+
+    /// Appends another policy.
+    pub(crate) fn merge(&mut self, other: Policy) {
+        for (key, bundle) in other.bundle_index_in_order() {
+            self.bundle_index.entry(key).or_insert(bundle);
+        }
+        self.bundles.extend(other.bundles);
+        for body in other.bodies {
+            let key = (Rc::clone(&body.kind), Rc::clone(&body.namespace), Rc::clone(&body.name));
+            self.body_index.entry(key).or_insert_with(|| Rc::clone(&body));
+            self.bodies.push(body);
+        }
+        self.promise_blocks.extend(other.promise_blocks);
+    }
+
+    fn bundle_index_in_order(&self) -> Vec<((Str, Str, Str), Rc<Bundle>)> {
+        self.bundles
+            .iter()
+            .map(|bundle| {
+                let head = &bundle.head;
+                ((Rc::clone(&head.kind), Rc::clone(&head.namespace), Rc::clone(&head.name)), Rc::clone(bundle))
+            })
+            .collect()
+    }
+
+    /// A bundle by type, namespace and name.
+    pub(crate) fn bundle(&self, kind: &str, namespace: &str, name: &str) -> Option<&Rc<Bundle>> {
+        self.bundle_index.get(&(Str::from(kind), Str::from(namespace), Str::from(name)))
+    }
+
+    /// A body by type, namespace and name.
+    pub(crate) fn body(&self, kind: &str, namespace: &str, name: &str) -> Option<&Rc<Body>> {
+        self.body_index.get(&(Str::from(kind), Str::from(namespace), Str::from(name)))
+    }
+
+    /// The promise block that defines a custom promise type.
+    pub(crate) fn promise_block(&self, name: &str) -> Option<&Rc<Body>> {
+        self.promise_blocks.iter().find(|block| &*block.name == name)
+    }
+}
+
+/// Splits `ns:name`; the namespace is `None` when not given.
+pub(crate) fn split_qualified(name: &str) -> (Option<&str>, &str) {
+    match name.split_once(':') {
+        Some((namespace, name)) => (Some(namespace), name),
+        None => (None, name),
+    }
+}
+
+/// Key of a bundle's variables.
+pub(crate) fn scope_key(namespace: &str, name: &str) -> Str {
+    if namespace == "default" { name.into() } else { format!("{namespace}:{name}").into() }
+}

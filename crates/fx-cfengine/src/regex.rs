@@ -1,0 +1,132 @@
+//! PCRE as CFEngine compiles it: multi-line, dot matches line ends, bytes not characters.
+//!
+//! Compiled patterns are kept, and a pattern without special characters is compared as
+//! text: policy mostly matches literal names.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use pcre2::bytes::{Regex, RegexBuilder};
+use rustc_hash::FxHashMap;
+
+use crate::text::{Str, decode, encode};
+
+// Patterns kept per run; a policy that builds patterns from data must not grow without end.
+const KEPT: usize = 4096;
+
+thread_local! {
+    static CACHE: RefCell<FxHashMap<Str, Option<Rc<Regex>>>> = RefCell::new(FxHashMap::default());
+}
+
+/// The compiled pattern; `None` when it is not one.
+pub(crate) fn compile(pattern: &str) -> Option<Rc<Regex>> {
+    CACHE.with(|cache| {
+        let mut cache = cache.borrow_mut();
+        if let Some(found) = cache.get(pattern) {
+            return found.clone();
+        }
+        if cache.len() >= KEPT {
+            cache.clear();
+        }
+        let text = encode(pattern).into_owned();
+        // The crate takes patterns as text; escaped bytes become hexadecimal escapes.
+        let source = match String::from_utf8(text) {
+            Ok(text) => text,
+            Err(error) => {
+                let mut out = String::new();
+                for chunk in error.as_bytes().utf8_chunks() {
+                    out.push_str(chunk.valid());
+                    for byte in chunk.invalid() {
+                        out.push_str(&format!("\\x{byte:02x}"));
+                    }
+                }
+                out
+            }
+        };
+        let built = RegexBuilder::new().multi_line(true).dotall(true).build(&source).ok().map(Rc::new);
+        cache.insert(pattern.into(), built.clone());
+        built
+    })
+}
+
+/// Whether the pattern holds nothing but ordinary characters.
+pub(crate) fn is_literal(pattern: &str) -> bool {
+    !pattern.bytes().any(|byte| b"\\^$.|?*+()[]{}#".contains(&byte))
+}
+
+/// Whether the first match covers the whole text.
+pub(crate) fn full(pattern: &str, text: &str) -> bool {
+    if pattern == ".*" {
+        return true;
+    }
+    if is_literal(pattern) {
+        return pattern == text;
+    }
+    let text = encode(text);
+    compile(pattern)
+        .and_then(|regex| regex.find(&text).ok().flatten().map(|found| found.start() == 0 && found.end() == text.len()))
+        .unwrap_or(false)
+}
+
+/// Where the pattern first matches, in bytes of the encoded text.
+pub(crate) fn find(pattern: &str, text: &str) -> Option<(usize, usize)> {
+    let regex = compile(pattern)?;
+    regex.find(&encode(text)).ok().flatten().map(|found| (found.start(), found.end()))
+}
+
+/// One match: its place in the encoded text, and its groups by number and by name.
+#[derive(Clone, Debug)]
+pub(crate) struct Captures {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    /// `(name or number, text)`, group 0 first; groups that took no part are left out.
+    pub(crate) groups: Vec<(Str, Str)>,
+}
+
+/// The first match with its groups.
+pub(crate) fn captures(pattern: &str, text: &str) -> Option<Captures> {
+    captures_bytes(&*compile(pattern)?, &encode(text), 0)
+}
+
+/// The first match at or after `from`.
+pub(crate) fn captures_bytes(regex: &Regex, text: &[u8], from: usize) -> Option<Captures> {
+    let mut locations = regex.capture_locations();
+    let found = regex.captures_read_at(&mut locations, text, from).ok().flatten()?;
+    let names = regex.capture_names();
+    let mut groups = Vec::new();
+    for index in 0..locations.len() {
+        let Some((start, end)) = locations.get(index) else { continue };
+        let name: Str = match names.get(index) {
+            Some(Some(name)) => name.as_str().into(),
+            _ => index.to_string().into(),
+        };
+        groups.push((name, decode(&text[start..end]).into()));
+    }
+    Some(Captures { start: found.start(), end: found.end(), groups })
+}
+
+/// A full match with its groups, for `match.*`.
+pub(crate) fn full_captures(pattern: &str, text: &str) -> Option<Captures> {
+    let length = encode(text).len();
+    captures(pattern, text).filter(|found| found.start == 0 && found.end == length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_match_covers_all_the_text() {
+        let table = [("a.*", "abc\nd", true), ("a|ab", "ab", false), ("x", "xx", false), ("(", "(", false), ("é+", "éé", true)];
+        for (pattern, text, expected) in table {
+            assert_eq!(full(pattern, text), expected, "{pattern} {text}");
+        }
+    }
+
+    #[test]
+    fn groups_keep_names_and_numbers() {
+        let found = captures("(?<key>[a-z]+)=(\\d+)?", "a=").expect("matches");
+        let groups: Vec<(&str, &str)> = found.groups.iter().map(|(name, text)| (&**name, &**text)).collect();
+        assert_eq!(groups, [("0", "a="), ("key", "a")]);
+    }
+}

@@ -1,0 +1,304 @@
+//! One run from options to exit status, in the documented order of steps.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use fx_engine::{Level, Run};
+use fx_host::Host;
+use fx_source::SourceMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::config::{Config, Ids, Paths, Request};
+use crate::eval::classes::{ClassScope, ClassTable, Persistent, PersistentClass};
+use crate::eval::vars::{Scope, Variables};
+use crate::eval::{Context, Control, log};
+use crate::load::Loaded;
+use crate::load::lower::Component;
+use crate::policy::{Policy, Rval};
+use crate::text::{Str, decode, from_path, os, path};
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// Exit status of the process.
+    pub code: u8,
+}
+
+/// Runs policy, or only checks it.
+pub fn run(run: Run<'_>, sources: &SourceMap, request: &Request) -> Summary {
+    let config = match configure(run.host, request) {
+        Ok(config) => config,
+        Err(message) => {
+            run.ledger.message(Level::Error, &message, &fx_source::Origin::default());
+            return Summary { code: 1 };
+        }
+    };
+    let mut ctx = new_context(run, sources, config, request);
+    // 1. Classes of the command line.
+    note_step(&ctx, "command line classes");
+    let environment: Rc<[Str]> = Rc::from(["source=environment".into()]);
+    for class in &request.define {
+        ctx.put_class(class, ClassScope::Namespace, Rc::clone(&environment), None);
+    }
+    // 2. The environment and hard classes.
+    note_step(&ctx, "environment detection");
+    ctx.discover();
+    if !negate(&mut ctx, request) {
+        return Summary { code: 1 };
+    }
+    // 3. Classes kept from earlier runs.
+    note_step(&ctx, "persistent classes");
+    load_persistent(&mut ctx);
+    ctx.load_augments();
+    if !ctx.host().stat(&path(&ctx.config.paths.entry)).is_ok_and(|meta| !meta.is_dir() || true) {
+        let entry = ctx.config.paths.entry.clone();
+        let reason = ctx.host().stat(&path(&entry)).err().map(|error| crate::load::reason(&error)).unwrap_or_default();
+        ctx.error(&format!("There is no readable input file at '{entry}'. (stat: {reason})"));
+        return Summary { code: 1 };
+    }
+    // 4. and 5. The check and pre-evaluation: every file resolved as it is loaded, and all
+    // of it once more after the last.
+    note_step(&ctx, "pre-evaluation");
+    let mut loaded = Loaded::default();
+    let Some(policy) = ctx.load_policy(&mut loaded) else {
+        if ctx.stop.is_none_or(|stop| stop.code == 1) {
+            ctx.error("There are syntax errors in policy files");
+            ctx.error("CFEngine was not able to get confirmation of promises from cf-promises, so going to failsafe");
+        }
+        return Summary { code: ctx.stop.map_or(1, |stop| stop.code.max(1)) };
+    };
+    ctx.policy = Rc::new(policy);
+    if !check_whole(&mut ctx) {
+        ctx.error("There are syntax errors in policy files");
+        return Summary { code: 1 };
+    }
+    let summary = evaluate(&mut ctx, request);
+    ctx.save_locks();
+    save_persistent(&mut ctx);
+    if let Err(error) = ctx.host().commit() {
+        ctx.error(&error.to_string());
+    }
+    summary
+}
+
+fn evaluate(ctx: &mut Context<'_>, request: &Request) -> Summary {
+    let status = |ctx: &Context<'_>| Summary { code: ctx.stop.map_or(0, |stop| stop.code) };
+    if !request.check || request.full_check {
+        crate::load::check::recheck(ctx);
+        if ctx.stopped() {
+            return status(ctx);
+        }
+        ctx.resolve_policy();
+        if ctx.stopped() {
+            return status(ctx);
+        }
+    }
+    ctx.show(request);
+    if request.check {
+        return status(ctx);
+    }
+    ctx.keep_agent_control();
+    if !ctx.stopped() {
+        // 6. Evaluation proper.
+        note_step(ctx, "evaluation");
+        ctx.run_sequence();
+        crate::agent::promise::custom::terminate(ctx);
+    }
+    ctx.show_evaluated(request);
+    status(ctx)
+}
+
+fn note_step(ctx: &Context<'_>, name: &'static str) {
+    if ctx.config.trace {
+        let fields = [("name".into(), fx_value::Value::from(name))];
+        ctx.run.ledger.note("cf.step", &fields, &fx_source::Origin::default());
+    }
+}
+
+fn new_context<'a>(run: Run<'a>, sources: &'a SourceMap, config: Config, request: &Request) -> Context<'a> {
+    let mut control = Control { cache_functions: true, evaluate_functions: !request.no_functions, ..Control::default() };
+    if let Some(warnings) = &request.warnings {
+        control.agent.insert("-W".into(), Rval::scalar(warnings));
+    }
+    Context {
+        run,
+        sources,
+        level: Cell::new(config.level),
+        config,
+        policy: Rc::new(Policy::default()),
+        vars: Variables::default(),
+        matches: Scope::default(),
+        hard: ClassTable::default(),
+        soft: ClassTable::default(),
+        negated: FxHashSet::default(),
+        persistent: Persistent::default(),
+        stack: Vec::new(),
+        pass: 0,
+        stop: None,
+        done: FxHashSet::default(),
+        handles: FxHashSet::default(),
+        cache: FxHashMap::default(),
+        exprs: RefCell::new(FxHashMap::default()),
+        control,
+        held: RefCell::new(None),
+        bundle_aborted: false,
+        bundle_names: FxHashSet::default(),
+        agent: crate::agent::State::default(),
+        default_bodies: FxHashSet::default(),
+        validated_only: request.check,
+    }
+}
+
+fn configure(host: &dyn Host, request: &Request) -> Result<Config, String> {
+    let text = |name: &str| {
+        host.var(&os(name)).map(|value| decode(std::os::unix::ffi::OsStrExt::as_bytes(value.as_os_str())))
+    };
+    let overridden = text("CFENGINE_TEST_OVERRIDE_WORKDIR").filter(|dir| !dir.is_empty());
+    let home = || host.user_by_id(host.euid()).ok().flatten().map(|user| from_path(&user.home));
+    let workdir = overridden.or_else(|| request.workdir.clone()).unwrap_or_else(|| {
+        if host.euid() == 0 { "/var/cfengine".to_owned() } else { format!("{}/.cfagent", home().unwrap_or_default()) }
+    });
+    let inputs = format!("{workdir}/inputs");
+    let launch = from_path(&host.cwd());
+    let given = request.file.clone().unwrap_or_else(|| "promises.cf".to_owned());
+    let entry = if given.starts_with(['/', '.']) { given } else { format!("{inputs}/{given}") };
+    let entry_dir = match entry.rfind('/') {
+        Some(0) => "/".to_owned(),
+        Some(at) => entry[..at].to_owned(),
+        None => ".".to_owned(),
+    };
+    let paths = Paths {
+        masterfiles: format!("{workdir}/masterfiles"),
+        state: format!("{workdir}/state"),
+        bin: request.bindir.clone().unwrap_or_else(|| format!("{workdir}/bin")),
+        modules: format!("{workdir}/modules"),
+        logs: workdir.clone(),
+        pids: workdir.clone(),
+        inputs,
+        workdir,
+        entry,
+        entry_dir,
+    };
+    for dir in [&paths.workdir, &paths.state] {
+        if host.stat(&path(dir)).is_err() {
+            let parent = dir.rfind('/').map_or("/", |at| &dir[..at.max(1)]);
+            if host.stat(&path(parent)).is_ok() {
+                let _unwritable = host.make_dir(&path(dir), 0o755);
+            }
+        }
+    }
+    let names = [
+        "promise_filename", "promise_dirname", "promise_linenumber", "promiser_uid", "promiser_gid", "promiser_pid",
+        "promiser_ppid", "bundle", "namespace", "handle",
+    ];
+    let parent = host
+        .read(&path("/proc/self/stat"))
+        .ok()
+        .and_then(|bytes| {
+            let text = decode(&bytes);
+            let after = text.rfind(')')?;
+            text[after + 1..].split_whitespace().nth(1).map(str::to_owned)
+        })
+        .unwrap_or_else(|| "1".to_owned());
+    let ids = Ids {
+        names: names.map(Into::into),
+        uid: host.euid().to_string().into(),
+        gid: host.egid().to_string().into(),
+        pid: host.pid().to_string().into(),
+        ppid: parent.into(),
+        no_tags: Rc::from([]),
+    };
+    Ok(Config {
+        component: if request.check { Component::Promises } else { Component::Agent },
+        level: request.level.unwrap_or(Level::Notice),
+        trace: request.trace,
+        dry_run: request.dry_run,
+        no_lock: request.no_lock || request.dry_run,
+        simulate: request.simulate,
+        launch_dir: launch.into(),
+        ids: Rc::new(ids),
+        paths: Rc::new(paths),
+        bundles: request.bundles.as_ref().map(|bundles| bundles.iter().map(|name| name.as_str().into()).collect()),
+        ignore_preferred_augments: request.ignore_preferred_augments,
+    })
+}
+
+fn negate(ctx: &mut Context<'_>, request: &Request) -> bool {
+    for class in &request.negate {
+        if ctx.hard.contains_key(class.as_str()) {
+            ctx.error(&format!("Fatal CFEngine error: Cannot negate the reserved class '{class}'"));
+            return false;
+        }
+        ctx.negated.insert(class.as_str().into());
+        ctx.cancel_class(class);
+    }
+    true
+}
+
+fn persistent_file(ctx: &Context<'_>) -> std::path::PathBuf {
+    path(&format!("{}/fx_classes", ctx.config.paths.state))
+}
+
+fn load_persistent(ctx: &mut Context<'_>) {
+    let Ok(Some(bytes)) = ctx.host().read_opt(&persistent_file(ctx)) else { return };
+    let now = ctx.host().now().secs;
+    for line in decode(&bytes).lines() {
+        let mut parts = line.split('\t');
+        let (Some(name), Some(expires), Some(policy), Some(tags)) = (parts.next(), parts.next(), parts.next(), parts.next())
+        else {
+            continue;
+        };
+        let Ok(expires) = expires.parse::<i64>() else { continue };
+        if expires <= now {
+            ctx.persistent.changed = true;
+            continue;
+        }
+        let class = PersistentClass { expires, preserve: policy == "preserve", tags: tags.into() };
+        ctx.persistent.classes.insert(name.into(), class);
+        if ctx.negated.contains(name) {
+            continue;
+        }
+        log!(ctx, Verbose, "Adding persistent class '{name}'");
+        let mut all: Vec<Str> = tags.split(',').filter(|tag| !tag.is_empty()).map(Into::into).collect();
+        all.push("source=persistent".into());
+        ctx.put_class(name, ClassScope::Namespace, all.into(), None);
+    }
+}
+
+fn save_persistent(ctx: &mut Context<'_>) {
+    if !ctx.persistent.changed || ctx.validated_only {
+        return;
+    }
+    let text: String = ctx
+        .persistent
+        .classes
+        .iter()
+        .map(|(name, class)| {
+            let policy = if class.preserve { "preserve" } else { "reset" };
+            format!("{name}\t{}\t{policy}\t{}\n", class.expires, class.tags)
+        })
+        .collect();
+    let file = persistent_file(ctx);
+    if let Err(error) = ctx.host().write(&file, text.as_bytes(), &fx_host::WriteOptions::default()) {
+        ctx.verbose(&error.to_string());
+    }
+}
+
+// Checks that need everything loaded.
+fn check_whole(ctx: &mut Context<'_>) -> bool {
+    let policy = Rc::clone(&ctx.policy);
+    let mut problems = crate::load::check::partial(&policy);
+    let comments = policy
+        .body("common", "default", "control")
+        .and_then(|body| ctx.effective(body, "require_comments"))
+        .and_then(|value| value.as_scalar().cloned())
+        .and_then(|text| crate::text::bool_from(&text))
+        .unwrap_or(false);
+    if problems.is_empty() {
+        problems = crate::load::check::runnable(&policy, comments);
+    }
+    for problem in &problems {
+        ctx.policy_error(problem);
+    }
+    problems.is_empty()
+}

@@ -1,0 +1,90 @@
+//! `--show-*`: classes and variables as tables, and policy written out.
+
+use fx_source::Origin;
+
+use crate::config::Request;
+use crate::eval::Context;
+use crate::eval::value::Value;
+use crate::regex;
+use crate::text::Str;
+
+impl Context<'_> {
+    /// What a check is asked to print.
+    pub(crate) fn show(&self, request: &Request) {
+        if request.check {
+            self.show_tables(request);
+        }
+    }
+
+    /// What the end of a run is asked to print.
+    pub(crate) fn show_evaluated(&self, request: &Request) {
+        self.show_tables(request);
+    }
+
+    fn show_tables(&self, request: &Request) {
+        if let Some(pattern) = &request.show_classes {
+            self.show_classes(pattern);
+        }
+        if let Some(pattern) = &request.show_vars {
+            self.show_vars(pattern);
+        }
+    }
+
+    fn print(&self, text: &str) {
+        let fields = [("text".into(), fx_value::Value::from(&*crate::text::encode(text)))];
+        self.run.ledger.note("cf.print", &fields, &Origin::default());
+    }
+
+    fn show_classes(&self, pattern: &str) {
+        self.print(&format!("{:<60} {:<40} {:<40}", "Class name", "Meta tags", "Comment"));
+        let mut rows: Vec<(Str, String, Str)> = self
+            .hard
+            .iter()
+            .map(|(name, class)| (name, class, true))
+            .chain(self.soft.iter().map(|(name, class)| (name, class, false)))
+            .filter(|(name, _, _)| pattern.is_empty() || regex::find(pattern, name).is_some())
+            .map(|(name, class, hard)| {
+                let mut tags = class.tags.join(",");
+                if hard {
+                    tags.push_str(",hardclass");
+                }
+                (name.clone(), tags, class.comment.clone().unwrap_or_default())
+            })
+            .collect();
+        rows.sort();
+        for (name, tags, comment) in rows {
+            self.print(&format!("{name:<60} {tags:<40} {comment:<40}"));
+        }
+    }
+
+    fn show_vars(&self, pattern: &str) {
+        self.print(&format!("{:<40} {:<60} {:<40} {:<40}", "Variable name", "Variable value", "Meta tags", "Comment"));
+        let mut rows: Vec<(String, String, String, Str)> = Vec::new();
+        for scope in self.vars.scope_names() {
+            let Some(table) = self.vars.scope(&scope) else { continue };
+            for (name, variable) in &table.vars {
+                let full = if scope.contains(':') { format!("{scope}.{name}") } else { format!("default:{scope}.{name}") };
+                if !pattern.is_empty() && regex::find(pattern, &full).is_none() {
+                    continue;
+                }
+                let value = match &variable.value {
+                    Value::Scalar(text) => escape(text),
+                    Value::List(items) => {
+                        let items: Vec<String> = items.iter().map(|item| format!("\"{}\"", escape(item))).collect();
+                        format!(" {{{}}}", items.join(","))
+                    }
+                    Value::Data(json) => json.compact(),
+                };
+                rows.push((full, value, variable.tags.join(","), variable.comment.clone().unwrap_or_default()));
+            }
+        }
+        rows.sort();
+        for (name, value, tags, comment) in rows {
+            self.print(&format!("{name:<40} {value:<60} {tags:<40} {comment:<40}"));
+        }
+    }
+}
+
+fn escape(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n").replace('\r', "\\r").replace('\t', "\\t")
+}
