@@ -4,6 +4,8 @@
 pub(crate) const OK: u8 = 0;
 /// Something failed.
 pub(crate) const ERROR: u8 = 1;
+/// Changes are pending.
+pub(crate) const PENDING: u8 = 2;
 /// The command line was not understood (`EX_USAGE` of sysexits).
 pub(crate) const USAGE: u8 = 64;
 

@@ -19,19 +19,18 @@ pub(crate) struct Invocation {
 type Entry = fn(&Invocation) -> u8;
 
 /// Names that a link may have and that `fixpoint NAME` takes, with what they run.
-const PERSONAS: &[(&str, Entry)] =
-    &[
-        ("cf-agent", cfengine::agent),
-        ("cf-promises", cfengine::promises),
-        ("cf-check", cfengine::absent),
-        ("cf-execd", cfengine::absent),
-        ("cf-key", cfengine::absent),
-        ("cf-monitord", cfengine::absent),
-        ("cf-net", cfengine::absent),
-        ("cf-runagent", cfengine::absent),
-        ("cf-secret", cfengine::absent),
-        ("cf-serverd", cfengine::absent),
-    ];
+const PERSONAS: &[(&str, Entry)] = &[
+    ("cf-agent", cfengine::agent),
+    ("cf-promises", cfengine::promises),
+    ("cf-check", cfengine::absent),
+    ("cf-execd", cfengine::absent),
+    ("cf-key", cfengine::absent),
+    ("cf-monitord", cfengine::absent),
+    ("cf-net", cfengine::absent),
+    ("cf-runagent", cfengine::absent),
+    ("cf-secret", cfengine::absent),
+    ("cf-serverd", cfengine::absent),
+];
 
 /// Names that only `fixpoint NAME` takes: a link named `ruby` would shadow the real one.
 const VERBS_WITH_OWN_FLAGS: &[(&str, Entry)] = &[("ruby", ruby::main)];

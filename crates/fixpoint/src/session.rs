@@ -109,8 +109,10 @@ impl Session {
         let (lock, record) = match kind {
             Kind::Changing => {
                 let dir = paths::state_dir(&host);
-                let record = begin_record(&host, &dir, verb, target);
-                (take_lock(&dir)?, record)
+                let store = open_store(&host, &dir);
+                // Only who holds the lock leaves a record.
+                let lock = take_lock(&dir)?;
+                (lock, store.and_then(|store| begin_record(&host, store, verb, target)))
             }
             Kind::Looking => (None, None),
         };
@@ -132,6 +134,11 @@ impl Session {
     /// What a language gets.
     pub(crate) fn run(&self) -> Run<'_> {
         Run { host: &self.host, ledger: &self.ledger, cancel: &self.cancel }
+    }
+
+    /// How the steps ended so far.
+    pub(crate) fn counts(&self) -> fx_engine::Counts {
+        self.ledger.counts()
     }
 
     /// The sources of this run, for a language to add to.
@@ -194,22 +201,33 @@ fn take_lock(dir: &Path) -> Result<Option<Lock>, u8> {
     }
 }
 
-fn begin_record(host: &OsHost, dir: &Path, verb: &str, target: &str) -> Option<(Store, i64)> {
-    let opened = Store::open(host, dir).and_then(|opened| {
-        if let Some(aside) = &opened.moved_aside {
-            terminal::complain(format_args!(
-                "the state store was broken and is now '{}'",
-                aside.display()
-            ));
+fn open_store(host: &OsHost, dir: &Path) -> Option<Store> {
+    match Store::open(host, dir) {
+        Ok(opened) => {
+            if let Some(aside) = &opened.moved_aside {
+                terminal::complain(format_args!(
+                    "the state store was broken and is now '{}'",
+                    aside.display()
+                ));
+            }
+            Some(opened.store)
         }
-        let info =
-            RunInfo { started: host.now(), target: target.to_owned(), verb: verb.to_owned() };
-        let id = opened.store.begin_run(&info)?;
-        Ok((opened.store, id))
-    });
-    opened
-        .map_err(|error| terminal::complain(format_args!("this run leaves no record: {error}")))
-        .ok()
+        Err(error) => {
+            terminal::complain(format_args!("this run leaves no record: {error}"));
+            None
+        }
+    }
+}
+
+fn begin_record(host: &OsHost, store: Store, verb: &str, target: &str) -> Option<(Store, i64)> {
+    let info = RunInfo { started: host.now(), target: target.to_owned(), verb: verb.to_owned() };
+    match store.begin_run(&info) {
+        Ok(id) => Some((store, id)),
+        Err(error) => {
+            terminal::complain(format_args!("this run leaves no record: {error}"));
+            None
+        }
+    }
 }
 
 fn end_record(

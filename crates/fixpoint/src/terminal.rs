@@ -37,6 +37,11 @@ pub(crate) fn complain(text: impl std::fmt::Display) {
     let _ = writeln!(std::io::stderr(), "fixpoint: {text}");
 }
 
+/// Hands on what another process complained of.
+pub(crate) fn hand_on(text: &str) {
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
 /// Writes a whole text to standard output; the exit code says whether it arrived.
 pub(crate) fn print(text: &str) -> u8 {
     let mut out = std::io::stdout().lock();

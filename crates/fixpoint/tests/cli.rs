@@ -134,3 +134,124 @@ fn completions_and_manual_pages_are_made() {
     let page = std::fs::read_to_string(dir.path().join("fixpoint-facts.1")).unwrap();
     assert!(page.contains(".TH fixpoint-facts 1") && page.contains("Examples"), "{page}");
 }
+
+/// A directory with a policy and a state of its own.
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new(policy: &str) -> Place {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("site.cf");
+        std::fs::write(&file, policy.replace("DIR", dir.path().to_str().unwrap())).unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+        Place(dir)
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = fixpoint(args);
+        command
+            .env("FIXPOINT_STATE", self.0.path().join("state"))
+            .env("CFENGINE_TEST_OVERRIDE_WORKDIR", self.0.path().join("work"));
+        command.current_dir(self.0.path());
+        command
+    }
+
+    fn ran(&self, args: &[&str]) -> (i32, String, String) {
+        let Output { status, stdout, stderr } = self.command(args).output().unwrap();
+        (status.code().unwrap(), text(&stdout), text(&stderr))
+    }
+}
+
+const HELLO: &str = r#"
+bundle agent main
+{
+  files: "DIR/hello" create => "true", edit_line => line("Hello");
+  reports: "done";
+}
+bundle edit_line line(text) { insert_lines: "$(text)"; }
+"#;
+
+#[test]
+fn a_policy_is_checked_planned_run_and_remembered() {
+    let place = Place::new(HELLO);
+    let hello = place.0.path().join("hello");
+    let (code, out, err) = place.ran(&["check", "site.cf"]);
+    assert_eq!(code, 0, "{out}{err}");
+    let (code, out, err) = place.ran(&["plan", "site.cf"]);
+    assert_eq!(code, 2, "{out}{err}");
+    assert!(out.contains("would-repair files["), "{out}");
+    assert!(!hello.exists(), "a plan touches nothing");
+    let (code, out, err) = place.ran(&["run", "site.cf"]);
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(out.contains("repaired     files[") && out.contains("done"), "{out}");
+    assert_eq!(std::fs::read_to_string(&hello).unwrap(), "Hello\n");
+    let (code, out, _) = place.ran(&["run", "--quiet", "site.cf"]);
+    assert!(code == 0 && out.contains("0 repaired"), "{out}");
+    let (_, out, _) = place.ran(&["history"]);
+    assert_eq!(out.lines().count(), 3, "{out}");
+    let (_, out, _) = place.ran(&["history", "show", "1"]);
+    assert!(out.contains("repaired     files["), "{out}");
+}
+
+#[test]
+fn a_run_can_be_read_by_machines_and_as_a_trace() {
+    let place = Place::new(HELLO);
+    let (_, out, _) = place.ran(&["run", "--format", "json", "site.cf"]);
+    let events: Vec<serde_json::Value> =
+        out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(events[0]["schema"], 1);
+    assert!(
+        events
+            .iter()
+            .any(|event| event["event"] == "step_closed" && event["outcome"] == "repaired"),
+        "{out}"
+    );
+    let (_, out, _) = place.ran(&["run", "--format", "trace", "site.cf"]);
+    assert!(out.starts_with("  1 [pass 1] files["), "{out}");
+}
+
+#[test]
+fn what_is_not_policy_is_refused_by_name() {
+    let (code, _, err) = ran(&["run", "/etc/passwd"]);
+    assert!(code == 1 && err.contains("'/etc/passwd': not a policy file"), "{err}");
+    let (code, _, err) = ran(&["check", "x.pp"]);
+    assert!(code == 1 && err.contains("Puppet manifests cannot be"), "{err}");
+}
+
+#[test]
+fn a_signal_ends_a_run_with_its_record_closed_and_the_lock_keeps_others_out() {
+    use std::io::BufRead;
+    let place = Place::new(
+        r#"bundle agent main { commands: "/bin/sh -c 'echo > DIR/started; exec sleep 1000'"; reports: "end"; }"#,
+    );
+    for signal in ["TERM", "INT", "HUP"] {
+        let started = place.0.path().join("started");
+        let child = place.command(&["run", "site.cf"]).stdout(Stdio::piped()).spawn().unwrap();
+        while !started.exists() {
+            std::thread::yield_now();
+        }
+        let (code, _, err) = place.ran(&["run", "site.cf"]);
+        assert!(code == 1 && err.contains("another run is under way"), "{err}");
+        let began = std::time::Instant::now();
+        assert!(
+            Command::new("kill")
+                .arg(format!("-{signal}"))
+                .arg(child.id().to_string())
+                .status()
+                .unwrap()
+                .success()
+        );
+        let output = child.wait_with_output().unwrap();
+        assert!(
+            began.elapsed() < std::time::Duration::from_secs(1),
+            "{signal}: {:?}",
+            began.elapsed()
+        );
+        assert_eq!(output.status.code(), Some(1));
+        assert!(output.stdout.lines().any(|line| line.unwrap().contains("stopped by signal")));
+        let (_, out, _) = place.ran(&["history"]);
+        assert!(!out.lines().any(|line| line.contains("  -  ")), "every record is closed: {out}");
+        std::fs::remove_file(&started).unwrap();
+    }
+}

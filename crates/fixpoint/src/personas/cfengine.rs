@@ -105,7 +105,10 @@ fn complain(text: &str) {
 }
 
 fn usage(name: &str, flags: &[Flag]) -> String {
-    let mut text = format!("Usage: {name} [OPTION]...{}\n\nOptions:\n", if name == "cf-agent" { " [FILE]" } else { "" });
+    let mut text = format!(
+        "Usage: {name} [OPTION]...{}\n\nOptions:\n",
+        if name == "cf-agent" { " [FILE]" } else { "" }
+    );
     for flag in flags.iter().filter(|flag| !flag.long.is_empty()) {
         let short = flag.short.map_or_else(|| "  ".to_owned(), |short| format!("-{short}"));
         let comma = if flag.short.is_some() { "," } else { " " };
@@ -131,14 +134,27 @@ fn level(word: &str) -> Option<Level> {
         ("debug", Level::Debug),
         ("critical", Level::Error),
     ];
-    table.iter().find(|(name, _)| !word.is_empty() && name.starts_with(&word)).map(|(_, level)| *level)
+    table
+        .iter()
+        .find(|(name, _)| !word.is_empty() && name.starts_with(&word))
+        .map(|(_, level)| *level)
 }
 
 /// What the flags ask for; `Err` is an exit code, the reason having been said.
-fn request(invocation: &Invocation, flags: &[Flag], parsed: &Parsed, check: bool) -> Result<(Request, bool), u8> {
+fn request(
+    invocation: &Invocation,
+    flags: &[Flag],
+    parsed: &Parsed,
+    check: bool,
+) -> Result<(Request, bool), u8> {
     let mut request = Request { check, ..Request::default() };
     let mut stamp = false;
-    let list = |text: &str| text.split([',', ' ']).filter(|part| !part.is_empty()).map(str::to_owned).collect::<Vec<_>>();
+    let list = |text: &str| {
+        text.split([',', ' '])
+            .filter(|part| !part.is_empty())
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
     for (name, value) in &parsed.flags {
         let text = value.clone().unwrap_or_default();
         match name.as_str() {
@@ -178,7 +194,9 @@ fn request(invocation: &Invocation, flags: &[Flag], parsed: &Parsed, check: bool
             "show-evaluated-classes" | "show-classes" => request.show_classes = Some(text),
             "show-evaluated-vars" | "show-vars" => request.show_vars = Some(text),
             "full-check" => request.full_check = true,
-            "eval-functions" => request.no_functions = matches!(text.as_str(), "no" | "false" | "off"),
+            "eval-functions" => {
+                request.no_functions = matches!(text.as_str(), "no" | "false" | "off")
+            }
             "warn" => request.warnings = Some(text),
             "policy-output-format" => request.output = Some(text),
             "simulate" => {
@@ -235,11 +253,13 @@ fn start(invocation: &Invocation, flags: &[Flag], check: bool) -> u8 {
         Box::new(BufWriter::new(std::io::stderr())),
     );
     if stamp {
-        console = console.stamped(Box::new(|| jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%z").to_string()));
+        console = console
+            .stamped(Box::new(|| jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%z").to_string()));
     }
     let console = Rc::new(console);
     ledger.watch(console.clone());
-    let summary = fx_cfengine::run(Run { host: &host, ledger: &ledger, cancel: &cancel }, &sources, &request);
+    let summary =
+        fx_cfengine::run(Run { host: &host, ledger: &ledger, cancel: &cancel }, &sources, &request);
     console.flush();
     summary.code
 }

@@ -4,6 +4,7 @@ mod facts;
 mod generate;
 mod history;
 mod link;
+mod run;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
@@ -21,6 +22,12 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Verb {
+    /// Bring the machine to the state a policy describes
+    Run(run::RunArgs),
+    /// Show what a run would do
+    Plan(run::PlanArgs),
+    /// Parse and check policy without acting on it
+    Check(run::CheckArgs),
     /// Show what the machine is
     Facts(facts::Args),
     /// List past runs, or show one with its steps
@@ -46,6 +53,9 @@ pub(crate) fn main(invocation: &Invocation) -> u8 {
         }
     };
     match cli.verb {
+        Verb::Run(args) => run::run(&args),
+        Verb::Plan(args) => run::plan(&args),
+        Verb::Check(args) => run::check(&args),
         Verb::Facts(args) => facts::run(&args),
         Verb::History(args) => history::run(&args),
         Verb::Link(args) => link::run(&args),

@@ -22,6 +22,8 @@ use crate::{Ended, Exit, HostError, Line, Program, Result, Spec, Stdin, Stream};
 
 /// Time between TERM and KILL.
 const GRACE: Duration = Duration::from_secs(2);
+/// Most bytes of one line that are told.
+const MAX_LINE: usize = 1 << 20;
 /// Longest wait between two looks at the clock and the wish to stop.
 const SLICE: Duration = Duration::from_millis(50);
 
@@ -249,8 +251,8 @@ impl Output {
         self.kept.extend_from_slice(&bytes[..bytes.len().min(room)]);
         self.truncated |= bytes.len() > room;
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
-            // A line longer than the limit is told in part, like the output itself.
-            let room = self.limit.saturating_sub(self.line.len());
+            // A line without end is told in part, so that memory stays bounded.
+            let room = MAX_LINE.saturating_sub(self.line.len());
             self.line.extend_from_slice(&piece[..piece.len().min(room)]);
             if piece.ends_with(b"\n") {
                 self.tell(on_line);

@@ -55,7 +55,11 @@ fn word(level: Level) -> &'static str {
 }
 
 fn field<'a>(fields: &'a [(std::borrow::Cow<'static, str>, Value)], name: &str) -> &'a [u8] {
-    fields.iter().find(|(key, _)| key == name).and_then(|(_, value)| value.as_bytes()).unwrap_or_default()
+    fields
+        .iter()
+        .find(|(key, _)| key == name)
+        .and_then(|(_, value)| value.as_bytes())
+        .unwrap_or_default()
 }
 
 impl Sink for CfengineConsole {
@@ -68,7 +72,9 @@ impl Sink for CfengineConsole {
                 let _closed = out.write_all(field(fields, "text"));
                 let _closed = out.write_all(b"\n");
             }
-            Event::Note { code: "cf.critical", fields, .. } => self.line("CRITICAL", field(fields, "text")),
+            Event::Note { code: "cf.critical", fields, .. } => {
+                self.line("CRITICAL", field(fields, "text"))
+            }
             Event::Note { code: "cf.print", fields, .. } => {
                 let mut out = self.out.borrow_mut();
                 let _closed = out.write_all(field(fields, "text"));

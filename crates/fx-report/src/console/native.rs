@@ -61,6 +61,12 @@ impl Native {
         }
     }
 
+    fn say(&self, word: &str, text: &str) {
+        for line in text.trim_end().lines() {
+            self.screen.print(&format!("{word}{}\n", printable(line)));
+        }
+    }
+
     fn closed(&self, step: &Step) {
         let mut kept = self.changes.borrow_mut();
         let (changes, others): (Vec<_>, Vec<_>) =
@@ -178,7 +184,15 @@ impl Sink for Native {
                         Level::Warning => "warning: ",
                         _ => "",
                     };
-                    self.screen.print(&format!("{word}{}\n", printable(text)));
+                    self.say(word, text);
+                }
+            }
+            // What a policy asks to be told, and what a language has to say of its text.
+            Event::Note { code, fields, .. }
+                if [".report", ".stderr", ".print"].iter().any(|end| code.ends_with(end)) =>
+            {
+                if let Some((_, text)) = fields.iter().find(|(name, _)| name == "text") {
+                    self.say("", &text.to_string());
                 }
             }
             _ => {}

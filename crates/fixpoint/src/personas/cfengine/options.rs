@@ -46,7 +46,8 @@ pub(super) fn parse(flags: &[Flag], args: &[String]) -> Result<Parsed, String> {
                 None => (long, None),
             };
             let exact = flags.iter().find(|flag| flag.long == name);
-            let mut near = flags.iter().filter(|flag| !name.is_empty() && flag.long.starts_with(name));
+            let mut near =
+                flags.iter().filter(|flag| !name.is_empty() && flag.long.starts_with(name));
             let flag = match exact {
                 Some(flag) => flag,
                 None => match (near.next(), near.next()) {
@@ -114,7 +115,11 @@ mod tests {
                 let flags: Vec<String> = parsed
                     .flags
                     .iter()
-                    .map(|(name, value)| value.as_ref().map_or_else(|| name.clone(), |value| format!("{name}={value}")))
+                    .map(|(name, value)| {
+                        value
+                            .as_ref()
+                            .map_or_else(|| name.clone(), |value| format!("{name}={value}"))
+                    })
                     .collect();
                 format!("{} | {}", flags.join(" "), parsed.rest.join(" "))
             }
