@@ -6,6 +6,8 @@ pub(crate) const OK: u8 = 0;
 pub(crate) const ERROR: u8 = 1;
 /// Changes are pending.
 pub(crate) const PENDING: u8 = 2;
+/// A second run changed something.
+pub(crate) const NOT_IDEMPOTENT: u8 = 3;
 /// The command line was not understood (`EX_USAGE` of sysexits).
 pub(crate) const USAGE: u8 = 64;
 

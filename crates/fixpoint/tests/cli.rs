@@ -255,3 +255,46 @@ fn a_signal_ends_a_run_with_its_record_closed_and_the_lock_keeps_others_out() {
         std::fs::remove_file(&started).unwrap();
     }
 }
+
+#[test]
+fn a_try_leaves_the_machine_alone_and_names_what_is_not_idempotent() {
+    let place = Place::new(
+        &HELLO.replace("reports:", r#"commands: "/bin/sh -c 'echo x >> DIR/log'"; reports:"#),
+    );
+    let root = std::fs::metadata("/proc/self")
+        .map(|meta| std::os::unix::fs::MetadataExt::uid(&meta) == 0)
+        .unwrap();
+    let (code, out, err) = place.ran(&["try", "site.cf"]);
+    if !root {
+        assert!(code == 1 && err.contains("needs root"), "{err}");
+        return;
+    }
+    assert_eq!(code, 3, "{out}{err}");
+    assert!(
+        !place.0.path().join("hello").exists() && !place.0.path().join("log").exists(),
+        "nothing outside"
+    );
+    assert!(out.contains("/hello 0600") && out.contains("+Hello"), "{out}");
+    assert!(out.contains("verdict: not idempotent\n  again: repaired     commands["), "{out}");
+    assert_eq!(out.matches("again:").count(), 1, "{out}");
+    let kept = place.0.path().join("kept");
+    let (code, out, _) = place.ran(&[
+        "try",
+        "--runs",
+        "1",
+        "--format",
+        "json",
+        "--keep",
+        kept.to_str().unwrap(),
+        "site.cf",
+    ]);
+    assert_eq!(code, 0, "{out}");
+    let report: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert!(
+        report["idempotent"].is_null()
+            && report["file_system"].as_array().is_some_and(|list| list.len() >= 2),
+        "{out}"
+    );
+    let inside = kept.join("root").join(place.0.path().strip_prefix("/").unwrap()).join("hello");
+    assert_eq!(std::fs::read_to_string(inside).unwrap(), "Hello\n");
+}

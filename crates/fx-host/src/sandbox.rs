@@ -89,7 +89,9 @@ impl Sandbox {
 
     /// Where what was changed on a layer can be read while the box lives.
     pub fn upper(&self, layer: &Layer) -> PathBuf {
-        Path::new(&format!("/proc/self/fd/{}", self.base.as_raw_fd())).join(&layer.upper)
+        // By number, so that a command we start finds it too.
+        let base = format!("/proc/{}/fd/{}", std::process::id(), self.base.as_raw_fd());
+        Path::new(&base).join(&layer.upper)
     }
 
     /// Process number of the box's first process, as seen from outside.

@@ -1,5 +1,6 @@
 //! Our own command line: verbs, their help, and the way to each.
 
+mod attempt;
 mod facts;
 mod generate;
 mod history;
@@ -26,6 +27,8 @@ enum Verb {
     Run(run::RunArgs),
     /// Show what a run would do
     Plan(run::PlanArgs),
+    /// Run in a throw-away copy of the machine, twice, and show what happened
+    Try(attempt::Args),
     /// Parse and check policy without acting on it
     Check(run::CheckArgs),
     /// Show what the machine is
@@ -55,6 +58,7 @@ pub(crate) fn main(invocation: &Invocation) -> u8 {
     match cli.verb {
         Verb::Run(args) => run::run(&args),
         Verb::Plan(args) => run::plan(&args),
+        Verb::Try(args) => attempt::run(&args),
         Verb::Check(args) => run::check(&args),
         Verb::Facts(args) => facts::run(&args),
         Verb::History(args) => history::run(&args),

@@ -56,6 +56,20 @@ impl Attributes {
     }
 }
 
+impl FsChange {
+    /// Old and new bytes of a file that is not larger than the limit; a file that is new or
+    /// gone is empty on the other side.
+    pub fn contents(&self, limit: u64) -> Option<(Vec<u8>, Vec<u8>)> {
+        let read = |path: &Path| {
+            let meta = fs::symlink_metadata(path).ok()?;
+            (meta.is_file() && meta.len() <= limit).then(|| fs::read(path).ok()).flatten()
+        };
+        let old = if self.kind == ChangeKind::Added { Vec::new() } else { read(&self.path)? };
+        let new = if self.kind == ChangeKind::Deleted { Vec::new() } else { read(&self.inside)? };
+        Some((old, new))
+    }
+}
+
 impl Sandbox {
     /// Every path that differs from the machine, in byte order. Files that were written
     /// with the same content and attributes are not among them.
