@@ -12,6 +12,7 @@ pub mod digest;
 pub mod mode;
 pub mod text;
 
+pub mod acl;
 pub mod directory;
 pub mod exec;
 pub mod file;
