@@ -18,6 +18,7 @@ pub mod exec;
 pub mod file;
 pub mod group;
 pub mod link;
+pub mod moved;
 pub mod package;
 pub mod service;
 pub mod user;
