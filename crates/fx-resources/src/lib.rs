@@ -12,11 +12,13 @@ pub mod digest;
 pub mod mode;
 pub mod text;
 
+pub mod acl;
 pub mod directory;
 pub mod exec;
 pub mod file;
 pub mod group;
 pub mod link;
+pub mod moved;
 pub mod package;
 pub mod service;
 pub mod user;

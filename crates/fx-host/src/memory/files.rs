@@ -47,22 +47,25 @@ impl State {
         self.walk(path, last)?.ino.ok_or(libc::ENOENT)
     }
 
-    // The place for a change: its directory must be writable by the caller.
+    // The place of a name that is about to change.
     fn place(&self, path: &Path) -> std::result::Result<Found, Errno> {
         let found = self.walk(path, Last::Keep)?;
-        if found.name.is_empty() {
-            return Err(libc::EBUSY);
-        }
-        if self.caller().may(self.tree.get(found.parent), WRITE | 1) {
-            Ok(found)
-        } else {
-            Err(libc::EACCES)
-        }
+        if found.name.is_empty() { Err(libc::EBUSY) } else { Ok(found) }
+    }
+
+    // Asked last, as the kernel does: a missing or taken name is told to anybody.
+    fn writable(&self, place: &Found) -> std::result::Result<(), Errno> {
+        let allowed = self.caller().may(self.tree.get(place.parent), WRITE | 1);
+        if allowed { Ok(()) } else { Err(libc::EACCES) }
     }
 
     fn vacant(&self, path: &Path) -> std::result::Result<Found, Errno> {
         let found = self.place(path)?;
-        if found.ino.is_some() { Err(libc::EEXIST) } else { Ok(found) }
+        if found.ino.is_some() {
+            return Err(libc::EEXIST);
+        }
+        self.writable(&found)?;
+        Ok(found)
     }
 
     fn owned(&self, path: &Path) -> std::result::Result<Ino, Errno> {
@@ -118,6 +121,7 @@ impl State {
             }
             _ => self.fresh(Body::File(content.to_vec()), 0o600),
         };
+        self.writable(&place)?;
         if self.uid != 0 && options.uid.is_some_and(|uid| uid != self.uid) {
             return Err(libc::EPERM);
         }
@@ -133,6 +137,7 @@ impl State {
     fn append(&mut self, path: &Path, content: &[u8], mode: u32) -> std::result::Result<(), Errno> {
         let place = self.place(path)?;
         let Some(ino) = place.ino else {
+            self.writable(&place)?;
             let inode = self.fresh(Body::File(content.to_vec()), mode);
             self.create(&place, inode);
             return Ok(());
@@ -140,8 +145,17 @@ impl State {
         if !self.caller().may(self.tree.get(ino), WRITE) {
             return Err(libc::EACCES);
         }
-        match &mut self.tree.get_mut(ino).body {
-            Body::File(old) => old.extend_from_slice(content),
+        let is_root = self.uid == 0;
+        let inode = self.tree.get_mut(ino);
+        match &mut inode.body {
+            Body::File(old) => {
+                old.extend_from_slice(content);
+                // As the kernel does: a write by anybody but root takes set-id bits away.
+                if !is_root {
+                    let group = if inode.mode & 0o010 == 0 { 0 } else { 0o2000 };
+                    inode.mode &= !(0o4000 | group);
+                }
+            }
             Body::Dir(_) => return Err(libc::EISDIR),
             Body::Symlink(_) => return Err(libc::ELOOP),
             Body::Special(_) => return Err(libc::ENXIO),
@@ -163,6 +177,8 @@ impl State {
         if target.ino.is_some() && source.real.starts_with(&target.real) {
             return Err(libc::ENOTEMPTY);
         }
+        self.writable(&source)?;
+        self.writable(&target)?;
         if let Some(old) = target.ino {
             match self.tree.dir(old) {
                 Some(_) if !moves_dir => return Err(libc::EISDIR),
@@ -270,7 +286,9 @@ impl Files for MemoryHost {
     fn remove_file(&self, path: &Path) -> Result<()> {
         self.ask(Operation::RemoveFile, path, |state| {
             let place = state.place(path)?;
-            if state.tree.dir(place.ino.ok_or(libc::ENOENT)?).is_some() {
+            let ino = place.ino.ok_or(libc::ENOENT)?;
+            state.writable(&place)?;
+            if state.tree.dir(ino).is_some() {
                 return Err(libc::EISDIR);
             }
             state.tree.leave(place.parent, &place.name, state.now);
@@ -281,7 +299,9 @@ impl Files for MemoryHost {
     fn remove_dir(&self, path: &Path) -> Result<()> {
         self.ask(Operation::RemoveDir, path, |state| {
             let place = state.place(path)?;
-            let names = state.tree.dir(place.ino.ok_or(libc::ENOENT)?).ok_or(libc::ENOTDIR)?;
+            let ino = place.ino.ok_or(libc::ENOENT)?;
+            state.writable(&place)?;
+            let names = state.tree.dir(ino).ok_or(libc::ENOTDIR)?;
             if !names.is_empty() {
                 return Err(libc::ENOTEMPTY);
             }
@@ -311,6 +331,7 @@ impl Files for MemoryHost {
             if place.ino.is_some() {
                 return Err(libc::EEXIST);
             }
+            state.writable(&place)?;
             if state.tree.dir(ino).is_some() {
                 return Err(libc::EPERM);
             }

@@ -179,14 +179,14 @@ impl Tree {
         while let Some(part) = todo.pop_front() {
             let here = stack.last().map_or(ROOT, |(_, ino)| *ino);
             let names = self.dir(here).ok_or(libc::ENOTDIR)?;
+            if !caller.may(self.get(here), 1) {
+                return Err(libc::EACCES);
+            }
             if part == ".." {
                 if stack.len() > 1 {
                     stack.pop();
                 }
                 continue;
-            }
-            if !caller.may(self.get(here), 1) {
-                return Err(libc::EACCES);
             }
             let is_last = todo.is_empty();
             let Some(ino) = names.get(&part).copied() else {
