@@ -9,7 +9,7 @@ use fx_source::{Origin, SourceMap, Span};
 
 use crate::{
     Cancel, Change, Counts, Event, Failure, FailureKind, Ledger, Level, Mode, Outcome, Purpose,
-    Request, Resource, ResourceId, Run, Sink, Stepped, step,
+    Request, Resource, ResourceId, Run, Sink, StepId, Stepped, step,
 };
 
 /// A resource that finds what it is told and does what it is told.
@@ -157,7 +157,7 @@ fn steps_nest_and_are_counted_once() {
     let steps = world.ledger.steps();
     let shape: Vec<_> = steps
         .iter()
-        .map(|step| (step.id.number(), step.parent.map(|id| id.number()), step.depth))
+        .map(|step| (step.id.number(), step.parent.map(StepId::number), step.depth))
         .collect();
     assert_eq!(shape, [(1, None, 0), (2, Some(1), 1), (3, Some(1), 1)]);
     assert_eq!(world.ledger.children(outer), [inner.id, probe]);
@@ -193,7 +193,7 @@ impl Sink for Heard {
                 format!("close {} {}", step.resource, step.outcome.word())
             }
             Event::Message { text, step, .. } => {
-                format!("message {text} in {:?}", step.map(|id| id.number()))
+                format!("message {text} in {:?}", step.map(StepId::number))
             }
             Event::Note { code, .. } => format!("note {code}"),
             _ => "other".to_owned(),
