@@ -68,6 +68,7 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
                 }
             }
         }
+        "diskfree" if ctx.host().stat(&path(file)).is_err() => text("0"),
         "diskfree" => text((ctx.host().space(&path(file), std::time::Duration::from_secs(10)).ok()?.available / 1024).to_string()),
         "isnewerthan" | "accessedbefore" | "changedbefore" => compare(ctx, name, file, arg(args, 1)),
         _ => None,
