@@ -144,7 +144,7 @@ fn stat(ctx: &Context<'_>, file: &str, field: &str) -> FnResult {
         "gid" => meta.gid.to_string(),
         "uid" => meta.uid.to_string(),
         "ino" => meta.ino.to_string(),
-        "nlink" => meta.nlink.to_string(),
+        "nlink" => meta.nlink.max(1).to_string(),
         "ctime" => meta.ctime.secs.to_string(),
         "mtime" => meta.mtime.secs.to_string(),
         "atime" => meta.atime.secs.to_string(),
