@@ -25,6 +25,10 @@ pub struct Request {
     pub file: Option<String>,
     /// Work directory; `None` takes the default.
     pub workdir: Option<String>,
+    /// Somebody sits at the terminal: errors end the run instead of falling back.
+    pub interactive: bool,
+    /// This run is itself the fallback.
+    pub fallback: bool,
     /// Where the tools are; `None` is `bin` of the work directory.
     pub bindir: Option<String>,
     /// Classes of `-D`.

@@ -23,7 +23,7 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    fn is_failure(self) -> bool {
+    pub(crate) fn is_failure(self) -> bool {
         matches!(self, Outcome::Failed | Outcome::Denied | Outcome::TimedOut | Outcome::Interrupted)
     }
 

@@ -24,8 +24,47 @@ pub struct Summary {
     pub code: u8,
 }
 
-/// Runs policy, or only checks it.
+/// What is run when the policy cannot be read and nobody is there to be told.
+const FAILSAFE: &str = "\
+# Written because the policy could not be read. Put your own recovery here: it is kept.
+body common control
+{
+  bundlesequence => { \"failsafe_main\" };
+}
+
+bundle agent failsafe_main
+{
+  reports:
+    failsafe_fallback::
+      \"Failsafe policy: the main policy has errors; see the messages above\";
+}
+";
+
+/// Runs policy, or only checks it. Policy that cannot be read falls back to `failsafe.cf`
+/// of the inputs directory when nobody sits at the terminal.
 pub fn run(run: Run<'_>, sources: &SourceMap, request: &Request) -> Summary {
+    let mut fallback = None;
+    let summary = run_once(run, sources, request, &mut fallback);
+    let Some(file) = fallback.filter(|_| !request.check && !request.interactive && !request.fallback) else {
+        return summary;
+    };
+    let host = run.host;
+    let told = |level: Level, text: &str| run.ledger.message(level, text, &fx_source::Origin::default());
+    told(Level::Error, "CFEngine was not able to get confirmation of promises from cf-promises, so going to failsafe");
+    if host.stat(&path(&file)).is_err() {
+        let options = fx_host::WriteOptions { mode: Some(0o600), ..fx_host::WriteOptions::default() };
+        if let Err(error) = host.write(&path(&file), FAILSAFE.as_bytes(), &options).and_then(|()| host.commit()) {
+            told(Level::Error, &error.to_string());
+            return summary;
+        }
+    }
+    let mut define = request.define.clone();
+    define.push("failsafe_fallback".to_owned());
+    let again = Request { file: Some(file), fallback: true, define, ..request.clone() };
+    run_once(run, sources, &again, &mut None)
+}
+
+fn run_once(run: Run<'_>, sources: &SourceMap, request: &Request, fallback: &mut Option<String>) -> Summary {
     let config = match configure(run.host, request) {
         Ok(config) => config,
         Err(message) => {
@@ -50,7 +89,7 @@ pub fn run(run: Run<'_>, sources: &SourceMap, request: &Request) -> Summary {
     note_step(&ctx, "persistent classes");
     load_persistent(&mut ctx);
     ctx.load_augments();
-    if !ctx.host().stat(&path(&ctx.config.paths.entry)).is_ok_and(|meta| !meta.is_dir() || true) {
+    if ctx.host().stat(&path(&ctx.config.paths.entry)).is_err() {
         let entry = ctx.config.paths.entry.clone();
         let reason = ctx.host().stat(&path(&entry)).err().map(|error| crate::load::reason(&error)).unwrap_or_default();
         ctx.error(&format!("There is no readable input file at '{entry}'. (stat: {reason})"));
@@ -63,13 +102,14 @@ pub fn run(run: Run<'_>, sources: &SourceMap, request: &Request) -> Summary {
     let Some(policy) = ctx.load_policy(&mut loaded) else {
         if ctx.stop.is_none_or(|stop| stop.code == 1) {
             ctx.error("There are syntax errors in policy files");
-            ctx.error("CFEngine was not able to get confirmation of promises from cf-promises, so going to failsafe");
+            *fallback = Some(format!("{}/failsafe.cf", ctx.config.paths.inputs));
         }
         return Summary { code: ctx.stop.map_or(1, |stop| stop.code.max(1)) };
     };
     ctx.policy = Rc::new(policy);
     if !check_whole(&mut ctx) {
         ctx.error("There are syntax errors in policy files");
+        *fallback = Some(format!("{}/failsafe.cf", ctx.config.paths.inputs));
         return Summary { code: 1 };
     }
     let summary = evaluate(&mut ctx, request);

@@ -4,7 +4,7 @@
 mod options;
 
 use std::ffi::OsString;
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, IsTerminal, Write};
 use std::rc::Rc;
 
 use fx_cfengine::{Request, Simulate};
@@ -147,7 +147,8 @@ fn request(
     parsed: &Parsed,
     check: bool,
 ) -> Result<(Request, bool), u8> {
-    let mut request = Request { check, ..Request::default() };
+    let interactive = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+    let mut request = Request { check, interactive, ..Request::default() };
     let mut stamp = false;
     let list = |text: &str| {
         text.split([',', ' '])

@@ -1,23 +1,100 @@
-//! packages.
+//! packages: by a package method (lists and commands of the policy) or by a package module.
+
+mod method;
+mod module;
+mod schedule;
+mod version;
+
 use std::rc::Rc;
 
 use crate::eval::Context;
 use crate::eval::promise::Expanded;
 use crate::functions::FnResult;
+use crate::json::Json;
 use crate::outcome::Outcome;
 use crate::policy::Rval;
+use crate::regex;
+use crate::text::{decode, path};
 
+pub(crate) use schedule::run_scheduled;
+
+/// One package as a package manager tells of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Package {
+    name: String,
+    version: String,
+    arch: String,
+}
+
+/// What one list command told.
+struct Installed {
+    command: String,
+    packages: Vec<Package>,
+    patches: Vec<Package>,
+}
+
+/// What the packages promises of a section have found and left to do.
 #[derive(Default)]
-pub(crate) struct State {}
+pub(crate) struct State {
+    lists: Vec<Installed>,
+    scheduled: Vec<schedule::Batch>,
+    modules: module::Caches,
+}
 
+/// Keeps a packages promise.
 pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
-    super::unsupported(ctx, promise)
+    let old = promise.has("package_policy") || promise.has("package_method") || promise.has("package_list_command");
+    let new = promise.has("policy") || promise.has("package_module") || promise.has("package_module_name");
+    if old && new {
+        ctx.error("Both package_method and package_module attributes are given for the same packages promise");
+        return ctx.settle_quietly(Outcome::Failed, promise);
+    }
+    if new { module::keep(ctx, promise) } else { method::keep(ctx, promise) }
 }
 
-pub(crate) fn run_scheduled(_ctx: &mut Context<'_>) -> Outcome {
-    Outcome::Skipped
+/// `packagesmatching` and `packageupdatesmatching`: the inventory, filtered.
+pub(crate) fn matching(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
+    let words: Vec<&str> = args.iter().filter_map(Rval::as_scalar).map(|text| &**text).collect();
+    let [package, version, arch, method] = words[..] else { return None };
+    let pattern = format!("^{package},{version},{arch},{method}$");
+    regex::compile(&pattern)?;
+    let file = if name == "packagesmatching" { "software_packages.csv" } else { "software_patches_avail.csv" };
+    let inventory = format!("{}/{file}", ctx.config.paths.state);
+    let Ok(bytes) = ctx.host().read(&path(&inventory)) else {
+        ctx.error(&format!("{name}: Unable to read package inventory."));
+        return None;
+    };
+    let mut found = Vec::new();
+    for line in decode(&bytes).lines() {
+        let fields: Vec<&str> = line.splitn(4, ',').collect();
+        let [package, version, arch, method] = fields[..] else { continue };
+        if regex::find(&pattern, line).is_some() {
+            let pairs = [("arch", arch), ("method", method), ("name", package), ("version", version)];
+            found.push(Json::Object(
+                pairs.into_iter().map(|(key, value)| (key.into(), Json::str(value))).collect(),
+            ));
+        }
+    }
+    Some(Rval::Data(Rc::new(Json::Array(found))))
 }
 
-pub(crate) fn matching(_ctx: &mut Context<'_>, _name: &str, _args: &[Rval]) -> FnResult {
-    None
+impl Context<'_> {
+    /// Writes a file of our own under the state directory; a failure is only told.
+    fn write_state(&self, file: &str, content: &[u8]) {
+        if let Err(error) = self.host().write(&path(file), content, &fx_host::WriteOptions::default()) {
+            self.verbose(&error.to_string());
+        }
+    }
+}
+
+/// A text as a regular expression that matches only itself.
+fn quoted(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        if c.is_ascii_punctuation() {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
 }

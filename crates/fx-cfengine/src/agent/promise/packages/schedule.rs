@@ -1,0 +1,186 @@
+//! What package methods left to do, done at the end of the section: deletions first.
+
+use std::rc::Rc;
+
+use fx_engine::Level;
+use fx_host::Exit;
+
+use crate::agent::promise::commands::{is_executable, judge, spec_for};
+use crate::agent::promise::module_protocol::command_arg0;
+use crate::eval::promise::Expanded;
+use crate::eval::{Context, log};
+use crate::outcome::Outcome;
+use crate::regex;
+use crate::text::{decode, path};
+
+/// What is done with a package.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Operation {
+    Delete,
+    Add,
+    Update,
+    Patch,
+    Verify,
+}
+
+impl Operation {
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Operation::Delete => "uninstalling",
+            Operation::Add => "installing",
+            Operation::Update => "updating",
+            Operation::Patch => "patching",
+            Operation::Verify => "verifying",
+        }
+    }
+}
+
+/// Packages that one command is to handle.
+pub(super) struct Batch {
+    pub(super) command: String,
+    pub(super) operation: Operation,
+    pub(super) bulk: bool,
+    pub(super) items: Vec<(String, Rc<Expanded>)>,
+}
+
+/// Puts a package down for later.
+pub(super) fn add(ctx: &mut Context<'_>, promise: &Rc<Expanded>, command: &str, operation: Operation, id: &str) {
+    log!(ctx, Verbose, "Package ({id},any,any) [name,version,arch] found");
+    let bulk = promise.scalar("package_changes").is_some_and(|word| &**word == "bulk");
+    let batches = &mut ctx.agent.packages.scheduled;
+    let item = (id.to_owned(), Rc::clone(promise));
+    match batches.iter_mut().find(|batch| batch.command == command && batch.operation == operation && batch.bulk == bulk) {
+        Some(batch) => batch.items.insert(0, item),
+        None => batches.insert(0, Batch { command: command.to_owned(), operation, bulk, items: vec![item] }),
+    }
+}
+
+/// Does what is scheduled, and forgets what was listed.
+pub(crate) fn run_scheduled(ctx: &mut Context<'_>) -> Outcome {
+    let mut batches = std::mem::take(&mut ctx.agent.packages.scheduled);
+    let mut result = Outcome::Skipped;
+    if !batches.is_empty() {
+        ctx.verbose("Offering the following package-promise suggestions to the managers");
+    }
+    for operation in [Operation::Delete, Operation::Add, Operation::Update, Operation::Patch, Operation::Verify] {
+        for batch in batches.iter_mut().filter(|batch| batch.operation == operation) {
+            result = result.merge(run_batch(ctx, batch));
+        }
+    }
+    if batches.iter().any(|batch| batch.operation != Operation::Verify) {
+        super::method::forget_inventory(ctx);
+    }
+    ctx.agent.packages.lists.clear();
+    result
+}
+
+fn run_batch(ctx: &mut Context<'_>, batch: &Batch) -> Outcome {
+    let Some((_, first)) = batch.items.first() else { return Outcome::Skipped };
+    let first = Rc::clone(first);
+    let verb = match batch.operation {
+        Operation::Add => Some("Installing"),
+        Operation::Delete => Some("Deleting"),
+        Operation::Update => Some("Updating"),
+        Operation::Patch | Operation::Verify => None,
+    };
+    if let Some(verb) = verb {
+        let name: String = first.promiser.chars().take(39).collect();
+        ctx.info(&format!("{verb} {name}..."));
+    }
+    if let Some(command) = batch.command.strip_suffix('$') {
+        ctx.verbose("Command does not allow arguments");
+        return ctx.in_step(&first, |ctx, promise| run_one(ctx, promise, command, batch.operation));
+    }
+    if batch.bulk {
+        let mut line = batch.command.clone();
+        for (id, promise) in &batch.items {
+            let Some(id) = located(ctx, promise, batch.operation, id) else { break };
+            line.push(' ');
+            line.push_str(&id);
+        }
+        line.push(' ');
+        return ctx.in_step(&first, |ctx, promise| run_one(ctx, promise, &line, batch.operation));
+    }
+    let mut result = Outcome::Skipped;
+    for (id, promise) in &batch.items {
+        let Some(name) = located(ctx, promise, batch.operation, id) else { continue };
+        let line = format!("{} {name}", batch.command);
+        let outcome = ctx.in_step(promise, |ctx, promise| run_one(ctx, promise, &line, batch.operation));
+        if outcome.is_failure() {
+            ctx.error(&format!("Package schedule execution failed for '{id}'"));
+        }
+        result = result.merge(outcome);
+    }
+    result
+}
+
+// The name to hand over: in full when it comes from a repository of files.
+fn located(ctx: &Context<'_>, promise: &Expanded, operation: Operation, id: &str) -> Option<String> {
+    let repositories = promise.list("package_file_repositories");
+    let Some(repositories) = repositories.filter(|_| matches!(operation, Operation::Add | Operation::Update)) else {
+        return Some(id.to_owned());
+    };
+    let name = id.strip_prefix("$(firstrepo)").unwrap_or(id);
+    repositories.iter().map(|directory| format!("{directory}/{name}")).find(|file| ctx.host().stat(&path(file)).is_ok())
+}
+
+/// Runs a command of the package manager and judges it.
+fn run_one(ctx: &mut Context<'_>, promise: &Rc<Expanded>, line: &str, operation: Operation) -> Outcome {
+    let shell = promise.bool("package_commands_useshell").unwrap_or(true);
+    if !shell && !is_executable(ctx, &command_arg0(line)) {
+        let text = format!("The proposed package schedule command '{line}' was not executable");
+        return ctx.settle(Level::Error, Outcome::Failed, promise, &text);
+    }
+    if ctx.config.dry_run || ctx.config.simulate.is_some() {
+        return Outcome::Skipped;
+    }
+    let shown: String = line.chars().take(60).collect();
+    log!(ctx, Verbose, "Executing {shown}...");
+    let mut spec = spec_for(line, shell);
+    spec.merge_stderr = true;
+    let ended = match ctx.host().run(&spec) {
+        Ok(ended) => ended,
+        Err(error) => {
+            let text = format!("Couldn't start command '{line:>20}'. (cf_popen: {error})");
+            return ctx.settle(Level::Error, Outcome::Failed, promise, &text);
+        }
+    };
+    let verify = operation == Operation::Verify;
+    let summary: String = {
+        let word = line.split(' ').next().unwrap_or_default();
+        let start = word.rfind('/').map_or(0, |at| at + 1);
+        line[start..].chars().take(20).collect()
+    };
+    let mut failed = false;
+    for output in decode(&ended.stdout).lines() {
+        ctx.info(&format!("Q:{summary:>20} ...:{output}"));
+        if verify
+            && !output.is_empty()
+            && promise.scalar("package_noverify_regex").is_some_and(|pattern| regex::full(pattern, output))
+        {
+            failed = true;
+            let cut: String = summary.chars().take(40).collect();
+            ctx.settle(Level::Info, Outcome::Failed, promise, &format!("Package verification error in {cut} ... :{output}"));
+        }
+    }
+    let code = match ended.exit {
+        Exit::Code(code) => code,
+        _ => -1,
+    };
+    if verify && let Some(bad) = promise.int("package_noverify_returncode") {
+        if i64::from(code) == bad {
+            let text = format!("Package verification error (returned {code})");
+            return ctx.settle(Level::Info, Outcome::Failed, promise, &text);
+        }
+        let text = format!("Package verification succeeded (returned {code})");
+        return ctx.settle(Level::Info, Outcome::Kept, promise, &text);
+    }
+    if verify && promise.has("package_noverify_regex") {
+        if failed {
+            return Outcome::Failed;
+        }
+        let text = "Package verification succeeded (no match with package_noverify_regex)";
+        return ctx.settle(Level::Info, Outcome::Kept, promise, text);
+    }
+    judge(ctx, promise, code, &promise.promiser.clone())
+}
