@@ -64,7 +64,7 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval], call: &Rc<C
             let wanted = name == "intersection";
             list(primitives(&json).into_iter().filter(|item| others.contains(item) == wanted).collect())
         }
-        "sum" | "product" => fold_numbers(ctx, name, &json),
+        "sum" | "product" => fold_numbers(name, &json),
         "max" | "min" | "mean" | "variance" => fold(name, &json, arg(args, 1)),
         _ => None,
     }
@@ -164,13 +164,10 @@ fn mac_key(text: &str) -> (u8, u64, String) {
     }
 }
 
-fn fold_numbers(ctx: &Context<'_>, name: &str, json: &Json) -> FnResult {
+fn fold_numbers(name: &str, json: &Json) -> FnResult {
     let mut result = if name == "sum" { 0.0 } else { 1.0 };
     for item in primitives(json) {
-        let Some(number) = real_from(&item) else {
-            ctx.error(&format!("Could not convert '{item}' to a number in {name}()"));
-            return None;
-        };
+        let number = real_from(&item).unwrap_or(0.0);
         if name == "sum" {
             result += number;
         } else {

@@ -66,6 +66,10 @@ fn read(ctx: &Context<'_>, file: &str, max: i64) -> Option<String> {
                 ctx.verbose(&format!("Truncating long file '{file}' in readfile() to max limit {max}"));
                 bytes.truncate(max as usize);
             }
+            // A file of one line is that line.
+            if bytes.last() == Some(&b'\n') && !bytes[..bytes.len() - 1].iter().any(|byte| matches!(byte, b'\n' | b'\r')) {
+                bytes.pop();
+            }
             Some(decode(&bytes))
         }
         Err(error) => {

@@ -144,8 +144,17 @@ fn basename(source: &str, suffix: &str) -> FnResult {
 
 /// The directory of a path, as dirname(3) but keeping what has no slash.
 pub(crate) fn dirname(source: &str) -> String {
-    let trimmed = if source.len() > 1 { source.trim_end_matches('/') } else { source };
-    if trimmed.is_empty() && !source.is_empty() {
+    if source.is_empty() {
+        return String::new();
+    }
+    let mut name = String::with_capacity(source.len());
+    for c in source.chars() {
+        if c != '/' || !name.ends_with('/') {
+            name.push(c);
+        }
+    }
+    let trimmed = name.trim_end_matches('/');
+    if trimmed.is_empty() {
         return "/".into();
     }
     match trimmed.rfind('/') {

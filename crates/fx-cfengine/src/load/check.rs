@@ -260,7 +260,7 @@ fn check_expanded(ctx: &mut crate::eval::Context<'_>, expanded: &crate::eval::pr
         };
         let Some(known) = known else { continue };
         if matches!(known.kind, vocabulary::Type::Body | vocabulary::Type::Bundle | vocabulary::Type::Data)
-            || matches!(value, Rval::Call(_) | Rval::Data(_) | Rval::None)
+            || matches!(value, Rval::Call(_) | Rval::Data(_) | Rval::List(_) | Rval::None)
         {
             continue;
         }

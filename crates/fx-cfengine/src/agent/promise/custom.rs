@@ -123,6 +123,10 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
     }
     // The module is taken out while it is talked to, so that the context stays free.
     let mut module = ctx.agent.custom.modules.swap_remove(index);
+    // What we have written must be there when the module looks.
+    if let Err(error) = ctx.host().commit() {
+        ctx.error(&error.to_string());
+    }
     if valid {
         valid = validate(ctx, &mut module, promise);
     }

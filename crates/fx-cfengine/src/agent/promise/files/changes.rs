@@ -29,7 +29,7 @@ pub(super) fn verify(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, 
     let update = promise.bool("update_hashes").unwrap_or(false);
     let methods: &[&str] = match promise.scalar("hash").map(|word| &**word) {
         None => &["md5"],
-        Some("best") => &["sha256", "md5"],
+        Some("best") => &["md5", "sha1"],
         Some("md5") => &["md5"],
         Some("sha1") => &["sha1"],
         Some("sha256") => &["sha256"],
@@ -49,25 +49,21 @@ pub(super) fn verify(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, 
                 Some(old) if *old == *now => {
                     as_promised(ctx, promise, &format!("File '{file}' hash is as promised"));
                 }
-                Some(_) => {
-                    let text = format!("Hash '{method}' for '{file}' changed!");
-                    ctx.log(Level::Notice, &text);
-                    if update {
-                        known.insert(key.into(), Json::str(&now));
-                        dirty = true;
+                old => {
+                    let prefix = if *method == "md5" { "MD5" } else { "SHA" };
+                    if old.is_some() {
+                        ctx.info(&format!("Hash '{method}' for '{file}' changed!"));
                     }
-                    *result = result.merge(ctx.settle(
-                        Level::Info,
-                        Outcome::Repaired,
-                        promise,
-                        &format!("Updated {method} hash for '{file}' to '{}={now}'", method.to_uppercase()),
-                    ));
-                }
-                None => {
-                    ctx.log(Level::Notice, &format!("Stored {method} hash for '{file}' ({}={now})", method.to_uppercase()));
+                    if old.is_some() && !update {
+                        let text = format!("Hash for file '{file}' changed, but not updating the records");
+                        *result = result.merge(ctx.settle(Level::Error, Outcome::Failed, promise, &text));
+                        continue;
+                    }
+                    let word = if old.is_some() { "Updated" } else { "Stored" };
+                    let text = format!("{word} {method} hash for '{file}' ({prefix}={now})");
                     known.insert(key.into(), Json::str(&now));
                     dirty = true;
-                    *result = result.merge(ctx.settle_quietly(Outcome::Repaired, promise));
+                    *result = result.merge(ctx.settle(Level::Info, Outcome::Repaired, promise, &text));
                 }
             }
         }

@@ -488,7 +488,7 @@ fn copy_regular(
         }
     };
     let preserve = promise.bool("preserve").unwrap_or(false);
-    let mode = if preserve { meta.mode } else { old.as_ref().map_or(0o600, |old| old.mode & 0o777) };
+    let mode = if preserve { 0o600 } else { old.as_ref().map_or(0o600, |old| old.mode & 0o777) };
     let backup = promise.scalar("copy_backup").map_or("true", |word| word);
     let discard = matches!(backup, "false" | "no" | "off");
     let new = format!("{file}.cfnew");

@@ -137,7 +137,6 @@ pub(crate) fn make_parents(
                     failed(ctx, promise, result, &format!("Unable to make directory '{dir}'. (mkdir: {})", reason(&error)));
                     return None;
                 }
-                changed(ctx, promise, result, &format!("Created directory '{dir}', mode 0700"));
                 made = true;
             }
         }
