@@ -91,8 +91,12 @@ impl<'a> Lexer<'a> {
         self.at += length;
         let first = start == 0 || self.text[start - 1] == b'\n';
         match found {
-            Macro::If(_) if !first => self.fail(start, "fatal: macro @if must be at beginning of the line."),
-            Macro::If(_) if self.in_if => self.fail(start, "fatal: nested @if macros are not allowed"),
+            Macro::If(_) if !first => {
+                self.fail(start, "fatal: macro @if must be at beginning of the line.")
+            }
+            Macro::If(_) if self.in_if => {
+                self.fail(start, "fatal: nested @if macros are not allowed")
+            }
             Macro::If(holds) => {
                 self.in_if = true;
                 if !holds {
@@ -149,7 +153,10 @@ impl<'a> Lexer<'a> {
             let guard = String::from_utf8_lossy(&text[..length - 2]).into_owned();
             if words_without_operator(&guard) {
                 self.at = start + length;
-                self.error(start, "class names can't be separated by whitespace without an intervening operator");
+                self.error(
+                    start,
+                    "class names can't be separated by whitespace without an intervening operator",
+                );
             }
             return (Kind::Class(guard.into()), length);
         }
@@ -335,7 +342,10 @@ mod tests {
         let id = |text: &str| Kind::Id(text.into());
         let table = [
             ("reports: linux:: x", vec![Kind::Class("reports: linux".into()), id("x")]),
-            ("vars:\n a::b", vec![Kind::PromiseType("vars".into()), Kind::Class("a".into()), id("b")]),
+            (
+                "vars:\n a::b",
+                vec![Kind::PromiseType("vars".into()), Kind::Class("a".into()), id("b")],
+            ),
             ("ns:name(", vec![id("ns:name"), Kind::Char(b'(')]),
             ("\"$(x)\":: 'a'", vec![Kind::VarClass("$(x)".into()), Kind::Quoted("a".into())]),
             (r#""a\"b\n""#, vec![Kind::Quoted("a\"b\\n".into())]),

@@ -11,7 +11,10 @@ mod macros;
 mod parser;
 mod token;
 
-pub use ast::{Attribute, Block, BlockKind, Bundle, File, Guard, Name, Promise, Rval, RvalKind, Section, Settings};
+pub use ast::{
+    Attribute, Block, BlockKind, Bundle, File, Guard, Name, Promise, Rval, RvalKind, Section,
+    Settings,
+};
 pub use parser::parse;
 
 /// Most errors shown for one file; after that the rest is noise.

@@ -47,7 +47,9 @@ pub(crate) fn read(text: &[u8]) -> Option<(Macro, usize)> {
     let argument = std::str::from_utf8(&rest[open + 1..close]).ok()?;
     let holds = match name {
         "feature" => {
-            if argument.is_empty() || !argument.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') {
+            if argument.is_empty()
+                || !argument.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+            {
                 return None;
             }
             FEATURES.contains(&argument)
@@ -71,7 +73,8 @@ fn compare(version: &str) -> Option<std::cmp::Ordering> {
     let parts: Vec<u32> = version
         .split('.')
         .map(|part| {
-            let digits = !part.is_empty() && part.len() <= 5 && part.bytes().all(|b| b.is_ascii_digit());
+            let digits =
+                !part.is_empty() && part.len() <= 5 && part.bytes().all(|b| b.is_ascii_digit());
             if digits { part.parse().ok() } else { None }
         })
         .collect::<Option<_>>()?;

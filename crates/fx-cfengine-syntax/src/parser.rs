@@ -6,7 +6,10 @@ use std::rc::Rc;
 
 use fx_source::{Diagnostic, FileId, Span};
 
-use crate::ast::{Attribute, Block, BlockKind, Bundle, File, Guard, Name, Promise, Rval, RvalKind, Section, Settings};
+use crate::ast::{
+    Attribute, Block, BlockKind, Bundle, File, Guard, Name, Promise, Rval, RvalKind, Section,
+    Settings,
+};
 use crate::lexer::Lexer;
 use crate::token::{Kind, Token};
 use crate::{MAX_ERRORS, MAX_NESTING};
@@ -138,7 +141,9 @@ impl Parser<'_> {
                 continue;
             }
             let shown = self.shown();
-            self.error(format!("Error in bundle parameter list, expected ')', wrong input '{shown}'"));
+            self.error(format!(
+                "Error in bundle parameter list, expected ')', wrong input '{shown}'"
+            ));
             if self.is_char(b'{') || self.token.kind == Kind::End {
                 return args;
             }
@@ -213,7 +218,9 @@ impl Parser<'_> {
                     self.advance();
                     return;
                 }
-                Kind::Char(b'}') | Kind::Bundle | Kind::Body | Kind::End | Kind::PromiseType(_) => return,
+                Kind::Char(b'}') | Kind::Bundle | Kind::Body | Kind::End | Kind::PromiseType(_) => {
+                    return;
+                }
                 _ => {
                     self.advance();
                 }
@@ -396,7 +403,9 @@ impl Parser<'_> {
             let message = match self.token.kind {
                 Kind::Char(b';') => format!("Expected '}}', wrong input '{shown}'"),
                 Kind::FatArrow => {
-                    format!("Check list statement previous line, Expected '}}', wrong input '{shown}'")
+                    format!(
+                        "Check list statement previous line, Expected '}}', wrong input '{shown}'"
+                    )
                 }
                 _ => format!("Expected ',', wrong input '{shown}'"),
             };
@@ -455,7 +464,8 @@ impl Parser<'_> {
 
     // `body file control { namespace => "x"; }` changes the namespace of what follows.
     fn note_namespace(&mut self, kind: &Name, name: &Name, attribute: &Attribute) {
-        if &*kind.text != "file" || &*name.text != "control" || &*attribute.name.text != "namespace" {
+        if &*kind.text != "file" || &*name.text != "control" || &*attribute.name.text != "namespace"
+        {
             return;
         }
         match &attribute.value.kind {
@@ -527,19 +537,28 @@ promise agent git { path => "/x"; }
 
     #[test]
     fn deep_nesting_is_an_error_not_a_crash() {
-        let text = format!("bundle agent m {{ vars: \"x\" string => {}\"a\"{}; }}", "f(".repeat(200), ")".repeat(200));
+        let text = format!(
+            "bundle agent m {{ vars: \"x\" string => {}\"a\"{}; }}",
+            "f(".repeat(200),
+            ")".repeat(200)
+        );
         let (_, errors) = check(&text);
         assert_eq!(errors, ["Nesting of functions is deeper than recommended"]);
     }
 
     #[test]
     fn junk_never_panics() {
-        let pieces = ["bundle", " agent ", "{", "}", "vars:", "\"a\"", "=>", ";", "x::", "@if ", "(", "$(", "'", "body"];
+        let pieces = [
+            "bundle", " agent ", "{", "}", "vars:", "\"a\"", "=>", ";", "x::", "@if ", "(", "$(",
+            "'", "body",
+        ];
         for seed in 0..2000_usize {
             let mut text = String::new();
             let mut state = seed;
             for _ in 0..12 {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1_442_695_040_888_963_407);
                 text.push_str(pieces[(state >> 33) % pieces.len()]);
             }
             drop(check(&text));

@@ -8,7 +8,10 @@ use crate::eval::Context;
 use crate::text::{os, path};
 
 fn zone(ctx: &Context<'_>) -> TimeZone {
-    let named = ctx.host().var(&os("TZ")).map(|name| crate::text::decode(std::os::unix::ffi::OsStrExt::as_bytes(name.as_os_str())));
+    let named = ctx
+        .host()
+        .var(&os("TZ"))
+        .map(|name| crate::text::decode(std::os::unix::ffi::OsStrExt::as_bytes(name.as_os_str())));
     let file = match named.as_deref() {
         Some("" | "UTC" | "UTC0" | "GMT") => return TimeZone::UTC,
         Some(name) if name.starts_with('/') => name.to_owned(),
@@ -20,7 +23,11 @@ fn zone(ctx: &Context<'_>) -> TimeZone {
         }
         None => "/etc/localtime".to_owned(),
     };
-    ctx.host().read(&path(&file)).ok().and_then(|bytes| TimeZone::tzif("local", &bytes).ok()).unwrap_or(TimeZone::UTC)
+    ctx.host()
+        .read(&path(&file))
+        .ok()
+        .and_then(|bytes| TimeZone::tzif("local", &bytes).ok())
+        .unwrap_or(TimeZone::UTC)
 }
 
 /// A moment in the local zone or in UTC.

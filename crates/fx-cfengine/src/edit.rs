@@ -16,7 +16,11 @@ use crate::eval::promise::Expanded;
 use crate::outcome::Outcome;
 
 /// Editing XML: said to be missing, never passed over.
-pub(crate) fn xml_unsupported(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str) -> Outcome {
+pub(crate) fn xml_unsupported(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    file: &str,
+) -> Outcome {
     let text = format!("edit_xml of '{file}' is not supported");
     ctx.settle(Level::Error, Outcome::Failed, promise, &text)
 }

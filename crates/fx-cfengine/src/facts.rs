@@ -12,10 +12,21 @@ use crate::json::{Json, Object};
 use crate::text::{Str, canonify, from_path, os, path};
 
 const MONTHS: [&str; 12] = [
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
     "December",
 ];
-const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+const DAYS: [&str; 7] =
+    ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
 fn tags(text: &str) -> Rc<[Str]> {
     text.split(',').map(Into::into).collect()
@@ -37,10 +48,27 @@ impl Context<'_> {
         self.discover_paths();
         self.discover_system(&facts);
         self.discover_network(&facts);
-        for class in ["cfengine", "cfengine_3", "cfengine_3_21", "cfengine_3_21_0", "community_edition", "compiled_on_linux_gnu"] {
+        for class in [
+            "cfengine",
+            "cfengine_3",
+            "cfengine_3_21",
+            "cfengine_3_21_0",
+            "community_edition",
+            "compiled_on_linux_gnu",
+        ] {
             self.put_hard(class, &tags("inventory,attribute_name=none,source=agent"));
         }
-        for feature in ["yaml", "xml", "tls_1_0", "tls_1_1", "tls_1_2", "tls_1_3", "def_json_preparse", "copyfrom_restrict_keys", "host_specific_data_load"] {
+        for feature in [
+            "yaml",
+            "xml",
+            "tls_1_0",
+            "tls_1_1",
+            "tls_1_2",
+            "tls_1_3",
+            "def_json_preparse",
+            "copyfrom_restrict_keys",
+            "host_specific_data_load",
+        ] {
             let mut name = String::from("feature");
             self.put_hard(&name, &agent);
             for part in feature.split('_') {
@@ -53,7 +81,11 @@ impl Context<'_> {
         if self.config.dry_run {
             self.put_hard("opt_dry_run", &environment);
         }
-        for (level, class) in [(fx_engine::Level::Info, "inform_mode"), (fx_engine::Level::Verbose, "verbose_mode"), (fx_engine::Level::Debug, "debug_mode")] {
+        for (level, class) in [
+            (fx_engine::Level::Info, "inform_mode"),
+            (fx_engine::Level::Verbose, "verbose_mode"),
+            (fx_engine::Level::Debug, "debug_mode"),
+        ] {
             if self.config.level >= level {
                 self.put_hard(class, &environment);
             }
@@ -69,7 +101,15 @@ impl Context<'_> {
     }
 
     fn discover_constants(&mut self) {
-        for (name, value) in [("dollar", "$"), ("at", "@"), ("n", "\n"), ("r", "\r"), ("t", "\t"), ("endl", "\n"), ("dirsep", "/")] {
+        for (name, value) in [
+            ("dollar", "$"),
+            ("at", "@"),
+            ("n", "\n"),
+            ("r", "\r"),
+            ("t", "\t"),
+            ("endl", "\n"),
+            ("dirsep", "/"),
+        ] {
             self.vars.put_string("const", name, value, &tags("source=agent"));
         }
         self.vars.put_string("const", "linesep", "\n", &tags("source=agent"));
@@ -137,8 +177,14 @@ impl Context<'_> {
             ("failsafe_policy_path", format!("{inputs}/failsafe.cf")),
             ("update_policy_path", format!("{inputs}/update.cf")),
             ("policy_entry_filename", entry.clone()),
-            ("policy_entry_dirname", entry.rfind('/').map_or("/", |at| &entry[..at.max(1)]).to_owned()),
-            ("policy_entry_basename", paths.entry.rsplit('/').next().unwrap_or_default().to_owned()),
+            (
+                "policy_entry_dirname",
+                entry.rfind('/').map_or("/", |at| &entry[..at.max(1)]).to_owned(),
+            ),
+            (
+                "policy_entry_basename",
+                paths.entry.rsplit('/').next().unwrap_or_default().to_owned(),
+            ),
             ("cf_version", "3.21.0".to_owned()),
             ("cf_version_major", "3".to_owned()),
             ("cf_version_minor", "21".to_owned()),
@@ -154,8 +200,20 @@ impl Context<'_> {
             self.sys(name, value);
         }
         for tool in [
-            "cf-agent", "cf-promises", "cf-serverd", "cf-execd", "cf-key", "cf-secret", "cf-net", "cf-check",
-            "cf-runagent", "cf-monitord", "cf-hub", "cf-upgrade", "rpmvercmp", "cf-twin",
+            "cf-agent",
+            "cf-promises",
+            "cf-serverd",
+            "cf-execd",
+            "cf-key",
+            "cf-secret",
+            "cf-net",
+            "cf-check",
+            "cf-runagent",
+            "cf-monitord",
+            "cf-hub",
+            "cf-upgrade",
+            "rpmvercmp",
+            "cf-twin",
         ] {
             let file = format!("{}/{tool}", paths.bin);
             if self.host().stat(&path(&file)).is_ok() {
@@ -166,7 +224,8 @@ impl Context<'_> {
                 }
             }
         }
-        if let Ok(bytes) = self.host().read(&path(&format!("{}/policy_server.dat", paths.workdir))) {
+        if let Ok(bytes) = self.host().read(&path(&format!("{}/policy_server.dat", paths.workdir)))
+        {
             let server = crate::text::decode(&bytes).trim().to_owned();
             self.sys("policy_hub", server);
             self.sys("policy_hub_port", "5308");
@@ -178,10 +237,18 @@ impl Context<'_> {
         let release = facts.os().clone();
         let machine = kernel.machine.clone();
         let system = kernel.sysname.to_ascii_lowercase();
-        self.sys_tagged("arch", machine.as_str(), "inventory,source=agent,attribute_name=Architecture");
+        self.sys_tagged(
+            "arch",
+            machine.as_str(),
+            "inventory,source=agent,attribute_name=Architecture",
+        );
         self.sys_tagged("class", system.as_str(), "inventory,source=agent,attribute_name=Kernel");
         self.sys("os", system.as_str());
-        self.sys_tagged("release", kernel.release.as_str(), "inventory,source=agent,attribute_name=Kernel Release");
+        self.sys_tagged(
+            "release",
+            kernel.release.as_str(),
+            "inventory,source=agent,attribute_name=Kernel Release",
+        );
         self.sys("version", kernel.version.as_str());
         self.sys("ostype", format!("{system}_{machine}"));
         let long = canonify(&format!("{system}_{machine}_{}_{}", kernel.release, kernel.version));
@@ -199,11 +266,19 @@ impl Context<'_> {
         }
         self.put_hard("64_bit", &agent);
         let cpus = facts.cpu().models.len().max(1);
-        self.sys_tagged("cpus", cpus.to_string(), "inventory,source=agent,attribute_name=CPU logical cores");
+        self.sys_tagged(
+            "cpus",
+            cpus.to_string(),
+            "inventory,source=agent,attribute_name=CPU logical cores",
+        );
         self.put_hard(&if cpus == 1 { "1_cpu".to_owned() } else { format!("{cpus}_cpus") }, &agent);
         self.discover_distribution(&release);
         let uptime = facts.uptime().seconds / 60;
-        self.sys_tagged("uptime", uptime.to_string(), "inventory,time_based,source=agent,attribute_name=Uptime minutes");
+        self.sys_tagged(
+            "uptime",
+            uptime.to_string(),
+            "inventory,time_based,source=agent,attribute_name=Uptime minutes",
+        );
         self.discover_user();
     }
 
@@ -214,7 +289,8 @@ impl Context<'_> {
         let label = tags("inventory,attribute_name=none,source=agent");
         self.put_hard(&id, &label);
         self.put_hard(&flavor, &label);
-        let full = if release.full_version.is_empty() { &release.version } else { &release.full_version };
+        let full =
+            if release.full_version.is_empty() { &release.version } else { &release.full_version };
         self.put_hard(&format!("{id}_{full}"), &label);
         for like in &release.like {
             self.put_hard(like, &label);
@@ -241,7 +317,13 @@ impl Context<'_> {
                 }
             }
         }
-        self.vars.put("sys", "os_release", DataType::Data, Value::Data(Rc::new(Json::Object(object))), &tags("source=agent"));
+        self.vars.put(
+            "sys",
+            "os_release",
+            DataType::Data,
+            Value::Data(Rc::new(Json::Object(object))),
+            &tags("source=agent"),
+        );
     }
 
     fn discover_user(&mut self) {
@@ -263,7 +345,11 @@ impl Context<'_> {
         let host = network.hostname.clone();
         let domain = network.domain.clone().unwrap_or_default();
         let full = if domain.is_empty() { host.clone() } else { format!("{host}.{domain}") };
-        self.sys_tagged("host", facts.kernel().nodename.as_str(), "inventory,source=agent,attribute_name=none");
+        self.sys_tagged(
+            "host",
+            facts.kernel().nodename.as_str(),
+            "inventory,source=agent,attribute_name=none",
+        );
         self.sys_tagged("uqhost", host.as_str(), "inventory,source=agent,attribute_name=none");
         self.sys_tagged("fqhost", full.as_str(), "inventory,source=agent,attribute_name=Host name");
         self.sys("domain", domain.as_str());
@@ -316,11 +402,29 @@ impl Context<'_> {
             self.put_hard(&format!("ipv4_gw_{gateway}"), &label);
         }
         let agent = tags("source=agent");
-        self.vars.put("sys", "ip_addresses", DataType::StringList, Value::List(addresses.into()), &agent);
+        self.vars.put(
+            "sys",
+            "ip_addresses",
+            DataType::StringList,
+            Value::List(addresses.into()),
+            &agent,
+        );
         let inventory = tags("inventory,source=agent,attribute_name=Interfaces");
-        self.vars.put("sys", "interfaces", DataType::StringList, Value::List(interfaces.into()), &inventory);
+        self.vars.put(
+            "sys",
+            "interfaces",
+            DataType::StringList,
+            Value::List(interfaces.into()),
+            &inventory,
+        );
         let inventory = tags("inventory,source=agent,attribute_name=MAC addresses");
-        self.vars.put("sys", "hardware_addresses", DataType::StringList, Value::List(macs.into()), &inventory);
+        self.vars.put(
+            "sys",
+            "hardware_addresses",
+            DataType::StringList,
+            Value::List(macs.into()),
+            &inventory,
+        );
     }
 
     fn address_classes(&mut self, interface: &str, octets: &[u8; 4], label: &Rc<[Str]>) {

@@ -70,43 +70,117 @@ pub(crate) fn rval_to_json(value: &Rval) -> Json {
 /// Calls a function by name.
 pub(crate) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval], call: &Rc<Call>) -> FnResult {
     match name {
-        "and" | "or" | "not" | "xor" | "ifelse" | "classmatch" | "classesmatching" | "countclassesmatching"
-        | "classify" | "isvariable" | "strcmp" | "regcmp" | "islessthan" | "isgreaterthan" | "splayclass"
-        | "hostrange" | "cf_version_maximum" | "cf_version_minimum" | "cf_version_after" | "cf_version_at"
-        | "cf_version_before" | "cf_version_between" | "randomint" => logic::call(ctx, name, args),
-        "concat" | "canonify" | "canonifyuniquely" | "escape" | "format" | "string_length" | "string_head"
-        | "string_tail" | "string_downcase" | "string_upcase" | "string_reverse" | "string_trim" | "string_replace"
-        | "string_split" | "splitstring" | "regex_replace" | "string" | "int" | "lastnode" | "basename" | "dirname"
-        | "translatepath" | "regextract" | "data_regextract" | "string_mustache" | "eval" | "irange" | "rrange" => {
-            string::call(ctx, name, args)
+        "and"
+        | "or"
+        | "not"
+        | "xor"
+        | "ifelse"
+        | "classmatch"
+        | "classesmatching"
+        | "countclassesmatching"
+        | "classify"
+        | "isvariable"
+        | "strcmp"
+        | "regcmp"
+        | "islessthan"
+        | "isgreaterthan"
+        | "splayclass"
+        | "hostrange"
+        | "cf_version_maximum"
+        | "cf_version_minimum"
+        | "cf_version_after"
+        | "cf_version_at"
+        | "cf_version_before"
+        | "cf_version_between"
+        | "randomint" => logic::call(ctx, name, args),
+        "concat" | "canonify" | "canonifyuniquely" | "escape" | "format" | "string_length"
+        | "string_head" | "string_tail" | "string_downcase" | "string_upcase"
+        | "string_reverse" | "string_trim" | "string_replace" | "string_split" | "splitstring"
+        | "regex_replace" | "string" | "int" | "lastnode" | "basename" | "dirname"
+        | "translatepath" | "regextract" | "data_regextract" | "string_mustache" | "eval"
+        | "irange" | "rrange" => string::call(ctx, name, args),
+        "join" | "length" | "sort" | "grep" | "filter" | "every" | "some" | "none" | "reglist"
+        | "regarray" | "nth" | "unique" | "reverse" | "shuffle" | "sublist" | "intersection"
+        | "difference" | "sum" | "product" | "max" | "min" | "mean" | "variance" | "getindices"
+        | "getvalues" | "maplist" | "maparray" | "mapdata" | "expandrange" | "makerule" => {
+            list::call(ctx, name, args, call)
         }
-        "join" | "length" | "sort" | "grep" | "filter" | "every" | "some" | "none" | "reglist" | "regarray"
-        | "nth" | "unique" | "reverse" | "shuffle" | "sublist" | "intersection" | "difference" | "sum" | "product"
-        | "max" | "min" | "mean" | "variance" | "getindices" | "getvalues" | "maplist" | "maparray" | "mapdata"
-        | "expandrange" | "makerule" => list::call(ctx, name, args, call),
-        "mergedata" | "parsejson" | "parseyaml" | "storejson" | "data_expand" | "datastate" | "bundlestate"
-        | "validdata" | "validjson" | "type" | "readjson" | "readyaml" | "readcsv" | "readenvfile" | "readdata"
-        | "classfiltercsv" => data::call(ctx, name, args),
-        "fileexists" | "isdir" | "islink" | "isplain" | "isexecutable" | "filestat" | "filesize" | "filesexist"
-        | "findfiles" | "findfiles_up" | "search_up" | "lsdir" | "diskfree" | "isnewerthan" | "accessedbefore"
-        | "changedbefore" => files::call(ctx, name, args),
-        "readfile" | "readstringlist" | "readintlist" | "readreallist" | "readstringarray" | "readstringarrayidx"
-        | "readintarray" | "readrealarray" | "parsestringarray" | "parsestringarrayidx" | "parseintarray"
-        | "parserealarray" | "data_readstringarray" | "data_readstringarrayidx" | "countlinesmatching" | "regline"
-        | "getfields" | "read_module_protocol" => read::call(ctx, name, args),
+        "mergedata" | "parsejson" | "parseyaml" | "storejson" | "data_expand" | "datastate"
+        | "bundlestate" | "validdata" | "validjson" | "type" | "readjson" | "readyaml"
+        | "readcsv" | "readenvfile" | "readdata" | "classfiltercsv" => data::call(ctx, name, args),
+        "fileexists" | "isdir" | "islink" | "isplain" | "isexecutable" | "filestat"
+        | "filesize" | "filesexist" | "findfiles" | "findfiles_up" | "search_up" | "lsdir"
+        | "diskfree" | "isnewerthan" | "accessedbefore" | "changedbefore" => {
+            files::call(ctx, name, args)
+        }
+        "readfile"
+        | "readstringlist"
+        | "readintlist"
+        | "readreallist"
+        | "readstringarray"
+        | "readstringarrayidx"
+        | "readintarray"
+        | "readrealarray"
+        | "parsestringarray"
+        | "parsestringarrayidx"
+        | "parseintarray"
+        | "parserealarray"
+        | "data_readstringarray"
+        | "data_readstringarrayidx"
+        | "countlinesmatching"
+        | "regline"
+        | "getfields"
+        | "read_module_protocol" => read::call(ctx, name, args),
         "hash" | "file_hash" | "hashmatch" | "hash_to_int" => hash::call(ctx, name, args),
-        "now" | "ago" | "accumulated" | "on" | "strftime" | "laterthan" => time::call(ctx, name, args),
-        "execresult" | "execresult_as_data" | "returnszero" | "getenv" | "getuid" | "getgid" | "getusers"
-        | "getuserinfo" | "userexists" | "groupexists" | "usemodule" | "processexists" | "findprocesses"
-        | "packagesmatching" | "packageupdatesmatching" | "sysctlvalue" | "data_sysctlvalues" | "hostinnetgroup"
-        | "registryvalue" => system::call(ctx, name, args),
-        "bundlesmatching" | "variablesmatching" | "variablesmatching_as_data" | "getvariablemetatags"
-        | "getclassmetatags" | "callstack_callers" | "callstack_promisers" | "hostsseen" | "hostswithclass"
-        | "hubknowledge" | "peers" | "peerleader" | "peerleaders" | "remotescalar" | "remoteclassesmatching" => {
-            policy::call(ctx, name, args)
+        "now" | "ago" | "accumulated" | "on" | "strftime" | "laterthan" => {
+            time::call(ctx, name, args)
         }
-        "host2ip" | "ip2host" | "iprange" | "isipinsubnet" | "readtcp" | "selectservers" | "url_get"
-        | "network_connections" | "ldaparray" | "ldaplist" | "ldapvalue" | "regldap" => net::call(ctx, name, args),
+        "execresult"
+        | "execresult_as_data"
+        | "returnszero"
+        | "getenv"
+        | "getuid"
+        | "getgid"
+        | "getusers"
+        | "getuserinfo"
+        | "userexists"
+        | "groupexists"
+        | "usemodule"
+        | "processexists"
+        | "findprocesses"
+        | "packagesmatching"
+        | "packageupdatesmatching"
+        | "sysctlvalue"
+        | "data_sysctlvalues"
+        | "hostinnetgroup"
+        | "registryvalue" => system::call(ctx, name, args),
+        "bundlesmatching"
+        | "variablesmatching"
+        | "variablesmatching_as_data"
+        | "getvariablemetatags"
+        | "getclassmetatags"
+        | "callstack_callers"
+        | "callstack_promisers"
+        | "hostsseen"
+        | "hostswithclass"
+        | "hubknowledge"
+        | "peers"
+        | "peerleader"
+        | "peerleaders"
+        | "remotescalar"
+        | "remoteclassesmatching" => policy::call(ctx, name, args),
+        "host2ip"
+        | "ip2host"
+        | "iprange"
+        | "isipinsubnet"
+        | "readtcp"
+        | "selectservers"
+        | "url_get"
+        | "network_connections"
+        | "ldaparray"
+        | "ldaplist"
+        | "ldapvalue"
+        | "regldap" => net::call(ctx, name, args),
         _ => {
             ctx.error(&format!("Function '{name}' is not supported"));
             None
@@ -182,14 +256,19 @@ impl Context<'_> {
         if scope.elements == 0 {
             return None;
         }
-        let depth = base.find('[').and_then(|at| split_indices(&base[at..])).map_or(0, |indices| indices.len());
+        let depth = base
+            .find('[')
+            .and_then(|at| split_indices(&base[at..]))
+            .map_or(0, |indices| indices.len());
         let mut object = Object::new();
         for (key, variable) in &scope.vars {
             let Some(rest) = key.strip_prefix(&*base) else { continue };
             if !rest.starts_with('[') {
                 continue;
             }
-            let Some(indices) = key.find('[').and_then(|at| split_indices(&key[at..])) else { continue };
+            let Some(indices) = key.find('[').and_then(|at| split_indices(&key[at..])) else {
+                continue;
+            };
             insert_path(&mut object, &indices[depth..], &variable.value);
         }
         (!object.is_empty()).then_some(Json::Object(object))
@@ -200,7 +279,9 @@ fn insert_path(object: &mut Object, path: &[&str], value: &Value) {
     match path {
         [] => {}
         [last] => {
-            if matches!(object.get(*last), Some(Json::Object(_))) && matches!(value, Value::Scalar(_)) {
+            if matches!(object.get(*last), Some(Json::Object(_)))
+                && matches!(value, Value::Scalar(_))
+            {
                 return;
             }
             if !matches!(value, Value::Data(_)) {

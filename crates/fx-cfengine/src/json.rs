@@ -97,7 +97,9 @@ impl Json {
                 items.extend(more.iter().cloned());
                 Json::Array(items)
             }
-            (Json::Array(items), Json::Object(map)) => Json::Object(with_indices(map.clone(), &items)),
+            (Json::Array(items), Json::Object(map)) => {
+                Json::Object(with_indices(map.clone(), &items))
+            }
             (Json::Object(map), Json::Array(items)) => Json::Object(with_indices(map, items)),
             (Json::Object(mut map), Json::Object(more)) => {
                 for (key, value) in more {
@@ -168,7 +170,9 @@ impl Json {
 
     /// Reads JSON; what follows the value is left alone.
     pub(crate) fn parse(text: &str) -> Option<Json> {
-        Reader { text: text.as_bytes(), source: text, at: 0, lookup: None }.whole().map(|(json, _)| json)
+        Reader { text: text.as_bytes(), source: text, at: 0, lookup: None }
+            .whole()
+            .map(|(json, _)| json)
     }
 
     /// Reads JSON and says how many bytes it took.
@@ -178,7 +182,9 @@ impl Json {
 
     /// Reads JSON in which a bare word stands for a variable.
     pub(crate) fn parse_with(text: &str, lookup: &dyn Fn(&str) -> Option<Json>) -> Option<Json> {
-        Reader { text: text.as_bytes(), source: text, at: 0, lookup: Some(lookup) }.whole().map(|(json, _)| json)
+        Reader { text: text.as_bytes(), source: text, at: 0, lookup: Some(lookup) }
+            .whole()
+            .map(|(json, _)| json)
     }
 }
 
@@ -288,7 +294,8 @@ impl Reader<'_> {
 
     fn word(&mut self) -> Option<Json> {
         let start = self.at;
-        let ends = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b',' | b'}' | b']' | b':');
+        let ends =
+            |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b',' | b'}' | b']' | b':');
         let length = self.text[start..].iter().position(ends).unwrap_or(self.text.len() - start);
         let word = self.source.get(start..start + length)?;
         let value = match word {
@@ -303,8 +310,12 @@ impl Reader<'_> {
 
     fn number(&mut self) -> Option<Json> {
         let start = self.at;
-        let part = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E');
-        let length = self.text[start..].iter().position(|byte| !part(byte)).unwrap_or(self.text.len() - start);
+        let part =
+            |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E');
+        let length = self.text[start..]
+            .iter()
+            .position(|byte| !part(byte))
+            .unwrap_or(self.text.len() - start);
         let text = &self.source[start..start + length];
         self.at += length;
         let digits = text.strip_prefix('-').unwrap_or(text);
@@ -379,7 +390,9 @@ impl Reader<'_> {
                 b'"' => self.string()?.into(),
                 byte if byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$') => {
                     let start = self.at;
-                    while self.text.get(self.at).is_some_and(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'$' | b'.')) {
+                    while self.text.get(self.at).is_some_and(|b| {
+                        b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'$' | b'.')
+                    }) {
                         self.at += 1;
                     }
                     self.source[start..self.at].into()
@@ -409,7 +422,9 @@ mod tests {
 
     #[test]
     fn output_is_canonical() {
-        let json = Json::parse(r#"{"b": [1, 2.5, true, null], "a": {"x": "q\\n\"", }, "e": {}, "l": []}"#).expect("valid");
+        let json =
+            Json::parse(r#"{"b": [1, 2.5, true, null], "a": {"x": "q\\n\"", }, "e": {}, "l": []}"#)
+                .expect("valid");
         assert_eq!(json.compact(), r#"{"a":{"x":"q\n\""},"b":[1,2.5000,true,null],"e":{},"l":[]}"#);
         assert_eq!(
             json.pretty(),
@@ -419,7 +434,9 @@ mod tests {
 
     #[test]
     fn merging_is_shallow() {
-        let merge = |a: &str, b: &str| Json::parse(a).expect("a").merge(&Json::parse(b).expect("b")).compact();
+        let merge = |a: &str, b: &str| {
+            Json::parse(a).expect("a").merge(&Json::parse(b).expect("b")).compact()
+        };
         assert_eq!(merge("[1]", "[2]"), "[1,2]");
         assert_eq!(merge(r#"{"a":{"x":1}}"#, r#"{"a":{"y":1}}"#), r#"{"a":{"y":1}}"#);
         assert_eq!(merge("[5]", r#"{"k":1}"#), r#"{"0":5,"k":1}"#);

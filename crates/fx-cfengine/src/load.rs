@@ -91,7 +91,11 @@ impl Context<'_> {
             let bodies: Vec<Rc<Body>> = if kind == "common" {
                 own.body("common", "default", "control").cloned().into_iter().collect()
             } else {
-                own.bodies.iter().filter(|body| &*body.kind == "file" && &*body.name == "control").cloned().collect()
+                own.bodies
+                    .iter()
+                    .filter(|body| &*body.kind == "file" && &*body.name == "control")
+                    .cloned()
+                    .collect()
             };
             for body in bodies {
                 if let Some(inputs) = self.effective(&body, "inputs") {
@@ -130,7 +134,10 @@ impl Context<'_> {
                 match other {
                     Ok(_) => self.error(&format!("Can't parse directory '{file}'.")),
                     Err(error) => {
-                        self.error(&format!("Can't stat file '{file}' for parsing. (stat: {})", reason(&error)));
+                        self.error(&format!(
+                            "Can't stat file '{file}' for parsing. (stat: {})",
+                            reason(&error)
+                        ));
                     }
                 }
                 loaded.failed = true;
@@ -139,7 +146,10 @@ impl Context<'_> {
             }
         };
         if meta.mode & 0o022 != 0 {
-            self.error(&format!("File {file} (owner {}) is writable by others (security exception)", meta.uid));
+            self.error(&format!(
+                "File {file} (owner {}) is writable by others (security exception)",
+                meta.uid
+            ));
             loaded.failed = true;
             self.exit(1);
             return Err(());
@@ -156,7 +166,8 @@ impl Context<'_> {
         self.run.ledger.emit(&fx_engine::Event::SourceLoaded { name: file });
         if file.ends_with(".json") {
             let text = crate::text::decode(source.bytes());
-            let policy = crate::json::Json::parse(&text).and_then(|json| control::policy_from_json(&json, file));
+            let policy = crate::json::Json::parse(&text)
+                .and_then(|json| control::policy_from_json(&json, file));
             if policy.is_none() {
                 self.error(&format!("Error parsing JSON input file '{file}'"));
                 loaded.failed = true;
@@ -190,7 +201,8 @@ impl Context<'_> {
 
     fn show_warnings(&self, warnings: &[Diagnostic], errors: &mut Vec<Diagnostic>) {
         for warning in warnings {
-            let kind = if warning.message.starts_with("Removed") { "removed" } else { "deprecated" };
+            let kind =
+                if warning.message.starts_with("Removed") { "removed" } else { "deprecated" };
             let Some((as_error, kinds)) = &self.config_warnings() else { continue };
             if kinds.iter().any(|known| known == kind || known == "all") {
                 let mut shown = warning.clone();
@@ -247,7 +259,8 @@ impl Context<'_> {
         if !policy.bundles.iter().any(|bundle| &*bundle.head.name == "__main__") {
             return;
         }
-        let real = |name: &str| self.host().real_path(&path(name)).map(|path| from_path(&path)).ok();
+        let real =
+            |name: &str| self.host().real_path(&path(name)).map(|path| from_path(&path)).ok();
         let is_entry = real(file) == real(&self.config.paths.entry);
         let mut kept = Policy::default();
         for bundle in std::mem::take(&mut policy.bundles) {
@@ -304,7 +317,9 @@ impl Context<'_> {
             match resolved {
                 Rval::Scalar(text) => {
                     if has_variable(&text) || is_expandable(&text) || naked(&text, b'@').is_some() {
-                        self.error(&format!("Unresolved variable '{text}' in input list, cannot parse"));
+                        self.error(&format!(
+                            "Unresolved variable '{text}' in input list, cannot parse"
+                        ));
                         continue;
                     }
                     let file: Str = if text.starts_with('/') {
@@ -327,7 +342,9 @@ impl Context<'_> {
     pub(crate) fn resolve_policy(&mut self) {
         let policy = Rc::clone(&self.policy);
         for common in [true, false] {
-            for bundle in policy.bundles.iter().filter(|bundle| (&*bundle.head.kind == "common") == common) {
+            for bundle in
+                policy.bundles.iter().filter(|bundle| (&*bundle.head.kind == "common") == common)
+            {
                 self.push_bundle(bundle, &[], false);
                 self.resolve_bundle(bundle);
                 self.stack.pop();

@@ -31,7 +31,8 @@ pub(crate) fn parse(text: &str) -> Option<Mask> {
         }
         let mut rest = &bytes[who..];
         let mut action = b'=';
-        if let Some((first @ (b'+' | b'-' | b'='), tail)) = rest.split_first().map(|(f, t)| (*f, t)) {
+        if let Some((first @ (b'+' | b'-' | b'='), tail)) = rest.split_first().map(|(f, t)| (*f, t))
+        {
             action = first;
             rest = tail;
         } else if who > 0 {

@@ -5,7 +5,8 @@ use crate::json::Json;
 
 /// Renders a template; `None` when it is broken or a section gets what it cannot take.
 pub(crate) fn render(template: &str, data: &Json) -> Option<String> {
-    let mut renderer = Renderer { text: template, open: "{{".into(), close: "}}".into(), out: String::new() };
+    let mut renderer =
+        Renderer { text: template, open: "{{".into(), close: "}}".into(), out: String::new() };
     let mut stack: Vec<Option<&Json>> = vec![Some(data)];
     renderer.render(0, &mut stack, None, false, false, 0)?;
     Some(renderer.out)
@@ -69,7 +70,12 @@ impl<'a> Renderer<'a> {
         };
         let length = text[content..].find(&close)?;
         let end = content + length + close.len();
-        Some(Found { tag, begin, end, content: text[content..content + length].trim_matches([' ', '\t']) })
+        Some(Found {
+            tag,
+            begin,
+            end,
+            content: text[content..content + length].trim_matches([' ', '\t']),
+        })
     }
 
     // Whether a tag has its line to itself: where the line begins and where the next does.
@@ -115,8 +121,13 @@ impl<'a> Renderer<'a> {
         }
         loop {
             let found = self.next_tag(at)?;
-            let renderable = matches!(found.tag, Tag::Variable | Tag::Raw | Tag::Pretty | Tag::Compact);
-            let alone = if renderable || found.tag == Tag::None { None } else { self.standalone(found.begin, found.end) };
+            let renderable =
+                matches!(found.tag, Tag::Variable | Tag::Raw | Tag::Pretty | Tag::Compact);
+            let alone = if renderable || found.tag == Tag::None {
+                None
+            } else {
+                self.standalone(found.begin, found.end)
+            };
             let text = self.text;
             match alone {
                 Some((line, next)) => {
@@ -167,8 +178,12 @@ impl<'a> Renderer<'a> {
         stack.push(value);
         let end = match value {
             None => self.render(at, stack, None, skip || !inverted, true, depth + 1),
-            Some(Json::Bool(truth)) => self.render(at, stack, None, skip || *truth == inverted, true, depth + 1),
-            Some(json @ Json::Object(map)) if !self.iterates(at) || map.is_empty() && !self.iterates(at) => {
+            Some(Json::Bool(truth)) => {
+                self.render(at, stack, None, skip || *truth == inverted, true, depth + 1)
+            }
+            Some(json @ Json::Object(map))
+                if !self.iterates(at) || map.is_empty() && !self.iterates(at) =>
+            {
                 debug_assert!(json.is_container(), "an object is a container");
                 self.render(at, stack, None, skip || inverted, true, depth + 1)
             }
@@ -177,10 +192,14 @@ impl<'a> Renderer<'a> {
                     self.render(at, stack, None, skip || !inverted, true, depth + 1)
                 } else {
                     let children: Vec<(String, &Json)> = match json {
-                        Json::Object(map) => map.iter().map(|(key, child)| (key.to_string(), child)).collect(),
-                        Json::Array(items) => {
-                            items.iter().enumerate().map(|(index, child)| (index.to_string(), child)).collect()
+                        Json::Object(map) => {
+                            map.iter().map(|(key, child)| (key.to_string(), child)).collect()
                         }
+                        Json::Array(items) => items
+                            .iter()
+                            .enumerate()
+                            .map(|(index, child)| (index.to_string(), child))
+                            .collect(),
                         _ => Vec::new(),
                     };
                     let mut end = None;
@@ -217,7 +236,12 @@ impl<'a> Renderer<'a> {
         false
     }
 
-    fn variable(&mut self, found: &Found<'_>, stack: &[Option<&'a Json>], key: Option<&str>) -> Option<()> {
+    fn variable(
+        &mut self,
+        found: &Found<'_>,
+        stack: &[Option<&'a Json>],
+        key: Option<&str>,
+    ) -> Option<()> {
         if found.content.is_empty() {
             let (open, close) = (self.open.clone(), self.close.clone());
             self.out.push_str(&open);
@@ -234,7 +258,11 @@ impl<'a> Renderer<'a> {
             }
             return Some(());
         }
-        let value = if found.content == "." { stack.last().copied().flatten() } else { lookup(stack, found.content) };
+        let value = if found.content == "." {
+            stack.last().copied().flatten()
+        } else {
+            lookup(stack, found.content)
+        };
         let Some(value) = value else { return Some(()) };
         match value {
             Json::Array(_) | Json::Object(_) => match found.tag {

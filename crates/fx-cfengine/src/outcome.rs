@@ -73,7 +73,13 @@ impl Outcome {
 
 impl Context<'_> {
     /// Logs, sets the classes an outcome asks for, and returns it.
-    pub(crate) fn settle(&mut self, level: Level, outcome: Outcome, promise: &Expanded, message: &str) -> Outcome {
+    pub(crate) fn settle(
+        &mut self,
+        level: Level,
+        outcome: Outcome,
+        promise: &Expanded,
+        message: &str,
+    ) -> Outcome {
         if !message.is_empty() {
             self.log(level, message);
         }
@@ -94,7 +100,9 @@ impl Context<'_> {
             Outcome::Kept => ("promise_kept", "cancel_kept"),
             Outcome::TimedOut => ("repair_timeout", "cancel_notkept"),
             Outcome::Denied => ("repair_denied", "cancel_notkept"),
-            Outcome::Warn | Outcome::Failed | Outcome::Interrupted => ("repair_failed", "cancel_notkept"),
+            Outcome::Warn | Outcome::Failed | Outcome::Interrupted => {
+                ("repair_failed", "cancel_notkept")
+            }
         };
         self.log_outcome_string(outcome, promise);
         if !promise.has("classes") && !promise.has(add) && !promise.has(cancel) {
@@ -102,7 +110,8 @@ impl Context<'_> {
         }
         if let Some(classes) = promise.list(add) {
             let minutes = promise.int("persist_time").unwrap_or(0);
-            let preserve = promise.scalar("timer_policy").is_some_and(|policy| &**policy == "absolute");
+            let preserve =
+                promise.scalar("timer_policy").is_some_and(|policy| &**policy == "absolute");
             let local = promise.scalar("scope").is_some_and(|scope| &**scope == "bundle");
             for class in classes {
                 self.add_outcome_class(&class, minutes, preserve, local);
@@ -123,12 +132,18 @@ impl Context<'_> {
     fn add_outcome_class(&mut self, class: &str, minutes: i64, preserve: bool, local: bool) {
         let name = canonify_class(class);
         if self.hard.contains_key(&*name) {
-            self.error(&format!("You cannot use reserved hard class '{name}' as post-condition class"));
+            self.error(&format!(
+                "You cannot use reserved hard class '{name}' as post-condition class"
+            ));
         }
         let none: Rc<[Str]> = Rc::from([]);
         if minutes > 0 {
             if local {
-                log!(self, Info, "Automatically promoting context scope for '{name}' to namespace visibility, due to persistence");
+                log!(
+                    self,
+                    Info,
+                    "Automatically promoting context scope for '{name}' to namespace visibility, due to persistence"
+                );
             }
             log!(self, Verbose, "C:    + persistent outcome class '{name}'");
             self.persist_class(&name, minutes, preserve, "");

@@ -59,7 +59,9 @@ impl Rval {
 
     fn quoted(&self) -> String {
         match self {
-            Rval::Scalar(text) => format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")),
+            Rval::Scalar(text) => {
+                format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+            }
             other => other.show(),
         }
     }
@@ -165,7 +167,11 @@ pub(crate) struct Policy {
 impl Policy {
     pub(crate) fn add_bundle(&mut self, bundle: Bundle) {
         let bundle = Rc::new(bundle);
-        let key = (Rc::clone(&bundle.head.kind), Rc::clone(&bundle.head.namespace), Rc::clone(&bundle.head.name));
+        let key = (
+            Rc::clone(&bundle.head.kind),
+            Rc::clone(&bundle.head.namespace),
+            Rc::clone(&bundle.head.name),
+        );
         self.bundle_index.entry(key).or_insert_with(|| Rc::clone(&bundle));
         self.bundles.push(bundle);
     }
@@ -196,7 +202,10 @@ impl Policy {
             .iter()
             .map(|bundle| {
                 let head = &bundle.head;
-                ((Rc::clone(&head.kind), Rc::clone(&head.namespace), Rc::clone(&head.name)), Rc::clone(bundle))
+                (
+                    (Rc::clone(&head.kind), Rc::clone(&head.namespace), Rc::clone(&head.name)),
+                    Rc::clone(bundle),
+                )
             })
             .collect()
     }

@@ -43,7 +43,8 @@ pub(crate) fn compile(pattern: &str) -> Option<Rc<Regex>> {
                 out
             }
         };
-        let built = RegexBuilder::new().multi_line(true).dotall(true).build(&source).ok().map(Rc::new);
+        let built =
+            RegexBuilder::new().multi_line(true).dotall(true).build(&source).ok().map(Rc::new);
         cache.insert(pattern.into(), built.clone());
         built
     })
@@ -64,7 +65,13 @@ pub(crate) fn full(pattern: &str, text: &str) -> bool {
     }
     let text = encode(text);
     compile(pattern)
-        .and_then(|regex| regex.find(&text).ok().flatten().map(|found| found.start() == 0 && found.end() == text.len()))
+        .and_then(|regex| {
+            regex
+                .find(&text)
+                .ok()
+                .flatten()
+                .map(|found| found.start() == 0 && found.end() == text.len())
+        })
         .unwrap_or(false)
 }
 
@@ -117,7 +124,13 @@ mod tests {
 
     #[test]
     fn a_full_match_covers_all_the_text() {
-        let table = [("a.*", "abc\nd", true), ("a|ab", "ab", false), ("x", "xx", false), ("(", "(", false), ("é+", "éé", true)];
+        let table = [
+            ("a.*", "abc\nd", true),
+            ("a|ab", "ab", false),
+            ("x", "xx", false),
+            ("(", "(", false),
+            ("é+", "éé", true),
+        ];
         for (pattern, text, expected) in table {
             assert_eq!(full(pattern, text), expected, "{pattern} {text}");
         }
@@ -126,7 +139,8 @@ mod tests {
     #[test]
     fn groups_keep_names_and_numbers() {
         let found = captures("(?<key>[a-z]+)=(\\d+)?", "a=").expect("matches");
-        let groups: Vec<(&str, &str)> = found.groups.iter().map(|(name, text)| (&**name, &**text)).collect();
+        let groups: Vec<(&str, &str)> =
+            found.groups.iter().map(|(name, text)| (&**name, &**text)).collect();
         assert_eq!(groups, [("0", "a="), ("key", "a")]);
     }
 }

@@ -45,15 +45,24 @@ bundle agent failsafe_main
 pub fn run(run: Run<'_>, sources: &SourceMap, request: &Request) -> Summary {
     let mut fallback = None;
     let summary = run_once(run, sources, request, &mut fallback);
-    let Some(file) = fallback.filter(|_| !request.check && !request.interactive && !request.fallback) else {
+    let Some(file) =
+        fallback.filter(|_| !request.check && !request.interactive && !request.fallback)
+    else {
         return summary;
     };
     let host = run.host;
-    let told = |level: Level, text: &str| run.ledger.message(level, text, &fx_source::Origin::default());
-    told(Level::Error, "CFEngine was not able to get confirmation of promises from cf-promises, so going to failsafe");
+    let told =
+        |level: Level, text: &str| run.ledger.message(level, text, &fx_source::Origin::default());
+    told(
+        Level::Error,
+        "CFEngine was not able to get confirmation of promises from cf-promises, so going to failsafe",
+    );
     if host.stat(&path(&file)).is_err() {
-        let options = fx_host::WriteOptions { mode: Some(0o600), ..fx_host::WriteOptions::default() };
-        if let Err(error) = host.write(&path(&file), FAILSAFE.as_bytes(), &options).and_then(|()| host.commit()) {
+        let options =
+            fx_host::WriteOptions { mode: Some(0o600), ..fx_host::WriteOptions::default() };
+        if let Err(error) =
+            host.write(&path(&file), FAILSAFE.as_bytes(), &options).and_then(|()| host.commit())
+        {
             told(Level::Error, &error.to_string());
             return summary;
         }
@@ -64,7 +73,12 @@ pub fn run(run: Run<'_>, sources: &SourceMap, request: &Request) -> Summary {
     run_once(run, sources, &again, &mut None)
 }
 
-fn run_once(run: Run<'_>, sources: &SourceMap, request: &Request, fallback: &mut Option<String>) -> Summary {
+fn run_once(
+    run: Run<'_>,
+    sources: &SourceMap,
+    request: &Request,
+    fallback: &mut Option<String>,
+) -> Summary {
     let config = match configure(run.host, request) {
         Ok(config) => config,
         Err(message) => {
@@ -91,7 +105,12 @@ fn run_once(run: Run<'_>, sources: &SourceMap, request: &Request, fallback: &mut
     ctx.load_augments();
     if ctx.host().stat(&path(&ctx.config.paths.entry)).is_err() {
         let entry = ctx.config.paths.entry.clone();
-        let reason = ctx.host().stat(&path(&entry)).err().map(|error| crate::load::reason(&error)).unwrap_or_default();
+        let reason = ctx
+            .host()
+            .stat(&path(&entry))
+            .err()
+            .map(|error| crate::load::reason(&error))
+            .unwrap_or_default();
         ctx.error(&format!("There is no readable input file at '{entry}'. (stat: {reason})"));
         return Summary { code: 1 };
     }
@@ -155,8 +174,17 @@ fn note_step(ctx: &Context<'_>, name: &'static str) {
     }
 }
 
-fn new_context<'a>(run: Run<'a>, sources: &'a SourceMap, config: Config, request: &Request) -> Context<'a> {
-    let mut control = Control { cache_functions: true, evaluate_functions: !request.no_functions, ..Control::default() };
+fn new_context<'a>(
+    run: Run<'a>,
+    sources: &'a SourceMap,
+    config: Config,
+    request: &Request,
+) -> Context<'a> {
+    let mut control = Control {
+        cache_functions: true,
+        evaluate_functions: !request.no_functions,
+        ..Control::default()
+    };
     if let Some(warnings) = &request.warnings {
         control.agent.insert("-W".into(), Rval::scalar(warnings));
     }
@@ -191,12 +219,17 @@ fn new_context<'a>(run: Run<'a>, sources: &'a SourceMap, config: Config, request
 
 fn configure(host: &dyn Host, request: &Request) -> Result<Config, String> {
     let text = |name: &str| {
-        host.var(&os(name)).map(|value| decode(std::os::unix::ffi::OsStrExt::as_bytes(value.as_os_str())))
+        host.var(&os(name))
+            .map(|value| decode(std::os::unix::ffi::OsStrExt::as_bytes(value.as_os_str())))
     };
     let overridden = text("CFENGINE_TEST_OVERRIDE_WORKDIR").filter(|dir| !dir.is_empty());
     let home = || host.user_by_id(host.euid()).ok().flatten().map(|user| from_path(&user.home));
     let workdir = overridden.or_else(|| request.workdir.clone()).unwrap_or_else(|| {
-        if host.euid() == 0 { "/var/cfengine".to_owned() } else { format!("{}/.cfagent", home().unwrap_or_default()) }
+        if host.euid() == 0 {
+            "/var/cfengine".to_owned()
+        } else {
+            format!("{}/.cfagent", home().unwrap_or_default())
+        }
     });
     let inputs = format!("{workdir}/inputs");
     let launch = from_path(&host.cwd());
@@ -228,8 +261,16 @@ fn configure(host: &dyn Host, request: &Request) -> Result<Config, String> {
         }
     }
     let names = [
-        "promise_filename", "promise_dirname", "promise_linenumber", "promiser_uid", "promiser_gid", "promiser_pid",
-        "promiser_ppid", "bundle", "namespace", "handle",
+        "promise_filename",
+        "promise_dirname",
+        "promise_linenumber",
+        "promiser_uid",
+        "promiser_gid",
+        "promiser_pid",
+        "promiser_ppid",
+        "bundle",
+        "namespace",
+        "handle",
     ];
     let parent = host
         .read(&path("/proc/self/stat"))
@@ -258,7 +299,10 @@ fn configure(host: &dyn Host, request: &Request) -> Result<Config, String> {
         launch_dir: launch.into(),
         ids: Rc::new(ids),
         paths: Rc::new(paths),
-        bundles: request.bundles.as_ref().map(|bundles| bundles.iter().map(|name| name.as_str().into()).collect()),
+        bundles: request
+            .bundles
+            .as_ref()
+            .map(|bundles| bundles.iter().map(|name| name.as_str().into()).collect()),
         ignore_preferred_augments: request.ignore_preferred_augments,
     })
 }
@@ -284,7 +328,8 @@ fn load_persistent(ctx: &mut Context<'_>) {
     let now = ctx.host().now().secs;
     for line in decode(&bytes).lines() {
         let mut parts = line.split('\t');
-        let (Some(name), Some(expires), Some(policy), Some(tags)) = (parts.next(), parts.next(), parts.next(), parts.next())
+        let (Some(name), Some(expires), Some(policy), Some(tags)) =
+            (parts.next(), parts.next(), parts.next(), parts.next())
         else {
             continue;
         };
@@ -299,7 +344,8 @@ fn load_persistent(ctx: &mut Context<'_>) {
             continue;
         }
         log!(ctx, Verbose, "Adding persistent class '{name}'");
-        let mut all: Vec<Str> = tags.split(',').filter(|tag| !tag.is_empty()).map(Into::into).collect();
+        let mut all: Vec<Str> =
+            tags.split(',').filter(|tag| !tag.is_empty()).map(Into::into).collect();
         all.push("source=persistent".into());
         ctx.put_class(name, ClassScope::Namespace, all.into(), None);
     }
@@ -319,7 +365,8 @@ fn save_persistent(ctx: &mut Context<'_>) {
         })
         .collect();
     let file = persistent_file(ctx);
-    if let Err(error) = ctx.host().write(&file, text.as_bytes(), &fx_host::WriteOptions::default()) {
+    if let Err(error) = ctx.host().write(&file, text.as_bytes(), &fx_host::WriteOptions::default())
+    {
         ctx.verbose(&error.to_string());
     }
 }

@@ -58,24 +58,37 @@ impl Context<'_> {
     }
 
     fn show_vars(&self, pattern: &str) {
-        self.print(&format!("{:<40} {:<60} {:<40} {:<40}", "Variable name", "Variable value", "Meta tags", "Comment"));
+        self.print(&format!(
+            "{:<40} {:<60} {:<40} {:<40}",
+            "Variable name", "Variable value", "Meta tags", "Comment"
+        ));
         let mut rows: Vec<(String, String, String, Str)> = Vec::new();
         for scope in self.vars.scope_names() {
             let Some(table) = self.vars.scope(&scope) else { continue };
             for (name, variable) in &table.vars {
-                let full = if scope.contains(':') { format!("{scope}.{name}") } else { format!("default:{scope}.{name}") };
+                let full = if scope.contains(':') {
+                    format!("{scope}.{name}")
+                } else {
+                    format!("default:{scope}.{name}")
+                };
                 if !pattern.is_empty() && regex::find(pattern, &full).is_none() {
                     continue;
                 }
                 let value = match &variable.value {
                     Value::Scalar(text) => escape(text),
                     Value::List(items) => {
-                        let items: Vec<String> = items.iter().map(|item| format!("\"{}\"", escape(item))).collect();
+                        let items: Vec<String> =
+                            items.iter().map(|item| format!("\"{}\"", escape(item))).collect();
                         format!(" {{{}}}", items.join(","))
                     }
                     Value::Data(json) => json.compact(),
                 };
-                rows.push((full, value, variable.tags.join(","), variable.comment.clone().unwrap_or_default()));
+                rows.push((
+                    full,
+                    value,
+                    variable.tags.join(","),
+                    variable.comment.clone().unwrap_or_default(),
+                ));
             }
         }
         rows.sort();
@@ -86,5 +99,9 @@ impl Context<'_> {
 }
 
 fn escape(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n").replace('\r', "\\r").replace('\t', "\\t")
+    text.replace('\\', "\\\\")
+        .replace('"', "\\\"")
+        .replace('\n', "\\n")
+        .replace('\r', "\\r")
+        .replace('\t', "\\t")
 }

@@ -61,7 +61,10 @@ pub(crate) fn from_path(path: &Path) -> String {
 
 /// A legal class name: every byte that is not a letter, digit or underscore becomes `_`.
 pub(crate) fn canonify(text: &str) -> String {
-    encode(text).iter().map(|b| if b.is_ascii_alphanumeric() { char::from(*b) } else { '_' }).collect()
+    encode(text)
+        .iter()
+        .map(|b| if b.is_ascii_alphanumeric() { char::from(*b) } else { '_' })
+        .collect()
 }
 
 /// As [`canonify`], but keeps a colon so that names qualified by a namespace stay so.
@@ -187,7 +190,10 @@ fn references(text: &str, leads: &[u8], slash_ends: bool) -> bool {
             b'/' if slash_ends && depth > 0 => return false,
             _ => {}
         }
-        if open && depth == 0 && ((left == b'(' && right == b')') || (left == b'{' && right == b'}')) {
+        if open
+            && depth == 0
+            && ((left == b'(' && right == b')') || (left == b'{' && right == b'}'))
+        {
             found = true;
             open = false;
         }
@@ -239,7 +245,15 @@ mod tests {
 
     #[test]
     fn integers_take_suffixes() {
-        let table = [("3k", Some(3000)), ("2K", Some(2048)), ("inf", Some(999_999_999)), ("-5", Some(-5)), ("x", None), ("", None), ("1 m", Some(1_000_000))];
+        let table = [
+            ("3k", Some(3000)),
+            ("2K", Some(2048)),
+            ("inf", Some(999_999_999)),
+            ("-5", Some(-5)),
+            ("x", None),
+            ("", None),
+            ("1 m", Some(1_000_000)),
+        ];
         for (text, expected) in table {
             assert_eq!(int_from(text), expected, "{text}");
         }
@@ -247,7 +261,14 @@ mod tests {
 
     #[test]
     fn references_are_recognised() {
-        let table = [("$(x)", true), ("a${b[$(c)]}", true), ("$(/bin/cat x)", false), ("$x", false), ("@(l)", true), ("$(x", false)];
+        let table = [
+            ("$(x)", true),
+            ("a${b[$(c)]}", true),
+            ("$(/bin/cat x)", false),
+            ("$x", false),
+            ("@(l)", true),
+            ("$(x", false),
+        ];
         for (text, expected) in table {
             assert_eq!(has_variable(text), expected, "{text}");
         }

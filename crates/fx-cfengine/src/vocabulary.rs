@@ -53,7 +53,14 @@ impl Type {
 
     /// Whether values of this type are lists.
     pub(crate) fn is_list(self) -> bool {
-        matches!(self, Type::StringList | Type::IntList | Type::RealList | Type::OptionList | Type::ContextList)
+        matches!(
+            self,
+            Type::StringList
+                | Type::IntList
+                | Type::RealList
+                | Type::OptionList
+                | Type::ContextList
+        )
     }
 }
 
@@ -111,10 +118,10 @@ impl Function {
 
 /// Attributes of a promise type in a bundle type; `None` when that bundle has no such type.
 pub(crate) fn promise_type(bundle: &str, name: &str) -> Option<&'static [Attribute]> {
-    let allowed = promises::BUNDLES.iter().find(|(kind, _)| *kind == bundle).map_or(
-        &["classes", "defaults", "meta", "reports", "vars"][..],
-        |(_, types)| types,
-    );
+    let allowed = promises::BUNDLES
+        .iter()
+        .find(|(kind, _)| *kind == bundle)
+        .map_or(&["classes", "defaults", "meta", "reports", "vars"][..], |(_, types)| types);
     if !allowed.contains(&name) {
         return None;
     }
@@ -127,7 +134,10 @@ pub(crate) fn is_built_in(name: &str) -> bool {
 }
 
 /// One attribute of a promise type, its own or a common one.
-pub(crate) fn promise_attribute(own: &'static [Attribute], name: &str) -> Option<&'static Attribute> {
+pub(crate) fn promise_attribute(
+    own: &'static [Attribute],
+    name: &str,
+) -> Option<&'static Attribute> {
     own.iter().chain(promises::COMMON).find(|attribute| attribute.name == name)
 }
 
@@ -164,7 +174,10 @@ pub(crate) fn find_function(name: &str) -> Option<&'static Function> {
 
 /// The known function name nearest to a misspelt one.
 pub(crate) fn nearest_function(name: &str) -> Option<&'static str> {
-    let best = functions::FUNCTIONS.iter().map(|function| (distance(function.name, name), function.name)).min()?;
+    let best = functions::FUNCTIONS
+        .iter()
+        .map(|function| (distance(function.name, name), function.name))
+        .min()?;
     (best.0 <= 3).then_some(best.1)
 }
 
@@ -212,7 +225,17 @@ pub(crate) fn is_removed(name: &str) -> bool {
 pub(crate) fn is_bundle_type(name: &str) -> bool {
     matches!(
         name,
-        "common" | "agent" | "server" | "monitor" | "executor" | "runagent" | "keygenerator" | "hub" | "knowledge" | "edit_line" | "edit_xml"
+        "common"
+            | "agent"
+            | "server"
+            | "monitor"
+            | "executor"
+            | "runagent"
+            | "keygenerator"
+            | "hub"
+            | "knowledge"
+            | "edit_line"
+            | "edit_xml"
     )
 }
 

@@ -34,7 +34,12 @@ impl Context<'_> {
 
     /// As MakingChanges does: true when the change may be made; else says that it should be,
     /// and records the warning in `result`.
-    pub(crate) fn making_changes(&mut self, promise: &Expanded, result: &mut Outcome, text: &str) -> bool {
+    pub(crate) fn making_changes(
+        &mut self,
+        promise: &Expanded,
+        result: &mut Outcome,
+        text: &str,
+    ) -> bool {
         match self.action(promise) {
             Action::Fix => true,
             Action::DryRun => {
@@ -44,7 +49,12 @@ impl Context<'_> {
             }
             Action::Warn => {
                 *result = result.merge(Outcome::Warn);
-                self.settle(Level::Warning, Outcome::Warn, promise, &format!("Should {text}, but only warning promised"));
+                self.settle(
+                    Level::Warning,
+                    Outcome::Warn,
+                    promise,
+                    &format!("Should {text}, but only warning promised"),
+                );
                 false
             }
         }

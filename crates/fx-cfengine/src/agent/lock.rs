@@ -19,7 +19,8 @@ pub(crate) struct Locks {
 }
 
 /// Attributes whose values change by themselves and do not make a promise another one.
-const NOT_HASHED: &[&str] = &["mtime", "atime", "ctime", "stime_range", "ttime_range", "log_string", "template_data"];
+const NOT_HASHED: &[&str] =
+    &["mtime", "atime", "ctime", "stime_range", "ttime_range", "log_string", "template_data"];
 
 /// Minutes between two actions on the same promise, unless policy says otherwise.
 const IF_ELAPSED: i64 = 1;
@@ -80,7 +81,12 @@ impl Context<'_> {
         if self.config.no_lock {
             return true;
         }
-        let control = self.control.agent.get("ifelapsed").and_then(Rval::as_scalar).and_then(|text| crate::text::int_from(text));
+        let control = self
+            .control
+            .agent
+            .get("ifelapsed")
+            .and_then(Rval::as_scalar)
+            .and_then(|text| crate::text::int_from(text));
         let minutes = promise.int("ifelapsed").or(control).unwrap_or(IF_ELAPSED);
         self.load_locks();
         let now = self.host().now().secs;
@@ -89,7 +95,12 @@ impl Context<'_> {
         {
             let elapsed = (now - last) / 60;
             if elapsed < minutes {
-                log!(self, Verbose, "Nothing promised here [{}] ({elapsed}/{minutes} minutes elapsed)", promise.promiser);
+                log!(
+                    self,
+                    Verbose,
+                    "Nothing promised here [{}] ({elapsed}/{minutes} minutes elapsed)",
+                    promise.promiser
+                );
                 return false;
             }
         }
@@ -124,12 +135,20 @@ impl Context<'_> {
             return;
         }
         let horizon = self.host().now().secs - 7 * 24 * 3600;
-        let mut lines: Vec<(u128, i64)> =
-            self.agent.locks.last.iter().map(|(key, time)| (*key, *time)).filter(|(_, time)| *time > horizon).collect();
+        let mut lines: Vec<(u128, i64)> = self
+            .agent
+            .locks
+            .last
+            .iter()
+            .map(|(key, time)| (*key, *time))
+            .filter(|(_, time)| *time > horizon)
+            .collect();
         lines.sort_unstable();
         let text: String = lines.iter().map(|(key, time)| format!("{key:032x} {time}\n")).collect();
         let file = self.lock_file();
-        if let Err(error) = self.host().write(&file, text.as_bytes(), &fx_host::WriteOptions::default()) {
+        if let Err(error) =
+            self.host().write(&file, text.as_bytes(), &fx_host::WriteOptions::default())
+        {
             self.verbose(&error.to_string());
         }
     }

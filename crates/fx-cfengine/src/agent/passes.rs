@@ -153,7 +153,10 @@ impl Context<'_> {
         let promise = &expanded.promise;
         let handle = self.promise_frame().map(|frame| Rc::clone(&frame.handle)).unwrap_or_default();
         self.verbose("P: .........................................................");
-        self.verbose(&format!("P: BEGIN promise '{handle}' of type \"{}\" (pass {})", promise.kind, self.pass));
+        self.verbose(&format!(
+            "P: BEGIN promise '{handle}' of type \"{}\" (pass {})",
+            promise.kind, self.pass
+        ));
         self.verbose(&format!("P:    Promiser/affected object: '{}'", expanded.promiser));
         self.verbose(&format!("P:    Part of bundle: {}", promise.bundle.name));
         self.verbose(&format!("P:    Base context class: {}", promise.guard));

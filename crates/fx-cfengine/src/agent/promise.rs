@@ -27,6 +27,9 @@ pub(crate) fn unsupported(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outc
     if !ctx.acquire(promise, &promise.promiser) {
         return Outcome::Skipped;
     }
-    let text = format!("Promises of type '{}' are not supported on this host ('{}')", promise.promise.kind, promise.promiser);
+    let text = format!(
+        "Promises of type '{}' are not supported on this host ('{}')",
+        promise.promise.kind, promise.promiser
+    );
     ctx.settle(Level::Error, Outcome::Failed, promise, &text)
 }

@@ -42,7 +42,12 @@ impl Context<'_> {
             self.fatal("Errors in agent bundles");
             return;
         }
-        log!(self, Verbose, "Using bundlesequence => {}", Rval::List(sequence.clone().into()).show());
+        log!(
+            self,
+            Verbose,
+            "Using bundlesequence => {}",
+            Rval::List(sequence.clone().into()).show()
+        );
         for item in &sequence {
             let (name, args): (Str, &[Rval]) = match item {
                 Rval::Scalar(name) => (Rc::clone(name), &[]),
@@ -112,10 +117,13 @@ impl Context<'_> {
             let value = match arg {
                 Rval::Scalar(text) => match naked(text, b'@') {
                     Some(inner) => {
-                        let found = match self.promise_frame().map(|frame| Rc::clone(&frame.promise)) {
-                            Some(promise) => self.lookup_from(inner, &promise.bundle).map(|found| found.value()),
-                            None => self.lookup_from(inner, head).map(|found| found.value()),
-                        };
+                        let found =
+                            match self.promise_frame().map(|frame| Rc::clone(&frame.promise)) {
+                                Some(promise) => self
+                                    .lookup_from(inner, &promise.bundle)
+                                    .map(|found| found.value()),
+                                None => self.lookup_from(inner, head).map(|found| found.value()),
+                            };
                         match found {
                             Some(value @ (Value::List(_) | Value::Data(_))) => value,
                             _ => {
@@ -137,7 +145,9 @@ impl Context<'_> {
                     }
                 },
                 Rval::Data(json) => Value::Data(Rc::clone(json)),
-                Rval::List(items) => Value::List(items.iter().filter_map(|item| item.as_scalar().cloned()).collect()),
+                Rval::List(items) => {
+                    Value::List(items.iter().filter_map(|item| item.as_scalar().cloned()).collect())
+                }
                 Rval::None => continue,
             };
             let kind = match value {
@@ -145,7 +155,10 @@ impl Context<'_> {
                 Value::List(_) => DataType::StringList,
                 Value::Data(_) => DataType::Data,
             };
-            out.push((Rc::clone(name), Variable { kind, value, tags: Rc::clone(&tags), comment: None }));
+            out.push((
+                Rc::clone(name),
+                Variable { kind, value, tags: Rc::clone(&tags), comment: None },
+            ));
         }
         out
     }
@@ -164,12 +177,18 @@ impl Context<'_> {
             .map(|(name, _)| Rc::clone(name))
             .collect();
         for name in open {
-            let Some(variable) = self.vars.scope(&head.scope).and_then(|scope| scope.vars.get(&name)) else { continue };
+            let Some(variable) =
+                self.vars.scope(&head.scope).and_then(|scope| scope.vars.get(&name))
+            else {
+                continue;
+            };
             let rval = variable.value.to_rval();
             let expanded = self.expand_rval(&rval, Some(&head.namespace), Some(&head.name));
             let value = match expanded {
                 Rval::Scalar(text) => Value::Scalar(text),
-                Rval::List(items) => Value::List(items.iter().filter_map(|item| item.as_scalar().cloned()).collect()),
+                Rval::List(items) => {
+                    Value::List(items.iter().filter_map(|item| item.as_scalar().cloned()).collect())
+                }
                 _ => continue,
             };
             if let Some(variable) = self.vars.scope_mut(&head.scope).vars.get_mut(&name) {

@@ -16,7 +16,15 @@ use super::lines::{Lines, Marks};
 use super::region::{self, Region, line_selected, match_chunk, same_line};
 
 /// Normal order of an edit_line bundle.
-const ORDER: &[&str] = &["vars", "classes", "delete_lines", "field_edits", "insert_lines", "replace_patterns", "reports"];
+const ORDER: &[&str] = &[
+    "vars",
+    "classes",
+    "delete_lines",
+    "field_edits",
+    "insert_lines",
+    "replace_patterns",
+    "reports",
+];
 
 /// A file being edited.
 pub(crate) struct Edit {
@@ -67,13 +75,23 @@ fn keep(ctx: &mut Context<'_>, expanded: &Rc<Expanded>, edit: &mut Edit) -> Outc
 }
 
 /// Says how an edit promise ended, in the original's words.
-pub(super) fn conclude(ctx: &mut Context<'_>, promise: &Expanded, kind: &str, result: Outcome) -> Outcome {
+pub(super) fn conclude(
+    ctx: &mut Context<'_>,
+    promise: &Expanded,
+    kind: &str,
+    result: Outcome,
+) -> Outcome {
     let name = &promise.promiser;
     match result {
-        Outcome::Kept => {
-            ctx.settle(Level::Verbose, result, promise, &format!("No changes done for the {kind} promise '{name}'"))
+        Outcome::Kept => ctx.settle(
+            Level::Verbose,
+            result,
+            promise,
+            &format!("No changes done for the {kind} promise '{name}'"),
+        ),
+        Outcome::Repaired => {
+            ctx.settle(Level::Info, result, promise, &format!("{kind} promise '{name}' repaired"))
         }
-        Outcome::Repaired => ctx.settle(Level::Info, result, promise, &format!("{kind} promise '{name}' repaired")),
         Outcome::Warn => ctx.settle(
             Level::Warning,
             result,
@@ -133,7 +151,8 @@ fn delete_lines(ctx: &mut Context<'_>, promise: &Rc<Expanded>, edit: &mut Edit) 
     let first = found.begin.map_or(0, |begin| if include_start { begin } else { begin + 1 });
     let last = found.end.map(|end| if include_end { end + 1 } else { end });
     // A literal line that is nowhere in the file needs no scan.
-    let absent = !not_matching && chunk.iter().any(|line| regex::is_literal(line) && !edit.lines.contains(line));
+    let absent = !not_matching
+        && chunk.iter().any(|line| regex::is_literal(line) && !edit.lines.contains(line));
     let mut gone = vec![false; if absent { 0 } else { edit.lines.len() }];
     let mut touched = false;
     let mut at = first;
@@ -146,14 +165,19 @@ fn delete_lines(ctx: &mut Context<'_>, promise: &Rc<Expanded>, edit: &mut Edit) 
             continue;
         }
         touched = true;
-        if !ctx.making_changes(promise, &mut result, &format!("delete line '{line}' from {}", edit.file)) {
+        if !ctx.making_changes(
+            promise,
+            &mut result,
+            &format!("delete line '{line}' from {}", edit.file),
+        ) {
             at += 1;
             continue;
         }
         for index in 0..matches {
             let line = edit.lines.as_slice()[at + index].clone();
             gone[at + index] = true;
-            let text = format!("Deleted the promised line {} '{line}' from {}", index + 1, edit.file);
+            let text =
+                format!("Deleted the promised line {} '{line}' from {}", index + 1, edit.file);
             ctx.settle(Level::Info, Outcome::Repaired, promise, &text);
             result = result.merge(Outcome::Repaired);
             edit.lines.edits += 1;
@@ -164,7 +188,12 @@ fn delete_lines(ctx: &mut Context<'_>, promise: &Rc<Expanded>, edit: &mut Edit) 
         edit.lines.remove_marked(&gone);
     }
     if !touched {
-        ctx.settle(Level::Verbose, Outcome::Kept, promise, &format!("No need to delete lines from {}, ok", edit.file));
+        ctx.settle(
+            Level::Verbose,
+            Outcome::Kept,
+            promise,
+            &format!("No need to delete lines from {}, ok", edit.file),
+        );
     }
     conclude(ctx, promise, "delete_lines", result)
 }
@@ -236,7 +265,8 @@ fn insert_lines(ctx: &mut Context<'_>, promise: &Rc<Expanded>, edit: &mut Edit) 
         Some(pattern) => {
             let first = promise.scalar("first_last").is_none_or(|word| &**word == "first");
             let range = marks.begin.unwrap_or(0)..marks.end.unwrap_or(edit.lines.len());
-            let mut positions = range.filter(|at| edit.lines.get(*at).is_some_and(|line| regex::full(&pattern, line)));
+            let mut positions = range
+                .filter(|at| edit.lines.get(*at).is_some_and(|line| regex::full(&pattern, line)));
             let found = if first { positions.next() } else { positions.last() };
             let Some(at) = found else {
                 let text = format!(
@@ -256,7 +286,8 @@ fn insert_lines(ctx: &mut Context<'_>, promise: &Rc<Expanded>, edit: &mut Edit) 
 fn sane_insertion(ctx: &Context<'_>, promise: &Expanded, how: &Insertion) -> bool {
     let has = |name: &str| promise.has(&format!("insert_if_{name}_from_list"));
     let positive = ["startwith", "match", "contains"].iter().filter(|name| has(name)).count();
-    let negative = ["not_startwith", "not_match", "not_contains"].iter().filter(|name| has(name)).count();
+    let negative =
+        ["not_startwith", "not_match", "not_contains"].iter().filter(|name| has(name)).count();
     let mut sane = true;
     if negative > 1 {
         ctx.error("Line insertion selection promise is meaningless - the alternatives are mutually exclusive (only one is allowed)");
@@ -311,9 +342,13 @@ fn insert_in_region(
         let chunk: Vec<&str> = promise.promiser.split('\n').collect();
         let candidates = edit.lines.contains(chunk[0]);
         if candidates
-            && (begin..=last).any(|at| match_chunk(&chunk, edit.lines.as_slice(), at, marks.end, false) > 0)
+            && (begin..=last)
+                .any(|at| match_chunk(&chunk, edit.lines.as_slice(), at, marks.end, false) > 0)
         {
-            let text = format!("Promised chunk '{}' exists within selected region of {}", promise.promiser, edit.file);
+            let text = format!(
+                "Promised chunk '{}' exists within selected region of {}",
+                promise.promiser, edit.file
+            );
             kept(ctx, promise, &text);
             return;
         }
@@ -358,8 +393,12 @@ fn insert_file(
         _ => match ctx.host().read(&place) {
             Ok(bytes) => decode(&bytes),
             Err(error) => {
-                let text = format!("Could not read file '{name}'. (fopen: {})", crate::load::reason(&error));
-                *result = result.merge(ctx.settle(Level::Error, Outcome::Interrupted, promise, &text));
+                let text = format!(
+                    "Could not read file '{name}'. (fopen: {})",
+                    crate::load::reason(&error)
+                );
+                *result =
+                    result.merge(ctx.settle(Level::Error, Outcome::Interrupted, promise, &text));
                 return;
             }
         },
@@ -376,7 +415,11 @@ fn insert_file(
             continue;
         }
         if !how.block() && in_region(edit, marks, &line, how) {
-            kept(ctx, promise, &format!("Promised file line '{line}' exists within file '{}'", edit.file));
+            kept(
+                ctx,
+                promise,
+                &format!("Promised file line '{line}' exists within file '{}'", edit.file),
+            );
             continue;
         }
         let before = (marks.location, marks.prev);
@@ -445,12 +488,20 @@ fn insert_chunk(
             continue;
         }
         if !how.block() && in_region(edit, marks, part, how) {
-            let text = format!("Promised chunk '{}' exists within selected region of '{}'", promise.promiser, edit.file);
+            let text = format!(
+                "Promised chunk '{}' exists within selected region of '{}'",
+                promise.promiser, edit.file
+            );
             kept(ctx, promise, &text);
             continue;
         }
         insert_line(ctx, promise, edit, how, marks, result, part);
-        if how.block() && how.before && marks.location.is_none() && marks.prev.is_none() && !edit.lines.is_empty() {
+        if how.block()
+            && how.before
+            && marks.location.is_none()
+            && marks.prev.is_none()
+            && !edit.lines.is_empty()
+        {
             marks.location = Some(0);
         }
         advance(edit, marks);
@@ -468,7 +519,12 @@ fn insert_line(
 ) {
     let file = Rc::clone(&edit.file);
     let policy = how.policy.as_deref();
-    let mut put = |ctx: &mut Context<'_>, edit: &mut Edit, marks: &mut Marks, at: usize, should: String, did: String| {
+    let mut put = |ctx: &mut Context<'_>,
+                   edit: &mut Edit,
+                   marks: &mut Marks,
+                   at: usize,
+                   should: String,
+                   did: String| {
         if ctx.making_changes(promise, result, &should) {
             edit.lines.insert(at, line.into(), marks);
             edit.lines.edits += 1;
@@ -501,9 +557,14 @@ fn insert_line(
         return;
     }
     if how.before {
-        let neighbour = marks.location.and_then(|at| at.checked_sub(1)).and_then(|at| edit.lines.get(at));
+        let neighbour =
+            marks.location.and_then(|at| at.checked_sub(1)).and_then(|at| edit.lines.get(at));
         if !how.block() && neighbour.is_some_and(|known| same_line(line, known, policy)) {
-            kept(ctx, promise, &format!("Promised line '{line}' exists before locator in '{file}'"));
+            kept(
+                ctx,
+                promise,
+                &format!("Promised line '{line}' exists before locator in '{file}'"),
+            );
             return;
         }
         let at = marks.prev.map_or(edit.lines.len(), |prev| prev + 1);

@@ -56,8 +56,10 @@ pub(super) fn edit(ctx: &mut Context<'_>, promise: &Rc<Expanded>, edit: &mut Edi
         match region::select(ctx, promise, &edit.lines, &edit.file) {
             Some(found) => range = found.begin.unwrap_or(0)..found.end.unwrap_or(edit.lines.len()),
             None => {
-                let text =
-                    format!("The promised column edit '{name}' could not select an edit region in '{}'", edit.file);
+                let text = format!(
+                    "The promised column edit '{name}' could not select an edit region in '{}'",
+                    edit.file
+                );
                 return ctx.settle(Level::Error, Outcome::Interrupted, promise, &text);
             }
         }
@@ -90,7 +92,8 @@ pub(super) fn edit(ctx: &mut Context<'_>, promise: &Rc<Expanded>, edit: &mut Edi
         }
     }
     if !found && regex::compile(&name).is_some() {
-        let text = format!("No matched line to edit fields of for pattern '{name}' in '{}'", edit.file);
+        let text =
+            format!("No matched line to edit fields of for pattern '{name}' in '{}'", edit.file);
         result = result.merge(ctx.settle(Level::Error, Outcome::Failed, promise, &text));
     }
     conclude(ctx, promise, "fields_edit", result)
@@ -148,11 +151,15 @@ fn edit_columns(
         if !(field.contains(&**value) || **field != **value) {
             return false;
         }
-        if !ctx.making_changes(promise, result, &format!("edit field '{value}' in '{}'", edit.file)) {
+        if !ctx.making_changes(promise, result, &format!("edit field '{value}' in '{}'", edit.file))
+        {
             return false;
         }
-        let mut parts: Vec<String> =
-            if field.is_empty() { Vec::new() } else { field.split(inner).map(str::to_owned).collect() };
+        let mut parts: Vec<String> = if field.is_empty() {
+            Vec::new()
+        } else {
+            field.split(inner).map(str::to_owned).collect()
+        };
         if !edit_parts(ctx, promise, column, &mut parts, edit, result) {
             return false;
         }
@@ -161,7 +168,11 @@ fn edit_columns(
     }
     let old = columns[index].clone();
     if &*column.operation == "delete" {
-        if !ctx.making_changes(promise, result, &format!("delete field value '{old}' in '{}'", edit.file)) {
+        if !ctx.making_changes(
+            promise,
+            result,
+            &format!("delete field value '{old}' in '{}'", edit.file),
+        ) {
             return false;
         }
         columns[index].clear();
@@ -203,9 +214,15 @@ fn edit_parts(
             changed(ctx, format!("Deleted column field sub-value '{value}' in '{file}'"))
         }
         "set" => {
-            let same = (parts.len() == 1 && parts[0] == value) || (parts.is_empty() && value.is_empty());
+            let same =
+                (parts.len() == 1 && parts[0] == value) || (parts.is_empty() && value.is_empty());
             if same {
-                ctx.settle(Level::Verbose, Outcome::Kept, promise, "Field sub-value set as promised");
+                ctx.settle(
+                    Level::Verbose,
+                    Outcome::Kept,
+                    promise,
+                    "Field sub-value set as promised",
+                );
                 return false;
             }
             *parts = vec![value.clone()];

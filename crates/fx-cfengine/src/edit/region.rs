@@ -17,7 +17,12 @@ pub(crate) struct Region {
 }
 
 /// The region a promise selects; `None` when its start is not there.
-pub(crate) fn select(ctx: &Context<'_>, promise: &Expanded, lines: &Lines, file: &str) -> Option<Region> {
+pub(crate) fn select(
+    ctx: &Context<'_>,
+    promise: &Expanded,
+    lines: &Lines,
+    file: &str,
+) -> Option<Region> {
     let start = promise.scalar("select_start");
     let end = promise.scalar("select_end");
     let include_start = promise.bool("include_start_delimiter").unwrap_or(false);
@@ -60,7 +65,13 @@ pub(crate) fn open_end(ctx: &Context<'_>, promise: &Expanded) -> bool {
 }
 
 /// How many lines from `at` on a chunk of lines covers; 0 when it does not match there.
-pub(crate) fn match_chunk(chunk: &[&str], lines: &[Str], at: usize, end: Option<usize>, is_regex: bool) -> usize {
+pub(crate) fn match_chunk(
+    chunk: &[&str],
+    lines: &[Str],
+    at: usize,
+    end: Option<usize>,
+    is_regex: bool,
+) -> usize {
     let mut position = at;
     for (index, wanted) in chunk.iter().enumerate() {
         let Some(line) = lines.get(position) else { return 0 };

@@ -30,8 +30,10 @@ pub(super) fn replace(ctx: &mut Context<'_>, promise: &Rc<Expanded>, edit: &mut 
         match region::select(ctx, promise, &edit.lines, &edit.file) {
             Some(found) => range = found.begin.unwrap_or(0)..found.end.unwrap_or(edit.lines.len()),
             None => {
-                let text =
-                    format!("The promised pattern replace '{name}' could not select an edit region in '{}'", edit.file);
+                let text = format!(
+                    "The promised pattern replace '{name}' could not select an edit region in '{}'",
+                    edit.file
+                );
                 return ctx.settle(Level::Error, Outcome::Interrupted, promise, &text);
             }
         }
@@ -55,13 +57,18 @@ pub(super) fn replace(ctx: &mut Context<'_>, promise: &Rc<Expanded>, edit: &mut 
                 "Promised replacement '{text}' on line '{line}' for pattern '{name}' is not convergent while editing '{}' (regular expression matches the replacement string)",
                 edit.file
             );
-            result = result.merge(ctx.settle(Level::Error, Outcome::Interrupted, promise, &message));
+            result =
+                result.merge(ctx.settle(Level::Error, Outcome::Interrupted, promise, &message));
             break;
         }
         if !replaced {
             continue;
         }
-        if !ctx.making_changes(promise, &mut result, &format!("replace pattern '{name}' in '{}'", edit.file)) {
+        if !ctx.making_changes(
+            promise,
+            &mut result,
+            &format!("replace pattern '{name}' in '{}'", edit.file),
+        ) {
             continue;
         }
         edit.lines.set(at, text.as_str().into());
@@ -76,7 +83,8 @@ pub(super) fn replace(ctx: &mut Context<'_>, promise: &Rc<Expanded>, edit: &mut 
                 "Promised replacement '{text}' for pattern '{name}' is not properly convergent while editing '{}' (pattern still matches the end-state replacement string '{text}', consider use of a negative look ahead)",
                 edit.file
             );
-            result = result.merge(ctx.settle(Level::Error, Outcome::Interrupted, promise, &message));
+            result =
+                result.merge(ctx.settle(Level::Error, Outcome::Interrupted, promise, &message));
         }
     }
     if !found_any {

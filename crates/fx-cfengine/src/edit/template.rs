@@ -59,7 +59,9 @@ pub(crate) fn to_bundle(ctx: &Context<'_>, template: &str, file: &str) -> Result
         let mut words = rest.split_whitespace();
         let operator = words.next().unwrap_or_default();
         if !words.next().is_some_and(|word| word.starts_with("%]")) {
-            return Err(format!("Template file '{file}' syntax error, missing close \"%]\" at line {number}"));
+            return Err(format!(
+                "Template file '{file}' syntax error, missing close \"%]\" at line {number}"
+            ));
         }
         match operator {
             "BEGIN" => {

@@ -6,7 +6,9 @@ use std::rc::Rc;
 use crate::functions;
 use crate::policy::{Call, Rval};
 use crate::text::has_scalar;
-use crate::vocabulary::{self, CACHED, COLLECTING, DELAYED, Mismatch, UNSAFE, VARIADIC, check_value};
+use crate::vocabulary::{
+    self, CACHED, COLLECTING, DELAYED, Mismatch, UNSAFE, VARIADIC, check_value,
+};
 
 use super::{Context, log};
 
@@ -24,7 +26,12 @@ impl Context<'_> {
             return None;
         }
         if !self.control.evaluate_functions {
-            log!(self, Verbose, "Skipping function '{}', because evaluation was turned off in the evaluator", call.name);
+            log!(
+                self,
+                Verbose,
+                "Skipping function '{}', because evaluation was turned off in the evaluator",
+                call.name
+            );
             return None;
         }
         let Some(function) = vocabulary::find_function(&call.name) else {
@@ -34,7 +41,9 @@ impl Context<'_> {
                     "No such FnCall '{}' in promise '{}' near line {}",
                     call.name, promise.bundle.file, promise.line
                 )),
-                None => self.error(&format!("No such FnCall '{}', context info unavailable", call.name)),
+                None => {
+                    self.error(&format!("No such FnCall '{}', context info unavailable", call.name))
+                }
             }
             return None;
         };
@@ -61,8 +70,9 @@ impl Context<'_> {
             self.call_args(call, function.has(COLLECTING), depth)
         };
         if !function.has(DELAYED) && unresolved(&args) {
-            let allowed =
-                &*call.name == "ifelse" && args.len() == 3 && !matches!(args.first(), Some(Rval::Call(_)));
+            let allowed = &*call.name == "ifelse"
+                && args.len() == 3
+                && !matches!(args.first(), Some(Rval::Call(_)));
             if !allowed {
                 return None;
             }
@@ -93,7 +103,11 @@ impl Context<'_> {
         }
         if !function.has(VARIADIC) && args.len() != function.params.len() {
             let shown: Vec<String> = args.iter().map(Rval::show).collect();
-            self.error(&format!("Argument template mismatch handling function {}({})", call.name, shown.join(",")));
+            self.error(&format!(
+                "Argument template mismatch handling function {}({})",
+                call.name,
+                shown.join(",")
+            ));
             self.fatal("Bad arguments");
             return None;
         }
@@ -115,7 +129,9 @@ impl Context<'_> {
             };
             match value {
                 Rval::List(items) if collecting => {
-                    let json = crate::json::Json::Array(items.iter().map(functions::rval_to_json).collect());
+                    let json = crate::json::Json::Array(
+                        items.iter().map(functions::rval_to_json).collect(),
+                    );
                     args.push(Rval::Data(Rc::new(json)));
                 }
                 Rval::List(items) => args.extend(items.iter().cloned()),
@@ -129,14 +145,20 @@ impl Context<'_> {
     fn promise_ifelapsed(&self) -> Option<i64> {
         match self.current_promise() {
             Some(promise) => promise.int("ifelapsed"),
-            None => self.promise_frame()?.promise.scalar("ifelapsed").and_then(|text| crate::text::int_from(text)),
+            None => self
+                .promise_frame()?
+                .promise
+                .scalar("ifelapsed")
+                .and_then(|text| crate::text::int_from(text)),
         }
     }
 
     fn current_tags(&self) -> Vec<crate::text::Str> {
         let Some(frame) = self.promise_frame() else { return Vec::new() };
         match frame.promise.attribute("meta").map(|attribute| &attribute.value) {
-            Some(Rval::List(items)) => items.iter().filter_map(|item| item.as_scalar().cloned()).collect(),
+            Some(Rval::List(items)) => {
+                items.iter().filter_map(|item| item.as_scalar().cloned()).collect()
+            }
             _ => Vec::new(),
         }
     }

@@ -48,7 +48,11 @@ pub(crate) struct PersistentClass {
 
 /// Key of a class in its table.
 pub(crate) fn class_key(namespace: &str, name: &str) -> Str {
-    if namespace == "default" || namespace.is_empty() { name.into() } else { format!("{namespace}:{name}").into() }
+    if namespace == "default" || namespace.is_empty() {
+        name.into()
+    } else {
+        format!("{namespace}:{name}").into()
+    }
 }
 
 impl Context<'_> {
@@ -63,7 +67,9 @@ impl Context<'_> {
                     return true;
                 }
                 if namespace == "default" {
-                    return self.hard.contains_key(base) || self.soft.contains_key(base) || self.local_class(base);
+                    return self.hard.contains_key(base)
+                        || self.soft.contains_key(base)
+                        || self.local_class(base);
                 }
                 self.soft.contains_key(name) || self.local_class(base)
             }
@@ -104,8 +110,11 @@ impl Context<'_> {
             match exprs.get(text) {
                 Some(parsed) => parsed.clone(),
                 None => {
-                    let parsed: Option<Rc<Expr>> =
-                        if expr::lacks_operator(text) { None } else { expr::parse(text).map(Rc::new) };
+                    let parsed: Option<Rc<Expr>> = if expr::lacks_operator(text) {
+                        None
+                    } else {
+                        expr::parse(text).map(Rc::new)
+                    };
                     if exprs.len() < 100_000 {
                         exprs.insert(text.into(), parsed.clone());
                     }
@@ -117,7 +126,11 @@ impl Context<'_> {
             Some(parsed) => parsed.eval(&|name| self.class_defined(name)),
             None => {
                 if expr::lacks_operator(text) {
-                    log!(self, Error, "class expressions can't be separated by whitespace without an intervening operator in expression '{text}'");
+                    log!(
+                        self,
+                        Error,
+                        "class expressions can't be separated by whitespace without an intervening operator in expression '{text}'"
+                    );
                 } else {
                     log!(self, Error, "Unable to parse class expression '{text}'");
                 }
@@ -140,7 +153,13 @@ impl Context<'_> {
     }
 
     /// Defines a soft class as seen from where we are; whether it was new.
-    pub(crate) fn put_class(&mut self, name: &str, scope: ClassScope, tags: Rc<[Str]>, comment: Option<Str>) -> bool {
+    pub(crate) fn put_class(
+        &mut self,
+        name: &str,
+        scope: ClassScope,
+        tags: Rc<[Str]>,
+        comment: Option<Str>,
+    ) -> bool {
         let name = canonify_class(name);
         if name.is_empty() || name == "any" {
             return false;
@@ -171,7 +190,15 @@ impl Context<'_> {
 
     fn note_class(&self, name: &str) {
         if self.config.trace {
-            let fields = [("name".into(), fx_value::Value::from(name)), ("bundle".into(), self.bundle_frame().map_or("".into(), |frame| frame.head.name.to_string()).into())];
+            let fields = [
+                ("name".into(), fx_value::Value::from(name)),
+                (
+                    "bundle".into(),
+                    self.bundle_frame()
+                        .map_or("".into(), |frame| frame.head.name.to_string())
+                        .into(),
+                ),
+            ];
             self.run.ledger.note("cf.class", &fields, &fx_source::Origin::default());
         }
     }
@@ -244,7 +271,12 @@ impl Context<'_> {
             && old.preserve
             && now < old.expires
         {
-            log!(self, Verbose, "Persistent class '{name}' is already in a preserved state --  {} minutes to go", (old.expires - now) / 60);
+            log!(
+                self,
+                Verbose,
+                "Persistent class '{name}' is already in a preserved state --  {} minutes to go",
+                (old.expires - now) / 60
+            );
             return;
         }
         log!(self, Verbose, "Updated persistent class '{name}'");
@@ -270,7 +302,9 @@ impl Context<'_> {
         all.extend(self.soft.iter().map(|(name, class)| (Rc::clone(name), class.clone())));
         for frame in self.stack.iter().rev() {
             if let Frame::Bundle(bundle) = frame {
-                all.extend(bundle.classes.iter().map(|(name, class)| (Rc::clone(name), class.clone())));
+                all.extend(
+                    bundle.classes.iter().map(|(name, class)| (Rc::clone(name), class.clone())),
+                );
                 if !bundle.inherits {
                     break;
                 }

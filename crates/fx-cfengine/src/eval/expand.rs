@@ -74,7 +74,12 @@ impl Context<'_> {
         }
     }
 
-    pub(crate) fn expand_text(&self, text: &str, namespace: Option<&str>, scope: Option<&str>) -> String {
+    pub(crate) fn expand_text(
+        &self,
+        text: &str,
+        namespace: Option<&str>,
+        scope: Option<&str>,
+    ) -> String {
         match next_reference(text.as_bytes(), 0) {
             None => text.to_owned(),
             Some(first) => {
@@ -85,7 +90,14 @@ impl Context<'_> {
         }
     }
 
-    fn expand_from(&self, text: &str, first: usize, namespace: Option<&str>, scope: Option<&str>, out: &mut String) {
+    fn expand_from(
+        &self,
+        text: &str,
+        first: usize,
+        namespace: Option<&str>,
+        scope: Option<&str>,
+        out: &mut String,
+    ) {
         let bytes = text.as_bytes();
         let mut done = 0;
         let mut next = Some(first);
@@ -109,7 +121,8 @@ impl Context<'_> {
             } else {
                 inner
             };
-            let value = if is_expandable(inner) { None } else { self.scalar_of(inner, namespace, scope) };
+            let value =
+                if is_expandable(inner) { None } else { self.scalar_of(inner, namespace, scope) };
             match value {
                 Some(value) => out.push_str(&value),
                 None => {
@@ -135,7 +148,12 @@ impl Context<'_> {
     }
 
     /// Expands a right-hand side without calling functions.
-    pub(crate) fn expand_rval(&self, rval: &Rval, namespace: Option<&str>, scope: Option<&str>) -> Rval {
+    pub(crate) fn expand_rval(
+        &self,
+        rval: &Rval,
+        namespace: Option<&str>,
+        scope: Option<&str>,
+    ) -> Rval {
         match rval {
             Rval::Scalar(text) => Rval::Scalar(self.expand(text, namespace, scope)),
             Rval::List(items) => Rval::List(self.expand_list(items, namespace, scope, true).into()),
@@ -144,7 +162,12 @@ impl Context<'_> {
         }
     }
 
-    pub(crate) fn expand_call(&self, call: &Call, namespace: Option<&str>, scope: Option<&str>) -> Call {
+    pub(crate) fn expand_call(
+        &self,
+        call: &Call,
+        namespace: Option<&str>,
+        scope: Option<&str>,
+    ) -> Call {
         Call {
             name: self.expand(&call.name, namespace, scope),
             args: self.expand_list(&call.args, namespace, scope, false),
@@ -169,9 +192,17 @@ impl Context<'_> {
         out
     }
 
-    fn expand_entry(&self, item: &Rval, namespace: Option<&str>, scope: Option<&str>, splice: bool) -> Rval {
+    fn expand_entry(
+        &self,
+        item: &Rval,
+        namespace: Option<&str>,
+        scope: Option<&str>,
+        splice: bool,
+    ) -> Rval {
         let Rval::Scalar(text) = item else { return self.expand_rval(item, namespace, scope) };
-        let Some(inner) = naked(text, b'@') else { return Rval::Scalar(self.expand(text, namespace, scope)) };
+        let Some(inner) = naked(text, b'@') else {
+            return Rval::Scalar(self.expand(text, namespace, scope));
+        };
         let expanded;
         let inner = if is_expandable(inner) {
             expanded = self.expand_text(inner, namespace, scope);
@@ -220,7 +251,13 @@ impl Context<'_> {
     }
 
     /// Expands a right-hand side and calls its functions. `force` expands a list by name.
-    pub(crate) fn evaluate(&mut self, rval: &Rval, namespace: Option<&str>, scope: Option<&str>, force: bool) -> Rval {
+    pub(crate) fn evaluate(
+        &mut self,
+        rval: &Rval,
+        namespace: Option<&str>,
+        scope: Option<&str>,
+        force: bool,
+    ) -> Rval {
         let expanded = match rval {
             Rval::Scalar(text) if text.starts_with('@') && naked(text, b'@').is_some() => {
                 self.evaluate_naked(text, namespace, scope)

@@ -26,7 +26,8 @@ pub(crate) fn parse(text: &str) -> Option<Expr> {
 
 /// Parses an expression and says how far it goes.
 pub(crate) fn parse_prefix(text: &str) -> Option<(Expr, usize)> {
-    let condensed: Vec<u8> = text.bytes().filter(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r')).collect();
+    let condensed: Vec<u8> =
+        text.bytes().filter(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r')).collect();
     // Blanks count only inside an index of a variable; those names are unexpanded anyway.
     let mut parser = Parser { text: &condensed, at: 0 };
     let expr = parser.or(0)?;
@@ -112,7 +113,10 @@ impl Parser<'_> {
                     variable = true;
                     self.reference()?;
                 }
-                byte if byte.is_ascii_alphanumeric() || byte >= 0x80 || matches!(byte, b'_' | b':' | b'[' | b']') => {
+                byte if byte.is_ascii_alphanumeric()
+                    || byte >= 0x80
+                    || matches!(byte, b'_' | b':' | b'[' | b']') =>
+                {
                     self.at += 1;
                 }
                 _ => break,

@@ -132,7 +132,12 @@ impl Context<'_> {
 
     /// Looks a reference up with a default namespace and scope, as the original resolves it:
     /// as given, then qualified by the stack, then in the innermost bundle.
-    pub(crate) fn lookup(&self, text: &str, namespace: Option<&str>, scope: Option<&str>) -> Option<Found<'_>> {
+    pub(crate) fn lookup(
+        &self,
+        text: &str,
+        namespace: Option<&str>,
+        scope: Option<&str>,
+    ) -> Option<Found<'_>> {
         let reference = Ref::parse(text);
         let special = reference.scope.is_some_and(is_special_scope);
         let namespace = reference.namespace.or(if special { None } else { namespace });
@@ -160,14 +165,24 @@ impl Context<'_> {
         None
     }
 
-    fn lookup_in(&self, namespace: Option<&str>, scope: Option<&str>, name: &str) -> Option<Found<'_>> {
+    fn lookup_in(
+        &self,
+        namespace: Option<&str>,
+        scope: Option<&str>,
+        name: &str,
+    ) -> Option<Found<'_>> {
         let scope = scope?;
         match scope {
             "this" => self.promise_frame()?.vars.get(name),
-            "body" => self.stack.iter().rev().find_map(|frame| match frame {
-                Frame::Body { vars, .. } => Some(vars),
-                _ => None,
-            })?.get(name),
+            "body" => self
+                .stack
+                .iter()
+                .rev()
+                .find_map(|frame| match frame {
+                    Frame::Body { vars, .. } => Some(vars),
+                    _ => None,
+                })?
+                .get(name),
             "edit" => self.bundle_frame()?.edit.get(name),
             "match" => self.matches.get(name),
             "sys" | "mon" | "const" => self.vars.get(scope, name),

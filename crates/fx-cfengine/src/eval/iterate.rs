@@ -77,8 +77,16 @@ impl Wheels {
             };
             let inner = &text[at + 2..at + end];
             self.scan_text(ctx, inner);
-            if !inner.is_empty() && self.is_wheel(ctx, inner) && !self.wheels.iter().any(|wheel| &*wheel.name == inner) {
-                self.wheels.push(Wheel { name: inner.into(), expanded: None, state: WheelState::Unresolved, at: 0 });
+            if !inner.is_empty()
+                && self.is_wheel(ctx, inner)
+                && !self.wheels.iter().any(|wheel| &*wheel.name == inner)
+            {
+                self.wheels.push(Wheel {
+                    name: inner.into(),
+                    expanded: None,
+                    state: WheelState::Unresolved,
+                    at: 0,
+                });
             }
             from = at + end + 1;
         }
@@ -125,14 +133,21 @@ impl Wheels {
             wheel.at = 0;
             if wheel.expanded.as_ref() != Some(&expanded) {
                 wheel.expanded = Some(Rc::clone(&expanded));
-                let value = ctx.lookup_from(&expanded, &self.head).or_else(|| ctx.lookup(&expanded, None, None)).map(Found::value);
+                let value = ctx
+                    .lookup_from(&expanded, &self.head)
+                    .or_else(|| ctx.lookup(&expanded, None, None))
+                    .map(Found::value);
                 wheel.state = match value {
                     None => WheelState::Unresolved,
                     Some(value) => match value.iterate() {
                         None => WheelState::Single,
                         Some(values) => {
                             if values.is_empty() {
-                                log!(ctx, Verbose, "Skipping iteration since variable '{expanded}' resolves to an empty list");
+                                log!(
+                                    ctx,
+                                    Verbose,
+                                    "Skipping iteration since variable '{expanded}' resolves to an empty list"
+                                );
                             }
                             WheelState::Values(values)
                         }
@@ -145,7 +160,9 @@ impl Wheels {
 
     fn put_current(&self, ctx: &mut Context<'_>, index: usize) {
         let wheel = &self.wheels[index];
-        let (WheelState::Values(values), Some(name)) = (&wheel.state, &wheel.expanded) else { return };
+        let (WheelState::Values(values), Some(name)) = (&wheel.state, &wheel.expanded) else {
+            return;
+        };
         let Some(value) = values.get(wheel.at) else { return };
         let qualified = name[..name.find('[').unwrap_or(name.len())].contains(['.', ':']);
         let Some(frame) = ctx.promise_frame_mut() else { return };

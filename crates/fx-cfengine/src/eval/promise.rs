@@ -40,7 +40,9 @@ impl Expanded {
 
     pub(crate) fn list(&self, name: &str) -> Option<Vec<Str>> {
         match self.get(name)? {
-            Rval::List(items) => Some(items.iter().filter_map(|item| item.as_scalar().cloned()).collect()),
+            Rval::List(items) => {
+                Some(items.iter().filter_map(|item| item.as_scalar().cloned()).collect())
+            }
             _ => None,
         }
     }
@@ -68,7 +70,11 @@ const MAX_INHERITANCE: usize = 30;
 
 impl Context<'_> {
     /// Expands a promise and hands each iteration to the actuator; the merged outcome.
-    pub(crate) fn expand_promise(&mut self, promise: &Rc<Promise>, actuator: Actuator<'_>) -> Outcome {
+    pub(crate) fn expand_promise(
+        &mut self,
+        promise: &Rc<Promise>,
+        actuator: Actuator<'_>,
+    ) -> Outcome {
         if self.stopped() || !self.defined(&promise.guard) {
             return Outcome::Skipped;
         }
@@ -91,7 +97,8 @@ impl Context<'_> {
             handle,
         }));
         self.put_specials(promise);
-        let with = attributes.iter().find(|(name, _)| &**name == "with").map(|(_, value)| value.clone());
+        let with =
+            attributes.iter().find(|(name, _)| &**name == "with").map(|(_, value)| value.clone());
         if let Some(with) = &with {
             self.put_with(with, self.last_pass());
         }
@@ -162,7 +169,10 @@ impl Context<'_> {
     }
 
     fn handle_of(&self, promise: &Promise, attributes: &[(Str, Rval)]) -> Str {
-        let written = attributes.iter().find(|(name, _)| &**name == "handle").and_then(|(_, value)| value.as_scalar());
+        let written = attributes
+            .iter()
+            .find(|(name, _)| &**name == "handle")
+            .and_then(|(_, value)| value.as_scalar());
         match written {
             Some(text) => {
                 let scope = Some("this");
@@ -238,7 +248,9 @@ impl Context<'_> {
                         self.check_bundle_reference(promise, attribute);
                     }
                     let value = match &attribute.value {
-                        Rval::List(items) if has_naked(items) => Rval::List(self.flatten(items).into()),
+                        Rval::List(items) if has_naked(items) => {
+                            Rval::List(self.flatten(items).into())
+                        }
                         other => other.clone(),
                     };
                     set(&mut out, Rc::clone(&attribute.name), value);
@@ -273,7 +285,9 @@ impl Context<'_> {
             return;
         }
         let Rval::Scalar(text) = &attribute.value else { return };
-        let known = [&*attribute.name, "agent", "common"].iter().any(|kind| self.find_bundle(kind, text).is_some());
+        let known = [&*attribute.name, "agent", "common"]
+            .iter()
+            .any(|kind| self.find_bundle(kind, text).is_some());
         if !known {
             self.error(&format!(
                 "Apparent bundle '{text}' was undeclared, but used in a promise near line {} of {} (possible unquoted literal value)",
@@ -290,7 +304,11 @@ impl Context<'_> {
     }
 
     /// A bundle by reference, `name` or `ns:name`, as seen from here.
-    pub(crate) fn find_bundle(&self, kind: &str, reference: &str) -> Option<Rc<crate::policy::Bundle>> {
+    pub(crate) fn find_bundle(
+        &self,
+        kind: &str,
+        reference: &str,
+    ) -> Option<Rc<crate::policy::Bundle>> {
         let (namespace, name) = split_qualified(reference);
         let namespace = namespace.unwrap_or_else(|| self.current_namespace());
         self.policy.bundle(kind, namespace, name).cloned()
@@ -327,7 +345,11 @@ impl Context<'_> {
         }
         self.stack.push(Frame::Body { namespace: Rc::clone(&body.namespace), vars });
         if !body.custom {
-            set(out, format!("{}_name", attribute.name).into(), Rval::Scalar(Rc::clone(&body.name)));
+            set(
+                out,
+                format!("{}_name", attribute.name).into(),
+                Rval::Scalar(Rc::clone(&body.name)),
+            );
             set(out, Rc::clone(&attribute.name), Rval::scalar("true"));
         }
         let with_args = !body.args.is_empty();
@@ -353,7 +375,9 @@ impl Context<'_> {
                 ));
             }
             for inner in &body.attributes {
-                if &*inner.name == "inherit_from" || !inner.guard.as_ref().is_none_or(|guard| self.defined(guard)) {
+                if &*inner.name == "inherit_from"
+                    || !inner.guard.as_ref().is_none_or(|guard| self.defined(guard))
+                {
                     continue;
                 }
                 let mut value = rewrite_rval(&inner.value, &rewrite);
@@ -365,7 +389,11 @@ impl Context<'_> {
                     value = Rval::List(self.flatten(items).into());
                 }
                 if body.custom {
-                    crate::json::put(&mut container, Rc::clone(&inner.name), crate::functions::rval_to_json(&value));
+                    crate::json::put(
+                        &mut container,
+                        Rc::clone(&inner.name),
+                        crate::functions::rval_to_json(&value),
+                    );
                 } else {
                     set(out, Rc::clone(&inner.name), value);
                 }
@@ -378,7 +406,12 @@ impl Context<'_> {
         self.stack.pop();
     }
 
-    fn collect_parents(&mut self, kind: &str, body: &Rc<Body>, chain: &mut Vec<(Rc<Body>, Option<Rval>)>) -> bool {
+    fn collect_parents(
+        &mut self,
+        kind: &str,
+        body: &Rc<Body>,
+        chain: &mut Vec<(Rc<Body>, Option<Rval>)>,
+    ) -> bool {
         if chain.len() > MAX_INHERITANCE {
             self.error(&format!(
                 "body inheritance chain depth {} in body {} is too much, aborting",
@@ -388,7 +421,9 @@ impl Context<'_> {
             self.exit(1);
             return false;
         }
-        for attribute in body.attributes.iter().filter(|attribute| &*attribute.name == "inherit_from") {
+        for attribute in
+            body.attributes.iter().filter(|attribute| &*attribute.name == "inherit_from")
+        {
             let name = match &attribute.value {
                 Rval::Scalar(text) => Rc::clone(text),
                 Rval::Call(call) => Rc::clone(&call.name),
@@ -424,9 +459,9 @@ impl Context<'_> {
                 }
                 match self.call(call) {
                     Some(Rval::Scalar(text)) => Value::Scalar(text),
-                    Some(Rval::List(items)) => {
-                        Value::List(items.iter().filter_map(|item| item.as_scalar().cloned()).collect())
-                    }
+                    Some(Rval::List(items)) => Value::List(
+                        items.iter().filter_map(|item| item.as_scalar().cloned()).collect(),
+                    ),
                     Some(Rval::Data(json)) => Value::Data(json),
                     _ => return None,
                 }
@@ -461,7 +496,10 @@ impl Context<'_> {
         }
         let mut attributes: Vec<(Str, Rval)> = Vec::with_capacity(deref.attributes.len());
         for wanted in ["ifvarclass", "if", "unless"] {
-            let Some((name, value)) = deref.attributes.iter().find(|(name, _)| &**name == wanted) else { continue };
+            let Some((name, value)) = deref.attributes.iter().find(|(name, _)| &**name == wanted)
+            else {
+                continue;
+            };
             let (holds, evaluated) = self.check_condition(value);
             let skip = if wanted == "unless" {
                 match holds {
@@ -483,7 +521,9 @@ impl Context<'_> {
             }
             attributes.push((Rc::clone(name), evaluated));
         }
-        if let Some((name, value)) = deref.attributes.iter().find(|(name, _)| &**name == "depends_on") {
+        if let Some((name, value)) =
+            deref.attributes.iter().find(|(name, _)| &**name == "depends_on")
+        {
             let evaluated = self.evaluate(value, None, Some("this"), false);
             if self.missing_dependency(promise, &evaluated) {
                 return None;
@@ -509,7 +549,9 @@ impl Context<'_> {
             if &**name == "comment"
                 && let Rval::Scalar(text) = &evaluated
             {
-                let shown = text.replace("$(this.promiser)", &promiser).replace("${this.promiser}", &promiser);
+                let shown = text
+                    .replace("$(this.promiser)", &promiser)
+                    .replace("${this.promiser}", &promiser);
                 comment = Some(shown.into());
             }
             attributes.push((Rc::clone(name), evaluated));
@@ -542,7 +584,12 @@ impl Context<'_> {
                 self.handles.contains(&*format!("{}:{handle}", promise.bundle.namespace))
             };
             if !known {
-                log!(self, Verbose, "Skipping promise '{}', as promise dependency '{handle}' has not yet been kept", promise.promiser);
+                log!(
+                    self,
+                    Verbose,
+                    "Skipping promise '{}', as promise dependency '{handle}' has not yet been kept",
+                    promise.promiser
+                );
                 return true;
             }
         }
@@ -556,7 +603,11 @@ impl Context<'_> {
         }
         let Some(handle) = expanded.scalar("handle") else { return };
         let namespace = &expanded.promise.bundle.namespace;
-        let key: Str = if &**namespace == "default" { Rc::clone(handle) } else { format!("{namespace}:{handle}").into() };
+        let key: Str = if &**namespace == "default" {
+            Rc::clone(handle)
+        } else {
+            format!("{namespace}:{handle}").into()
+        };
         self.handles.insert(key);
     }
 
@@ -599,7 +650,9 @@ fn rewrite_rval(value: &Rval, rewrite: &[(Str, Str)]) -> Rval {
     };
     match value {
         Rval::Scalar(source) => Rval::Scalar(text(source)),
-        Rval::List(items) => Rval::List(items.iter().map(|item| rewrite_rval(item, rewrite)).collect()),
+        Rval::List(items) => {
+            Rval::List(items.iter().map(|item| rewrite_rval(item, rewrite)).collect())
+        }
         Rval::Call(call) => Rval::Call(Rc::new(Call {
             name: text(&call.name),
             args: call.args.iter().map(|arg| rewrite_rval(arg, rewrite)).collect(),

@@ -62,7 +62,9 @@ impl Value {
     pub(crate) fn to_rval(&self) -> Rval {
         match self {
             Value::Scalar(text) => Rval::Scalar(Rc::clone(text)),
-            Value::List(items) => Rval::List(items.iter().map(|item| Rval::Scalar(Rc::clone(item))).collect()),
+            Value::List(items) => {
+                Rval::List(items.iter().map(|item| Rval::Scalar(Rc::clone(item))).collect())
+            }
             Value::Data(json) => Rval::Data(Rc::clone(json)),
         }
     }
@@ -70,7 +72,9 @@ impl Value {
     pub(crate) fn to_json(&self) -> Json {
         match self {
             Value::Scalar(text) => Json::Str(Rc::clone(text)),
-            Value::List(items) => Json::Array(items.iter().map(|item| Json::Str(Rc::clone(item))).collect()),
+            Value::List(items) => {
+                Json::Array(items.iter().map(|item| Json::Str(Rc::clone(item))).collect())
+            }
             Value::Data(json) => (**json).clone(),
         }
     }
@@ -81,7 +85,9 @@ impl Value {
             Value::Scalar(_) => None,
             Value::List(items) => Some(Rc::clone(items)),
             Value::Data(json) => Some(match &**json {
-                Json::Array(_) | Json::Object(_) => json.values().filter_map(Json::iterated).collect(),
+                Json::Array(_) | Json::Object(_) => {
+                    json.values().filter_map(Json::iterated).collect()
+                }
                 primitive => primitive.iterated().into_iter().collect(),
             }),
         }

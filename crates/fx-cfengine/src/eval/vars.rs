@@ -121,12 +121,25 @@ impl Variables {
         self.scopes.get(scope)?.get(name)
     }
 
-    pub(crate) fn put(&mut self, scope: &str, name: &str, kind: DataType, value: Value, tags: &Rc<[Str]>) {
+    pub(crate) fn put(
+        &mut self,
+        scope: &str,
+        name: &str,
+        kind: DataType,
+        value: Value,
+        tags: &Rc<[Str]>,
+    ) {
         let variable = Variable { kind, value, tags: Rc::clone(tags), comment: None };
         self.scope_mut(scope).put(name.into(), variable);
     }
 
-    pub(crate) fn put_string(&mut self, scope: &str, name: &str, value: impl Into<Str>, tags: &Rc<[Str]>) {
+    pub(crate) fn put_string(
+        &mut self,
+        scope: &str,
+        name: &str,
+        value: impl Into<Str>,
+        tags: &Rc<[Str]>,
+    ) {
         self.put(scope, name, DataType::String, Value::Scalar(value.into()), tags);
     }
 

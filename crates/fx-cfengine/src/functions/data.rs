@@ -29,7 +29,10 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
                 Some(json) if json.is_container() || name == "parseyaml" => container(json),
                 Some(json) => container(json),
                 None => {
-                    ctx.error(&format!("Error parsing {} expression '{source}'", if name == "parsejson" { "JSON" } else { "YAML" }));
+                    ctx.error(&format!(
+                        "Error parsing {} expression '{source}'",
+                        if name == "parsejson" { "JSON" } else { "YAML" }
+                    ));
                     None
                 }
             }
@@ -116,7 +119,8 @@ fn validate(ctx: &Context<'_>, source: &str, kind: &str, strict: bool) -> FnResu
 
 fn type_of(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
     let name = arg(args, 0);
-    let detail = if args.len() > 1 { crate::text::bool_from(arg(args, 1)).unwrap_or(false) } else { false };
+    let detail =
+        if args.len() > 1 { crate::text::bool_from(arg(args, 1)).unwrap_or(false) } else { false };
     let found = ctx.lookup(name, None, None);
     let word = match &found {
         None => "none",
@@ -257,7 +261,12 @@ pub(super) fn csv_rows(source: &str) -> Vec<Vec<Str>> {
 }
 
 fn csv(source: &str) -> Json {
-    Json::Array(csv_rows(source).into_iter().map(|row| Json::Array(row.into_iter().map(Json::Str).collect())).collect())
+    Json::Array(
+        csv_rows(source)
+            .into_iter()
+            .map(|row| Json::Array(row.into_iter().map(Json::Str).collect()))
+            .collect(),
+    )
 }
 
 fn env_file(source: &str) -> Json {
@@ -295,7 +304,11 @@ fn class_filter(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
     let file = arg(args, 0);
     let heading = crate::text::bool_from(arg(args, 1))?;
     let class_column = usize::try_from(int_from(arg(args, 2))?).ok()?;
-    let sort_column = if args.len() > 3 { int_from(arg(args, 3)).and_then(|at| usize::try_from(at).ok()) } else { None };
+    let sort_column = if args.len() > 3 {
+        int_from(arg(args, 3)).and_then(|at| usize::try_from(at).ok())
+    } else {
+        None
+    };
     let source = match ctx.host().read(&path(file)) {
         Ok(bytes) => decode(&bytes),
         Err(error) => {
@@ -305,7 +318,8 @@ fn class_filter(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
     };
     let mut rows = csv_rows(&source);
     rows.retain(|row| row.first().is_some_and(|first| !first.starts_with('#')));
-    let header: Option<Vec<Str>> = if heading && !rows.is_empty() { Some(rows.remove(0)) } else { None };
+    let header: Option<Vec<Str>> =
+        if heading && !rows.is_empty() { Some(rows.remove(0)) } else { None };
     let columns = header.as_ref().map_or_else(|| rows.first().map_or(0, Vec::len), Vec::len);
     if class_column >= columns {
         ctx.error(&format!("classfiltercsv: Class expression index is out of bounds. Row length {columns}, index {class_column}"));
@@ -314,14 +328,17 @@ fn class_filter(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
     if header.is_none() && rows.is_empty() {
         return container(Json::Array(Vec::new()));
     }
-    let names: Vec<Str> = header.unwrap_or_else(|| (0..columns).map(|at| at.to_string().into()).collect());
+    let names: Vec<Str> =
+        header.unwrap_or_else(|| (0..columns).map(|at| at.to_string().into()).collect());
     let mut kept: Vec<Vec<Str>> = rows
         .into_iter()
         .filter(|row| row.len() == columns && ctx.defined(&row[class_column]))
         .collect();
     if let Some(at) = sort_column {
         if at >= columns || at == class_column {
-            ctx.warning(&format!("classfiltercsv: Sort index {at} is out of bounds or the class expression column"));
+            ctx.warning(&format!(
+                "classfiltercsv: Sort index {at} is out of bounds or the class expression column"
+            ));
         } else {
             kept.sort_by(|a, b| a[at].cmp(&b[at]));
         }

@@ -134,7 +134,8 @@ impl Reader<'_> {
                 break;
             }
         }
-        let text = std::str::from_utf8(&self.text[start..self.at]).map_err(|error| error.to_string())?;
+        let text =
+            std::str::from_utf8(&self.text[start..self.at]).map_err(|error| error.to_string())?;
         let number: f64 = text.parse().map_err(|_| format!("'{text}' is not a number"))?;
         let factor = match self.text.get(self.at) {
             Some(b'k') => 1000.0,
@@ -155,7 +156,11 @@ impl Reader<'_> {
 
     fn word(&mut self, depth: usize) -> Result<f64, String> {
         let start = self.at;
-        while self.text.get(self.at).is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_') {
+        while self
+            .text
+            .get(self.at)
+            .is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+        {
             self.at += 1;
         }
         let word = String::from_utf8_lossy(&self.text[start..self.at]).into_owned();

@@ -24,14 +24,18 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
                 "isdir" => truth(meta.is_dir()),
                 "islink" => truth(meta.is_symlink()),
                 "isplain" => truth(meta.is_file()),
-                "isexecutable" => truth(ctx.host().stat(&path(file)).is_ok_and(|meta| executable(ctx, &meta))),
+                "isexecutable" => {
+                    truth(ctx.host().stat(&path(file)).is_ok_and(|meta| executable(ctx, &meta)))
+                }
                 _ => text(meta.size.to_string()),
             }
         }
         "filestat" => stat(ctx, file, arg(args, 1)),
         "filesexist" => {
             let names = primitives(&ctx.data_arg(args.first()?, false)?);
-            truth(!names.is_empty() && names.iter().all(|name| ctx.host().stat(&path(name)).is_ok()))
+            truth(
+                !names.is_empty() && names.iter().all(|name| ctx.host().stat(&path(name)).is_ok()),
+            )
         }
         "findfiles" => {
             let mut found: Vec<Str> = Vec::new();
@@ -56,21 +60,38 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
             let full = crate::text::bool_from(arg(args, 2))?;
             match ctx.host().list(&path(file)) {
                 Err(error) => {
-                    ctx.error(&format!("Directory '{file}' could not be accessed in lsdir(), ({error})"));
+                    ctx.error(&format!(
+                        "Directory '{file}' could not be accessed in lsdir(), ({error})"
+                    ));
                     list(Vec::new())
                 }
                 Ok(entries) => {
-                    let names = [".".to_owned(), "..".to_owned()]
-                        .into_iter()
-                        .chain(entries.iter().map(|entry| from_path(std::path::Path::new(&entry.name))));
-                    let matching = names.filter(|name| pattern.is_empty() || regex::full(pattern, name));
-                    list(matching.map(|name| if full { format!("{file}/{name}").into() } else { name.into() }).collect())
+                    let names = [".".to_owned(), "..".to_owned()].into_iter().chain(
+                        entries.iter().map(|entry| from_path(std::path::Path::new(&entry.name))),
+                    );
+                    let matching =
+                        names.filter(|name| pattern.is_empty() || regex::full(pattern, name));
+                    list(
+                        matching
+                            .map(
+                                |name| {
+                                    if full { format!("{file}/{name}").into() } else { name.into() }
+                                },
+                            )
+                            .collect(),
+                    )
                 }
             }
         }
         "diskfree" if ctx.host().stat(&path(file)).is_err() => text("0"),
-        "diskfree" => text((ctx.host().space(&path(file), std::time::Duration::from_secs(10)).ok()?.available / 1024).to_string()),
-        "isnewerthan" | "accessedbefore" | "changedbefore" => compare(ctx, name, file, arg(args, 1)),
+        "diskfree" => text(
+            (ctx.host().space(&path(file), std::time::Duration::from_secs(10)).ok()?.available
+                / 1024)
+                .to_string(),
+        ),
+        "isnewerthan" | "accessedbefore" | "changedbefore" => {
+            compare(ctx, name, file, arg(args, 1))
+        }
         _ => None,
     }
 }
@@ -122,7 +143,9 @@ fn permission_string(meta: &Meta) -> String {
         Kind::BlockDevice => 'b',
     };
     let mut out = String::from(kind);
-    for (shift, special, set, unset) in [(6, 0o4000, 's', 'S'), (3, 0o2000, 's', 'S'), (0, 0o1000, 't', 'T')] {
+    for (shift, special, set, unset) in
+        [(6, 0o4000, 's', 'S'), (3, 0o2000, 's', 'S'), (0, 0o1000, 't', 'T')]
+    {
         let bits = (meta.mode >> shift) & 7;
         out.push(if bits & 4 != 0 { 'r' } else { '-' });
         out.push(if bits & 2 != 0 { 'w' } else { '-' });
@@ -231,7 +254,9 @@ pub(crate) fn find_files(ctx: &Context<'_>, pattern: &str) -> Vec<String> {
 
 fn expand_braces(pattern: &str) -> Vec<String> {
     let Some(open) = pattern.find('{') else { return vec![pattern.to_owned()] };
-    let Some(close) = pattern[open..].find('}').map(|at| at + open) else { return vec![pattern.to_owned()] };
+    let Some(close) = pattern[open..].find('}').map(|at| at + open) else {
+        return vec![pattern.to_owned()];
+    };
     let mut out = Vec::new();
     for part in pattern[open + 1..close].split(',') {
         out.extend(expand_braces(&format!("{}{part}{}", &pattern[..open], &pattern[close + 1..])));
@@ -335,7 +360,12 @@ mod tests {
 
     #[test]
     fn globs_match_one_component() {
-        let table = [("*.cf", "a.cf", true), ("a?c", "abc", true), ("[!a]x", "bx", true), ("a.c", "abc", false)];
+        let table = [
+            ("*.cf", "a.cf", true),
+            ("a?c", "abc", true),
+            ("[!a]x", "bx", true),
+            ("a.c", "abc", false),
+        ];
         for (pattern, name, expected) in table {
             assert_eq!(glob_match(pattern, name), expected, "{pattern} {name}");
         }

@@ -53,7 +53,10 @@ mod tests {
     #[test]
     fn digests_are_those_of_the_methods() {
         assert_eq!(digest_hex("md5", b"").as_deref(), Some("d41d8cd98f00b204e9800998ecf8427e"));
-        assert_eq!(digest_hex("sha1", b"abc").as_deref(), Some("a9993e364706816aba3e25717850c26c9cd0d89d"));
+        assert_eq!(
+            digest_hex("sha1", b"abc").as_deref(),
+            Some("a9993e364706816aba3e25717850c26c9cd0d89d")
+        );
         assert_eq!(digest_hex("nope", b""), None);
     }
 }

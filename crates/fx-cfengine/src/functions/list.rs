@@ -30,7 +30,10 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval], call: &Rc<C
     let allow_scalars = name == "length" && false;
     let json = ctx.data_arg(args.get(at)?, allow_scalars)?;
     if !json.is_container() {
-        ctx.verbose(&format!("Function '{name}', argument '{}' was not a data container or list", arg(args, at)));
+        ctx.verbose(&format!(
+            "Function '{name}', argument '{}' was not a data container or list",
+            arg(args, at)
+        ));
         return None;
     }
     match name {
@@ -39,7 +42,12 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval], call: &Rc<C
         "sort" => sort(&json, if args.len() > 1 { arg(args, 1) } else { "lex" }),
         "grep" => {
             regex::compile(arg(args, 0))?;
-            list(primitives(&json).into_iter().filter(|item| regex::full(arg(args, 0), item)).collect())
+            list(
+                primitives(&json)
+                    .into_iter()
+                    .filter(|item| regex::full(arg(args, 0), item))
+                    .collect(),
+            )
         }
         "filter" => filter(&json, args),
         "every" | "some" | "none" => {
@@ -53,7 +61,9 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval], call: &Rc<C
         "nth" => nth(&json, arg(args, 1)),
         "unique" => {
             let mut seen = FxHashSet::default();
-            list(primitives(&json).into_iter().filter(|item| seen.insert(Rc::clone(item))).collect())
+            list(
+                primitives(&json).into_iter().filter(|item| seen.insert(Rc::clone(item))).collect(),
+            )
         }
         "reverse" => list(primitives(&json).into_iter().rev().collect()),
         "shuffle" => shuffle(&json, arg(args, 1)),
@@ -62,7 +72,12 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval], call: &Rc<C
             let other = ctx.data_arg(args.get(1)?, false)?;
             let others: FxHashSet<Str> = primitives(&other).into_iter().collect();
             let wanted = name == "intersection";
-            list(primitives(&json).into_iter().filter(|item| others.contains(item) == wanted).collect())
+            list(
+                primitives(&json)
+                    .into_iter()
+                    .filter(|item| others.contains(item) == wanted)
+                    .collect(),
+            )
         }
         "sum" | "product" => fold_numbers(name, &json),
         "max" | "min" | "mean" | "variance" => fold(name, &json, arg(args, 1)),
@@ -92,7 +107,13 @@ fn filter(json: &Json, args: &[Rval]) -> FnResult {
         regex::compile(pattern)?;
     }
     let found = |item: &Str| if is_regex { regex::full(pattern, item) } else { **item == *pattern };
-    list(primitives(json).into_iter().filter(|item| found(item) != invert).take(max.max(0) as usize).collect())
+    list(
+        primitives(json)
+            .into_iter()
+            .filter(|item| found(item) != invert)
+            .take(max.max(0) as usize)
+            .collect(),
+    )
 }
 
 fn nth(json: &Json, index: &str) -> FnResult {
@@ -137,7 +158,10 @@ fn sort(json: &Json, mode: &str) -> FnResult {
     match mode {
         "int" => items.sort_by_key(|item| int_from(item).unwrap_or(0)),
         "real" => items.sort_by(|a, b| {
-            real_from(a).unwrap_or(0.0).partial_cmp(&real_from(b).unwrap_or(0.0)).unwrap_or(std::cmp::Ordering::Equal)
+            real_from(a)
+                .unwrap_or(0.0)
+                .partial_cmp(&real_from(b).unwrap_or(0.0))
+                .unwrap_or(std::cmp::Ordering::Equal)
         }),
         "IP" | "ip" => items.sort_by_key(|item| ip_key(item)),
         "MAC" | "mac" => items.sort_by_key(|item| mac_key(item)),
@@ -225,7 +249,9 @@ fn indices(ctx: &Context<'_>, value: &Rval) -> FnResult {
     }?;
     match json {
         Json::Object(map) => list(map.keys().cloned().collect()),
-        Json::Array(items) => list((0..items.len()).map(|index| index.to_string().into()).collect()),
+        Json::Array(items) => {
+            list((0..items.len()).map(|index| index.to_string().into()).collect())
+        }
         _ => list(Vec::new()),
     }
 }
@@ -243,7 +269,8 @@ fn array_keys(ctx: &Context<'_>, name: &str) -> Vec<Str> {
         if !rest.starts_with('[') {
             continue;
         }
-        if let Some(first) = crate::eval::vars::split_indices(rest).and_then(|indices| indices.first().copied())
+        if let Some(first) =
+            crate::eval::vars::split_indices(rest).and_then(|indices| indices.first().copied())
             && seen.insert(first)
         {
             keys.push(first.into());
@@ -303,7 +330,9 @@ fn make_rule(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
     for source in &sources {
         match mtime(source) {
             None => {
-                ctx.info(&format!("Function makerule: source dependency {source} was not readable"));
+                ctx.info(&format!(
+                    "Function makerule: source dependency {source} was not readable"
+                ));
                 return None;
             }
             Some(time) => stale |= time > target_time,
@@ -322,7 +351,9 @@ fn late_args(ctx: &mut Context<'_>, call: &Call) -> Vec<Rval> {
         };
         match expanded {
             Rval::List(items) => {
-                out.push(Rval::Data(Rc::new(Json::Array(items.iter().map(super::rval_to_json).collect()))));
+                out.push(Rval::Data(Rc::new(Json::Array(
+                    items.iter().map(super::rval_to_json).collect(),
+                ))));
             }
             other => out.push(other),
         }
@@ -359,13 +390,17 @@ fn map_list(ctx: &mut Context<'_>, call: &Rc<Call>) -> FnResult {
 fn map_array(ctx: &mut Context<'_>, name: &str, call: &Rc<Call>) -> FnResult {
     let data_mode = name == "mapdata";
     let args = late_args(ctx, call);
-    let (mode, template_at, data_at) = if data_mode { (arg(&args, 0).to_owned(), 1, 2) } else { ("none".into(), 0, 1) };
+    let (mode, template_at, data_at) =
+        if data_mode { (arg(&args, 0).to_owned(), 1, 2) } else { ("none".into(), 0, 1) };
     let json = match args.get(data_at)? {
         Rval::Call(_) => return None,
         value => ctx.data_arg(value, false)?,
     };
     if !json.is_container() {
-        ctx.error(&format!("Function '{name}' got an unexpected non-container from argument '{}'", arg(&args, data_at)));
+        ctx.error(&format!(
+            "Function '{name}' got an unexpected non-container from argument '{}'",
+            arg(&args, data_at)
+        ));
         return None;
     }
     if data_mode && mode == "json_pipe" {
@@ -381,10 +416,14 @@ fn map_array(ctx: &mut Context<'_>, name: &str, call: &Rc<Call>) -> FnResult {
         }
     };
     let entries: Vec<(Str, Json)> = match &json {
-        Json::Object(map) => map.iter().map(|(key, value)| (Rc::clone(key), value.clone())).collect(),
-        Json::Array(items) => {
-            items.iter().enumerate().map(|(at, value)| (at.to_string().into(), value.clone())).collect()
+        Json::Object(map) => {
+            map.iter().map(|(key, value)| (Rc::clone(key), value.clone())).collect()
         }
+        Json::Array(items) => items
+            .iter()
+            .enumerate()
+            .map(|(at, value)| (at.to_string().into(), value.clone()))
+            .collect(),
         _ => Vec::new(),
     };
     let head = ctx.bundle_frame().map(|frame| Rc::clone(&frame.head))?;
@@ -395,11 +434,16 @@ fn map_array(ctx: &mut Context<'_>, name: &str, call: &Rc<Call>) -> FnResult {
             Json::Object(map) => map
                 .iter()
                 .filter(|(_, child)| **child != Json::Null)
-                .filter_map(|(key, child)| child.primitive().map(|text| (Some(Rc::clone(key)), text)))
+                .filter_map(|(key, child)| {
+                    child.primitive().map(|text| (Some(Rc::clone(key)), text))
+                })
                 .collect(),
-            Json::Array(items) => {
-                items.iter().filter(|child| **child != Json::Null).filter_map(Json::primitive).map(|text| (None, text)).collect()
-            }
+            Json::Array(items) => items
+                .iter()
+                .filter(|child| **child != Json::Null)
+                .filter_map(Json::primitive)
+                .map(|text| (None, text))
+                .collect(),
             primitive => primitive.primitive().map(|text| (None, text)).into_iter().collect(),
         };
         let nested = value.is_container();
@@ -410,17 +454,22 @@ fn map_array(ctx: &mut Context<'_>, name: &str, call: &Rc<Call>) -> FnResult {
             ctx.put_this("v", escaped(&child));
             let args = late_args(ctx, call);
             let mapped = match args.get(template_at) {
-                Some(Rval::Scalar(template)) => ctx.expand_text(template, Some(&head.namespace), Some(&head.name)),
+                Some(Rval::Scalar(template)) => {
+                    ctx.expand_text(template, Some(&head.namespace), Some(&head.name))
+                }
                 _ => String::new(),
             };
             ctx.remove_this("k[1]");
             ctx.remove_this("v");
-            let open = ["$(this.k)", "${this.k}", "$(this.v)", "${this.v}"].iter().any(|text| mapped.contains(text));
+            let open = ["$(this.k)", "${this.k}", "$(this.v)", "${this.v}"]
+                .iter()
+                .any(|text| mapped.contains(text));
             if open {
                 ctx.remove_this("k");
                 return None;
             }
-            let mapped: Str = if mode == "canonify" { canonify(&mapped).into() } else { mapped.into() };
+            let mapped: Str =
+                if mode == "canonify" { canonify(&mapped).into() } else { mapped.into() };
             if !(nested && out.contains(&mapped)) {
                 out.push(mapped);
             }
@@ -431,7 +480,9 @@ fn map_array(ctx: &mut Context<'_>, name: &str, call: &Rc<Call>) -> FnResult {
         return list(out);
     }
     let items: Vec<Json> = if mode == "json" {
-        out.iter().filter_map(|text| Json::parse_with(text, &|word| ctx.variable_json(word, true))).collect()
+        out.iter()
+            .filter_map(|text| Json::parse_with(text, &|word| ctx.variable_json(word, true)))
+            .collect()
     } else {
         out.into_iter().map(Json::Str).collect()
     };
@@ -439,9 +490,12 @@ fn map_array(ctx: &mut Context<'_>, name: &str, call: &Rc<Call>) -> FnResult {
 }
 
 fn json_pipe(ctx: &Context<'_>, command: &str, json: &Json) -> FnResult {
-    let spec = crate::agent::promise::commands::spec_for(command, false).stdin(json.pretty().into_bytes());
+    let spec =
+        crate::agent::promise::commands::spec_for(command, false).stdin(json.pretty().into_bytes());
     match ctx.host().run(&spec) {
-        Ok(ended) if ended.exit.success() => container(Json::parse(&crate::text::decode(&ended.stdout))?),
+        Ok(ended) if ended.exit.success() => {
+            container(Json::parse(&crate::text::decode(&ended.stdout))?)
+        }
         _ => {
             ctx.error("Function mapdata failed to get output from 'json_pipe' execution");
             None

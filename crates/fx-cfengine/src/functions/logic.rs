@@ -13,7 +13,10 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
     match name {
         "and" => truth(args.iter().enumerate().all(|(index, _)| ctx.defined(arg(args, index)))),
         "or" => truth(args.iter().enumerate().any(|(index, _)| ctx.defined(arg(args, index)))),
-        "xor" => truth(args.iter().enumerate().filter(|(index, _)| ctx.defined(arg(args, *index))).count() % 2 == 1),
+        "xor" => truth(
+            args.iter().enumerate().filter(|(index, _)| ctx.defined(arg(args, *index))).count() % 2
+                == 1,
+        ),
         "not" => {
             let expression = arg(args, 0);
             truth(!ctx.defined(expression))
@@ -76,7 +79,8 @@ fn matching(ctx: &Context<'_>, args: &[Rval]) -> Vec<Str> {
         if !regex::full(pattern, &name) && !regex::full(pattern, &format!("default:{name}")) {
             continue;
         }
-        let tagged = tags.is_empty() || tags.iter().any(|tag| class.tags.iter().any(|known| regex::full(tag, known)));
+        let tagged = tags.is_empty()
+            || tags.iter().any(|tag| class.tags.iter().any(|known| regex::full(tag, known)));
         if tagged && !names.contains(&name) {
             names.push(name);
         }
@@ -119,7 +123,10 @@ fn host_range(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
     let host = ctx.vars.get("sys", "uqhost").and_then(|found| found.scalar()).unwrap_or_default();
     let (from, to) = range.split_once('-')?;
     let (from, to): (i64, i64) = (from.trim().parse().ok()?, to.trim().parse().ok()?);
-    let inside = host.strip_prefix(base).and_then(|rest| rest.parse::<i64>().ok()).is_some_and(|n| n >= from && n <= to);
+    let inside = host
+        .strip_prefix(base)
+        .and_then(|rest| rest.parse::<i64>().ok())
+        .is_some_and(|n| n >= from && n <= to);
     truth(inside)
 }
 
@@ -139,7 +146,8 @@ fn random(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
 
 fn version(name: &str, args: &[Rval]) -> FnResult {
     let compare = |index: usize| -> Option<std::cmp::Ordering> {
-        let parts: Vec<u32> = arg(args, index).split('.').map(|part| part.parse().ok()).collect::<Option<_>>()?;
+        let parts: Vec<u32> =
+            arg(args, index).split('.').map(|part| part.parse().ok()).collect::<Option<_>>()?;
         let ours = [3_u32, 21, 0];
         if parts.is_empty() || parts.len() > 3 {
             return None;

@@ -46,14 +46,17 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
 // CIDR, ranges like 10.0.0.1-5, prefixes like 10.0, or a plain address.
 fn in_range(range: &str, address: IpAddr) -> bool {
     if let Some((base, bits)) = range.split_once('/') {
-        let (Ok(base), Ok(bits)) = (base.parse::<IpAddr>(), bits.parse::<u32>()) else { return false };
+        let (Ok(base), Ok(bits)) = (base.parse::<IpAddr>(), bits.parse::<u32>()) else {
+            return false;
+        };
         return match (base, address) {
             (IpAddr::V4(base), IpAddr::V4(address)) if bits <= 32 => {
                 let shift = 32 - bits;
                 (u64::from(u32::from(base)) >> shift) == (u64::from(u32::from(address)) >> shift)
             }
             (IpAddr::V6(base), IpAddr::V6(address)) if bits <= 128 => {
-                bits == 0 || (u128::from(base) >> (128 - bits)) == (u128::from(address) >> (128 - bits))
+                bits == 0
+                    || (u128::from(base) >> (128 - bits)) == (u128::from(address) >> (128 - bits))
             }
             _ => false,
         };
@@ -64,7 +67,8 @@ fn in_range(range: &str, address: IpAddr) -> bool {
     parts.len() <= 4
         && parts.iter().zip(octets).all(|(part, octet)| match part.split_once('-') {
             Some((from, to)) => {
-                from.parse::<u8>().is_ok_and(|from| octet >= from) && to.parse::<u8>().is_ok_and(|to| octet <= to)
+                from.parse::<u8>().is_ok_and(|from| octet >= from)
+                    && to.parse::<u8>().is_ok_and(|to| octet <= to)
             }
             None => part.parse() == Ok(octet),
         })
@@ -72,7 +76,10 @@ fn in_range(range: &str, address: IpAddr) -> bool {
 
 fn fetch(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
     let url = arg(args, 0);
-    let options = args.get(1).and_then(|value| ctx.data_arg(value, false)).unwrap_or(Json::Object(Object::new()));
+    let options = args
+        .get(1)
+        .and_then(|value| ctx.data_arg(value, false))
+        .unwrap_or(Json::Object(Object::new()));
     let option = |name: &str| options.select(&[name]).and_then(Json::primitive);
     let mut request = Request::get(url);
     if let Some(limit) = option("url.max_content").and_then(|text| text.parse().ok()) {
@@ -84,7 +91,8 @@ fn fetch(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
             out.insert("returncode".into(), Json::Int(i64::from(response.status)));
             out.insert("rc".into(), Json::Int(0));
             out.insert("success".into(), Json::Bool(true));
-            let headers: String = response.headers.iter().map(|(name, value)| format!("{name}: {value}\n")).collect();
+            let headers: String =
+                response.headers.iter().map(|(name, value)| format!("{name}: {value}\n")).collect();
             out.insert("headers".into(), Json::Str(headers.into()));
             out.insert("content".into(), Json::Str(decode(&response.body).into()));
         }
@@ -106,9 +114,19 @@ mod tests {
 
     #[test]
     fn ranges_hold_addresses() {
-        let table = [("10.0.0.0/8", "10.1.2.3", true), ("10.0.0.1-5", "10.0.0.3", true), ("10.0.0.1-5", "10.0.0.9", false), ("::1/128", "::1", true), ("192.168", "192.168.4.4", true)];
+        let table = [
+            ("10.0.0.0/8", "10.1.2.3", true),
+            ("10.0.0.1-5", "10.0.0.3", true),
+            ("10.0.0.1-5", "10.0.0.9", false),
+            ("::1/128", "::1", true),
+            ("192.168", "192.168.4.4", true),
+        ];
         for (range, address, expected) in table {
-            assert_eq!(in_range(range, address.parse().expect("an address")), expected, "{range} {address}");
+            assert_eq!(
+                in_range(range, address.parse().expect("an address")),
+                expected,
+                "{range} {address}"
+            );
         }
     }
 }

@@ -14,7 +14,9 @@ use super::{FnResult, arg, container, list, text};
 pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
     match name {
         "bundlesmatching" => list(bundles(ctx, args)),
-        "variablesmatching" => list(variables(ctx, args).into_iter().map(|(name, _)| name).collect()),
+        "variablesmatching" => {
+            list(variables(ctx, args).into_iter().map(|(name, _)| name).collect())
+        }
         "variablesmatching_as_data" => {
             let mut object = Object::new();
             for (name, value) in variables(ctx, args) {
@@ -72,7 +74,11 @@ fn bundles(ctx: &Context<'_>, args: &[Rval]) -> Vec<Str> {
 }
 
 fn full_name(scope: &str, name: &str) -> Str {
-    if scope.contains(':') { format!("{scope}.{name}").into() } else { format!("default:{scope}.{name}").into() }
+    if scope.contains(':') {
+        format!("{scope}.{name}").into()
+    } else {
+        format!("default:{scope}.{name}").into()
+    }
 }
 
 fn variables(ctx: &Context<'_>, args: &[Rval]) -> Vec<(Str, Json)> {
@@ -166,14 +172,20 @@ fn peers(ctx: &Context<'_>, name: &str, args: &[Rval]) -> FnResult {
     let ours = |host: &Str| *host == fq || *host == uq;
     let groups = hosts.chunks(size as usize);
     match name {
-        "peerleaders" => list(groups.filter_map(|group| group.first().cloned()).map(|host| if ours(&host) { "localhost".into() } else { host }).collect()),
+        "peerleaders" => list(
+            groups
+                .filter_map(|group| group.first().cloned())
+                .map(|host| if ours(&host) { "localhost".into() } else { host })
+                .collect(),
+        ),
         "peerleader" => {
             let group = hosts.chunks(size as usize).find(|group| group.iter().any(ours))?;
             let first = group.first()?;
             text(if ours(first) { "localhost".into() } else { Rc::clone(first) })
         }
         _ => {
-            let group = hosts.chunks(size as usize).find(|group| group.iter().any(ours)).unwrap_or(&[]);
+            let group =
+                hosts.chunks(size as usize).find(|group| group.iter().any(ours)).unwrap_or(&[]);
             list(group.iter().filter(|host| !ours(host)).cloned().collect())
         }
     }

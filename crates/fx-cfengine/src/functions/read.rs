@@ -63,11 +63,15 @@ fn read(ctx: &Context<'_>, file: &str, max: i64) -> Option<String> {
     match ctx.host().read(&path(file)) {
         Ok(mut bytes) => {
             if max > 0 && max != 999_999_999 && bytes.len() as i64 > max {
-                ctx.verbose(&format!("Truncating long file '{file}' in readfile() to max limit {max}"));
+                ctx.verbose(&format!(
+                    "Truncating long file '{file}' in readfile() to max limit {max}"
+                ));
                 bytes.truncate(max as usize);
             }
             // A file of one line is that line.
-            if bytes.last() == Some(&b'\n') && !bytes[..bytes.len() - 1].iter().any(|byte| matches!(byte, b'\n' | b'\r')) {
+            if bytes.last() == Some(&b'\n')
+                && !bytes[..bytes.len() - 1].iter().any(|byte| matches!(byte, b'\n' | b'\r'))
+            {
                 bytes.pop();
             }
             Some(decode(&bytes))
@@ -116,7 +120,9 @@ fn read_list(ctx: &Context<'_>, name: &str, args: &[Rval]) -> FnResult {
     let mut failed = false;
     for item in bad {
         let kind = if name == "readintlist" { "int" } else { "real" };
-        ctx.error(&format!("Presumed {kind} value '{item}' read from file '{file}' has no recognizable value"));
+        ctx.error(&format!(
+            "Presumed {kind} value '{item}' read from file '{file}' has no recognizable value"
+        ));
         failed = true;
     }
     if failed { None } else { list(items) }
@@ -145,7 +151,13 @@ fn split_without_blanks(source: &str, pattern: &str, max: i64) -> Vec<Str> {
     out
 }
 
-fn array(ctx: &mut Context<'_>, args: &[Rval], kind: DataType, by_line: bool, from_file: bool) -> FnResult {
+fn array(
+    ctx: &mut Context<'_>,
+    args: &[Rval],
+    kind: DataType,
+    by_line: bool,
+    from_file: bool,
+) -> FnResult {
     let name = arg(args, 0);
     let max = int_from(arg(args, 4))?;
     let size = int_from(arg(args, 5))?;
@@ -187,7 +199,11 @@ fn array(ctx: &mut Context<'_>, args: &[Rval], kind: DataType, by_line: bool, fr
                 _ => token,
             };
             let key = first.get_or_insert_with(|| Rc::clone(&converted));
-            let full = if by_line { format!("{base}[{lines}][{at}]") } else { format!("{base}[{key}][{at}]") };
+            let full = if by_line {
+                format!("{base}[{lines}][{at}]")
+            } else {
+                format!("{base}[{key}][{at}]")
+            };
             ctx.vars.put(&scope, &full, kind, Value::Scalar(converted), &tags);
         }
         lines += 1;
@@ -231,11 +247,17 @@ fn count(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
     regex::compile(arg(args, 0))?;
     let file = arg(args, 1);
     match ctx.host().read(&path(file)) {
-        Ok(bytes) => {
-            text(decode(&bytes).lines().filter(|line| regex::full(arg(args, 0), line)).count().to_string())
-        }
+        Ok(bytes) => text(
+            decode(&bytes)
+                .lines()
+                .filter(|line| regex::full(arg(args, 0), line))
+                .count()
+                .to_string(),
+        ),
         Err(error) => {
-            ctx.verbose(&format!("File '{file}' could not be read in countlinesmatching(). ({error})"));
+            ctx.verbose(&format!(
+                "File '{file}' could not be read in countlinesmatching(). ({error})"
+            ));
             text("0")
         }
     }
@@ -258,8 +280,15 @@ fn fields(ctx: &mut Context<'_>, args: &[Rval]) -> FnResult {
     let mut matching = 0;
     for line in source.lines().filter(|line| regex::full(pattern, line)) {
         if matching == 0 {
-            for (at, value) in string::split(line, arg(args, 2), 31, false).into_iter().enumerate() {
-                ctx.vars.put(&scope, &format!("{base}[{}]", at + 1), DataType::String, Value::Scalar(value), &tags);
+            for (at, value) in string::split(line, arg(args, 2), 31, false).into_iter().enumerate()
+            {
+                ctx.vars.put(
+                    &scope,
+                    &format!("{base}[{}]", at + 1),
+                    DataType::String,
+                    Value::Scalar(value),
+                    &tags,
+                );
             }
         }
         matching += 1;

@@ -58,7 +58,11 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
         }
         "lastnode" => {
             let separator = arg(args, 1);
-            text(if separator.is_empty() { first } else { first.rsplit(separator).next().unwrap_or(first) })
+            text(if separator.is_empty() {
+                first
+            } else {
+                first.rsplit(separator).next().unwrap_or(first)
+            })
         }
         "basename" => basename(first, arg(args, 1)),
         "dirname" => text(dirname(first)),
@@ -72,7 +76,9 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
             match mustache::render(first, &data) {
                 Some(rendered) => text(rendered),
                 None => {
-                    ctx.error(&format!("Broken Mustache template, could not render '{first:>20}'..."));
+                    ctx.error(&format!(
+                        "Broken Mustache template, could not render '{first:>20}'..."
+                    ));
                     None
                 }
             }
@@ -138,7 +144,10 @@ fn basename(source: &str, suffix: &str) -> FnResult {
         return text(if source.is_empty() { "" } else { "/" });
     }
     let base = trimmed.rsplit('/').next().unwrap_or(trimmed);
-    let cut = base.strip_suffix(suffix).filter(|rest| !rest.is_empty() && !suffix.is_empty()).unwrap_or(base);
+    let cut = base
+        .strip_suffix(suffix)
+        .filter(|rest| !rest.is_empty() && !suffix.is_empty())
+        .unwrap_or(base);
     text(cut)
 }
 
@@ -177,7 +186,9 @@ fn format(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
             rest = tail;
             continue;
         }
-        let Some(end) = rest[1..].find(|char: char| "diouxXeEfFgGaAcsCSpnm%".contains(char)).map(|at| at + 1) else {
+        let Some(end) =
+            rest[1..].find(|char: char| "diouxXeEfFgGaAcsCSpnm%".contains(char)).map(|at| at + 1)
+        else {
             break;
         };
         let spec = &rest[1..=end];
@@ -208,8 +219,10 @@ fn format(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
                 let shown = match ctx.lookup(&value_text, None, None).map(|found| found.value()) {
                     Some(Value::Data(json)) => json.compact(),
                     Some(Value::List(items)) => {
-                        let items: Vec<String> =
-                            items.iter().map(|item| format!("\"{}\"", item.replace('"', "\\\""))).collect();
+                        let items: Vec<String> = items
+                            .iter()
+                            .map(|item| format!("\"{}\"", item.replace('"', "\\\"")))
+                            .collect();
                         format!("{{ {} }}", items.join(", "))
                     }
                     _ => {
@@ -239,7 +252,11 @@ fn leading_int(text: &str) -> i64 {
 
 fn leading_real(text: &str) -> f64 {
     let text = text.trim_start();
-    (0..=text.len()).rev().filter(|end| text.is_char_boundary(*end)).find_map(|end| text[..end].parse().ok()).unwrap_or(0.0)
+    (0..=text.len())
+        .rev()
+        .filter(|end| text.is_char_boundary(*end))
+        .find_map(|end| text[..end].parse().ok())
+        .unwrap_or(0.0)
 }
 
 struct Flags {
@@ -339,7 +356,8 @@ fn replace(source: &str, pattern: &str, replacement: &str, options: &str) -> FnR
             _ => {}
         }
     }
-    let pattern = if prefix.is_empty() { pattern.to_owned() } else { format!("(?{prefix}){pattern}") };
+    let pattern =
+        if prefix.is_empty() { pattern.to_owned() } else { format!("(?{prefix}){pattern}") };
     let regex = regex::compile(&pattern)?;
     let bytes = encode(source);
     let mut out: Vec<u8> = Vec::new();
@@ -370,7 +388,12 @@ fn replace(source: &str, pattern: &str, replacement: &str, options: &str) -> FnR
 
 fn substitute(replacement: &str, found: &regex::Captures) -> String {
     let group = |name: &str| {
-        found.groups.iter().find(|(known, _)| &**known == name).map(|(_, text)| Rc::clone(text)).unwrap_or_default()
+        found
+            .groups
+            .iter()
+            .find(|(known, _)| &**known == name)
+            .map(|(_, text)| Rc::clone(text))
+            .unwrap_or_default()
     };
     let mut out = String::new();
     let mut chars = replacement.chars().peekable();
@@ -382,7 +405,9 @@ fn substitute(replacement: &str, found: &regex::Captures) -> String {
             }
             ('$', Some('+')) => {
                 chars.next();
-                out.push_str(&found.groups.last().map(|(_, text)| Rc::clone(text)).unwrap_or_default());
+                out.push_str(
+                    &found.groups.last().map(|(_, text)| Rc::clone(text)).unwrap_or_default(),
+                );
             }
             ('$', Some('&')) => {
                 chars.next();
@@ -398,7 +423,11 @@ fn extract(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
     let found = regex::captures(arg(args, 0), arg(args, 1));
     if name == "data_regextract" {
         let found = found?;
-        let object: Object = found.groups.iter().map(|(key, value)| (Rc::clone(key), Json::Str(Rc::clone(value)))).collect();
+        let object: Object = found
+            .groups
+            .iter()
+            .map(|(key, value)| (Rc::clone(key), Json::Str(Rc::clone(value))))
+            .collect();
         return container(Json::Object(object));
     }
     let Some(found) = found else { return truth(false) };
@@ -406,7 +435,13 @@ fn extract(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
     let Some(scope) = scope else { return None };
     let tags: Rc<[Str]> = Rc::from(["source=function".into(), "function=regextract".into()]);
     for (key, value) in &found.groups {
-        ctx.vars.put(&scope, &format!("{array}[{key}]"), DataType::String, Value::Scalar(Rc::clone(value)), &tags);
+        ctx.vars.put(
+            &scope,
+            &format!("{array}[{key}]"),
+            DataType::String,
+            Value::Scalar(Rc::clone(value)),
+            &tags,
+        );
     }
     truth(true)
 }

@@ -49,7 +49,9 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
             let users = ctx.host().users().ok()?;
             let kept = users
                 .into_iter()
-                .filter(|user| !names.contains(&&*user.name) && !ids.contains(&&*user.uid.to_string()))
+                .filter(|user| {
+                    !names.contains(&&*user.name) && !ids.contains(&&*user.uid.to_string())
+                })
                 .map(|user| user.name.into());
             list(kept.collect())
         }
@@ -61,15 +63,18 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
         }
         "findprocesses" => {
             let table = processes::table(ctx);
-            let found = table.iter().filter(|process| regex::full(first, &process.line)).map(|process| {
-                let mut object = Object::new();
-                object.insert("line".into(), Json::Str(Rc::from(process.line.as_str())));
-                object.insert("pid".into(), Json::Int(process.pid));
-                Json::Object(object)
-            });
+            let found =
+                table.iter().filter(|process| regex::full(first, &process.line)).map(|process| {
+                    let mut object = Object::new();
+                    object.insert("line".into(), Json::Str(Rc::from(process.line.as_str())));
+                    object.insert("pid".into(), Json::Int(process.pid));
+                    Json::Object(object)
+                });
             container(Json::Array(found.collect()))
         }
-        "packagesmatching" | "packageupdatesmatching" => crate::agent::promise::packages::matching(ctx, name, args),
+        "packagesmatching" | "packageupdatesmatching" => {
+            crate::agent::promise::packages::matching(ctx, name, args)
+        }
         "sysctlvalue" => {
             let file = format!("/proc/sys/{}", first.replace('.', "/"));
             text(decode(&ctx.host().read(&path(&file)).ok()?).trim_end().to_owned())

@@ -35,7 +35,8 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
 }
 
 fn numbers(args: &[Rval]) -> Option<Vec<i64>> {
-    let numbers: Vec<i64> = (0..6).map(|index| int_from(arg(args, index))).collect::<Option<_>>()?;
+    let numbers: Vec<i64> =
+        (0..6).map(|index| int_from(arg(args, index))).collect::<Option<_>>()?;
     Some(numbers)
 }
 

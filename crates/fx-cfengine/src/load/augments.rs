@@ -44,7 +44,9 @@ impl Context<'_> {
             return false;
         };
         let Json::Object(map) = &json else {
-            self.error(&format!("Invalid augments file contents in '{file}', must be a JSON object"));
+            self.error(&format!(
+                "Invalid augments file contents in '{file}', must be a JSON object"
+            ));
             return false;
         };
         log!(self, Verbose, "Loaded augments file '{file}', installing contents");
@@ -56,10 +58,19 @@ impl Context<'_> {
                 None | Some(Json::Null) => {}
                 Some(Json::Object(vars)) => {
                     for (name, value) in vars {
-                        self.put_augment(name, value, key == "variables", &file, tag, default_namespace, default_scope);
+                        self.put_augment(
+                            name,
+                            value,
+                            key == "variables",
+                            &file,
+                            tag,
+                            default_namespace,
+                            default_scope,
+                        );
                     }
                 }
-                Some(_) => self.error(&format!("Invalid augments {key} in '{file}', must be a JSON object")),
+                Some(_) => self
+                    .error(&format!("Invalid augments {key} in '{file}', must be a JSON object")),
             }
         }
         match map.get("classes") {
@@ -68,18 +79,31 @@ impl Context<'_> {
                 let classes = classes.clone();
                 self.put_augment_classes(&classes, &file, tag);
             }
-            Some(_) => self.error(&format!("Invalid augments classes in '{file}', must be a JSON object")),
+            Some(_) => {
+                self.error(&format!("Invalid augments classes in '{file}', must be a JSON object"))
+            }
         }
         if let Some(Json::Array(inputs)) = map.get("inputs") {
-            let items: Vec<Str> =
-                inputs.iter().filter_map(Json::primitive).map(|text| self.expand(&text, None, Some("this"))).collect();
+            let items: Vec<Str> = inputs
+                .iter()
+                .filter_map(Json::primitive)
+                .map(|text| self.expand(&text, None, Some("this")))
+                .collect();
             let tags: Rc<[Str]> = Rc::from([tag.into()]);
-            self.vars.put("def", "augments_inputs", DataType::StringList, Value::List(items.into()), &tags);
+            self.vars.put(
+                "def",
+                "augments_inputs",
+                DataType::StringList,
+                Value::List(items.into()),
+                &tags,
+            );
         }
         if let Some(Json::Array(more)) = map.get("augments") {
             for name in more.iter().filter_map(Json::primitive) {
                 if !self.load_augments_file(&name, depth + 1, false) {
-                    self.error(&format!("Could not load requested further augments from file '{name}'"));
+                    self.error(&format!(
+                        "Could not load requested further augments from file '{name}'"
+                    ));
                 }
             }
         }
@@ -124,11 +148,16 @@ impl Context<'_> {
         };
         let value = self.expand_json(value);
         let (kind, value) = match value {
-            Json::Array(items) if items.iter().all(|item| !item.is_container()) => {
-                (DataType::StringList, Value::List(items.iter().filter_map(Json::primitive).collect()))
+            Json::Array(items) if items.iter().all(|item| !item.is_container()) => (
+                DataType::StringList,
+                Value::List(items.iter().filter_map(Json::primitive).collect()),
+            ),
+            container @ (Json::Array(_) | Json::Object(_)) => {
+                (DataType::Data, Value::Data(Rc::new(container)))
             }
-            container @ (Json::Array(_) | Json::Object(_)) => (DataType::Data, Value::Data(Rc::new(container))),
-            primitive => (DataType::String, Value::Scalar(primitive.primitive().unwrap_or_default())),
+            primitive => {
+                (DataType::String, Value::Scalar(primitive.primitive().unwrap_or_default()))
+            }
         };
         let key = match (reference.namespace, reference.scope) {
             (namespace, Some(scope)) => scope_key(namespace.unwrap_or("default"), scope),
@@ -149,11 +178,17 @@ impl Context<'_> {
     fn expand_json(&self, json: &Json) -> Json {
         match json {
             Json::Str(text) => Json::Str(self.expand(text, None, Some("this"))),
-            Json::Array(items) => Json::Array(items.iter().map(|item| self.expand_json(item)).collect()),
+            Json::Array(items) => {
+                Json::Array(items.iter().map(|item| self.expand_json(item)).collect())
+            }
             Json::Object(map) => {
                 let mut out = Object::new();
                 for (key, value) in map {
-                    crate::json::put(&mut out, self.expand(key, None, Some("this")), self.expand_json(value));
+                    crate::json::put(
+                        &mut out,
+                        self.expand(key, None, Some("this")),
+                        self.expand_json(value),
+                    );
                 }
                 Json::Object(out)
             }
@@ -182,18 +217,27 @@ impl Context<'_> {
                     match (map.get("class_expressions"), map.get("regular_expressions")) {
                         (None, None) => {
                             if map.is_empty() || !tag.ends_with("cmdb") {
-                                self.error(&format!("Invalid augments class data for class '{name}' in '{file}'"));
+                                self.error(&format!(
+                                    "Invalid augments class data for class '{name}' in '{file}'"
+                                ));
                             }
                             false
                         }
                         (expressions, patterns) => {
-                            expressions.is_some_and(|list| texts(list).iter().any(|text| self.augment_class_holds(text)))
-                                || patterns.is_some_and(|list| texts(list).iter().any(|text| self.class_matches(text)))
+                            expressions.is_some_and(|list| {
+                                texts(list).iter().any(|text| self.augment_class_holds(text))
+                            }) || patterns.is_some_and(|list| {
+                                texts(list).iter().any(|text| self.class_matches(text))
+                            })
                         }
                     }
                 }
                 other => texts(other).iter().any(|text| {
-                    if text.ends_with("::") { self.augment_class_holds(text) } else { self.class_matches(text) }
+                    if text.ends_with("::") {
+                        self.augment_class_holds(text)
+                    } else {
+                        self.class_matches(text)
+                    }
                 }),
             };
             if holds {

@@ -27,9 +27,13 @@ pub(crate) fn partial(policy: &Policy) -> Vec<Problem> {
     let mut seen: FxHashSet<(&str, &str, &str)> = FxHashSet::default();
     for bundle in &policy.bundles {
         let head = &bundle.head;
-        let mut problem = |text: String| out.push(Problem { file: Rc::clone(&head.file), line: head.line, text });
+        let mut problem =
+            |text: String| out.push(Problem { file: Rc::clone(&head.file), line: head.line, text });
         if !seen.insert((&head.kind, &head.namespace, &head.name)) {
-            problem(format!("Duplicate definition of bundle {} with type {}", head.name, head.kind));
+            problem(format!(
+                "Duplicate definition of bundle {} with type {}",
+                head.name, head.kind
+            ));
         }
         if matches!(&*head.name, "sys" | "const" | "mon" | "edit" | "match" | "this") {
             problem(format!("Use of a reserved container name as a bundle name \"{}\"", head.name));
@@ -37,7 +41,8 @@ pub(crate) fn partial(policy: &Policy) -> Vec<Problem> {
     }
     let mut seen: FxHashSet<(&str, &str, &str)> = FxHashSet::default();
     for body in &policy.bodies {
-        let mut problem = |text: String| out.push(Problem { file: Rc::clone(&body.file), line: body.line, text });
+        let mut problem =
+            |text: String| out.push(Problem { file: Rc::clone(&body.file), line: body.line, text });
         if !seen.insert((&body.kind, &body.namespace, &body.name)) && &*body.kind != "file" {
             problem(format!("Duplicate definition of body {} with type {}", body.name, body.kind));
         }
@@ -66,7 +71,10 @@ fn check_promise(policy: &Policy, promise: &Promise, built_in: bool, out: &mut V
             out.push(problem_at(
                 promise,
                 promise.line,
-                format!("Promise type '{}' not supported by '{}' bundle type", promise.kind, promise.bundle.kind),
+                format!(
+                    "Promise type '{}' not supported by '{}' bundle type",
+                    promise.kind, promise.bundle.kind
+                ),
             ));
         }
         if promise.attribute("ifvarclass").is_some_and(|attribute| attribute.line > 0) {
@@ -81,7 +89,8 @@ fn check_promise(policy: &Policy, promise: &Promise, built_in: bool, out: &mut V
         }
         return;
     }
-    let numerical = !promise.promiser.is_empty() && promise.promiser.bytes().all(|byte| byte.is_ascii_digit());
+    let numerical =
+        !promise.promiser.is_empty() && promise.promiser.bytes().all(|byte| byte.is_ascii_digit());
     match &*promise.kind {
         "vars" => {
             if numerical {
@@ -92,7 +101,11 @@ fn check_promise(policy: &Policy, promise: &Promise, built_in: bool, out: &mut V
                 ));
             }
             if !valid_variable(&promise.promiser) {
-                out.push(problem_at(promise, promise.line, "Variable promise is using an invalid name".into()));
+                out.push(problem_at(
+                    promise,
+                    promise.line,
+                    "Variable promise is using an invalid name".into(),
+                ));
             }
             let mut declared: Option<&Str> = None;
             for attribute in &promise.attributes {
@@ -119,7 +132,9 @@ fn check_promise(policy: &Policy, promise: &Promise, built_in: bool, out: &mut V
             {
                 let (namespace, name) = split_qualified(&call.name);
                 let namespace = namespace.unwrap_or(&promise.bundle.namespace);
-                let callee = policy.bundle("agent", namespace, name).or_else(|| policy.bundle("common", namespace, name));
+                let callee = policy
+                    .bundle("agent", namespace, name)
+                    .or_else(|| policy.bundle("common", namespace, name));
                 if let Some(callee) = callee
                     && callee.head.args.len() != call.args.len()
                 {
@@ -146,8 +161,15 @@ fn valid_variable(name: &str) -> bool {
         return true;
     }
     let head = &name[..name.find('[').unwrap_or(name.len())];
-    !matches!(head, "promiser" | "handle" | "promise_filename" | "promise_dirname" | "promise_linenumber" | "this")
-        && !head.starts_with('.')
+    !matches!(
+        head,
+        "promiser"
+            | "handle"
+            | "promise_filename"
+            | "promise_dirname"
+            | "promise_linenumber"
+            | "this"
+    ) && !head.starts_with('.')
         && !head.ends_with('.')
         && !head.contains("..")
 }
@@ -161,7 +183,11 @@ fn duplicate_handles(policy: &Policy, out: &mut Vec<Problem>) {
         }
         match known.get(&**handle) {
             Some(other) if other.guard == promise.guard => {
-                out.push(problem_at(promise, promise.line, format!("Duplicate promise handle {handle} found")));
+                out.push(problem_at(
+                    promise,
+                    promise.line,
+                    format!("Duplicate promise handle {handle} found"),
+                ));
             }
             Some(_) => {}
             None => {
@@ -179,10 +205,13 @@ pub(crate) fn runnable(policy: &Policy, require_comments: bool) -> Vec<Problem> 
             out.push(problem_at(
                 promise,
                 promise.line,
-                "Promise is missing a comment attribute, and comments are required by policy".into(),
+                "Promise is missing a comment attribute, and comments are required by policy"
+                    .into(),
             ));
         }
-        let Some(own) = vocabulary::promise_type(&promise.bundle.kind, &promise.kind) else { continue };
+        let Some(own) = vocabulary::promise_type(&promise.bundle.kind, &promise.kind) else {
+            continue;
+        };
         for attribute in &promise.attributes {
             let body = vocabulary::promise_attribute(own, &attribute.name)
                 .is_some_and(|known| known.kind == vocabulary::Type::Body);
@@ -199,7 +228,10 @@ pub(crate) fn runnable(policy: &Policy, require_comments: bool) -> Vec<Problem> 
                 Some(namespace) => policy.body(&attribute.name, namespace, name).is_some(),
                 None => {
                     policy.body(&attribute.name, &promise.bundle.namespace, name).is_some()
-                        || policy.bodies.iter().any(|body| *body.kind == *attribute.name && &*body.name == name)
+                        || policy
+                            .bodies
+                            .iter()
+                            .any(|body| *body.kind == *attribute.name && &*body.name == name)
                 }
             };
             if !found {
@@ -256,11 +288,15 @@ fn check_expanded(ctx: &mut crate::eval::Context<'_>, expanded: &crate::eval::pr
                 .filter(|attribute| attribute.kind == vocabulary::Type::Body)
                 .filter_map(|attribute| vocabulary::body_type(attribute.name))
                 .chain(["classes", "action"].iter().filter_map(|body| vocabulary::body_type(body)))
-                .find_map(|attributes| attributes.iter().find(|attribute| attribute.name == &**name)),
+                .find_map(|attributes| {
+                    attributes.iter().find(|attribute| attribute.name == &**name)
+                }),
         };
         let Some(known) = known else { continue };
-        if matches!(known.kind, vocabulary::Type::Body | vocabulary::Type::Bundle | vocabulary::Type::Data)
-            || matches!(value, Rval::Call(_) | Rval::Data(_) | Rval::List(_) | Rval::None)
+        if matches!(
+            known.kind,
+            vocabulary::Type::Body | vocabulary::Type::Bundle | vocabulary::Type::Data
+        ) || matches!(value, Rval::Call(_) | Rval::Data(_) | Rval::List(_) | Rval::None)
         {
             continue;
         }

@@ -49,12 +49,14 @@ impl Context<'_> {
     fn put_control_variable(&mut self, scope: &Str, name: &Str, value: &Rval) {
         let (kind, value) = match value {
             Rval::Scalar(text) => (DataType::String, Value::Scalar(Rc::clone(text))),
-            Rval::List(items) => {
-                (DataType::StringList, Value::List(items.iter().filter_map(|item| item.as_scalar().cloned()).collect()))
-            }
+            Rval::List(items) => (
+                DataType::StringList,
+                Value::List(items.iter().filter_map(|item| item.as_scalar().cloned()).collect()),
+            ),
             _ => return,
         };
-        let variable = Variable { kind, value, tags: Rc::from(["source=promise".into()]), comment: None };
+        let variable =
+            Variable { kind, value, tags: Rc::from(["source=promise".into()]), comment: None };
         self.vars.scope_mut(scope).put(Rc::clone(name), variable);
     }
 
@@ -90,7 +92,8 @@ impl Context<'_> {
             }
             ("common", "package_inventory") => {
                 if let Rval::List(items) = &value {
-                    self.control.package_inventory = items.iter().filter_map(|item| item.as_scalar().cloned()).collect();
+                    self.control.package_inventory =
+                        items.iter().filter_map(|item| item.as_scalar().cloned()).collect();
                 }
             }
             ("common", "package_module") => self.control.package_module = text,
@@ -108,7 +111,9 @@ impl Context<'_> {
     fn apply_agent_control(&mut self, name: &str, value: &Rval) {
         let list = || -> Vec<Str> {
             match value {
-                Rval::List(items) => items.iter().filter_map(|item| item.as_scalar().cloned()).collect(),
+                Rval::List(items) => {
+                    items.iter().filter_map(|item| item.as_scalar().cloned()).collect()
+                }
                 Rval::Scalar(text) => vec![Rc::clone(text)],
                 _ => Vec::new(),
             }
@@ -117,7 +122,8 @@ impl Context<'_> {
             "abortclasses" => self.control.abort_classes = list(),
             "abortbundleclasses" => self.control.abort_bundle_classes = list(),
             "select_end_match_eof" => {
-                self.control.select_end_match_eof = value.as_scalar().and_then(|text| bool_from(text)).unwrap_or(false);
+                self.control.select_end_match_eof =
+                    value.as_scalar().and_then(|text| bool_from(text)).unwrap_or(false);
             }
             _ => {}
         }
@@ -129,7 +135,12 @@ impl Context<'_> {
             let tags: Rc<[Str]> = Rc::from(["source=environment".into()]);
             for class in items.iter().filter_map(|item| item.as_scalar()) {
                 log!(self, Verbose, "C:     +  Global class: {class}");
-                self.put_class(class, crate::eval::classes::ClassScope::Namespace, Rc::clone(&tags), None);
+                self.put_class(
+                    class,
+                    crate::eval::classes::ClassScope::Namespace,
+                    Rc::clone(&tags),
+                    None,
+                );
             }
         }
         if let Some(text) = self.control.agent.get("dryrun").and_then(Rval::as_scalar)
@@ -138,7 +149,8 @@ impl Context<'_> {
             self.config.dry_run = true;
         }
         let wanted = |ctx: &Context<'_>, name: &str| {
-            ctx.control.agent.get(name).and_then(Rval::as_scalar).and_then(|text| bool_from(text)) == Some(true)
+            ctx.control.agent.get(name).and_then(Rval::as_scalar).and_then(|text| bool_from(text))
+                == Some(true)
         };
         if wanted(self, "inform") {
             self.config.level = self.config.level.max(fx_engine::Level::Info);
@@ -198,7 +210,9 @@ pub(crate) fn policy_from_json(json: &Json, file: &str) -> Option<Policy> {
     let mut policy = Policy::default();
     let text = |json: &Json, name: &str| json.select(&[name]).and_then(Json::primitive);
     let names = |json: &Json, name: &str| -> Vec<Str> {
-        json.select(&[name]).map(|list| list.values().filter_map(Json::primitive).collect()).unwrap_or_default()
+        json.select(&[name])
+            .map(|list| list.values().filter_map(Json::primitive).collect())
+            .unwrap_or_default()
     };
     for bundle in json.select(&["bundles"])?.values() {
         let namespace = text(bundle, "namespace").unwrap_or_else(|| "default".into());
@@ -221,7 +235,9 @@ pub(crate) fn policy_from_json(json: &Json, file: &str) -> Option<Policy> {
                 let guard = text(context, "name").unwrap_or_else(|| "any".into());
                 for promise in context.select(&["promises"]).into_iter().flat_map(Json::values) {
                     let mut attributes = Vec::new();
-                    for attribute in promise.select(&["attributes"]).into_iter().flat_map(Json::values) {
+                    for attribute in
+                        promise.select(&["attributes"]).into_iter().flat_map(Json::values)
+                    {
                         let (value, bare) = rval_from_json(attribute.select(&["rval"])?);
                         attributes.push(crate::policy::Attribute {
                             name: text(attribute, "lval")?,
@@ -284,12 +300,21 @@ fn rval_from_json(json: &Json) -> (Rval, bool) {
     let value = json.select(&["value"]);
     match &*kind {
         "list" => {
-            let items = value.into_iter().flat_map(Json::values).map(|item| rval_from_json(item).0).collect();
+            let items = value
+                .into_iter()
+                .flat_map(Json::values)
+                .map(|item| rval_from_json(item).0)
+                .collect();
             (Rval::List(items), false)
         }
         "functionCall" => {
             let name = json.select(&["name"]).and_then(Json::primitive).unwrap_or_default();
-            let args = json.select(&["arguments"]).into_iter().flat_map(Json::values).map(|arg| rval_from_json(arg).0).collect();
+            let args = json
+                .select(&["arguments"])
+                .into_iter()
+                .flat_map(Json::values)
+                .map(|arg| rval_from_json(arg).0)
+                .collect();
             (Rval::Call(Rc::new(crate::policy::Call { name, args })), false)
         }
         kind => {

@@ -11,7 +11,9 @@ use fx_source::{Diagnostic, SourceFile, Span};
 
 use crate::eval::expr;
 use crate::json::Json;
-use crate::policy::{Attribute, Body, Bundle, Call, Head, Policy, Promise, Rval, Section, scope_key};
+use crate::policy::{
+    Attribute, Body, Bundle, Call, Head, Policy, Promise, Rval, Section, scope_key,
+};
 use crate::text::{Str, has_variable, naked};
 use crate::vocabulary::{self, Mismatch, Status, check_value};
 
@@ -63,7 +65,8 @@ impl Lowering<'_> {
     }
 
     fn relevant(&self, kind: &str) -> bool {
-        self.component == Component::Promises || matches!(kind, "agent" | "common" | "edit_line" | "edit_xml")
+        self.component == Component::Promises
+            || matches!(kind, "agent" | "common" | "edit_line" | "edit_xml")
     }
 
     fn bundle(&mut self, bundle: ast::Bundle) -> Option<Bundle> {
@@ -95,7 +98,9 @@ impl Lowering<'_> {
                 .collect();
             match sections.iter_mut().find(|known| known.kind == promise_kind) {
                 Some(known) => known.promises.extend(promises),
-                None => sections.push(Section { kind: promise_kind, built_in: own.is_some(), promises }),
+                None => {
+                    sections.push(Section { kind: promise_kind, built_in: own.is_some(), promises })
+                }
             }
         }
         relevant.then_some(Bundle { head, sections })
@@ -172,18 +177,27 @@ impl Lowering<'_> {
             };
             match known.status {
                 Status::Removed => {
-                    self.warn(attribute.name.span, format!("Removed constraint '{name}' in promise type '{kind}'"));
+                    self.warn(
+                        attribute.name.span,
+                        format!("Removed constraint '{name}' in promise type '{kind}'"),
+                    );
                     return None;
                 }
                 Status::Deprecated => {
-                    self.warn(attribute.name.span, format!("Deprecated constraint '{name}' in promise type '{kind}'"));
+                    self.warn(
+                        attribute.name.span,
+                        format!("Deprecated constraint '{name}' in promise type '{kind}'"),
+                    );
                 }
                 Status::Normal => {}
             }
             match known.kind {
                 vocabulary::Type::Body => {
                     if matches!(attribute.value.kind, ast::RvalKind::Quoted(_)) {
-                        self.error(span, "An rvalue is quoted, but we expect an unquoted body identifier");
+                        self.error(
+                            span,
+                            "An rvalue is quoted, but we expect an unquoted body identifier",
+                        );
                     }
                 }
                 vocabulary::Type::Bundle => {}
@@ -269,7 +283,10 @@ impl Lowering<'_> {
                 );
             }
             if vocabulary::is_built_in(&name) {
-                self.error(settings.name.span, format!("'{name}' promises are built in and cannot be custom"));
+                self.error(
+                    settings.name.span,
+                    format!("'{name}' promises are built in and cannot be custom"),
+                );
             }
         }
         let known = if promise { Some(PROMISE_BLOCK) } else { vocabulary::body_type(&kind) };
@@ -306,10 +323,13 @@ impl Lowering<'_> {
                         if found.status == Status::Deprecated {
                             self.warn(
                                 attribute.name.span,
-                                format!("Deprecated constraint '{attr_name}' in body type '{kind}'"),
+                                format!(
+                                    "Deprecated constraint '{attr_name}' in body type '{kind}'"
+                                ),
                             );
                         }
-                        if !matches!(found.kind, vocabulary::Type::Body | vocabulary::Type::Bundle) {
+                        if !matches!(found.kind, vocabulary::Type::Body | vocabulary::Type::Bundle)
+                        {
                             self.check(span, &attr_name, &value, found.kind, found.range);
                         }
                     }
@@ -323,7 +343,10 @@ impl Lowering<'_> {
                 }
                 Some(ast::Guard::Variable(guard)) => {
                     let text = &guard.text;
-                    self.error(span, format!("Body attributes can't be put under a variable class '{text}'"));
+                    self.error(
+                        span,
+                        format!("Body attributes can't be put under a variable class '{text}'"),
+                    );
                     None
                 }
             };
@@ -370,11 +393,16 @@ pub(crate) fn append(attributes: &mut Vec<Attribute>, new: Attribute) {
         return;
     };
     let joined = match (&old.value, &new.value) {
-        (Rval::Scalar(first), Rval::Scalar(second)) if matches!(&*new.name, "ifvarclass" | "if") => {
+        (Rval::Scalar(first), Rval::Scalar(second))
+            if matches!(&*new.name, "ifvarclass" | "if") =>
+        {
             Some(Rval::Scalar(format!("({first}).({second})").into()))
         }
         (first, Rval::Call(_)) if matches!(&*new.name, "ifvarclass" | "if") => {
-            Some(Rval::Call(Rc::new(Call { name: "and".into(), args: vec![first.clone(), new.value.clone()] })))
+            Some(Rval::Call(Rc::new(Call {
+                name: "and".into(),
+                args: vec![first.clone(), new.value.clone()],
+            })))
         }
         _ => None,
     };
@@ -388,8 +416,12 @@ pub(crate) fn append(attributes: &mut Vec<Attribute>, new: Attribute) {
 pub(crate) fn lower_rval(rval: &ast::Rval) -> (Rval, bool) {
     match &rval.kind {
         ast::RvalKind::Bare(text) => (Rval::Scalar(Rc::clone(text)), true),
-        ast::RvalKind::Quoted(text) | ast::RvalKind::Naked(text) => (Rval::Scalar(Rc::clone(text)), false),
-        ast::RvalKind::List(items) => (Rval::List(items.iter().map(|item| lower_rval(item).0).collect()), false),
+        ast::RvalKind::Quoted(text) | ast::RvalKind::Naked(text) => {
+            (Rval::Scalar(Rc::clone(text)), false)
+        }
+        ast::RvalKind::List(items) => {
+            (Rval::List(items.iter().map(|item| lower_rval(item).0).collect()), false)
+        }
         ast::RvalKind::Call { name, args } => {
             let args = args.iter().map(|arg| lower_rval(arg).0).collect();
             (Rval::Call(Rc::new(Call { name: Rc::clone(name), args })), false)
@@ -401,7 +433,10 @@ pub(crate) fn lower_rval(rval: &ast::Rval) -> (Rval, bool) {
 fn lower_data(value: Rval) -> Rval {
     let Rval::Scalar(text) = &value else { return value };
     if let Some(inner) = naked(text, b'@') {
-        return Rval::Call(Rc::new(Call { name: "mergedata".into(), args: vec![Rval::scalar(inner)] }));
+        return Rval::Call(Rc::new(Call {
+            name: "mergedata".into(),
+            args: vec![Rval::scalar(inner)],
+        }));
     }
     let yaml = text.len() > 3 && text.starts_with("---");
     if !text.contains("$(") && !text.contains("${") {

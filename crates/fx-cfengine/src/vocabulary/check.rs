@@ -38,7 +38,9 @@ impl Mismatch {
             Mismatch::RangeBracketed => {
                 "Real range specification should not be enclosed in brackets - just 'a,b'"
             }
-            Mismatch::RangeMultiple => "Range format specifier should be of form 'a,b'' but got multiple items",
+            Mismatch::RangeMultiple => {
+                "Range format specifier should be of form 'a,b'' but got multiple items"
+            }
             Mismatch::GotScalar => "Attempted to give a scalar to a non-scalar type",
             Mismatch::GotList => "Attempted to give a list to a non-list type",
             Mismatch::GotNull => "Attempted to give a value of type null",
@@ -65,7 +67,13 @@ const BUNDLE_CALLS: &[&str] =
 const ABSOLUTE_PATH: &str = "\"?(/.*)";
 
 /// Checks a value. `inside` is true for elements of a list.
-pub(crate) fn check_value(name: &str, value: &Rval, kind: Type, range: &str, inside: bool) -> Result<(), Mismatch> {
+pub(crate) fn check_value(
+    name: &str,
+    value: &Rval,
+    kind: Type,
+    range: &str,
+    inside: bool,
+) -> Result<(), Mismatch> {
     match value {
         Rval::Scalar(_) if kind.is_list() && !inside => return Err(Mismatch::GotScalar),
         Rval::List(items) => {
@@ -190,7 +198,11 @@ fn check_option(text: &str, range: &str) -> Result<(), Mismatch> {
     if naked(text, b'@').is_some() || naked(text, b'$').is_some() || has_variable(text) {
         return Err(Mismatch::Unexpanded);
     }
-    if range.split(',').any(|option| option == text) { Ok(()) } else { Err(Mismatch::OptionOutOfRange) }
+    if range.split(',').any(|option| option == text) {
+        Ok(())
+    } else {
+        Err(Mismatch::OptionOutOfRange)
+    }
 }
 
 fn check_range(text: &str, valid: impl Fn(&str) -> bool) -> Result<(), Mismatch> {

@@ -35,7 +35,8 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
     }
     let valid = expr::parse_prefix(&name).is_some_and(|(_, length)| length == name.len());
     if !valid {
-        let text = format!("Attempted to name a class '{name}', which is an illegal class identifier");
+        let text =
+            format!("Attempted to name a class '{name}', which is an illegal class identifier");
         return ctx.settle(Level::Error, Outcome::Failed, promise, &text);
     }
     let mut tags: Vec<Str> = vec!["source=promise".into()];
@@ -65,7 +66,8 @@ fn holds(ctx: &mut Context<'_>, promise: &Rc<Expanded>, kind: &str, value: &Rval
     let value = match value {
         Rval::Call(call) => ctx.call(call).unwrap_or_else(|| value.clone()),
         Rval::List(items) => {
-            let items: Vec<Rval> = items.iter().map(|item| ctx.evaluate(item, None, Some("this"), true)).collect();
+            let items: Vec<Rval> =
+                items.iter().map(|item| ctx.evaluate(item, None, Some("this"), true)).collect();
             Rval::List(items.into())
         }
         Rval::Scalar(text) => Rval::Scalar(ctx.expand(text, None, Some("this"))),
@@ -114,7 +116,9 @@ fn select(ctx: &mut Context<'_>, items: &[Rval]) -> bool {
     if texts.len() == 1 && texts[0].starts_with('@') && naked(&texts[0], b'@').is_some() {
         return false;
     }
-    let sys = |name: &str| ctx.vars.get("sys", name).and_then(crate::eval::vars::Found::scalar).unwrap_or_default();
+    let sys = |name: &str| {
+        ctx.vars.get("sys", name).and_then(crate::eval::vars::Found::scalar).unwrap_or_default()
+    };
     let splay = format!("{}+{}+{}", sys("fqhost"), sys("ipv4"), ctx.host().euid());
     let chosen = &texts[string_hash(&splay) as usize % texts.len()];
     if is_expandable(chosen) {
@@ -139,8 +143,11 @@ pub(crate) fn string_hash(text: &str) -> u32 {
 }
 
 fn distribute(ctx: &mut Context<'_>, promise: &Rc<Expanded>, items: &[Rval]) -> bool {
-    let weights: Vec<i64> =
-        items.iter().filter_map(|item| item.as_scalar()).map(|text| int_from(text).unwrap_or(-1)).collect();
+    let weights: Vec<i64> = items
+        .iter()
+        .filter_map(|item| item.as_scalar())
+        .map(|text| int_from(text).unwrap_or(-1))
+        .collect();
     if weights.iter().any(|weight| *weight < 0) {
         ctx.error("Negative integer in class distribution");
         return false;
@@ -161,7 +168,11 @@ fn distribute(ctx: &mut Context<'_>, promise: &Rc<Expanded>, items: &[Rval]) -> 
         })
         .copied()
         .unwrap_or(weights[0]);
-    let scope = if &*promise.promise.bundle.kind == "common" { ClassScope::Namespace } else { ClassScope::Bundle };
+    let scope = if &*promise.promise.bundle.kind == "common" {
+        ClassScope::Namespace
+    } else {
+        ClassScope::Bundle
+    };
     let tags: Rc<[Str]> = Rc::from(["source=promise".into()]);
     ctx.put_class(&format!("{}_{chosen}", promise.promiser), scope, tags, None);
     true

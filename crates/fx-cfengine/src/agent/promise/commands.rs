@@ -36,7 +36,12 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
     let shell = uses_shell(promise);
     if (arg0.starts_with('/') || !shell) && !is_executable(ctx, &arg0) {
         if promise.promiser.contains(' ') {
-            log!(ctx, Verbose, "Paths with spaces must be inside escaped quoutes (e.g. \\\"{}\\\")", promise.promiser);
+            log!(
+                ctx,
+                Verbose,
+                "Paths with spaces must be inside escaped quoutes (e.g. \\\"{}\\\")",
+                promise.promiser
+            );
         }
         let text = format!("'{}' promises to be executable but isn't", promise.promiser);
         return ctx.settle(Level::Error, Outcome::Failed, promise, &text);
@@ -45,16 +50,23 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
     let level = if promise.bool("inform").unwrap_or(true) { Level::Info } else { Level::Verbose };
     let owner = promise.scalar("exec_owner").and_then(|name| user_id(ctx, name));
     let group = promise.scalar("exec_group").and_then(|name| group_id(ctx, name));
-    let shown_timeout = timeout.map_or_else(|| "no timeout".to_owned(), |seconds| format!("timeout={seconds}s"));
+    let shown_timeout =
+        timeout.map_or_else(|| "no timeout".to_owned(), |seconds| format!("timeout={seconds}s"));
     let shown_owner = owner.map(|id| format!(",uid={id}")).unwrap_or_default();
     let shown_group = group.map(|id| format!(",gid={id}")).unwrap_or_default();
     ctx.log(level, &format!("Executing '{shown_timeout}{shown_owner}{shown_group}' ... '{line}'"));
     match ctx.action(promise) {
         Action::DryRun => {
-            return ctx.settle(Level::Warning, Outcome::Warn, promise, &format!("Would execute script '{line}'"));
+            return ctx.settle(
+                Level::Warning,
+                Outcome::Warn,
+                promise,
+                &format!("Would execute script '{line}'"),
+            );
         }
         Action::Warn => {
-            let text = format!("Command '{line}' needs to be executed, but only warning was promised");
+            let text =
+                format!("Command '{line}' needs to be executed, but only warning was promised");
             return ctx.settle(Level::Warning, Outcome::Warn, promise, &text);
         }
         Action::Fix => {}
@@ -67,7 +79,9 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
     spec.merge_stderr = true;
     spec.cwd = promise.scalar("chdir").map(|dir| path(dir));
     spec.chroot = promise.scalar("chroot").map(|dir| path(dir));
-    spec.umask = Some(promise.scalar("umask").and_then(|text| u32::from_str_radix(text, 8).ok()).unwrap_or(0o77));
+    spec.umask = Some(
+        promise.scalar("umask").and_then(|text| u32::from_str_radix(text, 8).ok()).unwrap_or(0o77),
+    );
     spec.uid = owner;
     spec.gid = group;
     spec.timeout = timeout.map(|seconds| Duration::from_secs(seconds.max(1) as u64));
@@ -111,11 +125,15 @@ fn execute(ctx: &mut Context<'_>, promise: &Rc<Expanded>, line: &str, spec: &Spe
         }
     }
     let outcome = match ended.exit {
-        Exit::TimedOut => {
-            ctx.settle(Level::Error, Outcome::TimedOut, promise, &format!("Command '{line}' timed out"))
-        }
+        Exit::TimedOut => ctx.settle(
+            Level::Error,
+            Outcome::TimedOut,
+            promise,
+            &format!("Command '{line}' timed out"),
+        ),
         Exit::Signal(_) | Exit::Cancelled => {
-            let text = format!("Finished script '{}' - failed (abnormal termination)", promise.promiser);
+            let text =
+                format!("Finished script '{}' - failed (abnormal termination)", promise.promiser);
             ctx.settle(Level::Error, Outcome::Failed, promise, &text)
         }
         Exit::Code(code) => judge(ctx, promise, code, &promise.promiser.clone()),
@@ -128,20 +146,29 @@ fn execute(ctx: &mut Context<'_>, promise: &Rc<Expanded>, line: &str, spec: &Spe
 }
 
 /// The outcome an exit code stands for, by the lists of the classes body or by default.
-pub(crate) fn judge(ctx: &mut Context<'_>, promise: &Rc<Expanded>, code: i32, name: &str) -> Outcome {
+pub(crate) fn judge(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    code: i32,
+    name: &str,
+) -> Outcome {
     let listed = ["kept_returncodes", "repaired_returncodes", "failed_returncodes"];
     if !listed.iter().any(|list| promise.has(list)) {
         if code == 0 {
             let text = format!("Finished command related to promiser '{name}' -- succeeded");
             return ctx.settle(Level::Verbose, Outcome::Repaired, promise, &text);
         }
-        let text = format!("Finished command related to promiser '{name}' -- an error occurred, returned {code}");
+        let text = format!(
+            "Finished command related to promiser '{name}' -- an error occurred, returned {code}"
+        );
         return ctx.settle(Level::Error, Outcome::Failed, promise, &text);
     }
     let quiet = &*promise.promise.kind == "commands" && promise.bool("inform") == Some(false);
     let level = if quiet { Level::Verbose } else { Level::Info };
     let shown = code.to_string();
-    let contains = |list: &str| promise.list(list).is_some_and(|codes| codes.iter().any(|known| **known == *shown));
+    let contains = |list: &str| {
+        promise.list(list).is_some_and(|codes| codes.iter().any(|known| **known == *shown))
+    };
     let mut result = Outcome::Kept;
     let mut matched = false;
     let start = format!("Command related to promiser '{name}' returned code '{code}'");
@@ -150,17 +177,28 @@ pub(crate) fn judge(ctx: &mut Context<'_>, promise: &Rc<Expanded>, code: i32, na
         matched = true;
     }
     if contains("repaired_returncodes") {
-        let outcome = ctx.settle(level, Outcome::Repaired, promise, &format!("{start} defined as promise repaired"));
+        let outcome = ctx.settle(
+            level,
+            Outcome::Repaired,
+            promise,
+            &format!("{start} defined as promise repaired"),
+        );
         result = result.merge(outcome);
         matched = true;
     }
     if contains("failed_returncodes") {
-        let outcome = ctx.settle(Level::Error, Outcome::Failed, promise, &format!("{start} defined as promise failed"));
+        let outcome = ctx.settle(
+            Level::Error,
+            Outcome::Failed,
+            promise,
+            &format!("{start} defined as promise failed"),
+        );
         result = result.merge(outcome);
         matched = true;
     }
     if !matched {
-        let text = format!("{start} not defined as promise kept, not kept or repaired; setting to failed");
+        let text =
+            format!("{start} not defined as promise kept, not kept or repaired; setting to failed");
         result = result.merge(ctx.settle(level, Outcome::Failed, promise, &text));
     }
     result
@@ -168,7 +206,9 @@ pub(crate) fn judge(ctx: &mut Context<'_>, promise: &Rc<Expanded>, code: i32, na
 
 /// Whether the contain body asks for a shell.
 fn uses_shell(promise: &Expanded) -> bool {
-    promise.scalar("useshell").is_some_and(|word| matches!(&**word, "useshell" | "true" | "yes" | "on"))
+    promise
+        .scalar("useshell")
+        .is_some_and(|word| matches!(&**word, "useshell" | "true" | "yes" | "on"))
 }
 
 /// A command line as a program to start: through a shell, or split at blanks and quotes.

@@ -8,8 +8,8 @@ use fx_host::{Child, Spec};
 
 use crate::eval::classes::ClassScope;
 use crate::eval::promise::Expanded;
-use crate::eval::{Context, log};
 use crate::eval::value::Value;
+use crate::eval::{Context, log};
 use crate::json::{Json, Object};
 use crate::outcome::Outcome;
 use crate::policy::Rval;
@@ -45,7 +45,14 @@ struct Counts {
 fn agent_side(name: &str) -> bool {
     matches!(
         name,
-        "if" | "ifvarclass" | "unless" | "depends_on" | "with" | "meta" | "action" | "action_name" | "log_level"
+        "if" | "ifvarclass"
+            | "unless"
+            | "depends_on"
+            | "with"
+            | "meta"
+            | "action"
+            | "action_name"
+            | "log_level"
     ) || classes_attribute(name)
 }
 
@@ -79,7 +86,12 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
         return Outcome::Failed;
     };
     let value = |name: &str| {
-        let text = block.attributes.iter().rfind(|attribute| &*attribute.name == name)?.value.as_scalar()?;
+        let text = block
+            .attributes
+            .iter()
+            .rfind(|attribute| &*attribute.name == name)?
+            .value
+            .as_scalar()?;
         Some(ctx.expand(text, None, None).to_string())
     };
     let interpreter = value("interpreter");
@@ -112,7 +124,10 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
     };
     let mut valid = resolved(ctx, promise, ctx.agent.custom.modules[index].json);
     if !valid && ctx.last_pass() {
-        ctx.error(&format!("{kind} promise with promiser '{}' has unresolved/unexpanded variables", promise.promiser));
+        ctx.error(&format!(
+            "{kind} promise with promiser '{}' has unresolved/unexpanded variables",
+            promise.promiser
+        ));
     }
     if !valid && !ctx.last_pass() {
         return Outcome::Skipped;
@@ -133,7 +148,12 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
     let outcome = if valid {
         evaluate(ctx, &mut module, promise)
     } else {
-        log!(ctx, Verbose, "{kind} promise with promiser '{}' will be skipped because it failed validation", promise.promiser);
+        log!(
+            ctx,
+            Verbose,
+            "{kind} promise with promiser '{}' will be skipped because it failed validation",
+            promise.promiser
+        );
         ctx.settle_quietly(Outcome::Failed, promise)
     };
     ctx.agent.custom.modules.push(module);
@@ -141,10 +161,13 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
 }
 
 fn start(ctx: &Context<'_>, interpreter: Option<String>, file: &str) -> Option<Module> {
-    let executable = |name: &str| ctx.host().stat(&path(name)).is_ok_and(|meta| meta.mode & 0o111 != 0);
+    let executable =
+        |name: &str| ctx.host().stat(&path(name)).is_ok_and(|meta| meta.mode & 0o111 != 0);
     match &interpreter {
         Some(interpreter) if !executable(interpreter) => {
-            ctx.error(&format!("Promise module interpreter '{interpreter}' is not an executable file"));
+            ctx.error(&format!(
+                "Promise module interpreter '{interpreter}' is not an executable file"
+            ));
             return None;
         }
         None if !executable(file) => {
@@ -226,7 +249,11 @@ fn resolved(ctx: &Context<'_>, promise: &Expanded, json: bool) -> bool {
         }
         match value {
             Rval::Scalar(text) => !has_variable(text) || container_of(ctx, text).is_some(),
-            Rval::List(items) => json && items.iter().all(|item| item.as_scalar().is_some_and(|text| !has_variable(text))),
+            Rval::List(items) => {
+                json && items
+                    .iter()
+                    .all(|item| item.as_scalar().is_some_and(|text| !has_variable(text)))
+            }
             Rval::Data(data) => json && !open(data),
             _ => false,
         }
@@ -272,7 +299,9 @@ fn request(ctx: &Context<'_>, promise: &Expanded, operation: &str) -> Object {
         }
         let json = match value {
             _ if whole_run && &**name == "action_policy" => Json::str("warn"),
-            Rval::Scalar(text) => container_of(ctx, text).unwrap_or_else(|| Json::Str(Rc::clone(text))),
+            Rval::Scalar(text) => {
+                container_of(ctx, text).unwrap_or_else(|| Json::Str(Rc::clone(text)))
+            }
             Rval::List(_) | Rval::Data(_) => crate::functions::rval_to_json(value),
             _ => continue,
         };
@@ -296,10 +325,15 @@ fn send(module: &mut Module, message: &Object) -> bool {
             match value {
                 Json::Object(attributes) => {
                     for (name, value) in attributes {
-                        text.push_str(&format!("attribute_{name}={}\n", value.primitive().unwrap_or_default()));
+                        text.push_str(&format!(
+                            "attribute_{name}={}\n",
+                            value.primitive().unwrap_or_default()
+                        ));
                     }
                 }
-                value => text.push_str(&format!("{key}={}\n", value.primitive().unwrap_or_default())),
+                value => {
+                    text.push_str(&format!("{key}={}\n", value.primitive().unwrap_or_default()))
+                }
             }
         }
         text.push('\n');
@@ -359,7 +393,9 @@ fn receive(ctx: &Context<'_>, module: &mut Module, counts: &mut Counts) -> Optio
                     return None;
                 }
             }
-        } else if let (Some((key, value)), Some(response)) = (line.split_once('='), response.as_mut()) {
+        } else if let (Some((key, value)), Some(response)) =
+            (line.split_once('='), response.as_mut())
+        {
             let value = if key == "result_classes" {
                 Json::Array(value.split(',').map(Json::str).collect())
             } else {
@@ -381,7 +417,8 @@ fn receive(ctx: &Context<'_>, module: &mut Module, counts: &mut Counts) -> Optio
         && let Some(Json::Array(messages)) = response.get("log")
     {
         for entry in messages {
-            let text = |name: &str| entry.select(&[name]).and_then(Json::primitive).unwrap_or_default();
+            let text =
+                |name: &str| entry.select(&[name]).and_then(Json::primitive).unwrap_or_default();
             module_log(ctx, &text("level"), &text("message"), counts);
         }
     }
@@ -402,10 +439,16 @@ fn validate(ctx: &Context<'_>, module: &mut Module, promise: &Expanded) -> bool 
         return false;
     }
     let Some(response) = receive(ctx, module, &mut counts) else { return false };
-    let valid = response.get("result").and_then(Json::primitive).is_some_and(|result| &*result == "valid");
+    let valid =
+        response.get("result").and_then(Json::primitive).is_some_and(|result| &*result == "valid");
     if !valid {
         let place = format!("({}:{})", promise.promise.bundle.file, promise.promise.line);
-        log!(ctx, Verbose, "{kind} promise with promiser '{}' failed validation {place}", promise.promiser);
+        log!(
+            ctx,
+            Verbose,
+            "{kind} promise with promiser '{}' failed validation {place}",
+            promise.promiser
+        );
         if counts.error == 0 && counts.critical == 0 {
             critical(
                 ctx,
@@ -436,44 +479,78 @@ fn evaluate(ctx: &mut Context<'_>, module: &mut Module, promise: &Rc<Expanded>) 
     let place = format!("({}:{})", promise.promise.bundle.file, promise.promise.line);
     let dry = dry(ctx, promise);
     if dry && counts.info > 0 {
-        critical(ctx, &format!("Bug in promise module - 'info:' log messages reported for {kind} promise with promiser '{name}' {place} while making changes on the system disabled"));
+        critical(
+            ctx,
+            &format!(
+                "Bug in promise module - 'info:' log messages reported for {kind} promise with promiser '{name}' {place} while making changes on the system disabled"
+            ),
+        );
     }
     match response.get("result").and_then(Json::primitive).as_deref() {
         None => {
-            let text = format!("Promise module did not return a result for promise evaluation ({kind} promise, promiser: '{name}' module: '{file}')");
+            let text = format!(
+                "Promise module did not return a result for promise evaluation ({kind} promise, promiser: '{name}' module: '{file}')"
+            );
             ctx.settle(Level::Error, Outcome::Failed, promise, &text)
         }
         Some("kept") => {
-            let text = format!("Promise with promiser '{name}' was kept by promise module '{file}'");
+            let text =
+                format!("Promise with promiser '{name}' was kept by promise module '{file}'");
             ctx.settle(Level::Verbose, Outcome::Kept, promise, &text)
         }
         Some("not_kept") => {
-            let text = format!("Promise with promiser '{name}' was not kept by promise module '{file}'");
+            let text =
+                format!("Promise with promiser '{name}' was not kept by promise module '{file}'");
             let outcome = ctx.settle(Level::Verbose, Outcome::Failed, promise, &text);
             if !dry && counts.error == 0 && counts.critical == 0 {
-                critical(ctx, &format!("Bug in promise module - Failed to log errors for not kept {kind} promise with promiser '{name}' {place}"));
+                critical(
+                    ctx,
+                    &format!(
+                        "Bug in promise module - Failed to log errors for not kept {kind} promise with promiser '{name}' {place}"
+                    ),
+                );
             } else if dry && counts.warning + counts.error + counts.critical == 0 {
-                critical(ctx, &format!("Bug in promise module - Failed to log warnings for not kept {kind} promise with promiser '{name}' {place} while making changes on the system disabled"));
+                critical(
+                    ctx,
+                    &format!(
+                        "Bug in promise module - Failed to log warnings for not kept {kind} promise with promiser '{name}' {place} while making changes on the system disabled"
+                    ),
+                );
             }
             outcome
         }
         Some("repaired") => {
-            let text = format!("Promise with promiser '{name}' was repaired by promise module '{file}'");
+            let text =
+                format!("Promise with promiser '{name}' was repaired by promise module '{file}'");
             let outcome = ctx.settle(Level::Verbose, Outcome::Repaired, promise, &text);
             if dry {
-                critical(ctx, &format!("Bug in promise module - {kind} promise with promiser '{name}' {place} repaired while making changes on the system disabled"));
+                critical(
+                    ctx,
+                    &format!(
+                        "Bug in promise module - {kind} promise with promiser '{name}' {place} repaired while making changes on the system disabled"
+                    ),
+                );
             }
             if counts.info == 0 {
-                critical(ctx, &format!("Bug in promise module - Failed to log about changes made by a repaired {kind} promise with promiser '{name}' {place}"));
+                critical(
+                    ctx,
+                    &format!(
+                        "Bug in promise module - Failed to log about changes made by a repaired {kind} promise with promiser '{name}' {place}"
+                    ),
+                );
             }
             outcome
         }
         Some("error") => {
-            let text = format!("An unexpected error occured in promise module ({kind} promise, promiser: '{name}' module: '{file}')");
+            let text = format!(
+                "An unexpected error occured in promise module ({kind} promise, promiser: '{name}' module: '{file}')"
+            );
             ctx.settle(Level::Error, Outcome::Failed, promise, &text)
         }
         Some(other) => {
-            let text = format!("Promise module returned unacceptable result: '{other}' ({kind} promise, promiser: '{name}' module: '{file}')");
+            let text = format!(
+                "Promise module returned unacceptable result: '{other}' ({kind} promise, promiser: '{name}' module: '{file}')"
+            );
             ctx.settle(Level::Error, Outcome::Failed, promise, &text)
         }
     }

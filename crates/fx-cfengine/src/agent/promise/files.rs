@@ -35,7 +35,8 @@ pub(crate) struct EditState {
 
 /// Keeps a files promise.
 pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
-    let literal = promise.has("copy_from") || promise.scalar("pathtype").is_some_and(|kind| &**kind == "literal");
+    let literal = promise.has("copy_from")
+        || promise.scalar("pathtype").is_some_and(|kind| &**kind == "literal");
     if literal {
         return verify(ctx, promise, &promise.promiser.clone());
     }
@@ -67,7 +68,8 @@ fn with_path(ctx: &Context<'_>, promise: &Rc<Expanded>) -> Rc<Expanded> {
         .attributes
         .iter()
         .map(|(name, value)| {
-            let keep = matches!(&**name, "edit_line" | "edit_xml" | "edit_template_string" | "content");
+            let keep =
+                matches!(&**name, "edit_line" | "edit_xml" | "edit_template_string" | "content");
             let value = if open(value) && (!keep || matches!(&**name, "edit_line" | "edit_xml")) {
                 ctx.expand_rval(value, Some(&head.namespace), Some(&head.name))
             } else {
@@ -86,7 +88,8 @@ fn with_path(ctx: &Context<'_>, promise: &Rc<Expanded>) -> Rc<Expanded> {
 }
 
 fn is_regex(text: &str) -> bool {
-    text.contains(['*', '+', '?', '[', ']', '(', ')', '{', '}', '^', '$', '|']) || text.contains(".*")
+    text.contains(['*', '+', '?', '[', ']', '(', ')', '{', '}', '^', '$', '|'])
+        || text.contains(".*")
 }
 
 // As IsPathRegex does: a pattern, but not one whose slash is inside brackets.
@@ -117,7 +120,9 @@ fn locate(ctx: &mut Context<'_>, promise: &Rc<Expanded>, wild: &Str, depth: usiz
         return Outcome::Skipped;
     }
     let parts: Vec<&str> = wild.split('/').filter(|part| !part.is_empty()).collect();
-    let Some(at) = parts.iter().position(|part| is_regex(part)) else { return verify(ctx, promise, wild) };
+    let Some(at) = parts.iter().position(|part| is_regex(part)) else {
+        return verify(ctx, promise, wild);
+    };
     let base = parts[..at].iter().fold(String::new(), |base, part| base + "/" + part);
     let dir = if base.is_empty() { "/".to_owned() } else { base.clone() };
     let Ok(entries) = ctx.host().list(&path(&dir)) else {
@@ -195,7 +200,10 @@ impl Wanted {
             search: promise.has("depth_search"),
             edit_line,
             edit_xml,
-            edit: edit_line || edit_xml || promise.has("edit_template") || promise.has("edit_template_string"),
+            edit: edit_line
+                || edit_xml
+                || promise.has("edit_template")
+                || promise.has("edit_template_string"),
             transformer: promise.has("transformer"),
             acl: promise.has("aces"),
             content: promise.has("content"),
@@ -227,7 +235,9 @@ fn sane(ctx: &Context<'_>, wanted: &Wanted, promise: &Expanded, file: &str) -> b
     };
     check(
         wanted.link && wanted.copy,
-        format!("Promise constraint conflicts - '{file}' file cannot both be a copy of and a link to the source"),
+        format!(
+            "Promise constraint conflicts - '{file}' file cannot both be a copy of and a link to the source"
+        ),
     );
     check(
         wanted.link && !promise.has("source"),
@@ -235,7 +245,9 @@ fn sane(ctx: &Context<'_>, wanted: &Wanted, promise: &Expanded, file: &str) -> b
     );
     check(
         wanted.edit_line && wanted.edit_xml,
-        format!("Promise constraint conflicts - '{file}' editing file as both line and xml makes no sense"),
+        format!(
+            "Promise constraint conflicts - '{file}' editing file as both line and xml makes no sense"
+        ),
     );
     check(
         wanted.search && wanted.edit,
@@ -243,15 +255,21 @@ fn sane(ctx: &Context<'_>, wanted: &Wanted, promise: &Expanded, file: &str) -> b
     );
     check(
         wanted.delete && (wanted.create || wanted.copy || wanted.edit || wanted.rename),
-        format!("Promise constraint conflicts - '{file}' cannot be deleted and exist at the same time"),
+        format!(
+            "Promise constraint conflicts - '{file}' cannot be deleted and exist at the same time"
+        ),
     );
     check(
         wanted.rename && (wanted.create || wanted.copy || wanted.edit),
-        format!("Promise constraint conflicts - '{file}' cannot be renamed/moved and exist there at the same time"),
+        format!(
+            "Promise constraint conflicts - '{file}' cannot be renamed/moved and exist there at the same time"
+        ),
     );
     check(
         wanted.delete && wanted.search && !wanted.select,
-        format!("Dangerous or ambiguous promise - '{file}' specifies recursive deletion but has no file selection criteria"),
+        format!(
+            "Dangerous or ambiguous promise - '{file}' specifies recursive deletion but has no file selection criteria"
+        ),
     );
     check(
         wanted.select && !promise.has("file_result"),
@@ -259,7 +277,9 @@ fn sane(ctx: &Context<'_>, wanted: &Wanted, promise: &Expanded, file: &str) -> b
     );
     check(
         (wanted.copy || wanted.link) && wanted.transformer,
-        format!("File object(s) '{file}' cannot both be a copy of source and transformed simultaneously"),
+        format!(
+            "File object(s) '{file}' cannot both be a copy of source and transformed simultaneously"
+        ),
     );
     check(
         wanted.search && promise.bool("report_diffs").unwrap_or(false),
@@ -293,15 +313,27 @@ fn verify(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &Str) -> Outcome 
     let skipped = !work(ctx, &expanded, &wanted, file, &mut result);
     if !skipped {
         if wanted.nothing() {
-            ctx.warning(&format!("No action was requested for file '{file}'. Maybe a typo in the policy?"));
+            ctx.warning(&format!(
+                "No action was requested for file '{file}'. Maybe a typo in the policy?"
+            ));
         }
         let name = &promise.promiser;
         match result {
             Outcome::Kept => {
-                ctx.settle(Level::Verbose, result, &expanded, &format!("No changes done for the files promise '{name}'"));
+                ctx.settle(
+                    Level::Verbose,
+                    result,
+                    &expanded,
+                    &format!("No changes done for the files promise '{name}'"),
+                );
             }
             Outcome::Repaired => {
-                ctx.settle(Level::Verbose, result, &expanded, &format!("files promise '{name}' repaired"));
+                ctx.settle(
+                    Level::Verbose,
+                    result,
+                    &expanded,
+                    &format!("files promise '{name}' repaired"),
+                );
             }
             Outcome::Warn => {
                 let text = format!("Warnings encountered when actuating files promise '{name}'");
@@ -318,8 +350,15 @@ fn verify(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &Str) -> Outcome 
 }
 
 // False when the file is not selected, so that nothing at all is recorded.
-fn work(ctx: &mut Context<'_>, promise: &Rc<Expanded>, wanted: &Wanted, file: &Str, result: &mut Outcome) -> bool {
-    if promise.has("template_data") && !matches!(promise.get("template_data"), Some(Rval::Data(_))) {
+fn work(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    wanted: &Wanted,
+    file: &Str,
+    result: &mut Outcome,
+) -> bool {
+    if promise.has("template_data") && !matches!(promise.get("template_data"), Some(Rval::Data(_)))
+    {
         let text = format!("No template data for the promise '{}'", promise.promiser);
         *result = result.merge(ctx.settle(Level::Error, Outcome::Failed, promise, &text));
         return true;
@@ -336,10 +375,20 @@ fn work(ctx: &mut Context<'_>, promise: &Rc<Expanded>, wanted: &Wanted, file: &S
             meta = ctx.host().lstat_opt(&place).ok().flatten();
         }
     } else if wanted.create || wanted.touch {
-        ctx.settle(Level::Verbose, Outcome::Kept, promise, &format!("File '{file}' exists as promised"));
+        ctx.settle(
+            Level::Verbose,
+            Outcome::Kept,
+            promise,
+            &format!("File '{file}' exists as promised"),
+        );
     }
     if wanted.delete && !was_there {
-        ctx.settle(Level::Verbose, Outcome::Kept, promise, &format!("File '{file}' does not exist as promised"));
+        ctx.settle(
+            Level::Verbose,
+            Outcome::Kept,
+            promise,
+            &format!("File '{file}' does not exist as promised"),
+        );
         return true;
     }
     if !wanted.search
@@ -379,10 +428,13 @@ fn work(ctx: &mut Context<'_>, promise: &Rc<Expanded>, wanted: &Wanted, file: &S
         && let Ok(found) = ctx.host().stat(&path(source))
         && !found.is_dir()
     {
-        ctx.error(&format!("Cannot promise to link the children of '{source}' as it is not a directory!"));
+        ctx.error(&format!(
+            "Cannot promise to link the children of '{source}' as it is not a directory!"
+        ));
         return true;
     }
-    let leaf_work = wanted.rename || wanted.perms || wanted.changes || wanted.transformer || wanted.acl;
+    let leaf_work =
+        wanted.rename || wanted.perms || wanted.changes || wanted.transformer || wanted.acl;
     if (exists && leaf_work) || ((exists || was_there) && wanted.delete) {
         recurse::search(ctx, promise, &file, wanted.search, result);
         if promise.bool("include_basedir").unwrap_or(false) && wanted.search {
@@ -440,7 +492,8 @@ fn work(ctx: &mut Context<'_>, promise: &Rc<Expanded>, wanted: &Wanted, file: &S
         Some(_) => {}
         None => {
             if wanted.changes {
-                let text = format!("Promised to monitor '{file}' for changes, but file does not exist");
+                let text =
+                    format!("Promised to monitor '{file}' for changes, but file does not exist");
                 *result = result.merge(ctx.settle(Level::Error, Outcome::Failed, promise, &text));
             }
         }
@@ -469,7 +522,13 @@ mod tests {
 
     #[test]
     fn promisers_are_patterns_by_component() {
-        let table = [("/etc/passwd", false), ("/etc/.*", true), ("/a/(b/c)", false), ("/a.b/c", false), ("/x/[ab]", true)];
+        let table = [
+            ("/etc/passwd", false),
+            ("/etc/.*", true),
+            ("/a/(b/c)", false),
+            ("/a.b/c", false),
+            ("/x/[ab]", true),
+        ];
         for (text, expected) in table {
             assert_eq!(is_path_regex(text), expected, "{text}");
         }

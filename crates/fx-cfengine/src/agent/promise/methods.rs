@@ -14,7 +14,10 @@ use crate::text::{Str, has_variable};
 
 /// Keeps a methods promise.
 pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
-    let call = promise.get("usebundle").cloned().unwrap_or_else(|| Rval::Scalar(Rc::clone(&promise.promiser)));
+    let call = promise
+        .get("usebundle")
+        .cloned()
+        .unwrap_or_else(|| Rval::Scalar(Rc::clone(&promise.promiser)));
     run(ctx, &call, promise)
 }
 
@@ -39,7 +42,8 @@ pub(crate) fn run(ctx: &mut Context<'_>, call: &Rval, promise: &Rc<Expanded>) ->
         if has_variable(&name) {
             ctx.error("A variable seems to have been used for the name of the method. In this case, the promiser also needs to contain the unique name of the method");
         }
-        let text = format!("A method attempted to use a bundle '{name}' that was apparently not defined");
+        let text =
+            format!("A method attempted to use a bundle '{name}' that was apparently not defined");
         let outcome = ctx.settle(Level::Error, Outcome::Failed, promise, &text);
         if !ctx.control.ignore_missing_bundles {
             ctx.fatal(&format!("Aborting due to missing bundle '{name}'"));
@@ -58,7 +62,12 @@ pub(crate) fn run(ctx: &mut Context<'_>, call: &Rval, promise: &Rc<Expanded>) ->
     result
 }
 
-fn enter(ctx: &mut Context<'_>, bundle: &Rc<Bundle>, args: &[Rval], promise: &Rc<Expanded>) -> Outcome {
+fn enter(
+    ctx: &mut Context<'_>,
+    bundle: &Rc<Bundle>,
+    args: &[Rval],
+    promise: &Rc<Expanded>,
+) -> Outcome {
     ctx.bundle_banner(bundle);
     let inherits = promise.bool("inherit").unwrap_or(false);
     // Elements of arrays are those of one call; scalars and lists stay.
@@ -88,15 +97,28 @@ fn enter(ctx: &mut Context<'_>, bundle: &Rc<Bundle>, args: &[Rval], promise: &Rc
             promise,
             &format!("Method '{name}' invoked repairs, but only warnings promised"),
         ),
-        Outcome::Repaired => {
-            ctx.settle(Level::Verbose, Outcome::Repaired, promise, &format!("Method '{name}' invoked repairs"))
-        }
+        Outcome::Repaired => ctx.settle(
+            Level::Verbose,
+            Outcome::Repaired,
+            promise,
+            &format!("Method '{name}' invoked repairs"),
+        ),
         Outcome::Failed | Outcome::Denied => {
-            ctx.settle(Level::Error, Outcome::Failed, promise, &format!("Method '{name}' failed in some repairs"));
+            ctx.settle(
+                Level::Error,
+                Outcome::Failed,
+                promise,
+                &format!("Method '{name}' failed in some repairs"),
+            );
             result
         }
         Outcome::TimedOut | Outcome::Interrupted => {
-            ctx.settle(Level::Info, Outcome::Failed, promise, &format!("Method '{name}' aborted in some repairs"));
+            ctx.settle(
+                Level::Info,
+                Outcome::Failed,
+                promise,
+                &format!("Method '{name}' aborted in some repairs"),
+            );
             result
         }
     }

@@ -25,7 +25,13 @@ impl Module {
     pub(crate) fn new(command: &str, print: bool) -> Module {
         let arg0 = command_arg0(command);
         let base = arg0.rsplit('/').next().unwrap_or(&arg0);
-        Module { command: command.to_owned(), scope: canonify(base), tags: Vec::new(), minutes: 0, print }
+        Module {
+            command: command.to_owned(),
+            scope: canonify(base),
+            tags: Vec::new(),
+            minutes: 0,
+            print,
+        }
     }
 
     /// Takes one line.
@@ -56,15 +62,26 @@ impl Module {
                 }
             }
             '=' => {
-                if let Some((name, value)) = rest.split_once('=').filter(|(name, _)| identifier(ctx, name)) {
-                    log!(ctx, Verbose, "Defined variable '{name}' in context '{}' with value '{value}'", self.scope);
+                if let Some((name, value)) =
+                    rest.split_once('=').filter(|(name, _)| identifier(ctx, name))
+                {
+                    log!(
+                        ctx,
+                        Verbose,
+                        "Defined variable '{name}' in context '{}' with value '{value}'",
+                        self.scope
+                    );
                     self.put(ctx, name, DataType::String, Value::Scalar(value.into()));
                 }
             }
             '@' => {
-                if let Some((name, text)) = rest.split_once('=').filter(|(name, _)| identifier(ctx, name)) {
+                if let Some((name, text)) =
+                    rest.split_once('=').filter(|(name, _)| identifier(ctx, name))
+                {
                     match parse_list(text) {
-                        Some(items) => self.put(ctx, name, DataType::StringList, Value::List(items.into())),
+                        Some(items) => {
+                            self.put(ctx, name, DataType::StringList, Value::List(items.into()))
+                        }
                         None => ctx.error(&format!(
                             "Module protocol could not parse variable {name}'s data content {text}"
                         )),
@@ -72,18 +89,28 @@ impl Module {
                 }
             }
             '%' => {
-                if let Some((name, text)) = rest.split_once('=').filter(|(name, _)| identifier(ctx, name)) {
+                if let Some((name, text)) =
+                    rest.split_once('=').filter(|(name, _)| identifier(ctx, name))
+                {
                     match Json::parse(text) {
-                        None => ctx.info(&format!("Failed to parse JSON '{text}' for module protocol")),
-                        Some(json) if !json.is_container() => {
-                            ctx.info(&format!("Module protocol JSON '{text}' should be object or array; wasn't"));
+                        None => {
+                            ctx.info(&format!("Failed to parse JSON '{text}' for module protocol"))
                         }
-                        Some(json) => self.put(ctx, name, DataType::Data, Value::Data(Rc::new(json))),
+                        Some(json) if !json.is_container() => {
+                            ctx.info(&format!(
+                                "Module protocol JSON '{text}' should be object or array; wasn't"
+                            ));
+                        }
+                        Some(json) => {
+                            self.put(ctx, name, DataType::Data, Value::Data(Rc::new(json)))
+                        }
                     }
                 }
             }
             '&' => {
-                if let Some((name, file)) = rest.split_once('=').filter(|(name, _)| identifier(ctx, name)) {
+                if let Some((name, file)) =
+                    rest.split_once('=').filter(|(name, _)| identifier(ctx, name))
+                {
                     self.data_file(ctx, name, file);
                 }
             }
@@ -99,7 +126,12 @@ impl Module {
         if let Some(name) = rest.strip_prefix("context=").filter(|name| !name.is_empty()) {
             let name: String = name.chars().take(50).collect();
             if name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
-                log!(ctx, Verbose, "Module changed variable context from '{}' to '{name}'", self.scope);
+                log!(
+                    ctx,
+                    Verbose,
+                    "Module changed variable context from '{}' to '{name}'",
+                    self.scope
+                );
                 self.scope = name;
             } else {
                 ctx.error(&format!(
@@ -109,7 +141,9 @@ impl Module {
         } else if let Some(tags) = rest.strip_prefix("meta=").filter(|tags| !tags.is_empty()) {
             self.tags = tags.split(',').map(Into::into).collect();
             self.tags.push("source=module".into());
-        } else if let Some(minutes) = rest.strip_prefix("persistence=").and_then(|text| text.trim().parse().ok()) {
+        } else if let Some(minutes) =
+            rest.strip_prefix("persistence=").and_then(|text| text.trim().parse().ok())
+        {
             self.minutes = minutes;
         } else {
             ctx.info(&format!("Unknown extended module command '{line}'"));
@@ -153,7 +187,9 @@ fn identifier(ctx: &Context<'_>, name: &str) -> bool {
 pub(crate) fn command_arg0(command: &str) -> String {
     let trimmed = command.trim_start();
     match trimmed.chars().next() {
-        Some(quote @ ('"' | '\'' | '`')) => trimmed[1..].split(quote).next().unwrap_or_default().to_owned(),
+        Some(quote @ ('"' | '\'' | '`')) => {
+            trimmed[1..].split(quote).next().unwrap_or_default().to_owned()
+        }
         _ => trimmed.split([' ', '\t']).next().unwrap_or_default().to_owned(),
     }
 }

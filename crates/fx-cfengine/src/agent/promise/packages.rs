@@ -1,5 +1,6 @@
 //! packages: by a package method (lists and commands of the policy) or by a package module.
 
+mod listing;
 mod method;
 mod module;
 mod schedule;
@@ -43,8 +44,12 @@ pub(crate) struct State {
 
 /// Keeps a packages promise.
 pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
-    let old = promise.has("package_policy") || promise.has("package_method") || promise.has("package_list_command");
-    let new = promise.has("policy") || promise.has("package_module") || promise.has("package_module_name");
+    let old = promise.has("package_policy")
+        || promise.has("package_method")
+        || promise.has("package_list_command");
+    let new = promise.has("policy")
+        || promise.has("package_module")
+        || promise.has("package_module_name");
     if old && new {
         ctx.error("Both package_method and package_module attributes are given for the same packages promise");
         return ctx.settle_quietly(Outcome::Failed, promise);
@@ -58,7 +63,11 @@ pub(crate) fn matching(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnRe
     let [package, version, arch, method] = words[..] else { return None };
     let pattern = format!("^{package},{version},{arch},{method}$");
     regex::compile(&pattern)?;
-    let file = if name == "packagesmatching" { "software_packages.csv" } else { "software_patches_avail.csv" };
+    let file = if name == "packagesmatching" {
+        "software_packages.csv"
+    } else {
+        "software_patches_avail.csv"
+    };
     let inventory = format!("{}/{file}", ctx.config.paths.state);
     let Ok(bytes) = ctx.host().read(&path(&inventory)) else {
         ctx.error(&format!("{name}: Unable to read package inventory."));
@@ -69,7 +78,8 @@ pub(crate) fn matching(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnRe
         let fields: Vec<&str> = line.splitn(4, ',').collect();
         let [package, version, arch, method] = fields[..] else { continue };
         if regex::find(&pattern, line).is_some() {
-            let pairs = [("arch", arch), ("method", method), ("name", package), ("version", version)];
+            let pairs =
+                [("arch", arch), ("method", method), ("name", package), ("version", version)];
             found.push(Json::Object(
                 pairs.into_iter().map(|(key, value)| (key.into(), Json::str(value))).collect(),
             ));
@@ -81,7 +91,9 @@ pub(crate) fn matching(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnRe
 impl Context<'_> {
     /// Writes a file of our own under the state directory; a failure is only told.
     fn write_state(&self, file: &str, content: &[u8]) {
-        if let Err(error) = self.host().write(&path(file), content, &fx_host::WriteOptions::default()) {
+        if let Err(error) =
+            self.host().write(&path(file), content, &fx_host::WriteOptions::default())
+        {
             self.verbose(&error.to_string());
         }
     }

@@ -116,18 +116,31 @@ fn selected(promise: &Expanded, process: &Process) -> bool {
         return true;
     }
     let mut set: FxHashSet<&str> = FxHashSet::default();
-    if promise.list("process_owner").is_some_and(|owners| owners.iter().any(|owner| regex::full(owner, &process.columns[USER]))) {
+    if promise
+        .list("process_owner")
+        .is_some_and(|owners| owners.iter().any(|owner| regex::full(owner, &process.columns[USER])))
+    {
         set.insert("process_owner");
     }
-    for (name, column) in [("pid", PID), ("ppid", PPID), ("pgid", PGID), ("vsize", VSZ), ("rsize", RSS), ("priority", NI), ("threads", NLWP)] {
-        if let (Some((low, high)), Ok(value)) = (range(promise, name), process.columns[column].parse::<i64>())
+    for (name, column) in [
+        ("pid", PID),
+        ("ppid", PPID),
+        ("pgid", PGID),
+        ("vsize", VSZ),
+        ("rsize", RSS),
+        ("priority", NI),
+        ("threads", NLWP),
+    ] {
+        if let (Some((low, high)), Ok(value)) =
+            (range(promise, name), process.columns[column].parse::<i64>())
             && value >= low
             && value <= high
         {
             set.insert(name);
         }
     }
-    if let (Some((low, high)), Some(value)) = (range(promise, "ttime_range"), clock_seconds(&process.columns[TIME]))
+    if let (Some((low, high)), Some(value)) =
+        (range(promise, "ttime_range"), clock_seconds(&process.columns[TIME]))
         && value >= low
         && value <= high
     {
@@ -140,13 +153,18 @@ fn selected(promise: &Expanded, process: &Process) -> bool {
         set.insert("stime");
     }
     for (name, column) in [("status", STAT), ("command", COMMAND), ("tty", TTY)] {
-        if promise.scalar(name).is_some_and(|pattern| regex::full(pattern, &process.columns[column])) {
+        if promise
+            .scalar(name)
+            .is_some_and(|pattern| regex::full(pattern, &process.columns[column]))
+        {
             set.insert(name);
         }
     }
     match promise.scalar("process_result") {
         None => true,
-        Some(result) => expr::parse(result).and_then(|parsed| parsed.eval(&|name| set.contains(name))).unwrap_or(false),
+        Some(result) => expr::parse(result)
+            .and_then(|parsed| parsed.eval(&|name| set.contains(name)))
+            .unwrap_or(false),
     }
 }
 
@@ -155,7 +173,8 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
     let restart = promise.scalar("restart_class").cloned();
     let counts = range(promise, "match_range");
     check(ctx, promise, restart.as_ref(), counts);
-    let operand = format!("proc-{}-{}", promise.promiser, restart.as_deref().unwrap_or("norestart"));
+    let operand =
+        format!("proc-{}-{}", promise.promiser, restart.as_deref().unwrap_or("norestart"));
     if !ctx.acquire(promise, &operand) {
         return Outcome::Skipped;
     }
@@ -166,7 +185,10 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
     for process in table(ctx).iter().filter(|process| selected(promise, process)) {
         if let Some(signals) = &signals {
             let only_hup = signals.len() == 1 && &*signals[0] == "hup";
-            if (process.pid == 1 && !only_hup) || (process.pid > 1 && process.pid < 4) || process.pid == own {
+            if (process.pid == 1 && !only_hup)
+                || (process.pid > 1 && process.pid < 4)
+                || process.pid == own
+            {
                 continue;
             }
         }
@@ -184,9 +206,14 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
 
 fn check(ctx: &Context<'_>, promise: &Expanded, restart: Option<&Str>, counts: Option<(i64, i64)>) {
     if restart.is_some() {
-        let kills = promise.list("signals").is_some_and(|signals| signals.iter().any(|signal| matches!(&**signal, "term" | "kill")));
+        let kills = promise.list("signals").is_some_and(|signals| {
+            signals.iter().any(|signal| matches!(&**signal, "term" | "kill"))
+        });
         if kills {
-            ctx.warning(&format!("Promise '{}' kills then restarts - never strictly converges", promise.promiser));
+            ctx.warning(&format!(
+                "Promise '{}' kills then restarts - never strictly converges",
+                promise.promiser
+            ));
         }
         if counts == Some((0, 0)) {
             ctx.error(&format!(
@@ -220,12 +247,18 @@ fn act(
     let matches = found.len() as i64;
     if let Some((low, high)) = counts {
         if matches < low || matches > high {
-            let text = format!("Process count for '{name}' was out of promised range ({matches} found)");
+            let text =
+                format!("Process count for '{name}' was out of promised range ({matches} found)");
             result = result.merge(ctx.settle(Level::Verbose, Outcome::Repaired, promise, &text));
             define(ctx, promise, "out_of_range_define");
         } else {
             define(ctx, promise, "in_range_define");
-            return ctx.settle(Level::Verbose, Outcome::Kept, promise, &format!("Process promise for '{name}' is kept"));
+            return ctx.settle(
+                Level::Verbose,
+                Outcome::Kept,
+                promise,
+                &format!("Process promise for '{name}' is kept"),
+            );
         }
     }
     let warn = ctx.action(promise) == Action::Warn;
@@ -242,11 +275,17 @@ fn act(
         killed = signal_all(ctx, promise, found);
     }
     let Some(class) = restart.filter(|_| killed || matches == 0) else {
-        ctx.settle(Level::Verbose, Outcome::Kept, promise, &format!("No restart promised for {name}"));
+        ctx.settle(
+            Level::Verbose,
+            Outcome::Kept,
+            promise,
+            &format!("No restart promised for {name}"),
+        );
         return result;
     };
     if warn {
-        let text = format!("Need to keep restart promise for '{name}', but only a warning is promised");
+        let text =
+            format!("Need to keep restart promise for '{name}', but only a warning is promised");
         return result.merge(ctx.settle(Level::Warning, Outcome::Warn, promise, &text));
     }
     let status = if killed { Outcome::Repaired } else { Outcome::Kept };
@@ -274,15 +313,24 @@ fn define(ctx: &mut Context<'_>, promise: &Rc<Expanded>, list: &str) {
 }
 
 // False when the command cannot be run, which ends the promise.
-fn stop(ctx: &mut Context<'_>, promise: &Rc<Expanded>, command: &str, result: &mut Outcome) -> bool {
+fn stop(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    command: &str,
+    result: &mut Outcome,
+) -> bool {
     let name = &promise.promiser;
     if ctx.action(promise) == Action::DryRun {
-        let text = format!("Need to keep process-stop promise for '{name}', but only a warning is promised");
+        let text = format!(
+            "Need to keep process-stop promise for '{name}', but only a warning is promised"
+        );
         *result = result.merge(ctx.settle(Level::Error, Outcome::Warn, promise, &text));
         return true;
     }
     if !is_executable(ctx, &command_arg0(command)) {
-        let text = format!("Process promise to stop '{name}' could not be kept because '{command}' is not executable");
+        let text = format!(
+            "Process promise to stop '{name}' could not be kept because '{command}' is not executable"
+        );
         *result = result.merge(ctx.settle(Level::Error, Outcome::Failed, promise, &text));
         return false;
     }
@@ -330,13 +378,19 @@ fn signal_all(ctx: &mut Context<'_>, promise: &Rc<Expanded>, found: &[Process]) 
             }
             let Some(number) = signal_number(word) else { continue };
             if ctx.config.dry_run {
-                ctx.error(&format!("Need to keep signal promise '{word}' in process entry '{}'", process.line));
+                ctx.error(&format!(
+                    "Need to keep signal promise '{word}' in process entry '{}'",
+                    process.line
+                ));
                 continue;
             }
             killed |= matches!(number, 9 | 15);
             match ctx.host().signal(process.pid as i32, number) {
                 Ok(()) => {
-                    let text = format!("Signalled '{word}' ({number}) to process {} ({})", process.pid, process.line);
+                    let text = format!(
+                        "Signalled '{word}' ({number}) to process {} ({})",
+                        process.pid, process.line
+                    );
                     ctx.settle(Level::Info, Outcome::Repaired, promise, &text);
                 }
                 Err(error) => {
@@ -359,7 +413,8 @@ mod tests {
 
     #[test]
     fn lines_of_ps_are_split() {
-        let line = "root  1 0 1 0.0 0.1 1000 0 500 1 10:00 1-02:03:04 00:00:05 Ss ? /sbin/init splash";
+        let line =
+            "root  1 0 1 0.0 0.1 1000 0 500 1 10:00 1-02:03:04 00:00:05 Ss ? /sbin/init splash";
         let process = parse(line, 1_000_000).expect("a process");
         assert_eq!(process.pid, 1);
         assert_eq!(process.columns[COMMAND], "/sbin/init splash");

@@ -6,9 +6,9 @@ use fx_engine::Level;
 use fx_source::Origin;
 
 use crate::agent::action::Action;
+use crate::eval::Context;
 use crate::eval::promise::Expanded;
 use crate::eval::value::{DataType, Value, Variable};
-use crate::eval::Context;
 use crate::outcome::Outcome;
 use crate::text::{decode, encode, has_variable, path};
 
@@ -19,7 +19,11 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
     }
     let locked = !ctx.acquire(promise, &promise.promiser);
     if let Some(index) = promise.scalar("bundle_return_value_index") {
-        let name = if index.is_empty() { "last-result".to_owned() } else { format!("last-result[{index}]") };
+        let name = if index.is_empty() {
+            "last-result".to_owned()
+        } else {
+            format!("last-result[{index}]")
+        };
         let variable = Variable {
             kind: DataType::String,
             value: Value::Scalar(Rc::clone(&promise.promiser)),
@@ -41,7 +45,10 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
         Some(file) => {
             let line = format!("{}\n", promise.promiser);
             if let Err(error) = ctx.host().append(&path(file), &encode(&line), 0o600) {
-                ctx.error(&format!("Could not open log file '{file}', message '{}'. ({error})", promise.promiser));
+                ctx.error(&format!(
+                    "Could not open log file '{file}', message '{}'. ({error})",
+                    promise.promiser
+                ));
             }
         }
         None => ctx.report(&promise.promiser),

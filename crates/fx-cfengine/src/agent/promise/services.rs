@@ -17,8 +17,11 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
         ctx.error(&format!("Service promiser '{}' has itself as dependency", promise.promiser));
         return Outcome::Kept;
     }
-    let policy: Str =
-        promise.scalar("service_policy").filter(|policy| !policy.is_empty()).cloned().unwrap_or_else(|| "start".into());
+    let policy: Str = promise
+        .scalar("service_policy")
+        .filter(|policy| !policy.is_empty())
+        .cloned()
+        .unwrap_or_else(|| "start".into());
     if !ctx.acquire(promise, &promise.promiser) {
         return Outcome::Skipped;
     }
@@ -35,7 +38,8 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
                 Some(_) => own.into(),
                 None => "default:standard_services".into(),
             };
-            let args = vec![Rval::Scalar(Rc::clone(&promise.promiser)), Rval::Scalar(Rc::clone(&policy))];
+            let args =
+                vec![Rval::Scalar(Rc::clone(&promise.promiser)), Rval::Scalar(Rc::clone(&policy))];
             Rval::Call(Rc::new(Call { name, args }))
         }
     };

@@ -45,11 +45,15 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
             result = ctx.settle(Level::Error, Outcome::Failed, promise, &text);
         }
     }
-    if let (Some(size), Some(count)) = (promise.int("sensible_size"), promise.int("sensible_count")) {
-        let entries = ctx.host().list(&path(&name)).map(|entries| entries.len() as i64).unwrap_or(0);
+    if let (Some(size), Some(count)) = (promise.int("sensible_size"), promise.int("sensible_count"))
+    {
+        let entries =
+            ctx.host().list(&path(&name)).map(|entries| entries.len() as i64).unwrap_or(0);
         let used = space.total.saturating_sub(space.free) as i64;
         if used < size || entries < count {
-            let text = format!("File system '{name}' does not seem sensible: {used} bytes used, {entries} entries");
+            let text = format!(
+                "File system '{name}' does not seem sensible: {used} bytes used, {entries} entries"
+            );
             result = result.merge(ctx.settle(Level::Error, Outcome::Failed, promise, &text));
         }
     }

@@ -37,14 +37,21 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
         return Outcome::Kept;
     };
     if values > 2 {
-        ctx.error(&format!("Variable '{}' breaks its own promise with multiple ({values}) values", promise.promiser));
+        ctx.error(&format!(
+            "Variable '{}' breaks its own promise with multiple ({values}) values",
+            promise.promiser
+        ));
         return Outcome::Kept;
     }
     let (mut scope, name) = ctx.target(&promise.promiser, &head);
     if &*promise.promise.kind == "meta" {
         scope = format!("{scope}_meta").into();
     }
-    let existing = if is_expandable(&promise.promiser) { None } else { ctx.vars.get(&scope, &name).map(Found::kind) };
+    let existing = if is_expandable(&promise.promiser) {
+        None
+    } else {
+        ctx.vars.get(&scope, &name).map(Found::kind)
+    };
     let rval = match value {
         Rval::Call(call) => {
             match vocabulary::find_function(&call.name) {
@@ -52,7 +59,9 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
                     "While setting variable '{}' in bundle '{}', unknown function '{}'",
                     promise.promiser, head.name, call.name
                 )),
-                Some(function) if function.result.word() != &**word && !compatible(function.result, kind) => {
+                Some(function)
+                    if function.result.word() != &**word && !compatible(function.result, kind) =>
+                {
                     ctx.fatal(&format!(
                         "While setting variable '{}' in bundle '{}', variable declared type '{word}' but function '{}' returns type '{}'",
                         promise.promiser,
@@ -95,7 +104,10 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
         other => other.clone(),
     };
     if contains_itself(ctx, &head, &promise.promiser, &rval, 0) {
-        ctx.error(&format!("Variable '{}' contains itself indirectly - an unkeepable promise", promise.promiser));
+        ctx.error(&format!(
+            "Variable '{}' contains itself indirectly - an unkeepable promise",
+            promise.promiser
+        ));
         ctx.exit(1);
         return Outcome::Failed;
     }
@@ -124,8 +136,15 @@ fn compatible(function: vocabulary::Type, declared: DataType) -> bool {
     use vocabulary::Type;
     matches!(
         (function, declared),
-        (Type::Int | Type::Real | Type::Option | Type::Context | Type::IntRange | Type::RealRange, DataType::String)
-            | (Type::IntRange, DataType::Int)
+        (
+            Type::Int
+                | Type::Real
+                | Type::Option
+                | Type::Context
+                | Type::IntRange
+                | Type::RealRange,
+            DataType::String
+        ) | (Type::IntRange, DataType::Int)
             | (Type::RealRange, DataType::Real)
             | (Type::String, DataType::StringList)
     )
@@ -235,21 +254,30 @@ fn contains_reference(text: &str, name: &str) -> bool {
 }
 
 // Whether a value leads back to the variable, looked at a few expansions deep.
-fn contains_itself(ctx: &Context<'_>, head: &crate::policy::Head, name: &str, rval: &Rval, level: u32) -> bool {
+fn contains_itself(
+    ctx: &Context<'_>,
+    head: &crate::policy::Head,
+    name: &str,
+    rval: &Rval,
+    level: u32,
+) -> bool {
     match rval {
         Rval::Scalar(text) => {
             if !text.contains(['$', '@']) {
                 return false;
             }
             if contains_reference(text, name) {
-                ctx.error(&format!("Scalar variable '{name}' contains itself (non-convergent) '{text}'"));
+                ctx.error(&format!(
+                    "Scalar variable '{name}' contains itself (non-convergent) '{text}'"
+                ));
                 return true;
             }
             if level > 3 || !has_variable(text) {
                 return false;
             }
             let expanded = ctx.expand(text, Some(&head.namespace), Some(&head.name));
-            expanded != *text && contains_itself(ctx, head, name, &Rval::Scalar(expanded), level + 1)
+            expanded != *text
+                && contains_itself(ctx, head, name, &Rval::Scalar(expanded), level + 1)
         }
         Rval::List(items) => items.iter().any(|item| contains_itself(ctx, head, name, item, level)),
         _ => false,
@@ -260,7 +288,8 @@ fn contains_itself(ctx: &Context<'_>, head: &crate::policy::Head, name: &str, rv
 fn legal_name(ctx: &mut Context<'_>, promise: &Expanded) -> bool {
     let name = &*promise.promiser;
     let head_len = name.find('[').unwrap_or(name.len());
-    let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'.' || byte >= 0x80;
+    let word =
+        |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'.' || byte >= 0x80;
     if head_len == 0 || !name.as_bytes()[..head_len].iter().all(|byte| word(*byte)) {
         return false;
     }

@@ -11,6 +11,12 @@ use crate::outcome::Outcome;
 use super::failed;
 
 /// Verifies the ACL of one file.
-pub(super) fn verify(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, _meta: &Meta, result: &mut Outcome) {
+pub(super) fn verify(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    file: &str,
+    _meta: &Meta,
+    result: &mut Outcome,
+) {
     failed(ctx, promise, result, &format!("Access control lists are not supported ('{file}')"));
 }

@@ -19,12 +19,19 @@ fn store(ctx: &Context<'_>) -> String {
 }
 
 /// Compares one file with what is remembered of it.
-pub(super) fn verify(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, meta: &Meta, result: &mut Outcome) {
+pub(super) fn verify(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    file: &str,
+    meta: &Meta,
+    result: &mut Outcome,
+) {
     let place = path(&store(ctx));
-    let mut known = match ctx.host().read(&place).ok().and_then(|bytes| Json::parse(&decode(&bytes))) {
-        Some(Json::Object(map)) => map,
-        _ => Object::new(),
-    };
+    let mut known =
+        match ctx.host().read(&place).ok().and_then(|bytes| Json::parse(&decode(&bytes))) {
+            Some(Json::Object(map)) => map,
+            _ => Object::new(),
+        };
     let report = promise.scalar("report_changes").map_or("none", |word| word);
     let update = promise.bool("update_hashes").unwrap_or(false);
     let methods: &[&str] = match promise.scalar("hash").map(|word| &**word) {
@@ -55,15 +62,18 @@ pub(super) fn verify(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, 
                         ctx.info(&format!("Hash '{method}' for '{file}' changed!"));
                     }
                     if old.is_some() && !update {
-                        let text = format!("Hash for file '{file}' changed, but not updating the records");
-                        *result = result.merge(ctx.settle(Level::Error, Outcome::Failed, promise, &text));
+                        let text =
+                            format!("Hash for file '{file}' changed, but not updating the records");
+                        *result =
+                            result.merge(ctx.settle(Level::Error, Outcome::Failed, promise, &text));
                         continue;
                     }
                     let word = if old.is_some() { "Updated" } else { "Stored" };
                     let text = format!("{word} {method} hash for '{file}' ({prefix}={now})");
                     known.insert(key.into(), Json::str(&now));
                     dirty = true;
-                    *result = result.merge(ctx.settle(Level::Info, Outcome::Repaired, promise, &text));
+                    *result =
+                        result.merge(ctx.settle(Level::Info, Outcome::Repaired, promise, &text));
                 }
             }
         }

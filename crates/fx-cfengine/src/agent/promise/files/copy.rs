@@ -24,13 +24,23 @@ type Linked = FxHashMap<(u64, u64), String>;
 pub(super) fn schedule(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &Str) -> Outcome {
     let mut result = Outcome::Kept;
     let Some(source) = promise.scalar("source").cloned() else {
-        failed(ctx, promise, &mut result, &format!("Body copy_from for file '{file}' has no source"));
+        failed(
+            ctx,
+            promise,
+            &mut result,
+            &format!("Body copy_from for file '{file}' has no source"),
+        );
         return result;
     };
     if let Some(servers) = promise.list("servers")
-        && servers.first().is_some_and(|server| !matches!(&**server, "localhost" | "127.0.0.1" | "::1"))
+        && servers
+            .first()
+            .is_some_and(|server| !matches!(&**server, "localhost" | "127.0.0.1" | "::1"))
     {
-        let text = format!("Copying '{source}' from server '{}' is not supported: only local copies are", servers[0]);
+        let text = format!(
+            "Copying '{source}' from server '{}' is not supported: only local copies are",
+            servers[0]
+        );
         failed(ctx, promise, &mut result, &text);
         return result;
     }
@@ -41,7 +51,8 @@ pub(super) fn schedule(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &Str
             );
             as_promised(ctx, promise, &text);
         } else {
-            let text = format!("Can't stat file '{source}' on 'localhost' in files.copy_from promise");
+            let text =
+                format!("Can't stat file '{source}' on 'localhost' in files.copy_from promise");
             failed(ctx, promise, &mut result, &text);
         }
         return result;
@@ -49,7 +60,9 @@ pub(super) fn schedule(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &Str
     let target = if meta.is_dir() { format!("{file}/.") } else { file.to_string() };
     match create::make_parents(ctx, promise, &target, &mut result) {
         None => return result,
-        Some(true) => changed(ctx, promise, &mut result, &format!("Created parent directory for '{file}'")),
+        Some(true) => {
+            changed(ctx, promise, &mut result, &format!("Created parent directory for '{file}'"))
+        }
         Some(false) => {}
     }
     let mut linked = Linked::default();
@@ -70,7 +83,12 @@ pub(super) fn schedule(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &Str
 }
 
 /// One file, from a promise that is not a copy itself.
-pub(super) fn verify_copy(ctx: &mut Context<'_>, promise: &Rc<Expanded>, source: &str, file: &str) -> Outcome {
+pub(super) fn verify_copy(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    source: &str,
+    file: &str,
+) -> Outcome {
     verify(ctx, promise, source, file, &mut Linked::default())
 }
 
@@ -79,12 +97,22 @@ fn link_kind(promise: &Expanded) -> Str {
 }
 
 fn follows_links(promise: &Expanded) -> bool {
-    &*link_kind(promise) == "none" && !promise.has("copylink_patterns") || &*link_kind(promise) == "none"
+    &*link_kind(promise) == "none" && !promise.has("copylink_patterns")
+        || &*link_kind(promise) == "none"
 }
 
-fn verify(ctx: &mut Context<'_>, promise: &Rc<Expanded>, source: &str, file: &str, linked: &mut Linked) -> Outcome {
-    let found =
-        if follows_links(promise) { ctx.host().stat(&path(source)) } else { ctx.host().lstat(&path(source)) };
+fn verify(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    source: &str,
+    file: &str,
+    linked: &mut Linked,
+) -> Outcome {
+    let found = if follows_links(promise) {
+        ctx.host().stat(&path(source))
+    } else {
+        ctx.host().lstat(&path(source))
+    };
     let Ok(meta) = found else {
         let mut result = Outcome::Kept;
         failed(ctx, promise, &mut result, &format!("Can't stat '{source}' in verify copy"));
@@ -105,15 +133,27 @@ fn tree(
     let mut result = Outcome::Kept;
     if depth <= 0 {
         if promise.has("depth_search") {
-            failed(ctx, promise, &mut result, &format!("Maximum recursion level reached at '{from}'"));
+            failed(
+                ctx,
+                promise,
+                &mut result,
+                &format!("Maximum recursion level reached at '{from}'"),
+            );
         } else {
-            failed(ctx, promise, &mut result, &format!("Maximum recursion level reached at '{from}'"));
+            failed(
+                ctx,
+                promise,
+                &mut result,
+                &format!("Maximum recursion level reached at '{from}'"),
+            );
         }
         return result;
     }
     match create::make_parents(ctx, promise, &format!("{to}/dummy"), &mut result) {
         None => return result,
-        Some(true) => changed(ctx, promise, &mut result, &format!("Created parent directory for '{to}'")),
+        Some(true) => {
+            changed(ctx, promise, &mut result, &format!("Created parent directory for '{to}'"))
+        }
         Some(false) => {}
     }
     let Ok(entries) = ctx.host().list(&path(from)) else {
@@ -150,12 +190,22 @@ fn tree(
         }
         if !collapse {
             if ctx.host().stat(&path(&target)).is_err() {
-                if !ctx.making_changes(promise, &mut result, &format!("create directory '{target}'")) {
+                if !ctx.making_changes(
+                    promise,
+                    &mut result,
+                    &format!("create directory '{target}'"),
+                ) {
                     continue;
                 }
                 if let Err(error) = ctx.host().make_dir(&path(&target), 0o700) {
-                    let text = format!("Can't make directory '{target}'. (mkdir: {})", reason(&error));
-                    result = result.merge(ctx.settle(Level::Error, Outcome::Interrupted, promise, &text));
+                    let text =
+                        format!("Can't make directory '{target}'. (mkdir: {})", reason(&error));
+                    result = result.merge(ctx.settle(
+                        Level::Error,
+                        Outcome::Interrupted,
+                        promise,
+                        &text,
+                    ));
                     continue;
                 }
                 changed(ctx, promise, &mut result, &format!("Created directory '{target}'"));
@@ -173,7 +223,13 @@ fn tree(
     result
 }
 
-fn purge(ctx: &mut Context<'_>, promise: &Rc<Expanded>, dir: &str, keep: &[String], result: &mut Outcome) {
+fn purge(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    dir: &str,
+    keep: &[String],
+    result: &mut Outcome,
+) {
     if dir.len() < 2 {
         failed(ctx, promise, result, &format!("Purge of '{dir}' denied - too dangerous!"));
         return;
@@ -189,13 +245,19 @@ fn purge(ctx: &mut Context<'_>, promise: &Rc<Expanded>, dir: &str, keep: &[Strin
             continue;
         }
         let file = format!("{dir}/{name}");
-        if !ctx.making_changes(promise, result, &format!("purge '{file}' from copy dest directory")) {
+        if !ctx.making_changes(promise, result, &format!("purge '{file}' from copy dest directory"))
+        {
             continue;
         }
         let Ok(meta) = ctx.host().lstat(&path(&file)) else { continue };
         if meta.is_dir() {
             if remove_tree(ctx, &file, 0) {
-                changed(ctx, promise, result, &format!("Purged directory '{file}' in copy dest directory"));
+                changed(
+                    ctx,
+                    promise,
+                    result,
+                    &format!("Purged directory '{file}' in copy dest directory"),
+                );
             } else {
                 failed(ctx, promise, result, &format!("Unable to purge directory tree '{file}'"));
             }
@@ -226,7 +288,9 @@ fn remove_tree(ctx: &Context<'_>, dir: &str, depth: u32) -> bool {
 }
 
 fn matches_list(promise: &Expanded, list: &str, name: &str) -> bool {
-    promise.list(list).is_some_and(|patterns| patterns.iter().any(|pattern| regex::full(pattern, name)))
+    promise
+        .list(list)
+        .is_some_and(|patterns| patterns.iter().any(|pattern| regex::full(pattern, name)))
 }
 
 fn single_copy(ctx: &Context<'_>, file: &str) -> bool {
@@ -248,7 +312,11 @@ fn copy_file(
 ) -> Outcome {
     let mut result = Outcome::Kept;
     if source == file {
-        as_promised(ctx, promise, &format!("File copy promise loop: file/dir '{source}' is its own source"));
+        as_promised(
+            ctx,
+            promise,
+            &format!("File copy promise loop: file/dir '{source}' is its own source"),
+        );
         return result;
     }
     if promise.has("file_select") && !select::selected(ctx, promise, source, meta) {
@@ -274,8 +342,10 @@ fn copy_file(
     let mut old = ctx.host().lstat_opt(&path(file)).ok().flatten();
     match &old {
         Some(found) if found.is_symlink() && (&*kind == "none" || !meta.is_symlink()) => {
-            if !meta.is_symlink() && promise.bool("type_check").unwrap_or(true) && &*kind != "none" {
-                let text = "File image exists but destination type is silly (file/dir/link doesn't match)";
+            if !meta.is_symlink() && promise.bool("type_check").unwrap_or(true) && &*kind != "none"
+            {
+                let text =
+                    "File image exists but destination type is silly (file/dir/link doesn't match)";
                 failed(ctx, promise, &mut result, text);
                 return result;
             }
@@ -287,16 +357,31 @@ fn copy_file(
                 return result;
             }
             if let Err(error) = ctx.host().remove_file(&path(file)) {
-                failed(ctx, promise, &mut result, &format!("Couldn't remove link '{file}'. (unlink: {})", reason(&error)));
+                failed(
+                    ctx,
+                    promise,
+                    &mut result,
+                    &format!("Couldn't remove link '{file}'. (unlink: {})", reason(&error)),
+                );
                 return result;
             }
-            changed(ctx, promise, &mut result, &format!("Removing old symbolic link '{file}' to make way for copy"));
+            changed(
+                ctx,
+                promise,
+                &mut result,
+                &format!("Removing old symbolic link '{file}' to make way for copy"),
+            );
             old = None;
         }
         Some(_) => {}
         None => match create::make_parents(ctx, promise, file, &mut result) {
             None => return result,
-            Some(true) => changed(ctx, promise, &mut result, &format!("Created parent directory for '{file}'")),
+            Some(true) => changed(
+                ctx,
+                promise,
+                &mut result,
+                &format!("Created parent directory for '{file}'"),
+            ),
             Some(false) => {}
         },
     }
@@ -307,7 +392,9 @@ fn copy_file(
         let high = crate::text::int_from(high.trim()).unwrap_or(i64::MAX);
         let size = meta.size as i64;
         if size < low || (size > high && high != 999_999_999) {
-            let text = format!("Source file '{source}' size is not in the permitted safety range, skipping");
+            let text = format!(
+                "Source file '{source}' size is not in the permitted safety range, skipping"
+            );
             as_promised(ctx, promise, &text);
             return result;
         }
@@ -320,9 +407,11 @@ fn copy_file(
         as_promised(ctx, promise, "Existence only is promised, no copying required");
         return result;
     }
-    let differs = promise.bool("force_update").unwrap_or(false) || needs_copy(ctx, compare, source, file, meta, &old);
+    let differs = promise.bool("force_update").unwrap_or(false)
+        || needs_copy(ctx, compare, source, file, meta, &old);
     if promise.bool("type_check").unwrap_or(true) && &*kind != "none" && old.kind != meta.kind {
-        let text = format!("Promised file copy {file} exists but type mismatch with source '{source}'");
+        let text =
+            format!("Promised file copy {file} exists but type mismatch with source '{source}'");
         failed(ctx, promise, &mut result, &text);
         return result;
     }
@@ -341,14 +430,24 @@ fn copy_file(
         }
         if copy_regular(ctx, promise, source, file, meta, linked, &mut result) {
             if let Ok(found) = ctx.host().stat(&path(file)) {
-                changed(ctx, promise, &mut result, &format!("Updated '{file}' from source '{source}' on 'localhost'"));
+                changed(
+                    ctx,
+                    promise,
+                    &mut result,
+                    &format!("Updated '{file}' from source '{source}' on 'localhost'"),
+                );
                 result = result.merge(copied_attributes(ctx, promise, file, meta, &found));
             }
             if single_copy(ctx, file) {
                 ctx.agent.edits.single_copied.insert(file.into());
             }
         } else {
-            failed(ctx, promise, &mut result, &format!("Was not able to copy '{source}' on 'localhost' to '{file}'"));
+            failed(
+                ctx,
+                promise,
+                &mut result,
+                &format!("Was not able to copy '{source}' on 'localhost' to '{file}'"),
+            );
         }
         return result;
     }
@@ -376,7 +475,12 @@ fn copy_new(
             if let Ok(found) = ctx.host().stat(&path(file)) {
                 result = result.merge(copied_attributes(ctx, promise, file, meta, &found));
             }
-            changed(ctx, promise, &mut result, &format!("Updated file '{file}' from 'localhost:{source}'"));
+            changed(
+                ctx,
+                promise,
+                &mut result,
+                &format!("Updated file '{file}' from 'localhost:{source}'"),
+            );
             if single_copy(ctx, file) {
                 ctx.agent.edits.single_copied.insert(file.into());
             }
@@ -391,18 +495,35 @@ fn copy_new(
                 match ctx.host().make_fifo(&path(file), meta.mode) {
                     Ok(()) => changed(ctx, promise, &mut result, &format!("Created fifo '{file}'")),
                     Err(error) => {
-                        failed(ctx, promise, &mut result, &format!("Cannot create fifo '{file}'. (mkfifo: {})", reason(&error)));
+                        failed(
+                            ctx,
+                            promise,
+                            &mut result,
+                            &format!("Cannot create fifo '{file}'. (mkfifo: {})", reason(&error)),
+                        );
                     }
                 }
             }
         }
         Kind::Symlink => result = result.merge(link_copy(ctx, promise, source, file, meta, linked)),
-        _ => failed(ctx, promise, &mut result, &format!("Cannot create special file '{file}'. (mknod: not supported)")),
+        _ => failed(
+            ctx,
+            promise,
+            &mut result,
+            &format!("Cannot create special file '{file}'. (mknod: not supported)"),
+        ),
     }
     result
 }
 
-fn needs_copy(ctx: &Context<'_>, compare: &str, source: &str, file: &str, meta: &Meta, old: &Meta) -> bool {
+fn needs_copy(
+    ctx: &Context<'_>,
+    compare: &str,
+    source: &str,
+    file: &str,
+    meta: &Meta,
+    old: &Meta,
+) -> bool {
     match compare {
         "digest" | "hash" | "checksum" | "binary" => {
             if !meta.is_file() || !old.is_file() {
@@ -442,7 +563,8 @@ fn link_copy(
         target = format!("{dir}/{target}");
     }
     if matches_list(promise, "copylink_patterns", base) {
-        let real = ctx.host().real_path(&path(source)).map(|real| from_path(&real)).unwrap_or(target);
+        let real =
+            ctx.host().real_path(&path(source)).map(|real| from_path(&real)).unwrap_or(target);
         return match ctx.host().stat(&path(&real)) {
             Ok(found) => copy_file(ctx, promise, &real, file, &found, linked),
             Err(_) => Outcome::Failed,
@@ -483,7 +605,12 @@ fn copy_regular(
     let bytes = match ctx.host().read(&path(source)) {
         Ok(bytes) => bytes,
         Err(_) => {
-            failed(ctx, promise, result, &format!("Failed copying file '{source}' to '{file}.cfnew'"));
+            failed(
+                ctx,
+                promise,
+                result,
+                &format!("Failed copying file '{source}' to '{file}.cfnew'"),
+            );
             return false;
         }
     };
@@ -506,12 +633,16 @@ fn copy_regular(
             }
         } else {
             let name = backup_name(ctx, file, backup, ".cfsaved");
-            if ctx.host().lstat(&path(&name)).is_ok() && ctx.host().remove_file(&path(&name)).is_ok() {
+            if ctx.host().lstat(&path(&name)).is_ok()
+                && ctx.host().remove_file(&path(&name)).is_ok()
+            {
                 changed(ctx, promise, result, &format!("Removed old backup '{name}'"));
             }
             match ctx.host().rename(&path(file), &path(&name)) {
                 Ok(()) => changed(ctx, promise, result, &format!("Backed up '{file}' as '{name}'")),
-                Err(_) => failed(ctx, promise, result, &format!("Failed to back up '{file}' as '{name}'")),
+                Err(_) => {
+                    failed(ctx, promise, result, &format!("Failed to back up '{file}' as '{name}'"))
+                }
             }
             saved = Some(name);
         }
@@ -523,8 +654,10 @@ fn copy_regular(
         mtime: preserve.then_some(meta.mtime),
     };
     if let Err(error) = ctx.host().write(&path(file), &bytes, &options) {
-        let text =
-            format!("Could not install copy file as '{file}', directory in the way?. (rename: {})", reason(&error));
+        let text = format!(
+            "Could not install copy file as '{file}', directory in the way?. (rename: {})",
+            reason(&error)
+        );
         failed(ctx, promise, result, &text);
         if let Some(saved) = saved {
             let _restored = ctx.host().rename(&path(&saved), &path(file));
@@ -533,7 +666,8 @@ fn copy_regular(
     }
     if preserve {
         for name in ctx.host().xattrs(&path(source)).unwrap_or_default() {
-            let name = crate::text::decode(std::os::unix::ffi::OsStrExt::as_bytes(name.as_os_str()));
+            let name =
+                crate::text::decode(std::os::unix::ffi::OsStrExt::as_bytes(name.as_os_str()));
             if let Ok(value) = ctx.host().xattr(&path(source), &name) {
                 let _best_effort = ctx.host().set_xattr(&path(file), &name, value.as_deref());
             }
@@ -561,7 +695,13 @@ pub(super) fn backup_name(ctx: &Context<'_>, file: &str, policy: &str, suffix: &
 }
 
 // The promised attributes; with preserve, what perms leave open comes from the source.
-fn copied_attributes(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, source: &Meta, found: &Meta) -> Outcome {
+fn copied_attributes(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    file: &str,
+    source: &Meta,
+    found: &Meta,
+) -> Outcome {
     let mut result = Outcome::Kept;
     if !promise.bool("preserve").unwrap_or(false) {
         if promise.has("perms") || promise.has("aces") {
@@ -571,7 +711,11 @@ fn copied_attributes(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, 
     }
     let mut attributes = promise.attributes.clone();
     if !promise.has("mode") {
-        crate::eval::promise::set(&mut attributes, "mode".into(), Rval::Scalar(format!("{:04o}", source.mode).into()));
+        crate::eval::promise::set(
+            &mut attributes,
+            "mode".into(),
+            Rval::Scalar(format!("{:04o}", source.mode).into()),
+        );
         if promise.bool("rxdirs").is_none() {
             crate::eval::promise::set(&mut attributes, "rxdirs".into(), Rval::scalar("false"));
         }

@@ -22,7 +22,8 @@ pub(super) fn create(
     result: &mut Outcome,
 ) -> bool {
     if !file.starts_with('/') {
-        let text = format!("Cannot create a relative filename '{file}' - has no invariant meaning.");
+        let text =
+            format!("Cannot create a relative filename '{file}' - has no invariant meaning.");
         failed(ctx, promise, result, &text);
         return false;
     }
@@ -50,16 +51,28 @@ pub(super) fn create(
     }
     let place = path(file);
     if fifo {
-        if !ctx.making_changes(promise, result, &format!("create named pipe '{file}', mode {mode:04o}")) {
+        if !ctx.making_changes(
+            promise,
+            result,
+            &format!("create named pipe '{file}', mode {mode:04o}"),
+        ) {
             return false;
         }
         return match ctx.host().make_fifo(&place, mode) {
             Ok(()) => {
-                changed(ctx, promise, result, &format!("Created named pipe '{file}', mode {mode:04o}"));
+                changed(
+                    ctx,
+                    promise,
+                    result,
+                    &format!("Created named pipe '{file}', mode {mode:04o}"),
+                );
                 true
             }
             Err(error) => {
-                let text = format!("Error creating file '{file}', mode '{mode:04o}'. (mkfifo: {})", reason(&error));
+                let text = format!(
+                    "Error creating file '{file}', mode '{mode:04o}'. (mkfifo: {})",
+                    reason(&error)
+                );
                 failed(ctx, promise, result, &text);
                 false
             }
@@ -82,7 +95,10 @@ pub(super) fn create(
             true
         }
         Err(error) => {
-            let text = format!("Error creating file '{file}', mode '{mode:04o}'. (open: {})", reason(&error));
+            let text = format!(
+                "Error creating file '{file}', mode '{mode:04o}'. (open: {})",
+                reason(&error)
+            );
             failed(ctx, promise, result, &text);
             false
         }
@@ -116,25 +132,49 @@ pub(crate) fn make_parents(
                 let obstructed = found.is_ok() || ctx.host().lstat(&place).is_ok();
                 if obstructed {
                     if !force {
-                        let text = format!("The object '{dir}' is not a directory. Cannot make a new directory without deleting it.");
+                        let text = format!(
+                            "The object '{dir}' is not a directory. Cannot make a new directory without deleting it."
+                        );
                         failed(ctx, promise, result, &text);
                         return None;
                     }
                     let moved = format!("{dir}.cf-moved");
-                    if !ctx.making_changes(promise, result, &format!("move obstructing file/link '{dir}' to '{moved}'")) {
+                    if !ctx.making_changes(
+                        promise,
+                        result,
+                        &format!("move obstructing file/link '{dir}' to '{moved}'"),
+                    ) {
                         return None;
                     }
                     if let Err(error) = ctx.host().rename(&place, &path(&moved)) {
-                        failed(ctx, promise, result, &format!("Can't rename '{dir}' to '{moved}'. (rename: {})", reason(&error)));
+                        failed(
+                            ctx,
+                            promise,
+                            result,
+                            &format!(
+                                "Can't rename '{dir}' to '{moved}'. (rename: {})",
+                                reason(&error)
+                            ),
+                        );
                         return None;
                     }
-                    changed(ctx, promise, result, &format!("Moved obstructing file/link '{dir}' to '{moved}'"));
+                    changed(
+                        ctx,
+                        promise,
+                        result,
+                        &format!("Moved obstructing file/link '{dir}' to '{moved}'"),
+                    );
                 }
                 if !ctx.making_changes(promise, result, &format!("create directory '{dir}'")) {
                     return None;
                 }
                 if let Err(error) = ctx.host().make_dir(&place, 0o700) {
-                    failed(ctx, promise, result, &format!("Unable to make directory '{dir}'. (mkdir: {})", reason(&error)));
+                    failed(
+                        ctx,
+                        promise,
+                        result,
+                        &format!("Unable to make directory '{dir}'. (mkdir: {})", reason(&error)),
+                    );
                     return None;
                 }
                 made = true;
@@ -163,7 +203,8 @@ pub(super) fn move_obstruction(
     }
     let now = ctx.host().now().secs;
     let stamp = || {
-        let date = crate::clock::format(ctx, now, false, "%a %b %e %H:%M:%S %Y").unwrap_or_default();
+        let date =
+            crate::clock::format(ctx, now, false, "%a %b %e %H:%M:%S %Y").unwrap_or_default();
         format!("_{now}_{}", canonify(&format!("{date}\n")))
     };
     let (saved, should, did) = if meta.is_dir() {
@@ -174,7 +215,11 @@ pub(super) fn move_obstruction(
         )
     } else {
         let timestamp = promise.scalar("copy_backup").or_else(|| promise.scalar("edit_backup"));
-        let middle = if timestamp.is_some_and(|word| &**word == "timestamp") { stamp() } else { String::new() };
+        let middle = if timestamp.is_some_and(|word| &**word == "timestamp") {
+            stamp()
+        } else {
+            String::new()
+        };
         let saved = format!("{file}{middle}.cfsaved");
         (
             saved.clone(),
@@ -186,7 +231,12 @@ pub(super) fn move_obstruction(
         return false;
     }
     if let Err(error) = ctx.host().rename(&place, &path(&saved)) {
-        failed(ctx, promise, result, &format!("Can't rename '{file}' to '{saved}'. (rename: {})", reason(&error)));
+        failed(
+            ctx,
+            promise,
+            result,
+            &format!("Can't rename '{file}' to '{saved}'. (rename: {})", reason(&error)),
+        );
         return false;
     }
     changed(ctx, promise, result, &did);

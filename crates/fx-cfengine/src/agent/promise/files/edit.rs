@@ -30,19 +30,35 @@ pub(super) fn write_content(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file:
     if ctx.host().read(&path(file)).is_ok_and(|old| *old == *bytes) {
         return result;
     }
-    if !ctx.making_changes(promise, &mut result, &format!("update file '{file}' with content '{content}'")) {
+    if !ctx.making_changes(
+        promise,
+        &mut result,
+        &format!("update file '{file}' with content '{content}'"),
+    ) {
         return result;
     }
     let real = follow(ctx, file).unwrap_or_else(|_| file.to_owned());
     match ctx.host().write(&path(&real), &bytes, &WriteOptions::default()) {
-        Ok(()) => changed(ctx, promise, &mut result, &format!("Updated file '{file}' with content '{content}'")),
-        Err(_) => failed(ctx, promise, &mut result, &format!("Cannot open file '{file}' for writing")),
+        Ok(()) => changed(
+            ctx,
+            promise,
+            &mut result,
+            &format!("Updated file '{file}' with content '{content}'"),
+        ),
+        Err(_) => {
+            failed(ctx, promise, &mut result, &format!("Cannot open file '{file}' for writing"))
+        }
     }
     result
 }
 
 /// Edits or renders a file.
-pub(super) fn schedule(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &Str, exists: bool) -> Outcome {
+pub(super) fn schedule(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    file: &Str,
+    exists: bool,
+) -> Outcome {
     if !ctx.acquire(promise, &format!("fileedit-{file}")) {
         return Outcome::Skipped;
     }
@@ -69,7 +85,12 @@ fn edit(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &Str, exists: bool)
                 }
             }
             None => {
-                failed(ctx, promise, &mut result, &format!("File '{file}' was marked for editing but could not be opened"));
+                failed(
+                    ctx,
+                    promise,
+                    &mut result,
+                    &format!("File '{file}' was marked for editing but could not be opened"),
+                );
                 return result;
             }
         }
@@ -111,7 +132,8 @@ fn edit(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &Str, exists: bool)
         ("inline_mustache", _) => match promise.scalar("edit_template_string").cloned() {
             Some(text) => render(ctx, promise, file, exists, &text, "inline", &mut result),
             None => {
-                let text = format!("'edit_template_string' not set for promiser: '{}'", promise.promiser);
+                let text =
+                    format!("'edit_template_string' not set for promiser: '{}'", promise.promiser);
                 failed(ctx, promise, &mut result, &text);
             }
         },
@@ -126,11 +148,19 @@ fn load(ctx: &Context<'_>, promise: &Expanded, file: &str) -> Option<String> {
     let meta = match ctx.host().stat(&place) {
         Ok(meta) => meta,
         Err(error) => {
-            ctx.verbose(&format!("The proposed file '{file}' could not be loaded. (stat: {})", reason(&error)));
+            ctx.verbose(&format!(
+                "The proposed file '{file}' could not be loaded. (stat: {})",
+                reason(&error)
+            ));
             return None;
         }
     };
-    let control = ctx.control.agent.get("editfilesize").and_then(Rval::as_scalar).and_then(|text| int_from(text));
+    let control = ctx
+        .control
+        .agent
+        .get("editfilesize")
+        .and_then(Rval::as_scalar)
+        .and_then(|text| int_from(text));
     let limit = promise.int("max_file_size").or(control).unwrap_or(EDIT_LIMIT);
     if limit != 0 && meta.size as i64 > limit {
         ctx.info(&format!(
@@ -195,11 +225,19 @@ fn render_lines(
         }
     };
     if !exists && !create::create(ctx, promise, file, false, result) {
-        let text = format!("Failed to create file '{file}' for rendering cfengine template '{name}'");
+        let text =
+            format!("Failed to create file '{file}' for rendering cfengine template '{name}'");
         failed(ctx, promise, result, &text);
         return;
     }
-    run_bundle(ctx, promise, &target, args, edit, promise.bool("empty_file_before_editing").unwrap_or(false));
+    run_bundle(
+        ctx,
+        promise,
+        &target,
+        args,
+        edit,
+        promise.bool("empty_file_before_editing").unwrap_or(false),
+    );
     edit.lines.edits = edit.lines.edits.max(1);
 }
 
@@ -217,7 +255,15 @@ fn render(
         _ => Rc::new(crate::functions::default_template_data(ctx, None)),
     };
     let Some(text) = mustache::render(template, &data) else {
-        failed(ctx, promise, result, &format!("Error rendering mustache template '{}'", if name == "inline" { template } else { name }));
+        failed(
+            ctx,
+            promise,
+            result,
+            &format!(
+                "Error rendering mustache template '{}'",
+                if name == "inline" { template } else { name }
+            ),
+        );
         return;
     };
     let bytes = encode(&text).into_owned();
@@ -229,7 +275,8 @@ fn render(
         return;
     }
     if !exists && !create::create(ctx, promise, file, false, result) {
-        let text = format!("Failed to create file '{file}' for rendering mustache template '{name}'");
+        let text =
+            format!("Failed to create file '{file}' for rendering mustache template '{name}'");
         failed(ctx, promise, result, &text);
         return;
     }
@@ -237,12 +284,19 @@ fn render(
         let text = format!("Updated rendering of '{file}' from mustache template '{name}'");
         changed(ctx, promise, result, &text);
     } else {
-        let text = format!("Failed to update rendering of '{file}' from mustache template '{name}'");
+        let text =
+            format!("Failed to update rendering of '{file}' from mustache template '{name}'");
         failed(ctx, promise, result, &text);
     }
 }
 
-fn finish(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &Str, edit: &Edit, result: &mut Outcome) {
+fn finish(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    file: &Str,
+    edit: &Edit,
+    result: &mut Outcome,
+) {
     if !matches!(result, Outcome::Kept | Outcome::Repaired) {
         return;
     }
@@ -277,7 +331,10 @@ fn save(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, bytes: &[u8])
     let real = match follow(ctx, file) {
         Ok(real) => real,
         Err(error) => {
-            ctx.error(&format!("Can no longer access file '{file}', which needed editing. (lstat: {})", reason(&error)));
+            ctx.error(&format!(
+                "Can no longer access file '{file}', which needed editing. (lstat: {})",
+                reason(&error)
+            ));
             return false;
         }
     };
@@ -288,9 +345,15 @@ fn save(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, bytes: &[u8])
         let place = path(&backup);
         let _old = ctx.host().remove_file(&place);
         if ctx.host().hard_link(&path(&real), &place).is_err()
-            && let (Ok(old), Ok(meta)) = (ctx.host().read(&path(&real)), ctx.host().stat(&path(&real)))
+            && let (Ok(old), Ok(meta)) =
+                (ctx.host().read(&path(&real)), ctx.host().stat(&path(&real)))
         {
-            let options = WriteOptions { mode: Some(meta.mode), uid: Some(meta.uid), gid: Some(meta.gid), mtime: None };
+            let options = WriteOptions {
+                mode: Some(meta.mode),
+                uid: Some(meta.uid),
+                gid: Some(meta.gid),
+                mtime: None,
+            };
             let _best_effort = ctx.host().write(&place, &old, &options);
         }
         if policy == "rotate" {
@@ -333,13 +396,19 @@ pub(super) fn archive(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str)
         .scalar("repository")
         .cloned()
         .or_else(|| ctx.control.agent.get("default_repository").and_then(Rval::as_scalar).cloned());
-    let Some(repository) = repository.filter(|repository| !repository.is_empty()) else { return false };
+    let Some(repository) = repository.filter(|repository| !repository.is_empty()) else {
+        return false;
+    };
     let name = canonify(file);
     let target = format!("{repository}/{name}");
     let mut result = Outcome::Kept;
     let _made = create::make_parents(ctx, promise, &target, &mut result);
     let Ok(bytes) = ctx.host().read(&path(file)) else { return false };
-    match ctx.host().write(&path(&target), &bytes, &WriteOptions { mode: Some(0o600), ..WriteOptions::default() }) {
+    match ctx.host().write(
+        &path(&target),
+        &bytes,
+        &WriteOptions { mode: Some(0o600), ..WriteOptions::default() },
+    ) {
         Ok(()) => {
             ctx.info(&format!("Moved '{file}' to repository location '{target}'"));
             true

@@ -7,8 +7,8 @@ use fx_host::Meta;
 
 use crate::agent::promise::commands::{is_executable, judge};
 use crate::agent::promise::module_protocol::command_arg0;
-use crate::eval::{Context, log};
 use crate::eval::promise::Expanded;
+use crate::eval::{Context, log};
 use crate::load::reason;
 use crate::mode;
 use crate::outcome::Outcome;
@@ -17,7 +17,12 @@ use crate::text::{Str, decode, path};
 use super::{acl, as_promised, changed, changes, failed, rename};
 
 /// Verifies one file in the order of VerifyFileLeaf.
-pub(super) fn verify(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &Str, result: &mut Outcome) {
+pub(super) fn verify(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    file: &Str,
+    result: &mut Outcome,
+) {
     ctx.put_this("promiser", Rc::clone(file));
     let promise = &super::with_path(ctx, promise);
     if promise.has("transformer") {
@@ -35,7 +40,9 @@ pub(super) fn verify(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &Str, 
         touch(ctx, promise, file, result);
     }
     if promise.has("perms") || promise.has("changes") || promise.has("aces") {
-        if (meta.is_dir() && promise.has("depth_search") && !promise.bool("include_basedir").unwrap_or(false))
+        if (meta.is_dir()
+            && promise.has("depth_search")
+            && !promise.bool("include_basedir").unwrap_or(false))
             && **file == *promise.promiser
         {
             log!(ctx, Debug, "Promise to skip base directory '{file}'");
@@ -45,7 +52,13 @@ pub(super) fn verify(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &Str, 
     }
 }
 
-fn delete(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, meta: &Meta, result: &mut Outcome) {
+fn delete(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    file: &str,
+    meta: &Meta,
+    result: &mut Outcome,
+) {
     let kind = if meta.is_dir() { "directory" } else { "file" };
     if !ctx.making_changes(promise, result, &format!("delete {kind} '{file}'")) {
         return;
@@ -55,13 +68,22 @@ fn delete(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, meta: &Meta
         match ctx.host().remove_file(&place) {
             Ok(()) => changed(ctx, promise, result, &format!("Deleted file '{file}'")),
             Err(error) => {
-                failed(ctx, promise, result, &format!("Couldn't unlink '{file}' tidying. (unlink: {})", reason(&error)));
+                failed(
+                    ctx,
+                    promise,
+                    result,
+                    &format!("Couldn't unlink '{file}' tidying. (unlink: {})", reason(&error)),
+                );
             }
         }
         return;
     }
     if !promise.bool("rmdirs").unwrap_or(false) {
-        as_promised(ctx, promise, &format!("Keeping directory '{file}' since 'rmdirs' attribute was not specified"));
+        as_promised(
+            ctx,
+            promise,
+            &format!("Keeping directory '{file}' since 'rmdirs' attribute was not specified"),
+        );
         return;
     }
     if promise.has("depth_search") && *file == *promise.promiser {
@@ -70,10 +92,18 @@ fn delete(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, meta: &Meta
     match ctx.host().remove_dir(&place) {
         Ok(()) => changed(ctx, promise, result, &format!("Deleted directory '{file}'")),
         Err(error) => {
-            if matches!(error.kind(), std::io::ErrorKind::DirectoryNotEmpty | std::io::ErrorKind::AlreadyExists) {
+            if matches!(
+                error.kind(),
+                std::io::ErrorKind::DirectoryNotEmpty | std::io::ErrorKind::AlreadyExists
+            ) {
                 log!(ctx, Verbose, "Delete directory '{file}' not empty, skipping");
             } else {
-                failed(ctx, promise, result, &format!("Delete directory '{file}' failed (rmdir: {})", reason(&error)));
+                failed(
+                    ctx,
+                    promise,
+                    result,
+                    &format!("Delete directory '{file}' failed (rmdir: {})", reason(&error)),
+                );
             }
         }
     }
@@ -85,9 +115,15 @@ fn touch(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, result: &mut
     }
     let now = ctx.host().now();
     match ctx.host().set_times(&path(file), Some(now), Some(now)) {
-        Ok(()) => changed(ctx, promise, result, &format!("Touched (updated time stamps) for path '{file}'")),
+        Ok(()) => changed(
+            ctx,
+            promise,
+            result,
+            &format!("Touched (updated time stamps) for path '{file}'"),
+        ),
         Err(error) => {
-            let text = format!("Touch '{file}' failed to update timestamps. (utime: {})", reason(&error));
+            let text =
+                format!("Touch '{file}' failed to update timestamps. (utime: {})", reason(&error));
             failed(ctx, promise, result, &text);
         }
     }
@@ -111,14 +147,24 @@ fn transform(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, result: 
     let ended = match ctx.host().run(&spec) {
         Ok(ended) => ended,
         Err(_) => {
-            failed(ctx, promise, result, &format!("Transformer '{command}' for file '{file}' failed"));
+            failed(
+                ctx,
+                promise,
+                result,
+                &format!("Transformer '{command}' for file '{file}' failed"),
+            );
             return;
         }
     };
     for line in decode(&ended.stdout).lines() {
         ctx.info(line);
     }
-    ctx.settle(Level::Info, Outcome::Repaired, promise, &format!("Transformed '{file}' with '{command}' "));
+    ctx.settle(
+        Level::Info,
+        Outcome::Repaired,
+        promise,
+        &format!("Transformed '{file}' with '{command}' "),
+    );
     let outcome = judge(ctx, promise, ended.exit.code(), &promise.promiser.clone());
     *result = result.merge(outcome);
     if matches!(outcome, Outcome::Failed) {
@@ -161,15 +207,22 @@ pub(super) fn attributes(
     if wanted == meta.mode {
         as_promised(ctx, promise, &format!("File permissions on '{file}' as promised"));
     } else {
-        let should = format!("change permissions of '{file}' from {:04o} to {wanted:04o}", meta.mode);
+        let should =
+            format!("change permissions of '{file}' from {:04o} to {wanted:04o}", meta.mode);
         if ctx.making_changes(promise, result, &should) {
             match ctx.host().set_mode(&path(file), wanted) {
                 Ok(()) => {
-                    let text = format!("Object '{file}' had permissions {:04o}, changed it to {wanted:04o}", meta.mode);
+                    let text = format!(
+                        "Object '{file}' had permissions {:04o}, changed it to {wanted:04o}",
+                        meta.mode
+                    );
                     changed(ctx, promise, result, &text);
                 }
                 Err(error) => {
-                    let text = format!("Failed to change permissions of '{file}'. (chmod: {})", reason(&error));
+                    let text = format!(
+                        "Failed to change permissions of '{file}'. (chmod: {})",
+                        reason(&error)
+                    );
                     failed(ctx, promise, result, &text);
                 }
             }
@@ -196,26 +249,45 @@ enum Choice {
 fn choose(current: u32, names: Option<Vec<Str>>, find: impl Fn(&str) -> Option<u32>) -> Choice {
     let Some(names) = names else { return Choice::Same };
     let ids: Vec<Option<u32>> =
-        names.iter().map(|name| if &**name == "*" { Some(u32::MAX) } else { name.parse().ok().or_else(|| find(name)) }).collect();
+        names
+            .iter()
+            .map(|name| {
+                if &**name == "*" {
+                    Some(u32::MAX)
+                } else {
+                    name.parse().ok().or_else(|| find(name))
+                }
+            })
+            .collect();
     if ids.iter().any(|id| matches!(id, Some(id) if *id == current || *id == u32::MAX)) {
         return Choice::Same;
     }
     ids.into_iter().flatten().next().map_or(Choice::NoneExist, Choice::Set)
 }
 
-fn owner(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, meta: &Meta, result: &mut Outcome) {
+fn owner(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    file: &str,
+    meta: &Meta,
+    result: &mut Outcome,
+) {
     let users = promise.list("owners");
     let groups = promise.list("groups");
     if users.is_none() && groups.is_none() {
         return;
     }
-    let uid = choose(meta.uid, users, |name| ctx.host().user(name).ok().flatten().map(|user| user.uid));
-    let gid = choose(meta.gid, groups, |name| ctx.host().group(name).ok().flatten().map(|group| group.gid));
+    let uid =
+        choose(meta.uid, users, |name| ctx.host().user(name).ok().flatten().map(|user| user.uid));
+    let gid = choose(meta.gid, groups, |name| {
+        ctx.host().group(name).ok().flatten().map(|group| group.gid)
+    });
     let uid = match uid {
         Choice::Same => None,
         Choice::Set(uid) => Some(uid),
         Choice::NoneExist => {
-            let text = format!("None of the promised owners for '{file}' exist -- see INFO logs for more");
+            let text =
+                format!("None of the promised owners for '{file}' exist -- see INFO logs for more");
             failed(ctx, promise, result, &text);
             None
         }
@@ -224,7 +296,8 @@ fn owner(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, meta: &Meta,
         Choice::Same => None,
         Choice::Set(gid) => Some(gid),
         Choice::NoneExist => {
-            let text = format!("None of the promised groups for '{file}' exist -- see INFO logs for more");
+            let text =
+                format!("None of the promised groups for '{file}' exist -- see INFO logs for more");
             failed(ctx, promise, result, &text);
             None
         }
@@ -242,14 +315,25 @@ fn owner(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, meta: &Meta,
     match ctx.host().set_owner(&path(file), uid, gid) {
         Ok(()) => {
             if let Some(uid) = uid {
-                changed(ctx, promise, result, &format!("Owner of {link}'{file}' was {}, set to {uid}", meta.uid));
+                changed(
+                    ctx,
+                    promise,
+                    result,
+                    &format!("Owner of {link}'{file}' was {}, set to {uid}", meta.uid),
+                );
             }
             if let Some(gid) = gid {
-                changed(ctx, promise, result, &format!("Group of {link}'{file}' was {}, set to {gid}", meta.gid));
+                changed(
+                    ctx,
+                    promise,
+                    result,
+                    &format!("Group of {link}'{file}' was {}, set to {gid}", meta.gid),
+                );
             }
         }
         Err(error) => {
-            let text = format!("Cannot set ownership on file '{file}'. (chown: {})", reason(&error));
+            let text =
+                format!("Cannot set ownership on file '{file}'. (chown: {})", reason(&error));
             *result = result.merge(ctx.settle(Level::Error, Outcome::Denied, promise, &text));
         }
     }

@@ -22,9 +22,17 @@ fn absolute(link: &str, target: &str) -> String {
 }
 
 /// Verifies one link.
-pub(super) fn schedule(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, source: &str) -> Outcome {
+pub(super) fn schedule(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    file: &str,
+    source: &str,
+) -> Outcome {
     let base = file.rsplit('/').next().unwrap_or(file);
-    if promise.list("copy_patterns").is_some_and(|patterns| patterns.iter().any(|pattern| regex::full(pattern, base))) {
+    if promise
+        .list("copy_patterns")
+        .is_some_and(|patterns| patterns.iter().any(|pattern| regex::full(pattern, base)))
+    {
         return copy::verify_copy(ctx, promise, source, file);
     }
     match promise.scalar("link_type").map_or("symlink", |kind| kind) {
@@ -35,8 +43,14 @@ pub(super) fn schedule(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str
     }
 }
 
-fn absolute_link(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, source: &str) -> Outcome {
-    let mut target = if source.starts_with('.') { absolute(file, source) } else { compress(source) };
+fn absolute_link(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    file: &str,
+    source: &str,
+) -> Outcome {
+    let mut target =
+        if source.starts_with('.') { absolute(file, source) } else { compress(source) };
     if promise.scalar("when_no_source").is_some_and(|word| &**word == "force")
         && let Ok(real) = ctx.host().real_path(&path(&target))
     {
@@ -46,18 +60,25 @@ fn absolute_link(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, sour
 }
 
 /// A symbolic link with the shortest relative target.
-pub(super) fn relative(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, source: &str) -> Outcome {
+pub(super) fn relative(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    file: &str,
+    source: &str,
+) -> Outcome {
     if source.starts_with('.') {
         return symbolic(ctx, promise, file, source);
     }
     let source = compress(source);
     if source == file {
-        let text = format!("Failed to link '{file}' to '{source}', can't link file '{source}' to itself");
+        let text =
+            format!("Failed to link '{file}' to '{source}', can't link file '{source}' to itself");
         return ctx.settle(Level::Error, Outcome::Interrupted, promise, &text);
     }
     let from: Vec<&str> = file.split('/').filter(|part| !part.is_empty()).collect();
     let to: Vec<&str> = source.split('/').filter(|part| !part.is_empty()).collect();
-    let shared = from.iter().zip(&to).take_while(|(a, b)| a == b).count().min(from.len().saturating_sub(1));
+    let shared =
+        from.iter().zip(&to).take_while(|(a, b)| a == b).count().min(from.len().saturating_sub(1));
     let mut target = String::from("./");
     for _ in shared + 1..from.len() {
         target.push_str("../");
@@ -67,7 +88,12 @@ pub(super) fn relative(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str
 }
 
 /// A symbolic link with this target as written.
-pub(super) fn symbolic(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, source: &str) -> Outcome {
+pub(super) fn symbolic(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    file: &str,
+    source: &str,
+) -> Outcome {
     let mut result = Outcome::Kept;
     let to = if source.starts_with(['/', '.']) { source.to_owned() } else { format!("./{source}") };
     let full = absolute(file, &to);
@@ -78,7 +104,12 @@ pub(super) fn symbolic(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str
         promise.scalar("when_no_source").cloned().unwrap_or_else(|| "nop".into())
     };
     if missing && !matches!(&*when_missing, "force" | "delete") {
-        failed(ctx, promise, &mut result, &format!("Unable to create link '{file}' -> '{to}', no source"));
+        failed(
+            ctx,
+            promise,
+            &mut result,
+            &format!("Unable to create link '{file}' -> '{to}', no source"),
+        );
         return result;
     }
     if missing && &*when_missing == "delete" {
@@ -92,11 +123,17 @@ pub(super) fn symbolic(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str
         }
         match create::make_parents(ctx, promise, file, &mut result) {
             None => return result,
-            Some(true) => changed(ctx, promise, &mut result, &format!("Created parent directory for link '{file}'")),
+            Some(true) => changed(
+                ctx,
+                promise,
+                &mut result,
+                &format!("Created parent directory for link '{file}'"),
+            ),
             Some(false) => {}
         }
         if !create::move_obstruction(ctx, promise, file, obstructions, &mut result) {
-            let text = format!("Unable to create link '{file}' -> '{to}', failed to move obstruction");
+            let text =
+                format!("Unable to create link '{file}' -> '{to}', failed to move obstruction");
             failed(ctx, promise, &mut result, &text);
             return result;
         }
@@ -110,7 +147,8 @@ pub(super) fn symbolic(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str
         return result;
     }
     if !obstructions {
-        let text = format!("Link '{file}' points to '{current}' not '{to}', but not moving obstructions");
+        let text =
+            format!("Link '{file}' points to '{current}' not '{to}', but not moving obstructions");
         failed(ctx, promise, &mut result, &text);
         return result;
     }
@@ -126,7 +164,13 @@ pub(super) fn symbolic(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str
     result
 }
 
-fn make(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, target: &str, result: &mut Outcome) -> bool {
+fn make(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    file: &str,
+    target: &str,
+    result: &mut Outcome,
+) -> bool {
     if !ctx.making_changes(promise, result, &format!("link files '{file}' -> '{target}'")) {
         return false;
     }
@@ -136,7 +180,8 @@ fn make(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, target: &str,
             true
         }
         Err(error) => {
-            let text = format!("Couldn't link '{target}' to '{file}'. (symlink: {})", reason(&error));
+            let text =
+                format!("Couldn't link '{target}' to '{file}'. (symlink: {})", reason(&error));
             failed(ctx, promise, result, &text);
             false
         }
@@ -144,12 +189,19 @@ fn make(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, target: &str,
 }
 
 /// A second name for a file.
-pub(super) fn hard(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, source: &str) -> Outcome {
+pub(super) fn hard(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    file: &str,
+    source: &str,
+) -> Outcome {
     let mut result = Outcome::Kept;
     let to = if source.starts_with(['/', '.']) { source.to_owned() } else { format!("./{source}") };
     let full = absolute(file, &to);
-    let Some(source_meta) = ctx.host().stat(&path(&full)).ok().filter(fx_host::Meta::is_file) else {
-        let text = format!("Source file '{to}' is not a regular file, not appropriate to hard-link");
+    let Some(source_meta) = ctx.host().stat(&path(&full)).ok().filter(fx_host::Meta::is_file)
+    else {
+        let text =
+            format!("Source file '{to}' is not a regular file, not appropriate to hard-link");
         failed(ctx, promise, &mut result, &text);
         return result;
     };
@@ -164,7 +216,9 @@ pub(super) fn hard(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, so
         }
         let allowed = promise.bool("move_obstructions").unwrap_or(false);
         if !create::move_obstruction(ctx, promise, file, allowed, &mut result) {
-            let text = format!("Unable to create hard link '{file}' -> '{to}', failed to move obstruction");
+            let text = format!(
+                "Unable to create hard link '{file}' -> '{to}', failed to move obstruction"
+            );
             failed(ctx, promise, &mut result, &text);
             return result;
         }
@@ -174,14 +228,21 @@ pub(super) fn hard(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, so
 }
 
 /// Makes a hard link and says so.
-pub(super) fn make_hard(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, to: &str, result: &mut Outcome) {
+pub(super) fn make_hard(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    file: &str,
+    to: &str,
+    result: &mut Outcome,
+) {
     if !ctx.making_changes(promise, result, &format!("hard link files '{file}' -> '{to}'")) {
         return;
     }
     match ctx.host().hard_link(&path(to), &path(file)) {
         Ok(()) => changed(ctx, promise, result, &format!("Hard linked file '{file}' -> '{to}'")),
         Err(error) => {
-            let text = format!("Failed to hard link '{to}' to '{file}'. (link: {})", reason(&error));
+            let text =
+                format!("Failed to hard link '{to}' to '{file}'. (link: {})", reason(&error));
             failed(ctx, promise, result, &text);
         }
     }
@@ -200,13 +261,25 @@ pub(super) fn children(
     if let Ok(meta) = ctx.host().lstat(&path(file)) {
         if promise.bool("move_obstructions").unwrap_or(false) && meta.is_symlink() {
             match ctx.host().remove_file(&path(file)) {
-                Ok(()) => changed(ctx, promise, &mut result, &format!("Removed obstructing link '{file}'")),
-                Err(_) => failed(ctx, promise, &mut result, &format!("Failed to remove obstructing link '{file}'")),
+                Ok(()) => changed(
+                    ctx,
+                    promise,
+                    &mut result,
+                    &format!("Removed obstructing link '{file}'"),
+                ),
+                Err(_) => failed(
+                    ctx,
+                    promise,
+                    &mut result,
+                    &format!("Failed to remove obstructing link '{file}'"),
+                ),
             }
         } else if meta.is_dir() {
             there = true;
         } else {
-            let text = format!("Cannot promise to link files to children of '{file}' as it is not a directory");
+            let text = format!(
+                "Cannot promise to link files to children of '{file}' as it is not a directory"
+            );
             failed(ctx, promise, &mut result, &text);
             return result;
         }
@@ -217,10 +290,16 @@ pub(super) fn children(
         return result;
     }
     let Ok(entries) = ctx.host().list(&path(source)) else {
-        failed(ctx, promise, &mut result, &format!("Can't open source of children to link '{source}'."));
+        failed(
+            ctx,
+            promise,
+            &mut result,
+            &format!("Can't open source of children to link '{source}'."),
+        );
         return result;
     };
-    let overriding = promise.scalar("when_linking_children").is_some_and(|word| &**word == "override_file");
+    let overriding =
+        promise.scalar("when_linking_children").is_some_and(|word| &**word == "override_file");
     for entry in entries {
         let name = from_path(std::path::Path::new(&entry.name));
         let (link, target) = (format!("{file}/{name}"), format!("{source}/{name}"));
@@ -229,7 +308,9 @@ pub(super) fn children(
             && !meta.is_dir()
         {
             if !overriding {
-                ctx.verbose(&format!("Have promised not to disturb existing content belonging to '{link}'"));
+                ctx.verbose(&format!(
+                    "Have promised not to disturb existing content belonging to '{link}'"
+                ));
                 continue;
             }
             create::move_obstruction(ctx, promise, &link, true, &mut result);
@@ -247,8 +328,15 @@ pub(super) fn children(
 }
 
 /// Removes a link that points nowhere, where the promise asks for it; whether it is gone.
-pub(super) fn kill_dead(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, result: &mut Outcome) -> bool {
-    let Ok(target) = ctx.host().read_link(&path(file)).map(|target| from_path(&target)) else { return true };
+pub(super) fn kill_dead(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    file: &str,
+    result: &mut Outcome,
+) -> bool {
+    let Ok(target) = ctx.host().read_link(&path(file)).map(|target| from_path(&target)) else {
+        return true;
+    };
     let full = compress(&absolute(file, &target));
     if ctx.host().stat(&path(&full)).is_ok() {
         return false;

@@ -29,7 +29,13 @@ pub(super) fn skipped(promise: &Expanded, file: &str, name: &str) -> bool {
 }
 
 /// Applies the leaf operations to a path, or to everything below it.
-pub(super) fn search(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &Str, deep: bool, result: &mut Outcome) {
+pub(super) fn search(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    file: &Str,
+    deep: bool,
+    result: &mut Outcome,
+) {
     if !deep {
         leaf::verify(ctx, promise, file, result);
         return;
@@ -38,9 +44,18 @@ pub(super) fn search(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &Str, 
     descend(ctx, promise, file, 0, device, result);
 }
 
-fn descend(ctx: &mut Context<'_>, promise: &Rc<Expanded>, dir: &Str, level: i64, device: u64, result: &mut Outcome) {
+fn descend(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    dir: &Str,
+    level: i64,
+    device: u64,
+    result: &mut Outcome,
+) {
     if level > 100 {
-        ctx.error(&format!("WARNING: Very deep nesting of directories (>100 deep) for '{dir}' (Aborting files)"));
+        ctx.error(&format!(
+            "WARNING: Very deep nesting of directories (>100 deep) for '{dir}' (Aborting files)"
+        ));
         return;
     }
     let max = depth(promise);
@@ -52,9 +67,12 @@ fn descend(ctx: &mut Context<'_>, promise: &Rc<Expanded>, dir: &Str, level: i64,
     let travel = promise.bool("traverse_links").unwrap_or(false);
     for entry in entries {
         let name = from_path(std::path::Path::new(&entry.name));
-        let file: Str = if &**dir == "/" { format!("/{name}").into() } else { format!("{dir}/{name}").into() };
+        let file: Str =
+            if &**dir == "/" { format!("/{name}").into() } else { format!("{dir}/{name}").into() };
         let Ok(mut meta) = ctx.host().lstat(&path(&file)) else { continue };
-        if meta.is_symlink() && promise.bool("rmdeadlinks").unwrap_or(false) && link::kill_dead(ctx, promise, &file, result)
+        if meta.is_symlink()
+            && promise.bool("rmdeadlinks").unwrap_or(false)
+            && link::kill_dead(ctx, promise, &file, result)
         {
             continue;
         }

@@ -14,10 +14,20 @@ use crate::text::path;
 use super::{as_promised, changed, failed};
 
 /// Verifies the rename body on one file.
-pub(super) fn verify(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, meta: &Meta, result: &mut Outcome) {
+pub(super) fn verify(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    file: &str,
+    meta: &Meta,
+    result: &mut Outcome,
+) {
     let place = path(file);
     if ctx.host().lstat(&place).is_err() {
-        as_promised(ctx, promise, &format!("File object named '{file}' is not there (promise kept)"));
+        as_promised(
+            ctx,
+            promise,
+            &format!("File object named '{file}' is not there (promise kept)"),
+        );
         return;
     }
     let disable = promise.bool("disable").unwrap_or(false);
@@ -36,9 +46,14 @@ pub(super) fn verify(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, 
         let name = beside(&name);
         if ctx.making_changes(promise, result, &format!("rename file '{file}' to '{name}'")) {
             match ctx.host().rename(&place, &path(&name)) {
-                Ok(()) => changed(ctx, promise, result, &format!("Renamed file '{file}' to '{name}'")),
+                Ok(()) => {
+                    changed(ctx, promise, result, &format!("Renamed file '{file}' to '{name}'"))
+                }
                 Err(error) => {
-                    let text = format!("Error occurred while renaming '{file}'. (rename: {})", reason(&error));
+                    let text = format!(
+                        "Error occurred while renaming '{file}'. (rename: {})",
+                        reason(&error)
+                    );
                     failed(ctx, promise, result, &text);
                 }
             }
@@ -57,7 +72,11 @@ pub(super) fn verify(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, 
             }
         }
         Some(levels) if levels > 0 => {
-            if ctx.making_changes(promise, result, &format!("rotate file '{file}' in {levels} fifo")) {
+            if ctx.making_changes(
+                promise,
+                result,
+                &format!("rotate file '{file}' in {levels} fifo"),
+            ) {
                 rotate(ctx, file, levels);
                 changed(ctx, promise, result, &format!("Rotated file '{file}' in {levels} fifo"));
             }
@@ -66,14 +85,30 @@ pub(super) fn verify(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, 
     }
 }
 
-fn disable_file(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, meta: &Meta, result: &mut Outcome) {
+fn disable_file(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    file: &str,
+    meta: &Meta,
+    result: &mut Outcome,
+) {
     let place = path(file);
     if meta.is_symlink() {
         if ctx.making_changes(promise, result, &format!("disable link '{file}'")) {
             match ctx.host().remove_file(&place) {
-                Ok(()) => changed(ctx, promise, result, &format!("Disabled symbolic link '{file}' by deleting it")),
+                Ok(()) => changed(
+                    ctx,
+                    promise,
+                    result,
+                    &format!("Disabled symbolic link '{file}' by deleting it"),
+                ),
                 Err(error) => {
-                    failed(ctx, promise, result, &format!("Unable to unlink '{file}'. (unlink: {})", reason(&error)));
+                    failed(
+                        ctx,
+                        promise,
+                        result,
+                        &format!("Unable to unlink '{file}'. (unlink: {})", reason(&error)),
+                    );
                 }
             }
         }
@@ -90,22 +125,32 @@ fn disable_file(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, meta:
         .and_then(|text| mode::parse(text))
         .map_or(0o600, |mask| (meta.mode | mask.plus) & !mask.minus & 0o7777);
     match ctx.host().set_mode(&place, perms) {
-        Ok(()) => changed(ctx, promise, result, &format!("Changed permissions of '{file}' to 'mode {perms:04o}'")),
+        Ok(()) => changed(
+            ctx,
+            promise,
+            result,
+            &format!("Changed permissions of '{file}' to 'mode {perms:04o}'"),
+        ),
         Err(error) => {
-            let text = format!("Failed to change permissions of '{file}' to 'mode {perms:04o}' ({})", reason(&error));
+            let text = format!(
+                "Failed to change permissions of '{file}' to 'mode {perms:04o}' ({})",
+                reason(&error)
+            );
             failed(ctx, promise, result, &text);
         }
     }
     match ctx.host().rename(&place, &path(&name)) {
         Ok(()) => {
-            let text = format!("Disabled file '{file}' by renaming to '{name}' with mode {perms:04o}");
+            let text =
+                format!("Disabled file '{file}' by renaming to '{name}' with mode {perms:04o}");
             changed(ctx, promise, result, &text);
             if super::edit::archive(ctx, promise, &name) {
                 let _gone = ctx.host().remove_file(&path(&name));
             }
         }
         Err(error) => {
-            let text = format!("Error occurred while renaming '{file}'. (rename: {})", reason(&error));
+            let text =
+                format!("Error occurred while renaming '{file}'. (rename: {})", reason(&error));
             failed(ctx, promise, result, &text);
         }
     }
@@ -116,7 +161,8 @@ pub(super) fn rotate(ctx: &Context<'_>, file: &str, levels: i64) {
     for level in (1..levels).rev() {
         let from = format!("{file}.{level}");
         if ctx.host().lstat(&path(&from)).is_ok() {
-            let _best_effort = ctx.host().rename(&path(&from), &path(&format!("{file}.{}", level + 1)));
+            let _best_effort =
+                ctx.host().rename(&path(&from), &path(&format!("{file}.{}", level + 1)));
         }
     }
     let place = path(file);
@@ -128,7 +174,12 @@ pub(super) fn rotate(ctx: &Context<'_>, file: &str, levels: i64) {
         return;
     }
     if let Ok(bytes) = ctx.host().read(&place) {
-        let options = WriteOptions { mode: Some(meta.mode), uid: Some(meta.uid), gid: Some(meta.gid), mtime: None };
+        let options = WriteOptions {
+            mode: Some(meta.mode),
+            uid: Some(meta.uid),
+            gid: Some(meta.gid),
+            mtime: None,
+        };
         let _best_effort = ctx.host().write(&path(&format!("{file}.1")), &bytes, &options);
         let _best_effort = ctx.host().write(&place, b"", &WriteOptions::default());
     }

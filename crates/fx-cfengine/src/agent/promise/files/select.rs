@@ -16,7 +16,9 @@ pub(super) fn selected(ctx: &Context<'_>, promise: &Rc<Expanded>, file: &str, me
     let Some(result) = promise.scalar("file_result") else { return true };
     let mut set: FxHashSet<&str> = FxHashSet::default();
     let base = file.rsplit('/').next().unwrap_or(file);
-    let any = |name: &str, test: &dyn Fn(&Str) -> bool| promise.list(name).map(|list| list.iter().any(test));
+    let any = |name: &str, test: &dyn Fn(&Str) -> bool| {
+        promise.list(name).map(|list| list.iter().any(test))
+    };
     if any("leaf_name", &|pattern| regex::full(pattern, base)) != Some(false) {
         set.insert("leaf_name");
     }
@@ -34,7 +36,12 @@ pub(super) fn selected(ctx: &Context<'_>, promise: &Rc<Expanded>, file: &str, me
     }
     let owner = |name: &Str| {
         name.parse().is_ok_and(|id: u32| id == meta.uid)
-            || ctx.host().user_by_id(meta.uid).ok().flatten().is_some_and(|user| regex::full(name, &user.name))
+            || ctx
+                .host()
+                .user_by_id(meta.uid)
+                .ok()
+                .flatten()
+                .is_some_and(|user| regex::full(name, &user.name))
     };
     if any("search_owners", &owner) != Some(false) {
         set.insert("owner");
@@ -42,18 +49,28 @@ pub(super) fn selected(ctx: &Context<'_>, promise: &Rc<Expanded>, file: &str, me
     }
     let group = |name: &Str| {
         name.parse().is_ok_and(|id: u32| id == meta.gid)
-            || ctx.host().group_by_id(meta.gid).ok().flatten().is_some_and(|group| regex::full(name, &group.name))
+            || ctx
+                .host()
+                .group_by_id(meta.gid)
+                .ok()
+                .flatten()
+                .is_some_and(|group| regex::full(name, &group.name))
     };
     if any("search_groups", &group) != Some(false) {
         set.insert("group");
         set.insert("search_groups");
     }
-    let mode_matches = |text: &Str| mode::parse(text).is_some_and(|mask| meta.mode & mask.plus == mask.plus && meta.mode & mask.minus == 0);
+    let mode_matches = |text: &Str| {
+        mode::parse(text)
+            .is_some_and(|mask| meta.mode & mask.plus == mask.plus && meta.mode & mask.minus == 0)
+    };
     if any("search_mode", &mode_matches) != Some(false) {
         set.insert("mode");
         set.insert("search_mode");
     }
-    for (name, value) in [("atime", meta.atime.secs), ("ctime", meta.ctime.secs), ("mtime", meta.mtime.secs)] {
+    for (name, value) in
+        [("atime", meta.atime.secs), ("ctime", meta.ctime.secs), ("mtime", meta.mtime.secs)]
+    {
         if in_range(promise, name, value) {
             set.insert(name);
         }
@@ -63,7 +80,8 @@ pub(super) fn selected(ctx: &Context<'_>, promise: &Rc<Expanded>, file: &str, me
         set.insert("search_size");
     }
     if promise.has("issymlinkto") && meta.is_symlink() {
-        let target = ctx.host().read_link(&path(file)).map(|target| from_path(&target)).unwrap_or_default();
+        let target =
+            ctx.host().read_link(&path(file)).map(|target| from_path(&target)).unwrap_or_default();
         if any("issymlinkto", &|pattern| regex::full(pattern, &target)) == Some(true) {
             set.insert("issymlinkto");
         }
@@ -73,7 +91,10 @@ pub(super) fn selected(ctx: &Context<'_>, promise: &Rc<Expanded>, file: &str, me
         let spec = ctx.command_spec(&program, false);
         if let Ok(ended) = ctx.host().run(&spec) {
             let line = decode(&ended.stdout);
-            if promise.scalar("exec_regex").is_some_and(|pattern| line.lines().any(|line| regex::full(pattern, line))) {
+            if promise
+                .scalar("exec_regex")
+                .is_some_and(|pattern| line.lines().any(|line| regex::full(pattern, line)))
+            {
                 set.insert("exec_regex");
             }
             if ended.exit.success() {
@@ -81,7 +102,9 @@ pub(super) fn selected(ctx: &Context<'_>, promise: &Rc<Expanded>, file: &str, me
             }
         }
     }
-    let selected = expr::parse(result).and_then(|parsed| parsed.eval(&|name| set.contains(name))).unwrap_or(false);
+    let selected = expr::parse(result)
+        .and_then(|parsed| parsed.eval(&|name| set.contains(name)))
+        .unwrap_or(false);
     log!(ctx, Verbose, "file_select result '{result}' on '{file}' was '{selected}'");
     selected
 }

@@ -13,18 +13,20 @@ use crate::eval::promise::Expanded;
 use crate::eval::{Context, log};
 use crate::outcome::Outcome;
 use crate::regex;
-use crate::text::{decode, path};
+use crate::text::path;
 
+use super::listing::{NO_MATCH, default_arch, first_reference, list_installed};
 use super::schedule::{Operation, add};
 use super::version::{Select, compare};
-use super::{Installed, Package};
+use super::Package;
 
 /// Keeps a promise made with a package method.
 pub(super) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
     if let Some(fault) = fault(ctx, promise) {
         return ctx.settle(Level::Error, Outcome::Failed, promise, &fault);
     }
-    let command = promise.scalar("package_list_command").map(|text| text.to_string()).unwrap_or_default();
+    let command =
+        promise.scalar("package_list_command").map(|text| text.to_string()).unwrap_or_default();
     if !ctx.acquire(promise, &format!("package-{}-{command}", promise.promiser)) {
         return Outcome::Skipped;
     }
@@ -66,11 +68,20 @@ impl Wanted {
             |archs| archs.iter().map(|arch| arch.to_string()).collect(),
         );
         if let Some(version) = promise.scalar("package_version") {
-            return Wanted { name: promiser, version: version.to_string(), archs, no_version: false, patch };
+            return Wanted {
+                name: promiser,
+                version: version.to_string(),
+                archs,
+                no_version: false,
+                patch,
+            };
         }
         if let Some(version) = promise.scalar("package_version_regex") {
             let taken = |attribute: &str| {
-                promise.scalar(attribute).map(|pattern| first_reference(pattern, &promise.promiser)).unwrap_or_default()
+                promise
+                    .scalar(attribute)
+                    .map(|pattern| first_reference(pattern, &promise.promiser))
+                    .unwrap_or_default()
             };
             let mut arch = taken("package_arch_regex");
             if arch.is_empty() || arch == NO_MATCH {
@@ -88,28 +99,22 @@ impl Wanted {
     }
 }
 
-const NO_MATCH: &str = "CF_NOMATCH";
-
 fn policy(promise: &Expanded) -> &str {
     promise.scalar("package_policy").map_or("verify", |text| &**text)
-}
-
-// The first group of the first match, or the whole match when the pattern has no groups.
-fn first_reference(pattern: &str, text: &str) -> String {
-    match regex::captures(pattern, text) {
-        None => NO_MATCH.to_owned(),
-        Some(found) => found.groups.get(1).map(|(_, text)| text.to_string()).unwrap_or_else(|| NO_MATCH.to_owned()),
-    }
 }
 
 fn fault(ctx: &Context<'_>, promise: &Expanded) -> Option<String> {
     let has = |name: &str| promise.has(name);
     let generic = "e.g. use the standard library generic package_method";
     if !has("package_list_name_regex") {
-        return Some(format!("You must supply a method for determining the name of existing packages {generic}"));
+        return Some(format!(
+            "You must supply a method for determining the name of existing packages {generic}"
+        ));
     }
     if !has("package_list_version_regex") {
-        return Some(format!("You must supply a method for determining the version of existing packages {generic}"));
+        return Some(format!(
+            "You must supply a method for determining the version of existing packages {generic}"
+        ));
     }
     let shell = promise.bool("package_commands_useshell").unwrap_or(true);
     if let Some(command) = promise.scalar("package_list_command")
@@ -123,7 +128,8 @@ fn fault(ctx: &Context<'_>, promise: &Expanded) -> Option<String> {
             "You must supply a method for determining the list of existing packages (a command or repository list) {generic}"
         ));
     }
-    let (name, version, arch) = (has("package_name_regex"), has("package_version_regex"), has("package_arch_regex"));
+    let (name, version, arch) =
+        (has("package_name_regex"), has("package_version_regex"), has("package_arch_regex"));
     if name || version || arch {
         if !name {
             return Some(
@@ -139,7 +145,9 @@ fn fault(ctx: &Context<'_>, promise: &Expanded) -> Option<String> {
             );
         }
         if version && separate.0 {
-            return Some("You must either supply version regex or a separate version number".to_owned());
+            return Some(
+                "You must either supply version regex or a separate version number".to_owned(),
+            );
         }
         if arch && separate.1 {
             return Some("You must either supply arch regex or a separate architecture".to_owned());
@@ -151,7 +159,10 @@ fn fault(ctx: &Context<'_>, promise: &Expanded) -> Option<String> {
     let (code, pattern) = (has("package_noverify_returncode"), has("package_noverify_regex"));
     if policy(promise) == "verify" {
         if !has("package_verify_command") {
-            return Some("!! Package verify policy is used, but no package_verify_command is defined".to_owned());
+            return Some(
+                "!! Package verify policy is used, but no package_verify_command is defined"
+                    .to_owned(),
+            );
         }
         if !code && !pattern {
             return Some(
@@ -168,7 +179,9 @@ fn fault(ctx: &Context<'_>, promise: &Expanded) -> Option<String> {
     }
     for (command, attribute) in DEPENDENCIES {
         if !has(command) && has(attribute) {
-            return Some(format!("!! Dependency conflict: {command} is not used, but {attribute} is defined."));
+            return Some(format!(
+                "!! Dependency conflict: {command} is not used, but {attribute} is defined."
+            ));
         }
     }
     None
@@ -189,181 +202,17 @@ const DEPENDENCIES: &[(&str, &str)] = &[
     ("package_verify_command", "package_noverify_returncode"),
 ];
 
-fn default_arch(ctx: &Context<'_>, promise: &Expanded) -> Option<String> {
-    let Some(command) = promise.scalar("package_default_arch_command") else { return Some("default".to_owned()) };
-    let ended = ctx.host().run(&spec_for(command, true)).ok()?;
-    decode(&ended.stdout).lines().next().map(|line| line.trim().to_owned())
-}
-
-fn list_installed(ctx: &mut Context<'_>, promise: &Expanded, command: &str, arch: &str) -> bool {
-    if ctx.agent.packages.lists.iter().any(|list| list.command == command) {
-        return true;
-    }
-    update_list(ctx, promise);
-    log!(ctx, Verbose, "Reading package list from '{command}'");
-    let shell = promise.bool("package_commands_useshell").unwrap_or(true);
-    let Some(text) = output(ctx, command, shell) else { return false };
-    let of = |name: &str| promise.scalar(name).map(|text| &**text);
-    let patterns = Patterns {
-        name: of("package_list_name_regex").unwrap_or_default(),
-        version: of("package_list_version_regex").unwrap_or_default(),
-        arch: of("package_list_arch_regex"),
-    };
-    let mut packages = Vec::new();
-    if let Some(start) = of("package_multiline_start") {
-        packages = read_records(&text, start, &patterns, arch);
-    } else {
-        let installed = of("package_installed_regex").unwrap_or_default();
-        for line in text.lines() {
-            if !regex::full(installed, line) {
-                log!(ctx, Verbose, "Package line '{line}' did not match the package_installed_regex pattern");
-                continue;
-            }
-            match patterns.read(line, arch) {
-                Some(package) => packages.push(package),
-                None => log!(
-                    ctx,
-                    Verbose,
-                    "Package line '{line}' did not match one of the package_list_(name|version|arch)_regex patterns"
-                ),
-            }
-        }
-    }
-    packages.reverse();
-    let mut patches = Vec::new();
-    if let Some(command) = of("package_patch_list_command")
-        && let Some(text) = output(ctx, command, shell)
-    {
-        let patterns = Patterns {
-            name: of("package_patch_name_regex").unwrap_or(patterns.name),
-            version: of("package_patch_version_regex").unwrap_or(patterns.version),
-            arch: of("package_patch_arch_regex"),
-        };
-        for line in text.lines() {
-            if of("package_patch_installed_regex").is_some_and(|pattern| regex::full(pattern, line))
-                && let Some(patch) = patterns.read(line, arch)
-            {
-                patches.insert(0, patch);
-            }
-        }
-    }
-    report_inventory(ctx, command, &packages);
-    ctx.agent.packages.lists.push(Installed { command: command.to_owned(), packages, patches });
-    true
-}
-
-fn output(ctx: &Context<'_>, command: &str, shell: bool) -> Option<String> {
-    match ctx.host().run(&spec_for(command, shell)) {
-        Ok(ended) if ended.exit == Exit::Code(0) => Some(decode(&ended.stdout)),
-        Ok(_) => None,
-        Err(error) => {
-            ctx.error(&format!("Couldn't open the package list with command '{command}'. (cf_popen: {error})"));
-            None
-        }
-    }
-}
-
-// Runs the command that refreshes what the manager knows, unless it ran not long ago.
-fn update_list(ctx: &mut Context<'_>, promise: &Expanded) {
-    let Some(command) = promise.scalar("package_list_update_command").cloned() else { return };
-    let add = promise.scalar("package_add_command").map(|text| command_arg0(text)).unwrap_or_default();
-    let manager = add.rsplit('/').next().unwrap_or_default();
-    let stamp = format!("{}/software_update_timestamp_{manager}", ctx.config.paths.state);
-    let horizon = promise.int("package_list_update_ifelapsed").unwrap_or(24 * 60);
-    let now = ctx.host().now().secs;
-    if let Ok(meta) = ctx.host().stat(&path(&stamp))
-        && now - meta.mtime.secs < horizon.saturating_mul(60)
-    {
-        log!(ctx, Verbose, "'{stamp}' is less than {horizon} minutes old. Not updating package list.");
-        return;
-    }
-    log!(ctx, Verbose, "Calling package list update command: '{command}'");
-    if !ctx.config.dry_run {
-        let _ended = ctx.host().run(&spec_for(&command, true));
-        ctx.write_state(&stamp, b"");
-    }
-}
-
-struct Patterns<'p> {
-    name: &'p str,
-    version: &'p str,
-    arch: Option<&'p str>,
-}
-
-impl Patterns<'_> {
-    fn read(&self, line: &str, default_arch: &str) -> Option<Package> {
-        let name = word(&first_reference(self.name, line));
-        let version = word(&first_reference(self.version, line));
-        let arch = match self.arch {
-            Some(pattern) => word(&first_reference(pattern, line)),
-            None => default_arch.to_owned(),
-        };
-        if [&name, &version, &arch].iter().any(|text| text.is_empty() || *text == NO_MATCH) {
-            return None;
-        }
-        Some(Package { name, version, arch })
-    }
-}
-
-fn word(text: &str) -> String {
-    text.split_whitespace().next().unwrap_or_default().to_owned()
-}
-
-// Records of several lines, each begun by a line that matches `start`.
-fn read_records(text: &str, start: &str, patterns: &Patterns<'_>, default_arch: &str) -> Vec<Package> {
-    let mut out = Vec::new();
-    let blank = || Package { name: String::new(), version: String::new(), arch: default_arch.to_owned() };
-    let mut current = blank();
-    let finish = |package: Package, out: &mut Vec<Package>| {
-        if !package.name.is_empty() && !package.version.is_empty() {
-            out.push(package);
-        }
-    };
-    for line in text.lines() {
-        if regex::full(start, line) {
-            finish(std::mem::replace(&mut current, blank()), &mut out);
-        }
-        if regex::full(patterns.name, line) {
-            current.name = word(&first_reference(patterns.name, line));
-        }
-        if regex::full(patterns.version, line) {
-            current.version = word(&first_reference(patterns.version, line));
-        }
-        if let Some(pattern) = patterns.arch.filter(|pattern| regex::full(pattern, line)) {
-            current.arch = word(&first_reference(pattern, line));
-        }
-    }
-    finish(current, &mut out);
-    out
-}
-
-fn report_inventory(ctx: &mut Context<'_>, command: &str, packages: &[Package]) {
-    if ctx.config.dry_run {
-        return;
-    }
-    let manager = command_arg0(command);
-    let manager = manager.rsplit('/').next().unwrap_or_default();
-    let mut text = String::new();
-    for package in packages {
-        let name = package.name.replace(',', "_");
-        let version = package.version.replace(',', "_");
-        text.push_str(&format!("{name},{version},{},{manager}\n", package.arch));
-    }
-    let file = format!("{}/software_packages.csv", ctx.config.paths.state);
-    ctx.write_state(&file, text.as_bytes());
-}
-
-/// The inventory no longer holds once packages have changed.
-pub(super) fn forget_inventory(ctx: &mut Context<'_>) {
-    let file = format!("{}/software_packages.csv", ctx.config.paths.state);
-    if !ctx.config.dry_run && ctx.host().stat(&path(&file)).is_ok() {
-        let _gone = ctx.host().remove_file(&path(&file));
-    }
-}
-
 /// Whether `left` stands to `right` as selected, by the commands of the method or built in.
-fn versions(ctx: &mut Context<'_>, promise: &Expanded, left: &str, right: &str, select: Select) -> Option<bool> {
-    let less = |ctx: &mut Context<'_>, one: &str, other: &str| match promise.scalar("package_version_less_command") {
+fn versions(
+    ctx: &mut Context<'_>,
+    promise: &Expanded,
+    left: &str,
+    right: &str,
+    select: Select,
+) -> Option<bool> {
+    let less = |ctx: &mut Context<'_>, one: &str, other: &str| match promise
+        .scalar("package_version_less_command")
+    {
         Some(command) => compare_by(ctx, promise, command, one, other),
         None => compare(one, other, true),
     };
@@ -386,7 +235,13 @@ fn versions(ctx: &mut Context<'_>, promise: &Expanded, left: &str, right: &str, 
     }
 }
 
-fn compare_by(ctx: &Context<'_>, promise: &Expanded, command: &str, one: &str, other: &str) -> Option<bool> {
+fn compare_by(
+    ctx: &Context<'_>,
+    promise: &Expanded,
+    command: &str,
+    one: &str,
+    other: &str,
+) -> Option<bool> {
     let line = fill(command, &[("v1", one), ("v2", other)]);
     log!(ctx, Verbose, "Executing '{line}'");
     let shell = promise.bool("package_commands_useshell").unwrap_or(true);
@@ -408,8 +263,15 @@ fn convention(text: &str, name: &str, version: &str, arch: &str) -> String {
 }
 
 // Whether an installed package is the one asked for.
-fn find(ctx: &mut Context<'_>, promise: &Expanded, wanted: &Wanted, version: &str, arch: &str) -> Option<bool> {
-    let command = promise.scalar("package_list_command").map(|text| text.to_string()).unwrap_or_default();
+fn find(
+    ctx: &mut Context<'_>,
+    promise: &Expanded,
+    wanted: &Wanted,
+    version: &str,
+    arch: &str,
+) -> Option<bool> {
+    let command =
+        promise.scalar("package_list_command").map(|text| text.to_string()).unwrap_or_default();
     let lists = &ctx.agent.packages.lists;
     let Some(list) = lists.iter().find(|list| list.command == command) else { return Some(false) };
     let plain = |name: &str| name.replace(',', "_");
@@ -419,7 +281,11 @@ fn find(ctx: &mut Context<'_>, promise: &Expanded, wanted: &Wanted, version: &st
         }
         list.patches.clone()
     } else {
-        list.packages.iter().filter(|package| plain(&package.name) == plain(&wanted.name)).cloned().collect()
+        list.packages
+            .iter()
+            .filter(|package| plain(&package.name) == plain(&wanted.name))
+            .cloned()
+            .collect()
     };
     for package in candidates {
         if plain(&package.name) != plain(&wanted.name) || (arch != "*" && arch != package.arch) {
@@ -467,15 +333,29 @@ fn check(ctx: &mut Context<'_>, promise: &Rc<Expanded>, wanted: &Wanted, arch: &
 }
 
 // Puts an operation down, or warns when that is all that was promised.
-fn plan(ctx: &mut Context<'_>, promise: &Rc<Expanded>, attribute: &str, operation: Operation, id: &str) -> Outcome {
+fn plan(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    attribute: &str,
+    operation: Operation,
+    id: &str,
+) -> Outcome {
     let command = promise.scalar(attribute).map(|text| text.to_string());
     let Some(command) = command else {
         let verb = attribute.trim_start_matches("package_").trim_end_matches("_command");
-        return ctx.settle(Level::Error, Outcome::Failed, promise, &format!("Package {verb} command undefined"));
+        return ctx.settle(
+            Level::Error,
+            Outcome::Failed,
+            promise,
+            &format!("Package {verb} command undefined"),
+        );
     };
     if ctx.action(promise) == Action::Warn {
-        let text =
-            format!("Need to repair promise '{}' by '{}' package '{id}'", promise.promiser, operation.word());
+        let text = format!(
+            "Need to repair promise '{}' by '{}' package '{id}'",
+            promise.promiser,
+            operation.word()
+        );
         return ctx.settle(Level::Warning, Outcome::Warn, promise, &text);
     }
     add(ctx, promise, &command, operation, id);
@@ -515,7 +395,10 @@ fn schedule(
     let chosen = (matched && in_range) || (installed && wanted.no_version);
     match &*action {
         "add" if installed => {
-            let text = format!("Package '{}' already installed, so we never add it again", promise.promiser);
+            let text = format!(
+                "Package '{}' already installed, so we never add it again",
+                promise.promiser
+            );
             ctx.settle(Level::Verbose, Outcome::Kept, promise, &text)
         }
         "add" => {
@@ -540,17 +423,27 @@ fn schedule(
                     .find(|file| ctx.host().stat(&path(file)).is_ok());
                 match found {
                     Some(file) => id = file,
-                    None => ctx.error(&format!("Package '{rest}' can't be found in any of the listed repositories")),
+                    None => ctx.error(&format!(
+                        "Package '{rest}' can't be found in any of the listed repositories"
+                    )),
                 }
             }
             plan(ctx, promise, "package_delete_command", Operation::Delete, &id)
         }
-        "delete" => {
-            ctx.settle(Level::Verbose, Outcome::Kept, promise, "Package deletion is as promised -- no match")
-        }
+        "delete" => ctx.settle(
+            Level::Verbose,
+            Outcome::Kept,
+            promise,
+            "Package deletion is as promised -- no match",
+        ),
         "reinstall" => {
             if !promise.has("package_delete_command") {
-                return ctx.settle(Level::Error, Outcome::Failed, promise, "Package delete command undefined");
+                return ctx.settle(
+                    Level::Error,
+                    Outcome::Failed,
+                    promise,
+                    "Package delete command undefined",
+                );
             }
             if wanted.no_version {
                 let text = "Package reinstallation cannot be promised -- insufficient version info or no match";
@@ -558,14 +451,27 @@ fn schedule(
             }
             let mut result = Outcome::Kept;
             if chosen {
-                result = result.merge(plan(ctx, promise, "package_delete_command", Operation::Delete, &id));
+                result = result.merge(plan(
+                    ctx,
+                    promise,
+                    "package_delete_command",
+                    Operation::Delete,
+                    &id,
+                ));
             }
             result.merge(plan(ctx, promise, "package_add_command", Operation::Add, &id))
         }
-        "update" => update(ctx, promise, wanted, arch, (installed, matched && in_range), id, select),
-        "patch" if matched && !installed => plan(ctx, promise, "package_patch_command", Operation::Patch, &id),
+        "update" => {
+            update(ctx, promise, wanted, arch, (installed, matched && in_range), id, select)
+        }
+        "patch" if matched && !installed => {
+            plan(ctx, promise, "package_patch_command", Operation::Patch, &id)
+        }
         "patch" => {
-            let text = format!("Package patch state of '{}' is as promised -- already installed", promise.promiser);
+            let text = format!(
+                "Package patch state of '{}' is as promised -- already installed",
+                promise.promiser
+            );
             ctx.settle(Level::Verbose, Outcome::Kept, promise, &text)
         }
         _ if chosen => plan(ctx, promise, "package_verify_command", Operation::Verify, &id),
@@ -598,27 +504,37 @@ fn update(
             }
         }
     }
-    let mut old = Package { name: wanted.name.clone(), version: "*".to_owned(), arch: "*".to_owned() };
+    let mut old =
+        Package { name: wanted.name.clone(), version: "*".to_owned(), arch: "*".to_owned() };
     if installed {
-        let command = promise.scalar("package_list_command").map(|text| text.to_string()).unwrap_or_default();
-        let present = ctx.agent.packages.lists.iter().find(|list| list.command == command).and_then(|list| {
-            list.packages.iter().find(|package| package.name == wanted.name && (arch == "*" || arch == package.arch))
-        });
+        let command =
+            promise.scalar("package_list_command").map(|text| text.to_string()).unwrap_or_default();
+        let present =
+            ctx.agent.packages.lists.iter().find(|list| list.command == command).and_then(|list| {
+                list.packages.iter().find(|package| {
+                    package.name == wanted.name && (arch == "*" || arch == package.arch)
+                })
+            });
         let newer = match present.cloned() {
             Some(package) => {
-                let newer = versions(ctx, promise, &package.version, &version, Select::Less) == Some(true);
+                let newer =
+                    versions(ctx, promise, &package.version, &version, Select::Less) == Some(true);
                 old = package;
                 newer
             }
             None => false,
         };
         if !newer {
-            let text = format!("Installed packaged '{}' is up to date, not updating", promise.promiser);
+            let text =
+                format!("Installed packaged '{}' is up to date, not updating", promise.promiser);
             return ctx.settle(Level::Verbose, Outcome::Kept, promise, &text);
         }
     }
     if !installed && (!matched || wanted.no_version) {
-        let text = format!("Package '{}' cannot be updated -- no match or not installed", promise.promiser);
+        let text = format!(
+            "Package '{}' cannot be updated -- no match or not installed",
+            promise.promiser
+        );
         return ctx.settle(Level::Error, Outcome::Failed, promise, &text);
     }
     if promise.has("package_update_command") {
@@ -631,11 +547,21 @@ fn update(
     };
     for (command, verb) in [("package_add_command", "add"), ("package_delete_command", "delete")] {
         if !promise.has(command) {
-            return ctx.settle(Level::Error, Outcome::Failed, promise, &format!("Package {verb} command undefined"));
+            return ctx.settle(
+                Level::Error,
+                Outcome::Failed,
+                promise,
+                &format!("Package {verb} command undefined"),
+            );
         }
     }
-    plan(ctx, promise, "package_delete_command", Operation::Delete, &gone)
-        .merge(plan(ctx, promise, "package_add_command", Operation::Add, &id))
+    plan(ctx, promise, "package_delete_command", Operation::Delete, &gone).merge(plan(
+        ctx,
+        promise,
+        "package_add_command",
+        Operation::Add,
+        &id,
+    ))
 }
 
 // The file of a repository that satisfies the version asked for, with its version.
@@ -647,7 +573,8 @@ fn largest(
     select: Option<Select>,
 ) -> Option<(String, String)> {
     const MARK: &str = "\u{1}";
-    let text = promise.scalar("package_name_convention").map_or("$(name)", |text| &**text).to_owned();
+    let text =
+        promise.scalar("package_name_convention").map_or("$(name)", |text| &**text).to_owned();
     let pattern = super::quoted(&convention(&text, &wanted.name, MARK, arch)).replace(MARK, "(.*)");
     let mut found = None;
     for directory in promise.list("package_file_repositories").unwrap_or_default() {
@@ -664,7 +591,13 @@ fn largest(
             }
             let version = first_reference(&pattern, &name);
             if wanted.version == "*"
-                || versions(ctx, promise, &version, &wanted.version, select.unwrap_or(Select::Equal)) == Some(true)
+                || versions(
+                    ctx,
+                    promise,
+                    &version,
+                    &wanted.version,
+                    select.unwrap_or(Select::Equal),
+                ) == Some(true)
             {
                 found = Some((name, version));
             }

@@ -29,7 +29,12 @@ struct Module {
 pub(super) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
     let name = Rc::clone(&promise.promiser);
     if promise.list("package_module").is_some() {
-        return ctx.settle(Level::Error, Outcome::Failed, promise, "More than one package module is promised");
+        return ctx.settle(
+            Level::Error,
+            Outcome::Failed,
+            promise,
+            "More than one package module is promised",
+        );
     }
     let policy = promise.scalar("policy").cloned();
     let Some(policy) = policy.filter(|word| matches!(&**word, "present" | "absent")) else {
@@ -40,17 +45,26 @@ pub(super) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
         return Outcome::Skipped;
     }
     let Some(module) = Module::of(ctx, promise) else {
-        let text = "Some error occurred while contacting package module for promise '".to_owned() + &name + "'";
+        let text = "Some error occurred while contacting package module for promise '".to_owned()
+            + &name
+            + "'";
         return ctx.settle(Level::Error, Outcome::Failed, promise, &text);
     };
     if module.talk(ctx, "supports-api-version", "").is_none_or(|reply| reply.trim() != "1") {
         let text = format!("unsupported package module wrapper API version: {}", module.name);
         return ctx.settle(Level::Error, Outcome::Failed, promise, &text);
     }
-    let outcome = if &*policy == "present" { present(ctx, promise, &module) } else { absent(ctx, promise, &module) };
+    let outcome = if &*policy == "present" {
+        present(ctx, promise, &module)
+    } else {
+        absent(ctx, promise, &module)
+    };
     match outcome {
         Outcome::Failed => {
-            let text = format!("Error {} package '{name}'", if &*policy == "present" { "installing" } else { "removing" });
+            let text = format!(
+                "Error {} package '{name}'",
+                if &*policy == "present" { "installing" } else { "removing" }
+            );
             ctx.settle(Level::Error, outcome, promise, &text)
         }
         Outcome::Repaired => {
@@ -78,11 +92,16 @@ impl Module {
             .or_else(|| promise.scalar("package_module"))
             .cloned()
             .or_else(|| ctx.control.package_module.clone())?;
-        let mut attributes: HashMap<Str, crate::policy::Rval> =
-            promise.attributes.iter().map(|(name, value)| (Rc::clone(name), value.clone())).collect();
+        let mut attributes: HashMap<Str, crate::policy::Rval> = promise
+            .attributes
+            .iter()
+            .map(|(name, value)| (Rc::clone(name), value.clone()))
+            .collect();
         if let Some(body) = ctx.find_body("package_module", &name) {
             for attribute in &body.attributes {
-                if attribute.guard.as_ref().is_none_or(|guard| ctx.defined(guard)) && !attributes.contains_key(&attribute.name) {
+                if attribute.guard.as_ref().is_none_or(|guard| ctx.defined(guard))
+                    && !attributes.contains_key(&attribute.name)
+                {
                     let value = ctx.expand_rval(&attribute.value, None, Some("body"));
                     attributes.insert(Rc::clone(&attribute.name), value);
                 }
@@ -103,14 +122,17 @@ impl Module {
         }
         argv.push(script);
         let list = |name: &str| match attributes.get(name) {
-            Some(crate::policy::Rval::List(items)) => {
-                Some(items.iter().filter_map(|item| item.as_scalar().cloned()).collect::<Vec<Str>>())
-            }
+            Some(crate::policy::Rval::List(items)) => Some(
+                items.iter().filter_map(|item| item.as_scalar().cloned()).collect::<Vec<Str>>(),
+            ),
             _ => None,
         };
         let options = list("options").or_else(|| list("default_options")).unwrap_or_default();
-        let options =
-            options.iter().filter(|text| &***text != "cf_null").map(|text| format!("options={text}\n")).collect();
+        let options = options
+            .iter()
+            .filter(|text| &***text != "cf_null")
+            .map(|text| format!("options={text}\n"))
+            .collect();
         Some(Module { name: name.to_string(), argv, options })
     }
 
@@ -137,7 +159,11 @@ impl Module {
             let Some((key, value)) = line.split_once('=') else { continue };
             match key {
                 "Name" => {
-                    out.push(Package { name: value.to_owned(), version: String::new(), arch: String::new() });
+                    out.push(Package {
+                        name: value.to_owned(),
+                        version: String::new(),
+                        arch: String::new(),
+                    });
                 }
                 "Version" => {
                     if let Some(last) = out.last_mut() {
@@ -167,7 +193,9 @@ impl Module {
 
     // An operation whose reply, if any, tells of an error.
     fn act(&self, ctx: &Context<'_>, command: &str, request: &str) -> bool {
-        let Some(reply) = self.talk(ctx, command, &format!("{}{request}", self.options)) else { return false };
+        let Some(reply) = self.talk(ctx, command, &format!("{}{request}", self.options)) else {
+            return false;
+        };
         for line in reply.lines() {
             ctx.error(&format!("package module: {line}"));
         }
@@ -213,7 +241,11 @@ fn present(ctx: &mut Context<'_>, promise: &Rc<Expanded>, module: &Module) -> Ou
         if holds(&installed, &name, version.as_deref(), arch.as_deref()) {
             return Outcome::Kept;
         }
-        if !ctx.making_changes(promise, &mut result, &format!("install file type package: {}", promise.promiser)) {
+        if !ctx.making_changes(
+            promise,
+            &mut result,
+            &format!("install file type package: {}", promise.promiser),
+        ) {
             return result;
         }
         if !module.act(ctx, "file-install", &request("File", &promise.promiser, None, None)) {
@@ -222,7 +254,8 @@ fn present(ctx: &mut Context<'_>, promise: &Rc<Expanded>, module: &Module) -> Ou
         return verified(ctx, module, &name, version.as_deref(), arch.as_deref(), true);
     }
     if !holds(&installed, &name, version, arch) {
-        if !ctx.making_changes(promise, &mut result, &format!("install repo type package: {name}")) {
+        if !ctx.making_changes(promise, &mut result, &format!("install repo type package: {name}"))
+        {
             return result;
         }
         let exact = version.filter(|text| *text != "latest");
@@ -237,7 +270,10 @@ fn present(ctx: &mut Context<'_>, promise: &Rc<Expanded>, module: &Module) -> Ou
     }
     let updates = module.list(ctx, "list-updates").unwrap_or_default();
     let mut wanted = Vec::new();
-    for update in updates.iter().filter(|update| update.name == name && arch.is_none_or(|arch| arch == update.arch)) {
+    for update in updates
+        .iter()
+        .filter(|update| update.name == name && arch.is_none_or(|arch| arch == update.arch))
+    {
         if !holds(&installed, &name, Some(&update.version), Some(&update.arch)) {
             wanted.push(update.clone());
         }
@@ -248,14 +284,17 @@ fn present(ctx: &mut Context<'_>, promise: &Rc<Expanded>, module: &Module) -> Ou
     if !ctx.making_changes(promise, &mut result, &format!("install repo type package: {name}")) {
         return result;
     }
-    let all: String =
-        wanted.iter().map(|one| request("Name", &name, Some(&one.version), Some(&one.arch))).collect();
+    let all: String = wanted
+        .iter()
+        .map(|one| request("Name", &name, Some(&one.version), Some(&one.arch)))
+        .collect();
     if !module.act(ctx, "repo-install", &all) {
         return Outcome::Failed;
     }
     let mut result = Outcome::Kept;
     for one in &wanted {
-        result = result.merge(verified(ctx, module, &name, Some(&one.version), Some(&one.arch), true));
+        result =
+            result.merge(verified(ctx, module, &name, Some(&one.version), Some(&one.arch), true));
     }
     result
 }
@@ -293,5 +332,9 @@ fn verified(
     wanted: bool,
 ) -> Outcome {
     let Some(installed) = module.installed(ctx, true) else { return Outcome::Failed };
-    if holds(&installed, name, version, arch) == wanted { Outcome::Repaired } else { Outcome::Failed }
+    if holds(&installed, name, version, arch) == wanted {
+        Outcome::Repaired
+    } else {
+        Outcome::Failed
+    }
 }

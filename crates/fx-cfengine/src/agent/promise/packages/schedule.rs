@@ -44,14 +44,23 @@ pub(super) struct Batch {
 }
 
 /// Puts a package down for later.
-pub(super) fn add(ctx: &mut Context<'_>, promise: &Rc<Expanded>, command: &str, operation: Operation, id: &str) {
+pub(super) fn add(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    command: &str,
+    operation: Operation,
+    id: &str,
+) {
     log!(ctx, Verbose, "Package ({id},any,any) [name,version,arch] found");
     let bulk = promise.scalar("package_changes").is_some_and(|word| &**word == "bulk");
     let batches = &mut ctx.agent.packages.scheduled;
     let item = (id.to_owned(), Rc::clone(promise));
-    match batches.iter_mut().find(|batch| batch.command == command && batch.operation == operation && batch.bulk == bulk) {
+    match batches.iter_mut().find(|batch| {
+        batch.command == command && batch.operation == operation && batch.bulk == bulk
+    }) {
         Some(batch) => batch.items.insert(0, item),
-        None => batches.insert(0, Batch { command: command.to_owned(), operation, bulk, items: vec![item] }),
+        None => batches
+            .insert(0, Batch { command: command.to_owned(), operation, bulk, items: vec![item] }),
     }
 }
 
@@ -62,13 +71,15 @@ pub(crate) fn run_scheduled(ctx: &mut Context<'_>) -> Outcome {
     if !batches.is_empty() {
         ctx.verbose("Offering the following package-promise suggestions to the managers");
     }
-    for operation in [Operation::Delete, Operation::Add, Operation::Update, Operation::Patch, Operation::Verify] {
+    for operation in
+        [Operation::Delete, Operation::Add, Operation::Update, Operation::Patch, Operation::Verify]
+    {
         for batch in batches.iter_mut().filter(|batch| batch.operation == operation) {
             result = result.merge(run_batch(ctx, batch));
         }
     }
     if batches.iter().any(|batch| batch.operation != Operation::Verify) {
-        super::method::forget_inventory(ctx);
+        super::listing::forget_inventory(ctx);
     }
     ctx.agent.packages.lists.clear();
     result
@@ -105,7 +116,8 @@ fn run_batch(ctx: &mut Context<'_>, batch: &Batch) -> Outcome {
     for (id, promise) in &batch.items {
         let Some(name) = located(ctx, promise, batch.operation, id) else { continue };
         let line = format!("{} {name}", batch.command);
-        let outcome = ctx.in_step(promise, |ctx, promise| run_one(ctx, promise, &line, batch.operation));
+        let outcome =
+            ctx.in_step(promise, |ctx, promise| run_one(ctx, promise, &line, batch.operation));
         if outcome.is_failure() {
             ctx.error(&format!("Package schedule execution failed for '{id}'"));
         }
@@ -115,17 +127,32 @@ fn run_batch(ctx: &mut Context<'_>, batch: &Batch) -> Outcome {
 }
 
 // The name to hand over: in full when it comes from a repository of files.
-fn located(ctx: &Context<'_>, promise: &Expanded, operation: Operation, id: &str) -> Option<String> {
+fn located(
+    ctx: &Context<'_>,
+    promise: &Expanded,
+    operation: Operation,
+    id: &str,
+) -> Option<String> {
     let repositories = promise.list("package_file_repositories");
-    let Some(repositories) = repositories.filter(|_| matches!(operation, Operation::Add | Operation::Update)) else {
+    let Some(repositories) =
+        repositories.filter(|_| matches!(operation, Operation::Add | Operation::Update))
+    else {
         return Some(id.to_owned());
     };
     let name = id.strip_prefix("$(firstrepo)").unwrap_or(id);
-    repositories.iter().map(|directory| format!("{directory}/{name}")).find(|file| ctx.host().stat(&path(file)).is_ok())
+    repositories
+        .iter()
+        .map(|directory| format!("{directory}/{name}"))
+        .find(|file| ctx.host().stat(&path(file)).is_ok())
 }
 
 /// Runs a command of the package manager and judges it.
-fn run_one(ctx: &mut Context<'_>, promise: &Rc<Expanded>, line: &str, operation: Operation) -> Outcome {
+fn run_one(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    line: &str,
+    operation: Operation,
+) -> Outcome {
     let shell = promise.bool("package_commands_useshell").unwrap_or(true);
     if !shell && !is_executable(ctx, &command_arg0(line)) {
         let text = format!("The proposed package schedule command '{line}' was not executable");
@@ -156,11 +183,18 @@ fn run_one(ctx: &mut Context<'_>, promise: &Rc<Expanded>, line: &str, operation:
         ctx.info(&format!("Q:{summary:>20} ...:{output}"));
         if verify
             && !output.is_empty()
-            && promise.scalar("package_noverify_regex").is_some_and(|pattern| regex::full(pattern, output))
+            && promise
+                .scalar("package_noverify_regex")
+                .is_some_and(|pattern| regex::full(pattern, output))
         {
             failed = true;
             let cut: String = summary.chars().take(40).collect();
-            ctx.settle(Level::Info, Outcome::Failed, promise, &format!("Package verification error in {cut} ... :{output}"));
+            ctx.settle(
+                Level::Info,
+                Outcome::Failed,
+                promise,
+                &format!("Package verification error in {cut} ... :{output}"),
+            );
         }
     }
     let code = match ended.exit {
