@@ -237,10 +237,7 @@ fn words_without_operator(guard: &str) -> bool {
         if matches!(byte, b' ' | b'\t') {
             blank = previous.is_some();
         } else {
-            if blank
-                && (is_word(*byte) || *byte == b':')
-                && previous.is_some_and(|byte| is_word(byte) || byte == b':')
-            {
+            if blank && is_word(*byte) && previous.is_some_and(is_word) {
                 return true;
             }
             previous = Some(*byte);

@@ -127,7 +127,6 @@ fn run_once(
     };
     ctx.policy = Rc::new(policy);
     if !check_whole(&mut ctx) {
-        ctx.error("There are syntax errors in policy files");
         *fallback = Some(format!("{}/failsafe.cf", ctx.config.paths.inputs));
         return Summary { code: 1 };
     }
@@ -151,6 +150,9 @@ fn evaluate(ctx: &mut Context<'_>, request: &Request) -> Summary {
         if ctx.stopped() {
             return status(ctx);
         }
+    }
+    if request.full_check {
+        ctx.verify_sequence("is not a defined bundle", "Errors in promise bundles: could not verify bundlesequence");
     }
     ctx.show(request);
     if request.check {

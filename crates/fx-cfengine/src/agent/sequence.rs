@@ -10,20 +10,18 @@ use crate::policy::{Bundle, Head, Rval};
 use crate::text::{Str, naked};
 
 impl Context<'_> {
-    /// Runs the bundles of the sequence.
-    pub(crate) fn run_sequence(&mut self) {
-        let sequence: Vec<Rval> = match &self.config.bundles {
-            Some(bundles) => {
-                self.info("Using command line specified bundlesequence");
-                bundles.iter().map(|name| Rval::Scalar(Rc::clone(name))).collect()
-            }
-            None => match self.control_sequence() {
-                Some(items) => items,
-                None => vec![Rval::scalar("main")],
-            },
-        };
+    fn sequence(&self) -> Vec<Rval> {
+        match &self.config.bundles {
+            Some(bundles) => bundles.iter().map(|name| Rval::Scalar(Rc::clone(name))).collect(),
+            None => self.control_sequence().unwrap_or_else(|| vec![Rval::scalar("main")]),
+        }
+    }
+
+    /// Says which bundles of the sequence are not there, and stops if there are any;
+    /// whether all are.
+    pub(crate) fn verify_sequence(&mut self, what: &str, verdict: &str) -> bool {
         let mut missing = false;
-        for item in &sequence {
+        for item in &self.sequence() {
             let name = match item {
                 Rval::Scalar(name) => Rc::clone(name),
                 Rval::Call(call) => Rc::clone(&call.name),
@@ -34,14 +32,25 @@ impl Context<'_> {
                 }
             };
             if !self.control.ignore_missing_bundles && self.agent_bundle(&name).is_none() {
-                self.error(&format!("Bundle '{name}' listed in the bundlesequence was not found"));
+                self.error(&format!("Bundle '{name}' listed in the bundlesequence {what}"));
                 missing = true;
             }
         }
         if missing {
-            self.fatal("Errors in agent bundles");
+            self.fatal(verdict);
+        }
+        !missing
+    }
+
+    /// Runs the bundles of the sequence.
+    pub(crate) fn run_sequence(&mut self) {
+        if self.config.bundles.is_some() {
+            self.info("Using command line specified bundlesequence");
+        }
+        if !self.verify_sequence("was not found", "Errors in agent bundles") {
             return;
         }
+        let sequence = self.sequence();
         log!(
             self,
             Verbose,

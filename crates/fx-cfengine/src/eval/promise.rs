@@ -260,7 +260,8 @@ impl Context<'_> {
                 return out;
             }
         }
-        if !self.default_bodies.is_empty() && &*promise.bundle.namespace == "default" {
+        // Deviation(D-004): in every namespace, as the original does.
+        if !self.default_bodies.is_empty() {
             for name in vocabulary::body_attributes(&promise.bundle.kind, &promise.kind) {
                 let default = format!("{}_{name}", promise.kind);
                 if self.default_bodies.contains(&*default)
