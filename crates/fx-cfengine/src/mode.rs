@@ -7,12 +7,7 @@ pub(crate) struct Mask {
     pub(crate) minus: u32,
 }
 
-impl Mask {
-    /// The mode a file of mode `old` should have.
-    pub(crate) fn apply(self, old: u32) -> u32 {
-        (old & 0o7777 & !self.minus) | self.plus
-    }
-}
+impl Mask {}
 
 /// Reads a permission string; `None` when it is not one.
 pub(crate) fn parse(text: &str) -> Option<Mask> {

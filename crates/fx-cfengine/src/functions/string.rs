@@ -216,7 +216,7 @@ fn format(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
             Some('f') => out.push_str(&format_real(flags, leading_real(&value_text))),
             Some('s') => out.push_str(&format_text(flags, &value_text)),
             Some('S') => {
-                let shown = match ctx.lookup(&value_text, None, None).map(|found| found.value()) {
+                let shown = match ctx.lookup(&value_text, None, None).map(super::super::eval::vars::Found::value) {
                     Some(Value::Data(json)) => json.compact(),
                     Some(Value::List(items)) => {
                         let items: Vec<String> = items

@@ -48,7 +48,7 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
     if let (Some(size), Some(count)) = (promise.int("sensible_size"), promise.int("sensible_count"))
     {
         let entries =
-            ctx.host().list(&path(&name)).map(|entries| entries.len() as i64).unwrap_or(0);
+            ctx.host().list(&path(&name)).map_or(0, |entries| entries.len() as i64);
         let used = space.total.saturating_sub(space.free) as i64;
         if used < size || entries < count {
             let text = format!(
