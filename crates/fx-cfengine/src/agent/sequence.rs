@@ -122,7 +122,9 @@ impl Context<'_> {
                                 Some(promise) => self
                                     .lookup_from(inner, &promise.bundle)
                                     .map(super::super::eval::vars::Found::value),
-                                None => self.lookup_from(inner, head).map(super::super::eval::vars::Found::value),
+                                None => self
+                                    .lookup_from(inner, head)
+                                    .map(super::super::eval::vars::Found::value),
                             };
                         match found {
                             Some(value @ (Value::List(_) | Value::Data(_))) => value,

@@ -149,14 +149,12 @@ pub(crate) fn same_line(wanted: &str, line: &str, policy: Option<&[Str]>) -> boo
                 wide.push_str(&pattern[trail.max(lead)..]);
                 pattern = wide;
             }
-            "ignore_leading"
-                if !pattern.starts_with("\\s*") => {
-                    pattern = format!("\\s*{}", pattern.trim_start());
-                }
-            "ignore_trailing"
-                if !pattern.ends_with("\\s*") => {
-                    pattern = format!("{}\\s*", pattern.trim_end());
-                }
+            "ignore_leading" if !pattern.starts_with("\\s*") => {
+                pattern = format!("\\s*{}", pattern.trim_start());
+            }
+            "ignore_trailing" if !pattern.ends_with("\\s*") => {
+                pattern = format!("{}\\s*", pattern.trim_end());
+            }
             _ => {}
         }
         same |= regex::full(&pattern, line);

@@ -83,7 +83,6 @@ pub(crate) fn to_bundle(ctx: &Context<'_>, template: &str, file: &str) -> Result
             _ => {}
         }
     }
-    drop(add);
     let sections = vec![Section { kind: "insert_lines".into(), built_in: true, promises }];
     Ok(Bundle { head, sections })
 }

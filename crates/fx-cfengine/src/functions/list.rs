@@ -27,8 +27,7 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval], call: &Rc<C
         "filter" => 1,
         _ => 0,
     };
-    let allow_scalars = name == "length" && false;
-    let json = ctx.data_arg(args.get(at)?, allow_scalars)?;
+    let json = ctx.data_arg(args.get(at)?, false)?;
     if !json.is_container() {
         ctx.verbose(&format!(
             "Function '{name}', argument '{}' was not a data container or list",

@@ -56,10 +56,9 @@ fn ifelse(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
     }
     for pair in args.chunks(2) {
         match pair {
-            [condition, value]
-                if ctx.defined(arg(std::slice::from_ref(condition), 0)) => {
-                    return Some(value.clone());
-                }
+            [condition, value] if ctx.defined(arg(std::slice::from_ref(condition), 0)) => {
+                return Some(value.clone());
+            }
             [last] => return Some(last.clone()),
             _ => {}
         }
@@ -117,7 +116,11 @@ fn splay(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
 
 fn host_range(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
     let (base, range) = (arg(args, 0), arg(args, 1));
-    let host = ctx.vars.get("sys", "uqhost").and_then(super::super::eval::vars::Found::scalar).unwrap_or_default();
+    let host = ctx
+        .vars
+        .get("sys", "uqhost")
+        .and_then(super::super::eval::vars::Found::scalar)
+        .unwrap_or_default();
     let (from, to) = range.split_once('-')?;
     let (from, to): (i64, i64) = (from.trim().parse().ok()?, to.trim().parse().ok()?);
     let inside = host

@@ -18,9 +18,9 @@ pub(super) const NO_MATCH: &str = "CF_NOMATCH";
 pub(super) fn first_reference(pattern: &str, text: &str) -> String {
     match regex::captures(pattern, text) {
         None => NO_MATCH.to_owned(),
-        Some(found) => found
-            .groups
-            .get(1).map_or_else(|| NO_MATCH.to_owned(), |(_, text)| text.to_string()),
+        Some(found) => {
+            found.groups.get(1).map_or_else(|| NO_MATCH.to_owned(), |(_, text)| text.to_string())
+        }
     }
 }
 
