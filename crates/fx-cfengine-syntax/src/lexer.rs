@@ -162,7 +162,7 @@ impl<'a> Lexer<'a> {
         }
         match text[0] {
             byte if is_word(byte) => self.word(text),
-            b'"' | b'\'' | b'`' => self.string(text),
+            b'"' | b'\'' | b'`' => string(text),
             b'=' if text.get(1) == Some(&b'>') => (Kind::FatArrow, 2),
             b'-' if text.get(1) == Some(&b'>') => (Kind::ThinArrow, 2),
             b'$' | b'@' => match naked_length(text) {
@@ -197,23 +197,23 @@ impl<'a> Lexer<'a> {
         }
         (kind, length)
     }
+}
 
-    fn string(&mut self, text: &[u8]) -> (Kind, usize) {
-        let quote = text[0];
-        let plain = text[1..].iter().position(|byte| *byte == quote).map(|at| at + 2);
-        let escaped = if quote == b'`' { plain } else { quoted_length(text) };
-        // `"expr"::` knows no escapes; it wins only if it is the longer match.
-        if quote != b'`'
-            && let Some(length) = plain
-            && text[length..].starts_with(b"::")
-            && escaped.is_none_or(|other| length + 2 > other)
-        {
-            return (Kind::VarClass(lossy(&text[1..length - 1])), length + 2);
-        }
-        match escaped {
-            Some(length) => (Kind::Quoted(unescape(&text[1..length - 1])), length),
-            None => (Kind::Char(quote), 1),
-        }
+fn string(text: &[u8]) -> (Kind, usize) {
+    let quote = text[0];
+    let plain = text[1..].iter().position(|byte| *byte == quote).map(|at| at + 2);
+    let escaped = if quote == b'`' { plain } else { quoted_length(text) };
+    // `"expr"::` knows no escapes; it wins only if it is the longer match.
+    if quote != b'`'
+        && let Some(length) = plain
+        && text[length..].starts_with(b"::")
+        && escaped.is_none_or(|other| length + 2 > other)
+    {
+        return (Kind::VarClass(lossy(&text[1..length - 1])), length + 2);
+    }
+    match escaped {
+        Some(length) => (Kind::Quoted(unescape(&text[1..length - 1])), length),
+        None => (Kind::Char(quote), 1),
     }
 }
 

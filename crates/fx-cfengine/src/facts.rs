@@ -9,7 +9,7 @@ use crate::clock;
 use crate::eval::Context;
 use crate::eval::value::{DataType, Value};
 use crate::json::{Json, Object};
-use crate::text::{Str, canonify, from_path, os, path};
+use crate::text::{Str, canonify, from_path, path};
 
 const MONTHS: [&str; 12] = [
     "January",
@@ -438,11 +438,5 @@ impl Context<'_> {
             let name = if index == 3 { "ipv4".to_owned() } else { format!("ipv4_{}", index + 1) };
             self.sys(&format!("{name}[{interface}]"), joined.as_str());
         }
-    }
-
-    /// An environment variable as text.
-    pub(crate) fn env_text(&self, name: &str) -> Option<String> {
-        let value = self.host().var(&os(name))?;
-        Some(crate::text::decode(std::os::unix::ffi::OsStrExt::as_bytes(value.as_os_str())))
     }
 }

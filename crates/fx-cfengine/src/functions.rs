@@ -25,7 +25,6 @@ use crate::json::{Json, Object, put};
 use crate::policy::{Call, Rval, scope_key};
 use crate::text::{Str, naked};
 
-pub(crate) use files::{find_files, glob_match};
 pub(crate) use hash::digest_hex;
 pub(crate) use policy::default_template_data;
 

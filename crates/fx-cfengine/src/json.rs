@@ -259,11 +259,14 @@ fn unescape(text: &str) -> Str {
     out.into()
 }
 
+/// What a bare word in inline JSON stands for.
+type Lookup<'a> = &'a dyn Fn(&str) -> Option<Json>;
+
 struct Reader<'a> {
     text: &'a [u8],
     source: &'a str,
     at: usize,
-    lookup: Option<&'a dyn Fn(&str) -> Option<Json>>,
+    lookup: Option<Lookup<'a>>,
 }
 
 impl Reader<'_> {

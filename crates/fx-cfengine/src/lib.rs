@@ -5,6 +5,17 @@
 //! is said goes to the ledger, and the caller gets an exit status.
 
 #![forbid(unsafe_code)]
+#![allow(
+    clippy::format_push_string,
+    reason = "messages are built once; `write!` would only add unused results"
+)]
+#![allow(clippy::assigning_clones, reason = "the plain assignment says what it does")]
+#![allow(clippy::manual_let_else, reason = "a match keeps the reason of a failure next to it")]
+#![allow(clippy::struct_field_names, reason = "`lines` of `Lines` is the best name")]
+#![allow(
+    clippy::case_sensitive_file_extension_comparisons,
+    reason = "names are lowered before they are compared"
+)]
 
 pub(crate) mod agent;
 pub(crate) mod clock;

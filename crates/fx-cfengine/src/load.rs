@@ -11,7 +11,6 @@ pub(crate) mod lower;
 use std::rc::Rc;
 
 use fx_cfengine_syntax as syntax;
-use fx_engine::Level;
 use fx_source::{Diagnostic, Severity};
 use rustc_hash::FxHashSet;
 
@@ -367,14 +366,5 @@ pub(crate) fn reason(error: &fx_host::HostError) -> String {
             text.split(" (os error").next().unwrap_or(&text).to_owned()
         }
         other => other.to_string(),
-    }
-}
-
-/// Level of a diagnostic when it is a log message.
-pub(crate) fn level(severity: Severity) -> Level {
-    match severity {
-        Severity::Error => Level::Error,
-        Severity::Warning => Level::Warning,
-        Severity::Note => Level::Info,
     }
 }

@@ -2,7 +2,6 @@
 //!
 //! Built by `load`, never changed after loading. Values are unexpanded text.
 
-use std::cell::OnceCell;
 use std::rc::Rc;
 
 use fx_source::Span;
@@ -126,8 +125,6 @@ pub(crate) struct Promise {
     pub(crate) attributes: Vec<Attribute>,
     pub(crate) line: u32,
     pub(crate) span: Option<Span>,
-    /// Whether the promise, bodies not looked at, has anything to expand; found once.
-    pub(crate) plain: OnceCell<bool>,
 }
 
 impl Promise {

@@ -7,7 +7,7 @@ mod check;
 mod functions;
 mod promises;
 
-pub(crate) use check::{Mismatch, check_value, valid_mode};
+pub(crate) use check::{Mismatch, check_value};
 
 /// The type an attribute or parameter wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,11 +139,6 @@ pub(crate) fn promise_attribute(
     name: &str,
 ) -> Option<&'static Attribute> {
     own.iter().chain(promises::COMMON).find(|attribute| attribute.name == name)
-}
-
-/// Attributes that every promise has.
-pub(crate) fn common_attribute(name: &str) -> Option<&'static Attribute> {
-    promises::COMMON.iter().find(|attribute| attribute.name == name)
 }
 
 /// Body-typed attributes of a promise type with the common ones, for default bodies.

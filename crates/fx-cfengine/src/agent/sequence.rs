@@ -130,8 +130,10 @@ impl Context<'_> {
                             match self.promise_frame().map(|frame| Rc::clone(&frame.promise)) {
                                 Some(promise) => self
                                     .lookup_from(inner, &promise.bundle)
-                                    .map(|found| found.value()),
-                                None => self.lookup_from(inner, head).map(|found| found.value()),
+                                    .map(super::super::eval::vars::Found::value),
+                                None => self
+                                    .lookup_from(inner, head)
+                                    .map(super::super::eval::vars::Found::value),
                             };
                         match found {
                             Some(value @ (Value::List(_) | Value::Data(_))) => value,

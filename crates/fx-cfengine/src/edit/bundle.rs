@@ -267,7 +267,7 @@ fn insert_lines(ctx: &mut Context<'_>, promise: &Rc<Expanded>, edit: &mut Edit) 
             let range = marks.begin.unwrap_or(0)..marks.end.unwrap_or(edit.lines.len());
             let mut positions = range
                 .filter(|at| edit.lines.get(*at).is_some_and(|line| regex::full(&pattern, line)));
-            let found = if first { positions.next() } else { positions.last() };
+            let found = if first { positions.next() } else { positions.next_back() };
             let Some(at) = found else {
                 let text = format!(
                     "The promised line insertion '{name}' could not select a locator matching regex '{pattern}' in '{}'",

@@ -149,15 +149,11 @@ pub(crate) fn same_line(wanted: &str, line: &str, policy: Option<&[Str]>) -> boo
                 wide.push_str(&pattern[trail.max(lead)..]);
                 pattern = wide;
             }
-            "ignore_leading" => {
-                if !pattern.starts_with("\\s*") {
-                    pattern = format!("\\s*{}", pattern.trim_start());
-                }
+            "ignore_leading" if !pattern.starts_with("\\s*") => {
+                pattern = format!("\\s*{}", pattern.trim_start());
             }
-            "ignore_trailing" => {
-                if !pattern.ends_with("\\s*") {
-                    pattern = format!("{}\\s*", pattern.trim_end());
-                }
+            "ignore_trailing" if !pattern.ends_with("\\s*") => {
+                pattern = format!("{}\\s*", pattern.trim_end());
             }
             _ => {}
         }

@@ -1,6 +1,5 @@
 //! Templates of CFEngine's own kind: lines as insertions, guards and blocks by tags.
 
-use std::cell::OnceCell;
 use std::rc::Rc;
 
 use crate::eval::Context;
@@ -38,7 +37,6 @@ pub(crate) fn to_bundle(ctx: &Context<'_>, template: &str, file: &str) -> Result
             }],
             line,
             span: None,
-            plain: OnceCell::new(),
         }));
     };
     let mut guard = String::from("any");
@@ -85,7 +83,6 @@ pub(crate) fn to_bundle(ctx: &Context<'_>, template: &str, file: &str) -> Result
             _ => {}
         }
     }
-    drop(add);
     let sections = vec![Section { kind: "insert_lines".into(), built_in: true, promises }];
     Ok(Bundle { head, sections })
 }

@@ -195,7 +195,7 @@ impl Context<'_> {
                 (
                     "bundle".into(),
                     self.bundle_frame()
-                        .map_or("".into(), |frame| frame.head.name.to_string())
+                        .map_or(String::new(), |frame| frame.head.name.to_string())
                         .into(),
                 ),
             ];

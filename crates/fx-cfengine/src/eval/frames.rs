@@ -197,17 +197,17 @@ impl Context<'_> {
     pub(crate) fn lookup_from(&self, text: &str, head: &Head) -> Option<Found<'_>> {
         self.lookup(text, Some(&head.namespace), Some(&head.name))
     }
+}
 
-    /// The scope key and name a variable promise of this bundle writes to.
-    pub(crate) fn target(&self, text: &str, head: &Head) -> (Str, Str) {
-        let reference = Ref::parse(text);
-        match (reference.namespace, reference.scope) {
-            (None, None) => (Rc::clone(&head.scope), reference.name.into()),
-            (namespace, scope) => {
-                let namespace = namespace.unwrap_or(&head.namespace);
-                let scope = scope.unwrap_or(&head.name);
-                (crate::policy::scope_key(namespace, scope), reference.name.into())
-            }
+/// The scope key and name a variable promise of this bundle writes to.
+pub(crate) fn target(text: &str, head: &Head) -> (Str, Str) {
+    let reference = Ref::parse(text);
+    match (reference.namespace, reference.scope) {
+        (None, None) => (Rc::clone(&head.scope), reference.name.into()),
+        (namespace, scope) => {
+            let namespace = namespace.unwrap_or(&head.namespace);
+            let scope = scope.unwrap_or(&head.name);
+            (crate::policy::scope_key(namespace, scope), reference.name.into())
         }
     }
 }

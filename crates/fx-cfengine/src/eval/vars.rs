@@ -179,11 +179,6 @@ impl<'a> Ref<'a> {
         }
         Ref { namespace, scope, name }
     }
-
-    /// The name without indices.
-    pub(crate) fn base(self) -> &'a str {
-        &self.name[..self.name.find('[').unwrap_or(self.name.len())]
-    }
 }
 
 /// Names that belong to `this` itself; `this.x` with any other `x` is plain `x`.

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashSet;
 
 use crate::eval::Context;
-use crate::json::{Json, Object};
+use crate::json::Json;
 use crate::policy::{Call, Rval};
 use crate::regex;
 use crate::text::{Str, canonify, int_from, real_from};
@@ -27,8 +27,7 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval], call: &Rc<C
         "filter" => 1,
         _ => 0,
     };
-    let allow_scalars = name == "length" && false;
-    let json = ctx.data_arg(args.get(at)?, allow_scalars)?;
+    let json = ctx.data_arg(args.get(at)?, false)?;
     if !json.is_container() {
         ctx.verbose(&format!(
             "Function '{name}', argument '{}' was not a data container or list",
@@ -230,7 +229,7 @@ fn indices(ctx: &Context<'_>, value: &Rval) -> FnResult {
         Rval::Data(json) => Some((**json).clone()),
         Rval::Scalar(source) => {
             let name = crate::text::naked(source, b'@').unwrap_or(source);
-            match ctx.lookup_function_arg(name).map(|found| found.value()) {
+            match ctx.lookup_function_arg(name).map(super::super::eval::vars::Found::value) {
                 Some(crate::eval::value::Value::Data(json)) => Some((*json).clone()),
                 _ => {
                     let inline = source.trim_start().starts_with(['{', '[']);
@@ -501,9 +500,4 @@ fn json_pipe(ctx: &Context<'_>, command: &str, json: &Json) -> FnResult {
             None
         }
     }
-}
-
-/// An object from pairs.
-pub(super) fn object(pairs: Vec<(Str, Json)>) -> Json {
-    Json::Object(pairs.into_iter().collect::<Object>())
 }

@@ -1,7 +1,5 @@
 //! Conditions: and, or, not, ifelse, comparison, classes and versions.
 
-use std::rc::Rc;
-
 use crate::eval::Context;
 use crate::policy::Rval;
 use crate::regex;
@@ -38,8 +36,8 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
             }
             truth(found.is_some())
         }
-        "islessthan" => compare(args, |ordering| ordering.is_lt()),
-        "isgreaterthan" => compare(args, |ordering| ordering.is_gt()),
+        "islessthan" => compare(args, std::cmp::Ordering::is_lt),
+        "isgreaterthan" => compare(args, std::cmp::Ordering::is_gt),
         "splayclass" => splay(ctx, args),
         "hostrange" => host_range(ctx, args),
         "randomint" => random(ctx, args),
@@ -49,7 +47,7 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
 
 // Conditions and values in pairs, then the value for all other cases.
 fn ifelse(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
-    if args.len() % 2 == 0 {
+    if args.len().is_multiple_of(2) {
         ctx.error(&format!(
             "Function 'ifelse' requires an odd number of arguments, got {}",
             args.len()
@@ -58,10 +56,8 @@ fn ifelse(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
     }
     for pair in args.chunks(2) {
         match pair {
-            [condition, value] => {
-                if ctx.defined(arg(std::slice::from_ref(condition), 0)) {
-                    return Some(value.clone());
-                }
+            [condition, value] if ctx.defined(arg(std::slice::from_ref(condition), 0)) => {
+                return Some(value.clone());
             }
             [last] => return Some(last.clone()),
             _ => {}
@@ -120,7 +116,11 @@ fn splay(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
 
 fn host_range(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
     let (base, range) = (arg(args, 0), arg(args, 1));
-    let host = ctx.vars.get("sys", "uqhost").and_then(|found| found.scalar()).unwrap_or_default();
+    let host = ctx
+        .vars
+        .get("sys", "uqhost")
+        .and_then(super::super::eval::vars::Found::scalar)
+        .unwrap_or_default();
     let (from, to) = range.split_once('-')?;
     let (from, to): (i64, i64) = (from.trim().parse().ok()?, to.trim().parse().ok()?);
     let inside = host
@@ -163,9 +163,4 @@ fn version(name: &str, args: &[Rval]) -> FnResult {
         "cf_version_before" => first.is_lt(),
         _ => first.is_ge() && compare(1)?.is_le(),
     })
-}
-
-/// A value shared by several families.
-pub(super) fn share(value: &Str) -> Str {
-    Rc::clone(value)
 }

@@ -216,7 +216,10 @@ fn format(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
             Some('f') => out.push_str(&format_real(flags, leading_real(&value_text))),
             Some('s') => out.push_str(&format_text(flags, &value_text)),
             Some('S') => {
-                let shown = match ctx.lookup(&value_text, None, None).map(|found| found.value()) {
+                let shown = match ctx
+                    .lookup(&value_text, None, None)
+                    .map(super::super::eval::vars::Found::value)
+                {
                     Some(Value::Data(json)) => json.compact(),
                     Some(Value::List(items)) => {
                         let items: Vec<String> = items
@@ -432,7 +435,7 @@ fn extract(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
     }
     let Some(found) = found else { return truth(false) };
     let (scope, array) = ctx.qualify(arg(args, 2));
-    let Some(scope) = scope else { return None };
+    let scope = scope?;
     let tags: Rc<[Str]> = Rc::from(["source=function".into(), "function=regextract".into()]);
     for (key, value) in &found.groups {
         ctx.vars.put(

@@ -12,7 +12,7 @@ use crate::eval::Context;
 use crate::json::{Json, Object};
 use crate::policy::Rval;
 use crate::regex;
-use crate::text::{Str, decode, int_from, os, path};
+use crate::text::{decode, int_from, os, path};
 
 use super::{FnResult, arg, container, list, text, truth};
 
@@ -220,9 +220,4 @@ fn use_module(ctx: &mut Context<'_>, module: &str, args: &str) -> FnResult {
         reader.line(ctx, line);
     }
     truth(true)
-}
-
-/// A list of shared strings from owned ones.
-pub(super) fn shared(items: Vec<String>) -> Vec<Str> {
-    items.into_iter().map(Into::into).collect()
 }

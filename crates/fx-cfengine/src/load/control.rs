@@ -196,7 +196,6 @@ pub(crate) fn copy_bundle(bundle: &Bundle, name: Option<&str>) -> Bundle {
                         attributes: promise.attributes.clone(),
                         line: promise.line,
                         span: promise.span,
-                        plain: std::cell::OnceCell::new(),
                     })
                 })
                 .collect(),
@@ -256,7 +255,6 @@ pub(crate) fn policy_from_json(json: &Json, file: &str) -> Option<Policy> {
                         attributes,
                         line: 0,
                         span: None,
-                        plain: std::cell::OnceCell::new(),
                     }));
                 }
             }

@@ -3,7 +3,6 @@
 //! Attributes unknown to the language and values that cannot fit are errors here, with
 //! the place of the attribute. What needs other files is checked after merging.
 
-use std::cell::OnceCell;
 use std::rc::Rc;
 
 use fx_cfengine_syntax as ast;
@@ -14,7 +13,7 @@ use crate::json::Json;
 use crate::policy::{
     Attribute, Body, Bundle, Call, Head, Policy, Promise, Rval, Section, scope_key,
 };
-use crate::text::{Str, has_variable, naked};
+use crate::text::{Str, naked};
 use crate::vocabulary::{self, Mismatch, Status, check_value};
 
 /// Which bundles matter: an agent skips those of servers and monitors.
@@ -144,7 +143,6 @@ impl Lowering<'_> {
             attributes,
             line: self.line(promise.promiser.span),
             span: Some(promise.promiser.span),
-            plain: OnceCell::new(),
         }
     }
 
@@ -447,9 +445,4 @@ fn lower_data(value: Rval) -> Rval {
     }
     let name = if yaml { "parseyaml" } else { "parsejson" };
     Rval::Call(Rc::new(Call { name: name.into(), args: vec![Rval::Scalar(Rc::clone(text))] }))
-}
-
-/// Whether a name is a plain identifier without variables.
-pub(crate) fn is_constant(text: &str) -> bool {
-    !has_variable(text)
 }

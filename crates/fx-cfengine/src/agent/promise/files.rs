@@ -25,8 +25,6 @@ use crate::policy::Rval;
 use crate::regex;
 use crate::text::{Str, from_path, path};
 
-pub(crate) use create::make_parents;
-
 /// What files promises remember in a run.
 #[derive(Default)]
 pub(crate) struct EditState {

@@ -141,7 +141,8 @@ fn return_values(ctx: &mut Context<'_>, bundle: &Bundle, promise: &Rc<Expanded>)
         .unwrap_or_default();
     for (name, variable) in values {
         let index = &name["last-result".len()..];
-        let (scope, name) = ctx.target(&format!("{target}{index}"), &promise.promise.bundle);
+        let (scope, name) =
+            crate::eval::frames::target(&format!("{target}{index}"), &promise.promise.bundle);
         ctx.vars.scope_mut(&scope).put(name, variable);
     }
 }

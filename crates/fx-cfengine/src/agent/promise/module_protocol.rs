@@ -8,7 +8,7 @@ use crate::eval::classes::ClassScope;
 use crate::eval::value::{DataType, Value};
 use crate::eval::{Context, log};
 use crate::json::Json;
-use crate::policy::{Rval, scope_key};
+use crate::policy::scope_key;
 use crate::text::{Str, canonify, canonify_class, path};
 
 /// What a module has set for the lines that follow.
@@ -228,11 +228,6 @@ pub(crate) fn parse_list(text: &str) -> Option<Vec<Str>> {
         }
     }
     Some(items)
-}
-
-/// For tests and callers that have a right-hand side.
-pub(crate) fn list_rval(items: Vec<Str>) -> Rval {
-    Rval::List(items.into_iter().map(Rval::Scalar).collect())
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
     if let Some(wanted) = promise.scalar("freespace").cloned() {
         let (enough, unit) = if let Some(percent) = wanted.strip_suffix('%') {
             let percent: u64 = percent.trim().parse().unwrap_or(0);
-            let free = if space.total == 0 { 0 } else { space.available * 100 / space.total };
+            let free = (space.available * 100).checked_div(space.total).unwrap_or(0);
             (free >= percent, "%")
         } else {
             let bytes = int_from(&wanted).unwrap_or(0).max(0) as u64;
@@ -47,8 +47,7 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
     }
     if let (Some(size), Some(count)) = (promise.int("sensible_size"), promise.int("sensible_count"))
     {
-        let entries =
-            ctx.host().list(&path(&name)).map(|entries| entries.len() as i64).unwrap_or(0);
+        let entries = ctx.host().list(&path(&name)).map_or(0, |entries| entries.len() as i64);
         let used = space.total.saturating_sub(space.free) as i64;
         if used < size || entries < count {
             let text = format!(

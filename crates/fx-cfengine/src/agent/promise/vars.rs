@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use crate::eval::frames::target;
 use crate::eval::promise::Expanded;
 use crate::eval::value::{DataType, Value, Variable};
 use crate::eval::vars::{Found, Ref};
@@ -43,7 +44,7 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
         ));
         return Outcome::Kept;
     }
-    let (mut scope, name) = ctx.target(&promise.promiser, &head);
+    let (mut scope, name) = target(&promise.promiser, &head);
     if &*promise.promise.kind == "meta" {
         scope = format!("{scope}_meta").into();
     }
@@ -223,7 +224,7 @@ fn store(
             }
         }
     }
-    let tags: Rc<[Str]> = if tags.len() == 1 { Rc::clone(&ctx.agent_tags()) } else { tags.into() };
+    let tags: Rc<[Str]> = if tags.len() == 1 { agent_tags() } else { tags.into() };
     let comment = promise.scalar("comment").cloned();
     if let Some(comment) = &comment {
         log!(ctx, Verbose, "Added variable '{}' with comment '{comment}'", promise.promiser);
@@ -324,17 +325,15 @@ pub(crate) fn default_variable(ctx: &mut Context<'_>, promise: &Rc<Expanded>) ->
         }
         _ => {}
     }
-    let (scope, name) = ctx.target(&promise.promiser, &promise.promise.bundle);
+    let (scope, name) = target(&promise.promiser, &promise.promise.bundle);
     ctx.vars.scope_mut(&scope).remove(&name);
     keep(ctx, promise)
 }
 
-impl Context<'_> {
-    /// The tags most variables have, shared.
-    pub(crate) fn agent_tags(&self) -> Rc<[Str]> {
-        thread_local! {
-            static TAGS: Rc<[Str]> = Rc::from(["source=promise".into()]);
-        }
-        TAGS.with(Rc::clone)
+/// The tags most variables have, shared.
+fn agent_tags() -> Rc<[Str]> {
+    thread_local! {
+        static TAGS: Rc<[Str]> = Rc::from(["source=promise".into()]);
     }
+    TAGS.with(Rc::clone)
 }

@@ -132,21 +132,8 @@ fn tree(
 ) -> Outcome {
     let mut result = Outcome::Kept;
     if depth <= 0 {
-        if promise.has("depth_search") {
-            failed(
-                ctx,
-                promise,
-                &mut result,
-                &format!("Maximum recursion level reached at '{from}'"),
-            );
-        } else {
-            failed(
-                ctx,
-                promise,
-                &mut result,
-                &format!("Maximum recursion level reached at '{from}'"),
-            );
-        }
+        let text = format!("Maximum recursion level reached at '{from}'");
+        failed(ctx, promise, &mut result, &text);
         return result;
     }
     match create::make_parents(ctx, promise, &format!("{to}/dummy"), &mut result) {

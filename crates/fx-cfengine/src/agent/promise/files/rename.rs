@@ -65,21 +65,20 @@ pub(super) fn verify(
         return;
     }
     match promise.int("rotate") {
-        Some(0) => {
-            if ctx.making_changes(promise, result, &format!("truncate '{file}'")) {
-                let _logged = ctx.host().write(&place, b"", &WriteOptions::default());
-                changed(ctx, promise, result, &format!("Truncated '{file}'"));
-            }
+        Some(0) if ctx.making_changes(promise, result, &format!("truncate '{file}'")) => {
+            let _logged = ctx.host().write(&place, b"", &WriteOptions::default());
+            changed(ctx, promise, result, &format!("Truncated '{file}'"));
         }
-        Some(levels) if levels > 0 => {
-            if ctx.making_changes(
-                promise,
-                result,
-                &format!("rotate file '{file}' in {levels} fifo"),
-            ) {
-                rotate(ctx, file, levels);
-                changed(ctx, promise, result, &format!("Rotated file '{file}' in {levels} fifo"));
-            }
+        Some(levels)
+            if levels > 0
+                && ctx.making_changes(
+                    promise,
+                    result,
+                    &format!("rotate file '{file}' in {levels} fifo"),
+                ) =>
+        {
+            rotate(ctx, file, levels);
+            changed(ctx, promise, result, &format!("Rotated file '{file}' in {levels} fifo"));
         }
         _ => {}
     }

@@ -18,11 +18,9 @@ pub(super) const NO_MATCH: &str = "CF_NOMATCH";
 pub(super) fn first_reference(pattern: &str, text: &str) -> String {
     match regex::captures(pattern, text) {
         None => NO_MATCH.to_owned(),
-        Some(found) => found
-            .groups
-            .get(1)
-            .map(|(_, text)| text.to_string())
-            .unwrap_or_else(|| NO_MATCH.to_owned()),
+        Some(found) => {
+            found.groups.get(1).map_or_else(|| NO_MATCH.to_owned(), |(_, text)| text.to_string())
+        }
     }
 }
 
@@ -36,7 +34,12 @@ pub(super) fn default_arch(ctx: &Context<'_>, promise: &Expanded) -> Option<Stri
 }
 
 /// Reads what is installed, once for each list command of a section.
-pub(super) fn list_installed(ctx: &mut Context<'_>, promise: &Expanded, command: &str, arch: &str) -> bool {
+pub(super) fn list_installed(
+    ctx: &mut Context<'_>,
+    promise: &Expanded,
+    command: &str,
+    arch: &str,
+) -> bool {
     if ctx.agent.packages.lists.iter().any(|list| list.command == command) {
         return true;
     }

@@ -15,10 +15,10 @@ use crate::outcome::Outcome;
 use crate::regex;
 use crate::text::path;
 
+use super::Package;
 use super::listing::{NO_MATCH, default_arch, first_reference, list_installed};
 use super::schedule::{Operation, add};
 use super::version::{Select, compare};
-use super::Package;
 
 /// Keeps a promise made with a package method.
 pub(super) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
@@ -26,7 +26,7 @@ pub(super) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
         return ctx.settle(Level::Error, Outcome::Failed, promise, &fault);
     }
     let command =
-        promise.scalar("package_list_command").map(|text| text.to_string()).unwrap_or_default();
+        promise.scalar("package_list_command").map(ToString::to_string).unwrap_or_default();
     if !ctx.acquire(promise, &format!("package-{}-{command}", promise.promiser)) {
         return Outcome::Skipped;
     }
@@ -65,7 +65,7 @@ impl Wanted {
         let patch = policy(promise) == "patch";
         let archs = promise.list("package_architectures").map_or_else(
             || vec!["*".to_owned()],
-            |archs| archs.iter().map(|arch| arch.to_string()).collect(),
+            |archs| archs.iter().map(ToString::to_string).collect(),
         );
         if let Some(version) = promise.scalar("package_version") {
             return Wanted {
@@ -138,7 +138,8 @@ fn fault(ctx: &Context<'_>, promise: &Expanded) -> Option<String> {
         }
         let all = version && arch;
         let separate = (has("package_version"), has("package_architectures"));
-        if (all && (separate.0 || separate.1)) || (!all && separate.0 && separate.1) {
+        let conflict = if all { separate.0 || separate.1 } else { separate.0 && separate.1 };
+        if conflict {
             return Some(
                 "You must either supply all regexs for (name,version,arch) or a separate version number and architecture"
                     .to_owned(),
@@ -271,7 +272,7 @@ fn find(
     arch: &str,
 ) -> Option<bool> {
     let command =
-        promise.scalar("package_list_command").map(|text| text.to_string()).unwrap_or_default();
+        promise.scalar("package_list_command").map(ToString::to_string).unwrap_or_default();
     let lists = &ctx.agent.packages.lists;
     let Some(list) = lists.iter().find(|list| list.command == command) else { return Some(false) };
     let plain = |name: &str| name.replace(',', "_");
@@ -340,7 +341,7 @@ fn plan(
     operation: Operation,
     id: &str,
 ) -> Outcome {
-    let command = promise.scalar(attribute).map(|text| text.to_string());
+    let command = promise.scalar(attribute).map(ToString::to_string);
     let Some(command) = command else {
         let verb = attribute.trim_start_matches("package_").trim_end_matches("_command");
         return ctx.settle(
@@ -508,7 +509,7 @@ fn update(
         Package { name: wanted.name.clone(), version: "*".to_owned(), arch: "*".to_owned() };
     if installed {
         let command =
-            promise.scalar("package_list_command").map(|text| text.to_string()).unwrap_or_default();
+            promise.scalar("package_list_command").map(ToString::to_string).unwrap_or_default();
         let present =
             ctx.agent.packages.lists.iter().find(|list| list.command == command).and_then(|list| {
                 list.packages.iter().find(|package| {

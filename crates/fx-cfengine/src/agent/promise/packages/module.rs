@@ -224,8 +224,8 @@ fn request(kind: &str, name: &str, version: Option<&str>, arch: Option<&str>) ->
 }
 
 fn present(ctx: &mut Context<'_>, promise: &Rc<Expanded>, module: &Module) -> Outcome {
-    let version = promise.scalar("version").map(|text| text.to_string());
-    let arch = promise.scalar("architecture").map(|text| text.to_string());
+    let version = promise.scalar("version").map(ToString::to_string);
+    let arch = promise.scalar("architecture").map(ToString::to_string);
     let (version, arch) = (version.as_deref(), arch.as_deref());
     let asked = format!("{}{}", module.options, request("File", &promise.promiser, version, arch));
     let Some(reply) = module.talk(ctx, "get-package-data", &asked) else { return Outcome::Failed };
@@ -300,8 +300,8 @@ fn present(ctx: &mut Context<'_>, promise: &Rc<Expanded>, module: &Module) -> Ou
 }
 
 fn absent(ctx: &mut Context<'_>, promise: &Rc<Expanded>, module: &Module) -> Outcome {
-    let version = promise.scalar("version").map(|text| text.to_string());
-    let arch = promise.scalar("architecture").map(|text| text.to_string());
+    let version = promise.scalar("version").map(ToString::to_string);
+    let arch = promise.scalar("architecture").map(ToString::to_string);
     let (version, arch) = (version.as_deref(), arch.as_deref());
     if version == Some("latest") {
         ctx.error("Package version 'latest' not supported forabsent package promise");
