@@ -116,6 +116,7 @@ fn run_once(
     }
     // 4. and 5. The check and pre-evaluation: every file resolved as it is loaded, and all
     // of it once more after the last.
+    note_step(&ctx, "policy check");
     note_step(&ctx, "pre-evaluation");
     let mut loaded = Loaded::default();
     let Some(policy) = ctx.load_policy(&mut loaded) else {

@@ -229,11 +229,21 @@ fn store(
     if let Some(comment) = &comment {
         log!(ctx, Verbose, "Added variable '{}' with comment '{comment}'", promise.promiser);
     }
+    if ctx.config.trace {
+        note(ctx, promise, &scope, &name);
+    }
     ctx.vars.scope_mut(scope).put(name, Variable { kind, value, tags, comment });
     if promise.has("classes") {
         ctx.settle_quietly(Outcome::Kept, promise);
     }
     Outcome::Kept
+}
+
+// The moment a variable gets its value, for the trace.
+fn note(ctx: &Context<'_>, promise: &Expanded, scope: &str, name: &str) {
+    let fields = [("name".into(), fx_value::Value::from(format!("{scope}.{name}")))];
+    let origin = promise.promise.span.map(fx_source::Origin::at).unwrap_or_default();
+    ctx.run.ledger.note("cf.var", &fields, &origin);
 }
 
 fn refers_to_itself(name: &str, value: &Value) -> bool {
