@@ -102,7 +102,7 @@ pub fn parse(request: &Request<'_>, syms: &mut Interner) -> Result<Parsed, Vec<P
             };
         }
     }
-    let mut lower = Lower { syms, scopes: Vec::new(), captured, file: request.file, source_enc, error: None };
+    let mut lower = Lower { syms, scopes: Vec::new(), captured, file: request.file, source_enc, error: None, eval_scopes: request.scopes.as_ref().map_or(0, Vec::len) };
     let is_eval = request.scopes.is_some();
     for names in request.scopes.iter().flatten() {
         let vars = names
@@ -153,6 +153,8 @@ pub(crate) struct Lower<'a> {
     pub(crate) file: u32,
     pub(crate) source_enc: u8,
     pub(crate) error: Option<ParseError>,
+    /// How many scopes around the text were given.
+    eval_scopes: usize,
 }
 
 impl Lower<'_> {
@@ -220,7 +222,11 @@ impl Lower<'_> {
     pub(crate) fn declare_locals(&mut self, locals: &p::ConstantList<'_>, captured: &Captured) {
         for id in locals {
             let name = id.as_slice();
-            if self.scope().vars.contains_key(name) {
+            let last = self.scopes.len() - 1;
+            let outer = self.eval_scopes > 0
+                && last == self.eval_scopes
+                && self.scopes[..last].iter().any(|s| s.vars.contains_key(name));
+            if outer || self.scope().vars.contains_key(name) {
                 continue;
             }
             let var = if captured.all || captured.names.contains(name) {

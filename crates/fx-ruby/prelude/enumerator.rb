@@ -1,1 +1,241 @@
-# enumerator
+class Enumerator
+  class Yielder
+    def initialize(&b) = @b = b
+    def yield(*a) = @b.call(*a)
+    def <<(v) = (@b.call(v); self)
+    def to_proc = (y = self; ->(*a) { y.yield(*a) })
+  end
+  class Generator
+    include Enumerable
+    def initialize(&b)
+      raise LocalJumpError, "no block given" unless b
+      @b = b
+    end
+    def each(*a, &blk) = @b.call(Yielder.new(&blk), *a)
+    def inspect = "#<Enumerator::Generator:0x#{"%016x" % (object_id * 8)}>"
+  end
+  def self.produce(*init, &b)
+    raise ArgumentError, "no block given" unless b
+    Enumerator.new(Float::INFINITY) do |y|
+      begin
+        v = init.empty? ? b.call : init[0]
+        loop_on = true
+        while loop_on
+          y << v
+          v = b.call(v)
+        end
+      rescue StopIteration
+      end
+    end
+  end
+  def self.product(*e, &b) = (r = e.empty? ? [[]] : e[0].to_a.product(*e[1..].map(&:to_a)); b ? r.each(&b) : r.each)
+  def with_index(offset = 0)
+    offset = offset.nil? ? 0 : Array.__to_int(offset)
+    return to_enum(:with_index, offset).__set_size(size) unless block_given?
+    i = offset - 1
+    each { |*v| yield((v.size <= 1 ? v[0] : v), (i += 1)) }
+  end
+  def each_with_index(&b)
+    return to_enum(:each_with_index).__set_size(size) unless b
+    with_index(0, &b)
+  end
+  def with_object(memo)
+    return to_enum(:with_object, memo).__set_size(size) unless block_given?
+    each { |*v| yield((v.size <= 1 ? v[0] : v), memo) }
+    memo
+  end
+  def each_with_object(memo, &b) = b ? with_object(memo, &b) : to_enum(:each_with_object, memo).__set_size(size)
+  def +(o) = Chain.new(self, o)
+  class Chain < Enumerator
+    def initialize(*e)
+      @__enums = e
+      __init(self, :__run)
+    end
+    def __run(*a, &b) = (@__enums.each { |x| x.each(*a, &b) }; self)
+    def each(*a, &b)
+      return a.empty? ? self : to_enum(:each, *a) unless b
+      @__enums.each { |x| x.each(*a, &b) }
+      self
+    end
+    def size
+      t = 0
+      @__enums.each { |e| s = e.size; return s if s.nil? || (Float === s && s.infinite?); t += s }
+      t
+    end
+    def rewind = (@__enums.reverse_each { |e| e.rewind if e.respond_to?(:rewind) }; self)
+    def inspect = "#<Enumerator::Chain: [#{@__enums.map(&:inspect).join(", ")}]>"
+    def +(o) = Chain.new(self, o)
+  end
+  class ArithmeticSequence < Enumerator
+    attr_reader :begin, :end, :step
+    class << self
+      undef_method :new
+      def __make(b, e, s, x, range, shown, num = nil)
+        o = allocate
+        o.__seq(b, e, s, x, range, shown, num)
+        o
+      end
+    end
+    def __aseq = true
+    def __seq(b, e, s, x, range, shown, num)
+      @begin, @end, @step, @excl, @range, @shown, @num = b, e, s, x, range, shown, num
+      __init(self, :__run)
+    end
+    def exclude_end? = @excl
+    def __run(&b) = each(&b)
+    def each(&b)
+      return self unless b
+      if @begin.is_a?(Float) || @end.is_a?(Float) || @step.is_a?(Float)
+        n = size
+        i = 0
+        while i < n
+          v = @begin + i * @step.to_f
+          v = @end.to_f if @end && (@step > 0 ? v > @end : v < @end)
+          b.call(v)
+          i += 1
+        end
+      else
+        v = @begin
+        while @end.nil? || (@step > 0 ? (@excl ? v < @end : v <= @end) : (@excl ? v > @end : v >= @end))
+          b.call(v)
+          v += @step
+        end
+      end
+      self
+    end
+    def size
+      return Float::INFINITY if @end.nil?
+      if @begin.is_a?(Float) || @end.is_a?(Float) || @step.is_a?(Float)
+        n = (@end - @begin) / @step.to_f
+        return 0 if n < 0
+        return n if n.infinite?
+        k = (n + n.abs * Float::EPSILON).floor
+        k -= 1 if @excl && @begin + k * @step.to_f >= @end && @step > 0
+        return k + 1
+      end
+      d = @step > 0 ? @end - @begin : @begin - @end
+      return 0 if d < 0
+      k = (d / @step.abs).floor
+      k -= 1 if @excl && d % @step.abs == 0
+      k + 1
+    end
+    def first(*n)
+      return (size == 0 ? nil : (@begin.is_a?(Float) || @step.is_a?(Float) || @end.is_a?(Float) ? @begin.to_f : @begin)) if n.empty?
+      super
+    end
+    def last(*n)
+      raise RangeError, "cannot get the last element of endless arithmetic sequence" if @end.nil?
+      n.empty? ? to_a.last : to_a.last(*n)
+    end
+    def ==(o) = ArithmeticSequence === o && @begin == o.begin && @end == o.end && @step == o.step && @excl == o.exclude_end?
+    def eql?(o) = self == o
+    def ===(o) = self == o
+    def hash = [@begin, @end, @step, @excl].hash
+    def inspect
+      if @num
+        b, e, s, kw = @num
+        args = kw ? [("by: #{s.inspect}" if s), ("to: #{e.inspect}" if e)].compact : [e.nil? && s.nil? ? nil : e.inspect, s&.inspect].compact
+        return "(#{b.inspect}.step#{args.empty? ? "" : "(#{args.join(", ")})"})"
+      end
+      @shown ? "((#{@range.inspect}).step(#{@shown.inspect}))" : "((#{@range.inspect}).step)"
+    end
+    def to_s = inspect
+  end
+  class Lazy < Enumerator
+    def initialize(src, size = nil, &b)
+      raise ArgumentError, "tried to call lazy new without a block" unless b
+      @__src, @__b, @__size = src, b, size
+      __init(self, :__run)
+      __set_size(size)
+    end
+    def __run(*a, &blk) = each(*a, &blk)
+    def each(*a, &blk)
+      return self unless blk
+      b = @__b
+      y = Yielder.new(&blk)
+      @__src.each(*a) { |*v| b.call(y, *v) }
+      self
+    end
+    def __chain(size = nil, &b) = Lazy.new(self, size, &b)
+    private :__chain
+    def size = @__size.respond_to?(:call) ? @__size.call : @__size
+    def lazy = self
+    def force(*a) = to_a(*a)
+    def eager = (l = self; Enumerator.new { |y| l.each { |*v| y.yield(*v) } })
+    def map(&f)
+      raise ArgumentError, "tried to call lazy map without a block" unless f
+      __chain(size) { |y, *v| y << f.call(*v) }
+    end
+    def collect(&f) = map(&f)
+    def select(&f)
+      raise ArgumentError, "tried to call lazy select without a block" unless f
+      __chain { |y, *v| x = v.size <= 1 ? v[0] : v; y << x if f.call(x) }
+    end
+    def filter(&f) = select(&f)
+    def reject(&f)
+      raise ArgumentError, "tried to call lazy reject without a block" unless f
+      __chain { |y, *v| x = v.size <= 1 ? v[0] : v; y << x unless f.call(x) }
+    end
+    def filter_map(&f) = __chain { |y, *v| r = f.call(*v); y << r if r }
+    def flat_map(&f)
+      raise ArgumentError, "tried to call lazy flat_map without a block" unless f
+      __chain { |y, *v| r = f.call(*v); Array === r || (r.respond_to?(:force) && r.respond_to?(:each)) ? r.each { |x| y << x } : y << r }
+    end
+    def collect_concat(&f) = flat_map(&f)
+    def take(n)
+      n = Array.__to_int(n)
+      raise ArgumentError, "attempt to take negative size" if n < 0
+      src = self
+      Lazy.new(Enumerator.new { |y| i = 0; src.each { |*v| y.yield(*v); i += 1; break if i >= n } if n > 0 }, size ? [n, size].min : nil) { |y, *v| y.yield(*v) }
+    end
+    def first(*a)
+      return take(a[0]).to_a unless a.empty?
+      each { |*v| return v.size <= 1 ? v[0] : v }
+      nil
+    end
+    def take_while(&f)
+      raise ArgumentError, "tried to call lazy take_while without a block" unless f
+      src = self
+      Lazy.new(Enumerator.new { |y| src.each { |*v| break unless f.call(*v); y.yield(*v) } }) { |y, *v| y.yield(*v) }
+    end
+    def drop(n)
+      n = Array.__to_int(n)
+      raise ArgumentError, "attempt to drop negative size" if n < 0
+      src = self
+      Lazy.new(Enumerator.new { |y| i = 0; src.each { |*v| y.yield(*v) if (i += 1) > n } }, size && [size - n, 0].max) { |y, *v| y.yield(*v) }
+    end
+    def drop_while(&f)
+      raise ArgumentError, "tried to call lazy drop_while without a block" unless f
+      src = self
+      Lazy.new(Enumerator.new { |y| go = false; src.each { |*v| go ||= !f.call(*v); y.yield(*v) if go } }) { |y, *v| y.yield(*v) }
+    end
+    def grep(pat, &f) = __chain { |y, *v| x = v.size <= 1 ? v[0] : v; y << (f ? f.call(x) : x) if pat === x }
+    def grep_v(pat, &f) = __chain { |y, *v| x = v.size <= 1 ? v[0] : v; y << (f ? f.call(x) : x) unless pat === x }
+    def compact = __chain { |y, *v| x = v.size <= 1 ? v[0] : v; y << x unless x.nil? }
+    def uniq(&f)
+      src = self
+      Lazy.new(Enumerator.new { |y| seen = {}; src.each { |*v| x = v.size <= 1 ? v[0] : v; k = f ? f.call(x) : x; unless seen.key?(k) then seen[k] = true; y << x end } }) { |y, *v| y.yield(*v) }
+    end
+    def zip(*o, &b)
+      return super if b
+      o.each { |x| raise TypeError, "wrong argument type #{x.class} (must respond to :each)" unless x.respond_to?(:each) }
+      src = self
+      Lazy.new(Enumerator.new { |y| es = o.map { |x| x.each_entry }; src.each { |*v| y << [v.size <= 1 ? v[0] : v, *es.map { |e| begin; e.next; rescue StopIteration; nil; end }] } }, size) { |y, *v| y.yield(*v) }
+    end
+    def with_index(off = 0, &f)
+      off ||= 0
+      src = self
+      Lazy.new(Enumerator.new { |y| i = off - 1; src.each { |*v| x = v.size <= 1 ? v[0] : v; i += 1; if f then f.call(x, i); y << x else y << [x, i] end } }, size) { |y, *v| y.yield(*v) }
+    end
+    def each_with_index(&f) = with_index(0, &f)
+    def tee_dummy__ = nil
+    def slice_when(&b) = super.lazy
+    def chunk_while(&b) = super.lazy
+    def slice_before(*a, &b) = super.lazy
+    def slice_after(*a, &b) = super.lazy
+    def chunk(&b) = super.lazy
+    def inspect = "#<Enumerator::Lazy: #{@__src.inspect}>"
+    def to_enum(m = :each, *a, &b) = (s = self; Lazy.new(Enumerator.new { |y| s.__send__(m, *a) { |*v| y.yield(*v) } }) { |y, *v| y.yield(*v) })
+    def enum_for(*a, &b) = to_enum(*a, &b)
+  end
+end

@@ -1,1 +1,85 @@
-# kernel
+module Kernel
+  def instance_variable_names = instance_variables.map(&:to_s)
+  def pp(*objs) = (objs.each { |o| puts o.inspect }; objs.size <= 1 ? objs.first : objs)
+  def `(cmd)
+    cmd = Process.__str(cmd)
+    r = Process.__run(cmd, nil, nil, nil, false)
+    $stderr.write(r[1]) unless r[1].empty?
+    Process.__status(r)
+    r[0]
+  end
+  def system(*args, exception: false, **opts)
+    env = args.first.respond_to?(:to_hash) ? args.shift.to_hash : nil
+    args.push(args.pop) if false
+    cmd = args.size == 1 && !args[0].is_a?(Array) ? Process.__str(args[0]) : args.map { |a| a.is_a?(Array) ? a[0].to_str : Process.__str(a) }
+    begin
+      r = Process.__run(cmd, env, opts[:chdir] && File.__p(opts[:chdir]), nil, false)
+    rescue SystemCallError
+      raise if exception
+      Process.__status([nil, nil, 127, nil, Process.pid + 1])
+      return nil
+    end
+    $stdout.write(r[0]) unless opts[:out]
+    $stderr.write(r[1]) unless opts[:err]
+    File.write(opts[:out], r[0]) if opts[:out].is_a?(String)
+    Process.__status(r)
+    if r[2] == 127 && cmd.is_a?(String)
+      raise Errno::ENOENT, cmd if exception
+      return nil
+    end
+    raise "Command failed with exit #{r[2]}: #{Array(cmd)[0].to_s.split[0]}" if exception && r[2] != 0
+    r[2] == 0
+  end
+  def spawn(*) = raise(NotImplementedError, "spawn is not supported by this runtime: commands run to their end")
+  def exec(*args)
+    system(*args)
+    exit($?.exitstatus || 1)
+  end
+  def trap(sig, cmd = nil, &block) = Signal.trap(sig, cmd, &block)
+  def test(c, f, g = nil)
+    case c.is_a?(String) ? c : c.chr
+    when "f" then File.file?(f)
+    when "d" then File.directory?(f)
+    when "e" then File.exist?(f)
+    when "r" then File.readable?(f)
+    when "w" then File.writable?(f)
+    when "s" then File.size?(f)
+    when "l" then File.symlink?(f)
+    when "x" then File.executable?(f)
+    when "z" then File.zero?(f)
+    else raise ArgumentError, "unknown command"
+    end
+  end
+  def open(path, *rest, **kw, &block)
+    return block ? block.call(path.to_open(*rest, **kw)) : path.to_open(*rest, **kw) if !path.is_a?(String) && path.respond_to?(:to_open)
+    p = File.__p(path)
+    return IO.popen(p[1..], *rest, &block) if p.start_with?("|")
+    File.open(path, *rest, **kw, &block)
+  end
+  def readlines(*a) = $stdin.readlines(*a)
+  def readline(*a) = $stdin.readline(*a)
+  def select(r, w = nil, e = nil, t = nil) = IO.select(r, w, e, t)
+  def gem(*) = true
+  def Rational(a, b = 1, exception: true) = Rational.__convert(a, b, exception)
+  def Complex(a, b = 0, exception: true) = Complex.__convert(a, b, exception)
+  def Pathname(p) = (require "pathname"; Pathname.new(p))
+  def BigDecimal(*a) = (require "bigdecimal"; BigDecimal.__new(*a))
+  def URI(s) = (require "uri"; URI.parse(s))
+  private :pp, :`, :system, :spawn, :exec, :trap, :test, :open, :readlines, :readline, :select, :gem, :Rational, :Complex, :Pathname, :BigDecimal, :URI
+  class << self
+    %i[` system spawn exec trap test open readlines readline select gem Rational Complex pp].each { |m| define_method(m) { |*a, **k, &b| Object.new.__send__(m, *a, **k, &b) } }
+  end
+end
+class Thread
+  module Backtrace
+    class Location
+      def to_s = @line
+      def inspect = @line.inspect
+      def path = @line[/\A(.*?):\d+/, 1]
+      def absolute_path = File.expand_path(path)
+      def lineno = @line[/:(\d+):?/, 1].to_i
+      def label = @line[/in `(.*)'/, 1]
+      def base_label = label.to_s.sub(/\A(block|rescue|ensure) .*in /, "")
+    end
+  end
+end

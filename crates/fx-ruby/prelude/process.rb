@@ -1,1 +1,91 @@
-# process
+module Process
+  CLOCK_REALTIME = 0
+  CLOCK_MONOTONIC = 1
+  CLOCK_PROCESS_CPUTIME_ID = 2
+  CLOCK_THREAD_CPUTIME_ID = 3
+  WNOHANG = 1
+  WUNTRACED = 2
+  RLIMIT_NOFILE = 7
+  Tms = Struct.new(:utime, :stime, :cutime, :cstime)
+  class Status
+    attr_reader :pid
+    def initialize(pid, code, sig) = (@pid, @code, @sig = pid, code, sig)
+    def exitstatus = @code
+    def exited? = !@code.nil?
+    def signaled? = !@sig.nil?
+    def termsig = @sig
+    def stopped? = false
+    def coredump? = false
+    def success? = @code.nil? ? nil : @code == 0
+    def to_i = @code ? @code << 8 : @sig
+    def ==(o) = Status === o ? to_i == o.to_i : to_i == o
+    def >>(n) = to_i >> n
+    def &(n) = to_i & n
+    def to_s = "pid #{@pid} " + (@code ? "exit #{@code}" : "SIG#{Signal.signame(@sig)} (signal #{@sig})")
+    def inspect = "#<Process::Status: #{self}>"
+  end
+  class << self
+    def __str(c) = String === c ? c : (c.respond_to?(:to_str) ? c.to_str : raise(TypeError, "no implicit conversion of #{c.nil? ? "nil" : c.class} into String"))
+    def __status(r)
+      s = Status.new(r[4], r[2], r[3])
+      $__status = s
+      s
+    end
+    def clock_gettime(id, unit = :float_second)
+      ns = id == 0 || id == :CLOCK_REALTIME ? (a = __now; a[0] * 1_000_000_000 + a[1]) : __mono
+      case unit
+      when :nanosecond then ns
+      when :microsecond then ns / 1000
+      when :millisecond then ns / 1_000_000
+      when :second then ns / 1_000_000_000
+      when :float_millisecond then ns / 1e6
+      when :float_microsecond then ns / 1e3
+      when :float_second, nil then ns / 1e9
+      else raise ArgumentError, "unexpected unit: #{unit}"
+      end
+    end
+    def times = Tms.new(__mono / 1e9, 0.0, 0.0, 0.0)
+    def ppid = 1
+    def kill(sig, *pids)
+      n = Integer === sig ? sig : (Signal.list[sig.to_s.sub(/\ASIG/, "")] || raise(ArgumentError, "unsupported signal `SIG#{sig.to_s.sub(/\ASIG/, "")}'"))
+      pids.each { |p| __signal(p, n) }
+      pids.size
+    end
+    def wait(*) = raise(Errno::ECHILD)
+    def waitpid(*) = raise(Errno::ECHILD)
+    def wait2(*) = raise(Errno::ECHILD)
+    def detach(*) = nil
+    def fork(*) = raise(NotImplementedError, "fork() is not supported by this runtime: it runs in one thread of one process")
+    def daemon(*) = raise(NotImplementedError, "daemon() is not supported by this runtime")
+    def spawn(*) = raise(NotImplementedError, "spawn is not supported by this runtime: commands run to their end")
+    def last_status = $?
+    def groups = [egid]
+    def getpgid(*) = pid
+    def getpgrp = pid
+    def getrlimit(*) = [1024, 4096]
+    def setproctitle(s) = s
+    def exit(*a) = Kernel.exit(*a)
+    def abort(*a) = Kernel.abort(*a)
+    def argv0 = $0
+  end
+  module Sys; end
+  module UID; def self.eid = Process.euid; end
+  module GID; def self.eid = Process.egid; end
+end
+alias $? $__status
+alias $CHILD_STATUS $__status
+module Signal
+  LIST = { "EXIT" => 0, "HUP" => 1, "INT" => 2, "QUIT" => 3, "ILL" => 4, "TRAP" => 5, "ABRT" => 6, "IOT" => 6, "BUS" => 7, "FPE" => 8, "KILL" => 9, "USR1" => 10, "SEGV" => 11, "USR2" => 12, "PIPE" => 13, "ALRM" => 14, "TERM" => 15, "CHLD" => 17, "CLD" => 17, "CONT" => 18, "STOP" => 19, "TSTP" => 20, "TTIN" => 21, "TTOU" => 22, "URG" => 23, "XCPU" => 24, "XFSZ" => 25, "VTALRM" => 26, "PROF" => 27, "WINCH" => 28, "IO" => 29, "POLL" => 29, "PWR" => 30, "SYS" => 31 }
+  def self.list = LIST.dup
+  def self.signame(n) = LIST.key(n)
+  TRAPS = {}
+  def self.trap(sig, cmd = nil, &b)
+    name = Integer === sig ? signame(sig) : sig.to_s.sub(/\ASIG/, "")
+    raise ArgumentError, Integer === sig ? "invalid signal number (#{sig})" : "unsupported signal `SIG#{name}'" unless LIST.key?(name)
+    raise ArgumentError, "can't trap reserved signal: SIG#{name}" if %w[KILL STOP SEGV BUS ILL FPE VTALRM].include?(name)
+    old = TRAPS.fetch(name, "DEFAULT")
+    TRAPS[name] = b || cmd
+    at_exit { TRAPS["EXIT"].call(0) if TRAPS["EXIT"].respond_to?(:call) } if name == "EXIT" && old == "DEFAULT"
+    old
+  end
+end

@@ -1,1 +1,216 @@
-# range
+class Range
+  def first(*n)
+    raise RangeError, "cannot get the first element of beginless range" if self.begin.nil?
+    return self.begin if n.empty?
+    super
+  end
+  def last(*n)
+    raise RangeError, "cannot get the last element of endless range" if self.end.nil?
+    return self.end if n.empty?
+    to_a.last(*n)
+  end
+  def __each
+    b, e = self.begin, self.end
+    raise TypeError, "can't iterate from #{b.class}" unless b.respond_to?(:succ)
+    if e.nil?
+      loop_v = b
+      while true
+        yield loop_v
+        loop_v = loop_v.succ
+      end
+    elsif String === b
+      b.upto(e, exclude_end?) { |s| yield s }
+    elsif Symbol === b
+      b.to_s.upto(e.to_s, exclude_end?) { |s| yield s.to_sym }
+    elsif Integer === b && (Float === e || !(Integer === e))
+      i = b
+      while exclude_end? ? i < e : i <= e
+        yield i
+        i += 1
+      end
+    else
+      v = b
+      c = (v <=> e)
+      while c && (c < 0 || (c == 0 && !exclude_end?))
+        yield v
+        break if c == 0
+        v = v.succ
+        c = (v <=> e)
+      end
+    end
+    self
+  end
+  def size
+    b, e = self.begin, self.end
+    if Integer === b
+      return Float::INFINITY if e.nil?
+      return nil unless Numeric === e
+      return Float::INFINITY if e == Float::INFINITY
+      n = (e - b).floor + 1
+      n -= 1 if exclude_end? && (e.floor == e)
+      return n < 0 ? 0 : n
+    end
+    if Float === b
+      return Float::INFINITY if e.nil? || b == -Float::INFINITY
+      return nil unless Numeric === e
+      n = (e - b).floor + 1
+      n -= 1 if exclude_end? && b + (n - 1) >= e
+      return n < 0 ? 0 : n
+    end
+    return Float::INFINITY if b.nil? && Numeric === e
+    nil
+  end
+  def count(*a, &b)
+    return super unless a.empty? && !b
+    return Float::INFINITY if self.begin.nil? || self.end.nil?
+    Integer === self.begin && Integer === self.end ? size : super
+  end
+  def include?(v)
+    b, e = self.begin, self.end
+    return cover?(v) if Numeric === b || Numeric === e || (defined?(Time) && (Time === b || Time === e))
+    if String === b && String === e
+      return false unless String === v
+      return super
+    end
+    raise TypeError, "cannot determine inclusion in beginless/endless ranges" if b.nil? || e.nil?
+    super
+  end
+  def member?(v) = include?(v)
+  def __cover_range(r)
+    return false if r.begin.nil? && !self.begin.nil?
+    return false if r.end.nil? && !self.end.nil?
+    return false if !r.begin.nil? && !r.end.nil? && ((c = r.begin <=> r.end).nil? || c > 0 || (c == 0 && r.exclude_end?))
+    return false if !self.begin.nil? && ((c = self.begin <=> r.begin).nil? || c > 0)
+    return true if self.end.nil?
+    c = self.end <=> r.end
+    return false if c.nil?
+    return true if c > 0 || (c == 0 && (!exclude_end? || r.exclude_end?))
+    return false unless c < 0 && r.exclude_end? && Integer === self.end && Integer === r.end && Integer === r.begin
+    !exclude_end? && r.end - 1 <= self.end
+  end
+  def min(*n, &b)
+    raise RangeError, "cannot get the minimum of beginless range" if self.begin.nil?
+    raise RangeError, "cannot get the minimum of endless range with custom comparison method" if self.end.nil? && b
+    return super if b || !n.empty?
+    return self.begin if self.end.nil?
+    c = self.begin <=> self.end
+    c > 0 || (c == 0 && exclude_end?) ? nil : self.begin
+  end
+  def max(*n, &b)
+    raise RangeError, "cannot get the maximum of endless range" if self.end.nil?
+    raise RangeError, "cannot get the maximum of beginless range with custom comparison method" if self.begin.nil? && b
+    return super if b || !n.empty? || (exclude_end? && !(Numeric === self.end))
+    unless self.begin.nil?
+      c = self.begin <=> self.end
+      return nil if c > 0 || (c == 0 && exclude_end?)
+    end
+    if exclude_end?
+      raise TypeError, "cannot exclude non Integer end value" unless Integer === self.end
+      raise TypeError, "cannot exclude end value with non Integer begin value" unless Integer === self.begin || self.begin.nil?
+      return self.end - 1
+    end
+    self.end
+  end
+  def minmax(&b) = b ? super : [min, max]
+  def sum(init = 0, &b)
+    return super if b || !(Integer === self.begin && Integer === self.end)
+    e = exclude_end? ? self.end - 1 : self.end
+    return init if e < self.begin
+    init + (e - self.begin + 1) * (self.begin + e) / 2
+  end
+  def step(n = (none = true; 1), &b)
+    bg, e = self.begin, self.end
+    if !none && !(Numeric === n)
+      n = Array.__to_int(n) if n.respond_to?(:to_int)
+    end
+    if !b
+      if Numeric === bg || (bg.nil? && Numeric === e)
+        raise ArgumentError, "step can't be 0" if n == 0
+        return Enumerator::ArithmeticSequence.__make(bg, e, n, exclude_end?, self, none ? nil : n)
+      end
+      return to_enum(:step, n)
+    end
+    raise ArgumentError, "#step iteration for beginless ranges is meaningless" if bg.nil?
+    raise ArgumentError, "step can't be 0" if n == 0
+    raise ArgumentError, "step can't be negative" if Numeric === n && n < 0 && !(Numeric === bg)
+    if Numeric === bg
+      raise ArgumentError, "step can't be negative" if n < 0
+      bg.step(e, n, &nil).then { } if false
+      if Float === bg || Float === e || Float === n
+        cnt = e.nil? ? Float::INFINITY : ((e - bg) / n.to_f + 1e-9).floor
+        i = 0
+        while i <= cnt
+          v = bg + i * n.to_f
+          break if exclude_end? && v >= e
+          yield v
+          i += 1
+        end
+      else
+        v = bg
+        while e.nil? || (exclude_end? ? v < e : v <= e)
+          yield v
+          v += n
+        end
+      end
+    else
+      i = 0
+      each { |v| yield v if i % n == 0; i += 1 }
+    end
+    self
+  end
+  def %(n) = step(n)
+  def reverse_each(&b)
+    return to_enum(:reverse_each) unless b
+    raise TypeError, "can't iterate from #{self.end.class}" if self.end.nil?
+    to_a.reverse.each(&b)
+    self
+  end
+  def bsearch
+    return to_enum(:bsearch) unless block_given?
+    lo, hi = self.begin, self.end
+    raise TypeError, "can't do binary search for #{lo.class}" unless Numeric === lo || (lo.nil? && Numeric === hi)
+    if Float === lo || Float === hi
+      lo = lo.nil? ? -Float::MAX : lo.to_f
+      hi = hi.nil? ? Float::MAX : hi.to_f
+      found = nil
+      200.times do
+        mid = lo / 2.0 + hi / 2.0
+        r = yield(mid)
+        if r == true then found = mid; hi = mid
+        elsif r == false || r.nil? then lo = mid
+        elsif r == 0 then return mid
+        elsif r < 0 then hi = mid
+        else lo = mid
+        end
+      end
+      return found
+    end
+    if hi.nil?
+      step = 1
+      step *= 2 until (r = yield(lo + step)) == true || (Numeric === r && r <= 0) || step > 1 << 80
+      hi = lo + step
+    elsif lo.nil?
+      step = 1
+      step *= 2 while ((r = yield(hi - step)) == true || (Numeric === r && r < 0)) && step < 1 << 80
+      lo = hi - step
+    end
+    hi -= 1 if exclude_end? && !self.end.nil?
+    found = nil
+    while lo <= hi
+      mid = (lo + hi) / 2
+      r = yield(mid)
+      case r
+      when true then found = mid; hi = mid - 1
+      when false, nil then lo = mid + 1
+      when Numeric
+        return mid if r == 0
+        r < 0 ? hi = mid - 1 : lo = mid + 1
+      else raise TypeError, "wrong argument type #{r.class} (must be numeric, true, false or nil)"
+      end
+    end
+    found
+  end
+  def pred_dummy__ = nil
+  def frozen? = true
+  def overlap?(o) = !(max.nil? || o.max.nil?) && cover?(o.begin) || o.cover?(self.begin)
+end

@@ -1,1 +1,241 @@
-# rational
+class Rational < Numeric
+  class << self
+    undef_method :new rescue nil
+    def __make(n, d)
+      r = allocate
+      r.__init(n, d)
+      r
+    end
+    def __reduce(n, d)
+      raise ZeroDivisionError, "divided by 0" if d == 0
+      n, d = -n, -d if d < 0
+      g = n.gcd(d)
+      __make(n / g, d / g)
+    end
+    def __parse(s, strict = false)
+      m = (strict ? /\A\s*([+-]?\d[\d_]*(?:\.\d[\d_]*)?(?:[eE][+-]?\d+)?)(?:\/(\d[\d_]*))?\s*\z/ : /\A\s*([+-]?\d[\d_]*(?:\.\d[\d_]*)?(?:[eE][+-]?\d+)?)(?:\/(\d[\d_]*))?/).match(s)
+      return strict ? nil : __make(0, 1) unless m
+      t = m[1].delete("_")
+      t =~ /\A([+-]?\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?\z/
+      r = __reduce(($1 + $2.to_s).to_i, 10**$2.to_s.size)
+      r *= __reduce(10, 1)**$3.to_i if $3
+      m[2] ? r / m[2].delete("_").to_i : r
+    end
+    def __convert(a, b, exc)
+      raise TypeError, "can't convert nil into Rational" if a.nil? || b.nil?
+      conv = lambda do |v|
+        case v
+        when Integer, Rational then v
+        when Float then v.to_r
+        when String then __parse(v, true) || raise(ArgumentError, "invalid value for convert(): #{v.inspect}")
+        when Complex then v.imaginary == 0 ? v.real.to_r : v
+        else
+          if v.respond_to?(:to_r) then v.to_r
+          elsif v.respond_to?(:to_int) then v.to_int
+          else raise TypeError, "can't convert #{v.class} into Rational"
+          end
+        end
+      end
+      a, b = conv.(a), conv.(b)
+      return __reduce(a, b) if Integer === a && Integer === b
+      r = a / b
+      Integer === r ? __make(r, 1) : r
+    rescue ArgumentError, TypeError
+      raise if exc
+      nil
+    end
+    def __simplest(lo, hi)
+      return __make(lo.ceil, 1) if lo.ceil <= hi
+      f = lo.floor
+      r = __simplest(1 / (hi - f), 1 / (lo - f))
+      f + 1 / r
+    end
+  end
+  attr_reader :numerator, :denominator
+  def __init(n, d) = (@numerator, @denominator = n, d; freeze)
+  def __bin(o, m)
+    a, b = o.coerce(self)
+    a.__send__(m, b)
+  end
+  def __chk(o) = (raise TypeError, "#{o.nil? ? "nil" : o.class} can't be coerced into Rational" unless o.respond_to?(:coerce))
+  private :__bin, :__chk
+  def +(o)
+    case o
+    when Integer then Rational.__make(@numerator + o * @denominator, @denominator)
+    when Rational then Rational.__reduce(@numerator * o.denominator + o.numerator * @denominator, @denominator * o.denominator)
+    when Float then to_f + o
+    else __chk(o); __bin(o, :+)
+    end
+  end
+  def -(o)
+    case o
+    when Integer then Rational.__make(@numerator - o * @denominator, @denominator)
+    when Rational then Rational.__reduce(@numerator * o.denominator - o.numerator * @denominator, @denominator * o.denominator)
+    when Float then to_f - o
+    else __chk(o); __bin(o, :-)
+    end
+  end
+  def *(o)
+    case o
+    when Integer then Rational.__reduce(@numerator * o, @denominator)
+    when Rational then Rational.__reduce(@numerator * o.numerator, @denominator * o.denominator)
+    when Float then to_f * o
+    else __chk(o); __bin(o, :*)
+    end
+  end
+  def /(o)
+    case o
+    when Integer then Rational.__reduce(@numerator, @denominator * o)
+    when Rational then Rational.__reduce(@numerator * o.denominator, @denominator * o.numerator)
+    when Float then to_f / o
+    else __chk(o); __bin(o, :/)
+    end
+  end
+  alias quo /
+  def **(o)
+    return Rational.__make(1, 1) if o == 0
+    case o
+    when Integer
+      o >= 0 ? Rational.__make(@numerator**o, @denominator**o) : (raise ZeroDivisionError, "divided by 0" if @numerator == 0; Rational.__reduce(@denominator**-o, @numerator**-o))
+    when Float, Rational then to_f**o
+    else __bin(o, :**)
+    end
+  end
+  def -@ = Rational.__make(-@numerator, @denominator)
+  def abs = Rational.__make(@numerator.abs, @denominator)
+  alias magnitude abs
+  def <=>(o)
+    case o
+    when Integer then @numerator <=> o * @denominator
+    when Rational then @numerator * o.denominator <=> o.numerator * @denominator
+    when Float then o.infinite? ? -o.infinite? : (o.nan? ? nil : self <=> o.to_r)
+    else o.respond_to?(:coerce) && Numeric === o ? __bin(o, :<=>) : nil
+    end
+  end
+  def ==(o)
+    case o
+    when Integer then @denominator == 1 && @numerator == o
+    when Rational then @numerator == o.numerator && @denominator == o.denominator
+    when Float then to_f == o
+    else o == self
+    end
+  end
+  def coerce(o)
+    case o
+    when Integer then [Rational.__make(o, 1), self]
+    when Float then [o, to_f]
+    when Rational then [o, self]
+    when Complex then o.imaginary == 0 ? [Rational(o.real, 1), self] : [o, Complex(self, 0)]
+    else raise TypeError, "#{o.class} can't be coerced into Rational"
+    end
+  end
+  def hash = [@numerator, @denominator, :r].hash
+  def eql?(o) = Rational === o && self == o
+  def zero? = @numerator == 0
+  def positive? = @numerator > 0
+  def negative? = @numerator < 0
+  def to_i = @numerator < 0 ? -(-@numerator / @denominator) : @numerator / @denominator
+  def to_f = @numerator.fdiv(@denominator)
+  def to_r = self
+  def to_c = Complex(self, 0)
+  def __digits(n)
+    return yield(self) if n == 0
+    s = 10**n.abs
+    n > 0 ? Rational(yield(self * s), s) : yield(self / s) * s
+  end
+  def floor(n = 0) = (r = __digits(n) { |x| x.numerator.div(x.denominator) })
+  def ceil(n = 0) = __digits(n) { |x| -(-x.numerator).div(x.denominator) }
+  def truncate(n = 0) = __digits(n) { |x| x.to_i }
+  def round(n = 0, half: nil)
+    raise ArgumentError, "invalid rounding mode: #{half}" unless [nil, :up, :down, :even, "up", "down", "even"].include?(half)
+    __digits(n) do |x|
+      d = x.denominator
+      q, r = x.numerator.abs.divmod(d)
+      c = (r * 2) <=> d
+      q += 1 if c > 0 || (c == 0 && (half.nil? || half.to_s == "up" || (half.to_s == "even" && q.odd?)))
+      x.numerator < 0 ? -q : q
+    end
+  end
+  def rationalize(eps = nil) = eps ? Rational.__simplest(self - eps.abs, self + eps.abs) : self
+  def divmod(o) = (q = (self / o).floor; [q, self - o * q])
+  def %(o) = self - o * (self / o).floor
+  def fdiv(o) = to_f / o
+  def to_s = "#{@numerator}/#{@denominator}"
+  def inspect = "(#{self})"
+  def integer? = false
+end
+class Complex < Numeric
+  class << self
+    undef_method :new rescue nil
+    def rect(r, i = 0) = __make(r, i)
+    def rectangular(r, i = 0) = __make(r, i)
+    def polar(m, a = 0) = a == 0 ? __make(m, 0) : __make(m * Math.cos(a), m * Math.sin(a))
+    def __make(r, i) = (c = allocate; c.__init(r, i); c)
+    def __parse(s)
+      m = /\A\s*([+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)?(?:([+-]?\d*(?:\.\d+)?)i)?/.match(s)
+      n = ->(t) { t.nil? || t.empty? ? 0 : (t == "+" ? 1 : t == "-" ? -1 : t =~ /[.eE]/ ? t.to_f : t.to_i) }
+      __make(n.(m[1]), m[2] && (m[2].empty? ? 1 : n.(m[2])) || 0)
+    end
+    def __convert(a, b, exc)
+      raise TypeError, "can't convert nil into Complex" if a.nil? || b.nil?
+      return __parse(a) if String === a
+      return a if Complex === a && b == 0
+      raise TypeError, "not a real" unless Numeric === a && Numeric === b
+      Complex === a || Complex === b ? a + b * __make(0, 1) : __make(a, b)
+    rescue TypeError
+      raise if exc
+      nil
+    end
+  end
+  attr_reader :real, :imaginary
+  alias imag imaginary
+  def __init(r, i) = (@real, @imaginary = r, i; freeze)
+  def +(o) = Complex === o ? Complex.__make(@real + o.real, @imaginary + o.imaginary) : Complex.__make(@real + o, @imaginary)
+  def -(o) = Complex === o ? Complex.__make(@real - o.real, @imaginary - o.imaginary) : Complex.__make(@real - o, @imaginary)
+  def *(o) = Complex === o ? Complex.__make(@real * o.real - @imaginary * o.imaginary, @real * o.imaginary + @imaginary * o.real) : Complex.__make(@real * o, @imaginary * o)
+  def /(o)
+    return Complex.__make(@real.quo(o), @imaginary.quo(o)) unless Complex === o
+    d = o.real * o.real + o.imaginary * o.imaginary
+    n = self * o.conj
+    Complex.__make(n.real.quo(d), n.imaginary.quo(d))
+  end
+  alias quo /
+  def **(o)
+    return Complex.__make(1, 0) if o == 0
+    if Integer === o && o > 0
+      r = self
+      (o - 1).times { r *= self }
+      return r
+    end
+    return Complex.__make(1, 0) / self**-o if Integer === o
+    r, t = polar
+    Complex.polar(r**o, t * o)
+  end
+  def -@ = Complex.__make(-@real, -@imaginary)
+  def conj = Complex.__make(@real, -@imaginary)
+  alias conjugate conj
+  def abs = Math.hypot(@real.to_f, @imaginary.to_f)
+  alias magnitude abs
+  def abs2 = @real * @real + @imaginary * @imaginary
+  def arg = Math.atan2(@imaginary.to_f, @real.to_f)
+  alias angle arg
+  alias phase arg
+  def polar = [abs, arg]
+  def rect = [@real, @imaginary]
+  alias rectangular rect
+  def real? = false
+  def ==(o) = Complex === o ? @real == o.real && @imaginary == o.imaginary : (Numeric === o ? @imaginary == 0 && @real == o : o == self)
+  def <=>(o) = @imaginary == 0 && (!(Complex === o) || o.imaginary == 0) && Numeric === o ? @real <=> (Complex === o ? o.real : o) : nil
+  def coerce(o) = Complex === o ? [o, self] : (Numeric === o ? [Complex.__make(o, 0), self] : raise(TypeError, "#{o.class} can't be coerced into Complex"))
+  def hash = [@real, @imaginary, :c].hash
+  def eql?(o) = Complex === o && @real.eql?(o.real) && @imaginary.eql?(o.imaginary)
+  def to_c = self
+  def to_i = @imaginary == 0 && Integer === @imaginary ? @real.to_i : raise(RangeError, "can't convert #{self} into Integer")
+  def to_f = @imaginary == 0 && Integer === @imaginary ? @real.to_f : raise(RangeError, "can't convert #{self} into Float")
+  def to_r = @imaginary == 0 && Integer === @imaginary ? @real.to_r : raise(RangeError, "can't convert #{self} into Rational")
+  def to_s = "#{@real}#{@imaginary.negative? || (Float === @imaginary && 1 / @imaginary < 0) ? "-" : "+"}#{@imaginary.abs}i"
+  def inspect = "(#{self})"
+  def finite? = @real.finite? && @imaginary.finite?
+  def infinite? = @real.infinite? || @imaginary.infinite? ? 1 : nil
+  I = __make(0, 1)
+end

@@ -450,7 +450,9 @@ impl Vm {
             return *found;
         }
         let mut found = self.search(class, name);
-        if found.is_none() && self.load_lazy(class) {
+        // A general method may hide a better one that is still to be read.
+        let general = |id: u32| matches!(self.methods[id as usize].owner, c::ENUMERABLE | c::COMPARABLE | c::NUMERIC);
+        if found.is_none_or(general) && self.load_lazy(class) {
             found = self.search(class, name);
         }
         self.method_cache.insert((class, name), found);
@@ -662,6 +664,14 @@ impl Vm {
 
     /// A constant of a class or its ancestors.
     pub fn const_in(&mut self, class: u32, name: Sym, object_too: bool) -> Res<Option<Value>> {
+        let found = self.const_search(class, name, object_too)?;
+        if found.is_none() && !self.lazy.is_empty() && class != c::OBJECT && self.load_lazy(class) {
+            return self.const_search(class, name, object_too);
+        }
+        Ok(found)
+    }
+
+    fn const_search(&mut self, class: u32, name: Sym, object_too: bool) -> Res<Option<Value>> {
         for at in self.mro(class).iter() {
             if *at == c::OBJECT && class != c::OBJECT && !object_too {
                 break;

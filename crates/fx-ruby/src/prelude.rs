@@ -29,7 +29,18 @@ const LAZY: &[(u32, &str)] = &[
 pub(crate) fn init(vm: &mut Vm) {
     for (class, name) in LAZY {
         vm.lazy.push((*class, name, ""));
+        if let Ok(meta) = vm.singleton_class(crate::value::Value::class(*class)) {
+            vm.lazy.push((meta, name, ""));
+        }
     }
+    for class in [c::RATIONAL, c::COMPLEX] {
+        if let Ok(meta) = vm.singleton_class(crate::value::Value::class(class)) {
+            vm.lazy.push((meta, "rational.rb", ""));
+        }
+    }
+    vm.lazy.push((c::PROCESS, "process.rb", ""));
+    vm.lazy.push((c::SIGNAL, "process.rb", ""));
+    vm.lazy.push((c::RANDOM, "misc.rb", ""));
     // Class methods: the singleton classes read the same files.
     for (class, name) in [(c::FILE, "file.rb"), (c::DIR, "file.rb"), (c::FILETEST, "file.rb"), (c::PROCESS, "process.rb"), (c::SIGNAL, "process.rb"), (c::TIME, "time.rb"), (c::HASH, "hash.rb"), (c::ENUMERATOR, "enumerator.rb"), (c::IO, "file.rb"), (c::MARSHAL, "misc.rb"), (c::RANDOM, "misc.rb"), (c::OBJECTSPACE, "misc.rb")] {
         if let Ok(meta) = vm.singleton_class(crate::value::Value::class(class)) {

@@ -1,1 +1,117 @@
-# json
+module JSON
+  class JSONError < StandardError; end unless const_defined?(:JSONError, false)
+  class ParserError < JSONError; end unless const_defined?(:ParserError, false)
+  class NestingError < ParserError; end unless const_defined?(:NestingError, false)
+  class GeneratorError < JSONError; end
+  UnparserError = GeneratorError
+  NaN = Float::NAN
+  Infinity = Float::INFINITY
+  MinusInfinity = -Float::INFINITY
+  class State
+    attr_accessor :indent, :space, :space_before, :object_nl, :array_nl, :max_nesting, :depth
+    def initialize(o = {})
+      @indent, @space, @space_before, @object_nl, @array_nl = o[:indent] || "", o[:space] || "", o[:space_before] || "", o[:object_nl] || "", o[:array_nl] || ""
+      @nan = o[:allow_nan]
+      @script = o[:script_safe] || o[:escape_slash]
+      @ascii = o[:ascii_only]
+      @max_nesting = o.fetch(:max_nesting, 100) || 0
+      @depth = 0
+    end
+    def str(s)
+      s = s.encode("UTF-8") unless s.encoding == Encoding::UTF_8 || s.ascii_only?
+      raise GeneratorError, "source sequence is illegal/malformed utf-8" unless s.valid_encoding?
+      r = s.gsub(/["\\\x00-\x1f]/) { |c| { '"' => '\\"', "\\" => "\\\\", "\n" => '\\n', "\r" => '\\r', "\t" => '\\t', "\f" => '\\f', "\b" => '\\b' }[c] || format('\\u%04x', c.ord) }
+      r = r.gsub("/", '\\/') if @script
+      r = r.gsub(/[^\x00-\x7f]/) { |c| c.ord > 0xffff ? format('\\u%04x\\u%04x', 0xd800 + ((c.ord - 0x10000) >> 10), 0xdc00 + ((c.ord - 0x10000) & 0x3ff)) : format('\\u%04x', c.ord) } if @ascii
+      "\"#{r}\""
+    end
+    def gen(v)
+      case v
+      when nil then "null"
+      when true then "true"
+      when false then "false"
+      when Integer then v.to_s
+      when Float
+        raise GeneratorError, "#{v} not allowed in JSON" if !@nan && !v.finite?
+        v.to_s
+      when String then v.class == String ? str(v) : custom(v) { str(v) }
+      when Hash then custom(v) { obj(v) }
+      when Array then custom(v) { arr(v) }
+      else
+        v.respond_to?(:to_json) && v.method(:to_json).owner != Kernel && v.method(:to_json).owner != Object ? v.to_json(self).to_s : (v.respond_to?(:to_h) && false ? obj(v.to_h) : str(v.to_s))
+      end
+    end
+    def custom(v)
+      o = v.method(:to_json).owner
+      [Hash, Array, String, Object, Kernel].include?(o) ? yield : v.to_json(self).to_s
+    end
+    def nest
+      @depth += 1
+      raise NestingError, "nesting of #{@depth} is too deep" if @max_nesting > 0 && @depth > @max_nesting
+      r = yield
+      @depth -= 1
+      r
+    end
+    def obj(h)
+      return "{}" if h.empty?
+      nest do
+        i = @indent * @depth
+        "{#{@object_nl}" + h.map { |k, v| "#{i}#{str(k.to_s)}#{@space_before}:#{@space}#{gen(v)}" }.join(",#{@object_nl}") + "#{@object_nl}#{@indent * (@depth - 1)}}"
+      end
+    end
+    def arr(a)
+      return "[]" if a.empty?
+      nest do
+        i = @indent * @depth
+        "[#{@array_nl}" + a.map { |v| "#{i}#{gen(v)}" }.join(",#{@array_nl}") + "#{@array_nl}#{@indent * (@depth - 1)}]"
+      end
+    end
+    def generate(v) = gen(v)
+    def to_h = { indent: @indent, space: @space, space_before: @space_before, object_nl: @object_nl, array_nl: @array_nl }
+  end
+  module Ext; module Generator; State = JSON::State; end; end
+  PRETTY = { indent: "  ", space: " ", object_nl: "\n", array_nl: "\n" }.freeze
+  class << self
+    attr_accessor :create_id
+    def parse(src, opts = nil)
+      opts ||= {}
+      src = src.to_str if !(String === src) && src.respond_to?(:to_str)
+      src = src.read if src.respond_to?(:read)
+      raise TypeError, "no implicit conversion of #{src.nil? ? "nil" : src.class} into String" unless String === src
+      src = src.encode("UTF-8") unless src.encoding == Encoding::UTF_8 || src.encoding == Encoding::BINARY || src.ascii_only?
+      v = __parse(src, opts[:symbolize_names], opts[:allow_nan], opts.fetch(:max_nesting, 100) || 0)
+      v = __freeze(v) if opts[:freeze]
+      v = __classes(v, opts[:object_class], opts[:array_class]) if opts[:object_class] || opts[:array_class]
+      v
+    end
+    def __freeze(v) = (v.each { |*x| x.flatten.each { |y| __freeze(y) } } if Enumerable === v; v.freeze)
+    def __classes(v, oc, ac)
+      case v
+      when Hash then (oc || Hash).new.tap { |o| v.each { |k, x| o[k] = __classes(x, oc, ac) } }
+      when Array then (ac || Array).new.tap { |a| v.each { |x| a << __classes(x, oc, ac) } }
+      else v
+      end
+    end
+    def parse!(src, opts = {}) = parse(src, { max_nesting: false, allow_nan: true }.merge(opts))
+    def load(src, proc = nil, opts = {}) = src.nil? ? nil : parse(src.respond_to?(:to_io) ? src.to_io.read : src, { max_nesting: false, allow_nan: true }.merge(opts))
+    def load_file(p, o = {}) = parse(File.read(p), o)
+    def generate(v, opts = nil) = (State === opts ? opts : State.new(opts ? opts.to_h : {})).gen(v)
+    def dump(v, io = nil, limit = nil)
+      s = State.new(max_nesting: 0, allow_nan: true).gen(v)
+      io.respond_to?(:write) ? (io.write(s); io) : s
+    end
+    def pretty_generate(v, opts = nil) = State.new(PRETTY.merge(opts ? opts.to_h : {})).gen(v)
+    def fast_generate(v, o = nil) = generate(v, o)
+    def [](v, o = {}) = String === v ? parse(v, o) : generate(v, o)
+    def state = State
+  end
+end
+class Object
+  def to_json(state = nil, *) = JSON.generate(to_s)
+end
+[Hash, Array, String, Integer, Float, NilClass, TrueClass, FalseClass].each { |k| k.class_eval { def to_json(state = nil, *) = (JSON::State === state ? state : JSON::State.new(state ? state.to_h : {})).then { |s| Hash === self ? s.obj(self) : Array === self ? s.arr(self) : String === self ? s.str(self) : s.gen(self) } } }
+module Kernel
+  def JSON(v, *a) = String === v ? JSON.parse(v, *a) : JSON.generate(v, *a)
+  def j(*o) = (o.each { |x| puts JSON.generate(x) }; nil)
+  def jj(*o) = (o.each { |x| puts JSON.pretty_generate(x) }; nil)
+end

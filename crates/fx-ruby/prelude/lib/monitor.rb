@@ -1,1 +1,2 @@
-# monitor
+Monitor
+MonitorMixin

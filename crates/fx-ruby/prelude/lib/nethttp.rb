@@ -1,1 +1,69 @@
-# nethttp
+require "uri"
+module Net
+  class HTTPError_ < StandardError; end
+  class OpenTimeout < StandardError; end
+  class ReadTimeout < StandardError; end
+  class HTTPResponse
+    attr_reader :code, :body, :message
+    def initialize(s, h, b) = (@code, @h, @body, @message = s.to_s, h, b, "")
+    def [](k) = @h[k.downcase]
+    def each_header(&b) = @h.each(&b)
+    def to_hash = @h.transform_values { |v| [v] }
+    def value = (raise HTTPError_, "#{code}" unless code.start_with?("2"); nil)
+    def read_body = @body
+    def content_type = self["content-type"].to_s.split(";")[0]
+    def http_version = "1.1"
+  end
+  class HTTPInformation < HTTPResponse; end
+  class HTTPSuccess < HTTPResponse; end
+  class HTTPOK < HTTPSuccess; end
+  class HTTPCreated < HTTPSuccess; end
+  class HTTPNoContent < HTTPSuccess; end
+  class HTTPRedirection < HTTPResponse; end
+  class HTTPClientError < HTTPResponse; end
+  class HTTPUnauthorized < HTTPClientError; end
+  class HTTPForbidden < HTTPClientError; end
+  class HTTPNotFound < HTTPClientError; end
+  class HTTPServerError < HTTPResponse; end
+  class HTTP
+    class Request_
+      attr_accessor :body, :path
+      attr_reader :headers
+      def initialize(u, h = {}) = (@path, @headers = (u.respond_to?(:request_uri) ? u.request_uri : u.to_s), (h || {}).to_h { |k, v| [k.to_s, v.to_s] })
+      def []=(k, v)
+        @headers[k] = v.to_s
+      end
+      def [](k) = @headers[k]
+      def basic_auth(u, p) = (@headers["Authorization"] = "Basic " + ["#{u}:#{p}"].pack("m0"))
+      def set_form_data(h, *) = (self["Content-Type"] = "application/x-www-form-urlencoded"; @body = URI.encode_www_form(h))
+      def content_type=(t)
+        self["Content-Type"] = t
+      end
+      def method = self.class::METHOD
+    end
+    %w[Get Post Put Delete Head Patch Options].each { |n| const_set(n, Class.new(Request_) { const_set(:METHOD, n.upcase) }) }
+    attr_accessor :use_ssl, :verify_mode, :open_timeout, :read_timeout, :ca_file, :cert, :key, :ssl_timeout, :write_timeout
+    attr_reader :address, :port
+    def initialize(h, p = 80, *) = (@address, @port = h, p)
+    def use_ssl? = !!@use_ssl
+    def self.start(h, p = nil, *a, **o) = (x = new(h, p || (o[:use_ssl] ? 443 : 80)); x.use_ssl = o[:use_ssl]; x.read_timeout = o[:read_timeout]; block_given? ? yield(x) : x)
+    def start = block_given? ? yield(self) : self
+    def finish = nil
+    def request(r, b = nil)
+      url = "#{use_ssl? ? "https" : "http"}://#{@address}:#{@port}#{r.path}"
+      s, h, body = Process.__http(r.method, url, r.headers, b || r.body, @read_timeout)
+      k = { 200 => HTTPOK, 201 => HTTPCreated, 204 => HTTPNoContent, 401 => HTTPUnauthorized, 403 => HTTPForbidden, 404 => HTTPNotFound }[s] || [HTTPInformation, HTTPSuccess, HTTPRedirection, HTTPClientError, HTTPServerError][s / 100 - 1] || HTTPResponse
+      k.new(s, h, body)
+    end
+    def get(p, h = {}) = request(Get.new(p, h))
+    def post(p, d, h = {}) = request(Post.new(p, h), d)
+    def head(p, h = {}) = request(Head.new(p, h))
+    def self.get_response(u, p = nil) = (u = URI.parse(u.to_s) unless URI::Generic === u; x = new(u.host, u.port); x.use_ssl = u.scheme == "https"; x.get(u.request_uri))
+    def self.get(u, *a) = get_response(u, *a).body
+    def self.post_form(u, h) = (x = new(u.host, u.port); x.use_ssl = u.scheme == "https"; r = Post.new(u); r.set_form_data(h); x.request(r))
+    def self.post(u, d, h = {}) = (x = new(u.host, u.port); x.use_ssl = u.scheme == "https"; x.post(u.request_uri, d, h))
+  end
+  HTTPBadResponse = Class.new(StandardError)
+  HTTPServerException = HTTPClientException = HTTPError_
+  HTTPFatalError = Class.new(StandardError)
+end

@@ -85,6 +85,7 @@ pub(crate) fn init(vm: &mut Vm) {
         vm.check_frozen(a.recv)?;
         if a.block.is_nil() { return vm.arg_error("no block given") }
         let p = vm.keep_block(a.block);
+        vm.load_prelude_file("enumerator.rb")?;
         let generator = vm.define_class(c::ENUMERATOR, "Generator", c::OBJECT);
         let g = vm.send_block(Value::class(generator), n::NEW, &[], p)?;
         let size = vm.opt(a, 0).unwrap_or(NIL);

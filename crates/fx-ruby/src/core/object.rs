@@ -610,8 +610,7 @@ impl Vm {
                     out.push(Value::sym(*name));
                 }
             }
-            let single = self.classes[*at as usize].is_singleton();
-            if !all && !single && (!self.classes[class as usize].prepends.contains(at) || *at == class) {
+            if !all && *at == class {
                 break;
             }
         }

@@ -44,6 +44,17 @@ impl Vm {
         match &self.heap.regexes[re.index()].prog { Some(p) => Ok(Rc::clone(p)), None => self.type_error("uninitialized Regexp") }
     }
 
+    /// The program that fits a string: bytes are characters in a binary one.
+    fn program_for(&mut self, re: Value, s: Value) -> Res<Rc<Program>> {
+        let st = self.heap.str(s);
+        let r = &self.heap.regexes[re.index()];
+        if st.enc == e::BINARY && r.enc != e::BINARY && !st.bytes.is_ascii() {
+            let (source, flags) = (Rc::clone(&r.source), r.flags);
+            return self.regex_program(&source, flags, e::BINARY);
+        }
+        self.program(re)
+    }
+
     fn search_failed<T>(&mut self, re: Value, why: &str) -> Res<T> {
         let t = self.inspect_string(re)?;
         self.fail(c::REGEXP_ERROR, format!("{why}: {t}"))
@@ -61,8 +72,8 @@ impl Vm {
     }
 
     pub(crate) fn regex_search(&mut self, re: Value, s: Value, from: usize) -> Res<Option<Groups>> {
-        let p = self.program(re)?;
         self.check_enc(re, s)?;
+        let p = self.program_for(re, s)?;
         match p.search(&self.heap.str(s).bytes, from, false) { Ok(g) => Ok(g), Err(m) => self.search_failed(re, &m) }
     }
 

@@ -155,6 +155,11 @@ impl Vm {
 
     pub(crate) fn load_prelude_file(&mut self, name: &str) -> Res<()> {
         let Some(text) = crate::prelude::source(name) else { return Ok(()) };
+        if self.required.iter().any(|r| **r == *name) {
+            return Ok(());
+        }
+        self.required.push(name.into());
+        self.lazy.retain(|(_, n, _)| *n != name);
         let path = format!("<internal:{name}>");
         let (code, _) = self.compile(text.as_bytes(), &path, 1, None, false)?;
         let saved = self.loading_lazy;
@@ -173,7 +178,9 @@ impl Vm {
         let mut due = Vec::new();
         self.lazy.retain(|(id, name, _)| {
             if mro.contains(id) {
-                due.push(*name);
+                if !due.contains(name) {
+                    due.push(*name);
+                }
                 false
             } else {
                 true
