@@ -1,27 +1,43 @@
-//! Evaluating expressions to values. Resources and definitions go to the compiler through
-//! [`Effects`]; everything here is pure but for what functions do.
+//! Evaluating expressions to values. Resources and definitions go to [`crate::compile`];
+//! functions to [`crate::functions`].
 
 mod access;
 mod call;
 mod error;
+mod format;
+mod label;
+mod new;
+mod object;
 mod operators;
 mod scope;
+mod sprintf;
 mod text;
+mod time;
 mod type_access;
+mod uri;
 
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use fx_engine::{Level, Run};
 use fx_puppet_syntax::{BinaryOp, CaseOption, Expr, ExprKind, Lambda, StringPart};
-use fx_source::Span;
+use fx_source::{FileId, Origin, SourceMap, Span};
+use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::compile::{Catalog, Definitions, Pending, Settings};
 use crate::regex::Regex;
 use crate::types::Type;
 use crate::value::Value;
 
-pub use call::{Callable, Closure};
-pub use error::{Flow, Issue};
-pub use scope::{Scope, ScopeKind};
-pub use text::{format_value, interpolated, program_text};
+pub(crate) use call::{Closure, Parameters, mismatch_text};
+pub use error::{Failure, Flow, Place};
+pub(crate) use format::{capitalize, format_value};
+pub(crate) use operators::{kind, number_from, order};
+pub use scope::{Frame, FrameKind, Scope};
+pub(crate) use sprintf::Spec;
+pub(crate) use text::{inspected, ruby_text};
+pub use text::{interpolated, program_text};
+pub(crate) use time::{strfspan, strftime};
 
 /// What an evaluation yields, or how it was left.
 pub type Evaluated<T = Value> = Result<T, Flow>;
@@ -29,43 +45,74 @@ pub type Evaluated<T = Value> = Result<T, Flow>;
 /// Deepest nesting of calls and expressions.
 const MAX_DEPTH: u32 = 400;
 
-/// What expressions can cause outside themselves. The compiler implements it; a plain
-/// evaluation of values refuses.
-pub trait Effects {
-    /// A function by name, given its arguments and block; `None` if there is no such name.
-    fn call(&self, eval: &Evaluator<'_>, name: &str, args: &[Value], block: Option<&Closure>, scope: &Rc<Scope>, span: Span) -> Option<Evaluated>;
-    /// A resource, collector, relationship or definition as an expression.
-    fn statement(&self, eval: &Evaluator<'_>, expr: &Expr, scope: &Rc<Scope>) -> Evaluated;
-    /// A type that is not part of the language: an alias, a define, a resource type.
-    fn named_type(&self, eval: &Evaluator<'_>, name: &str, span: Span) -> Evaluated<Option<Type>>;
-    /// A variable that is not in any scope around: facts, settings, other classes.
-    fn variable(&self, name: &str) -> Option<Value>;
-    /// Says something unwise was done.
-    fn warn(&self, message: &str, span: Option<Span>);
-}
-
-/// Evaluates expressions in a scope.
+/// Evaluates expressions in scopes, and knows all that has been defined and declared.
 pub struct Evaluator<'a> {
-    /// What happens outside.
-    pub effects: &'a dyn Effects,
-    depth: std::cell::Cell<u32>,
+    pub(crate) run: Run<'a>,
+    pub(crate) sources: &'a SourceMap,
+    pub(crate) settings: Settings,
+    pub(crate) top: Rc<Frame>,
+    pub(crate) definitions: RefCell<Definitions>,
+    pub(crate) catalog: RefCell<Catalog>,
+    pub(crate) pending: RefCell<Pending>,
+    pub(crate) aliases: RefCell<FxHashMap<Rc<str>, Option<Rc<Type>>>>,
+    pub(crate) signatures: RefCell<FxHashMap<&'static str, Rc<[Parameters]>>>,
+    pub(crate) builtin: FileId,
+    warned: RefCell<FxHashSet<String>>,
+    depth: Cell<u32>,
 }
 
 impl<'a> Evaluator<'a> {
-    /// An evaluator over these effects.
-    pub fn new(effects: &'a dyn Effects) -> Evaluator<'a> {
-        Evaluator { effects, depth: 0.into() }
+    /// An evaluator with nothing defined yet.
+    pub fn new(run: Run<'a>, sources: &'a SourceMap, settings: Settings) -> Evaluator<'a> {
+        let top = Frame::new(None, FrameKind::Top, "Class[main]".into(), 0, "".into());
+        Evaluator {
+            run,
+            sources,
+            settings,
+            top,
+            definitions: RefCell::default(),
+            catalog: RefCell::default(),
+            pending: RefCell::default(),
+            aliases: RefCell::default(),
+            signatures: RefCell::default(),
+            builtin: sources.add("(built in)", Vec::new()),
+            warned: RefCell::default(),
+            depth: 0.into(),
+        }
+    }
+
+    /// ` (file: F, line: L, column: C)`
+    pub(crate) fn place_text(&self, span: Span) -> String {
+        let at = self.sources.location(span);
+        format!("(file: {}, line: {}, column: {})", at.file, at.line, at.column)
+    }
+
+    /// `(file: F, line: L)`
+    pub(crate) fn line_text(&self, span: Span) -> String {
+        let at = self.sources.location(span);
+        format!("(file: {}, line: {})", at.file, at.line)
+    }
+
+    /// Says that something unwise was done, once for each place.
+    pub(crate) fn warn(&self, message: &str, span: Option<Span>) {
+        let text = match span {
+            Some(span) => format!("{message} {}", self.place_text(span)),
+            None => message.to_owned(),
+        };
+        if self.warned.borrow_mut().insert(text.clone()) {
+            self.run.ledger.message(Level::Warning, &text, &Origin::default());
+        }
     }
 
     /// The value of an expression.
     pub fn eval(&self, expr: &Expr, scope: &Rc<Scope>) -> Evaluated {
         if self.depth.get() >= MAX_DEPTH {
-            return Err(Flow::fail(expr.span, "stack level too deep"));
+            return Err(Flow::at(expr.span, "stack level too deep"));
         }
         self.depth.set(self.depth.get() + 1);
         let value = self.dispatch(expr, scope);
         self.depth.set(self.depth.get() - 1);
-        value
+        value.map_err(|flow| flow.placed(expr))
     }
 
     fn dispatch(&self, expr: &Expr, scope: &Rc<Scope>) -> Evaluated {
@@ -84,10 +131,10 @@ impl<'a> Evaluator<'a> {
             ExprKind::Variable(name) => self.variable(name, span, scope)?,
             ExprKind::Array(items) => Value::array(self.list(items, scope)?),
             ExprKind::Hash(pairs) => self.hash(pairs, scope)?,
-            ExprKind::Access { left, keys } => self.access(left, keys, span, scope)?,
-            ExprKind::Call { function, args, lambda, .. } => self.call(function, args, lambda.as_deref(), span, scope)?,
+            ExprKind::Access { left, keys } => self.access(left, keys, scope)?,
+            ExprKind::Call { function, args, lambda, .. } => self.call_expression(function, args, lambda.as_deref(), span, scope)?,
             ExprKind::MethodCall { receiver, name, name_span, args, lambda } => {
-                self.method_call(receiver, name, *name_span, args, lambda.as_deref(), scope)?
+                self.method_call(expr, receiver, name, *name_span, args, lambda.as_deref(), scope)?
             }
             ExprKind::Not(operand) => Value::Bool(!self.eval(operand, scope)?.is_true()),
             ExprKind::Negate(operand) => self.negate(operand, scope)?,
@@ -102,10 +149,10 @@ impl<'a> Evaluator<'a> {
             ExprKind::Binary { op: BinaryOp::Or, left, right, .. } => {
                 Value::Bool(self.eval(left, scope)?.is_true() || self.eval(right, scope)?.is_true())
             }
-            ExprKind::Binary { op, left, right, .. } => self.binary(*op, left, right, scope)?,
-            ExprKind::Assign { left, right, .. } => {
+            ExprKind::Binary { op, op_span, left, right } => self.binary(expr, *op, *op_span, left, right, scope)?,
+            ExprKind::Assign { left, right, op_span } => {
                 let value = self.eval(right, scope)?;
-                self.assign(left, value, scope)?
+                self.assign(left, value, *op_span, scope)?
             }
             ExprKind::Selector { left, options } => self.selector(left, options, span, scope)?,
             ExprKind::If { condition, then, otherwise, unless } => {
@@ -116,7 +163,7 @@ impl<'a> Evaluator<'a> {
             }
             ExprKind::Case { subject, options } => self.case(subject, options, scope)?,
             ExprKind::Block(body) => self.block(body, scope)?,
-            ExprKind::Lambda(_) => return Err(Flow::fail(span, "a lambda stands alone; give it to a function")),
+            ExprKind::Lambda(_) => return Err(Flow::at(span, "a lambda stands alone; give it to a function")),
             ExprKind::RenderText(text) => {
                 scope.render(text);
                 Value::Undef
@@ -127,14 +174,14 @@ impl<'a> Evaluator<'a> {
                 Value::Undef
             }
             ExprKind::Epp { body, .. } => self.eval(body, scope)?,
-            ExprKind::Reserved(word) => return Err(Flow::fail(span, format!("Use of reserved word: {word}"))),
-            ExprKind::AppendAssign { op, .. } => return Err(Flow::fail(span, format!("The operator '{op}' is no longer supported"))),
+            ExprKind::Reserved(word) => return Err(Flow::at(span, format!("Use of reserved word: {word}"))),
+            ExprKind::AppendAssign { op, .. } => return Err(Flow::at(span, format!("The operator '{op}' is no longer supported"))),
             ExprKind::Resource { .. }
             | ExprKind::ResourceDefaults { .. }
             | ExprKind::ResourceOverride { .. }
             | ExprKind::Collector { .. }
-            | ExprKind::Relationship { .. }
-            | ExprKind::Definition(_) => self.effects.statement(self, expr, scope)?,
+            | ExprKind::Relationship { .. } => self.statement(expr, scope)?,
+            ExprKind::Definition(_) => Value::Undef,
         })
     }
 
@@ -159,9 +206,9 @@ impl<'a> Evaluator<'a> {
         Ok(values)
     }
 
-    fn unfold(&self, inner: &Expr, scope: &Rc<Scope>) -> Evaluated<Vec<Value>> {
+    pub(crate) fn unfold(&self, inner: &Expr, scope: &Rc<Scope>) -> Evaluated<Vec<Value>> {
         Ok(match self.eval(inner, scope)? {
-            Value::Array(items) => items.to_vec(),
+            Value::Array(items) | Value::Iterator(items) => items.to_vec(),
             Value::Hash(hash) => hash.iter().map(|(key, value)| Value::array(vec![key.clone(), value.clone()])).collect(),
             Value::Undef => Vec::new(),
             value => vec![value],
@@ -183,21 +230,50 @@ impl<'a> Evaluator<'a> {
             let number: usize = name.parse().unwrap_or(usize::MAX);
             return Ok(scope.captured(number).map_or(Value::Undef, Value::from));
         }
-        if let Some(value) = scope.get(name) {
+        if let Some(value) = self.find_variable(name, scope) {
             return Ok(value);
         }
-        if let Some(value) = self.effects.variable(name) {
-            return Ok(value);
+        if let Some((class, _)) = name.trim_start_matches("::").rsplit_once("::") {
+            let known = self.definitions.borrow().classes.contains_key(class);
+            let why = if known { format!("class {class} has not been evaluated") } else { format!("class {class} could not be found") };
+            self.warn(&format!("Could not look up qualified variable '{name}'; {why}"), Some(span));
+        } else {
+            self.warn(&format!("Unknown variable: '{name}'."), Some(span));
         }
-        self.effects.warn(&format!("Unknown variable: '{name}'."), Some(span));
         Ok(Value::Undef)
     }
 
-    fn assign(&self, left: &Expr, value: Value, scope: &Rc<Scope>) -> Evaluated {
+    /// A variable by its name, plain or qualified.
+    pub(crate) fn find_variable(&self, name: &str, scope: &Rc<Scope>) -> Option<Value> {
+        match name.trim_start_matches("::").rsplit_once("::") {
+            None if name.starts_with("::") => self.top.own(&name[2..]),
+            None => scope.frame.get(name),
+            Some((class, variable)) => {
+                let frame = self.pending.borrow().class_frames.get(class).cloned()?;
+                // What a class inherits is seen through it; the scopes around are not.
+                let mut at = Some(&frame);
+                while let Some(frame) = at {
+                    if frame.kind != FrameKind::Class {
+                        break;
+                    }
+                    if let Some(value) = frame.own(variable) {
+                        return Some(value);
+                    }
+                    at = frame.parent.as_ref();
+                }
+                None
+            }
+        }
+    }
+
+    fn assign(&self, left: &Expr, value: Value, op_span: Span, scope: &Rc<Scope>) -> Evaluated {
         match &left.kind {
             ExprKind::Variable(name) => {
-                if !scope.set(name, value.clone()) {
-                    return Err(Flow::fail(left.span, format!("Cannot reassign variable '${name}'")));
+                if matches!(&**name, "trusted" | "facts" | "server_facts") {
+                    return Err(Flow::at(op_span, format!("Attempt to assign to a reserved variable name: '${name}'")));
+                }
+                if !scope.frame.set(name, value.clone()) {
+                    return Err(Flow::at(op_span, format!("Cannot reassign variable '${name}'")));
                 }
                 Ok(value)
             }
@@ -206,10 +282,10 @@ impl<'a> Evaluator<'a> {
                     Value::Array(values) => {
                         if values.len() != items.len() {
                             let message = format!("Mismatched number of assignable entries and values, expected {}, got {}", items.len(), values.len());
-                            return Err(Flow::fail(left.span, message));
+                            return Err(Flow::at(op_span, message));
                         }
                         for (item, value) in items.iter().zip(&**values) {
-                            self.assign(item, value.clone(), scope)?;
+                            self.assign(item, value.clone(), op_span, scope)?;
                         }
                     }
                     Value::Hash(hash) => {
@@ -217,19 +293,19 @@ impl<'a> Evaluator<'a> {
                             let ExprKind::Variable(name) = &item.kind else { continue };
                             let Some(value) = hash.get(&Value::String(Rc::clone(name))) else {
                                 let message = format!("No value for required key '{name}' in assignment to variables from hash");
-                                return Err(Flow::fail(item.span, message));
+                                return Err(Flow::at(op_span, message));
                             };
-                            self.assign(item, value.clone(), scope)?;
+                            self.assign(item, value.clone(), op_span, scope)?;
                         }
                     }
                     other => {
-                        let message = format!("The value '{}' cannot be assigned to {} variables", program_text(other), items.len());
-                        return Err(Flow::fail(left.span, message));
+                        let message = format!("Mismatched number of assignable entries and values, expected {}, got {}", items.len(), program_text(other));
+                        return Err(Flow::at(op_span, message));
                     }
                 }
                 Ok(value)
             }
-            _ => Err(Flow::fail(left.span, "Illegal attempt to assign. Not an assignable reference")),
+            _ => Err(Flow::at(left.span, "Illegal attempt to assign. Not an assignable reference")),
         }
     }
 
@@ -246,7 +322,7 @@ impl<'a> Evaluator<'a> {
         }
         match fallback {
             Some(then) => self.eval(then, &inner),
-            None => Err(Flow::fail(span, format!("No matching entry for selector parameter with value '{}'", interpolated(&value)))),
+            None => Err(Flow::at(span, format!("No matching entry for selector parameter with value '{}'", interpolated(&value)))),
         }
     }
 
@@ -283,7 +359,7 @@ impl<'a> Evaluator<'a> {
     /// instance, collections part by part, the rest by equality.
     pub(crate) fn value_matches(&self, value: &Value, option: &Value, span: Span, scope: &Rc<Scope>) -> Evaluated<bool> {
         Ok(match (option, value) {
-            (Value::Regex(regex), Value::String(text)) => match regex.captures(text).map_err(|message| Flow::fail(span, message))? {
+            (Value::Regex(regex), Value::String(text)) => match regex.captures(text).map_err(|message| Flow::at(span, message))? {
                 Some(captures) => {
                     scope.capture(captures);
                     true
@@ -331,6 +407,40 @@ impl<'a> Evaluator<'a> {
 
     /// A block as a value that can be called.
     pub(crate) fn closure(&self, lambda: &Lambda, scope: &Rc<Scope>) -> Closure {
-        Closure { params: Rc::clone(&lambda.params), returns: lambda.return_type.clone(), body: Rc::clone(&lambda.body), scope: Rc::clone(scope), span: lambda.span }
+        Closure {
+            name: None,
+            params: Rc::clone(&lambda.params),
+            returns: lambda.return_type.clone(),
+            body: Rc::clone(&lambda.body),
+            scope: Rc::clone(scope),
+            span: lambda.span,
+        }
+    }
+
+    /// A type of the language, an alias, a define or a resource type by name.
+    pub(crate) fn known_type(&self, name: &str, span: Span) -> Evaluated<Option<Type>> {
+        if let Some(ty) = Type::named(name) {
+            return Ok(Some(ty));
+        }
+        if let Some(ty) = self.alias(name, span)? {
+            return Ok(Some(ty));
+        }
+        let lower = name.trim_start_matches("::").to_lowercase();
+        Ok(self.is_resource_type(&lower).then(|| Type::Resource { name: Some(lower.into()), title: None }))
+    }
+
+    fn type_named(&self, name: &str, span: Span) -> Evaluated {
+        match self.known_type(name, span)? {
+            Some(ty) => Ok(Value::ty(ty)),
+            None => Err(Flow::at(span, format!("Resource type not found: {name}"))),
+        }
+    }
+
+    /// A type written as an expression.
+    pub(crate) fn type_of(&self, expr: &Expr, scope: &Rc<Scope>) -> Evaluated<Rc<Type>> {
+        match self.eval(expr, scope)? {
+            Value::Type(ty) => Ok(ty),
+            other => Err(Flow::at(expr.span, format!("{} is not a type", program_text(&other)))),
+        }
     }
 }

@@ -2,7 +2,7 @@
 //! value has and how a mismatch is told lie in the files beside.
 
 mod assignable;
-mod display;
+pub(crate) mod display;
 mod infer;
 mod mismatch;
 
@@ -11,6 +11,7 @@ use std::rc::Rc;
 use crate::regex::Regex;
 use crate::value::Value;
 
+pub(crate) use display::{capitalized, float_text, regex_text};
 pub use infer::{generalize, infer, infer_set, is_instance};
 pub use mismatch::describe_mismatch;
 

@@ -78,6 +78,9 @@ pub fn infer(value: &Value) -> Type {
         Value::SemVerRange(_) => Type::SemVerRange,
         Value::Uri(_) => Type::Uri,
         Value::Deferred(..) => Type::Deferred,
+        Value::Iterator(items) => {
+            Type::Iterator(Some(Rc::new(unite(items.iter().map(infer)))))
+        }
         Value::Object(ty, _) => (**ty).clone(),
     }
 }
