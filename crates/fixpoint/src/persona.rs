@@ -6,7 +6,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use crate::personas::{cfengine, native, ruby};
+use crate::personas::{cfengine, native, puppet, ruby};
 
 /// How a persona was called.
 pub(crate) struct Invocation {
@@ -30,6 +30,7 @@ const PERSONAS: &[(&str, Entry)] = &[
     ("cf-runagent", cfengine::absent),
     ("cf-secret", cfengine::absent),
     ("cf-serverd", cfengine::absent),
+    ("puppet", puppet::main),
 ];
 
 /// Names that only `fixpoint NAME` takes: a link named `ruby` would shadow the real one.

@@ -2,4 +2,5 @@
 
 pub(crate) mod cfengine;
 pub(crate) mod native;
+pub(crate) mod puppet;
 pub(crate) mod ruby;

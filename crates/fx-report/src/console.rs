@@ -2,3 +2,4 @@
 
 pub mod cfengine;
 pub mod native;
+pub mod puppet;

@@ -294,7 +294,7 @@ impl Parser {
             Tok::Variable(name) => ExprKind::Variable(name),
             Tok::String(text) => ExprKind::String(text),
             Tok::Regex(text) => ExprKind::Regex(text),
-            Tok::Number(text) => self.number(&text, span)?,
+            Tok::Number(text) => Self::number(&text, span)?,
             Tok::Interpolated(index) => {
                 self.bump();
                 let parts = self.string_parts(index)?;
@@ -332,13 +332,13 @@ impl Parser {
         Ok(Expr::new(kind, span))
     }
 
-    fn number(&mut self, text: &str, span: Span) -> Parsed<ExprKind> {
+    fn number(text: &str, span: Span) -> Parsed<ExprKind> {
         let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
         if let Some(digits) = digits {
             return match i64::from_str_radix(digits, 16) {
                 Ok(value) => Ok(ExprKind::Int { value, radix: 16 }),
                 Err(_) if digits.is_empty() => fail(span, format!("Not a valid hex number {text}")),
-                Err(_) => self.out_of_range(digits, 16, span),
+                Err(_) => Self::out_of_range(digits, 16, span),
             };
         }
         if text.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -346,7 +346,7 @@ impl Parser {
             let radix = if octal { 8 } else { 10 };
             return match i64::from_str_radix(text, radix) {
                 Ok(value) => Ok(ExprKind::Int { value, radix }),
-                Err(_) => self.out_of_range(text, radix, span),
+                Err(_) => Self::out_of_range(text, radix, span),
             };
         }
         match text.parse() {
@@ -355,7 +355,7 @@ impl Parser {
         }
     }
 
-    fn out_of_range(&self, digits: &str, radix: u32, span: Span) -> Parsed<ExprKind> {
+    fn out_of_range(digits: &str, radix: u32, span: Span) -> Parsed<ExprKind> {
         let hex = u128::from_str_radix(digits, radix)
             .map_or_else(|_| "much more".to_owned(), |value| format!("+0x{value:X}"));
         fail(

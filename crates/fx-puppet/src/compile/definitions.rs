@@ -1,0 +1,233 @@
+//! What is defined: by the manifest, or loaded from modules when a name is first used.
+
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use fx_puppet_syntax::{Definition, DefinitionKind, Program, Strictness};
+use fx_source::{Severity, Span};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::eval::{Closure, Evaluated, Evaluator, Flow, Scope};
+use crate::types::Type;
+use crate::value::Value;
+
+/// A definition and the module it is from.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) definition: Definition,
+    pub(crate) module: Rc<str>,
+}
+
+/// All definitions by name.
+#[derive(Debug, Default)]
+pub(crate) struct Definitions {
+    pub(crate) classes: FxHashMap<Rc<str>, Rc<Entry>>,
+    pub(crate) defines: FxHashMap<Rc<str>, Rc<Entry>>,
+    functions: FxHashMap<Rc<str>, Rc<Entry>>,
+    aliases: FxHashMap<Rc<str>, Rc<Entry>>,
+    pub(crate) nodes: Vec<Rc<Entry>>,
+    loaded: FxHashSet<PathBuf>,
+}
+
+fn segments_good(name: &str) -> bool {
+    !name.is_empty() && name.split("::").all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'))
+}
+
+impl Evaluator<'_> {
+    /// Adds what a program defines.
+    pub(crate) fn add_definitions(&self, program: &Program, module: &str) -> Evaluated<()> {
+        for definition in &program.definitions {
+            let entry = Rc::new(Entry { definition: definition.clone(), module: module.into() });
+            let name: Rc<str> = definition.name.trim_start_matches("::").to_lowercase().into();
+            let mut all = self.definitions.borrow_mut();
+            let table = match definition.kind {
+                DefinitionKind::Class => &mut all.classes,
+                DefinitionKind::Define => &mut all.defines,
+                DefinitionKind::Function => &mut all.functions,
+                DefinitionKind::TypeAlias => &mut all.aliases,
+                DefinitionKind::Node => {
+                    all.nodes.push(entry);
+                    continue;
+                }
+                DefinitionKind::Plan => continue,
+            };
+            if definition.kind != DefinitionKind::Class {
+                if let Some(known) = table.get(&name) {
+                    let at = self.line_text(known.definition.span);
+                    let word = match definition.kind {
+                        DefinitionKind::Define => format!("Definition '{name}' is already defined at {at}; cannot be redefined as a definition"),
+                        _ => format!("'{name}' is already defined at {at}"),
+                    };
+                    return Err(Flow::at(definition.span, word));
+                }
+                table.insert(name, entry);
+            } else {
+                table.entry(name).or_insert(entry);
+            }
+        }
+        Ok(())
+    }
+
+    /// The folder of a module.
+    pub(crate) fn module_dir(&self, name: &str) -> Option<PathBuf> {
+        if !segments_good(name) || name.contains("::") {
+            return None;
+        }
+        let host = self.run.host;
+        self.settings.modulepath.iter().map(|root| root.join(name)).find(|path| host.stat(path).is_ok_and(|meta| meta.is_dir()))
+    }
+
+    /// `module/path` as a file of that module; an absolute path as it is.
+    pub(crate) fn module_file(&self, name: &str, kind: &str) -> Option<PathBuf> {
+        let host = self.run.host;
+        let path = if name.starts_with('/') {
+            PathBuf::from(name)
+        } else {
+            let (module, rest) = name.split_once('/')?;
+            if rest.split('/').any(|part| part == "..") {
+                return None;
+            }
+            self.module_dir(module)?.join(kind).join(rest)
+        };
+        host.stat(&path).is_ok().then_some(path)
+    }
+
+    /// Loads the file that may define a name.
+    fn autoload(&self, name: &str, folder: &str) -> Evaluated<()> {
+        if !segments_good(name) {
+            return Ok(());
+        }
+        let (module, rest) = name.split_once("::").unwrap_or((name, "init"));
+        let Some(dir) = self.module_dir(module) else { return Ok(()) };
+        let path = dir.join(folder).join(format!("{}.pp", rest.replace("::", "/")));
+        if !self.definitions.borrow_mut().loaded.insert(path.clone()) {
+            return Ok(());
+        }
+        let Ok(Some(bytes)) = self.run.host.read_opt(&path) else { return Ok(()) };
+        let file = self.sources.add(&path.to_string_lossy(), bytes.clone());
+        let (program, mut found) = fx_puppet_syntax::parse(&bytes, file);
+        if found.iter().all(|found| found.severity != Severity::Error) {
+            found.extend(fx_puppet_syntax::validate(&program, Strictness::Warning));
+        }
+        if let Some(error) = found.iter().find(|found| found.severity == Severity::Error) {
+            let place = error.primary().map(|span| format!(" {}", self.place_text(span))).unwrap_or_default();
+            return Err(Flow::raw(format!("{}{place}", error.message)));
+        }
+        self.add_definitions(&program, module)
+    }
+
+    /// A class by its name in lower case.
+    pub(crate) fn class_named(&self, name: &str) -> Evaluated<Option<Rc<Entry>>> {
+        if let Some(entry) = self.definitions.borrow().classes.get(name) {
+            return Ok(Some(Rc::clone(entry)));
+        }
+        self.autoload(name, "manifests")?;
+        Ok(self.definitions.borrow().classes.get(name).cloned())
+    }
+
+    /// A define by its name in lower case.
+    pub(crate) fn define_named(&self, name: &str) -> Evaluated<Option<Rc<Entry>>> {
+        if let Some(entry) = self.definitions.borrow().defines.get(name) {
+            return Ok(Some(Rc::clone(entry)));
+        }
+        self.autoload(name, "manifests")?;
+        Ok(self.definitions.borrow().defines.get(name).cloned())
+    }
+
+    /// Whether resources of this type can be declared.
+    pub(crate) fn is_resource_type(&self, name: &str) -> bool {
+        super::parameters_of(name).is_some() || matches!(self.define_named(name), Ok(Some(_)))
+    }
+
+    /// A function of the language by name.
+    pub(crate) fn function_named(&self, name: &str) -> Evaluated<Option<Closure>> {
+        let key = name.to_lowercase();
+        let find = || self.definitions.borrow().functions.get(key.as_str()).cloned();
+        let entry = match find() {
+            Some(entry) => entry,
+            None => {
+                self.autoload(&key, "functions")?;
+                match find() {
+                    Some(entry) => entry,
+                    None => return Ok(None),
+                }
+            }
+        };
+        let definition = &entry.definition;
+        Ok(Some(Closure {
+            name: Some(Rc::clone(&definition.name)),
+            params: Rc::clone(&definition.params),
+            returns: definition.return_type.clone(),
+            body: Rc::clone(&definition.body),
+            scope: Scope::new(Rc::clone(&self.top)),
+            span: definition.span,
+        }))
+    }
+
+    /// A type alias by name.
+    pub(crate) fn alias(&self, name: &str, _span: Span) -> Evaluated<Option<Type>> {
+        let name = name.trim_start_matches("::");
+        let key: Rc<str> = name.to_lowercase().into();
+        if let Some(known) = self.aliases.borrow().get(&key) {
+            // An alias that is being resolved stands for itself inside.
+            let target = known.clone().unwrap_or_else(|| Rc::new(Type::Any));
+            return Ok(Some(match &*target {
+                Type::Object(Some(_)) => Type::clone(&target),
+                _ => Type::Alias { name: name.into(), target },
+            }));
+        }
+        let find = || self.definitions.borrow().aliases.get(&key).cloned();
+        let entry = match find() {
+            Some(entry) => entry,
+            None => {
+                self.autoload(&key, "types")?;
+                match find() {
+                    Some(entry) => entry,
+                    None => return Ok(None),
+                }
+            }
+        };
+        self.aliases.borrow_mut().insert(Rc::clone(&key), None);
+        let scope = Scope::new(Rc::clone(&self.top));
+        let target = self.alias_target(&entry, name, &scope);
+        match target {
+            Ok(target) => {
+                self.aliases.borrow_mut().insert(key, Some(Rc::clone(&target)));
+                // A type of its own is known by its name, not as a name for another.
+                Ok(Some(match &*target {
+                    Type::Object(Some(_)) => Type::clone(&target),
+                    _ => Type::Alias { name: name.into(), target },
+                }))
+            }
+            Err(flow) => {
+                self.aliases.borrow_mut().remove(&key);
+                Err(flow)
+            }
+        }
+    }
+
+    fn alias_target(&self, entry: &Entry, name: &str, scope: &Rc<Scope>) -> Evaluated<Rc<Type>> {
+        match self.eval(&entry.definition.body, scope)? {
+            Value::Type(ty) => Ok(match &*ty {
+                Type::Object(Some(object)) => {
+                    let mut object = crate::types::ObjectType::clone(object);
+                    object.name = name.into();
+                    Rc::new(Type::Object(Some(Rc::new(object))))
+                }
+                _ => ty,
+            }),
+            Value::Hash(hash) => {
+                let mut object = self.object_type(&hash)?;
+                object.name = name.into();
+                Ok(Rc::new(Type::Object(Some(Rc::new(object)))))
+            }
+            other => Err(Flow::at(entry.definition.body.span, format!("{} is not a type", crate::eval::program_text(&other)))),
+        }
+    }
+
+    /// Data bound to a key; nothing yet binds any.
+    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "the seam for hierarchies of data")]
+    pub(crate) fn data(&self, _key: &str) -> Evaluated<Option<Value>> {
+        Ok(None)
+    }
+}

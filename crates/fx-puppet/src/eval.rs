@@ -1,0 +1,446 @@
+//! Evaluating expressions to values. Resources and definitions go to [`crate::compile`];
+//! functions to [`crate::functions`].
+
+mod access;
+mod call;
+mod error;
+mod format;
+mod label;
+mod new;
+mod object;
+mod operators;
+mod scope;
+mod sprintf;
+mod text;
+mod time;
+mod type_access;
+mod uri;
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use fx_engine::{Level, Run};
+use fx_puppet_syntax::{BinaryOp, CaseOption, Expr, ExprKind, Lambda, StringPart};
+use fx_source::{FileId, Origin, SourceMap, Span};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::compile::{Catalog, Definitions, Pending, Settings};
+use crate::regex::Regex;
+use crate::types::Type;
+use crate::value::Value;
+
+pub(crate) use call::{Closure, Parameters, mismatch_text};
+pub use error::{Failure, Flow, Place};
+pub(crate) use format::{capitalize, format_value};
+pub(crate) use operators::{kind, number_from, order};
+pub use scope::{Frame, FrameKind, Scope};
+pub(crate) use sprintf::Spec;
+pub(crate) use text::{inspected, ruby_text};
+pub use text::{interpolated, program_text};
+pub(crate) use time::{strfspan, strftime};
+
+/// What an evaluation yields, or how it was left.
+pub type Evaluated<T = Value> = Result<T, Flow>;
+
+/// Deepest nesting of calls and expressions.
+const MAX_DEPTH: u32 = 400;
+
+/// Evaluates expressions in scopes, and knows all that has been defined and declared.
+pub struct Evaluator<'a> {
+    pub(crate) run: Run<'a>,
+    pub(crate) sources: &'a SourceMap,
+    pub(crate) settings: Settings,
+    pub(crate) top: Rc<Frame>,
+    pub(crate) definitions: RefCell<Definitions>,
+    pub(crate) catalog: RefCell<Catalog>,
+    pub(crate) pending: RefCell<Pending>,
+    pub(crate) aliases: RefCell<FxHashMap<Rc<str>, Option<Rc<Type>>>>,
+    pub(crate) signatures: RefCell<FxHashMap<&'static str, Rc<[Parameters]>>>,
+    pub(crate) builtin: FileId,
+    warned: RefCell<FxHashSet<String>>,
+    depth: Cell<u32>,
+}
+
+impl<'a> Evaluator<'a> {
+    /// An evaluator with nothing defined yet.
+    pub fn new(run: Run<'a>, sources: &'a SourceMap, settings: Settings) -> Evaluator<'a> {
+        let top = Frame::new(None, FrameKind::Top, "Class[main]".into(), 0, "".into());
+        Evaluator {
+            run,
+            sources,
+            settings,
+            top,
+            definitions: RefCell::default(),
+            catalog: RefCell::default(),
+            pending: RefCell::default(),
+            aliases: RefCell::default(),
+            signatures: RefCell::default(),
+            builtin: sources.add("(built in)", Vec::new()),
+            warned: RefCell::default(),
+            depth: 0.into(),
+        }
+    }
+
+    /// ` (file: F, line: L, column: C)`
+    pub(crate) fn place_text(&self, span: Span) -> String {
+        let at = self.sources.location(span);
+        format!("(file: {}, line: {}, column: {})", at.file, at.line, at.column)
+    }
+
+    /// `(file: F, line: L)`
+    pub(crate) fn line_text(&self, span: Span) -> String {
+        let at = self.sources.location(span);
+        format!("(file: {}, line: {})", at.file, at.line)
+    }
+
+    /// Says that something unwise was done, once for each place.
+    pub(crate) fn warn(&self, message: &str, span: Option<Span>) {
+        let text = match span {
+            Some(span) => format!("{message} {}", self.place_text(span)),
+            None => message.to_owned(),
+        };
+        if self.warned.borrow_mut().insert(text.clone()) {
+            self.run.ledger.message(Level::Warning, &text, &Origin::default());
+        }
+    }
+
+    /// The value of an expression.
+    pub fn eval(&self, expr: &Expr, scope: &Rc<Scope>) -> Evaluated {
+        if self.depth.get() >= MAX_DEPTH {
+            return Err(Flow::at(expr.span, "stack level too deep"));
+        }
+        self.depth.set(self.depth.get() + 1);
+        let value = self.dispatch(expr, scope);
+        self.depth.set(self.depth.get() - 1);
+        value.map_err(|flow| flow.placed(expr))
+    }
+
+    fn dispatch(&self, expr: &Expr, scope: &Rc<Scope>) -> Evaluated {
+        let span = expr.span;
+        Ok(match &expr.kind {
+            ExprKind::Nop | ExprKind::Undef => Value::Undef,
+            ExprKind::Default => Value::Default,
+            ExprKind::Bool(value) => Value::Bool(*value),
+            ExprKind::Int { value, .. } => Value::Int(*value),
+            ExprKind::Float(value) => Value::Float(*value),
+            ExprKind::String(text) | ExprKind::Name(text) => Value::String(Rc::clone(text)),
+            ExprKind::Regex(source) => Value::Regex(Rc::new(Regex::new(source))),
+            ExprKind::Interpolated(parts) => self.interpolate(parts, scope)?,
+            ExprKind::Heredoc { text, .. } => self.eval(text, scope)?,
+            ExprKind::Reference(name) => self.type_named(name, span)?,
+            ExprKind::Variable(name) => self.variable(name, span, scope)?,
+            ExprKind::Array(items) => Value::array(self.list(items, scope)?),
+            ExprKind::Hash(pairs) => self.hash(pairs, scope)?,
+            ExprKind::Access { left, keys } => self.access(left, keys, scope)?,
+            ExprKind::Call { function, args, lambda, .. } => self.call_expression(function, args, lambda.as_deref(), span, scope)?,
+            ExprKind::MethodCall { receiver, name, name_span, args, lambda } => {
+                self.method_call(expr, receiver, name, *name_span, args, lambda.as_deref(), scope)?
+            }
+            ExprKind::Not(operand) => Value::Bool(!self.eval(operand, scope)?.is_true()),
+            ExprKind::Negate(operand) => self.negate(operand, scope)?,
+            ExprKind::Unfold(operand) => match self.unfold(operand, scope)? {
+                items if items.len() == 1 => items.into_iter().next().unwrap_or(Value::Undef),
+                items => Value::array(items),
+            },
+            ExprKind::Parenthesized(inner) => self.eval(inner, scope)?,
+            ExprKind::Binary { op: BinaryOp::And, left, right, .. } => {
+                Value::Bool(self.eval(left, scope)?.is_true() && self.eval(right, scope)?.is_true())
+            }
+            ExprKind::Binary { op: BinaryOp::Or, left, right, .. } => {
+                Value::Bool(self.eval(left, scope)?.is_true() || self.eval(right, scope)?.is_true())
+            }
+            ExprKind::Binary { op, op_span, left, right } => self.binary(expr, *op, *op_span, left, right, scope)?,
+            ExprKind::Assign { left, right, op_span } => {
+                let value = self.eval(right, scope)?;
+                self.assign(left, value, *op_span, scope)?
+            }
+            ExprKind::Selector { left, options } => self.selector(left, options, span, scope)?,
+            ExprKind::If { condition, then, otherwise, unless } => {
+                // What a match captures holds in the branches and no further.
+                let inner = scope.with_matches();
+                let holds = self.eval(condition, &inner)?.is_true() != *unless;
+                self.eval(if holds { then } else { otherwise }, &inner)?
+            }
+            ExprKind::Case { subject, options } => self.case(subject, options, scope)?,
+            ExprKind::Block(body) => self.block(body, scope)?,
+            ExprKind::Lambda(_) => return Err(Flow::at(span, "a lambda stands alone; give it to a function")),
+            ExprKind::RenderText(text) => {
+                scope.render(text);
+                Value::Undef
+            }
+            ExprKind::RenderExpr(inner) => {
+                let value = self.eval(inner, scope)?;
+                scope.render(&interpolated(&value));
+                Value::Undef
+            }
+            ExprKind::Epp { body, .. } => self.eval(body, scope)?,
+            ExprKind::Reserved(word) => return Err(Flow::at(span, format!("Use of reserved word: {word}"))),
+            ExprKind::AppendAssign { op, .. } => return Err(Flow::at(span, format!("The operator '{op}' is no longer supported"))),
+            ExprKind::Resource { .. }
+            | ExprKind::ResourceDefaults { .. }
+            | ExprKind::ResourceOverride { .. }
+            | ExprKind::Collector { .. }
+            | ExprKind::Relationship { .. } => self.statement(expr, scope)?,
+            ExprKind::Definition(_) => Value::Undef,
+        })
+    }
+
+    /// The value of the last statement.
+    pub fn block(&self, body: &[Expr], scope: &Rc<Scope>) -> Evaluated {
+        let mut last = Value::Undef;
+        for statement in body {
+            last = self.eval(statement, scope)?;
+        }
+        Ok(last)
+    }
+
+    /// Items of a list, with `*x` spread out.
+    pub(crate) fn list(&self, items: &[Expr], scope: &Rc<Scope>) -> Evaluated<Vec<Value>> {
+        let mut values = Vec::with_capacity(items.len());
+        for item in items {
+            match &item.kind {
+                ExprKind::Unfold(inner) => values.extend(self.unfold(inner, scope)?),
+                _ => values.push(self.eval(item, scope)?),
+            }
+        }
+        Ok(values)
+    }
+
+    pub(crate) fn unfold(&self, inner: &Expr, scope: &Rc<Scope>) -> Evaluated<Vec<Value>> {
+        Ok(match self.eval(inner, scope)? {
+            Value::Array(items) | Value::Iterator(items) => items.to_vec(),
+            Value::Hash(hash) => hash.iter().map(|(key, value)| Value::array(vec![key.clone(), value.clone()])).collect(),
+            Value::Undef => Vec::new(),
+            value => vec![value],
+        })
+    }
+
+    fn hash(&self, pairs: &[(Expr, Expr)], scope: &Rc<Scope>) -> Evaluated {
+        let mut hash = crate::value::Hash::default();
+        for (key, value) in pairs {
+            let key = self.eval(key, scope)?;
+            let value = self.eval(value, scope)?;
+            hash.insert(key, value);
+        }
+        Ok(Value::Hash(Rc::new(hash)))
+    }
+
+    fn variable(&self, name: &Rc<str>, span: Span, scope: &Rc<Scope>) -> Evaluated {
+        if name.starts_with(|c: char| c.is_ascii_digit()) {
+            let number: usize = name.parse().unwrap_or(usize::MAX);
+            return Ok(scope.captured(number).map_or(Value::Undef, Value::from));
+        }
+        if let Some(value) = self.find_variable(name, scope) {
+            return Ok(value);
+        }
+        if let Some((class, _)) = name.trim_start_matches("::").rsplit_once("::") {
+            let known = self.definitions.borrow().classes.contains_key(class);
+            let why = if known { format!("class {class} has not been evaluated") } else { format!("class {class} could not be found") };
+            self.warn(&format!("Could not look up qualified variable '{name}'; {why}"), Some(span));
+        } else {
+            self.warn(&format!("Unknown variable: '{name}'."), Some(span));
+        }
+        Ok(Value::Undef)
+    }
+
+    /// A variable by its name, plain or qualified.
+    pub(crate) fn find_variable(&self, name: &str, scope: &Rc<Scope>) -> Option<Value> {
+        match name.trim_start_matches("::").rsplit_once("::") {
+            None if name.starts_with("::") => self.top.own(&name[2..]),
+            None => scope.frame.get(name),
+            Some((class, variable)) => {
+                let frame = self.pending.borrow().class_frames.get(class).cloned()?;
+                // What a class inherits is seen through it; the scopes around are not.
+                let mut at = Some(&frame);
+                while let Some(frame) = at {
+                    if frame.kind != FrameKind::Class {
+                        break;
+                    }
+                    if let Some(value) = frame.own(variable) {
+                        return Some(value);
+                    }
+                    at = frame.parent.as_ref();
+                }
+                None
+            }
+        }
+    }
+
+    fn assign(&self, left: &Expr, value: Value, op_span: Span, scope: &Rc<Scope>) -> Evaluated {
+        match &left.kind {
+            ExprKind::Variable(name) => {
+                if matches!(&**name, "trusted" | "facts" | "server_facts") {
+                    return Err(Flow::at(op_span, format!("Attempt to assign to a reserved variable name: '${name}'")));
+                }
+                if !scope.frame.set(name, value.clone()) {
+                    return Err(Flow::at(op_span, format!("Cannot reassign variable '${name}'")));
+                }
+                Ok(value)
+            }
+            ExprKind::Array(items) => {
+                match &value {
+                    Value::Array(values) => {
+                        if values.len() != items.len() {
+                            let message = format!("Mismatched number of assignable entries and values, expected {}, got {}", items.len(), values.len());
+                            return Err(Flow::at(op_span, message));
+                        }
+                        for (item, value) in items.iter().zip(&**values) {
+                            self.assign(item, value.clone(), op_span, scope)?;
+                        }
+                    }
+                    Value::Hash(hash) => {
+                        for item in items {
+                            let ExprKind::Variable(name) = &item.kind else { continue };
+                            let Some(value) = hash.get(&Value::String(Rc::clone(name))) else {
+                                let message = format!("No value for required key '{name}' in assignment to variables from hash");
+                                return Err(Flow::at(op_span, message));
+                            };
+                            self.assign(item, value.clone(), op_span, scope)?;
+                        }
+                    }
+                    other => {
+                        let message = format!("Mismatched number of assignable entries and values, expected {}, got {}", items.len(), program_text(other));
+                        return Err(Flow::at(op_span, message));
+                    }
+                }
+                Ok(value)
+            }
+            _ => Err(Flow::at(left.span, "Illegal attempt to assign. Not an assignable reference")),
+        }
+    }
+
+    fn selector(&self, left: &Expr, options: &[CaseOption], span: Span, scope: &Rc<Scope>) -> Evaluated {
+        let inner = scope.with_matches();
+        let value = self.eval(left, &inner)?;
+        let mut fallback = None;
+        for option in options {
+            if matches!(option.values[0].kind, ExprKind::Default) {
+                fallback = Some(&option.then);
+            } else if self.option_matches(&value, &option.values[0], &inner)? {
+                return self.eval(&option.then, &inner);
+            }
+        }
+        match fallback {
+            Some(then) => self.eval(then, &inner),
+            None => Err(Flow::at(span, format!("No matching entry for selector parameter with value '{}'", interpolated(&value)))),
+        }
+    }
+
+    fn case(&self, subject: &Expr, options: &[CaseOption], scope: &Rc<Scope>) -> Evaluated {
+        let inner = scope.with_matches();
+        let value = self.eval(subject, &inner)?;
+        let mut fallback = None;
+        for option in options {
+            for candidate in &option.values {
+                if matches!(candidate.kind, ExprKind::Default) {
+                    fallback = Some(&option.then);
+                } else if self.option_matches(&value, candidate, &inner)? {
+                    return self.eval(&option.then, &inner);
+                }
+            }
+        }
+        fallback.map_or(Ok(Value::Undef), |then| self.eval(then, &inner))
+    }
+
+    fn option_matches(&self, value: &Value, candidate: &Expr, scope: &Rc<Scope>) -> Evaluated<bool> {
+        if let ExprKind::Unfold(inner) = &candidate.kind {
+            for item in self.unfold(inner, scope)? {
+                if self.value_matches(value, &item, candidate.span, scope)? {
+                    return Ok(true);
+                }
+            }
+            return Ok(false);
+        }
+        let option = self.eval(candidate, scope)?;
+        self.value_matches(value, &option, candidate.span, scope)
+    }
+
+    /// Whether a value is met by an option: a regular expression by matching, a type by
+    /// instance, collections part by part, the rest by equality.
+    pub(crate) fn value_matches(&self, value: &Value, option: &Value, span: Span, scope: &Rc<Scope>) -> Evaluated<bool> {
+        Ok(match (option, value) {
+            (Value::Regex(regex), Value::String(text)) => match regex.captures(text).map_err(|message| Flow::at(span, message))? {
+                Some(captures) => {
+                    scope.capture(captures);
+                    true
+                }
+                None => false,
+            },
+            (Value::Regex(_), _) => option == value,
+            (Value::Type(ty), Value::Type(other)) => ty == other || crate::types::is_instance(ty, value),
+            (Value::Type(ty), _) => crate::types::is_instance(ty, value),
+            (Value::SemVerRange(range), Value::SemVer(version)) => crate::semver::satisfies(version, range),
+            (Value::Array(options), Value::Array(values)) => {
+                if options.len() != values.len() {
+                    return Ok(false);
+                }
+                for (option, value) in options.iter().zip(&**values) {
+                    if !matches!(option, Value::Default) && !self.value_matches(value, option, span, scope)? {
+                        return Ok(false);
+                    }
+                }
+                true
+            }
+            (Value::Hash(options), Value::Hash(values)) => {
+                for (key, option) in &**options {
+                    let Some(value) = values.get(key) else { return Ok(false) };
+                    if !matches!(option, Value::Default) && !self.value_matches(value, option, span, scope)? {
+                        return Ok(false);
+                    }
+                }
+                true
+            }
+            _ => value.equals(option),
+        })
+    }
+
+    fn interpolate(&self, parts: &[StringPart], scope: &Rc<Scope>) -> Evaluated {
+        let mut text = String::new();
+        for part in parts {
+            match part {
+                StringPart::Text(literal) => text.push_str(literal),
+                StringPart::Expr(expr) => text.push_str(&interpolated(&self.eval(expr, scope)?)),
+            }
+        }
+        Ok(Value::from(text))
+    }
+
+    /// A block as a value that can be called.
+    pub(crate) fn closure(&self, lambda: &Lambda, scope: &Rc<Scope>) -> Closure {
+        Closure {
+            name: None,
+            params: Rc::clone(&lambda.params),
+            returns: lambda.return_type.clone(),
+            body: Rc::clone(&lambda.body),
+            scope: Rc::clone(scope),
+            span: lambda.span,
+        }
+    }
+
+    /// A type of the language, an alias, a define or a resource type by name.
+    pub(crate) fn known_type(&self, name: &str, span: Span) -> Evaluated<Option<Type>> {
+        if let Some(ty) = Type::named(name) {
+            return Ok(Some(ty));
+        }
+        if let Some(ty) = self.alias(name, span)? {
+            return Ok(Some(ty));
+        }
+        let lower = name.trim_start_matches("::").to_lowercase();
+        Ok(self.is_resource_type(&lower).then(|| Type::Resource { name: Some(lower.into()), title: None }))
+    }
+
+    fn type_named(&self, name: &str, span: Span) -> Evaluated {
+        match self.known_type(name, span)? {
+            Some(ty) => Ok(Value::ty(ty)),
+            None => Err(Flow::at(span, format!("Resource type not found: {name}"))),
+        }
+    }
+
+    /// A type written as an expression.
+    pub(crate) fn type_of(&self, expr: &Expr, scope: &Rc<Scope>) -> Evaluated<Rc<Type>> {
+        match self.eval(expr, scope)? {
+            Value::Type(ty) => Ok(ty),
+            other => Err(Flow::at(expr.span, format!("{} is not a type", program_text(&other)))),
+        }
+    }
+}

@@ -1,0 +1,336 @@
+//! Calls: of functions built in and written in the language, of types, of blocks; and how
+//! arguments that do not fit are told.
+
+use std::rc::Rc;
+
+use fx_puppet_syntax::{Expr, ExprKind, Lambda, Param};
+use fx_source::Span;
+
+use super::error::Flow;
+use super::{Evaluated, Evaluator, Frame, FrameKind, Scope, label};
+use crate::functions::{self, Call};
+use crate::types::{Range, Size, Type, describe_mismatch, infer_set, is_instance};
+use crate::value::Value;
+
+/// A block or function body together with what it sees.
+#[derive(Clone, Debug)]
+pub(crate) struct Closure {
+    /// Name of the function; a block has none.
+    pub(crate) name: Option<Rc<str>>,
+    pub(crate) params: Rc<[Param]>,
+    pub(crate) returns: Option<Rc<Expr>>,
+    pub(crate) body: Rc<Expr>,
+    pub(crate) scope: Rc<Scope>,
+    pub(crate) span: Span,
+}
+
+impl Closure {
+    /// How many arguments it takes.
+    pub(crate) fn arity(&self) -> Size {
+        let required = self.params.iter().filter(|param| param.default.is_none() && !param.captures_rest).count();
+        let rest = self.params.iter().any(|param| param.captures_rest);
+        Range::new(Some(required as i64), (!rest).then_some(self.params.len() as i64))
+    }
+}
+
+/// Parameters of a function built in.
+#[derive(Debug)]
+pub(crate) struct Parameters {
+    pub(crate) params: Vec<(Rc<str>, Rc<Type>)>,
+    pub(crate) size: Size,
+    pub(crate) block: Option<(Rc<Type>, bool)>,
+    pub(crate) shown: String,
+}
+
+impl Evaluator<'_> {
+    pub(super) fn call_expression(&self, function: &Expr, args: &[Expr], lambda: Option<&Lambda>, span: Span, scope: &Rc<Scope>) -> Evaluated {
+        let block = lambda.map(|lambda| self.closure(lambda, scope));
+        match &function.kind {
+            ExprKind::Name(name) => {
+                let values = self.list(args, scope)?;
+                self.call_function(name, values, block, span, scope)
+            }
+            ExprKind::Reference(_) | ExprKind::Access { .. } | ExprKind::Parenthesized(_) => {
+                let mut values = vec![self.eval(function, scope)?];
+                if !matches!(values[0], Value::Type(_)) {
+                    return Err(Flow::at(function.span, "Illegal call: the left side is neither a function nor a type"));
+                }
+                values.extend(self.list(args, scope)?);
+                self.call_function("new", values, block, span, scope)
+            }
+            _ => Err(Flow::at(function.span, "Illegal call: the left side is neither a function nor a type")),
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the parts of one expression")]
+    pub(super) fn method_call(
+        &self,
+        expr: &Expr,
+        receiver: &Expr,
+        name: &Rc<str>,
+        name_span: Span,
+        args: &[Expr],
+        lambda: Option<&Lambda>,
+        scope: &Rc<Scope>,
+    ) -> Evaluated {
+        let mut values = match &receiver.kind {
+            ExprKind::Unfold(inner) => self.unfold(inner, scope)?,
+            _ => vec![self.eval(receiver, scope)?],
+        };
+        if args.is_empty() && lambda.is_none() && let [value] = values.as_slice() && let Some(found) = super::object::attribute(value, name) {
+            return Ok(found);
+        }
+        values.extend(self.list(args, scope)?);
+        let block = lambda.map(|lambda| self.closure(lambda, scope));
+        let _ = name_span;
+        self.call_function(name, values, block, label::place(expr), scope)
+    }
+
+    /// Calls a function by name.
+    pub(crate) fn call_function(&self, name: &str, args: Vec<Value>, block: Option<Closure>, span: Span, scope: &Rc<Scope>) -> Evaluated {
+        let name = name.trim_start_matches("::");
+        if let Some(native) = functions::find(name) {
+            let sigs = self.parameters(native)?;
+            check(native.name, &sigs, &args, block.as_ref())?;
+            return (native.run)(&Call { evaluator: self, args: &args, block: block.as_ref(), scope, span });
+        }
+        let Some(function) = self.function_named(name)? else {
+            return Err(Flow::at(span, format!("Unknown function: '{name}'.")));
+        };
+        self.call_closure(&function, args)
+    }
+
+    /// Parameters of a function, read from their text once.
+    fn parameters(&self, native: &'static functions::Native) -> Evaluated<Rc<[Parameters]>> {
+        if let Some(known) = self.signatures.borrow().get(native.name) {
+            return Ok(Rc::clone(known));
+        }
+        let mut all = Vec::new();
+        for text in native.signatures {
+            all.push(self.read_parameters(text)?);
+        }
+        let all: Rc<[Parameters]> = all.into();
+        self.signatures.borrow_mut().insert(native.name, Rc::clone(&all));
+        Ok(all)
+    }
+
+    fn read_parameters(&self, text: &str) -> Evaluated<Parameters> {
+        let mut found = Parameters { params: Vec::new(), size: Size::exactly(0), block: None, shown: String::new() };
+        let (mut least, mut most) = (0, Some(0));
+        let mut shown = Vec::new();
+        for part in split_top(text) {
+            let (is_block, part) = part.strip_prefix('&').map_or((false, part), |part| (true, part));
+            let (ty, name) = part.rsplit_once(' ').unwrap_or(("Any", part));
+            let ty = self.type_from_text(ty)?;
+            let bare = name.trim_end_matches(['?', '*', '+']);
+            shown.push(format!("{ty} {name}"));
+            if is_block {
+                found.block = Some((ty, name.ends_with('?')));
+                continue;
+            }
+            match name.chars().last() {
+                Some('?') => most = most.map(|most| most + 1),
+                Some('*') => most = None,
+                Some('+') => {
+                    least += 1;
+                    most = None;
+                }
+                _ => {
+                    least += 1;
+                    most = most.map(|most| most + 1);
+                }
+            }
+            found.params.push((bare.into(), ty));
+        }
+        found.size = Range::new(Some(least), most);
+        found.shown = format!("({})", shown.join(", "));
+        Ok(found)
+    }
+
+    /// A type from its text.
+    pub(crate) fn type_from_text(&self, text: &str) -> Evaluated<Rc<Type>> {
+        let (program, errors) = fx_puppet_syntax::parse(text.as_bytes(), self.builtin);
+        if let Some(error) = errors.last() {
+            return Err(Flow::raw(error.message.clone()));
+        }
+        let scope = Scope::new(Rc::clone(&self.top));
+        match &program.body.kind {
+            ExprKind::Block(body) if body.len() == 1 => match &body[0].kind {
+                // Names of the runtime that no program can use.
+                ExprKind::Reference(name) if Type::named(name).is_none() && self.alias(name, body[0].span)?.is_none() => Ok(Rc::new(Type::Reference(Rc::clone(name)))),
+                _ => self.type_of(&body[0], &scope),
+            },
+            _ => Err(Flow::raw(format!("The expression <{text}> is not a valid type specification."))),
+        }
+    }
+
+    /// Calls a block or a function of the language.
+    pub(crate) fn call_closure(&self, closure: &Closure, args: Vec<Value>) -> Evaluated {
+        let kind = if closure.name.is_some() { FrameKind::Function } else { FrameKind::Lambda };
+        let frame: Rc<Frame> = closure.scope.frame.inner(kind);
+        let scope = closure.scope.over(frame);
+        if let Some(name) = &closure.name {
+            self.check_closure(name, closure, &args)?;
+        }
+        let mut args = args.into_iter();
+        for param in &*closure.params {
+            let value = if param.captures_rest {
+                Value::array(args.by_ref().collect())
+            } else if let Some(value) = args.next() {
+                value
+            } else if let Some(default) = &param.default {
+                self.eval(default, &scope)?
+            } else {
+                return Err(Flow::at(param.span, format!("Parameter ${} is required but no value was given", param.name)));
+            };
+            if closure.name.is_none() && let Some(ty) = &param.ty {
+                let ty = self.type_of(ty, &scope)?;
+                let bad = match (&value, param.captures_rest) {
+                    (Value::Array(items), true) => items.iter().find(|item| !is_instance(&ty, item)).cloned(),
+                    _ => (!is_instance(&ty, &value)).then(|| value.clone()),
+                };
+                if let Some(bad) = bad {
+                    return Err(Flow::raw(mismatch_text(&format!("block parameter '{}'", param.name), &ty, &bad)));
+                }
+            }
+            scope.frame.set(&param.name, value);
+        }
+        let result = match self.eval(&closure.body, &scope) {
+            Err(Flow::Next(value, _)) => value,
+            Err(Flow::Return(value, _)) if closure.name.is_some() => value,
+            Err(flow @ Flow::Break(_)) if closure.name.is_some() => return Err(flow.misplaced()),
+            other => other?,
+        };
+        if let Some(returns) = &closure.returns {
+            let ty = self.type_of(returns, &scope)?;
+            if !is_instance(&ty, &result) {
+                let place = match &closure.name {
+                    Some(name) => format!("value returned from function '{name}'"),
+                    None => "value returned from lambda".to_owned(),
+                };
+                return Err(Flow::raw(mismatch_text(&format!("{place} has wrong type,"), &ty, &result)));
+            }
+        }
+        Ok(result)
+    }
+
+    /// Checks the arguments of a function of the language as a whole.
+    fn check_closure(&self, name: &str, closure: &Closure, args: &[Value]) -> Evaluated<()> {
+        let mut params = Vec::new();
+        for param in &*closure.params {
+            let ty = match &param.ty {
+                Some(ty) => self.type_of(ty, &closure.scope)?,
+                None => Rc::new(Type::Any),
+            };
+            params.push((Rc::clone(&param.name), ty));
+        }
+        let parameters = Parameters { params, size: closure.arity(), block: None, shown: String::new() };
+        check(name, &[parameters], args, None)
+    }
+}
+
+/// Parts between commas that are in no bracket.
+fn split_top(text: &str) -> Vec<&str> {
+    let (mut parts, mut depth, mut start) = (Vec::new(), 0, 0);
+    for (at, c) in text.char_indices() {
+        match c {
+            '[' | '{' | '(' => depth += 1,
+            ']' | '}' | ')' => depth -= 1,
+            ',' if depth == 0 => {
+                parts.push(text[start..at].trim());
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    if !text[start..].trim().is_empty() {
+        parts.push(text[start..].trim());
+    }
+    parts
+}
+
+/// What is wrong with a value, in one text; several lines where several things are.
+pub(crate) fn mismatch_text(place: &str, ty: &Type, value: &Value) -> String {
+    let lines = describe_mismatch(place, ty, &infer_set(value));
+    match lines.as_slice() {
+        [line] => line.clone(),
+        lines => lines.iter().map(|line| format!("\n  {line}")).collect(),
+    }
+}
+
+fn check(name: &str, signatures: &[Parameters], args: &[Value], block: Option<&Closure>) -> Evaluated<()> {
+    let mut reasons = Vec::new();
+    for signature in signatures {
+        let found = reasons_against(signature, args, block);
+        if found.is_empty() {
+            return Ok(());
+        }
+        reasons.push(found);
+    }
+    match (signatures, reasons.as_slice()) {
+        ([], _) => Ok(()),
+        (_, [only]) => Err(Flow::raw(match only.as_slice() {
+            [line] => format!("'{name}' {line}"),
+            lines => format!("'{name}'{}", lines.iter().map(|line| format!("\n  {line}")).collect::<String>()),
+        })),
+        (_, all) => {
+            // Signatures that fail in the same way are told as one.
+            if all.iter().all(|lines| lines == &all[0]) {
+                return Err(Flow::raw(format!("'{name}' {}", all[0].join("\n  "))));
+            }
+            let mut text = format!("The function '{name}' was called with arguments it does not accept. It expects one of:");
+            for (signature, lines) in signatures.iter().zip(all) {
+                text.push_str(&format!("\n  {}\n    rejected: {}", signature.shown, lines.join("\n    rejected: ")));
+            }
+            Err(Flow::raw(text))
+        }
+    }
+}
+
+fn reasons_against(signature: &Parameters, args: &[Value], block: Option<&Closure>) -> Vec<String> {
+    let mut found = Vec::new();
+    let count = args.len() as i64;
+    if !signature.size.contains(count) {
+        return vec![count_text(signature.size, args.len())];
+    }
+    for (index, arg) in args.iter().enumerate() {
+        let Some((name, ty)) = signature.params.get(index.min(signature.params.len().saturating_sub(1))) else { break };
+        if matches!(**ty, Type::Any) || is_instance(ty, arg) {
+            continue;
+        }
+        found.extend(describe_mismatch(&format!("parameter '{name}'"), ty, &infer_set(arg)));
+    }
+    if !found.is_empty() {
+        return found;
+    }
+    match (&signature.block, block) {
+        (None, Some(_)) => found.push("does not expect a block".to_owned()),
+        (Some((_, false)), None) => found.push("expects a block".to_owned()),
+        (Some((ty, _)), Some(block)) => {
+            if let Type::Callable(Some(wanted)) = &**ty {
+                let arity = block.arity();
+                let fits = match (wanted.size.min, wanted.size.max) {
+                    (Some(least), Some(most)) => (least..=most).any(|count| arity.contains(count)),
+                    _ => true,
+                };
+                if !fits {
+                    found.push(format!("block {}", count_text(arity, wanted.size.min.unwrap_or(0) as usize)));
+                }
+            }
+        }
+        _ => {}
+    }
+    found
+}
+
+/// `expects 2 arguments, got 1`
+pub(crate) fn count_text(size: Size, got: usize) -> String {
+    let plural = |count: i64| format!("{count} argument{}", if count == 1 { "" } else { "s" });
+    let wanted = match (size.min.unwrap_or(0), size.max) {
+        (0, Some(0)) => "no arguments".to_owned(),
+        (least, Some(most)) if least == most => plural(least),
+        (least, Some(most)) => format!("between {least} and {}", plural(most)),
+        (least, None) => format!("at least {}", plural(least)),
+    };
+    format!("expects {wanted}, got {}", if got == 0 { "none".to_owned() } else { got.to_string() })
+}

@@ -1,0 +1,85 @@
+//! How an evaluation is left early: failures with their places, and return, break and next.
+
+use fx_source::Span;
+
+use crate::value::Value;
+
+/// Why an evaluation gave no value.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Flow {
+    Fail(Box<Failure>),
+    Return(Value, Span),
+    Next(Value, Span),
+    Break(Span),
+}
+
+/// A failure and how its place is told.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// What is wrong.
+    pub message: String,
+    /// Where.
+    pub place: Place,
+}
+
+/// How the place of a failure is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Not known yet: the innermost expression around will say which kind it is.
+    Raw,
+    /// File, line and column.
+    At(Span),
+    /// File and line.
+    Line(Span),
+    /// Nothing more is said.
+    Bare,
+}
+
+impl Flow {
+    /// A failure of an expression at a place.
+    pub fn at(span: Span, message: impl Into<String>) -> Flow {
+        Flow::new(message.into(), Place::At(span))
+    }
+
+    /// A failure inside something an expression called.
+    pub fn raw(message: impl Into<String>) -> Flow {
+        Flow::new(message.into(), Place::Raw)
+    }
+
+    /// A failure of which no more is said.
+    pub fn bare(message: impl Into<String>) -> Flow {
+        Flow::new(message.into(), Place::Bare)
+    }
+
+    /// A failure told by file and line.
+    pub fn line(span: Span, message: impl Into<String>) -> Flow {
+        Flow::new(message.into(), Place::Line(span))
+    }
+
+    fn new(message: String, place: Place) -> Flow {
+        Flow::Fail(Box::new(Failure { message, place }))
+    }
+
+    /// A failure without a place gets the one of the expression that caused it.
+    pub(crate) fn placed(self, expr: &fx_puppet_syntax::Expr) -> Flow {
+        match self {
+            Flow::Fail(failure) if failure.place == Place::Raw => {
+                let (label, span) = super::label::of(expr);
+                Flow::at(span, format!("Error while evaluating a {label}, {}", failure.message))
+            }
+            flow => flow,
+        }
+    }
+
+    /// Leaving without anything to leave is a failure of its own.
+    pub(crate) fn misplaced(self) -> Flow {
+        let (word, span) = match &self {
+            Flow::Fail(_) => return self,
+            Flow::Return(_, span) => ("return", *span),
+            Flow::Next(_, span) => ("next", *span),
+            Flow::Break(span) => ("break", *span),
+        };
+        Flow::line(span, format!("{word}() from context where this is illegal"))
+    }
+}

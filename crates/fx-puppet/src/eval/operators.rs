@@ -1,0 +1,407 @@
+//! Operators on values: arithmetic, comparison, matching, membership.
+
+use std::cmp::Ordering;
+use std::rc::Rc;
+
+use fx_puppet_syntax::{BinaryOp, Expr};
+use fx_source::Span;
+
+use super::error::Flow;
+use super::label::{self, with_article};
+use super::text::program_text;
+use super::{Evaluated, Evaluator, Scope};
+use crate::regex::Regex;
+use crate::semver::Version;
+use crate::types::{Type, infer, is_instance};
+use crate::value::{Hash, Value};
+
+const NANOS: f64 = 1e9;
+
+/// A number read from text as the language writes numbers.
+pub(crate) fn number_from(text: &str) -> Option<Value> {
+    let text = text.trim();
+    let (sign, digits) = match text.strip_prefix('-') {
+        Some(rest) => (-1, rest.trim_start()),
+        None => (1, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let radix = |digits: &str, radix| i64::from_str_radix(digits, radix).ok().map(|number| Value::Int(sign * number));
+    if !digits.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
+        return None;
+    }
+    if let Some(hex) = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+        return radix(hex, 16);
+    }
+    if let Some(binary) = digits.strip_prefix("0b").or_else(|| digits.strip_prefix("0B")) {
+        return radix(binary, 2);
+    }
+    if digits.len() > 1 && digits.starts_with('0') && digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return radix(&digits[1..], 8);
+    }
+    if digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return radix(digits, 10);
+    }
+    let good = digits.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'-' | b'+'))
+        && digits.starts_with(|c: char| c.is_ascii_digit())
+        && !digits.ends_with('.');
+    if good { digits.parse::<f64>().ok().map(|number| Value::Float(f64::from(sign as i32) * number)) } else { None }
+}
+
+impl Evaluator<'_> {
+    pub(super) fn negate(&self, operand: &Expr, scope: &Rc<Scope>) -> Evaluated {
+        let value = self.eval(operand, scope)?;
+        Ok(match self.numeric(&value, operand.span)? {
+            Value::Int(number) => Value::Int(number.checked_neg().ok_or_else(|| Flow::at(operand.span, "integer out of range"))?),
+            Value::Float(number) => Value::Float(-number),
+            Value::Timespan(span) => Value::Timespan(-span),
+            other => other,
+        })
+    }
+
+    /// A number, or what can be read as one.
+    fn numeric(&self, value: &Value, span: Span) -> Evaluated {
+        match value {
+            Value::Int(_) | Value::Float(_) | Value::Timespan(_) | Value::Timestamp(_) => Ok(value.clone()),
+            Value::String(text) => match number_from(text) {
+                Some(number) => {
+                    self.warn(&format!("The string '{text}' was automatically coerced to the numerical value {}", program_text(&number)), Some(span));
+                    Ok(number)
+                }
+                None => Err(Flow::at(span, format!("The value '{text}' cannot be converted to Numeric."))),
+            },
+            other => Err(Flow::at(span, format!("The value '{}' cannot be converted to Numeric.", super::text::ruby_text(other)))),
+        }
+    }
+
+    pub(super) fn binary(&self, expr: &Expr, op: BinaryOp, op_span: Span, left: &Expr, right: &Expr, scope: &Rc<Scope>) -> Evaluated {
+        let a = self.eval(left, scope)?;
+        let b = self.eval(right, scope)?;
+        Ok(match op {
+            BinaryOp::Equal => Value::Bool(a.equals(&b)),
+            BinaryOp::NotEqual => Value::Bool(!a.equals(&b)),
+            BinaryOp::Less | BinaryOp::LessEqual | BinaryOp::Greater | BinaryOp::GreaterEqual => Value::Bool(compares(op, &a, &b, op_span)?),
+            BinaryOp::Match | BinaryOp::NotMatch => {
+                let matched = self.matches(&a, &b, label::place(left), label::place(right), scope)?;
+                Value::Bool(matched == (op == BinaryOp::Match))
+            }
+            BinaryOp::In => Value::Bool(self.is_in(&a, &b, op_span, scope)?),
+            BinaryOp::Add => match (&a, &b) {
+                (Value::Array(_) | Value::Hash(_) | Value::Uri(_), _) => concatenated(&a, &b, left.span)?,
+                _ => self.arithmetic(op, &a, &b, expr, left, right)?,
+            },
+            BinaryOp::Subtract => match &a {
+                Value::Array(_) | Value::Hash(_) => without(&a, &b),
+                _ => self.arithmetic(op, &a, &b, expr, left, right)?,
+            },
+            BinaryOp::ShiftLeft => match &a {
+                Value::Array(items) => {
+                    let mut items = items.to_vec();
+                    items.push(b);
+                    Value::array(items)
+                }
+                _ => self.arithmetic(op, &a, &b, expr, left, right)?,
+            },
+            _ => self.arithmetic(op, &a, &b, expr, left, right)?,
+        })
+    }
+
+    fn arithmetic(&self, op: BinaryOp, a: &Value, b: &Value, expr: &Expr, left: &Expr, right: &Expr) -> Evaluated {
+        let semver = |value: &Value| matches!(value, Value::SemVer(_));
+        if semver(a) || semver(b) {
+            return Err(self.not_applicable(op, a, left.span));
+        }
+        let x = self.numeric(a, left.span)?;
+        let y = self.numeric(b, right.span)?;
+        let place = label::place(expr);
+        let overflow = |exact: i128| {
+            let sign = if exact < 0 { "-" } else { "+" };
+            let word = if exact < 0 { "min" } else { "max" };
+            Flow::at(place, format!("{} resulted in a value outside of Puppet Integer {word} range, got '{sign}{:#x}'", format_args!("A {}", label::of(expr).0), exact.unsigned_abs()))
+        };
+        let fit = |exact: i128| i64::try_from(exact).map(Value::Int).map_err(|_| overflow(exact));
+        match (&x, &y) {
+            (Value::Int(x), Value::Int(y)) => {
+                let (x, y) = (*x as i128, *y as i128);
+                match op {
+                    BinaryOp::Add => fit(x + y),
+                    BinaryOp::Subtract => fit(x - y),
+                    BinaryOp::Multiply => fit(x * y),
+                    BinaryOp::Divide | BinaryOp::Modulo if y == 0 => Err(Flow::at(right.span, "Division by 0")),
+                    BinaryOp::Divide => fit(floor_div(x, y)),
+                    BinaryOp::Modulo => fit(x - floor_div(x, y) * y),
+                    BinaryOp::ShiftLeft => fit(shift(x, y)),
+                    BinaryOp::ShiftRight => fit(shift(x, -y)),
+                    _ => Err(self.not_applicable(op, a, left.span)),
+                }
+            }
+            (Value::Timestamp(_) | Value::Timespan(_), _) | (_, Value::Timestamp(_) | Value::Timespan(_)) => {
+                self.time_arithmetic(op, &x, &y, left, right)
+            }
+            (Value::Int(_) | Value::Float(_), Value::Int(_) | Value::Float(_)) => {
+                let float = |value: &Value| match value {
+                    Value::Int(number) => *number as f64,
+                    Value::Float(number) => *number,
+                    _ => 0.0,
+                };
+                let (x, y) = (float(&x), float(&y));
+                Ok(Value::Float(match op {
+                    BinaryOp::Add => x + y,
+                    BinaryOp::Subtract => x - y,
+                    BinaryOp::Multiply => x * y,
+                    BinaryOp::Divide if y == 0.0 => return Err(Flow::at(right.span, "Division by 0")),
+                    BinaryOp::Divide => x / y,
+                    _ => {
+                        let (value, span) = if matches!(a, Value::Float(_)) { (a, left.span) } else { (b, right.span) };
+                        return Err(self.not_applicable(op, value, span));
+                    }
+                }))
+            }
+            _ => Err(self.not_applicable(op, a, left.span)),
+        }
+    }
+
+    fn not_applicable(&self, op: BinaryOp, value: &Value, span: Span) -> Flow {
+        Flow::at(span, format!("Operator '{}' is not applicable to {}.", op.symbol(), with_article(value)))
+    }
+
+    fn time_arithmetic(&self, op: BinaryOp, x: &Value, y: &Value, left: &Expr, right: &Expr) -> Evaluated {
+        let nanos = |value: &Value| match value {
+            Value::Int(number) => i128::from(*number) * 1_000_000_000,
+            Value::Float(number) => (number * NANOS).round() as i128,
+            Value::Timespan(nanos) | Value::Timestamp(nanos) => *nanos,
+            _ => 0,
+        };
+        let (p, q) = (nanos(x), nanos(y));
+        Ok(match (x, op, y) {
+            (Value::Timestamp(_), BinaryOp::Subtract, Value::Timestamp(_)) => Value::Timespan(p - q),
+            (Value::Timestamp(_), BinaryOp::Add, Value::Timestamp(_)) => return Err(self.not_applicable(op, y, right.span)),
+            (Value::Timestamp(_), BinaryOp::Add, _) | (_, BinaryOp::Add, Value::Timestamp(_)) => Value::Timestamp(p + q),
+            (Value::Timestamp(_), BinaryOp::Subtract, _) => Value::Timestamp(p - q),
+            (_, BinaryOp::Add, _) => Value::Timespan(p + q),
+            (Value::Timespan(_), BinaryOp::Subtract, _) | (_, BinaryOp::Subtract, Value::Timespan(_)) => Value::Timespan(p - q),
+            (Value::Timespan(span), BinaryOp::Multiply, Value::Int(times)) | (Value::Int(times), BinaryOp::Multiply, Value::Timespan(span)) => {
+                Value::Timespan(span * i128::from(*times))
+            }
+            (Value::Timespan(span), BinaryOp::Multiply, Value::Float(times)) | (Value::Float(times), BinaryOp::Multiply, Value::Timespan(span)) => {
+                Value::Timespan((*span as f64 * times) as i128)
+            }
+            (Value::Timespan(_), BinaryOp::Divide | BinaryOp::Modulo, _) if q == 0 => return Err(Flow::at(right.span, "Division by 0")),
+            (Value::Timespan(span), BinaryOp::Divide, Value::Timespan(other)) => Value::Float(*span as f64 / *other as f64),
+            (Value::Timespan(span), BinaryOp::Divide, Value::Int(parts)) => Value::Timespan(span / i128::from(*parts)),
+            (Value::Timespan(span), BinaryOp::Divide, Value::Float(parts)) => Value::Timespan((*span as f64 / parts) as i128),
+            (Value::Timespan(span), BinaryOp::Modulo, _) => Value::Timespan(span.rem_euclid(q)),
+            (Value::Timestamp(_) | Value::Timespan(_), ..) => return Err(self.not_applicable(op, x, left.span)),
+            _ => return Err(self.not_applicable(op, y, right.span)),
+        })
+    }
+
+    /// `left =~ right`
+    pub(crate) fn matches(&self, left: &Value, right: &Value, left_span: Span, right_span: Span, scope: &Rc<Scope>) -> Evaluated<bool> {
+        match right {
+            Value::Type(ty) => return Ok(is_instance(ty, left)),
+            Value::SemVerRange(range) => {
+                let version = match left {
+                    Value::SemVer(version) => Rc::clone(version),
+                    Value::String(text) if Version::parse(text).is_some() => Rc::clone(text),
+                    _ => return Err(Flow::at(left_span, "Left match operand must result in a String value. Got an Integer.")),
+                };
+                return Ok(crate::semver::satisfies(&version, range));
+            }
+            Value::SemVer(version) => {
+                let left = match left {
+                    Value::SemVer(text) | Value::String(text) => Version::parse(text),
+                    _ => None,
+                };
+                return Ok(left.is_some() && left == Version::parse(version));
+            }
+            _ => {}
+        }
+        let regex = match right {
+            Value::Regex(regex) => Rc::clone(regex),
+            Value::String(source) => {
+                let regex = Rc::new(Regex::new(source));
+                regex.check().map_err(|message| Flow::at(right_span, format!("Can not convert right match operand to a regular expression. Caused by '{message}'.")))?;
+                regex
+            }
+            other => {
+                let message = format!("Can not convert right match operand to a regular expression. Caused by 'no implicit conversion of {} into String'.", label::value_label(other));
+                return Err(Flow::at(right_span, message));
+            }
+        };
+        let Value::String(text) = left else {
+            return Err(Flow::at(left_span, format!("Left match operand must result in a String value. Got {}.", with_article(left))));
+        };
+        self.match_regex(&regex, text, right_span, scope)
+    }
+
+    fn match_regex(&self, regex: &Regex, text: &str, span: Span, scope: &Rc<Scope>) -> Evaluated<bool> {
+        match regex.captures(text).map_err(|message| Flow::at(span, message))? {
+            Some(captures) => {
+                scope.capture(captures);
+                Ok(true)
+            }
+            None => Ok(false),
+        }
+    }
+
+    fn is_in(&self, a: &Value, b: &Value, span: Span, scope: &Rc<Scope>) -> Evaluated<bool> {
+        match (a, b) {
+            (Value::String(part), Value::String(text)) => Ok(text.to_lowercase().contains(&part.to_lowercase())),
+            (Value::Regex(regex), Value::String(text)) => self.match_regex(regex, text, span, scope),
+            (Value::Type(ty), Value::String(_)) => Ok(is_instance(ty, b)),
+            (_, Value::String(_)) => Ok(false),
+            (Value::Regex(regex), Value::Array(items)) => {
+                for text in items.iter().filter_map(Value::as_str) {
+                    if self.match_regex(regex, text, span, scope)? {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
+            (Value::SemVerRange(range), Value::Array(items)) => Ok(items.iter().any(|item| match item {
+                Value::SemVer(version) => crate::semver::satisfies(version, range),
+                item => item == a,
+            })),
+            (Value::Type(ty), Value::Array(items)) => Ok(items.iter().any(|item| item == a || is_instance(ty, item))),
+            (_, Value::Array(items)) => Ok(items.iter().any(|item| a.equals(item))),
+            (_, Value::Hash(hash)) => {
+                let keys: Vec<Value> = hash.keys().cloned().collect();
+                self.is_in(a, &Value::array(keys), span, scope)
+            }
+            _ => Ok(false),
+        }
+    }
+}
+
+fn floor_div(x: i128, y: i128) -> i128 {
+    let quotient = x / y;
+    if x % y != 0 && (x < 0) != (y < 0) { quotient - 1 } else { quotient }
+}
+
+fn shift(x: i128, by: i128) -> i128 {
+    if by >= 0 {
+        if by > 62 { if x == 0 { 0 } else { i128::MAX } } else { x << by }
+    } else {
+        x >> (-by).min(100)
+    }
+}
+
+fn concatenated(a: &Value, b: &Value, span: Span) -> Evaluated {
+    Ok(match (a, b) {
+        (Value::Array(items), other) => {
+            let mut items = items.to_vec();
+            match other {
+                Value::Array(more) => items.extend(more.iter().cloned()),
+                Value::Hash(hash) => items.extend(hash.iter().map(|(key, value)| Value::array(vec![key.clone(), value.clone()]))),
+                other => items.push(other.clone()),
+            }
+            Value::array(items)
+        }
+        (Value::Hash(hash), Value::Hash(more)) => {
+            let mut hash = Hash::clone(hash);
+            hash.extend(more.iter().map(|(key, value)| (key.clone(), value.clone())));
+            Value::Hash(Rc::new(hash))
+        }
+        (Value::Hash(hash), Value::Array(items)) => {
+            let mut hash = Hash::clone(hash);
+            let pairs = items.iter().all(|item| matches!(item, Value::Array(pair) if pair.len() == 2));
+            if pairs {
+                for item in items.iter() {
+                    if let Value::Array(pair) = item {
+                        hash.insert(pair[0].clone(), pair[1].clone());
+                    }
+                }
+            } else if items.len() % 2 == 0 {
+                for pair in items.chunks(2) {
+                    hash.insert(pair[0].clone(), pair[1].clone());
+                }
+            } else {
+                return Err(Flow::raw("odd number of arguments for Hash"));
+            }
+            Value::Hash(Rc::new(hash))
+        }
+        (Value::Uri(base), Value::String(path) | Value::Uri(path)) => Value::Uri(crate::eval::uri::joined(base, path).into()),
+        (a, _) => return Err(Flow::at(span, format!("Operator '+' is not applicable to {} when adding {}.", with_article(a), with_article(b)))),
+    })
+}
+
+fn without(a: &Value, b: &Value) -> Value {
+    match (a, b) {
+        (Value::Array(items), other) => {
+            let gone: Vec<Value> = match other {
+                Value::Array(gone) => gone.to_vec(),
+                Value::Hash(hash) => hash.iter().map(|(key, value)| Value::array(vec![key.clone(), value.clone()])).collect(),
+                other => vec![other.clone()],
+            };
+            Value::array(items.iter().filter(|item| !gone.contains(item)).cloned().collect())
+        }
+        (Value::Hash(hash), other) => {
+            let gone: Vec<Value> = match other {
+                Value::Array(gone) => gone.to_vec(),
+                Value::Hash(other) => other.keys().cloned().collect(),
+                other => vec![other.clone()],
+            };
+            Value::hash(hash.iter().filter(|(key, _)| !gone.contains(key)).map(|(key, value)| (key.clone(), value.clone())))
+        }
+        (other, _) => other.clone(),
+    }
+}
+
+fn compares(op: BinaryOp, a: &Value, b: &Value, span: Span) -> Evaluated<bool> {
+    if let (Value::Type(a), Value::Type(b)) = (a, b) {
+        return Ok(match op {
+            BinaryOp::Less => b.accepts(a) && a != b,
+            BinaryOp::LessEqual => b.accepts(a),
+            BinaryOp::Greater => a.accepts(b) && a != b,
+            _ => a.accepts(b),
+        });
+    }
+    let order = order(a, b).map_err(|reason| {
+        let message = format!(
+            "Comparison of: {} {} {}, is not possible. Caused by '{reason}'.",
+            label::value_label(a),
+            op.symbol(),
+            label::value_label(b)
+        );
+        Flow::at(span, message)
+    })?;
+    Ok(match op {
+        BinaryOp::Less => order == Ordering::Less,
+        BinaryOp::LessEqual => order != Ordering::Greater,
+        BinaryOp::Greater => order == Ordering::Greater,
+        _ => order != Ordering::Less,
+    })
+}
+
+/// Which comes first, or why that cannot be said.
+pub(crate) fn order(a: &Value, b: &Value) -> Result<Ordering, String> {
+    let float = |value: &Value| match value {
+        Value::Int(number) => Some(*number as f64),
+        Value::Float(number) => Some(*number),
+        Value::Timespan(nanos) | Value::Timestamp(nanos) => Some(*nanos as f64 / NANOS),
+        _ => None,
+    };
+    match (a, b) {
+        (Value::String(a), Value::String(b)) => Ok(a.to_lowercase().cmp(&b.to_lowercase())),
+        (Value::String(_), _) => Err("A String is not comparable to a non String".into()),
+        (Value::Int(a), Value::Int(b)) => Ok(a.cmp(b)),
+        (Value::Timespan(a), Value::Timespan(b)) | (Value::Timestamp(a), Value::Timestamp(b)) => Ok(a.cmp(b)),
+        (Value::Int(_) | Value::Float(_) | Value::Timespan(_) | Value::Timestamp(_), _) => match (float(a), float(b)) {
+            (Some(a), Some(b)) => Ok(a.partial_cmp(&b).unwrap_or(Ordering::Equal)),
+            _ => Err("A Numeric is not comparable to non Numeric".into()),
+        },
+        (Value::SemVer(a), Value::SemVer(b)) => match (Version::parse(a), Version::parse(b)) {
+            (Some(a), Some(b)) => Ok(a.compare(&b)),
+            _ => Ok(a.cmp(b)),
+        },
+        (Value::SemVer(_), _) => Err("A SemVer is not comparable to non SemVer".into()),
+        _ => Err("Only Strings, Numbers, Timespans, Timestamps, and Versions are comparable".into()),
+    }
+}
+
+/// The type's name for messages about values.
+pub(crate) fn kind(value: &Value) -> String {
+    label::short(&match value {
+        Value::Type(ty) => Type::Meta(Some(Rc::clone(ty))),
+        value => infer(value),
+    })
+}

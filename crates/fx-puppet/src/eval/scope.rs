@@ -1,0 +1,192 @@
+//! Scopes: who sees which variable, and what the last match captured.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+
+use crate::regex::Captures;
+use crate::value::Value;
+
+/// What kind of code variables belong to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum FrameKind {
+    Top,
+    Node,
+    Class,
+    Define,
+    Function,
+    Lambda,
+    Template,
+}
+
+/// Variables of one body of code.
+#[derive(Debug)]
+pub struct Frame {
+    /// Where to look further.
+    pub parent: Option<Rc<Frame>>,
+    /// What it belongs to.
+    pub kind: FrameKind,
+    /// The resource around, as messages name it: `Class[main]`.
+    pub name: Rc<str>,
+    /// Index of the resource around in the catalog.
+    pub resource: Cell<usize>,
+    /// The module the code is from.
+    pub module: Rc<str>,
+    vars: RefCell<FxHashMap<Rc<str>, Value>>,
+    /// The frame whose code declared the class or define this belongs to.
+    pub declared_in: RefCell<Option<Rc<Frame>>>,
+    /// Attributes set for all resources of a type: name of the type in lower case first.
+    pub defaults: RefCell<Vec<(Rc<str>, Rc<str>, Value)>>,
+    out: RefCell<String>,
+}
+
+impl Frame {
+    /// An empty frame.
+    pub fn new(
+        parent: Option<Rc<Frame>>,
+        kind: FrameKind,
+        name: Rc<str>,
+        resource: usize,
+        module: Rc<str>,
+    ) -> Rc<Frame> {
+        Rc::new(Frame {
+            parent,
+            kind,
+            name,
+            resource: Cell::new(resource),
+            module,
+            vars: RefCell::default(),
+            declared_in: RefCell::default(),
+            defaults: RefCell::default(),
+            out: RefCell::default(),
+        })
+    }
+
+    /// A frame inside, for code that belongs to the same resource.
+    pub fn inner(self: &Rc<Frame>, kind: FrameKind) -> Rc<Frame> {
+        Frame::new(
+            Some(Rc::clone(self)),
+            kind,
+            Rc::clone(&self.name),
+            self.resource.get(),
+            Rc::clone(&self.module),
+        )
+    }
+
+    /// A variable here or further out.
+    pub fn get(&self, name: &str) -> Option<Value> {
+        let mut frame = self;
+        loop {
+            if let Some(value) = frame.vars.borrow().get(name) {
+                return Some(value.clone());
+            }
+            frame = frame.parent.as_deref()?;
+        }
+    }
+
+    /// A variable of this very frame.
+    pub fn own(&self, name: &str) -> Option<Value> {
+        self.vars.borrow().get(name).cloned()
+    }
+
+    /// Sets a variable once; `false` if it is set already.
+    pub fn set(&self, name: &Rc<str>, value: Value) -> bool {
+        use std::collections::hash_map::Entry;
+        match self.vars.borrow_mut().entry(Rc::clone(name)) {
+            Entry::Occupied(_) => false,
+            Entry::Vacant(free) => {
+                free.insert(value);
+                true
+            }
+        }
+    }
+
+    /// Sets a variable of the language itself.
+    pub fn define(&self, name: &str, value: Value) {
+        self.vars.borrow_mut().insert(name.into(), value);
+    }
+
+    /// A value set for all resources of a type by the code around, nearest first.
+    pub fn default_of(&self, kind: &str, attribute: &str) -> Option<Value> {
+        let found = self.defaults.borrow().iter().rev().find(|(of, name, _)| **of == *kind && **name == *attribute).map(|(.., value)| value.clone());
+        if found.is_some() {
+            return found;
+        }
+        let outer = self.declared_in.borrow().clone().or_else(|| self.parent.clone())?;
+        outer.default_of(kind, attribute)
+    }
+
+    /// All attributes set for resources of a type by the code around, nearest first.
+    pub fn defaults_of(&self, kind: &str, found: &mut Vec<(Rc<str>, Value)>) {
+        for (of, name, value) in self.defaults.borrow().iter().rev() {
+            if **of == *kind && !found.iter().any(|(known, _)| known == name) {
+                found.push((Rc::clone(name), value.clone()));
+            }
+        }
+        let outer = self.declared_in.borrow().clone().or_else(|| self.parent.clone());
+        if let Some(outer) = outer {
+            outer.defaults_of(kind, found);
+        }
+    }
+
+    /// Names of the variables here, sorted.
+    pub fn names(&self) -> Vec<Rc<str>> {
+        let mut names: Vec<Rc<str>> = self.vars.borrow().keys().cloned().collect();
+        names.sort();
+        names
+    }
+}
+
+/// A frame together with the captures that hold in it.
+#[derive(Debug)]
+pub struct Scope {
+    /// The variables.
+    pub frame: Rc<Frame>,
+    matches: RefCell<Option<Rc<Captures>>>,
+}
+
+impl Scope {
+    /// A scope without captures.
+    pub fn new(frame: Rc<Frame>) -> Rc<Scope> {
+        Rc::new(Scope { frame, matches: RefCell::default() })
+    }
+
+    /// The same variables; captures made inside end with it.
+    pub fn with_matches(&self) -> Rc<Scope> {
+        self.over(Rc::clone(&self.frame))
+    }
+
+    /// Another frame that sees the captures made so far.
+    pub fn over(&self, frame: Rc<Frame>) -> Rc<Scope> {
+        Rc::new(Scope { frame, matches: RefCell::new(self.matches.borrow().clone()) })
+    }
+
+    /// Remembers a match.
+    pub fn capture(&self, captures: Captures) {
+        *self.matches.borrow_mut() = Some(Rc::new(captures));
+    }
+
+    /// What a group captured.
+    pub fn captured(&self, number: usize) -> Option<String> {
+        self.matches.borrow().as_ref()?.get(number)?.clone()
+    }
+
+    /// Adds to the text of the template around.
+    pub fn render(&self, text: &str) {
+        let mut frame = Some(&self.frame);
+        while let Some(at) = frame {
+            if at.kind == FrameKind::Template {
+                at.out.borrow_mut().push_str(text);
+                return;
+            }
+            frame = at.parent.as_ref();
+        }
+    }
+
+    /// The text rendered so far.
+    pub fn rendered(&self) -> String {
+        self.frame.out.take()
+    }
+}

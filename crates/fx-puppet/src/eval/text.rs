@@ -1,0 +1,245 @@
+//! Values as text: in strings, in messages, and as the language would write them.
+
+use std::rc::Rc;
+
+use crate::types::{float_text, span_text, time_text};
+use crate::value::Value;
+
+/// As put into a string.
+pub fn interpolated(value: &Value) -> String {
+    let mut out = String::new();
+    push(&mut out, value);
+    out
+}
+
+fn push(out: &mut String, value: &Value) {
+    match value {
+        Value::Undef => {}
+        Value::String(text) => out.push_str(text),
+        Value::Array(items) | Value::Iterator(items) => {
+            out.push('[');
+            for (index, item) in items.iter().enumerate() {
+                if index > 0 {
+                    out.push_str(", ");
+                }
+                push(out, item);
+            }
+            out.push(']');
+        }
+        Value::Hash(hash) => {
+            out.push('{');
+            for (index, (key, value)) in hash.iter().enumerate() {
+                if index > 0 {
+                    out.push_str(", ");
+                }
+                push(out, key);
+                out.push_str(" => ");
+                push(out, value);
+            }
+            out.push('}');
+        }
+        Value::Binary(bytes) => out.push_str(&base64(bytes)),
+        Value::Type(ty) => match &**ty {
+            crate::types::Type::Alias { name, target } => {
+                out.push_str(&format!("{name} = {target}"));
+            }
+            ty => out.push_str(&ty.to_string()),
+        },
+        Value::Uri(text) => out.push_str(text),
+        value => out.push_str(&program_text(value)),
+    }
+}
+
+/// As the language would write it.
+pub fn program_text(value: &Value) -> String {
+    match value {
+        Value::Undef => "undef".into(),
+        Value::Default => "default".into(),
+        Value::Bool(value) => value.to_string(),
+        Value::Int(value) => value.to_string(),
+        Value::Float(value) => float_text(*value),
+        Value::String(text) => quoted(text),
+        Value::Regex(regex) => crate::types::regex_text(regex.source()),
+        Value::Array(items) | Value::Iterator(items) => {
+            format!("[{}]", items.iter().map(program_text).collect::<Vec<_>>().join(", "))
+        }
+        Value::Hash(hash) => hash_text(hash),
+        Value::Type(ty) => match &**ty {
+            // Written out in full, unlike inside another type.
+            crate::types::Type::TypeSet => "TypeSet[{pcore_uri => 'http://puppet.com/2016.1/pcore', pcore_version => '1.0.0', name_authority => 'http://puppet.com/2016.1/runtime', name => 'DefaultTypeSet', version => '0.0.0'}]".into(),
+            crate::types::Type::Alias { name, target } => format!("{name} = {target}"),
+            ty => ty.to_string(),
+        },
+        Value::Sensitive(_) => "Sensitive [value redacted]".into(),
+        Value::Binary(bytes) => format!("Binary(\"{}\")", base64(bytes)),
+        Value::Timespan(nanos) => span_text(*nanos),
+        Value::Timestamp(nanos) => time_text(*nanos),
+        Value::SemVer(text) | Value::SemVerRange(text) => text.to_string(),
+        Value::Uri(text) => format!("URI({})", quoted(text)),
+        Value::Deferred(name, args) => {
+            let mut pairs = vec![format!("'name' => {}", quoted(name))];
+            if !args.is_empty() {
+                pairs.push(format!("'arguments' => {}", program_text(&Value::Array(Rc::clone(args)))));
+            }
+            format!("Deferred({{{}}})", pairs.join(", "))
+        }
+        Value::Object(ty, fields) => format!("{}({})", super::label::short(ty), hash_text(fields)),
+    }
+}
+
+fn hash_text(hash: &crate::value::Hash) -> String {
+    let pair = |(key, value): (&Value, &Value)| format!("{} => {}", program_text(key), program_text(value));
+    format!("{{{}}}", hash.iter().map(pair).collect::<Vec<_>>().join(", "))
+}
+
+/// A string with quotes around: single ones unless something needs an escape.
+pub(crate) fn quoted(text: &str) -> String {
+    if text.chars().any(|c| (c as u32) < 0x20) {
+        return double_quoted(text);
+    }
+    let mut out = String::from("'");
+    let mut escaped = false;
+    for c in text.chars() {
+        if escaped {
+            out.push('\\');
+            out.push(c);
+            escaped = false;
+        } else if c == '\'' {
+            out.push_str("\\'");
+        } else if c == '\\' {
+            escaped = true;
+        } else {
+            out.push(c);
+        }
+    }
+    if escaped {
+        out.push_str("\\\\");
+    }
+    out.push('\'');
+    out
+}
+
+/// A string in double quotes.
+pub(crate) fn double_quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '\t' => out.push_str("\\t"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '$' => out.push_str("\\$"),
+            c if (c as u32) < 0x20 => out.push_str(&format!("\\u{{{:X}}}", c as u32)),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// As Ruby shows it when asked to inspect.
+pub(crate) fn inspected(value: &Value) -> String {
+    match value {
+        Value::Undef => "nil".into(),
+        Value::String(text) => {
+            let mut out = String::from("\"");
+            for c in text.chars() {
+                match c {
+                    '"' => out.push_str("\\\""),
+                    '\\' => out.push_str("\\\\"),
+                    '\n' => out.push_str("\\n"),
+                    '\t' => out.push_str("\\t"),
+                    '\r' => out.push_str("\\r"),
+                    '\u{1b}' => out.push_str("\\e"),
+                    c if (c as u32) < 0x20 => out.push_str(&format!("\\x{:02X}", c as u32)),
+                    c => out.push(c),
+                }
+            }
+            out.push('"');
+            out
+        }
+        Value::Array(items) | Value::Iterator(items) => {
+            format!("[{}]", items.iter().map(inspected).collect::<Vec<_>>().join(", "))
+        }
+        Value::Hash(hash) => {
+            let pairs = hash.iter().map(|(key, value)| format!("{}=>{}", inspected(key), inspected(value)));
+            format!("{{{}}}", pairs.collect::<Vec<_>>().join(", "))
+        }
+        Value::Default => ":default".into(),
+        value => program_text(value),
+    }
+}
+
+/// As Ruby's `to_s` gives it.
+pub(crate) fn ruby_text(value: &Value) -> String {
+    match value {
+        Value::Undef => String::new(),
+        Value::String(text) => text.to_string(),
+        Value::Array(_) | Value::Hash(_) | Value::Iterator(_) => inspected(value),
+        Value::Regex(regex) => format!("(?-mix:{})", regex.source()),
+        value => interpolated(value),
+    }
+}
+
+const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/// Base 64 without line ends.
+pub(crate) fn base64(bytes: &[u8]) -> String {
+    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let number = chunk.iter().fold(0_u32, |number, byte| number << 8 | u32::from(*byte)) << (8 * (3 - chunk.len()));
+        for place in 0..4 {
+            if place <= chunk.len() {
+                out.push(char::from(ALPHABET[(number >> (18 - 6 * place) & 63) as usize]));
+            } else {
+                out.push('=');
+            }
+        }
+    }
+    out
+}
+
+/// Bytes from base 64; `None` if it is none. Line ends are allowed if `relaxed`.
+pub(crate) fn from_base64(text: &str, relaxed: bool) -> Option<Vec<u8>> {
+    let mut out = Vec::new();
+    let (mut number, mut bits) = (0_u32, 0);
+    for byte in text.bytes() {
+        let code = match byte {
+            b'-' if relaxed => 62,
+            b'_' if relaxed => 63,
+            b'=' => continue,
+            byte if relaxed && byte.is_ascii_whitespace() => continue,
+            byte => ALPHABET.iter().position(|known| *known == byte)? as u32,
+        };
+        number = number << 6 | code;
+        bits += 6;
+        if bits >= 8 {
+            bits -= 8;
+            out.push((number >> bits) as u8);
+            number &= (1 << bits) - 1;
+        }
+    }
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_are_single_unless_an_escape_is_needed() {
+        assert_eq!(quoted("a'b"), r"'a\'b'");
+        assert_eq!(quoted("a\nb$"), r#""a\nb\$""#);
+        assert_eq!(quoted("a\\"), r"'a\\'");
+    }
+
+    #[test]
+    fn base64_goes_both_ways() {
+        for text in ["", "a", "ab", "abc", "hello"] {
+            let coded = base64(text.as_bytes());
+            assert_eq!(from_base64(&coded, false).as_deref(), Some(text.as_bytes()), "{coded}");
+        }
+        assert_eq!(base64(b"hello"), "aGVsbG8=");
+    }
+}

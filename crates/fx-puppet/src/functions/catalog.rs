@@ -1,0 +1,125 @@
+//! Functions that declare, ask for and tag resources.
+
+use std::rc::Rc;
+
+use super::{Call, Native, native};
+use crate::eval::{Evaluated, Flow, interpolated};
+use crate::types::Type;
+use crate::value::Value;
+
+pub(super) static TABLE: &[Native] = &[
+    native("include", &["Any names+"], |call| classes(call, |_, _| Ok(()))),
+    native("contain", &["Any names+"], |call| classes(call, |call, name| call.evaluator.contain(call.scope, name))),
+    native("require", &["Any names+"], |call| classes(call, |call, name| call.evaluator.require(call.scope, name))),
+    native("create_resources", &[], create_resources),
+    native("realize", &[], |call| {
+        for reference in flat(call.args) {
+            call.evaluator.realize(&reference)?;
+        }
+        Ok(Value::Undef)
+    }),
+    native("tag", &[], |call| {
+        for tag in flat(call.args) {
+            call.evaluator.tag(call.scope, &interpolated(&tag));
+        }
+        Ok(Value::Undef)
+    }),
+    native("tagged", &[], |call| {
+        let tags = flat(call.args);
+        Ok(Value::Bool(!tags.is_empty() && tags.iter().all(|tag| call.evaluator.is_tagged(call.scope, &interpolated(tag)))))
+    }),
+    native("defined", &["Variant[String, Type[CatalogEntry], Type[Type[CatalogEntry]]] vals+"], defined),
+];
+
+fn flat(args: &[Value]) -> Vec<Value> {
+    let mut out = Vec::new();
+    for arg in args {
+        match arg {
+            Value::Array(items) => out.extend(flat(items)),
+            other => out.push(other.clone()),
+        }
+    }
+    out
+}
+
+/// Names of classes from strings and references.
+fn classes(call: &Call<'_>, then: fn(&Call<'_>, &str) -> Evaluated<()>) -> Evaluated {
+    let mut declared = Vec::new();
+    for value in flat(call.args) {
+        let name: Rc<str> = match &value {
+            Value::String(name) => name.trim_start_matches("::").to_lowercase().into(),
+            Value::Type(ty) => match &**ty {
+                Type::Class(Some(name)) => Rc::clone(name),
+                Type::Resource { name: Some(kind), title: Some(title) } if &**kind == "class" => title.to_lowercase().into(),
+                Type::Class(None) => return Err(Flow::raw("Cannot use an unspecific Class[] Type")),
+                other => return Err(Flow::raw(format!("Cannot use {other} where a class name is expected"))),
+            },
+            Value::Undef => return Err(Flow::raw("Cannot use undef as a class name")),
+            other => return Err(Flow::raw(format!("Illegal Class name in class reference. A {} cannot be used where a String is expected", crate::eval::kind(other)))),
+        };
+        if name.is_empty() {
+            return Err(Flow::raw("The given class title is an empty string"));
+        }
+        call.evaluator.include(&name, call.scope)?;
+        then(call, &name)?;
+        declared.push(Value::ty(Type::Class(Some(name))));
+    }
+    Ok(Value::array(declared))
+}
+
+fn create_resources(call: &Call<'_>) -> Evaluated {
+    if call.args.len() < 2 || call.args.len() > 3 {
+        return Err(Flow::raw(format!("create_resources(): wrong number of arguments ({}; must be 2 or 3)", call.args.len())));
+    }
+    let ty = interpolated(call.arg(0));
+    let Value::Hash(instances) = call.arg(1) else { return Ok(Value::Undef) };
+    let defaults = match call.arg(2) {
+        Value::Hash(defaults) => Rc::clone(defaults),
+        _ => Rc::default(),
+    };
+    for (title, attributes) in &**instances {
+        let mut all = crate::value::Hash::clone(&defaults);
+        if let Value::Hash(own) = attributes {
+            all.extend(own.iter().map(|(key, value)| (key.clone(), value.clone())));
+        }
+        call.evaluator.declare_from_hash(&ty, &interpolated(title), &all, call.span, call.scope)?;
+    }
+    Ok(Value::Undef)
+}
+
+fn defined(call: &Call<'_>) -> Evaluated {
+    let evaluator = call.evaluator;
+    for value in call.args {
+        let found = match value {
+            Value::String(text) => match text.strip_prefix('$') {
+                Some(name) => name == "facts" || evaluator.find_variable(name, call.scope).is_some(),
+                None if text.contains('[') => match evaluator.type_from_text(text) {
+                    Ok(ty) => evaluator.is_declared(&ty),
+                    Err(_) => false,
+                },
+                None => {
+                    let name = text.trim_start_matches("::").to_lowercase();
+                    if &**text == "main" {
+                        true
+                    } else {
+                        evaluator.is_resource_type(&name) || evaluator.class_named(&name)?.is_some()
+                    }
+                }
+            },
+            Value::Type(ty) => match &**ty {
+                Type::Resource { name: Some(name), title: None } => evaluator.is_resource_type(name),
+                Type::Meta(Some(inner)) => match &**inner {
+                    Type::Resource { name: Some(name), .. } => evaluator.is_resource_type(name),
+                    Type::Class(Some(name)) => evaluator.class_named(name)?.is_some(),
+                    _ => false,
+                },
+                ty => evaluator.is_declared(ty),
+            },
+            _ => false,
+        };
+        if found {
+            return Ok(Value::Bool(true));
+        }
+    }
+    Ok(Value::Bool(false))
+}

@@ -1,0 +1,238 @@
+//! Functions on arrays and hashes.
+
+use std::cmp::Ordering;
+use std::rc::Rc;
+
+use super::{Call, Native, native};
+use crate::eval::{Evaluated, Flow, interpolated, number_from, order};
+use crate::value::Value;
+
+pub(super) static TABLE: &[Native] = &[
+    native("join", &["Array arg, String delimiter?"], join),
+    native("flatten", &["Any args*"], |call| Ok(Value::array(flat(call.args)))),
+    native("keys", &["Hash hsh"], |call| match call.arg(0) {
+        Value::Hash(hash) => Ok(Value::array(hash.keys().cloned().collect())),
+        _ => Ok(Value::Undef),
+    }),
+    native("values", &["Hash hsh"], |call| match call.arg(0) {
+        Value::Hash(hash) => Ok(Value::array(hash.values().cloned().collect())),
+        _ => Ok(Value::Undef),
+    }),
+    native("length", &["Collection arg", "String arg", "Binary arg"], size),
+    native("size", &["Variant[Collection, String, Binary] arg"], size),
+    native("empty", &["Collection coll", "Sensitive[String] str", "String str", "Numeric num", "Binary bin", "Undef x"], empty),
+    native("dig", &["Optional[Collection] data, Any arg*"], dig),
+    native("get", &["Any value, String dotted_string, Any default_value?, &Callable[1,1] block?"], get),
+    native("getvar", &["String get_string, Any default_value?, &Callable block?"], getvar),
+    native("max", &[], |call| extreme(call, Ordering::Greater)),
+    native("min", &[], |call| extreme(call, Ordering::Less)),
+    native("compare", &[], compare),
+];
+
+fn join(call: &Call<'_>) -> Evaluated {
+    let Value::Array(items) = call.arg(0) else { return Ok(Value::Undef) };
+    let parts: Vec<String> = flat(items).iter().map(crate::eval::ruby_text).collect();
+    Ok(Value::from(parts.join(call.text(1))))
+}
+
+fn flat(items: &[Value]) -> Vec<Value> {
+    let mut out = Vec::new();
+    for item in items {
+        match item {
+            Value::Array(inner) | Value::Iterator(inner) => out.extend(flat(inner)),
+            other => out.push(other.clone()),
+        }
+    }
+    out
+}
+
+fn size(call: &Call<'_>) -> Evaluated {
+    Ok(Value::Int(match call.arg(0) {
+        Value::Array(items) => items.len(),
+        Value::Hash(hash) => hash.len(),
+        Value::String(text) => text.chars().count(),
+        Value::Binary(bytes) => bytes.len(),
+        _ => 0,
+    } as i64))
+}
+
+fn empty(call: &Call<'_>) -> Evaluated {
+    let deprecated = |what: &str| call.evaluator.warn(&format!("Calling function empty() with {what} value is deprecated."), Some(call.span));
+    Ok(Value::Bool(match call.arg(0) {
+        Value::Array(items) => items.is_empty(),
+        Value::Hash(hash) => hash.is_empty(),
+        Value::String(text) => text.is_empty(),
+        Value::Binary(bytes) => bytes.is_empty(),
+        Value::Sensitive(inner) => inner.as_str().is_some_and(str::is_empty),
+        Value::Undef => {
+            deprecated("Undef");
+            true
+        }
+        _ => {
+            deprecated("Numeric");
+            false
+        }
+    }))
+}
+
+fn dig(call: &Call<'_>) -> Evaluated {
+    let mut at = call.arg(0).clone();
+    for (index, key) in call.args.iter().skip(1).enumerate() {
+        at = match &at {
+            Value::Undef => return Ok(Value::Undef),
+            Value::Array(items) => match key {
+                Value::Int(place) => {
+                    let place = if *place < 0 { items.len() as i64 + place } else { *place };
+                    usize::try_from(place).ok().and_then(|place| items.get(place)).cloned().unwrap_or(Value::Undef)
+                }
+                other => return Err(Flow::raw(format!("no implicit conversion of {} into Integer", crate::eval::kind(other)))),
+            },
+            Value::Hash(hash) => hash.get(key).cloned().unwrap_or(Value::Undef),
+            other => {
+                let path = call.args[1..=index].iter().map(crate::eval::inspected).collect::<Vec<_>>().join(", ");
+                return Err(Flow::raw(format!("The given data does not contain a Collection at [{path}], got '{}'", crate::eval::kind(other))));
+            }
+        };
+    }
+    Ok(at)
+}
+
+fn segments(text: &str) -> Vec<Value> {
+    let mut out = Vec::new();
+    let mut chars = text.chars().peekable();
+    while chars.peek().is_some() {
+        let quote = chars.next_if(|c| matches!(c, '\'' | '"'));
+        let mut part = String::new();
+        while let Some(c) = chars.next() {
+            match quote {
+                Some(quote) if c == quote => {
+                    chars.next_if_eq(&'.');
+                    break;
+                }
+                None if c == '.' => break,
+                _ => part.push(c),
+            }
+        }
+        out.push(match part.parse::<i64>() {
+            Ok(number) if quote.is_none() => Value::Int(number),
+            _ => Value::from(part),
+        });
+    }
+    out
+}
+
+fn walk(call: &Call<'_>, start: Value, path: &[Value], default: &Value) -> Evaluated {
+    let mut at = start;
+    for key in path {
+        at = match &at {
+            Value::Undef => break,
+            Value::Array(items) => match key {
+                Value::Int(place) => usize::try_from(*place).ok().and_then(|place| items.get(place)).cloned().unwrap_or(Value::Undef),
+                other => return Err(Flow::raw(format!("The given data requires an Integer index when accessing an Array, got '{}'", interpolated(other)))),
+            },
+            Value::Hash(hash) => hash.get(key).or_else(|| hash.get(&Value::from(interpolated(key)))).cloned().unwrap_or(Value::Undef),
+            other => match call.block {
+                Some(_) => return call.yields(vec![Value::from("UNEXPECTED_VALUE_TYPE")]),
+                None => return Err(Flow::raw(format!("The given data does not contain a Collection, got '{}'", crate::eval::kind(other)))),
+            },
+        };
+    }
+    match at {
+        Value::Undef => match call.block {
+            Some(_) => call.yields(vec![default.clone()]),
+            None => Ok(default.clone()),
+        },
+        found => Ok(found),
+    }
+}
+
+fn get(call: &Call<'_>) -> Evaluated {
+    walk(call, call.arg(0).clone(), &segments(call.text(1)), call.arg(2))
+}
+
+fn getvar(call: &Call<'_>) -> Evaluated {
+    let text = call.text(0);
+    let (name, rest) = text.split_once('.').unwrap_or((text, ""));
+    let good = !name.is_empty() && name.trim_start_matches("::").split("::").all(|part| part.starts_with(|c: char| c.is_ascii_lowercase() || c == '_') && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'));
+    if !good {
+        return Err(Flow::raw("The given string does not start with a valid variable name"));
+    }
+    let start = call.evaluator.find_variable(name, call.scope).unwrap_or(Value::Undef);
+    walk(call, start, &segments(rest), call.arg(1))
+}
+
+fn extreme(call: &Call<'_>, wanted: Ordering) -> Evaluated {
+    let name = if wanted == Ordering::Greater { "max" } else { "min" };
+    let args: Rc<Vec<Value>> = match call.args {
+        [Value::Array(items)] => Rc::clone(items),
+        args => Rc::new(args.to_vec()),
+    };
+    let Some(first) = args.first() else {
+        return Err(Flow::raw(format!("{name}(): Wrong number of arguments need at least one")));
+    };
+    let numeric = |value: &Value| matches!(value, Value::Int(_) | Value::Float(_));
+    let texts = args.iter().all(|value| value.as_str().is_some());
+    if !args.iter().all(numeric) && !(texts && args.iter().all(|value| value.as_str().and_then(number_from).is_none())) && call.block.is_none() {
+        let place = Some(call.span);
+        if texts {
+            call.evaluator.warn(&format!("The {name} function's auto conversion of String to Numeric is deprecated - change to convert input before calling, or use lambda"), place);
+        } else {
+            call.evaluator.warn(&format!("The {name} function's auto conversion of Any to String is deprecated - change to convert input before calling, or use lambda"), place);
+        }
+    }
+    let mut best = first.clone();
+    for item in &args[1..] {
+        let found = if call.block.is_some() {
+            match call.yields(vec![item.clone(), best.clone()])? {
+                Value::Int(number) => number.cmp(&0),
+                _ => Ordering::Equal,
+            }
+        } else {
+            legacy_order(item, &best)
+        };
+        if found == wanted {
+            best = item.clone();
+        }
+    }
+    Ok(best)
+}
+
+/// Numbers and what reads as numbers by value, the rest as text.
+fn legacy_order(a: &Value, b: &Value) -> Ordering {
+    let number = |value: &Value| match value {
+        Value::String(text) => number_from(text),
+        Value::Int(_) | Value::Float(_) => Some(value.clone()),
+        _ => None,
+    };
+    if let (Some(a), Some(b)) = (number(a), number(b)) {
+        return order(&a, &b).unwrap_or(Ordering::Equal);
+    }
+    match (a, b) {
+        (Value::Timespan(_) | Value::Timestamp(_) | Value::SemVer(_), _) => order(a, b).unwrap_or(Ordering::Equal),
+        _ => interpolated(a).cmp(&interpolated(b)),
+    }
+}
+
+fn compare(call: &Call<'_>) -> Evaluated {
+    let (a, b) = (call.arg(0), call.arg(1));
+    let found = match (a, b) {
+        (Value::String(a), Value::String(b)) => {
+            if matches!(call.args.get(2), Some(Value::Bool(false))) { a.cmp(b) } else { a.to_lowercase().cmp(&b.to_lowercase()) }
+        }
+        (Value::Int(_) | Value::Float(_) | Value::SemVer(_) | Value::Timespan(_) | Value::Timestamp(_), _) => match order(a, b) {
+            Ok(found) => found,
+            Err(_) => return Err(different(a, b)),
+        },
+        (Value::String(_), _) => return Err(different(a, b)),
+        _ => return Err(Flow::raw(format!("compare(): Non comparable type. Only values of the types Numeric, String, Semver, Timestamp and Timestamp can be compared. Got {} and {}", crate::eval::kind(a), crate::eval::kind(b)))),
+    };
+    Ok(Value::Int(found as i64))
+}
+
+fn different(a: &Value, b: &Value) -> Flow {
+    Flow::raw(format!(
+        "'compare' compare(): Can only compare values of the same type (or for Timestamp/Timespan also against Numeric). Got {} and {}",
+        crate::eval::kind(a),
+        crate::eval::kind(b)
+    ))
+}

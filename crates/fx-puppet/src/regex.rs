@@ -1,0 +1,156 @@
+//! Regular expressions in Ruby's dialect on a bounded engine.
+//!
+//! `^` and `$` always mean line ends, `\Z` allows a last newline, `\h` is a hex digit. An
+//! expression that backtracks without end is an error, not a hang.
+
+use std::cell::OnceCell;
+
+/// A compiled expression; compiled on first use.
+#[derive(Debug)]
+pub struct Regex {
+    source: Box<str>,
+    compiled: OnceCell<Result<fancy_regex::Regex, String>>,
+}
+
+/// Captured texts, the whole match first; groups that took no part are `None`.
+pub type Captures = Vec<Option<String>>;
+
+impl Regex {
+    /// An expression as written between slashes.
+    pub fn new(source: &str) -> Regex {
+        Regex { source: source.into(), compiled: OnceCell::new() }
+    }
+
+    /// As written.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    fn compiled(&self) -> Result<&fancy_regex::Regex, String> {
+        let compiled = self.compiled.get_or_init(|| {
+            let pattern = translate(&self.source);
+            fancy_regex::RegexBuilder::new(&pattern).build().map_err(|error| error.to_string())
+        });
+        compiled.as_ref().map_err(Clone::clone)
+    }
+
+    /// What is wrong with the expression, if anything.
+    pub fn check(&self) -> Result<(), String> {
+        self.compiled().map(|_| ())
+    }
+
+    /// Whether it matches somewhere.
+    pub fn is_match(&self, text: &str) -> Result<bool, String> {
+        self.compiled()?.is_match(text).map_err(|error| error.to_string())
+    }
+
+    /// The groups of the first match.
+    pub fn captures(&self, text: &str) -> Result<Option<Captures>, String> {
+        let found = self.compiled()?.captures(text).map_err(|error| error.to_string())?;
+        Ok(found.map(|found| {
+            found.iter().map(|group| group.map(|group| group.as_str().to_owned())).collect()
+        }))
+    }
+
+    /// The engine's own form, for replacing and splitting.
+    pub fn engine(&self) -> Result<&fancy_regex::Regex, String> {
+        self.compiled()
+    }
+}
+
+impl PartialEq for Regex {
+    fn eq(&self, other: &Regex) -> bool {
+        self.source == other.source
+    }
+}
+
+/// Ruby's surface onto the engine's: line anchors, and what `m` means.
+fn translate(source: &str) -> String {
+    let mut out = String::from("(?m)");
+    let mut chars = source.chars().peekable();
+    let mut in_class = false;
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => match chars.next() {
+                Some('h') => out.push_str(if in_class { "0-9a-fA-F" } else { "[0-9a-fA-F]" }),
+                Some('Z') => out.push_str(r"(?=\n?\z)"),
+                Some('e') => out.push_str(r"\x1b"),
+                Some('/') => out.push('/'),
+                Some(other) => {
+                    out.push('\\');
+                    out.push(other);
+                }
+                None => out.push_str(r"\\"),
+            },
+            '[' if in_class && chars.peek() != Some(&':') => out.push_str(r"\["),
+            '[' => {
+                in_class = true;
+                out.push('[');
+                for literal in ['^', ']'] {
+                    if chars.peek() == Some(&literal) {
+                        chars.next();
+                        if literal == ']' {
+                            out.push('\\');
+                        }
+                        out.push(literal);
+                    }
+                }
+            }
+            ']' => {
+                in_class = false;
+                out.push(']');
+            }
+            '(' if !in_class && chars.peek() == Some(&'?') => {
+                out.push('(');
+                out.push_str(&flags(&mut chars));
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Inline flags such as `(?mi-x:`: Ruby's `m` lets the dot match line ends.
+fn flags(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> String {
+    let mut out = String::new();
+    out.extend(chars.next());
+    while let Some(c) = chars.peek().copied() {
+        match c {
+            'm' => out.push('s'),
+            'i' | 'x' => out.push(c),
+            '-' => {
+                // `-m` alone would leave nothing to turn off.
+                out.push('-');
+            }
+            _ => break,
+        }
+        chars.next();
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rubys_meaning_is_kept() {
+        let table = [
+            ("a$", "a\nb", true),
+            (r"\Aa\Z", "a\nb", false),
+            (r"\Aa\Z", "a\n", true),
+            ("(?i:abc)", "ABC", true),
+            ("abc", "ABC", false),
+            ("a.b", "a\nb", false),
+            ("(?m:a.b)", "a\nb", true),
+            ("(?m-ix:a.b)", "a\nb", true),
+            (r"^\h+$", "DEADbeef", true),
+            (r"[\w]+(?=x)", "abx", true),
+            (r"[[:alpha:]]+", "1a", true),
+        ];
+        for (pattern, text, expected) in table {
+            assert_eq!(Regex::new(pattern).is_match(text), Ok(expected), "/{pattern}/ on {text:?}");
+        }
+        assert!(Regex::new("[").check().is_err());
+    }
+}
