@@ -117,6 +117,11 @@ impl Context<'_> {
     fn discover_paths(&mut self) {
         let paths = Rc::clone(&self.config.paths);
         let inputs = paths.inputs.clone();
+        let entry = if paths.entry.starts_with('/') {
+            paths.entry.clone()
+        } else {
+            crate::text::compress_path(&format!("{}/{}", self.config.launch_dir, paths.entry))
+        };
         for (name, value) in [
             ("workdir", paths.workdir.clone()),
             ("inputdir", inputs.clone()),
@@ -131,8 +136,8 @@ impl Context<'_> {
             ("default_policy_path", format!("{inputs}/promises.cf")),
             ("failsafe_policy_path", format!("{inputs}/failsafe.cf")),
             ("update_policy_path", format!("{inputs}/update.cf")),
-            ("policy_entry_filename", paths.entry.clone()),
-            ("policy_entry_dirname", paths.entry_dir.clone()),
+            ("policy_entry_filename", entry.clone()),
+            ("policy_entry_dirname", entry.rfind('/').map_or("/", |at| &entry[..at.max(1)]).to_owned()),
             ("policy_entry_basename", paths.entry.rsplit('/').next().unwrap_or_default().to_owned()),
             ("cf_version", "3.21.0".to_owned()),
             ("cf_version_major", "3".to_owned()),

@@ -121,6 +121,21 @@ pub(crate) fn real_from(text: &str) -> Option<f64> {
     Some(number * factor)
 }
 
+/// Takes `.`, `..` and doubled slashes out of an absolute path.
+pub(crate) fn compress_path(file: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in file.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    format!("/{}", parts.join("/"))
+}
+
 /// Truth words: `true yes on` and `false no off`.
 pub(crate) fn bool_from(text: &str) -> Option<bool> {
     match text {

@@ -182,6 +182,32 @@ fn distance(a: &str, b: &str) -> usize {
     row[b.len()]
 }
 
+/// Attributes of earlier versions: read, warned about when asked, and without effect.
+pub(crate) fn is_removed(name: &str) -> bool {
+    matches!(
+        name,
+        "host_licenses_paid"
+            | "auditing"
+            | "binarypaddingchar"
+            | "exclamation"
+            | "syslog"
+            | "track_value"
+            | "keycacheTTL"
+            | "export_zenoss"
+            | "value_kept"
+            | "value_repaired"
+            | "value_notkept"
+            | "classes_include"
+            | "classes_exclude"
+            | "variables_include"
+            | "variables_exclude"
+            | "promise_notkept_log_include"
+            | "promise_notkept_log_exclude"
+            | "promise_repaired_log_include"
+            | "promise_repaired_log_exclude"
+    )
+}
+
 /// Bundle types that parse.
 pub(crate) fn is_bundle_type(name: &str) -> bool {
     matches!(

@@ -16,6 +16,8 @@ mod resource;
 mod sink;
 mod step;
 mod trace;
+#[cfg(test)]
+mod tests;
 
 use fx_host::Host;
 

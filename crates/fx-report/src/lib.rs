@@ -9,6 +9,7 @@ pub mod console;
 mod diff;
 mod json;
 mod status;
+pub mod timeline;
 
 pub use diff::unified;
 pub use json::{JsonLines, SCHEMA};

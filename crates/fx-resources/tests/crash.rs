@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use fx_engine::{Cancel, Ledger, Request, Resource, Run, step};
 use fx_host::{Files, Lock, Locked, OsHost};
-use fx_resources::file::{Content, Desired, File};
+use fx_resources::file::{Content, Desired, Ensure, File};
 use fx_resources::mode::Mode;
 
 const ROLE: &str = "FX_CRASH_VICTIM";
@@ -30,7 +30,9 @@ fn content(number: usize, version: &str) -> String {
     format!("{body}end {version} {number}\n")
 }
 
+/// Every fifth file lies in a directory of its own, which the victim makes.
 fn path(dir: &Path, number: usize) -> PathBuf {
+    let dir = if number % 5 == 3 { dir.join(format!("d{number:03}")) } else { dir.to_owned() };
     dir.join(format!("f{number:03}"))
 }
 
@@ -61,7 +63,11 @@ fn victim() {
             }
         }
     }
-    let report = converge(run, &dir, version, count);
+    let mut report = converge(run, &dir, version, count);
+    let gone = Desired { path: dir.join("gone"), ensure: Ensure::Absent, ..Desired::default() };
+    let mut gone = File::new(gone);
+    let stepped = step(run, Request::new(gone.id(), "remove"), &mut gone);
+    report.push(format!("REMOVED {}", stepped.outcome.word()));
     let committed = host.commit();
     for line in report {
         say(&line);
@@ -77,6 +83,7 @@ fn converge(run: Run<'_>, dir: &Path, version: &str, count: usize) -> Vec<String
             path: path(dir, number),
             content: Some(Content::bytes(content(number, version))),
             mode: Some(Mode::Exact(0o640)),
+            parents: Some(0o755),
             ..Desired::default()
         };
         let mut file = File::new(desired);
@@ -176,10 +183,10 @@ fn on_a_full_disk_what_fits_is_done_and_what_does_not_is_named() {
     assert!(done > 5 && failed.len() > 5 && done + failed.len() == 60, "{text}");
     for line in failed {
         let number: usize = line.split(' ').next().unwrap().parse().unwrap();
-        assert!(
-            line.contains(&format!("cannot write '/mnt/f{number:03}': No space left on device")),
-            "{line}"
-        );
+        let place = path(Path::new("/mnt"), number);
+        let said = line.contains(&place.display().to_string())
+            || line.contains(&place.parent().unwrap().display().to_string());
+        assert!(said && line.contains("No space left on device"), "{line}");
     }
 }
 
@@ -216,9 +223,9 @@ fn lines<'a>(output: &'a Output, head: &str) -> Vec<&'a str> {
 #[test]
 fn every_fault_is_survived_and_reported() {
     const FILES: usize = 8;
-    const CALLS: [&str; 10] = [
+    const CALLS: [&str; 12] = [
         "openat", "openat2", "write", "syncfs", "renameat", "linkat", "fchmod", "fchown", "fstat",
-        "unlinkat",
+        "unlinkat", "mkdirat", "statx",
     ];
     const ERRORS: [&str; 7] = ["EIO", "ENOSPC", "EACCES", "EROFS", "EINTR", "EMFILE", "ENOMEM"];
     if !strace_works() {
@@ -232,10 +239,15 @@ fn every_fault_is_survived_and_reported() {
             for number in 0..FILES {
                 // Half of the files are there before, half are new.
                 let _ = fs::remove_file(path(dir.path(), number));
+                if number % 5 == 3 {
+                    let _ = fs::remove_dir(path(dir.path(), number).parent().unwrap());
+                    continue;
+                }
                 if number % 2 == 0 {
                     fs::write(path(dir.path(), number), content(number, "old")).unwrap();
                 }
             }
+            fs::write(dir.path().join("gone"), "x").unwrap();
             let log = dir.path().join("strace.log");
             let error = ERRORS[(nth + runs) % ERRORS.len()];
             let victim = victim_command(dir.path(), "new", FILES);
@@ -273,6 +285,9 @@ fn judge(dir: &Path, count: usize, output: &Output, context: &str) {
     assert!(!started || !errors.contains("panicked"), "{context}: {errors}");
     let versions: Vec<_> = (0..count).map(|number| version_of(dir, number)).collect();
     let committed = lines(output, "COMMIT ");
+    if lines(output, "REMOVED ") == ["repaired"] {
+        assert!(!dir.join("gone").exists(), "{context}: a removal that was reported was made");
+    }
     for report in lines(output, "REPORT ") {
         let mut words = report.splitn(3, ' ');
         let (number, outcome, message) = (
@@ -289,8 +304,8 @@ fn judge(dir: &Path, count: usize, output: &Output, context: &str) {
         }
         if outcome != "repaired" && outcome != "kept" {
             assert!(
-                message.contains(&format!("f{number:03}")),
-                "{context}: the message names the file: {message}"
+                message.contains(&dir.display().to_string()),
+                "{context}: the message names the item or what it lies in: {message}"
             );
         }
     }

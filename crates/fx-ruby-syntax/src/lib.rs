@@ -1,1 +1,13 @@
-//! fx-ruby-syntax.
+//! Ruby text to an owned tree: prism parses, this crate lowers. Knows no values, no machine.
+//!
+//! Locals become slots, captured locals become environment slots, and call sites carry
+//! room for the inline caches that the runtime fills. The tree is leaked on purpose: one
+//! run keeps its code until it ends, and plain references make frames and caches cheap.
+
+pub mod ast;
+mod intern;
+mod locals;
+mod lower;
+
+pub use intern::{Interner, Sym};
+pub use lower::{ParseError, Parsed, Request, parse};

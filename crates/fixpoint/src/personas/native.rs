@@ -29,6 +29,8 @@ enum Verb {
     Plan(run::PlanArgs),
     /// Run in a throw-away copy of the machine, twice, and show what happened
     Try(attempt::Args),
+    /// Show the order of an evaluation, and the reason of each step
+    Explain(run::ExplainArgs),
     /// Parse and check policy without acting on it
     Check(run::CheckArgs),
     /// Show what the machine is
@@ -59,6 +61,7 @@ pub(crate) fn main(invocation: &Invocation) -> u8 {
         Verb::Run(args) => run::run(&args),
         Verb::Plan(args) => run::plan(&args),
         Verb::Try(args) => attempt::run(&args),
+        Verb::Explain(args) => run::explain(&args),
         Verb::Check(args) => run::check(&args),
         Verb::Facts(args) => facts::run(&args),
         Verb::History(args) => history::run(&args),

@@ -146,12 +146,30 @@ impl Context<'_> {
         self.stack.pop();
     }
 
+    fn promise_banner(&self, expanded: &Expanded) {
+        if !self.logs(fx_engine::Level::Verbose) {
+            return;
+        }
+        let promise = &expanded.promise;
+        let handle = self.promise_frame().map(|frame| Rc::clone(&frame.handle)).unwrap_or_default();
+        self.verbose("P: .........................................................");
+        self.verbose(&format!("P: BEGIN promise '{handle}' of type \"{}\" (pass {})", promise.kind, self.pass));
+        self.verbose(&format!("P:    Promiser/affected object: '{}'", expanded.promiser));
+        self.verbose(&format!("P:    Part of bundle: {}", promise.bundle.name));
+        self.verbose(&format!("P:    Base context class: {}", promise.guard));
+        if let Some(comment) = &expanded.comment {
+            self.verbose("P:\n");
+            self.verbose(&format!("P:    Comment:  {comment}"));
+        }
+    }
+
     /// Opens a step in the ledger around an act, and closes it with the outcome.
     pub(crate) fn in_step(
         &mut self,
         expanded: &Rc<Expanded>,
         act: impl FnOnce(&mut Context<'_>, &Rc<Expanded>) -> Outcome,
     ) -> Outcome {
+        self.promise_banner(expanded);
         let promise = &expanded.promise;
         let id = ResourceId::new(promise.kind.to_string(), Rc::clone(&expanded.promiser));
         let mut request = Request::new(id, "keep");

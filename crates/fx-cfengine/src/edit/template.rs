@@ -21,13 +21,14 @@ pub(crate) fn to_bundle(ctx: &Context<'_>, template: &str, file: &str) -> Result
         span: None,
     });
     let mut promises: Vec<Rc<Promise>> = Vec::new();
-    let mut add = |text: &str, guard: &str, line: u32| {
+    // Guards are looked at here, where the caller's own classes are seen.
+    let mut add = |text: &str, line: u32| {
         promises.push(Rc::new(Promise {
             bundle: Rc::clone(&head),
             kind: "insert_lines".into(),
             promiser: text.into(),
             promisee: Rval::None,
-            guard: guard.into(),
+            guard: "any".into(),
             attributes: vec![Attribute {
                 name: "insert_type".into(),
                 value: Rval::scalar("preserve_all_lines"),
@@ -50,7 +51,7 @@ pub(crate) fn to_bundle(ctx: &Context<'_>, template: &str, file: &str) -> Result
                 if outer.is_some() {
                     block.push(line);
                 } else {
-                    add(line, guard.trim_end_matches("::"), number);
+                    add(line, number);
                 }
             }
             continue;
@@ -72,7 +73,7 @@ pub(crate) fn to_bundle(ctx: &Context<'_>, template: &str, file: &str) -> Result
             "END" => {
                 if let Some(saved) = outer.take() {
                     if !block.is_empty() {
-                        add(&block.join("\n"), guard.trim_end_matches("::"), number);
+                        add(&block.join("\n"), number);
                     }
                     guard = saved;
                 }

@@ -180,29 +180,42 @@ impl Context<'_> {
     pub(crate) fn check_aborts(&mut self, set: &str) {
         if !self.control.abort_classes.is_empty() && self.stop.is_none() {
             let classes = self.control.abort_classes.clone();
-            for class in classes {
-                if self.abort_matches(&class) {
-                    log!(self, Notice, "cf-agent aborted on defined class '{class}'");
-                    self.exit(6);
-                    return;
-                }
+            if let Some(class) = classes.iter().find_map(|class| self.abort_matches(class, set)) {
+                log!(self, Notice, "cf-agent aborted on defined class '{class}'");
+                self.exit(6);
+                return;
             }
         }
         if !self.control.abort_bundle_classes.is_empty() && !self.bundle_aborted {
             let classes = self.control.abort_bundle_classes.clone();
-            for class in classes {
-                if self.abort_matches(&class) {
-                    log!(self, Error, "Setting abort for '{class}' when setting '{set}'");
-                    self.bundle_aborted = true;
-                    return;
-                }
+            if let Some(class) = classes.iter().find_map(|class| self.abort_matches(class, set)) {
+                log!(self, Error, "Setting abort for '{class}' when setting '{set}'");
+                self.bundle_aborted = true;
             }
         }
     }
 
-    fn abort_matches(&self, class: &str) -> bool {
+    /// The same for all classes that are already defined.
+    pub(crate) fn check_aborts_of_all(&mut self) {
+        if self.control.abort_classes.is_empty() {
+            return;
+        }
+        let names: Vec<Str> = self.hard.keys().chain(self.soft.keys()).cloned().collect();
+        for name in names {
+            self.check_aborts(&name);
+            if self.stopped() {
+                return;
+            }
+        }
+    }
+
+    // An entry is an expression, or a pattern for the name of a class.
+    fn abort_matches(&self, class: &str, set: &str) -> Option<Str> {
         let plain = class.bytes().all(|b| b.is_ascii_alphanumeric() || b"_:.|&!()".contains(&b));
-        plain && expr::parse(class).is_some() && self.defined(class)
+        if plain && expr::parse(class).is_some() && self.defined(class) {
+            return Some(class.into());
+        }
+        crate::regex::full(class, set).then(|| set.into())
     }
 
     /// Undefines a soft class, wherever it is.

@@ -68,6 +68,7 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
                 }
             }
         }
+        "diskfree" if ctx.host().stat(&path(file)).is_err() => text("0"),
         "diskfree" => text((ctx.host().space(&path(file), std::time::Duration::from_secs(10)).ok()?.available / 1024).to_string()),
         "isnewerthan" | "accessedbefore" | "changedbefore" => compare(ctx, name, file, arg(args, 1)),
         _ => None,
@@ -143,7 +144,7 @@ fn stat(ctx: &Context<'_>, file: &str, field: &str) -> FnResult {
         "gid" => meta.gid.to_string(),
         "uid" => meta.uid.to_string(),
         "ino" => meta.ino.to_string(),
-        "nlink" => meta.nlink.to_string(),
+        "nlink" => meta.nlink.max(1).to_string(),
         "ctime" => meta.ctime.secs.to_string(),
         "mtime" => meta.mtime.secs.to_string(),
         "atime" => meta.atime.secs.to_string(),

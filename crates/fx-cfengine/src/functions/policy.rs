@@ -66,6 +66,8 @@ fn bundles(ctx: &Context<'_>, args: &[Rval]) -> Vec<Str> {
             out.push(full);
         }
     }
+    // The original prepends, so the last definition comes first.
+    out.reverse();
     out
 }
 

@@ -69,7 +69,13 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
                 Some(value) => ctx.data_arg(value, false)?,
                 None => super::default_template_data(ctx, None),
             };
-            text(mustache::render(first, &data)?)
+            match mustache::render(first, &data) {
+                Some(rendered) => text(rendered),
+                None => {
+                    ctx.error(&format!("Broken Mustache template, could not render '{first:>20}'..."));
+                    None
+                }
+            }
         }
         "eval" => eval(ctx, args),
         "irange" => {
@@ -380,7 +386,7 @@ fn substitute(replacement: &str, found: &regex::Captures) -> String {
 }
 
 fn extract(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
-    let found = regex::full_captures(arg(args, 0), arg(args, 1));
+    let found = regex::captures(arg(args, 0), arg(args, 1));
     if name == "data_regextract" {
         let found = found?;
         let object: Object = found.groups.iter().map(|(key, value)| (Rc::clone(key), Json::Str(Rc::clone(value)))).collect();

@@ -69,6 +69,16 @@ fn check_promise(policy: &Policy, promise: &Promise, built_in: bool, out: &mut V
                 format!("Promise type '{}' not supported by '{}' bundle type", promise.kind, promise.bundle.kind),
             ));
         }
+        if promise.attribute("ifvarclass").is_some_and(|attribute| attribute.line > 0) {
+            out.push(problem_at(
+                promise,
+                promise.line,
+                format!(
+                    "Common attribute 'ifvarclass' not supported for custom promises, use 'if' instead ({} promises)",
+                    promise.kind
+                ),
+            ));
+        }
         return;
     }
     let numerical = !promise.promiser.is_empty() && promise.promiser.bytes().all(|byte| byte.is_ascii_digit());
@@ -201,17 +211,6 @@ pub(crate) fn runnable(policy: &Policy, require_comments: bool) -> Vec<Problem> 
             }
         }
     }
-    for bundle in &policy.bundles {
-        for section in bundle.sections.iter().filter(|section| !section.built_in) {
-            if policy.promise_block(&section.kind).is_none() {
-                out.push(Problem {
-                    file: Rc::clone(&bundle.head.file),
-                    line: section.promises.first().map_or(bundle.head.line, |promise| promise.line),
-                    text: format!("Undefined promise type '{}'", section.kind),
-                });
-            }
-        }
-    }
     duplicate_handles(policy, &mut out);
     out
 }
@@ -224,14 +223,15 @@ pub(crate) fn recheck(ctx: &mut crate::eval::Context<'_>) {
     let policy = Rc::clone(&ctx.policy);
     for bundle in &policy.bundles {
         ctx.push_bundle(bundle, &[], false);
-        for section in &bundle.sections {
-            if !matches!(&*section.kind, "vars" | "meta") {
-                continue;
-            }
+        for section in bundle.sections.iter().filter(|section| section.built_in) {
+            let vars = matches!(&*section.kind, "vars" | "meta");
             ctx.stack.push(Frame::Section);
             for promise in &section.promises {
                 ctx.expand_promise(promise, &mut |ctx, expanded| {
-                    crate::agent::promise::vars::keep(ctx, expanded);
+                    check_expanded(ctx, expanded);
+                    if vars {
+                        crate::agent::promise::vars::keep(ctx, expanded);
+                    }
                     Outcome::Kept
                 });
                 if ctx.stopped() {
@@ -241,5 +241,40 @@ pub(crate) fn recheck(ctx: &mut crate::eval::Context<'_>) {
             ctx.stack.pop();
         }
         ctx.stack.pop();
+    }
+}
+
+// An attribute of an expanded promise, its own or from one of its bodies, must still fit.
+fn check_expanded(ctx: &mut crate::eval::Context<'_>, expanded: &crate::eval::promise::Expanded) {
+    let promise = &expanded.promise;
+    let Some(own) = vocabulary::promise_type(&promise.bundle.kind, &promise.kind) else { return };
+    for (name, value) in &expanded.attributes {
+        let known = match vocabulary::promise_attribute(own, name) {
+            Some(known) => Some(known),
+            None => own
+                .iter()
+                .filter(|attribute| attribute.kind == vocabulary::Type::Body)
+                .filter_map(|attribute| vocabulary::body_type(attribute.name))
+                .chain(["classes", "action"].iter().filter_map(|body| vocabulary::body_type(body)))
+                .find_map(|attributes| attributes.iter().find(|attribute| attribute.name == &**name)),
+        };
+        let Some(known) = known else { continue };
+        if matches!(known.kind, vocabulary::Type::Body | vocabulary::Type::Bundle | vocabulary::Type::Data)
+            || matches!(value, Rval::Call(_) | Rval::Data(_) | Rval::None)
+        {
+            continue;
+        }
+        if let Err(mismatch) = vocabulary::check_value(name, value, known.kind, known.range, false)
+            && mismatch != vocabulary::Mismatch::Unexpanded
+        {
+            ctx.error(&format!(
+                "{}:0:0: In attribute '{name}', {}. Given attribute value '{}'",
+                promise.bundle.file,
+                mismatch.text(),
+                value.show()
+            ));
+            ctx.fatal("Cannot continue");
+            return;
+        }
     }
 }

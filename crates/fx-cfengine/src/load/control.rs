@@ -147,7 +147,7 @@ impl Context<'_> {
             self.config.level = self.config.level.max(fx_engine::Level::Verbose);
         }
         self.level.set(self.config.level);
-        self.check_aborts("abortclasses");
+        self.check_aborts_of_all();
     }
 }
 

@@ -281,6 +281,13 @@ impl Lowering<'_> {
             let (value, bare) = lower_rval(&attribute.value);
             if let Some(known) = known {
                 match known.iter().find(|known| known.name == &*attr_name) {
+                    None if vocabulary::is_removed(&attr_name) => {
+                        self.warn(
+                            attribute.name.span,
+                            format!("Removed constraint '{attr_name}' in promise type '{kind}'"),
+                        );
+                        continue;
+                    }
                     None => {
                         self.error(
                             attribute.name.span,

@@ -389,7 +389,11 @@ impl Files for OsHost {
     }
 
     fn commit(&self) -> Result<()> {
-        self.settle()?;
+        let settled = self.settle();
+        if let Some((path, error)) = self.stage.borrow_mut().take_lost() {
+            return Err(HostError::io("put in place", path, error));
+        }
+        settled?;
         self.stage.borrow_mut().sync().map_err(|error| HostError::io("sync", "/", error))
     }
 }

@@ -34,6 +34,8 @@ struct Staged {
 pub(super) struct Stage {
     waiting: Vec<Staged>,
     bytes: u64,
+    /// Files that could not get their names.
+    lost: Vec<(PathBuf, io::ErrorKind)>,
     /// One open directory per file system that was changed, for the final sync.
     touched: Vec<(u64, OwnedFd)>,
 }
@@ -110,29 +112,36 @@ impl Stage {
         Ok(())
     }
 
-    /// Syncs contents, then gives every waiting file its name. On error the rest is still
-    /// put in place and the first trouble is returned with its path.
+    /// Syncs contents, then gives every waiting file its name. If contents cannot be
+    /// synced, all of them wait on: without it a name could point to what is not there. A
+    /// file that cannot get its name is lost, and remembered for [`Stage::take_lost`]; the
+    /// rest is put in place. The first trouble is returned with its path.
     pub(super) fn settle(&mut self) -> Result<(), (PathBuf, io::Error)> {
-        let group = std::mem::take(&mut self.waiting);
-        self.bytes = 0;
-        let mut first_error = None;
         let mut synced: Vec<u64> = Vec::new();
-        for staged in &group {
+        for staged in &self.waiting {
             if synced.contains(&staged.key.0) {
                 continue;
             }
             synced.push(staged.key.0);
-            if let Err(errno) = retry_on_intr(|| rustix::fs::syncfs(staged.temp.fd.as_fd())) {
-                // Without this sync a name could point to content that is not there.
-                return Err((staged.path.clone(), errno.into()));
-            }
+            retry_on_intr(|| rustix::fs::syncfs(staged.temp.fd.as_fd()))
+                .map_err(|errno| (staged.path.clone(), errno.into()))?;
         }
-        for mut staged in group {
+        self.bytes = 0;
+        let mut first_error = None;
+        for mut staged in std::mem::take(&mut self.waiting) {
             if let Err(error) = staged.temp.publish(&staged.key.2) {
+                self.lost.push((staged.path.clone(), error.kind()));
                 first_error.get_or_insert((staged.path, error));
             }
         }
         first_error.map_or(Ok(()), Err)
+    }
+
+    /// A file whose writing was reported as done and then could not get its name. A run
+    /// that meets one must not report success, whoever heard of it first.
+    pub(super) fn take_lost(&mut self) -> Option<(PathBuf, io::Error)> {
+        let lost = std::mem::take(&mut self.lost);
+        lost.into_iter().next().map(|(path, kind)| (path, kind.into()))
     }
 
     /// Makes all changes so far survive a power loss.

@@ -1,9 +1,14 @@
-//! `fixpoint run`, `plan` and `check`: a policy of any language we know, in our own style.
+//! `fixpoint run`, `plan`, `explain` and `check`: a policy of any language we know, in our own style.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
+use fx_engine::{Cancel, Ledger, Run, Sink};
 use fx_host::{OsHost, Sandbox, SandboxOptions, Spec, Stream};
+
+use fx_report::timeline::{self, Moment, Timeline};
+use fx_source::SourceMap;
 
 use super::failed;
 use crate::session::{Kind, OutputArgs, Session};
@@ -40,6 +45,39 @@ pub(crate) struct PlanArgs {
     inside: bool,
 }
 
+/// Shows the order of an evaluation: every step with its reason, in the order taken. The
+/// policy is rehearsed as `plan` does it; nothing is changed.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  fixpoint explain site.cf
+  fixpoint explain --why motd site.cf          one item: why then, or why not
+  fixpoint explain --format html site.cf > order.html")]
+pub(crate) struct ExplainArgs {
+    #[command(flatten)]
+    policy: PolicyArgs,
+    /// Tell only of items whose name contains this
+    #[arg(long)]
+    why: Option<String>,
+    /// Form of the output
+    #[arg(long, value_enum, default_value_t)]
+    format: ExplainFormat,
+    /// Already inside the copy of the machine
+    #[arg(long, hide = true)]
+    inside: bool,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+enum ExplainFormat {
+    /// For people
+    #[default]
+    Text,
+    /// JSON
+    Json,
+    /// One page that needs no network
+    Html,
+}
+
 /// Parses and checks policy without acting on it.
 #[derive(clap::Args)]
 #[command(after_help = "\
@@ -66,6 +104,17 @@ struct PolicyArgs {
     bundles: Option<Vec<String>>,
 }
 
+impl PolicyArgs {
+    fn request(&self, target: &Path) -> fx_cfengine::Request {
+        fx_cfengine::Request {
+            file: Some(absolute(target).display().to_string()),
+            define: self.define.clone(),
+            bundles: self.bundles.clone(),
+            ..fx_cfengine::Request::default()
+        }
+    }
+}
+
 pub(crate) fn run(args: &RunArgs) -> u8 {
     each(&args.policy, "run", Kind::Changing, &args.output, &|request| request.no_lock = true)
 }
@@ -77,7 +126,7 @@ pub(crate) fn check(args: &CheckArgs) -> u8 {
 pub(crate) fn plan(args: &PlanArgs) -> u8 {
     if !args.inside {
         match Sandbox::new(&SandboxOptions::default()) {
-            Ok(sandbox) => return plan_inside(&sandbox),
+            Ok(sandbox) => return inside(&sandbox, "plan"),
             Err(error) => terminal::complain(format_args!(
                 "functions that run commands are not called: {error}"
             )),
@@ -91,13 +140,60 @@ pub(crate) fn plan(args: &PlanArgs) -> u8 {
     })
 }
 
-/// Calls this same plan again in the copy of the machine and hands its lines on.
-fn plan_inside(sandbox: &Sandbox) -> u8 {
+pub(crate) fn explain(args: &ExplainArgs) -> u8 {
+    if !args.inside {
+        match Sandbox::new(&SandboxOptions::default()) {
+            Ok(sandbox) => return inside(&sandbox, "explain"),
+            Err(error) => terminal::complain(format_args!(
+                "functions that run commands are not called: {error}"
+            )),
+        }
+    }
+    let mut code = exit::OK;
+    for target in &args.policy.targets {
+        if let Some(reason) = refusal(target) {
+            code = code.max(failed(reason));
+            continue;
+        }
+        let (host, sources) = (OsHost::new(), Rc::new(SourceMap::new()));
+        let (ledger, cancel) = (Ledger::new(), Cancel::new());
+        let timeline = Rc::new(Timeline::new(Rc::clone(&sources)));
+        let sink: Rc<dyn Sink> = Rc::<Timeline>::clone(&timeline);
+        ledger.watch(sink);
+        let mut request = args.policy.request(target);
+        (request.dry_run, request.no_lock, request.trace, request.no_functions) =
+            (true, true, true, !args.inside);
+        fx_cfengine::run(Run { host: &host, ledger: &ledger, cancel: &cancel }, &sources, &request);
+        code = code.max(told(args, target, &timeline.moments()));
+    }
+    code
+}
+
+fn told(args: &ExplainArgs, target: &Path, moments: &[Moment]) -> u8 {
+    let name = target.display().to_string();
+    let text = match (&args.why, args.format) {
+        (Some(item), _) => match timeline::why(moments, item) {
+            Some(text) => text,
+            None => {
+                return failed(format_args!(
+                    "no item of '{name}' has '{item}' in its name; 'fixpoint explain {name}' lists them"
+                ));
+            }
+        },
+        (None, ExplainFormat::Text) => timeline::text(moments),
+        (None, ExplainFormat::Json) => format!("{:#}\n", timeline::timeline_json(&name, moments)),
+        (None, ExplainFormat::Html) => timeline::page(&name, moments),
+    };
+    terminal::print(&text)
+}
+
+/// Calls the same verb again in the copy of the machine and hands its lines on.
+fn inside(sandbox: &Sandbox, verb: &str) -> u8 {
     let Ok(program) = std::env::current_exe() else {
         return failed("cannot find the running program");
     };
-    let words = std::env::args_os().skip(1).skip_while(|word| word != "plan").skip(1);
-    let argv: Vec<OsString> = [program.into_os_string(), "plan".into(), "--inside".into()]
+    let words = std::env::args_os().skip(1).skip_while(|word| word != verb).skip(1);
+    let argv: Vec<OsString> = [program.into_os_string(), verb.into(), "--inside".into()]
         .into_iter()
         .chain(words)
         .collect();
@@ -138,14 +234,9 @@ fn each(
             Ok(session) => session,
             Err(refused) => return refused,
         };
-        let mut request = fx_cfengine::Request {
-            file: Some(absolute(target).display().to_string()),
-            define: policy.define.clone(),
-            bundles: policy.bundles.clone(),
-            ..fx_cfengine::Request::default()
-        };
+        let mut request = policy.request(target);
         set(&mut request);
-        let sources = std::rc::Rc::clone(session.sources());
+        let sources = Rc::clone(session.sources());
         let mut worst = fx_cfengine::run(session.run(), &sources, &request).code;
         let counts = session.counts();
         if counts.failed > 0 {

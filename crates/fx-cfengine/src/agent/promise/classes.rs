@@ -50,6 +50,9 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
         };
     let scope = if global { ClassScope::Namespace } else { ClassScope::Bundle };
     log!(ctx, Verbose, "C:     +  {} class: {name}", if global { "Global" } else { "Private" });
+    if let Some(comment) = &comment {
+        log!(ctx, Verbose, "Added class '{name}' with comment '{comment}'");
+    }
     ctx.put_class(&name, scope, tags.into(), comment);
     if minutes > 0 {
         log!(ctx, Verbose, "C:     +  Persistent class: '{name}' ({minutes} minutes)");

@@ -1,16 +1,31 @@
-//! processes: counted, signalled, stopped and restarted by what `ps` shows.
+//! processes: counted, signalled, stopped and restarted by what ps(1) shows.
 
 use std::rc::Rc;
+use std::time::Duration;
 
-use crate::eval::Context;
+use fx_engine::Level;
+use fx_host::Spec;
+use rustc_hash::FxHashSet;
+
+use crate::agent::action::Action;
+use crate::eval::classes::ClassScope;
 use crate::eval::promise::Expanded;
+use crate::eval::{Context, expr, log};
 use crate::outcome::Outcome;
+use crate::policy::Rval;
+use crate::regex;
+use crate::text::{Str, decode, int_from};
+
+use super::commands::{is_executable, spec_for};
+use super::module_protocol::command_arg0;
 
 /// One line of the process table.
 #[derive(Clone, Debug)]
 pub(crate) struct Process {
     pub(crate) pid: i64,
     pub(crate) line: String,
+    columns: Vec<String>,
+    started: i64,
 }
 
 /// The table, read once for each bundle.
@@ -25,16 +40,330 @@ impl State {
     }
 }
 
+const USER: usize = 0;
+const PID: usize = 1;
+const PPID: usize = 2;
+const PGID: usize = 3;
+const VSZ: usize = 6;
+const NI: usize = 7;
+const RSS: usize = 8;
+const NLWP: usize = 9;
+const ELAPSED: usize = 11;
+const TIME: usize = 12;
+const STAT: usize = 13;
+const TTY: usize = 14;
+const COMMAND: usize = 15;
+
 /// The process table.
 pub(crate) fn table(ctx: &mut Context<'_>) -> Rc<Vec<Process>> {
     if let Some(table) = &ctx.agent.processes.table {
         return Rc::clone(table);
     }
-    let table = Rc::new(Vec::new());
+    let columns = "user,pid,ppid,pgid,pcpu,pmem,vsz,ni,rss,nlwp,stime,etime,time,stat,tty,args";
+    let spec = Spec::argv(["ps", "-eo", columns]).timeout(Duration::from_mins(1));
+    let now = ctx.host().now().secs;
+    let text = match ctx.host().run(&spec) {
+        Ok(ended) => decode(&ended.stdout),
+        Err(error) => {
+            ctx.error(&format!("Unable to read the process table: {error}"));
+            String::new()
+        }
+    };
+    let table: Vec<Process> = text.lines().skip(1).filter_map(|line| parse(line, now)).collect();
+    let table = Rc::new(table);
     ctx.agent.processes.table = Some(Rc::clone(&table));
     table
 }
 
+fn parse(line: &str, now: i64) -> Option<Process> {
+    let mut columns = Vec::with_capacity(COMMAND + 1);
+    let mut rest = line.trim_start();
+    for _ in 0..COMMAND {
+        let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+        columns.push(rest[..end].to_owned());
+        rest = rest[end..].trim_start();
+    }
+    columns.push(rest.trim_end().to_owned());
+    let pid = columns[PID].parse().ok()?;
+    let started = now - clock_seconds(&columns[ELAPSED])?;
+    Some(Process { pid, line: line.to_owned(), columns, started })
+}
+
+// `[[days-]hours:]minutes:seconds`.
+fn clock_seconds(text: &str) -> Option<i64> {
+    let (days, clock) = match text.split_once('-') {
+        Some((days, clock)) => (days.parse::<i64>().ok()?, clock),
+        None => (0, text),
+    };
+    let mut seconds = 0;
+    for part in clock.split(':') {
+        seconds = seconds * 60 + part.parse::<i64>().ok()?;
+    }
+    Some(days * 86400 + seconds)
+}
+
+fn range(promise: &Expanded, name: &str) -> Option<(i64, i64)> {
+    let (low, high) = promise.scalar(name)?.split_once(',')?;
+    let high = if high.trim() == "inf" { 999_999_999 } else { int_from(high.trim())? };
+    Some((int_from(low.trim())?, if high == 999_999_999 { i64::MAX } else { high }))
+}
+
+fn selected(promise: &Expanded, process: &Process) -> bool {
+    if regex::find(&promise.promiser, &process.columns[COMMAND]).is_none() {
+        return false;
+    }
+    if !promise.has("process_select") {
+        return true;
+    }
+    let mut set: FxHashSet<&str> = FxHashSet::default();
+    if promise.list("process_owner").is_some_and(|owners| owners.iter().any(|owner| regex::full(owner, &process.columns[USER]))) {
+        set.insert("process_owner");
+    }
+    for (name, column) in [("pid", PID), ("ppid", PPID), ("pgid", PGID), ("vsize", VSZ), ("rsize", RSS), ("priority", NI), ("threads", NLWP)] {
+        if let (Some((low, high)), Ok(value)) = (range(promise, name), process.columns[column].parse::<i64>())
+            && value >= low
+            && value <= high
+        {
+            set.insert(name);
+        }
+    }
+    if let (Some((low, high)), Some(value)) = (range(promise, "ttime_range"), clock_seconds(&process.columns[TIME]))
+        && value >= low
+        && value <= high
+    {
+        set.insert("ttime");
+    }
+    if let Some((low, high)) = range(promise, "stime_range")
+        && process.started >= low
+        && process.started <= high
+    {
+        set.insert("stime");
+    }
+    for (name, column) in [("status", STAT), ("command", COMMAND), ("tty", TTY)] {
+        if promise.scalar(name).is_some_and(|pattern| regex::full(pattern, &process.columns[column])) {
+            set.insert(name);
+        }
+    }
+    match promise.scalar("process_result") {
+        None => true,
+        Some(result) => expr::parse(result).and_then(|parsed| parsed.eval(&|name| set.contains(name))).unwrap_or(false),
+    }
+}
+
+/// Keeps a processes promise.
 pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
-    super::unsupported(ctx, promise)
+    let restart = promise.scalar("restart_class").cloned();
+    let counts = range(promise, "match_range");
+    check(ctx, promise, restart.as_ref(), counts);
+    let operand = format!("proc-{}-{}", promise.promiser, restart.as_deref().unwrap_or("norestart"));
+    if !ctx.acquire(promise, &operand) {
+        return Outcome::Skipped;
+    }
+    let warn = ctx.action(promise) == Action::Warn;
+    let own = i64::from(ctx.host().pid());
+    let signals = promise.list("signals");
+    let mut found: Vec<Process> = Vec::new();
+    for process in table(ctx).iter().filter(|process| selected(promise, process)) {
+        if let Some(signals) = &signals {
+            let only_hup = signals.len() == 1 && &*signals[0] == "hup";
+            if (process.pid == 1 && !only_hup) || (process.pid > 1 && process.pid < 4) || process.pid == own {
+                continue;
+            }
+        }
+        if warn {
+            if counts == Some((0, 0)) {
+                ctx.warning(&format!("Process alert '{}'", process.line));
+                continue;
+            }
+            ctx.warning(&format!("Matched '{}'", process.line));
+        }
+        found.push(process.clone());
+    }
+    act(ctx, promise, &found, counts, restart)
+}
+
+fn check(ctx: &Context<'_>, promise: &Expanded, restart: Option<&Str>, counts: Option<(i64, i64)>) {
+    if restart.is_some() {
+        let kills = promise.list("signals").is_some_and(|signals| signals.iter().any(|signal| matches!(&**signal, "term" | "kill")));
+        if kills {
+            ctx.warning(&format!("Promise '{}' kills then restarts - never strictly converges", promise.promiser));
+        }
+        if counts == Some((0, 0)) {
+            ctx.error(&format!(
+                "Promise constraint conflicts - '{}' processes cannot have zero count if restarted",
+                promise.promiser
+            ));
+        }
+    }
+    if promise.has("process_select") && !promise.has("process_result") {
+        ctx.error("Process select constraint body promised no result (check body definition)");
+    }
+    if promise.has("process_count") {
+        if counts.is_none() {
+            ctx.error("process_count used without match_range, this promise will not define a class based on a count of matching promises.");
+        }
+        if !promise.has("in_range_define") && !promise.has("out_of_range_define") {
+            ctx.error("process_count body is insufficiently defined. process_count must specify at least one of in_range_define or out_of_range_define. ");
+        }
+    }
+}
+
+fn act(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    found: &[Process],
+    counts: Option<(i64, i64)>,
+    restart: Option<Str>,
+) -> Outcome {
+    let name = &promise.promiser;
+    let mut result = Outcome::Kept;
+    let matches = found.len() as i64;
+    if let Some((low, high)) = counts {
+        if matches < low || matches > high {
+            let text = format!("Process count for '{name}' was out of promised range ({matches} found)");
+            result = result.merge(ctx.settle(Level::Verbose, Outcome::Repaired, promise, &text));
+            define(ctx, promise, "out_of_range_define");
+        } else {
+            define(ctx, promise, "in_range_define");
+            return ctx.settle(Level::Verbose, Outcome::Kept, promise, &format!("Process promise for '{name}' is kept"));
+        }
+    }
+    let warn = ctx.action(promise) == Action::Warn;
+    if warn {
+        result = result.merge(Outcome::Warn);
+    }
+    let mut killed = false;
+    if !warn && matches > 0 {
+        if let Some(command) = promise.scalar("process_stop").cloned()
+            && !stop(ctx, promise, &command, &mut result)
+        {
+            return result;
+        }
+        killed = signal_all(ctx, promise, found);
+    }
+    let Some(class) = restart.filter(|_| killed || matches == 0) else {
+        ctx.settle(Level::Verbose, Outcome::Kept, promise, &format!("No restart promised for {name}"));
+        return result;
+    };
+    if warn {
+        let text = format!("Need to keep restart promise for '{name}', but only a warning is promised");
+        return result.merge(ctx.settle(Level::Warning, Outcome::Warn, promise, &text));
+    }
+    let status = if killed { Outcome::Repaired } else { Outcome::Kept };
+    ctx.settle(Level::Verbose, status, promise, &format!("C:     +  Global class: {class} "));
+    let tags: Rc<[Str]> = Rc::from(["source=promise".into()]);
+    ctx.put_class(&class, ClassScope::Namespace, tags, None);
+    result.merge(status)
+}
+
+fn define(ctx: &mut Context<'_>, promise: &Rc<Expanded>, list: &str) {
+    let Some(Rval::List(items)) = promise.get(list).cloned() else { return };
+    for item in items.iter() {
+        match item {
+            Rval::Scalar(class) => {
+                let tags: Rc<[Str]> = Rc::from(["source=promise".into()]);
+                ctx.put_class(class, ClassScope::Namespace, tags, None);
+            }
+            Rval::Call(call) => ctx.error(&format!(
+                "Body (process_count), for processes promise {}, has a failing function call ({}) in the {list} attribute - cannot define the class",
+                promise.promiser, call.name
+            )),
+            _ => {}
+        }
+    }
+}
+
+// False when the command cannot be run, which ends the promise.
+fn stop(ctx: &mut Context<'_>, promise: &Rc<Expanded>, command: &str, result: &mut Outcome) -> bool {
+    let name = &promise.promiser;
+    if ctx.action(promise) == Action::DryRun {
+        let text = format!("Need to keep process-stop promise for '{name}', but only a warning is promised");
+        *result = result.merge(ctx.settle(Level::Error, Outcome::Warn, promise, &text));
+        return true;
+    }
+    if !is_executable(ctx, &command_arg0(command)) {
+        let text = format!("Process promise to stop '{name}' could not be kept because '{command}' is not executable");
+        *result = result.merge(ctx.settle(Level::Error, Outcome::Failed, promise, &text));
+        return false;
+    }
+    if ctx.host().run(&spec_for(command, false)).is_ok_and(|ended| ended.exit.success()) {
+        let text = format!("Promise to stop '{name}' repaired, '{command}' returned zero");
+        *result = result.merge(ctx.settle(Level::Info, Outcome::Repaired, promise, &text));
+    } else {
+        let text = format!("Promise to stop '{name}' failed, '{command}' returned nonzero");
+        *result = result.merge(ctx.settle(Level::Error, Outcome::Failed, promise, &text));
+    }
+    true
+}
+
+fn signal_number(name: &str) -> Option<i32> {
+    Some(match name {
+        "hup" => 1,
+        "int" => 2,
+        "trap" => 5,
+        "kill" => 9,
+        "pipe" => 13,
+        "abrt" => 6,
+        "stop" => 19,
+        "term" => 15,
+        "child" | "chld" => 17,
+        "usr1" => 10,
+        "usr2" => 12,
+        "bus" => 7,
+        "segv" => 11,
+        "cont" => 18,
+        _ => return None,
+    })
+}
+
+fn signal_all(ctx: &mut Context<'_>, promise: &Rc<Expanded>, found: &[Process]) -> bool {
+    let Some(signals) = promise.list("signals") else {
+        log!(ctx, Verbose, "No signals to send for '{}'", promise.promiser);
+        return false;
+    };
+    let mut killed = false;
+    for process in found {
+        for word in &signals {
+            if let Ok(seconds) = word.trim_end_matches('s').parse::<u64>() {
+                ctx.host().sleep(Duration::from_secs(seconds.min(3600)));
+                continue;
+            }
+            let Some(number) = signal_number(word) else { continue };
+            if ctx.config.dry_run {
+                ctx.error(&format!("Need to keep signal promise '{word}' in process entry '{}'", process.line));
+                continue;
+            }
+            killed |= matches!(number, 9 | 15);
+            match ctx.host().signal(process.pid as i32, number) {
+                Ok(()) => {
+                    let text = format!("Signalled '{word}' ({number}) to process {} ({})", process.pid, process.line);
+                    ctx.settle(Level::Info, Outcome::Repaired, promise, &text);
+                }
+                Err(error) => {
+                    let text = format!(
+                        "Couldn't send promised signal '{word}' ({number}) to pid {} (might be dead). (kill: {})",
+                        process.pid,
+                        crate::load::reason(&error)
+                    );
+                    ctx.settle(Level::Info, Outcome::Failed, promise, &text);
+                }
+            }
+        }
+    }
+    killed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_ps_are_split() {
+        let line = "root  1 0 1 0.0 0.1 1000 0 500 1 10:00 1-02:03:04 00:00:05 Ss ? /sbin/init splash";
+        let process = parse(line, 1_000_000).expect("a process");
+        assert_eq!(process.pid, 1);
+        assert_eq!(process.columns[COMMAND], "/sbin/init splash");
+        assert_eq!(process.started, 1_000_000 - 93_784);
+        assert_eq!(clock_seconds("01:30"), Some(90));
+    }
 }

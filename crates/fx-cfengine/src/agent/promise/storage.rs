@@ -1,10 +1,60 @@
-//! storage.
+//! storage: free space and plausibility of a volume. Mounting is not done.
+
 use std::rc::Rc;
+use std::time::Duration;
 
-use crate::eval::Context;
+use fx_engine::Level;
+
 use crate::eval::promise::Expanded;
+use crate::eval::{Context, log};
 use crate::outcome::Outcome;
+use crate::text::{int_from, path};
 
+/// Keeps a storage promise.
 pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
-    super::unsupported(ctx, promise)
+    let name = Rc::clone(&promise.promiser);
+    if !ctx.acquire(promise, &name) {
+        return Outcome::Skipped;
+    }
+    if promise.has("mount") {
+        let text = format!("Mounting of '{name}' is not supported");
+        return ctx.settle(Level::Error, Outcome::Failed, promise, &text);
+    }
+    let space = match ctx.host().space(&path(&name), Duration::from_secs(10)) {
+        Ok(space) => space,
+        Err(error) => {
+            let text = format!("Could not examine the file system of '{name}': {error}");
+            return ctx.settle(Level::Error, Outcome::Failed, promise, &text);
+        }
+    };
+    let mut result = Outcome::Kept;
+    if let Some(wanted) = promise.scalar("freespace").cloned() {
+        let (enough, unit) = if let Some(percent) = wanted.strip_suffix('%') {
+            let percent: u64 = percent.trim().parse().unwrap_or(0);
+            let free = if space.total == 0 { 0 } else { space.available * 100 / space.total };
+            (free >= percent, "%")
+        } else {
+            let bytes = int_from(&wanted).unwrap_or(0).max(0) as u64;
+            (space.available >= bytes, " bytes")
+        };
+        if enough {
+            log!(ctx, Verbose, "Storage on '{name}' has at least {wanted}{unit} free");
+            ctx.settle_quietly(Outcome::Kept, promise);
+        } else {
+            let text = format!("Free disk space is under {wanted} for volume containing '{name}'");
+            result = ctx.settle(Level::Error, Outcome::Failed, promise, &text);
+        }
+    }
+    if let (Some(size), Some(count)) = (promise.int("sensible_size"), promise.int("sensible_count")) {
+        let entries = ctx.host().list(&path(&name)).map(|entries| entries.len() as i64).unwrap_or(0);
+        let used = space.total.saturating_sub(space.free) as i64;
+        if used < size || entries < count {
+            let text = format!("File system '{name}' does not seem sensible: {used} bytes used, {entries} entries");
+            result = result.merge(ctx.settle(Level::Error, Outcome::Failed, promise, &text));
+        }
+    }
+    if !promise.has("volume") {
+        return ctx.settle_quietly(Outcome::Kept, promise);
+    }
+    result
 }

@@ -206,6 +206,9 @@ fn store(
     }
     let tags: Rc<[Str]> = if tags.len() == 1 { Rc::clone(&ctx.agent_tags()) } else { tags.into() };
     let comment = promise.scalar("comment").cloned();
+    if let Some(comment) = &comment {
+        log!(ctx, Verbose, "Added variable '{}' with comment '{comment}'", promise.promiser);
+    }
     ctx.vars.scope_mut(scope).put(name, Variable { kind, value, tags, comment });
     if promise.has("classes") {
         ctx.settle_quietly(Outcome::Kept, promise);

@@ -33,8 +33,8 @@ pub(super) fn write_content(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file:
     if !ctx.making_changes(promise, &mut result, &format!("update file '{file}' with content '{content}'")) {
         return result;
     }
-    let real = ctx.host().real_path(&path(file)).unwrap_or_else(|_| path(file));
-    match ctx.host().write(&real, &bytes, &WriteOptions::default()) {
+    let real = follow(ctx, file).unwrap_or_else(|_| file.to_owned());
+    match ctx.host().write(&path(&real), &bytes, &WriteOptions::default()) {
         Ok(()) => changed(ctx, promise, &mut result, &format!("Updated file '{file}' with content '{content}'")),
         Err(_) => failed(ctx, promise, &mut result, &format!("Cannot open file '{file}' for writing")),
     }
@@ -274,8 +274,8 @@ fn finish(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &Str, edit: &Edit
 
 /// Replaces a file's content, keeping owner and mode, with the backup the promise asks for.
 fn save(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, bytes: &[u8]) -> bool {
-    let real = match ctx.host().real_path(&path(file)) {
-        Ok(real) => from_path(&real),
+    let real = match follow(ctx, file) {
+        Ok(real) => real,
         Err(error) => {
             ctx.error(&format!("Can no longer access file '{file}', which needed editing. (lstat: {})", reason(&error)));
             return false;
@@ -307,6 +307,24 @@ fn save(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, bytes: &[u8])
             false
         }
     }
+}
+
+/// The file behind a chain of links.
+pub(super) fn follow(ctx: &Context<'_>, file: &str) -> fx_host::Result<String> {
+    let mut at = file.to_owned();
+    for _ in 0..32 {
+        if !ctx.host().lstat(&path(&at))?.is_symlink() {
+            break;
+        }
+        let target = from_path(&ctx.host().read_link(&path(&at))?);
+        at = if target.starts_with('/') {
+            target
+        } else {
+            let dir = at.rfind('/').map_or("", |slash| &at[..slash]);
+            format!("{dir}/{target}")
+        };
+    }
+    Ok(at)
 }
 
 /// Copies a backup into the repository; whether there is one and it has it now.

@@ -9,24 +9,9 @@ use crate::eval::promise::Expanded;
 use crate::load::reason;
 use crate::outcome::Outcome;
 use crate::regex;
-use crate::text::{from_path, path};
+use crate::text::{compress_path as compress, from_path, path};
 
 use super::{as_promised, changed, copy, create, failed};
-
-/// Takes `.`, `..` and doubled slashes out of an absolute path.
-pub(super) fn compress(file: &str) -> String {
-    let mut parts: Vec<&str> = Vec::new();
-    for part in file.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop();
-            }
-            part => parts.push(part),
-        }
-    }
-    format!("/{}", parts.join("/"))
-}
 
 fn absolute(link: &str, target: &str) -> String {
     if target.starts_with('/') {

@@ -1,0 +1,222 @@
+//! The order of a run as one list of moments: steps with their reasons, and what a language
+//! notes between them. Shown as text, JSON or a page that needs no network.
+
+mod html;
+mod text;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use fx_engine::{Event, Outcome, Sink, Step};
+use fx_source::SourceMap;
+use serde_json::{Value, json};
+
+pub use html::page;
+pub use text::{text, why};
+
+/// Version of the JSON form.
+pub const TIMELINE_SCHEMA: u32 = 1;
+
+/// One thing that happened, in its place.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Moment {
+    /// Number of the step; `None` for a note.
+    pub step: Option<u32>,
+    /// The step around it.
+    pub parent: Option<u32>,
+    /// How deep it lies.
+    pub depth: u32,
+    /// Phase or pass.
+    pub phase: String,
+    /// Resource, or what was noted.
+    pub label: String,
+    /// How a step ended; the code of a note.
+    pub outcome: String,
+    /// Why it was skipped or failed.
+    pub reason: String,
+    /// Why it was its turn.
+    pub why: String,
+    /// Changed properties.
+    pub changed: Vec<String>,
+    /// File, line and column.
+    pub origin: String,
+    /// The line of source it comes from.
+    pub source: String,
+}
+
+/// Collects the moments of a run.
+pub struct Timeline {
+    sources: Rc<SourceMap>,
+    moments: RefCell<Vec<Moment>>,
+    phase: RefCell<String>,
+}
+
+impl Timeline {
+    /// Nothing yet.
+    pub fn new(sources: Rc<SourceMap>) -> Timeline {
+        Timeline { sources, moments: RefCell::default(), phase: RefCell::default() }
+    }
+
+    /// What happened, in order.
+    pub fn moments(&self) -> Vec<Moment> {
+        self.moments.borrow().clone()
+    }
+
+    fn opened(&self, step: &Step) {
+        let (origin, source) = match step.origin.span {
+            Some(span) => {
+                let at = self.sources.location(span);
+                let line = self.sources.file(span.file).line_text(at.line);
+                (at.to_string(), line.trim().to_owned())
+            }
+            None => (String::new(), String::new()),
+        };
+        *self.phase.borrow_mut() = step.phase.to_string();
+        self.moments.borrow_mut().push(Moment {
+            step: Some(step.id.number()),
+            parent: step.parent.map(fx_engine::StepId::number),
+            depth: step.depth,
+            phase: step.phase.to_string(),
+            label: step.resource.to_string(),
+            outcome: step.outcome.word().to_owned(),
+            why: step.why.to_string(),
+            origin,
+            source,
+            ..Moment::default()
+        });
+    }
+
+    fn closed(&self, step: &Step) {
+        let mut moments = self.moments.borrow_mut();
+        let number = Some(step.id.number());
+        let Some(moment) = moments.iter_mut().rev().find(|moment| moment.step == number) else {
+            return;
+        };
+        step.outcome.word().clone_into(&mut moment.outcome);
+        moment.changed = step.changed.iter().map(ToString::to_string).collect();
+        moment.reason = match &step.outcome {
+            Outcome::Skipped(reason) => reason.clone(),
+            outcome => outcome.failure().map(|failure| failure.message.clone()).unwrap_or_default(),
+        };
+    }
+}
+
+impl Sink for Timeline {
+    fn event(&self, event: &Event<'_>) {
+        match event {
+            Event::StepOpened { step } => self.opened(step),
+            Event::StepClosed { step } => self.closed(step),
+            Event::Note { code, fields, origin } => {
+                let shown = fields.iter().filter(|(_, value)| !value.to_string().is_empty());
+                let label = shown
+                    .map(|(name, value)| format!("{name} {value}"))
+                    .collect::<Vec<_>>()
+                    .join(", ");
+                self.moments.borrow_mut().push(Moment {
+                    phase: self.phase.borrow().clone(),
+                    label,
+                    outcome: (*code).to_owned(),
+                    origin: origin
+                        .span
+                        .map(|span| self.sources.location(span).to_string())
+                        .unwrap_or_default(),
+                    ..Moment::default()
+                });
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The moments for machines.
+pub fn timeline_json(target: &str, moments: &[Moment]) -> Value {
+    let moments: Vec<Value> = moments
+        .iter()
+        .map(|moment| {
+            json!({
+                "step": moment.step, "parent": moment.parent, "depth": moment.depth, "phase": moment.phase,
+                "label": moment.label, "outcome": moment.outcome, "reason": moment.reason, "why": moment.why,
+                "changed": moment.changed, "origin": moment.origin, "source": moment.source,
+            })
+        })
+        .collect();
+    json!({ "schema": TIMELINE_SCHEMA, "target": target, "moments": moments })
+}
+
+#[cfg(test)]
+mod tests {
+    use fx_engine::{Ledger, Request, ResourceId};
+    use fx_host::MemoryHost;
+    use fx_source::{Origin, Span};
+
+    use super::*;
+
+    fn moments() -> Vec<Moment> {
+        let sources = Rc::new(SourceMap::new());
+        let file = sources.add("site.x", b"one\n  two <b>\n".as_slice());
+        let timeline = Rc::new(Timeline::new(Rc::clone(&sources)));
+        let ledger = Ledger::new();
+        ledger.watch(Rc::<Timeline>::clone(&timeline));
+        let host = MemoryHost::new();
+        ledger.note(
+            "lang.class",
+            &[("name".into(), "web".into()), ("bundle".into(), "".into())],
+            &Origin::default(),
+        );
+        let mut request = Request::new(ResourceId::new("file", "/x"), "make");
+        request.phase = "pass 1".into();
+        request.why = "first".into();
+        request.origin = Origin::at(Span::new(file, 6, 9));
+        let step = ledger.open(&host, request);
+        ledger.close(&host, step, Outcome::Repaired);
+        let mut request = Request::new(ResourceId::new("exec", "reload"), "run");
+        request.phase = "pass 1".into();
+        let step = ledger.open(&host, request);
+        ledger.close(&host, step, Outcome::Skipped("the class 'changed' is not defined".into()));
+        timeline.moments()
+    }
+
+    #[test]
+    fn the_order_is_told_with_reasons() {
+        let expected = [
+            "     lang.class   name web",
+            "pass 1",
+            "   1 repaired     file[/x] because first at site.x:2:3",
+            "   2 skipped      exec[reload] the class 'changed' is not defined",
+        ];
+        assert_eq!(text(&moments()).lines().collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn one_item_can_be_asked_for() {
+        let answer = why(&moments(), "reload").unwrap();
+        assert!(
+            answer.contains("exec[reload]")
+                && answer.contains("the class 'changed' is not defined"),
+            "{answer}"
+        );
+        assert!(why(&moments(), "nothing").is_none());
+    }
+
+    #[test]
+    fn the_page_holds_everything_and_no_text_can_leave_its_data() {
+        let page = page("site</script>", &moments());
+        assert!(page.contains("file[/x]") && page.contains("two"), "the data is inside");
+        assert_eq!(
+            page.matches("</script>").count(),
+            2,
+            "the data block and the program end once each"
+        );
+        assert!(!page.contains("http://") && !page.contains("https://"), "nothing is fetched");
+    }
+
+    #[test]
+    fn machines_get_a_versioned_form() {
+        let json = timeline_json("site.x", &moments());
+        assert_eq!(
+            (json["schema"].as_u64(), json["moments"].as_array().map(Vec::len)),
+            (Some(1), Some(3))
+        );
+        assert_eq!(json["moments"][1]["source"], "two <b>");
+    }
+}

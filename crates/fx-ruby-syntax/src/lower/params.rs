@@ -1,0 +1,308 @@
+//! Parameters, method definitions, blocks and lambdas.
+
+use ruby_prism as p;
+
+use crate::Sym;
+use crate::ast::{Code, CodeKind, DefNode, Kind, KwParam, Multi, N, OptParam, Params, Var};
+use crate::locals::{self, Captured};
+use crate::lower::{Lower, Scope, ZArgs, leak, leak_slice, no_params};
+
+impl Lower<'_> {
+    pub(crate) fn def(&mut self, node: &p::DefNode<'_>) -> N {
+        let at = node.location();
+        let singleton = node.receiver().map(|n| self.expr(&n));
+        let name = self.sym(&node.name());
+        let captured = self.take_captured(locals::key(&at, locals::DEF));
+        self.scopes.push(Scope::default());
+        let mut copies = Vec::new();
+        let params = match node.parameters() {
+            Some(parameters) => {
+                self.params(&parameters, Some(&node.locals()), &captured, &mut copies, false)
+            }
+            None => {
+                self.declare_locals(&node.locals(), &captured);
+                self.scope().zsuper = Some(ZArgs::default());
+                no_params()
+            }
+        };
+        let body = self.optional(node.body(), at.start());
+        let body = self.strip_return(body);
+        let code =
+            self.close(CodeKind::Method, name, params, body, copies, at.start(), at.end());
+        self.node(at.start(), Kind::Def(leak(DefNode { name, singleton, code })))
+    }
+
+    /// A `return` in tail position is its value.
+    fn strip_return(&self, body: N) -> N {
+        match &body.kind {
+            Kind::Return(value) => self.strip_return(value),
+            Kind::Seq(nodes) => match nodes.split_last() {
+                Some((last, rest)) => {
+                    let stripped = self.strip_return(last);
+                    if std::ptr::eq(stripped, *last) {
+                        return body;
+                    }
+                    let mut nodes = rest.to_vec();
+                    nodes.push(stripped);
+                    self.node(body.pos, Kind::Seq(leak_slice(nodes)))
+                }
+                None => body,
+            },
+            Kind::If(test, yes, no) => {
+                let (new_yes, new_no) = (self.strip_return(yes), self.strip_return(no));
+                if std::ptr::eq(new_yes, *yes) && std::ptr::eq(new_no, *no) {
+                    return body;
+                }
+                self.node(body.pos, Kind::If(test, new_yes, new_no))
+            }
+            _ => body,
+        }
+    }
+
+    pub(crate) fn block(&mut self, node: &p::BlockNode<'_>) -> &'static Code {
+        let at = node.location();
+        let key = locals::key(&at, locals::BLOCK);
+        self.block_code(&at, key, node.parameters(), &node.locals(), node.body(), CodeKind::Block)
+    }
+
+    pub(crate) fn lambda(&mut self, node: &p::LambdaNode<'_>) -> &'static Code {
+        let at = node.location();
+        let key = locals::key(&at, locals::LAMBDA);
+        self.block_code(&at, key, node.parameters(), &node.locals(), node.body(), CodeKind::Lambda)
+    }
+
+    fn block_code(
+        &mut self,
+        at: &p::Location<'_>,
+        key: locals::Key,
+        parameters: Option<p::Node<'_>>,
+        locals: &p::ConstantList<'_>,
+        body: Option<p::Node<'_>>,
+        kind: CodeKind,
+    ) -> &'static Code {
+        let captured = self.take_captured(key);
+        self.scopes.push(Scope { block: true, ..Scope::default() });
+        let mut copies = Vec::new();
+        let params = self.block_params(parameters, locals, &captured, &mut copies);
+        let body = self.optional(body, at.start());
+        let name = self.syms.intern(b"block");
+        self.close(kind, name, params, body, copies, at.start(), at.end())
+    }
+
+    fn block_params(
+        &mut self,
+        parameters: Option<p::Node<'_>>,
+        locals: &p::ConstantList<'_>,
+        captured: &Captured,
+        copies: &mut Vec<(u32, u32)>,
+    ) -> Params {
+        let Some(node) = parameters else {
+            self.declare_locals(locals, captured);
+            return no_params();
+        };
+        if let Some(block) = node.as_block_parameters_node() {
+            if let Some(parameters) = block.parameters() {
+                return self.params(&parameters, Some(locals), captured, copies, true);
+            }
+            self.declare_locals(locals, captured);
+            return no_params();
+        }
+        if let Some(numbered) = node.as_numbered_parameters_node() {
+            let count = numbered.maximum();
+            let mut names = Vec::new();
+            for index in 1..=count {
+                let name = format!("_{index}").into_bytes();
+                let kept = captured.all || captured.names.contains(&name);
+                self.declare_param(&name, kept, copies);
+                names.push(Some(self.syms.intern(&name)));
+            }
+            self.declare_locals(locals, captured);
+            return Params {
+                req: u32::from(count),
+                req_names: leak_slice(names),
+                simple: true,
+                spreads: count > 1,
+                numbered: count,
+                ..no_params()
+            };
+        }
+        self.declare_locals(locals, captured);
+        no_params()
+    }
+
+    fn params(
+        &mut self,
+        node: &p::ParametersNode<'_>,
+        locals: Option<&p::ConstantList<'_>>,
+        captured: &Captured,
+        copies: &mut Vec<(u32, u32)>,
+        block: bool,
+    ) -> Params {
+        let kept = |name: &[u8]| captured.all || captured.names.contains(name);
+        let mut z = ZArgs::default();
+        let mut multis: Vec<(u32, p::MultiTargetNode<'_>)> = Vec::new();
+        let mut req_names: Vec<Option<Sym>> = Vec::new();
+        for required in &node.requireds() {
+            self.required(&required, &kept, copies, &mut multis, &mut req_names, &mut z.pos);
+        }
+        let mut opts = Vec::new();
+        for optional in &node.optionals() {
+            if let Some(n) = optional.as_optional_parameter_node() {
+                let id = n.name();
+                let (slot, var) = self.declare_param(id.as_slice(), kept(id.as_slice()), copies);
+                z.pos.push(id.as_slice().to_vec());
+                opts.push((slot, var, self.syms.intern(id.as_slice()), n));
+            }
+        }
+        let (mut rest, mut rest_name, mut implicit_rest) = (None, None, false);
+        if let Some(node) = node.rest() {
+            if let Some(n) = node.as_rest_parameter_node() {
+                let name = n.name();
+                let bytes = name.as_ref().map_or(&b"*"[..], |id| id.as_slice());
+                let keep = name.is_none() && !block || kept(bytes);
+                rest = Some(self.declare_param(bytes, keep, copies).0);
+                rest_name = Some(self.syms.intern(bytes));
+                z.rest = Some(bytes.to_vec());
+            } else {
+                implicit_rest = true;
+            }
+        }
+        let forwarding =
+            node.keyword_rest().is_some_and(|n| n.as_forwarding_parameter_node().is_some());
+        if forwarding {
+            rest = Some(self.declare_param(b"*", true, copies).0);
+            rest_name = Some(self.syms.intern(b"*"));
+            z.rest = Some(b"*".to_vec());
+        }
+        let mut post_names = Vec::new();
+        for required in &node.posts() {
+            self.required(&required, &kept, copies, &mut multis, &mut post_names, &mut z.post);
+        }
+        let mut kws = Vec::new();
+        for keyword in &node.keywords() {
+            let (id, default) = if let Some(n) = keyword.as_required_keyword_parameter_node() {
+                (n.name(), None)
+            } else if let Some(n) = keyword.as_optional_keyword_parameter_node() {
+                (n.name(), Some(n.value()))
+            } else {
+                continue;
+            };
+            let (slot, var) = self.declare_param(id.as_slice(), kept(id.as_slice()), copies);
+            z.kw.push(id.as_slice().to_vec());
+            kws.push((self.syms.intern(id.as_slice()), slot, var, default));
+        }
+        let (mut kwrest, mut kwrest_name, mut no_kw) = (None, None, false);
+        if let Some(node) = node.keyword_rest() {
+            if let Some(n) = node.as_keyword_rest_parameter_node() {
+                let name = n.name();
+                let bytes = name.as_ref().map_or(&b"**"[..], |id| id.as_slice());
+                let keep = name.is_none() || kept(bytes);
+                kwrest = Some(self.declare_param(bytes, keep, copies).0);
+                kwrest_name = Some(self.syms.intern(bytes));
+                z.kwrest = Some(bytes.to_vec());
+            } else if node.as_no_keywords_parameter_node().is_some() {
+                no_kw = true;
+            }
+        }
+        if forwarding {
+            kwrest = Some(self.declare_param(b"**", true, copies).0);
+            kwrest_name = Some(self.syms.intern(b"**"));
+            z.kwrest = Some(b"**".to_vec());
+        }
+        let (mut blk, mut block_name) = (None, None);
+        if let Some(n) = node.block().and_then(|n| n.as_block_parameter_node()) {
+            let name = n.name();
+            let bytes = name.as_ref().map_or(&b"&"[..], |id| id.as_slice());
+            let keep = name.is_none() || kept(bytes);
+            blk = Some(self.declare_param(bytes, keep, copies).0);
+            block_name = Some(self.syms.intern(bytes));
+        }
+        if forwarding {
+            blk = Some(self.declare_param(b"&", true, copies).0);
+            block_name = Some(self.syms.intern(b"&"));
+        }
+        if let Some(locals) = locals {
+            self.declare_locals(locals, captured);
+        }
+        if !block {
+            self.scope().zsuper = Some(z);
+        }
+        // Defaults are lowered only now: they may mention any local of the scope.
+        let opt: Vec<OptParam> = opts
+            .into_iter()
+            .map(|(slot, var, name, n)| OptParam { slot, var, name, default: self.expr(&n.value()) })
+            .collect();
+        let kw: Vec<KwParam> = kws
+            .into_iter()
+            .map(|(name, slot, var, default)| KwParam {
+                name,
+                slot,
+                var,
+                default: default.map(|n| self.expr(&n)),
+            })
+            .collect();
+        let destructure: Vec<(u32, &'static Multi)> = multis
+            .into_iter()
+            .map(|(slot, n)| (slot, self.multi(&n.lefts(), n.rest(), &n.rights())))
+            .collect();
+        let (req, post) = (req_names.len() as u32, post_names.len() as u32);
+        let positional = req + post + opt.len() as u32;
+        let simple = opt.is_empty()
+            && rest.is_none()
+            && !implicit_rest
+            && post == 0
+            && kw.is_empty()
+            && kwrest.is_none()
+            && !no_kw
+            && blk.is_none()
+            && destructure.is_empty();
+        Params {
+            req,
+            req_names: leak_slice(req_names),
+            spreads: positional > 1
+                || positional == 1
+                    && (rest.is_some() || implicit_rest || !kw.is_empty() || kwrest.is_some()),
+            opt: leak_slice(opt),
+            rest,
+            rest_name,
+            implicit_rest,
+            post,
+            post_names: leak_slice(post_names),
+            kw: leak_slice(kw),
+            kwrest,
+            kwrest_name,
+            no_kw,
+            block: blk,
+            block_name,
+            forwarding,
+            destructure: leak_slice(destructure),
+            simple,
+            numbered: 0,
+        }
+    }
+
+    fn required<'pr>(
+        &mut self,
+        node: &p::Node<'pr>,
+        kept: &dyn Fn(&[u8]) -> bool,
+        copies: &mut Vec<(u32, u32)>,
+        multis: &mut Vec<(u32, p::MultiTargetNode<'pr>)>,
+        names: &mut Vec<Option<Sym>>,
+        z: &mut Vec<Vec<u8>>,
+    ) {
+        if let Some(n) = node.as_required_parameter_node() {
+            let id = n.name();
+            self.declare_param(id.as_slice(), kept(id.as_slice()), copies);
+            names.push(Some(self.syms.intern(id.as_slice())));
+            z.push(id.as_slice().to_vec());
+        } else if let Some(n) = node.as_multi_target_node() {
+            let slot = self.temp();
+            // Reachable under a name no program can write, so that super can pass it on.
+            let hidden = format!("({slot})").into_bytes();
+            self.scope().vars.insert(hidden.clone(), Var::Stack(slot));
+            z.push(hidden);
+            multis.push((slot, n));
+            names.push(None);
+        }
+    }
+}

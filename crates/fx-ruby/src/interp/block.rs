@@ -1,0 +1,312 @@
+//! Calling blocks and procs.
+
+use fx_ruby_syntax::Sym;
+use fx_ruby_syntax::ast::Code;
+
+use crate::heap::{ProcBody, RProc};
+use crate::interp::Fp;
+use crate::names as n;
+use crate::object::{Cref, Method, Vis, c};
+use crate::value::{NIL, UNDEF, Value};
+use crate::vm::{Frame, Pending, R, Res, Unwind, Vm};
+
+/// How a block runs other than where it was written.
+#[derive(Clone, Copy)]
+pub struct Over {
+    pub(crate) me: Value,
+    pub(crate) cref: Option<&'static Cref>,
+    /// Method id, owner and name for `define_method`.
+    pub(crate) method: Option<(u32, u32, Sym)>,
+    pub(crate) lambda: bool,
+}
+
+impl Vm {
+    /// Calls a block with no argument.
+    pub fn yield0(&mut self, block: Value) -> R {
+        let start = self.stack.len();
+        self.call_block(block, start, false, UNDEF, NIL)
+    }
+
+    pub fn yield1(&mut self, block: Value, v: Value) -> R {
+        let start = self.stack.len();
+        self.stack.push(v);
+        self.call_block(block, start, false, UNDEF, NIL)
+    }
+
+    pub fn yield2(&mut self, block: Value, a: Value, b: Value) -> R {
+        let start = self.stack.len();
+        self.stack.push(a);
+        self.stack.push(b);
+        self.call_block(block, start, false, UNDEF, NIL)
+    }
+
+    pub fn yield_n(&mut self, block: Value, args: &[Value]) -> R {
+        let start = self.stack.len();
+        self.stack.extend_from_slice(args);
+        self.call_block(block, start, false, UNDEF, NIL)
+    }
+
+    /// One `[key, value]` argument, without the array where the block takes it apart.
+    pub fn yield_pair(&mut self, block: Value, k: Value, v: Value) -> R {
+        let start = self.stack.len();
+        let apart = match &self.heap.procs[block.index()].body {
+            ProcBody::Code(code) => code.params.simple && code.params.req >= 2 && !self.heap.procs[block.index()].lambda,
+            _ => false,
+        };
+        if apart {
+            self.stack.push(k);
+            self.stack.push(v);
+        } else {
+            let pair = self.heap.array(c::ARRAY, vec![k, v]);
+            self.stack.push(pair);
+        }
+        self.call_block(block, start, false, UNDEF, NIL)
+    }
+
+    /// Calls with another self, as `instance_exec` does.
+    pub fn yield_self(&mut self, block: Value, me: Value, args: &[Value], cref: Option<&'static Cref>) -> R {
+        let start = self.stack.len();
+        self.stack.extend_from_slice(args);
+        self.call_over(block, start, false, NIL, Over { me, cref, method: None, lambda: false })
+    }
+
+    /// `Proc#call`.
+    pub fn call_proc(&mut self, p: Value, args: &[Value], block: Value, kw: bool) -> R {
+        let start = self.stack.len();
+        self.stack.extend_from_slice(args);
+        self.call_block(p, start, kw, UNDEF, block)
+    }
+
+    /// Arguments are on the stack from `start` and are dropped.
+    pub(crate) fn call_block(&mut self, block: Value, start: usize, kw: bool, me: Value, passed: Value) -> R {
+        let _ = me;
+        let p = &self.heap.procs[block.index()];
+        if let ProcBody::Code(code) = p.body {
+            if !p.lambda {
+                let (me, env, frame, tag) = (p.self_val, p.env, p.frame, p.tag);
+                let params = &code.params;
+                if params.simple && !kw {
+                    let argc = self.stack.len() - start;
+                    let req = params.req as usize;
+                    if argc != req {
+                        if argc == 1 && params.spreads {
+                            self.spread(start)?;
+                        }
+                        self.stack.resize(start + req, NIL);
+                    }
+                    self.stack.resize(start + code.nstack as usize, NIL);
+                } else {
+                    if params.spreads && self.stack.len() - start == 1 + usize::from(kw) && !kw {
+                        self.spread(start)?;
+                    }
+                    self.bind_args(code, start, kw, false, false, passed)?;
+                }
+                if self.frames.len() >= self.limits.depth as usize {
+                    self.stack.truncate(start);
+                    return self.too_deep();
+                }
+                let own = !code.env_names.is_empty();
+                let env = if own { self.open_env(code, env, start) } else { env };
+                self.frames.push(Frame {
+                    code,
+                    self_val: me,
+                    block: frame.block,
+                    method: frame.method,
+                    owner: frame.owner,
+                    cref: frame.cref,
+                    home: frame.home,
+                    break_tag: tag,
+                    env,
+                    base: start as u32,
+                    pos: code.pos,
+                    name: frame.name,
+                    vis: Vis::Public,
+                    module_function: false,
+                    lambda: false,
+                });
+                let fp = Fp { base: start as u32, env, me };
+                let result = if params.simple { Ok(()) } else { self.fill_defaults(fp, code) };
+                let result = match result {
+                    Ok(()) => self.eval(fp, code.body),
+                    Err(Unwind) => Err(Unwind),
+                };
+                let result = match result {
+                    Ok(v) => Ok(v),
+                    Err(Unwind) => self.block_jump(fp, code),
+                };
+                self.frames.pop();
+                self.stack.truncate(start);
+                if own {
+                    self.heap.release_env(env);
+                }
+                self.tick()?;
+                return result;
+            }
+        }
+        self.call_over(block, start, kw, passed, Over { me: UNDEF, cref: None, method: None, lambda: false })
+    }
+
+    /// `next` ends the block with a value, `redo` runs it again.
+    fn block_jump(&mut self, fp: Fp, code: &'static Code) -> R {
+        loop {
+            match self.pending {
+                Pending::Next(v) => {
+                    self.pending = Pending::None;
+                    return Ok(v);
+                }
+                Pending::Redo => {
+                    self.pending = Pending::None;
+                    self.tick()?;
+                    if let Ok(v) = self.eval(fp, code.body) {
+                        return Ok(v);
+                    }
+                }
+                _ => return Err(Unwind),
+            }
+        }
+    }
+
+    /// One array argument becomes several.
+    fn spread(&mut self, start: usize) -> Res<()> {
+        let v = self.stack[start];
+        let list = if v.is_arr() {
+            v
+        } else if v.is_obj() && self.responds(v, n::TO_ARY, true)? {
+            let list = self.send(v, n::TO_ARY, &[])?;
+            if list.is_nil() {
+                return Ok(());
+            }
+            if !list.is_arr() {
+                let (a, b) = (self.type_name(v), self.type_name(list));
+                return self.type_error(format!("can't convert {a} to Array ({a}#to_ary gives {b})"));
+            }
+            list
+        } else {
+            return Ok(());
+        };
+        let items = self.heap.arr(list).clone();
+        self.stack.truncate(start);
+        self.stack.extend_from_slice(&items);
+        Ok(())
+    }
+
+    /// The general form: lambdas, other self, other definition target.
+    pub(crate) fn call_over(&mut self, block: Value, start: usize, kw: bool, passed: Value, over: Over) -> R {
+        let p: RProc = self.heap.procs[block.index()].clone();
+        let code = match &p.body {
+            ProcBody::Code(code) => *code,
+            ProcBody::Sym(sym) => {
+                if self.stack.len() == start {
+                    return self.arg_error("no receiver given");
+                }
+                let recv = self.stack.remove(start);
+                let result = self.dispatch(recv, *sym, start, passed, kw, false);
+                self.stack.truncate(start);
+                return result;
+            }
+            ProcBody::Method(m) => {
+                let args: Vec<Value> = self.stack[start..].to_vec();
+                self.stack.truncate(start);
+                return self.call_method_object(*m, &args, passed, kw);
+            }
+            ProcBody::Native(f, arity) => {
+                let args: Vec<Value> = self.stack[start..].to_vec();
+                self.stack.truncate(start);
+                if p.lambda && *arity >= 0 && args.len() != *arity as usize {
+                    return self.wrong_args(args.len(), *arity as usize, Some(*arity as usize));
+                }
+                let f = std::rc::Rc::clone(f);
+                return f(self, &args, passed);
+            }
+        };
+        if self.frames.len() >= self.limits.depth as usize {
+            self.stack.truncate(start);
+            return self.too_deep();
+        }
+        self.tick()?;
+        let lambda = p.lambda || over.lambda;
+        let me = if over.me.is_undef() { p.self_val } else { over.me };
+        self.serial += 1;
+        let own_serial = self.serial;
+        let (method, owner, name) = over.method.unwrap_or((p.frame.method, p.frame.owner, p.frame.name));
+        self.frames.push(Frame {
+            code,
+            self_val: me,
+            block: p.frame.block,
+            method,
+            owner,
+            cref: over.cref.unwrap_or(p.frame.cref),
+            home: if lambda { own_serial } else { p.frame.home },
+            break_tag: if lambda { own_serial } else { p.tag },
+            env: p.env,
+            base: start as u32,
+            pos: code.pos,
+            name,
+            vis: Vis::Public,
+            module_function: false,
+            lambda,
+        });
+        let saved_match = self.last_match;
+        let result = self.run_over(code, start, kw, passed, me, p.env, lambda, p.ruby2);
+        if lambda {
+            self.last_match = saved_match;
+        }
+        self.frames.pop();
+        self.stack.truncate(start);
+        if let Err(Unwind) = result {
+            if lambda {
+                if let Pending::Break(to, v) = self.pending {
+                    if to == own_serial || to == p.tag && to != 0 {
+                        self.pending = Pending::None;
+                        return Ok(v);
+                    }
+                }
+                return self.catch_return(own_serial);
+            }
+        }
+        result
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the state of a call")]
+    fn run_over(&mut self, code: &'static Code, start: usize, kw: bool, passed: Value, me: Value, up: u32, lambda: bool, ruby2: bool) -> R {
+        if !lambda && code.params.spreads && self.stack.len() - start == 1 && !kw {
+            self.spread(start)?;
+        }
+        self.bind_args(code, start, kw, lambda, ruby2, passed)?;
+        let own = !code.env_names.is_empty();
+        let env = if own { self.open_env(code, up, start) } else { up };
+        let top = self.frames.len() - 1;
+        self.frames[top].env = env;
+        let fp = Fp { base: start as u32, env, me };
+        let result = match self.fill_defaults(fp, code) {
+            Ok(()) => self.eval(fp, code.body),
+            Err(Unwind) => Err(Unwind),
+        };
+        let result = match result {
+            Ok(v) => Ok(v),
+            Err(Unwind) => self.block_jump(fp, code),
+        };
+        if own {
+            self.heap.release_env(env);
+        }
+        result
+    }
+
+    /// A method made by `define_method`.
+    #[expect(clippy::too_many_arguments, reason = "the state of a call")]
+    pub(crate) fn call_method_proc(&mut self, p: Value, recv: Value, args: &[Value], block: Value, kw: bool, id: u32, method: Method) -> R {
+        let start = self.stack.len();
+        if let ProcBody::Sym(_) = self.heap.procs[p.index()].body {
+            self.stack.push(recv);
+        }
+        self.stack.extend_from_slice(args);
+        let over = Over { me: recv, cref: None, method: Some((id, method.owner, method.orig)), lambda: true };
+        self.call_over(p, start, kw, block, over)
+    }
+
+    /// The block of the current call as a value that may be kept.
+    pub fn keep_block(&mut self, block: Value) -> Value {
+        self.heap.escape(block);
+        block
+    }
+}

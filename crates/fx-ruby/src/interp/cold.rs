@@ -1,0 +1,744 @@
+//! The nodes that are not on the hot path.
+
+use fx_ruby_syntax::ast::{Begin, Blk, CodeKind, ConstScope, ConstSite, Kind, N, RegexLit, StrLit, Target, Var, WhenClause};
+
+use crate::interp::Fp;
+use crate::names as n;
+use crate::object::{Cref, Vis, c};
+use crate::value::{FALSE, NIL, TRUE, Value};
+use crate::vm::{NO_METHOD, Pending, R, Res, Unwind, Vm};
+
+impl Vm {
+    pub(crate) fn frozen_literal(&mut self, lit: &'static StrLit) -> Value {
+        if let Some(v) = Value::from_bits(lit.cached.get()) {
+            return v;
+        }
+        let v = match self.fstrings.get(&(lit.bytes.to_vec(), lit.enc)) {
+            Some(v) => *v,
+            None => {
+                let v = self.heap.string(c::STRING, std::borrow::Cow::Borrowed(lit.bytes), lit.enc);
+                self.heap.strings[v.index()].frozen = true;
+                self.fstrings.insert((lit.bytes.to_vec(), lit.enc), v);
+                v
+            }
+        };
+        lit.cached.set(v.bits());
+        v
+    }
+
+    #[inline(never)]
+    pub(crate) fn const_slow(&mut self, cref: &'static Cref, site: &'static ConstSite) -> R {
+        let v = self.const_get(cref, site.name)?;
+        site.epoch.set(self.const_epoch);
+        site.cref.set(std::ptr::from_ref(cref) as usize);
+        site.value.set(v.bits());
+        Ok(v)
+    }
+
+    #[inline(never)]
+    pub(crate) fn eval_cold(&mut self, fp: Fp, node: N) -> R {
+        match &node.kind {
+            Kind::Float(f) => Ok(self.float(*f)),
+            Kind::Big(neg, digits) => Ok(self.heap.big(crate::bignum::Big::new(*neg, digits.to_vec()))),
+            Kind::Rational(num, den) => {
+                let (a, b) = (self.eval(fp, num)?, self.eval(fp, den)?);
+                self.call_name(self.main, "Rational", &[a, b])
+            }
+            Kind::Imaginary(inner) => {
+                let v = self.eval(fp, inner)?;
+                self.call_name(self.main, "Complex", &[Value::fix(0), v])
+            }
+            Kind::DStr(parts) => self.eval_dstr(fp, parts),
+            Kind::XStr(text) => {
+                let v = self.eval(fp, text)?;
+                self.set_pos(node.pos);
+                self.send(fp.me, n::BACKTICK, &[v])
+            }
+            Kind::DSym(parts) => {
+                let v = self.eval_dstr(fp, parts)?;
+                Ok(self.str_to_sym(v))
+            }
+            Kind::Regex(lit) => {
+                self.set_pos(node.pos);
+                self.eval_regex(fp, lit)
+            }
+            Kind::MatchLast(regex) => {
+                let r = self.eval(fp, regex)?;
+                let line = self.last_line;
+                self.send(r, n::MATCH_OP, &[line])
+            }
+            Kind::ArraySplat(nodes) => {
+                let mut items = Vec::new();
+                for node in *nodes {
+                    if let Kind::Splat(inner) = &node.kind {
+                        let v = self.eval(fp, inner)?;
+                        items.extend(self.splat(v)?);
+                    } else {
+                        items.push(self.eval(fp, node)?);
+                    }
+                }
+                Ok(self.arr(items))
+            }
+            Kind::Splat(inner) => {
+                let v = self.eval(fp, inner)?;
+                let items = self.splat(v)?;
+                Ok(self.arr(items))
+            }
+            Kind::Hash(pairs) => self.eval_pairs(fp, pairs),
+            Kind::Range(lo, hi, excl) => {
+                let (lo, hi) = (self.eval(fp, lo)?, self.eval(fp, hi)?);
+                self.set_pos(node.pos);
+                self.new_range(lo, hi, *excl)
+            }
+            Kind::GVar(name) => self.gvar_get(*name),
+            Kind::GSet(name, value) => {
+                let v = self.eval(fp, value)?;
+                self.set_pos(node.pos);
+                self.gvar_set(*name, v)?;
+                Ok(v)
+            }
+            Kind::CVar(name) => {
+                self.set_pos(node.pos);
+                self.cvar_get(*name)
+            }
+            Kind::CSet(name, value) => {
+                let v = self.eval(fp, value)?;
+                self.set_pos(node.pos);
+                self.cvar_set(*name, v)?;
+                Ok(v)
+            }
+            Kind::NthRef(i) => Ok(self.match_group(self.last_match, *i as usize)),
+            Kind::BackRef(which) => self.back_ref(*which),
+            Kind::ConstIn(scope, name) => {
+                let base = match scope {
+                    ConstScope::In(node) => self.eval(fp, node)?,
+                    _ => Value::class(c::OBJECT),
+                };
+                self.set_pos(node.pos);
+                self.const_path(base, *name)
+            }
+            Kind::ConstSet(scope, name, value) => {
+                let class = self.const_target(fp, scope)?;
+                let v = self.eval(fp, value)?;
+                self.set_pos(node.pos);
+                self.assign_const(class, *name, v)?;
+                Ok(v)
+            }
+            Kind::Super(call) => self.eval_super(fp, call, false, node),
+            Kind::ZSuper(call) => self.eval_super(fp, call, true, node),
+            Kind::For(target, collection, body) => self.eval_for(fp, target, collection, body),
+            Kind::Case(subject, _, clauses, other) => self.eval_case(fp, subject, clauses, other),
+            Kind::CaseBare(clauses, other) => {
+                for clause in *clauses {
+                    for cond in clause.conds {
+                        let v = self.eval(fp, cond)?;
+                        let hit = match cond.kind {
+                            Kind::Splat(_) => self.heap.arr(v).iter().any(|v| v.truthy()),
+                            _ => v.truthy(),
+                        };
+                        if hit {
+                            return self.eval(fp, clause.body);
+                        }
+                    }
+                }
+                self.eval(fp, other)
+            }
+            Kind::CaseIn(subject, clauses, other) => {
+                self.set_pos(node.pos);
+                self.eval_case_in(fp, subject, clauses, *other)
+            }
+            Kind::MatchPat(value, pat) => {
+                let v = self.eval(fp, value)?;
+                Ok(Value::bool(self.matches(fp, pat, v)?))
+            }
+            Kind::MatchReq(value, pat) => {
+                let v = self.eval(fp, value)?;
+                self.set_pos(node.pos);
+                self.match_required(fp, pat, v)
+            }
+            Kind::MatchWrite(call, vars) => {
+                let v = self.eval(fp, call)?;
+                for (name, var) in *vars {
+                    let group = self.match_named(self.last_match, *name);
+                    self.store(fp, *var, group);
+                }
+                Ok(v)
+            }
+            Kind::Masgn(multi, value) => {
+                let v = self.eval(fp, value)?;
+                self.set_pos(node.pos);
+                self.assign_multi(fp, multi, v)?;
+                Ok(v)
+            }
+            Kind::Begin(begin) => self.eval_begin(fp, begin),
+            Kind::Def(def) => {
+                self.set_pos(node.pos);
+                self.eval_def(fp, def)
+            }
+            Kind::Class(class) => {
+                self.set_pos(node.pos);
+                self.eval_class(fp, class)
+            }
+            Kind::Module(class) => {
+                self.set_pos(node.pos);
+                self.eval_module(fp, class)
+            }
+            Kind::SClass(object, code) => {
+                let v = self.eval(fp, object)?;
+                let class = self.singleton_class(v)?;
+                self.run_class_body(class, code)
+            }
+            Kind::Lambda(code) => {
+                let p = self.make_block(fp, code);
+                self.heap.escape(p);
+                self.heap.pr_mut(p).lambda = true;
+                Ok(p)
+            }
+            Kind::Break(value) => {
+                let v = self.eval(fp, value)?;
+                let tag = self.frames[self.frames.len() - 1].break_tag;
+                if tag == 0 {
+                    return self.jump_error("break from proc-closure", "break", v);
+                }
+                // A proc whose call has ended has lost its tag meanwhile.
+                self.pending = Pending::Break(tag, v);
+                Err(Unwind)
+            }
+            Kind::LoopBreak(value) => {
+                let v = self.eval(fp, value)?;
+                self.pending = Pending::LoopBreak(v);
+                Err(Unwind)
+            }
+            Kind::LoopNext(value) => {
+                self.eval(fp, value)?;
+                self.pending = Pending::LoopNext;
+                Err(Unwind)
+            }
+            Kind::Redo => {
+                self.pending = Pending::Redo;
+                Err(Unwind)
+            }
+            Kind::LoopRedo => {
+                self.pending = Pending::LoopRedo;
+                Err(Unwind)
+            }
+            Kind::Retry => {
+                self.pending = Pending::Retry;
+                Err(Unwind)
+            }
+            Kind::Alias(new, old) => {
+                let (new, old) = (self.eval(fp, new)?, self.eval(fp, old)?);
+                let class = self.definee();
+                if let (Some(new), Some(old)) = (new.as_sym(), old.as_sym()) {
+                    self.set_pos(node.pos);
+                    self.alias(class, new, old)?;
+                }
+                Ok(NIL)
+            }
+            Kind::GAlias(new, old) => {
+                let target = self.galiases.get(old).copied().unwrap_or(*old);
+                self.galiases.insert(*new, target);
+                Ok(NIL)
+            }
+            Kind::Undef(names) => {
+                let class = self.definee();
+                for name in *names {
+                    let v = self.eval(fp, name)?;
+                    if let Some(sym) = v.as_sym() {
+                        self.set_pos(node.pos);
+                        self.undef_method(class, sym)?;
+                    }
+                }
+                Ok(NIL)
+            }
+            Kind::FlipFlop(var, lo, hi, excl) => self.flip_flop(fp, *var, lo, hi, *excl),
+            Kind::PostExe(code, done) => {
+                if !done.get() {
+                    done.set(true);
+                    let p = self.make_block(fp, code);
+                    self.heap.escape(p);
+                    self.at_exit.push(p);
+                }
+                Ok(NIL)
+            }
+            Kind::Defined(inner) => self.eval_defined(fp, inner),
+            Kind::SafeSeq(first, then) => {
+                if self.eval(fp, first)?.is_nil() { Ok(NIL) } else { self.eval(fp, then) }
+            }
+            Kind::File => {
+                let path = self.path_of(self.here().0);
+                Ok(self.str(path.as_bytes()))
+            }
+            Kind::Encoding => self.encoding_object(0),
+            // The hot kinds never come here.
+            _ => Ok(NIL),
+        }
+    }
+
+    pub(crate) fn eval_dstr(&mut self, fp: Fp, parts: &'static [N]) -> R {
+        let mut out: Vec<u8> = Vec::with_capacity(32);
+        let mut enc = 0;
+        let mut decided = false;
+        for part in parts {
+            match &part.kind {
+                Kind::Str(lit) => {
+                    out.extend_from_slice(lit.bytes);
+                    if lit.enc != 0 && !lit.bytes.is_ascii() {
+                        enc = lit.enc;
+                    }
+                    decided |= !lit.bytes.is_ascii();
+                }
+                _ => {
+                    let v = self.eval(fp, part)?;
+                    if v.is_fix() && !self.redefined {
+                        let mut buffer = itoa_buffer();
+                        out.extend_from_slice(format_int(v.as_fix(), &mut buffer));
+                        continue;
+                    }
+                    let s = if v.is_str() { v } else { self.interpolate(v)? };
+                    let piece = self.heap.str(s);
+                    let ascii = piece.bytes.is_ascii();
+                    if !ascii && piece.enc != enc {
+                        if decided && enc != piece.enc {
+                            let (a, b) = (crate::encoding::name(enc), crate::encoding::name(piece.enc));
+                            let class = self.compat_error_class();
+                            return self.fail(class, format!("incompatible character encodings: {a} and {b}"));
+                        }
+                        enc = piece.enc;
+                    }
+                    decided |= !ascii;
+                    out.extend_from_slice(&self.heap.str(s).bytes);
+                }
+            }
+        }
+        self.tick()?;
+        Ok(self.str_enc(out, enc))
+    }
+
+    fn eval_regex(&mut self, fp: Fp, lit: &'static RegexLit) -> R {
+        if let Some(v) = Value::from_bits(lit.cached.get()) {
+            return Ok(v);
+        }
+        let mut source = Vec::new();
+        let mut enc = 0;
+        for part in lit.parts {
+            match &part.kind {
+                Kind::Str(s) => source.extend_from_slice(s.bytes),
+                _ => {
+                    let v = self.eval(fp, part)?;
+                    let s = if v.is_str() { v } else { self.interpolate(v)? };
+                    let piece = self.heap.str(s);
+                    if !piece.bytes.is_ascii() {
+                        enc = piece.enc;
+                    }
+                    source.extend_from_slice(&piece.bytes);
+                }
+            }
+        }
+        let v = self.new_regex(&source, lit.flags, enc)?;
+        self.freeze(v);
+        if lit.once {
+            lit.cached.set(v.bits());
+        }
+        Ok(v)
+    }
+
+    fn eval_for(&mut self, fp: Fp, target: &'static Target, collection: N, body: N) -> R {
+        let list = self.eval(fp, collection)?;
+        let items = if list.is_arr() { None } else { Some(self.each_to_vec(list)?) };
+        let height = self.stack.len();
+        let mut i = 0;
+        loop {
+            let v = match &items {
+                Some(items) => items.get(i).copied(),
+                None => self.heap.arr(list).get(i).copied(),
+            };
+            let Some(v) = v else { return Ok(list) };
+            i += 1;
+            self.assign(fp, target, v)?;
+            loop {
+                if let Err(Unwind) = self.eval(fp, body) {
+                    self.stack.truncate(height);
+                    match self.pending {
+                        Pending::LoopBreak(v) => {
+                            self.pending = Pending::None;
+                            return Ok(v);
+                        }
+                        Pending::LoopNext => self.pending = Pending::None,
+                        Pending::LoopRedo => {
+                            self.pending = Pending::None;
+                            continue;
+                        }
+                        _ => return Err(Unwind),
+                    }
+                }
+                break;
+            }
+            self.tick()?;
+        }
+    }
+
+    fn eval_case(&mut self, fp: Fp, subject: N, clauses: &'static [WhenClause], other: N) -> R {
+        let v = self.eval(fp, subject)?;
+        for clause in clauses {
+            for cond in clause.conds {
+                if let Kind::Splat(inner) = &cond.kind {
+                    let list = self.eval(fp, inner)?;
+                    for item in self.splat(list)? {
+                        if self.case_eq(item, v)? {
+                            return self.eval(fp, clause.body);
+                        }
+                    }
+                    continue;
+                }
+                let test = self.eval(fp, cond)?;
+                self.set_pos(cond.pos);
+                if self.case_eq(test, v)? {
+                    return self.eval(fp, clause.body);
+                }
+            }
+        }
+        self.eval(fp, other)
+    }
+
+    pub(crate) fn case_eq(&mut self, test: Value, v: Value) -> Res<bool> {
+        if !self.redefined {
+            if test.is_sym() || test.is_nil() {
+                return Ok(test == v);
+            }
+            if test.is_fix() && v.is_fix() {
+                return Ok(test == v);
+            }
+            if test.is_str() && v.is_str() {
+                return Ok(self.str_equal(test, v));
+            }
+        }
+        Ok(self.send(test, n::EQQ, &[v])?.truthy())
+    }
+
+    fn eval_begin(&mut self, fp: Fp, b: &'static Begin) -> R {
+        let height = self.stack.len();
+        let result = self.eval_rescue(fp, b, height);
+        let Some(ensure) = b.ensure else { return result };
+        let saved = self.pending;
+        let saved_err = self.errinfo;
+        if let (Err(Unwind), Pending::Raise(e)) = (&result, saved) {
+            self.errinfo = e;
+        }
+        self.pending = Pending::None;
+        self.stack.truncate(height);
+        // A value about to be returned must survive what the clause does.
+        let done = self.eval(fp, ensure);
+        self.errinfo = saved_err;
+        done?;
+        self.pending = saved;
+        result
+    }
+
+    fn eval_rescue(&mut self, fp: Fp, b: &'static Begin, height: usize) -> R {
+        loop {
+            let result = self.eval(fp, b.body);
+            if result.is_ok() {
+                return match b.else_body {
+                    Some(node) => self.eval(fp, node),
+                    None => result,
+                };
+            }
+            let Pending::Raise(e) = self.pending else { return Err(Unwind) };
+            self.stack.truncate(height);
+            self.pending = Pending::None;
+            let saved = self.errinfo;
+            self.errinfo = e;
+            let mut chosen = None;
+            'clauses: for clause in b.rescues {
+                if clause.classes.is_empty() {
+                    if self.is_a(e, c::STANDARD_ERROR) {
+                        chosen = Some(clause);
+                        break;
+                    }
+                    continue;
+                }
+                for class in clause.classes {
+                    let v = match self.eval(fp, class) {
+                        Ok(v) => v,
+                        Err(Unwind) => {
+                            self.errinfo = saved;
+                            return Err(Unwind);
+                        }
+                    };
+                    let list = if let Kind::Splat(_) = class.kind { self.heap.arr(v).clone() } else { vec![v] };
+                    for v in list {
+                        let hit = match v.as_class() {
+                            Some(id) if self.is_native(v, n::EQQ) => self.is_a(e, id),
+                            Some(_) => match self.send(v, n::EQQ, &[e]) {
+                                Ok(r) => r.truthy(),
+                                Err(Unwind) => {
+                                    self.errinfo = saved;
+                                    return Err(Unwind);
+                                }
+                            },
+                            None => {
+                                self.errinfo = saved;
+                                return self.type_error("class or module required for rescue clause");
+                            }
+                        };
+                        if hit {
+                            chosen = Some(clause);
+                            break 'clauses;
+                        }
+                    }
+                }
+            }
+            let Some(clause) = chosen else {
+                self.errinfo = saved;
+                self.pending = Pending::Raise(e);
+                return Err(Unwind);
+            };
+            let result = match &clause.target {
+                Some(target) => self.assign(fp, target, e).and_then(|()| self.eval(fp, clause.body)),
+                None => self.eval(fp, clause.body),
+            };
+            self.errinfo = saved;
+            if result.is_err() {
+                if let Pending::Retry = self.pending {
+                    self.pending = Pending::None;
+                    self.stack.truncate(height);
+                    self.tick()?;
+                    continue;
+                }
+            }
+            return result;
+        }
+    }
+
+    fn flip_flop(&mut self, fp: Fp, var: Var, lo: N, hi: N, excl: bool) -> R {
+        let on = self.load(fp, var).truthy();
+        if !on {
+            if !self.eval(fp, lo)?.truthy() {
+                return Ok(FALSE);
+            }
+            let end = !excl && self.eval(fp, hi)?.truthy();
+            self.store(fp, var, Value::bool(!end));
+            return Ok(TRUE);
+        }
+        if self.eval(fp, hi)?.truthy() {
+            self.store(fp, var, FALSE);
+        }
+        Ok(TRUE)
+    }
+
+    // ---- defined? ---------------------------------------------------------
+
+    fn quiet(&mut self, f: impl FnOnce(&mut Vm) -> R) -> Option<Value> {
+        let height = self.stack.len();
+        let saved = self.pending;
+        match f(self) {
+            Ok(v) => Some(v),
+            Err(Unwind) => {
+                self.pending = saved;
+                self.stack.truncate(height);
+                None
+            }
+        }
+    }
+
+    fn eval_defined(&mut self, fp: Fp, node: N) -> R {
+        let text = match &node.kind {
+            Kind::Nil => "expression",
+            Kind::Zelf => "self",
+            Kind::True => "true",
+            Kind::False => "false",
+            Kind::LVar(_) | Kind::EVar(..) => "local-variable",
+            Kind::LSet(..) | Kind::ESet(..) | Kind::ISet(..) | Kind::GSet(..) | Kind::CSet(..) | Kind::ConstSet(..) | Kind::Masgn(..) => "assignment",
+            Kind::IVar(site) => {
+                if self.ivar_get(fp.me, site.name).is_none() {
+                    return Ok(NIL);
+                }
+                "instance-variable"
+            }
+            Kind::GVar(name) => {
+                if !self.gvar_defined(*name) {
+                    return Ok(NIL);
+                }
+                "global-variable"
+            }
+            Kind::CVar(name) => {
+                if !self.cvar_defined(*name) {
+                    return Ok(NIL);
+                }
+                "class variable"
+            }
+            Kind::NthRef(i) => {
+                if self.match_group(self.last_match, *i as usize).is_nil() {
+                    return Ok(NIL);
+                }
+                "global-variable"
+            }
+            Kind::BackRef(which) => {
+                if self.back_ref(*which)?.is_nil() {
+                    return Ok(NIL);
+                }
+                "global-variable"
+            }
+            Kind::Const(site) => {
+                let cref = self.frames[self.frames.len() - 1].cref;
+                if !self.const_known(cref, site.name) {
+                    return Ok(NIL);
+                }
+                "constant"
+            }
+            Kind::ConstIn(scope, name) => {
+                let base = match scope {
+                    ConstScope::In(inner) => {
+                        if self.eval_defined(fp, inner)?.is_nil() {
+                            return Ok(NIL);
+                        }
+                        match self.quiet(|vm| vm.eval(fp, inner)) {
+                            Some(v) => v,
+                            None => return Ok(NIL),
+                        }
+                    }
+                    _ => Value::class(c::OBJECT),
+                };
+                let Some(class) = base.as_class() else { return Ok(NIL) };
+                let found = self.mro(class).iter().any(|at| {
+                    (*at != c::OBJECT || class == c::OBJECT)
+                        && self.classes[*at as usize].consts.get(name).is_some_and(|k| !k.private || class == c::OBJECT)
+                });
+                if !found {
+                    return Ok(NIL);
+                }
+                "constant"
+            }
+            Kind::Yield(_) => {
+                if self.frames[self.frames.len() - 1].block.is_nil() {
+                    return Ok(NIL);
+                }
+                "yield"
+            }
+            Kind::Super(_) | Kind::ZSuper(_) => {
+                let frame = self.frames[self.frames.len() - 1];
+                if frame.method == NO_METHOD {
+                    return Ok(NIL);
+                }
+                let class = self.class_of(fp.me);
+                let name = self.methods[frame.method as usize].orig;
+                if self.find_super(class, frame.owner, name).is_none() {
+                    return Ok(NIL);
+                }
+                "super"
+            }
+            Kind::Call(call) | Kind::Bin(_, _, _, call) | Kind::BinLI(_, _, _, call) | Kind::Not(_, call) => {
+                if matches!(node.kind, Kind::Not(..)) {
+                    if let Some(recv) = call.recv {
+                        if self.eval_defined(fp, recv)?.is_nil() {
+                            return Ok(NIL);
+                        }
+                    }
+                }
+                for arg in call.args.pos {
+                    if self.eval_defined(fp, arg)?.is_nil() && !matches!(arg.kind, Kind::Splat(_)) {
+                        return Ok(NIL);
+                    }
+                }
+                let recv = match call.recv {
+                    Some(inner) => {
+                        if self.eval_defined(fp, inner)?.is_nil() {
+                            return Ok(NIL);
+                        }
+                        match self.quiet(|vm| vm.eval(fp, inner)) {
+                            Some(v) => v,
+                            None => return Ok(NIL),
+                        }
+                    }
+                    None => fp.me,
+                };
+                let class = self.class_of(recv);
+                match self.find_method(class, call.name) {
+                    Some(id) => {
+                        let m = self.methods[id as usize];
+                        let seen = match m.vis {
+                            Vis::Public => true,
+                            Vis::Private => call.fcall,
+                            Vis::Protected => call.fcall || self.is_a(fp.me, m.owner),
+                        };
+                        if !seen {
+                            return Ok(NIL);
+                        }
+                    }
+                    None => {
+                        let hit = self.quiet(|vm| {
+                            let private = call.fcall;
+                            vm.responds(recv, call.name, private).map(Value::bool)
+                        });
+                        if hit != Some(TRUE) {
+                            return Ok(NIL);
+                        }
+                    }
+                }
+                if call.asgn { "assignment" } else { "method" }
+            }
+            Kind::Or(_, set) | Kind::And(_, set)
+                if matches!(set.kind, Kind::LSet(..) | Kind::ESet(..) | Kind::ISet(..) | Kind::GSet(..) | Kind::CSet(..) | Kind::ConstSet(..)) =>
+            {
+                "assignment"
+            }
+            _ => "expression",
+        };
+        // Operator assignments are lowered to other nodes; their outermost one tells.
+        let v = self.str_static(text);
+        self.freeze(v);
+        Ok(v)
+    }
+
+    fn const_known(&mut self, cref: &'static Cref, name: fx_ruby_syntax::Sym) -> bool {
+        let mut at = Some(cref);
+        while let Some(scope) = at {
+            if scope.up.is_some() && self.classes[scope.class as usize].consts.contains_key(&name) {
+                return true;
+            }
+            at = scope.up;
+        }
+        let mut scope = cref;
+        while scope.eval {
+            match scope.up {
+                Some(up) => scope = up,
+                None => break,
+            }
+        }
+        let known = self.mro(scope.class).iter().any(|at| self.classes[*at as usize].consts.contains_key(&name));
+        known || self.mro(c::OBJECT).iter().any(|at| self.classes[*at as usize].consts.contains_key(&name))
+    }
+
+    /// Whether code of this kind starts a new visibility scope.
+    pub(crate) fn is_scope(kind: CodeKind) -> bool {
+        matches!(kind, CodeKind::Program | CodeKind::Class | CodeKind::Eval)
+    }
+
+    pub(crate) fn no_block(b: &Blk) -> bool {
+        matches!(b, Blk::None)
+    }
+}
+
+pub(crate) fn itoa_buffer() -> [u8; 24] {
+    [0; 24]
+}
+
+/// Decimal digits without an allocation.
+pub(crate) fn format_int(i: i64, buffer: &mut [u8; 24]) -> &[u8] {
+    let mut at = buffer.len();
+    let mut m = i.unsigned_abs();
+    loop {
+        at -= 1;
+        buffer[at] = b'0' + (m % 10) as u8;
+        m /= 10;
+        if m == 0 {
+            break;
+        }
+    }
+    if i < 0 {
+        at -= 1;
+        buffer[at] = b'-';
+    }
+    &buffer[at..]
+}

@@ -1,0 +1,299 @@
+//! Running texts: programs, `require`, `load`, `eval`, and the lazily read prelude.
+
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use fx_ruby_syntax::ast::Code;
+use fx_ruby_syntax::{Request, Sym};
+
+use crate::heap::{BindFrame, BindingData, Ext};
+use crate::interp::Fp;
+use crate::names as n;
+use crate::object::{Cref, Vis, c};
+use crate::value::{NIL, Value};
+use crate::vm::{Frame, NO_METHOD, R, Res, Vm};
+
+pub(crate) fn to_path(bytes: &[u8]) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt;
+    PathBuf::from(std::ffi::OsStr::from_bytes(bytes))
+}
+
+impl Vm {
+    /// Parses a text; a syntax error becomes a Ruby exception.
+    pub(crate) fn compile(&mut self, text: &[u8], path: &str, line: i32, scopes: Option<Vec<Vec<Sym>>>, main: bool) -> Res<(&'static Code, Option<u32>)> {
+        let file = self.add_file(path, text, line);
+        let request = Request { source: text, path, file, line, scopes, frozen: false, main };
+        match fx_ruby_syntax::parse(&request, &mut self.syms) {
+            Ok(parsed) => Ok((parsed.code, parsed.data)),
+            Err(errors) => {
+                let lines: Vec<String> = errors
+                    .iter()
+                    .take(5)
+                    .map(|e| format!("{path}:{}: {}", e.line, e.message))
+                    .collect();
+                let e = self.make_error(c::SYNTAX_ERROR, lines.join("\n"))?;
+                let p = self.str(path);
+                self.ivar_set(e, n::IV_PATH, p);
+                self.throw(e)
+            }
+        }
+    }
+
+    /// Checks the syntax only.
+    pub fn check_syntax(&mut self, text: &[u8], path: &str) -> Res<()> {
+        self.compile(text, path, 1, None, true).map(|_| ())
+    }
+
+    pub(crate) fn run_program(&mut self, code: &'static Code, me: Value, cref: &'static Cref) -> R {
+        if self.frames.len() >= self.limits.depth as usize {
+            return self.too_deep();
+        }
+        let start = self.stack.len();
+        self.stack.resize(start + code.nstack as usize, NIL);
+        let env = if code.env_names.is_empty() { 0 } else { self.open_env(code, 0, start) };
+        self.heap.escape_env(env);
+        let label = if self.frames.is_empty() { n::MAIN } else { self.intern("<top (required)>") };
+        self.push_frame(code, cref, me, NIL, NO_METHOD, c::OBJECT, label, start as u32, env);
+        let top = self.frames.len() - 1;
+        self.frames[top].vis = if cref.class == c::OBJECT && !self.loading_lazy { Vis::Private } else { Vis::Public };
+        let home = self.serial;
+        let saved_match = self.last_match;
+        let result = self.eval(Fp { base: start as u32, env, me }, code.body);
+        self.last_match = saved_match;
+        self.frames.pop();
+        self.stack.truncate(start);
+        match result {
+            Ok(v) => Ok(v),
+            Err(_) => self.catch_return(home),
+        }
+    }
+
+    /// Runs a text as the program.
+    pub fn run_main(&mut self, text: &[u8], path: &str) -> R {
+        let (code, data) = self.compile(text, path, 1, None, true)?;
+        if let Some(at) = data {
+            self.set_data(text, at as usize, path)?;
+        }
+        self.run_program(code, self.main, self.top_cref)
+    }
+
+    /// Runs a file's text with a given self, as an embedder does for recipes.
+    pub fn run_with_self(&mut self, text: &[u8], path: &str, me: Value) -> R {
+        let (code, _) = self.compile(text, path, 1, None, false)?;
+        let class = self.singleton_class(me)?;
+        let cref: &'static Cref = Box::leak(Box::new(Cref { class, up: Some(self.top_cref), eval: true }));
+        self.run_program(code, me, cref)
+    }
+
+    /// Evaluates a text in a binding. New variables stay with the binding.
+    pub(crate) fn eval_in(&mut self, binding: &mut BindingData, text: &[u8], path: &str, line: i32, cref: Option<&'static Cref>, vis: Vis) -> R {
+        let mut scopes = Vec::new();
+        let mut env = binding.env;
+        while env != 0 {
+            scopes.push(self.heap.envs[env as usize].names.to_vec());
+            env = self.heap.envs[env as usize].up;
+        }
+        scopes.reverse();
+        let (code, _) = self.compile(text, path, line, Some(scopes), false)?;
+        if self.frames.len() >= self.limits.depth as usize {
+            return self.too_deep();
+        }
+        let start = self.stack.len();
+        self.stack.resize(start + code.nstack as usize, NIL);
+        let env = if code.env_names.is_empty() { binding.env } else { self.open_env(code, binding.env, start) };
+        self.heap.escape_env(env);
+        binding.env = env;
+        let f = binding.frame;
+        self.serial += 1;
+        self.frames.push(Frame {
+            code,
+            self_val: binding.self_val,
+            block: f.block,
+            method: f.method,
+            owner: f.owner,
+            cref: cref.unwrap_or(f.cref),
+            home: f.home,
+            break_tag: 0,
+            env,
+            base: start as u32,
+            pos: code.pos,
+            name: f.name,
+            vis,
+            module_function: false,
+            lambda: false,
+        });
+        let result = self.eval(Fp { base: start as u32, env, me: binding.self_val }, code.body);
+        self.frames.pop();
+        self.stack.truncate(start);
+        result
+    }
+
+    /// The binding of the Ruby code that called the running native method.
+    pub(crate) fn caller_binding(&mut self) -> BindingData {
+        let (self_val, env) = self.frames.last().map_or((self.main, 0), |f| (f.self_val, f.env));
+        self.heap.escape_env(env);
+        let frame: BindFrame = self.bind_frame();
+        self.heap.escape(frame.block);
+        BindingData { self_val, env, frame }
+    }
+
+    pub(crate) fn new_binding(&mut self, data: BindingData) -> Value {
+        self.heap.object(c::BINDING, Ext::Binding(Box::new(data)))
+    }
+
+    // ---- require ----------------------------------------------------------
+
+    pub(crate) fn autoload(&mut self, path: &str) -> Res<()> {
+        if let Some(text) = path.strip_prefix("prelude:") {
+            self.load_prelude_file(text)?;
+            return Ok(());
+        }
+        let v = self.str(path);
+        self.call_name(self.main, "require", &[v])?;
+        Ok(())
+    }
+
+    pub(crate) fn load_prelude_file(&mut self, name: &str) -> Res<()> {
+        let Some(text) = crate::prelude::source(name) else { return Ok(()) };
+        let path = format!("<internal:{name}>");
+        let (code, _) = self.compile(text.as_bytes(), &path, 1, None, false)?;
+        let saved = self.loading_lazy;
+        self.loading_lazy = true;
+        let result = self.run_program(code, self.main, self.top_cref);
+        self.loading_lazy = saved;
+        result.map(|_| ())
+    }
+
+    /// Reads the Ruby part of the classes above a class; true when there was one.
+    pub(crate) fn load_lazy(&mut self, class: u32) -> bool {
+        if self.lazy.is_empty() {
+            return false;
+        }
+        let mro = self.mro(class);
+        let mut due = Vec::new();
+        self.lazy.retain(|(id, name, _)| {
+            if mro.contains(id) {
+                due.push(*name);
+                false
+            } else {
+                true
+            }
+        });
+        if due.is_empty() {
+            return false;
+        }
+        let saved = self.pending;
+        for name in due {
+            if self.load_prelude_file(name).is_err() {
+                if let Some(e) = self.take_raise() {
+                    let text = self.report(e);
+                    drop(writeln_err(self, &text));
+                }
+            }
+        }
+        self.pending = saved;
+        true
+    }
+
+    pub(crate) fn read_source(&mut self, path: &str) -> Option<Vec<u8>> {
+        let full = self.absolute(path.as_bytes());
+        self.hooks.file_read(&full);
+        self.host.read_opt(&to_path(&full)).ok().flatten()
+    }
+
+    /// Path of a file to require: as given or along `$LOAD_PATH`.
+    pub(crate) fn find_feature(&mut self, name: &str) -> Option<Rc<str>> {
+        let names: Vec<String> = if name.ends_with(".rb") { vec![name.to_owned()] } else { vec![format!("{name}.rb")] };
+        let direct = name.starts_with('/') || name.starts_with("./") || name.starts_with("../") || name.starts_with("~");
+        let mut dirs: Vec<String> = Vec::new();
+        if direct {
+            dirs.push(String::new());
+        } else {
+            let list = self.global(n::GV_LOAD_PATH);
+            if list.is_arr() {
+                for v in self.heap.arr(list).clone() {
+                    if v.is_str() {
+                        dirs.push(self.text(v));
+                    } else if let Ok(Some(p)) = self.try_send(v, n::TO_PATH, &[]) {
+                        dirs.push(self.text(p));
+                    }
+                }
+            }
+        }
+        for dir in dirs {
+            for name in &names {
+                let path = if dir.is_empty() { name.clone() } else { format!("{dir}/{name}") };
+                let full = self.absolute(path.as_bytes());
+                let stat = self.host.stat_opt(&to_path(&full)).ok().flatten();
+                if stat.is_some_and(|m| m.kind == fx_host::Kind::File) {
+                    let real = self.host.real_path(&to_path(&full)).ok();
+                    let text = real.map_or_else(|| String::from_utf8_lossy(&full).into_owned(), |p| p.to_string_lossy().into_owned());
+                    return Some(text.into());
+                }
+            }
+        }
+        None
+    }
+
+    pub(crate) fn require(&mut self, name: &str) -> R {
+        let short = name.strip_suffix(".rb").or_else(|| name.strip_suffix(".so")).unwrap_or(name);
+        if let Some(path) = self.find_feature(name) {
+            if self.is_loaded(&path) || self.loading.contains(&path) {
+                return Ok(Value::bool(false));
+            }
+            let Some(text) = self.read_source(&path) else { return self.load_error(name) };
+            self.loading.push(Rc::clone(&path));
+            let result = self.compile(&text, &path, 1, None, false).and_then(|(code, _)| self.run_program(code, self.main, self.top_cref));
+            self.loading.pop();
+            result?;
+            self.mark_loaded(&path);
+            return Ok(Value::bool(true));
+        }
+        if crate::stdlib::known(short) {
+            let feature: Rc<str> = format!("/usr/lib/ruby/3.2.0/{short}.rb").into();
+            if self.is_loaded(&feature) || self.loading.contains(&feature) {
+                return Ok(Value::bool(false));
+            }
+            self.loading.push(Rc::clone(&feature));
+            let result = crate::stdlib::load(self, short);
+            self.loading.pop();
+            result?;
+            self.mark_loaded(&feature);
+            return Ok(Value::bool(true));
+        }
+        self.load_error(name)
+    }
+
+    fn is_loaded(&self, path: &str) -> bool {
+        let list = self.global(n::GV_FEATURES);
+        list.is_arr() && self.heap.arr(list).iter().any(|v| v.is_str() && self.bytes(*v) == path.as_bytes())
+    }
+
+    fn mark_loaded(&mut self, path: &str) {
+        let v = self.str(path);
+        self.freeze(v);
+        let list = self.global(n::GV_FEATURES);
+        if list.is_arr() {
+            self.heap.arr_mut(list).push(v);
+        }
+    }
+
+    pub(crate) fn load_error(&mut self, name: &str) -> R {
+        let e = self.make_error(c::LOAD_ERROR, format!("cannot load such file -- {name}"))?;
+        let p = self.str(name);
+        self.ivar_set(e, n::IV_PATH, p);
+        self.throw(e)
+    }
+
+    fn set_data(&mut self, text: &[u8], at: usize, path: &str) -> Res<()> {
+        let rest = &text[at..];
+        let skip = rest.iter().position(|b| *b == b'\n').map_or(rest.len(), |i| i + 1);
+        let v = self.data_file(path, at + skip)?;
+        self.const_set(c::OBJECT, n::DATA, v);
+        Ok(())
+    }
+}
+
+pub(crate) fn writeln_err(vm: &mut Vm, text: &str) -> std::io::Result<()> {
+    vm.err.write_all(text.as_bytes())
+}

@@ -1,0 +1,273 @@
+//! Exceptions: making them, throwing them, and where they came from.
+
+use fx_ruby_syntax::Sym;
+use fx_ruby_syntax::ast::CodeKind;
+
+use crate::heap::{ExcData, Ext};
+use crate::names as n;
+use crate::object::{Body, c};
+use crate::value::{NIL, Tag, Value};
+use crate::vm::{NO_METHOD, Pending, R, Res, Unwind, Vm};
+
+impl Vm {
+    /// Raises an exception of a core class with a message.
+    #[cold]
+    pub fn fail<T>(&mut self, class: u32, message: impl Into<Vec<u8>>) -> Res<T> {
+        let e = self.make_error(class, message)?;
+        self.throw(e)
+    }
+
+    pub fn make_error(&mut self, class: u32, message: impl Into<Vec<u8>>) -> R {
+        let message = self.str(message);
+        let data = ExcData { message: Some(message), ..ExcData::default() };
+        Ok(self.heap.object(class, Ext::Exception(Box::new(data))))
+    }
+
+    pub fn name_error(&mut self, class: u32, message: &str, name: Sym, recv: Value) -> R {
+        let e = self.make_error(class, message)?;
+        self.ivar_set(e, n::IV_NAME, Value::sym(name));
+        self.ivar_set(e, n::IV_RECEIVER, recv);
+        Ok(e)
+    }
+
+    pub fn arg_error<T>(&mut self, message: impl Into<Vec<u8>>) -> Res<T> {
+        self.fail(c::ARGUMENT_ERROR, message)
+    }
+
+    pub fn type_error<T>(&mut self, message: impl Into<Vec<u8>>) -> Res<T> {
+        self.fail(c::TYPE_ERROR, message)
+    }
+
+    /// Sends an exception object on its way up.
+    #[cold]
+    pub fn throw<T>(&mut self, exception: Value) -> Res<T> {
+        let quiet = false;
+        let errinfo = self.errinfo;
+        let frames = self.capture();
+        if let Ext::Exception(data) = &mut self.heap.obj_mut(exception).ext {
+            if !data.captured && !quiet {
+                data.frames = frames;
+                data.captured = true;
+            }
+            if data.cause.is_none() {
+                data.cause = Some(if errinfo == exception { NIL } else { errinfo });
+            }
+        }
+        self.pending = Pending::Raise(exception);
+        Err(Unwind)
+    }
+
+    /// The frames that lead here, innermost first.
+    pub fn capture(&mut self) -> Vec<(u32, u32, Sym)> {
+        let mut out: Vec<(u32, u32, Sym)> = Vec::new();
+        let first = self.frames.len().saturating_sub(1000);
+        for i in (first..self.frames.len()).rev() {
+            let f = self.frames[i];
+            let label = match f.code.kind {
+                CodeKind::Program => n::MAIN,
+                CodeKind::Eval | CodeKind::Method | CodeKind::Class => f.name,
+                CodeKind::Block | CodeKind::Lambda => {
+                    let name = self.sym_str(f.name);
+                    if name.starts_with("block in ") {
+                        f.name
+                    } else {
+                        let text = format!("block in {name}");
+                        self.intern(&text)
+                    }
+                }
+            };
+            out.push((f.code.file, f.pos, label));
+        }
+        out
+    }
+
+    pub fn format_frames(&mut self, frames: &[(u32, u32, Sym)]) -> Value {
+        let mut lines = Vec::new();
+        for (file, pos, label) in frames {
+            let path = self.path_of(*file);
+            if path.starts_with("<internal:") {
+                continue;
+            }
+            let text = format!("{path}:{}:in `{}'", self.line_of(*file, *pos), self.sym_str(*label));
+            lines.push(self.str(text));
+        }
+        self.arr(lines)
+    }
+
+    pub fn backtrace(&mut self, exception: Value) -> Value {
+        let Some(Ext::Exception(data)) = self.heap.ext(exception) else { return NIL };
+        if let Some(set) = data.backtrace {
+            return set;
+        }
+        if !data.captured {
+            return NIL;
+        }
+        let frames = data.frames.clone();
+        let list = self.format_frames(&frames);
+        if let Ext::Exception(data) = &mut self.heap.obj_mut(exception).ext {
+            data.backtrace = Some(list);
+        }
+        list
+    }
+
+    pub fn is_exception(&self, v: Value) -> bool {
+        matches!(self.heap.ext(v), Some(Ext::Exception(_)))
+    }
+
+    pub fn exc_mut(&mut self, v: Value) -> Option<&mut ExcData> {
+        if !v.is_obj() {
+            return None;
+        }
+        match &mut self.heap.obj_mut(v).ext {
+            Ext::Exception(data) => Some(data),
+            _ => None,
+        }
+    }
+
+    /// The exception being raised, taken off its way.
+    pub fn take_raise(&mut self) -> Option<Value> {
+        match self.pending {
+            Pending::Raise(e) => {
+                self.pending = Pending::None;
+                Some(e)
+            }
+            _ => None,
+        }
+    }
+
+    #[cold]
+    pub fn time_up(&mut self) -> Res<()> {
+        self.deadline = None;
+        let class = self.timeout_class();
+        self.fail(class, "execution expired")
+    }
+
+    fn timeout_class(&mut self) -> u32 {
+        let timeout = self.intern("Timeout");
+        let error = self.intern("Error");
+        if let Some(m) = self.classes[c::OBJECT as usize].consts.get(&timeout).and_then(|k| k.value.as_class()) {
+            if let Some(e) = self.classes[m as usize].consts.get(&error).and_then(|k| k.value.as_class()) {
+                return e;
+            }
+        }
+        let module = self.define_module(c::OBJECT, "Timeout");
+        let class = self.define_class(module, "ExitException", c::EXCEPTION);
+        let _ = class;
+        self.define_class(module, "Error", c::RUNTIME_ERROR)
+    }
+
+    #[cold]
+    pub fn too_deep<T>(&mut self) -> Res<T> {
+        self.fail(c::SYSTEM_STACK, "stack level too deep")
+    }
+
+    #[cold]
+    pub fn wrong_args<T>(&mut self, given: usize, min: usize, max: Option<usize>) -> Res<T> {
+        let expected = match max {
+            Some(max) if max == min => format!("{min}"),
+            Some(max) => format!("{min}..{max}"),
+            None => format!("{min}+"),
+        };
+        self.arg_error(format!("wrong number of arguments (given {given}, expected {expected})"))
+    }
+
+    /// `undefined method …` and `undefined local variable or method …`.
+    #[cold]
+    pub fn undefined_method<T>(&mut self, recv: Value, name: Sym, args: &[Value], vcall: bool, private: Option<&str>) -> Res<T> {
+        let text = self.sym_str(name).into_owned();
+        let what = self.describe(recv)?;
+        let message = match private {
+            Some(kind) => format!("{kind} method `{text}' called for {what}"),
+            None if vcall => format!("undefined local variable or method `{text}' for {what}"),
+            None if text == "super" => format!("super: no superclass method for {what}"),
+            None => format!("undefined method `{text}' for {what}"),
+        };
+        let class = if vcall && private.is_none() { c::NAME_ERROR } else { c::NO_METHOD };
+        let e = self.name_error(class, &message, name, recv)?;
+        let list = self.arr(args.to_vec());
+        self.ivar_set(e, n::IV_ARGS, list);
+        self.throw(e)
+    }
+
+    /// An object as NoMethodError names it.
+    pub fn describe(&mut self, recv: Value) -> Res<String> {
+        Ok(match recv.tag() {
+            Tag::Nil => "nil:NilClass".into(),
+            Tag::True => "true:TrueClass".into(),
+            Tag::False => "false:FalseClass".into(),
+            Tag::Class => {
+                let id = recv.index() as u32;
+                let kind = if self.classes[id as usize].is_module() { "Module" } else { "Class" };
+                format!("{}:{kind}", self.class_name(id))
+            }
+            _ if recv == self.main => "main:Object".into(),
+            _ => {
+                let class = self.real_class(recv);
+                let class = self.class_name(class);
+                let saved = self.pending;
+                let text = if self.has_method(recv, n::INSPECT) {
+                    match self.inspect_string(recv) {
+                        Ok(text) => text,
+                        Err(Unwind) => {
+                            self.pending = saved;
+                            String::new()
+                        }
+                    }
+                } else {
+                    String::new()
+                };
+                if text.is_empty() || text.len() > 65 || text.starts_with("#<") {
+                    if text.starts_with("#<") && text.len() <= 65 {
+                        text
+                    } else {
+                        format!("#<{class}:0x{:016x}>", self.object_id(recv) * 8)
+                    }
+                } else {
+                    format!("{text}:{class}")
+                }
+            }
+        })
+    }
+
+    /// What went wrong, as the command prints it.
+    pub fn report(&mut self, exception: Value) -> String {
+        let saved = self.pending;
+        let class = self.real_class(exception);
+        let class = self.class_name(class);
+        let message = match self.send(exception, n::MESSAGE, &[]) {
+            Ok(v) if v.is_str() => self.text(v),
+            _ => String::new(),
+        };
+        let backtrace = self.backtrace(exception);
+        let mut lines = Vec::new();
+        if backtrace.is_arr() {
+            for v in self.heap.arr(backtrace).clone() {
+                if v.is_str() {
+                    lines.push(self.text(v));
+                }
+            }
+        }
+        self.pending = saved;
+        let head = lines.first().cloned().unwrap_or_else(|| self.script.to_string());
+        let mut out = if message.is_empty() {
+            format!("{head}: unhandled exception\n")
+        } else if let Some((first, rest)) = message.split_once('\n') {
+            format!("{head}: {first} ({class})\n{rest}\n")
+        } else {
+            format!("{head}: {message} ({class})\n")
+        };
+        if message.is_empty() {
+            out = format!("{head}: {class} ({class})\n");
+        }
+        for line in lines.iter().skip(1) {
+            out.push_str("\tfrom ");
+            out.push_str(line);
+            out.push('\n');
+        }
+        out
+    }
+
+    pub fn method_body(&self, id: u32) -> Option<Body> {
+        if id == NO_METHOD { None } else { Some(self.methods[id as usize].body) }
+    }
+}

@@ -1,0 +1,73 @@
+//! Libraries a program can require: each is a Ruby text that ships with the runtime, on
+//! top of natives where speed or bytes matter.
+
+mod digest;
+mod json;
+mod yaml;
+
+use crate::vm::{Res, Vm};
+
+macro_rules! libraries {
+    ($($name:literal => $file:literal),* $(,)?) => {
+        /// Text of a library.
+        fn source(name: &str) -> Option<&'static str> {
+            match name {
+                $($name => Some(include_str!(concat!("../prelude/lib/", $file))),)*
+                _ => None,
+            }
+        }
+    };
+}
+
+libraries! {
+    "json" => "json.rb", "yaml" => "yaml.rb", "psych" => "yaml.rb", "erb" => "erb.rb", "stringio" => "stringio.rb", "strscan" => "strscan.rb",
+    "shellwords" => "shellwords.rb", "pathname" => "pathname.rb", "uri" => "uri.rb", "digest" => "digest.rb", "openssl" => "openssl.rb", "base64" => "base64.rb", "ostruct" => "ostruct.rb",
+    "forwardable" => "forwardable.rb", "singleton" => "singleton.rb", "delegate" => "delegate.rb", "logger" => "logger.rb", "timeout" => "timeout.rb", "observer" => "observer.rb",
+    "securerandom" => "securerandom.rb", "open3" => "open3.rb", "fileutils" => "fileutils.rb", "tempfile" => "tempfile.rb", "tmpdir" => "tempfile.rb", "etc" => "etc.rb", "socket" => "socket.rb",
+    "date" => "date.rb", "time" => "timelib.rb", "ipaddr" => "ipaddr.rb", "benchmark" => "benchmark.rb", "optparse" => "optparse.rb", "English" => "English.rb", "tsort" => "tsort.rb",
+    "cgi" => "cgi.rb", "rbconfig" => "rbconfig.rb", "monitor" => "monitor.rb", "pp" => "pp.rb", "net/http" => "nethttp.rb", "csv" => "csv.rb", "rexml/document" => "rexml.rb", "weakref" => "delegate.rb", "abbrev" => "tsort.rb", "bigdecimal" => "bigdecimal.rb",
+}
+
+/// Names that load something else, or nothing because it is always there.
+fn alias(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "json/ext" | "json/add/core" => "json",
+        "digest/md5" | "digest/sha1" | "digest/sha2" | "digest/sha256" | "digest/sha512" | "digest/bubblebabble" | "digest/rmd160" => "digest",
+        "net/https" | "open-uri" => "net/http",
+        "uri/generic" | "uri/http" => "uri",
+        "cgi/util" | "cgi/escape" => "cgi",
+        "rexml" | "rexml/xpath" => "rexml/document",
+        "optparse/time" | "optparse/uri" => "optparse",
+        "erb/util" => "erb",
+        "set" | "thread" | "enumerator" | "rational" | "complex" | "fiber" | "io/console" | "rubygems" | "rubygems/version" | "rubygems/requirement" | "io/wait" | "set/sorted_set" | "continuation" | "objspace" | "io/nonblock" | "bigdecimal/util" | "bundler" | "did_you_mean" | "error_highlight" | "prettyprint" | "ripper" | "coverage" | "zlib" | "readline" | "fcntl" | "pty" | "resolv" | "win32ole" => "",
+        _ => return None,
+    })
+}
+
+/// Parts that need a C extension or a service we do not have.
+const REFUSED: &[&str] = &["continuation", "objspace", "ripper", "coverage", "zlib", "readline", "pty", "resolv", "win32ole", "bundler", "set/sorted_set"];
+
+pub(crate) fn known(name: &str) -> bool {
+    !REFUSED.contains(&name) && (source(name).is_some() || alias(name).is_some())
+}
+
+pub(crate) fn load(vm: &mut Vm, name: &str) -> Res<()> {
+    if let Some(target) = alias(name) {
+        if !target.is_empty() {
+            vm.require(target)?;
+        }
+        return Ok(());
+    }
+    match name {
+        "json" => json::init(vm),
+        "yaml" | "psych" => yaml::init(vm),
+        "digest" | "openssl" => digest::init(vm),
+        _ => {}
+    }
+    let Some(text) = source(name) else { return Ok(()) };
+    let path = format!("<internal:{name}>");
+    let (code, _) = vm.compile(text.as_bytes(), &path, 1, None, false)?;
+    let (main, cref) = (vm.main, vm.top_cref);
+    vm.run_program(code, main, cref)?;
+    Ok(())
+}
