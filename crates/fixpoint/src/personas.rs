@@ -1,5 +1,6 @@
 //! One file for each tool we can be, or family of tools.
 
 pub(crate) mod cfengine;
+pub(crate) mod facter;
 pub(crate) mod native;
 pub(crate) mod ruby;
