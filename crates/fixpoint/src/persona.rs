@@ -6,7 +6,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use crate::personas::{cfengine, native, puppet, ruby};
+use crate::personas::{cfengine, facter, native, puppet, ruby};
 
 /// How a persona was called.
 pub(crate) struct Invocation {
@@ -19,9 +19,11 @@ pub(crate) struct Invocation {
 type Entry = fn(&Invocation) -> u8;
 
 /// Names that a link may have and that `fixpoint NAME` takes, with what they run.
-const PERSONAS: &[(&str, Entry)] = &[
-    ("cf-agent", cfengine::agent),
-    ("cf-promises", cfengine::promises),
+const PERSONAS: &[(&str, Entry)] =
+    &[("cf-agent", cfengine::agent), ("cf-promises", cfengine::promises), ("facter", facter::main)];
+
+/// Tools of the originals that say they are not here yet; no link is made for them.
+const ABSENT: &[(&str, Entry)] = &[
     ("cf-check", cfengine::absent),
     ("cf-execd", cfengine::absent),
     ("cf-key", cfengine::absent),
@@ -30,11 +32,11 @@ const PERSONAS: &[(&str, Entry)] = &[
     ("cf-runagent", cfengine::absent),
     ("cf-secret", cfengine::absent),
     ("cf-serverd", cfengine::absent),
-    ("puppet", puppet::main),
 ];
 
-/// Names that only `fixpoint NAME` takes: a link named `ruby` would shadow the real one.
-const VERBS_WITH_OWN_FLAGS: &[(&str, Entry)] = &[("ruby", ruby::main)];
+/// Names that only `fixpoint NAME` takes: a link named `ruby` would shadow the real one, and
+/// `puppet` does not do enough yet to stand in for it.
+const VERBS_WITH_OWN_FLAGS: &[(&str, Entry)] = &[("puppet", puppet::main), ("ruby", ruby::main)];
 
 /// The names a link may have.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
@@ -47,11 +49,11 @@ pub(crate) fn run(argv: Vec<OsString>) -> u8 {
     let program = args.next().unwrap_or_default();
     let link = Path::new(&program).file_name().unwrap_or_default().to_owned();
     let args: Vec<OsString> = args.collect();
-    if let Some((name, entry)) = PERSONAS.iter().find(|(name, _)| link == *name) {
+    if let Some((name, entry)) = PERSONAS.iter().chain(ABSENT).find(|(name, _)| link == *name) {
         return entry(&Invocation { name, args });
     }
     let word = args.first().cloned().unwrap_or_default();
-    let known = PERSONAS.iter().chain(VERBS_WITH_OWN_FLAGS);
+    let known = PERSONAS.iter().chain(ABSENT).chain(VERBS_WITH_OWN_FLAGS);
     if let Some((name, entry)) = known.clone().find(|(name, _)| word == *name) {
         return entry(&Invocation { name, args: args[1..].to_vec() });
     }

@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod facter;
 mod value;
 mod regex;
 mod semver;

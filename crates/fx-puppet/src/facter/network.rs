@@ -1,0 +1,166 @@
+//! The `networking` fact: each interface with its bindings, and the primary one's values.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use fx_facts::{Facts, Network, NetworkInterface};
+use fx_value::{Map, Value};
+
+use super::map;
+
+fn mask4(prefix: u8) -> Ipv4Addr {
+    Ipv4Addr::from(u32::MAX.checked_shl(32 - u32::from(prefix)).unwrap_or(0))
+}
+
+fn mask6(prefix: u8) -> Ipv6Addr {
+    Ipv6Addr::from(u128::MAX.checked_shl(128 - u32::from(prefix)).unwrap_or(0))
+}
+
+fn binding(address: IpAddr, prefix: u8) -> Value {
+    let (mask, network, scope) = match address {
+        IpAddr::V4(address) => {
+            (mask4(prefix).to_string(), (address & mask4(prefix)).to_string(), None)
+        }
+        IpAddr::V6(address) => {
+            (mask6(prefix).to_string(), (address & mask6(prefix)).to_string(), Some(scope(address)))
+        }
+    };
+    map([
+        ("address", Value::from(address.to_string())),
+        ("netmask", Value::from(mask)),
+        ("network", Value::from(network)),
+        ("scope6", scope.into()),
+    ])
+}
+
+fn scope(address: Ipv6Addr) -> &'static str {
+    if address.is_loopback() {
+        "host"
+    } else if address.is_unicast_link_local() {
+        "link"
+    } else {
+        "global"
+    }
+}
+
+/// Addresses that do not stand for the interface if it has another.
+fn is_special(address: &IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => address.is_loopback() || address.is_link_local(),
+        IpAddr::V6(address) => address.is_loopback() || address.is_unicast_link_local(),
+    }
+}
+
+fn interface(interface: &NetworkInterface) -> Value {
+    let of =
+        |v4: bool| interface.addresses.iter().filter(move |(address, _)| address.is_ipv4() == v4);
+    let list = |v4: bool| {
+        let bindings: Vec<Value> =
+            of(v4).map(|(address, prefix)| binding(*address, *prefix)).collect();
+        if bindings.is_empty() { Value::Undef } else { Value::List(bindings) }
+    };
+    let first = |v4: bool| {
+        of(v4)
+            .find(|(address, _)| !is_special(address))
+            .or_else(|| of(v4).next())
+            .map(|(address, prefix)| binding(*address, *prefix))
+    };
+    let pick = |binding: &Option<Value>, key: &str| {
+        binding.as_ref().and_then(|binding| binding.dig(&[key])).unwrap_or_default()
+    };
+    let (four, six) = (first(true), first(false));
+    map([
+        ("bindings", list(true)),
+        ("bindings6", list(false)),
+        ("ip", pick(&four, "address")),
+        ("ip6", pick(&six, "address")),
+        ("mac", interface.mac.as_deref().into()),
+        ("mtu", interface.mtu.map_or(Value::Undef, super::int)),
+        ("netmask", pick(&four, "netmask")),
+        ("netmask6", pick(&six, "netmask")),
+        ("network", pick(&four, "network")),
+        ("network6", pick(&six, "network")),
+        ("scope6", pick(&six, "scope6")),
+    ])
+}
+
+/// The interface of the default route, else the first with an address of its own.
+fn primary(network: &Network) -> Option<&NetworkInterface> {
+    let by_route = network
+        .interfaces
+        .iter()
+        .find(|interface| Some(&interface.name) == network.default_interface.as_ref());
+    by_route.or_else(|| {
+        network
+            .interfaces
+            .iter()
+            .find(|interface| interface.addresses.iter().any(|(address, _)| !is_special(address)))
+    })
+}
+
+pub(super) fn networking(facts: &Facts<'_>) -> Value {
+    let network = facts.network();
+    let mut interfaces: Vec<(String, Value)> =
+        network.interfaces.iter().map(|one| (one.name.clone(), interface(one))).collect();
+    interfaces.sort_by(|a, b| a.0.cmp(&b.0));
+    let mut all: Vec<(&str, Value)> = vec![
+        ("domain", network.domain.as_deref().into()),
+        ("fqdn", Value::from(network.fqdn())),
+        ("hostname", Value::from(network.hostname.as_str())),
+        ("interfaces", interfaces.into_iter().collect()),
+    ];
+    if let Some(primary) = primary(network)
+        && let Value::Map(values) = interface(primary)
+    {
+        all.push(("primary", Value::from(primary.name.as_str())));
+        let values: Map = values;
+        for key in
+            ["ip", "ip6", "mac", "mtu", "netmask", "netmask6", "network", "network6", "scope6"]
+        {
+            all.push((key, values.get(key.as_bytes()).cloned().unwrap_or_default()));
+        }
+    }
+    all.retain(|(_, value)| *value != Value::Undef);
+    all.sort_by(|a, b| a.0.cmp(b.0));
+    all.into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use fx_host::{Interface, MemoryHost};
+
+    use super::*;
+
+    #[test]
+    fn the_primary_interface_gives_the_machine_its_addresses() {
+        let host = MemoryHost::linux();
+        host.set_interfaces(vec![
+            Interface {
+                name: "lo".into(),
+                up: true,
+                addresses: vec![("127.0.0.1".parse().unwrap(), 8), ("::1".parse().unwrap(), 128)],
+            },
+            Interface {
+                name: "eth0".into(),
+                up: true,
+                addresses: vec![
+                    ("192.0.2.2".parse().unwrap(), 24),
+                    ("fe80::1".parse().unwrap(), 64),
+                    ("fd00::2".parse().unwrap(), 64),
+                ],
+            },
+        ]);
+        let value = networking(&Facts::new(&host));
+        let get =
+            |path: &[&str]| value.dig(path).map(|value| value.to_string()).unwrap_or_default();
+        assert_eq!(
+            (get(&["primary"]), get(&["ip"]), get(&["ip6"])),
+            ("eth0".into(), "192.0.2.2".into(), "fd00::2".into())
+        );
+        assert_eq!(
+            (get(&["netmask"]), get(&["network"]), get(&["netmask6"])),
+            ("255.255.255.0".into(), "192.0.2.0".into(), "ffff:ffff:ffff:ffff::".into())
+        );
+        assert_eq!(get(&["interfaces", "eth0", "bindings6", "0", "scope6"]), "link");
+        assert_eq!(get(&["interfaces", "lo", "scope6"]), "host");
+    }
+}
