@@ -6,21 +6,5 @@ pub(crate) mod lines;
 pub(crate) mod region;
 pub(crate) mod replace;
 pub(crate) mod template;
-
-use std::rc::Rc;
-
-use fx_engine::Level;
-
-use crate::eval::Context;
-use crate::eval::promise::Expanded;
-use crate::outcome::Outcome;
-
-/// Editing XML: said to be missing, never passed over.
-pub(crate) fn xml_unsupported(
-    ctx: &mut Context<'_>,
-    promise: &Rc<Expanded>,
-    file: &str,
-) -> Outcome {
-    let text = format!("edit_xml of '{file}' is not supported");
-    ctx.settle(Level::Error, Outcome::Failed, promise, &text)
-}
+pub(crate) mod xml;
+pub(crate) mod xml_bundle;

@@ -341,9 +341,12 @@ fn insert_in_region(
     if !how.keeps_all() {
         let chunk: Vec<&str> = promise.promiser.split('\n').collect();
         let candidates = edit.lines.contains(chunk[0]);
+        // One line in the whole file is what the index answers; only blocks and regions scan.
+        let indexed = chunk.len() == 1 && begin == 0 && last + 1 == edit.lines.len();
         if candidates
-            && (begin..=last)
-                .any(|at| match_chunk(&chunk, edit.lines.as_slice(), at, marks.end, false) > 0)
+            && (indexed
+                || (begin..=last)
+                    .any(|at| match_chunk(&chunk, edit.lines.as_slice(), at, marks.end, false) > 0))
         {
             let text = format!(
                 "Promised chunk '{}' exists within selected region of {}",

@@ -8,6 +8,8 @@ use fx_host::WriteOptions;
 use crate::edit::bundle::{self, Edit};
 use crate::edit::lines::Lines;
 use crate::edit::template;
+use crate::edit::xml::Document;
+use crate::edit::xml_bundle::{self, XmlEdit};
 use crate::eval::promise::Expanded;
 use crate::eval::{Context, log};
 use crate::load::reason;
@@ -110,8 +112,8 @@ fn edit(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &Str, exists: bool)
         }
     }
     if promise.has("edit_xml") {
-        let outcome = crate::edit::xml_unsupported(ctx, promise, file);
-        return result.merge(outcome);
+        edit_xml(ctx, promise, file, empty, &mut result);
+        return result;
     }
     let method = promise.scalar("template_method").cloned().unwrap_or_else(|| "cfengine".into());
     let template = promise.scalar("edit_template").cloned();
@@ -287,6 +289,53 @@ fn render(
         let text =
             format!("Failed to update rendering of '{file}' from mustache template '{name}'");
         failed(ctx, promise, result, &text);
+    }
+}
+
+fn edit_xml(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    file: &Str,
+    empty: bool,
+    result: &mut Outcome,
+) {
+    let (name, args) = match promise.get("edit_xml").cloned() {
+        Some(Rval::Scalar(name)) => (name, Vec::new()),
+        Some(Rval::Call(call)) => (Rc::clone(&call.name), call.args.clone()),
+        _ => return,
+    };
+    log!(ctx, Verbose, "Handling file edits in edit_xml bundle '{name}'");
+    let Some(target) = ctx.find_bundle("edit_xml", &name) else {
+        ctx.error(&format!("Did not find bundle '{name}' for edit operation"));
+        return;
+    };
+    if !ctx.acquire(promise, &format!("masterfilelock-{file}-{}", target.head.name)) {
+        return;
+    }
+    let old = ctx.host().read(&path(file)).map(|bytes| decode(&bytes)).unwrap_or_default();
+    let Some(document) = Document::parse(if empty { "" } else { &old }) else {
+        failed(ctx, promise, result, &format!("Unable to load XML document '{file}'"));
+        return;
+    };
+    let mut edit = XmlEdit { file: Rc::clone(file), document, edits: 0 };
+    ctx.push_bundle(&target, &args, promise.bool("inherit").unwrap_or(false));
+    if !ctx.stopped() {
+        ctx.resolve_bundle(&target);
+        xml_bundle::run(ctx, &target, &mut edit);
+    }
+    ctx.stack.pop();
+    let text = edit.document.to_text();
+    if (edit.edits == 0 && !empty) || text == old || edit.document.root().is_none() {
+        as_promised(ctx, promise, &format!("No edit changes to xml file '{file}' need saving"));
+        return;
+    }
+    if !ctx.making_changes(promise, result, &format!("edit xml file '{file}'")) {
+        return;
+    }
+    if save(ctx, promise, file, &encode(&text)) {
+        changed(ctx, promise, result, &format!("Edited xml file '{file}'"));
+    } else {
+        failed(ctx, promise, result, &format!("Failed to edit XML file '{file}'"));
     }
 }
 
