@@ -113,7 +113,7 @@ fn run(text: &str) -> String {
                     host.on([words[0]], Reply::exit(code));
                 }
                 "file" => host.put(words[0], words.get(1).copied().unwrap_or_default()),
-                "persistent" => host.put("/var/cfengine/state/fx_classes.json", value),
+                "persistent" => host.put("/var/cfengine/state/fx_classes", value),
                 _ => panic!("unknown directive {key}"),
             }
         }
