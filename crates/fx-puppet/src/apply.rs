@@ -37,11 +37,18 @@ fn node_name(run: Run<'_>) -> String {
     if host.contains('.') {
         return host;
     }
-    let read = |path: &str| run.host.read(std::path::Path::new(path)).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+    let read = |path: &str| {
+        run.host
+            .read(std::path::Path::new(path))
+            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+            .unwrap_or_default()
+    };
     let resolv = read("/etc/resolv.conf");
     let domain = resolv.lines().rev().find_map(|line| {
         let mut words = line.split_whitespace();
-        matches!(words.next()?, "domain" | "search").then(|| words.next().map(str::to_owned)).flatten()
+        matches!(words.next()?, "domain" | "search")
+            .then(|| words.next().map(str::to_owned))
+            .flatten()
     });
     match domain {
         Some(domain) => format!("{host}.{}", domain.trim_end_matches('.')),
@@ -61,8 +68,18 @@ fn facts(run: Run<'_>, node: &str) -> Vec<(String, Value)> {
         ("kernelrelease".into(), text(&uname.release)),
         ("hostname".into(), text(host)),
         ("fqdn".into(), text(node)),
-        ("networking".into(), Value::hash([("hostname".into(), text(host)), ("domain".into(), text(domain)), ("fqdn".into(), text(node))])),
-        ("os".into(), Value::hash([("family".into(), text("Debian")), ("name".into(), text("Debian"))])),
+        (
+            "networking".into(),
+            Value::hash([
+                ("hostname".into(), text(host)),
+                ("domain".into(), text(domain)),
+                ("fqdn".into(), text(node)),
+            ]),
+        ),
+        (
+            "os".into(),
+            Value::hash([("family".into(), text("Debian")), ("name".into(), text("Debian"))]),
+        ),
     ]
 }
 
@@ -70,15 +87,24 @@ fn facts(run: Run<'_>, node: &str) -> Vec<(String, Value)> {
 pub fn run(run: Run<'_>, sources: &SourceMap, request: &Request) -> Summary {
     let started = run.host.monotonic();
     let node = node_name(run);
-    let settings = Settings { facts: facts(run, &node), node: node.clone(), environment: "production".into(), modulepath: request.modulepath.clone() };
+    let settings = Settings {
+        facts: facts(run, &node),
+        node: node.clone(),
+        environment: "production".into(),
+        modulepath: request.modulepath.clone(),
+    };
     let evaluator = Evaluator::new(run, sources, settings);
     let origin = Origin::default();
     if let Err(message) = evaluator.compile(&request.name, &request.text) {
         run.ledger.message(Level::Error, &message, &origin);
         return Summary { code: 1 };
     }
-    let took = (run.host.monotonic() - started).as_secs_f64();
-    run.ledger.message(Level::Notice, &format!("Compiled catalog for {node} in environment production in {took:.2} seconds"), &origin);
+    let took = run.host.monotonic().saturating_sub(started).as_secs_f64();
+    run.ledger.message(
+        Level::Notice,
+        &format!("Compiled catalog for {node} in environment production in {took:.2} seconds"),
+        &origin,
+    );
     run.ledger.message(Level::Notice, "Applied catalog in 0.00 seconds", &origin);
     let _ = (request.noop, request.detailed_exitcodes);
     Summary { code: 0 }
