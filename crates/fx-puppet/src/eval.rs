@@ -166,7 +166,7 @@ impl<'a> Evaluator<'a> {
             }
             ExprKind::Assign { left, right, op_span } => {
                 let value = self.eval(right, scope)?;
-                self.assign(left, value, *op_span, scope)?
+                Self::assign(left, value, *op_span, scope)?
             }
             ExprKind::Selector { left, options } => self.selector(left, options, span, scope)?,
             ExprKind::If { condition, then, otherwise, unless } => {
@@ -293,8 +293,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    #[expect(clippy::only_used_in_recursion, reason = "methods of the evaluator read alike")]
-    fn assign(&self, left: &Expr, value: Value, op_span: Span, scope: &Rc<Scope>) -> Evaluated {
+    fn assign(left: &Expr, value: Value, op_span: Span, scope: &Rc<Scope>) -> Evaluated {
         match &left.kind {
             ExprKind::Variable(name) => {
                 if matches!(&**name, "trusted" | "facts" | "server_facts") {
@@ -320,7 +319,7 @@ impl<'a> Evaluator<'a> {
                             return Err(Flow::at(op_span, message));
                         }
                         for (item, value) in items.iter().zip(&**values) {
-                            self.assign(item, value.clone(), op_span, scope)?;
+                            Self::assign(item, value.clone(), op_span, scope)?;
                         }
                     }
                     Value::Hash(hash) => {
@@ -332,7 +331,7 @@ impl<'a> Evaluator<'a> {
                                 );
                                 return Err(Flow::at(op_span, message));
                             };
-                            self.assign(item, value.clone(), op_span, scope)?;
+                            Self::assign(item, value.clone(), op_span, scope)?;
                         }
                     }
                     other => {
@@ -403,21 +402,19 @@ impl<'a> Evaluator<'a> {
     ) -> Evaluated<bool> {
         if let ExprKind::Unfold(inner) = &candidate.kind {
             for item in self.unfold(inner, scope)? {
-                if self.value_matches(value, &item, candidate.span, scope)? {
+                if Self::value_matches(value, &item, candidate.span, scope)? {
                     return Ok(true);
                 }
             }
             return Ok(false);
         }
         let option = self.eval(candidate, scope)?;
-        self.value_matches(value, &option, candidate.span, scope)
+        Self::value_matches(value, &option, candidate.span, scope)
     }
 
     /// Whether a value is met by an option: a regular expression by matching, a type by
     /// instance, collections part by part, the rest by equality.
-    #[expect(clippy::only_used_in_recursion, reason = "methods of the evaluator read alike")]
     pub(crate) fn value_matches(
-        &self,
         value: &Value,
         option: &Value,
         span: Span,
@@ -447,7 +444,7 @@ impl<'a> Evaluator<'a> {
                 }
                 for (option, value) in options.iter().zip(&**values) {
                     if !matches!(option, Value::Default)
-                        && !self.value_matches(value, option, span, scope)?
+                        && !Self::value_matches(value, option, span, scope)?
                     {
                         return Ok(false);
                     }
@@ -458,7 +455,7 @@ impl<'a> Evaluator<'a> {
                 for (key, option) in &**options {
                     let Some(value) = values.get(key) else { return Ok(false) };
                     if !matches!(option, Value::Default)
-                        && !self.value_matches(value, option, span, scope)?
+                        && !Self::value_matches(value, option, span, scope)?
                     {
                         return Ok(false);
                     }

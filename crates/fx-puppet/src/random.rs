@@ -11,11 +11,15 @@ impl Twister {
     /// Seeded by the words of a number, lowest first, as Ruby does.
     fn new(key: &[u32]) -> Twister {
         let mut state = [0_u32; SIZE];
-        state[0] = 19_650_218;
+        // One word is a plain seed; more are mixed into a fixed one.
+        state[0] = if key.len() > 1 { 19_650_218 } else { key.first().copied().unwrap_or(0) };
         for index in 1..SIZE {
             let last = state[index - 1];
             state[index] =
                 1_812_433_253_u32.wrapping_mul(last ^ (last >> 30)).wrapping_add(index as u32);
+        }
+        if key.len() <= 1 {
+            return Twister { state, at: SIZE };
         }
         let mut index = 1;
         for place in 0..SIZE {

@@ -162,6 +162,7 @@ fn apply(args: &[String]) -> u8 {
         text,
         modulepath,
         noop: has(&["--noop"]),
+        report: flag(&["--lastrunreport"]).map(PathBuf::from),
         detailed_exitcodes: has(&["--detailed-exitcodes", "--test", "-t"]),
     };
     let cancel = Cancel::from_flag(stop);
