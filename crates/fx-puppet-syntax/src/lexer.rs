@@ -178,7 +178,11 @@ impl<'a> Lexer<'a> {
     fn unclosed(&self, start: usize, quote: &str) -> Box<Diagnostic> {
         let text: String =
             String::from_utf8_lossy(&self.bytes[start + 1..]).chars().take(9).collect();
-        let follow = if text.is_empty() { "<eof>".to_owned() } else { format!("'{text}...'") };
+        let follow = if text.is_empty() {
+            "<eof>".to_owned()
+        } else {
+            format!("'{}...'", text.replace('\n', "\\n"))
+        };
         self.error(start, format!("Unclosed quote after {quote:?} followed by {follow}"))
     }
 

@@ -206,8 +206,18 @@ fn as_variable(expr: Expr) -> Expr {
     let variable = |name: Rc<str>| Expr::new(ExprKind::Variable(name), span);
     match expr.kind {
         ExprKind::Name(name) | ExprKind::Reserved(name) => variable(name),
+        ExprKind::Default => variable("default".into()),
         ExprKind::Access { left, keys } => {
             Expr::new(ExprKind::Access { left: Box::new(as_variable(*left)), keys }, span)
+        }
+        // Only what a name is applied to: `${a + 1}` adds to the word.
+        ExprKind::Binary { op, op_span, left, right }
+            if matches!(left.kind, ExprKind::MethodCall { .. } | ExprKind::Access { .. }) =>
+        {
+            Expr::new(
+                ExprKind::Binary { op, op_span, left: Box::new(as_variable(*left)), right },
+                span,
+            )
         }
         ExprKind::MethodCall { receiver, name, name_span, args, lambda } => {
             let receiver = Box::new(as_variable(*receiver));

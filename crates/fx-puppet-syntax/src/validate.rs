@@ -24,7 +24,7 @@ pub enum Strictness {
 pub fn validate(program: &Program, strict: Strictness) -> Vec<Diagnostic> {
     let mut checker = Checker { definitions: &program.definitions, strict, found: Vec::new() };
     if let ExprKind::Block(body) = &program.body.kind {
-        checker.statements(body, Place::Top, LastValue::Lost);
+        checker.statements(body, Place::Top, LastValue::Used);
     } else {
         checker.expr(&program.body, Place::Nested);
     }
@@ -247,11 +247,6 @@ impl Checker<'_> {
                     self.error(left.span, format!("Illegal attempt to assign to the numeric match result variable '${name}'. Numeric variables are not assignable"));
                 } else if name.contains("::") {
                     self.error(left.span, format!("Illegal attempt to assign to '{name}'. Cannot assign to variables in other namespaces"));
-                } else if matches!(&**name, "trusted" | "facts" | "server_facts") {
-                    self.error(
-                        left.span,
-                        format!("Attempt to assign to a reserved variable name: '${name}'"),
-                    );
                 } else {
                     self.variable_name(name, left.span);
                 }

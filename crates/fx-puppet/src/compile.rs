@@ -12,7 +12,7 @@ mod kinds;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use fx_puppet_syntax::{DefinitionKind, ExprKind, Strictness};
+use fx_puppet_syntax::{ExprKind, Strictness};
 use fx_source::Severity;
 
 pub(crate) use catalog::{Attribute, Catalog, Resource};
@@ -48,7 +48,10 @@ impl Evaluator<'_> {
         let environment = &self.settings.environment;
         let mut errors = Vec::new();
         for found in &found {
-            let place = found.primary().map(|span| format!(" {}", self.place_text(span))).unwrap_or_default();
+            let place = found
+                .primary()
+                .map(|span| format!(" {}", self.place_text(span)))
+                .unwrap_or_default();
             let text = format!("{}{place}", found.message);
             match found.severity {
                 Severity::Error => errors.push(text),
@@ -57,13 +60,26 @@ impl Evaluator<'_> {
         }
         match errors.as_slice() {
             [] => {}
-            [only] => return Err(format!("Could not parse for environment {environment}: {only} on node {}", self.settings.node)),
+            [only] => {
+                return Err(format!(
+                    "Could not parse for environment {environment}: {only} on node {}",
+                    self.settings.node
+                ));
+            }
             [first, ..] => {
                 for error in &errors {
-                    self.run.ledger.message(fx_engine::Level::Error, error, &fx_source::Origin::default());
+                    self.run.ledger.message(
+                        fx_engine::Level::Error,
+                        error,
+                        &fx_source::Origin::default(),
+                    );
                 }
                 let _ = first;
-                return Err(format!("Found {} errors. Giving up on node {}", errors.len(), self.settings.node));
+                return Err(format!(
+                    "Found {} errors. Giving up on node {}",
+                    errors.len(),
+                    self.settings.node
+                ));
             }
         }
         self.add_definitions(&program, "").map_err(|flow| self.complaint(flow))?;
@@ -87,17 +103,34 @@ impl Evaluator<'_> {
         for node in &nodes {
             for wanted in node.definition.node.iter().flat_map(|node| &node.matches) {
                 match &wanted.kind {
-                    ExprKind::String(text) | ExprKind::Name(text) if text.eq_ignore_ascii_case(name) => exact = Some(node),
-                    ExprKind::Regex(source) if by_regex.is_none() && crate::regex::Regex::new(source).is_match(name).unwrap_or(false) => by_regex = Some(node),
+                    ExprKind::String(text) | ExprKind::Name(text)
+                        if text.eq_ignore_ascii_case(name) =>
+                    {
+                        exact = Some(node)
+                    }
+                    ExprKind::Regex(source)
+                        if by_regex.is_none()
+                            && crate::regex::Regex::new(source).is_match(name).unwrap_or(false) =>
+                    {
+                        by_regex = Some(node)
+                    }
                     ExprKind::Default => fallback = Some(node),
                     _ => {}
                 }
             }
         }
         let Some(node) = exact.or(by_regex).or(fallback) else {
-            return Err(Flow::bare(format!("Could not find node statement with name 'default' or '{name}'")));
+            return Err(Flow::bare(format!(
+                "Could not find node statement with name 'default' or '{name}'"
+            )));
         };
-        let frame = Frame::new(Some(Rc::clone(&self.top)), FrameKind::Node, format!("Node[{name}]").into(), 0, "".into());
+        let frame = Frame::new(
+            Some(Rc::clone(&self.top)),
+            FrameKind::Node,
+            format!("Node[{name}]").into(),
+            0,
+            "".into(),
+        );
         self.pending.borrow_mut().node_frame = Some(Rc::clone(&frame));
         let scope = Scope::new(frame);
         self.eval(&node.definition.body, &scope).map_err(Flow::misplaced)?;
@@ -107,7 +140,12 @@ impl Evaluator<'_> {
     /// Variables and resources that are always there.
     fn prepare(&self) {
         let node = self.settings.node.as_str();
-        let facts: Vec<(Value, Value)> = self.settings.facts.iter().map(|(name, value)| (Value::from(name.as_str()), value.clone())).collect();
+        let facts: Vec<(Value, Value)> = self
+            .settings
+            .facts
+            .iter()
+            .map(|(name, value)| (Value::from(name.as_str()), value.clone()))
+            .collect();
         for (name, value) in &self.settings.facts {
             self.top.define(name, value.clone());
         }
@@ -124,18 +162,52 @@ impl Evaluator<'_> {
                 ("external".into(), Value::hash([])),
             ]),
         );
-        for (name, value) in [("environment", self.settings.environment.as_str()), ("clientcert", node), ("clientversion", crate::VERSION), ("clientnoop", ""), ("title", "main"), ("name", "main"), ("module_name", ""), ("caller_module_name", "")] {
-            self.top.define(name, if name == "clientnoop" { Value::Bool(false) } else { Value::from(value) });
+        for (name, value) in [
+            ("environment", self.settings.environment.as_str()),
+            ("clientcert", node),
+            ("clientversion", crate::VERSION),
+            ("clientnoop", ""),
+            ("title", "main"),
+            ("name", "main"),
+            ("module_name", ""),
+            ("caller_module_name", ""),
+        ] {
+            self.top.define(
+                name,
+                if name == "clientnoop" { Value::Bool(false) } else { Value::from(value) },
+            );
         }
-        let settings = Frame::new(Some(Rc::clone(&self.top)), FrameKind::Class, "Class[Settings]".into(), 0, "".into());
-        for (name, value) in [("environment", Value::from(self.settings.environment.as_str())), ("strict_variables", false.into()), ("strict", "warning".into()), ("certname", node.into()), ("storeconfigs", false.into())] {
+        let settings = Frame::new(
+            Some(Rc::clone(&self.top)),
+            FrameKind::Class,
+            "Class[Settings]".into(),
+            0,
+            "".into(),
+        );
+        for (name, value) in [
+            ("environment", Value::from(self.settings.environment.as_str())),
+            ("strict_variables", false.into()),
+            ("strict", "warning".into()),
+            ("certname", node.into()),
+            ("storeconfigs", false.into()),
+        ] {
             settings.define(name, value);
         }
         self.pending.borrow_mut().class_frames.insert("settings".into(), settings);
         let mut catalog = self.catalog.borrow_mut();
-        let main = Resource::new("Class", "main", fx_source::Span::new(self.builtin, 0, 0), Rc::clone(&self.top));
+        let main = Resource::new(
+            "Class",
+            "main",
+            fx_source::Span::new(self.builtin, 0, 0),
+            Rc::clone(&self.top),
+        );
         catalog.add(main);
-        let stage = Resource::new("Stage", "main", fx_source::Span::new(self.builtin, 0, 0), Rc::clone(&self.top));
+        let stage = Resource::new(
+            "Stage",
+            "main",
+            fx_source::Span::new(self.builtin, 0, 0),
+            Rc::clone(&self.top),
+        );
         catalog.add(stage);
     }
 
@@ -150,9 +222,4 @@ impl Evaluator<'_> {
         };
         format!("{text} on node {}", self.settings.node)
     }
-}
-
-/// The kinds of definitions that may only be named once together.
-pub(crate) fn is_named(kind: DefinitionKind) -> bool {
-    matches!(kind, DefinitionKind::Class | DefinitionKind::Define | DefinitionKind::Function | DefinitionKind::TypeAlias)
 }

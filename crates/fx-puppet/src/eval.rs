@@ -30,23 +30,23 @@ use crate::types::Type;
 use crate::value::Value;
 
 pub(crate) use call::{Closure, Parameters, mismatch_text};
-pub use error::{Failure, Flow, Place};
+pub(crate) use error::{Failure, Flow, Place};
 pub(crate) use format::{capitalize, format_value};
 pub(crate) use operators::{kind, number_from, order};
-pub use scope::{Frame, FrameKind, Scope};
+pub(crate) use scope::{Frame, FrameKind, Scope};
 pub(crate) use sprintf::Spec;
 pub(crate) use text::{inspected, ruby_text};
-pub use text::{interpolated, program_text};
+pub(crate) use text::{interpolated, program_text};
 pub(crate) use time::{strfspan, strftime};
 
 /// What an evaluation yields, or how it was left.
-pub type Evaluated<T = Value> = Result<T, Flow>;
+pub(crate) type Evaluated<T = Value> = Result<T, Flow>;
 
 /// Deepest nesting of calls and expressions.
 const MAX_DEPTH: u32 = 400;
 
 /// Evaluates expressions in scopes, and knows all that has been defined and declared.
-pub struct Evaluator<'a> {
+pub(crate) struct Evaluator<'a> {
     pub(crate) run: Run<'a>,
     pub(crate) sources: &'a SourceMap,
     pub(crate) settings: Settings,
@@ -63,7 +63,7 @@ pub struct Evaluator<'a> {
 
 impl<'a> Evaluator<'a> {
     /// An evaluator with nothing defined yet.
-    pub fn new(run: Run<'a>, sources: &'a SourceMap, settings: Settings) -> Evaluator<'a> {
+    pub(crate) fn new(run: Run<'a>, sources: &'a SourceMap, settings: Settings) -> Evaluator<'a> {
         let top = Frame::new(None, FrameKind::Top, "Class[main]".into(), 0, "".into());
         Evaluator {
             run,
@@ -105,7 +105,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The value of an expression.
-    pub fn eval(&self, expr: &Expr, scope: &Rc<Scope>) -> Evaluated {
+    pub(crate) fn eval(&self, expr: &Expr, scope: &Rc<Scope>) -> Evaluated {
         if self.depth.get() >= MAX_DEPTH {
             return Err(Flow::at(expr.span, "stack level too deep"));
         }
@@ -124,7 +124,17 @@ impl<'a> Evaluator<'a> {
             ExprKind::Int { value, .. } => Value::Int(*value),
             ExprKind::Float(value) => Value::Float(*value),
             ExprKind::String(text) | ExprKind::Name(text) => Value::String(Rc::clone(text)),
-            ExprKind::Regex(source) => Value::Regex(Rc::new(Regex::new(source))),
+            ExprKind::Regex(source) => {
+                let regex = Regex::new(source);
+                if let Err(message) = regex.check() {
+                    let why = crate::functions::ruby_complaint(source, &message);
+                    return Err(Flow::bare(format!(
+                        "Could not parse for environment {}: {why}",
+                        self.settings.environment
+                    )));
+                }
+                Value::Regex(Rc::new(regex))
+            }
             ExprKind::Interpolated(parts) => self.interpolate(parts, scope)?,
             ExprKind::Heredoc { text, .. } => self.eval(text, scope)?,
             ExprKind::Reference(name) => self.type_named(name, span)?,
@@ -132,7 +142,9 @@ impl<'a> Evaluator<'a> {
             ExprKind::Array(items) => Value::array(self.list(items, scope)?),
             ExprKind::Hash(pairs) => self.hash(pairs, scope)?,
             ExprKind::Access { left, keys } => self.access(left, keys, scope)?,
-            ExprKind::Call { function, args, lambda, .. } => self.call_expression(function, args, lambda.as_deref(), span, scope)?,
+            ExprKind::Call { function, args, lambda, .. } => {
+                self.call_expression(function, args, lambda.as_deref(), span, scope)?
+            }
             ExprKind::MethodCall { receiver, name, name_span, args, lambda } => {
                 self.method_call(expr, receiver, name, *name_span, args, lambda.as_deref(), scope)?
             }
@@ -149,10 +161,12 @@ impl<'a> Evaluator<'a> {
             ExprKind::Binary { op: BinaryOp::Or, left, right, .. } => {
                 Value::Bool(self.eval(left, scope)?.is_true() || self.eval(right, scope)?.is_true())
             }
-            ExprKind::Binary { op, op_span, left, right } => self.binary(expr, *op, *op_span, left, right, scope)?,
+            ExprKind::Binary { op, op_span, left, right } => {
+                self.binary(expr, *op, *op_span, left, right, scope)?
+            }
             ExprKind::Assign { left, right, op_span } => {
                 let value = self.eval(right, scope)?;
-                self.assign(left, value, *op_span, scope)?
+                Self::assign(left, value, *op_span, scope)?
             }
             ExprKind::Selector { left, options } => self.selector(left, options, span, scope)?,
             ExprKind::If { condition, then, otherwise, unless } => {
@@ -163,7 +177,9 @@ impl<'a> Evaluator<'a> {
             }
             ExprKind::Case { subject, options } => self.case(subject, options, scope)?,
             ExprKind::Block(body) => self.block(body, scope)?,
-            ExprKind::Lambda(_) => return Err(Flow::at(span, "a lambda stands alone; give it to a function")),
+            ExprKind::Lambda(_) => {
+                return Err(Flow::at(span, "a lambda stands alone; give it to a function"));
+            }
             ExprKind::RenderText(text) => {
                 scope.render(text);
                 Value::Undef
@@ -174,8 +190,12 @@ impl<'a> Evaluator<'a> {
                 Value::Undef
             }
             ExprKind::Epp { body, .. } => self.eval(body, scope)?,
-            ExprKind::Reserved(word) => return Err(Flow::at(span, format!("Use of reserved word: {word}"))),
-            ExprKind::AppendAssign { op, .. } => return Err(Flow::at(span, format!("The operator '{op}' is no longer supported"))),
+            ExprKind::Reserved(word) => {
+                return Err(Flow::at(span, format!("Use of reserved word: {word}")));
+            }
+            ExprKind::AppendAssign { op, .. } => {
+                return Err(Flow::at(span, format!("The operator '{op}' is no longer supported")));
+            }
             ExprKind::Resource { .. }
             | ExprKind::ResourceDefaults { .. }
             | ExprKind::ResourceOverride { .. }
@@ -186,7 +206,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The value of the last statement.
-    pub fn block(&self, body: &[Expr], scope: &Rc<Scope>) -> Evaluated {
+    pub(crate) fn block(&self, body: &[Expr], scope: &Rc<Scope>) -> Evaluated {
         let mut last = Value::Undef;
         for statement in body {
             last = self.eval(statement, scope)?;
@@ -209,7 +229,10 @@ impl<'a> Evaluator<'a> {
     pub(crate) fn unfold(&self, inner: &Expr, scope: &Rc<Scope>) -> Evaluated<Vec<Value>> {
         Ok(match self.eval(inner, scope)? {
             Value::Array(items) | Value::Iterator(items) => items.to_vec(),
-            Value::Hash(hash) => hash.iter().map(|(key, value)| Value::array(vec![key.clone(), value.clone()])).collect(),
+            Value::Hash(hash) => hash
+                .iter()
+                .map(|(key, value)| Value::array(vec![key.clone(), value.clone()]))
+                .collect(),
             Value::Undef => Vec::new(),
             value => vec![value],
         })
@@ -235,7 +258,11 @@ impl<'a> Evaluator<'a> {
         }
         if let Some((class, _)) = name.trim_start_matches("::").rsplit_once("::") {
             let known = self.definitions.borrow().classes.contains_key(class);
-            let why = if known { format!("class {class} has not been evaluated") } else { format!("class {class} could not be found") };
+            let why = if known {
+                format!("class {class} has not been evaluated")
+            } else {
+                format!("class {class} could not be found")
+            };
             self.warn(&format!("Could not look up qualified variable '{name}'; {why}"), Some(span));
         } else {
             self.warn(&format!("Unknown variable: '{name}'."), Some(span));
@@ -266,11 +293,14 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    fn assign(&self, left: &Expr, value: Value, op_span: Span, scope: &Rc<Scope>) -> Evaluated {
+    fn assign(left: &Expr, value: Value, op_span: Span, scope: &Rc<Scope>) -> Evaluated {
         match &left.kind {
             ExprKind::Variable(name) => {
                 if matches!(&**name, "trusted" | "facts" | "server_facts") {
-                    return Err(Flow::at(op_span, format!("Attempt to assign to a reserved variable name: '${name}'")));
+                    return Err(Flow::at(
+                        op_span,
+                        format!("Attempt to assign to a reserved variable name: '${name}'"),
+                    ));
                 }
                 if !scope.frame.set(name, value.clone()) {
                     return Err(Flow::at(op_span, format!("Cannot reassign variable '${name}'")));
@@ -281,25 +311,35 @@ impl<'a> Evaluator<'a> {
                 match &value {
                     Value::Array(values) => {
                         if values.len() != items.len() {
-                            let message = format!("Mismatched number of assignable entries and values, expected {}, got {}", items.len(), values.len());
+                            let message = format!(
+                                "Mismatched number of assignable entries and values, expected {}, got {}",
+                                items.len(),
+                                values.len()
+                            );
                             return Err(Flow::at(op_span, message));
                         }
                         for (item, value) in items.iter().zip(&**values) {
-                            self.assign(item, value.clone(), op_span, scope)?;
+                            Self::assign(item, value.clone(), op_span, scope)?;
                         }
                     }
                     Value::Hash(hash) => {
                         for item in items {
                             let ExprKind::Variable(name) = &item.kind else { continue };
                             let Some(value) = hash.get(&Value::String(Rc::clone(name))) else {
-                                let message = format!("No value for required key '{name}' in assignment to variables from hash");
+                                let message = format!(
+                                    "No value for required key '{name}' in assignment to variables from hash"
+                                );
                                 return Err(Flow::at(op_span, message));
                             };
-                            self.assign(item, value.clone(), op_span, scope)?;
+                            Self::assign(item, value.clone(), op_span, scope)?;
                         }
                     }
                     other => {
-                        let message = format!("Mismatched number of assignable entries and values, expected {}, got {}", items.len(), program_text(other));
+                        let message = format!(
+                            "Mismatched number of assignable entries and values, expected {}, got {}",
+                            items.len(),
+                            program_text(other)
+                        );
                         return Err(Flow::at(op_span, message));
                     }
                 }
@@ -309,7 +349,13 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    fn selector(&self, left: &Expr, options: &[CaseOption], span: Span, scope: &Rc<Scope>) -> Evaluated {
+    fn selector(
+        &self,
+        left: &Expr,
+        options: &[CaseOption],
+        span: Span,
+        scope: &Rc<Scope>,
+    ) -> Evaluated {
         let inner = scope.with_matches();
         let value = self.eval(left, &inner)?;
         let mut fallback = None;
@@ -322,7 +368,13 @@ impl<'a> Evaluator<'a> {
         }
         match fallback {
             Some(then) => self.eval(then, &inner),
-            None => Err(Flow::at(span, format!("No matching entry for selector parameter with value '{}'", interpolated(&value)))),
+            None => Err(Flow::at(
+                span,
+                format!(
+                    "No matching entry for selector parameter with value '{}'",
+                    interpolated(&value)
+                ),
+            )),
         }
     }
 
@@ -342,40 +394,58 @@ impl<'a> Evaluator<'a> {
         fallback.map_or(Ok(Value::Undef), |then| self.eval(then, &inner))
     }
 
-    fn option_matches(&self, value: &Value, candidate: &Expr, scope: &Rc<Scope>) -> Evaluated<bool> {
+    fn option_matches(
+        &self,
+        value: &Value,
+        candidate: &Expr,
+        scope: &Rc<Scope>,
+    ) -> Evaluated<bool> {
         if let ExprKind::Unfold(inner) = &candidate.kind {
             for item in self.unfold(inner, scope)? {
-                if self.value_matches(value, &item, candidate.span, scope)? {
+                if Self::value_matches(value, &item, candidate.span, scope)? {
                     return Ok(true);
                 }
             }
             return Ok(false);
         }
         let option = self.eval(candidate, scope)?;
-        self.value_matches(value, &option, candidate.span, scope)
+        Self::value_matches(value, &option, candidate.span, scope)
     }
 
     /// Whether a value is met by an option: a regular expression by matching, a type by
     /// instance, collections part by part, the rest by equality.
-    pub(crate) fn value_matches(&self, value: &Value, option: &Value, span: Span, scope: &Rc<Scope>) -> Evaluated<bool> {
+    pub(crate) fn value_matches(
+        value: &Value,
+        option: &Value,
+        span: Span,
+        scope: &Rc<Scope>,
+    ) -> Evaluated<bool> {
         Ok(match (option, value) {
-            (Value::Regex(regex), Value::String(text)) => match regex.captures(text).map_err(|message| Flow::at(span, message))? {
-                Some(captures) => {
-                    scope.capture(captures);
-                    true
+            (Value::Regex(regex), Value::String(text)) => {
+                match regex.captures(text).map_err(|message| Flow::at(span, message))? {
+                    Some(captures) => {
+                        scope.capture(captures);
+                        true
+                    }
+                    None => false,
                 }
-                None => false,
-            },
+            }
             (Value::Regex(_), _) => option == value,
-            (Value::Type(ty), Value::Type(other)) => ty == other || crate::types::is_instance(ty, value),
+            (Value::Type(ty), Value::Type(other)) => {
+                ty == other || crate::types::is_instance(ty, value)
+            }
             (Value::Type(ty), _) => crate::types::is_instance(ty, value),
-            (Value::SemVerRange(range), Value::SemVer(version)) => crate::semver::satisfies(version, range),
+            (Value::SemVerRange(range), Value::SemVer(version)) => {
+                crate::semver::satisfies(version, range)
+            }
             (Value::Array(options), Value::Array(values)) => {
                 if options.len() != values.len() {
                     return Ok(false);
                 }
                 for (option, value) in options.iter().zip(&**values) {
-                    if !matches!(option, Value::Default) && !self.value_matches(value, option, span, scope)? {
+                    if !matches!(option, Value::Default)
+                        && !Self::value_matches(value, option, span, scope)?
+                    {
                         return Ok(false);
                     }
                 }
@@ -384,7 +454,9 @@ impl<'a> Evaluator<'a> {
             (Value::Hash(options), Value::Hash(values)) => {
                 for (key, option) in &**options {
                     let Some(value) = values.get(key) else { return Ok(false) };
-                    if !matches!(option, Value::Default) && !self.value_matches(value, option, span, scope)? {
+                    if !matches!(option, Value::Default)
+                        && !Self::value_matches(value, option, span, scope)?
+                    {
                         return Ok(false);
                     }
                 }
@@ -413,7 +485,6 @@ impl<'a> Evaluator<'a> {
             returns: lambda.return_type.clone(),
             body: Rc::clone(&lambda.body),
             scope: Rc::clone(scope),
-            span: lambda.span,
         }
     }
 
@@ -426,12 +497,16 @@ impl<'a> Evaluator<'a> {
             return Ok(Some(ty));
         }
         let lower = name.trim_start_matches("::").to_lowercase();
-        Ok(self.is_resource_type(&lower).then(|| Type::Resource { name: Some(lower.into()), title: None }))
+        Ok(self
+            .is_resource_type(&lower)
+            .then(|| Type::Resource { name: Some(lower.into()), title: None }))
     }
 
     fn type_named(&self, name: &str, span: Span) -> Evaluated {
         match self.known_type(name, span)? {
             Some(ty) => Ok(Value::ty(ty)),
+            // Types of the runtime, which only signatures name.
+            None if span.file == self.builtin => Ok(Value::ty(Type::Reference(name.into()))),
             None => Err(Flow::at(span, format!("Resource type not found: {name}"))),
         }
     }

@@ -14,6 +14,8 @@ mod template;
 mod text;
 mod types;
 
+pub(crate) use text::ruby_complaint;
+
 use std::cell::OnceCell;
 use std::rc::Rc;
 
@@ -62,7 +64,11 @@ pub(crate) struct Native {
     pub(crate) run: fn(&Call<'_>) -> Evaluated,
 }
 
-const fn native(name: &'static str, signatures: &'static [&'static str], run: fn(&Call<'_>) -> Evaluated) -> Native {
+const fn native(
+    name: &'static str,
+    signatures: &'static [&'static str],
+    run: fn(&Call<'_>) -> Evaluated,
+) -> Native {
     Native { name, signatures, run }
 }
 
@@ -89,7 +95,13 @@ thread_local! {
 /// A function by name.
 pub(crate) fn find(name: &str) -> Option<&'static Native> {
     BY_NAME.with(|map| {
-        let map = map.get_or_init(|| FAMILIES.iter().flat_map(|family| family.iter()).map(|native| (native.name, native)).collect());
+        let map = map.get_or_init(|| {
+            FAMILIES
+                .iter()
+                .flat_map(|family| family.iter())
+                .map(|native| (native.name, native))
+                .collect()
+        });
         map.get(name).copied()
     })
 }
@@ -99,7 +111,9 @@ pub(crate) fn items_of(value: &Value) -> Option<Vec<Value>> {
     const MOST: i64 = 10_000_000;
     Some(match value {
         Value::Array(items) | Value::Iterator(items) => items.to_vec(),
-        Value::Hash(hash) => hash.iter().map(|(key, value)| Value::array(vec![key.clone(), value.clone()])).collect(),
+        Value::Hash(hash) => {
+            hash.iter().map(|(key, value)| Value::array(vec![key.clone(), value.clone()])).collect()
+        }
         Value::String(text) => text.chars().map(|c| Value::from(c.to_string())).collect(),
         Value::Int(count) if (0..=MOST).contains(count) => (0..*count).map(Value::Int).collect(),
         Value::Type(ty) => match ty.resolved() {
@@ -110,7 +124,9 @@ pub(crate) fn items_of(value: &Value) -> Option<Vec<Value>> {
                 }
                 (min..=max).map(Value::Int).collect()
             }
-            Type::Enum { values, .. } => values.iter().map(|value| Value::String(Rc::clone(value))).collect(),
+            Type::Enum { values, .. } => {
+                values.iter().map(|value| Value::String(Rc::clone(value))).collect()
+            }
             _ => return None,
         },
         _ => return None,

@@ -11,17 +11,23 @@ impl Twister {
     /// Seeded by the words of a number, lowest first, as Ruby does.
     fn new(key: &[u32]) -> Twister {
         let mut state = [0_u32; SIZE];
-        state[0] = 19_650_218;
+        // One word is a plain seed; more are mixed into a fixed one.
+        state[0] = if key.len() > 1 { 19_650_218 } else { key.first().copied().unwrap_or(0) };
         for index in 1..SIZE {
             let last = state[index - 1];
-            state[index] = 1_812_433_253_u32.wrapping_mul(last ^ (last >> 30)).wrapping_add(index as u32);
+            state[index] =
+                1_812_433_253_u32.wrapping_mul(last ^ (last >> 30)).wrapping_add(index as u32);
+        }
+        if key.len() <= 1 {
+            return Twister { state, at: SIZE };
         }
         let mut index = 1;
         for place in 0..SIZE {
             let place = place % key.len().max(1);
             let word = key.get(place).copied().unwrap_or(0).wrapping_add(place as u32);
             let last = state[index - 1];
-            state[index] = (state[index] ^ (last ^ (last >> 30)).wrapping_mul(1_664_525)).wrapping_add(word);
+            state[index] =
+                (state[index] ^ (last ^ (last >> 30)).wrapping_mul(1_664_525)).wrapping_add(word);
             index += 1;
             if index >= SIZE {
                 state[0] = state[SIZE - 1];
@@ -30,7 +36,8 @@ impl Twister {
         }
         for _ in 0..SIZE - 1 {
             let last = state[index - 1];
-            state[index] = (state[index] ^ (last ^ (last >> 30)).wrapping_mul(1_566_083_941)).wrapping_sub(index as u32);
+            state[index] = (state[index] ^ (last ^ (last >> 30)).wrapping_mul(1_566_083_941))
+                .wrapping_sub(index as u32);
             index += 1;
             if index >= SIZE {
                 state[0] = state[SIZE - 1];
@@ -44,7 +51,8 @@ impl Twister {
     fn next(&mut self) -> u32 {
         if self.at >= SIZE {
             for index in 0..SIZE {
-                let joined = (self.state[index] & 0x8000_0000) | (self.state[(index + 1) % SIZE] & 0x7fff_ffff);
+                let joined = (self.state[index] & 0x8000_0000)
+                    | (self.state[(index + 1) % SIZE] & 0x7fff_ffff);
                 let odd = if joined & 1 == 1 { 0x9908_b0df } else { 0 };
                 self.state[index] = self.state[(index + 397) % SIZE] ^ (joined >> 1) ^ odd;
             }

@@ -13,7 +13,7 @@ pub struct Regex {
 }
 
 /// Captured texts, the whole match first; groups that took no part are `None`.
-pub type Captures = Vec<Option<String>>;
+pub(crate) type Captures = Vec<Option<String>>;
 
 impl Regex {
     /// An expression as written between slashes.

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 /// A version taken apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Version {
+pub(crate) struct Version {
     /// Major, minor, patch.
     pub numbers: [u64; 3],
     /// What stands behind the dash.
@@ -15,7 +15,7 @@ pub struct Version {
 
 impl Version {
     /// Reads a full version; `None` if it is none.
-    pub fn parse(text: &str) -> Option<Version> {
+    pub(crate) fn parse(text: &str) -> Option<Version> {
         let (rest, build) = match text.split_once('+') {
             Some((rest, build)) => (rest, Some(build)),
             None => (text, None),
@@ -41,7 +41,7 @@ impl Version {
     }
 
     /// Precedence: numbers, then prereleases before the release.
-    pub fn compare(&self, other: &Version) -> Ordering {
+    pub(crate) fn compare(&self, other: &Version) -> Ordering {
         let part = |a: &String, b: &String| match (a.parse::<u64>(), b.parse::<u64>()) {
             (Ok(a), Ok(b)) => a.cmp(&b),
             (Ok(_), Err(_)) => Ordering::Less,
@@ -68,7 +68,7 @@ impl Version {
 type Bound = (&'static str, Version);
 
 /// Reads a range: alternatives of bounds that hold together; `None` if it is none.
-pub fn parse_range(text: &str) -> Option<Vec<Vec<Bound>>> {
+pub(crate) fn parse_range(text: &str) -> Option<Vec<Vec<Bound>>> {
     text.split("||").map(|part| parse_simple(part.trim())).collect()
 }
 
@@ -101,7 +101,7 @@ fn parse_simple(text: &str) -> Option<Vec<Bound>> {
                 bounds.insert(0, (">=", low));
             }
             "~" => {
-                let upper = next(if given > 1 { 1 } else { 0 });
+                let upper = next(usize::from(given > 1));
                 bounds.push((">=", low));
                 bounds.push(("<", upper));
             }
@@ -142,7 +142,7 @@ fn partial(text: &str) -> Option<(Version, usize)> {
 }
 
 /// Whether a version lies in a range; what cannot be read does not.
-pub fn satisfies(version: &str, range: &str) -> bool {
+pub(crate) fn satisfies(version: &str, range: &str) -> bool {
     let (Some(version), Some(range)) = (Version::parse(version), parse_range(range)) else {
         return false;
     };
@@ -170,7 +170,7 @@ pub fn satisfies(version: &str, range: &str) -> bool {
 }
 
 /// A range in its plain form, such as `>=1.0.0 <2.0.0`.
-pub fn range_text(text: &str) -> Option<String> {
+pub(crate) fn range_text(text: &str) -> Option<String> {
     let range = parse_range(text)?;
     let version = |version: &Version| {
         let mut text = version.numbers.map(|number| number.to_string()).join(".");

@@ -12,8 +12,8 @@ use crate::regex::Regex;
 use crate::value::Value;
 
 pub(crate) use display::{capitalized, float_text, regex_text};
-pub use infer::{generalize, infer, infer_set, is_instance};
-pub use mismatch::describe_mismatch;
+pub(crate) use infer::{generalize, infer, infer_set, is_instance};
+pub(crate) use mismatch::describe_mismatch;
 
 /// A size or range; `None` is open.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -62,10 +62,10 @@ impl<T: PartialOrd + Copy> Range<T> {
 }
 
 /// Sizes count from zero.
-pub type Size = Range<i64>;
+pub(crate) type Size = Range<i64>;
 
 /// Any number of items.
-pub const ANY_SIZE: Size = Range { min: Some(0), max: None };
+pub(crate) const ANY_SIZE: Size = Range { min: Some(0), max: None };
 
 /// A member of a Struct.
 #[derive(Clone, Debug, PartialEq)]
@@ -91,7 +91,6 @@ impl Member {
 
 /// How a Struct's key was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
 pub enum KeyForm {
     Plain,
     Optional,
@@ -279,7 +278,7 @@ impl Type {
 }
 
 /// A moment as the language prints it.
-pub fn time_text(nanos: i128) -> String {
+pub(crate) fn time_text(nanos: i128) -> String {
     let stamp = jiff::Timestamp::from_nanosecond(nanos).unwrap_or_default();
     format!(
         "{}.{:09} UTC",
@@ -289,7 +288,7 @@ pub fn time_text(nanos: i128) -> String {
 }
 
 /// A span as the language prints it: `days-hours:minutes:seconds.fraction`.
-pub fn span_text(nanos: i128) -> String {
+pub(crate) fn span_text(nanos: i128) -> String {
     let sign = if nanos < 0 { "-" } else { "" };
     let nanos = nanos.unsigned_abs();
     let (seconds, fraction) = (nanos / 1_000_000_000, nanos % 1_000_000_000);

@@ -178,13 +178,14 @@ fn request(
                 request.no_lock |= !check;
             }
             "debug" => request.level = Some(Level::Debug),
-            "log-level" => match level(&text) {
-                Some(level) => request.level = Some(level),
-                None => {
+            "log-level" => {
+                if let Some(level) = level(&text) {
+                    request.level = Some(level)
+                } else {
                     complain(&format!("   error: Invalid log-level: '{text}'"));
                     return Err(1);
                 }
-            },
+            }
             "dry-run" => {
                 request.dry_run = true;
                 request.no_lock = true;

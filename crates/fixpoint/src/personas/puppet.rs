@@ -16,10 +16,38 @@ use crate::persona::Invocation;
 
 /// Flags that take a value, beside those of the form `--flag=value`.
 const WITH_VALUE: &[&str] = &[
-    "--modulepath", "--confdir", "--vardir", "--lastrunreport", "--lastrunfile", "--statedir", "--statefile", "--environment",
-    "--environmentpath", "--certname", "--logdest", "-l", "--execute", "-e", "--tags", "--catalog", "--write-catalog-summary",
-    "--codedir", "--rundir", "--logdir", "--ssldir", "--publicdir", "--loadclasses", "--strict", "--hiera_config", "--basemodulepath",
-    "--node_terminus", "--prerun_command", "--postrun_command", "--transactionstorefile", "--skip_tags", "--color",
+    "--modulepath",
+    "--confdir",
+    "--vardir",
+    "--lastrunreport",
+    "--lastrunfile",
+    "--statedir",
+    "--statefile",
+    "--environment",
+    "--environmentpath",
+    "--certname",
+    "--logdest",
+    "-l",
+    "--execute",
+    "-e",
+    "--tags",
+    "--catalog",
+    "--write-catalog-summary",
+    "--codedir",
+    "--rundir",
+    "--logdir",
+    "--ssldir",
+    "--publicdir",
+    "--loadclasses",
+    "--strict",
+    "--hiera_config",
+    "--basemodulepath",
+    "--node_terminus",
+    "--prerun_command",
+    "--postrun_command",
+    "--transactionstorefile",
+    "--skip_tags",
+    "--color",
 ];
 
 fn say(text: &str) {
@@ -31,14 +59,17 @@ fn complain(text: &str) {
 }
 
 pub(crate) fn main(invocation: &Invocation) -> u8 {
-    let args: Vec<String> = invocation.args.iter().map(|arg: &OsString| arg.to_string_lossy().into_owned()).collect();
+    let args: Vec<String> =
+        invocation.args.iter().map(|arg: &OsString| arg.to_string_lossy().into_owned()).collect();
     match args.first().map(String::as_str) {
         Some("--version" | "-V") => {
             say(fx_puppet::VERSION);
             0
         }
         None | Some("help" | "--help" | "-h") => {
-            say("Usage: puppet <subcommand> [options] <action> [options]\n\nSubcommands: apply, parser");
+            say(
+                "Usage: puppet <subcommand> [options] <action> [options]\n\nSubcommands: apply, parser",
+            );
             0
         }
         Some("apply") => apply(&args[1..]),
@@ -57,7 +88,9 @@ fn options(args: &[String]) -> (Vec<(String, String)>, Vec<String>) {
     while let Some(arg) = args.next() {
         if !arg.starts_with('-') || arg == "-" {
             rest.push(arg.clone());
-        } else if let Some((name, value)) = arg.split_once('=').filter(|(name, _)| name.starts_with("--")) {
+        } else if let Some((name, value)) =
+            arg.split_once('=').filter(|(name, _)| name.starts_with("--"))
+        {
             flags.push((name.to_owned(), value.to_owned()));
         } else if WITH_VALUE.contains(&arg.as_str()) {
             flags.push((arg.clone(), args.next().cloned().unwrap_or_default()));
@@ -70,7 +103,13 @@ fn options(args: &[String]) -> (Vec<(String, String)>, Vec<String>) {
 
 fn apply(args: &[String]) -> u8 {
     let (flags, rest) = options(args);
-    let flag = |names: &[&str]| flags.iter().rev().find(|(name, _)| names.contains(&name.as_str())).map(|(_, value)| value.clone());
+    let flag = |names: &[&str]| {
+        flags
+            .iter()
+            .rev()
+            .find(|(name, _)| names.contains(&name.as_str()))
+            .map(|(_, value)| value.clone())
+    };
     let has = |names: &[&str]| flag(names).is_some();
     if has(&["--version", "-V"]) {
         say(fx_puppet::VERSION);
@@ -78,7 +117,10 @@ fn apply(args: &[String]) -> u8 {
     }
     let stop = fx_host::stop_on_signals();
     let host = OsHost::cancelled_by(std::sync::Arc::clone(&stop));
-    let mut console = PuppetConsole::new(Box::new(BufWriter::new(std::io::stdout())), Box::new(BufWriter::new(std::io::stderr())));
+    let mut console = PuppetConsole::new(
+        Box::new(BufWriter::new(std::io::stdout())),
+        Box::new(BufWriter::new(std::io::stderr())),
+    );
     if flag(&["--color"]).is_some_and(|color| matches!(color.as_str(), "ansi" | "true" | "yes")) {
         console = console.colored();
     }
@@ -92,12 +134,11 @@ fn apply(args: &[String]) -> u8 {
         (Some(code), _) => (String::new(), code.into_bytes()),
         (None, Some(path)) => {
             let full = std::path::absolute(path).unwrap_or_else(|_| PathBuf::from(path));
-            match host.read(Path::new(&full)) {
-                Ok(text) => (full.to_string_lossy().into_owned(), text),
-                Err(_) => {
-                    complain(&format!("Error: Could not find file {path}"));
-                    return 1;
-                }
+            if let Ok(text) = host.read(Path::new(&full)) {
+                (full.to_string_lossy().into_owned(), text)
+            } else {
+                complain(&format!("Error: Could not find file {path}"));
+                return 1;
             }
         }
         (None, None) => {
@@ -107,15 +148,29 @@ fn apply(args: &[String]) -> u8 {
         }
     };
     let modulepath = flag(&["--modulepath"]).map_or_else(
-        || vec![PathBuf::from("/etc/puppet/code/environments/production/modules"), PathBuf::from("/etc/puppet/code/modules"), PathBuf::from("/usr/share/puppet/modules")],
+        || {
+            vec![
+                PathBuf::from("/etc/puppet/code/environments/production/modules"),
+                PathBuf::from("/etc/puppet/code/modules"),
+                PathBuf::from("/usr/share/puppet/modules"),
+            ]
+        },
         |paths| paths.split(':').filter(|path| !path.is_empty()).map(PathBuf::from).collect(),
     );
-    let request = Request { name, text, modulepath, noop: has(&["--noop"]), detailed_exitcodes: has(&["--detailed-exitcodes", "--test", "-t"]) };
+    let request = Request {
+        name,
+        text,
+        modulepath,
+        noop: has(&["--noop"]),
+        report: flag(&["--lastrunreport"]).map(PathBuf::from),
+        detailed_exitcodes: has(&["--detailed-exitcodes", "--test", "-t"]),
+    };
     let cancel = Cancel::from_flag(stop);
     let ledger = Ledger::new();
     let sources = SourceMap::new();
     ledger.watch(console.clone());
-    let summary = fx_puppet::run(Run { host: &host, ledger: &ledger, cancel: &cancel }, &sources, &request);
+    let summary =
+        fx_puppet::run(Run { host: &host, ledger: &ledger, cancel: &cancel }, &sources, &request);
     console.flush();
     summary.code
 }
@@ -129,7 +184,10 @@ fn parser(args: &[String]) -> u8 {
     };
     let code = flags.iter().find(|(name, _)| name == "-e").map(|(_, code)| code.clone());
     let mut worst = 0;
-    let texts = files.iter().map(|file| (file.clone(), host.read(Path::new(file)).ok())).chain(code.map(|code| (String::new(), Some(code.into_bytes()))));
+    let texts = files
+        .iter()
+        .map(|file| (file.clone(), host.read(Path::new(file)).ok()))
+        .chain(code.map(|code| (String::new(), Some(code.into_bytes()))));
     for (name, text) in texts {
         let Some(text) = text else {
             complain(&format!("Error: One or more file(s) specified did not exist:\n   {name}"));
@@ -146,10 +204,17 @@ fn parser(args: &[String]) -> u8 {
             found.extend(fx_puppet_syntax::validate(&program, Strictness::Warning));
         }
         for found in &found {
-            let place = found.primary().map(|span| sources.location(span)).map(|at| format!(" (file: {}, line: {}, column: {})", at.file, at.line, at.column)).unwrap_or_default();
+            let place = found
+                .primary()
+                .map(|span| sources.location(span))
+                .map(|at| format!(" (file: {}, line: {}, column: {})", at.file, at.line, at.column))
+                .unwrap_or_default();
             match found.severity {
                 Severity::Error => {
-                    complain(&format!("Error: Could not parse for environment production: {}{place}", found.message));
+                    complain(&format!(
+                        "Error: Could not parse for environment production: {}{place}",
+                        found.message
+                    ));
                     worst = 1;
                 }
                 _ => complain(&format!("Warning: {}{place}", found.message)),

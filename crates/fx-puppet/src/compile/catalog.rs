@@ -49,7 +49,11 @@ impl Resource {
 
     /// `File[/x]`
     pub(crate) fn reference(&self) -> String {
-        let title = if &*self.kind == "Class" { crate::types::capitalized(&self.title) } else { self.title.to_string() };
+        let title = if &*self.kind == "Class" {
+            crate::types::capitalized(&self.title)
+        } else {
+            self.title.to_string()
+        };
         format!("{}[{title}]", self.kind)
     }
 

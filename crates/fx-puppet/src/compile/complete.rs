@@ -47,7 +47,9 @@ fn references(value: &Value, into: &mut Vec<(String, Rc<str>)>) {
     match value {
         Value::Array(items) => items.iter().for_each(|item| references(item, into)),
         Value::Type(ty) => match &**ty {
-            Type::Resource { name: Some(name), title: Some(title) } => into.push((name.to_string(), Rc::clone(title))),
+            Type::Resource { name: Some(name), title: Some(title) } => {
+                into.push((name.to_string(), Rc::clone(title)))
+            }
             Type::Class(Some(name)) => into.push(("class".into(), Rc::clone(name))),
             _ => {}
         },
@@ -56,11 +58,26 @@ fn references(value: &Value, into: &mut Vec<(String, Rc<str>)>) {
 }
 
 impl Evaluator<'_> {
-    pub(super) fn collect(&self, kind: &Rc<str>, form: QueryForm, query: Option<&Expr>, operations: &[AttributeOp], span: Span, scope: &Rc<Scope>) -> Evaluated {
+    pub(super) fn collect(
+        &self,
+        kind: &Rc<str>,
+        form: QueryForm,
+        query: Option<&Expr>,
+        operations: &[AttributeOp],
+        span: Span,
+        scope: &Rc<Scope>,
+    ) -> Evaluated {
         if !self.is_resource_type(kind) {
             return Err(Flow::raw(format!("Resource type {kind} doesn't exist")));
         }
-        let collector = Collector { kind: Rc::clone(kind), form, query: query.cloned(), operations: operations.to_vec(), span, scope: Rc::clone(scope) };
+        let collector = Collector {
+            kind: Rc::clone(kind),
+            form,
+            query: query.cloned(),
+            operations: operations.to_vec(),
+            span,
+            scope: Rc::clone(scope),
+        };
         let mut pending = self.pending.borrow_mut();
         pending.collectors.push(Rc::new(collector));
         // In a relationship a collector stands for what it will find.
@@ -68,20 +85,36 @@ impl Evaluator<'_> {
         Ok(Value::Sensitive(Rc::new(Value::Int(number))))
     }
 
-    pub(super) fn relate(&self, op: RelationOp, left: &Value, right: &Value, expr: &Expr) -> Evaluated<()> {
+    pub(super) fn relate(
+        &self,
+        op: RelationOp,
+        left: &Value,
+        right: &Value,
+        expr: &Expr,
+    ) -> Evaluated<()> {
         let ExprKind::Relationship { op_span, .. } = &expr.kind else { return Ok(()) };
         self.pending.borrow_mut().relations.push((op, left.clone(), right.clone(), *op_span));
         Ok(())
     }
 
-    pub(super) fn override_resources(&self, target: &Value, operations: &[AttributeOp], span: Span, scope: &Rc<Scope>) -> Evaluated<()> {
+    pub(super) fn override_resources(
+        &self,
+        target: &Value,
+        operations: &[AttributeOp],
+        span: Span,
+        scope: &Rc<Scope>,
+    ) -> Evaluated<()> {
         let mut attributes = Vec::new();
         for operation in operations {
             match operation {
-                AttributeOp::Set { name, append, value, span } => attributes.push((Rc::clone(name), *append, self.eval(value, scope)?, *span)),
+                AttributeOp::Set { name, append, value, span } => {
+                    attributes.push((Rc::clone(name), *append, self.eval(value, scope)?, *span))
+                }
                 AttributeOp::Splat { value, span } => {
                     if let Value::Hash(hash) = self.eval(value, scope)? {
-                        attributes.extend(hash.iter().map(|(name, value)| (interpolated(name).into(), false, value.clone(), *span)));
+                        attributes.extend(hash.iter().map(|(name, value)| {
+                            (interpolated(name).into(), false, value.clone(), *span)
+                        }));
                     }
                 }
             }
@@ -90,7 +123,11 @@ impl Evaluator<'_> {
         references(target, &mut found);
         for (kind, title) in found {
             let one = Override { kind, title, attributes: attributes.clone(), span };
-            let inherits = scope.frame.parent.as_ref().is_some_and(|parent| parent.kind == crate::eval::FrameKind::Class);
+            let inherits = scope
+                .frame
+                .parent
+                .as_ref()
+                .is_some_and(|parent| parent.kind == crate::eval::FrameKind::Class);
             if self.catalog.borrow().find(&one.kind, &one.title).is_some() {
                 self.apply_override(&one, inherits)?;
             } else {
@@ -117,10 +154,15 @@ impl Evaluator<'_> {
                 }
                 Some(old) if !may_change => {
                     let at = self.line_text(old.span);
-                    return Err(Flow::raw(format!("Parameter '{name}' is already set on {} at {at}; cannot redefine", resource.reference())));
+                    return Err(Flow::raw(format!(
+                        "Parameter '{name}' is already set on {} at {at}; cannot redefine",
+                        resource.reference()
+                    )));
                 }
                 _ => {
-                    resource.attributes.insert(Rc::clone(name), Attribute { value: value.clone(), span: *span });
+                    resource
+                        .attributes
+                        .insert(Rc::clone(name), Attribute { value: value.clone(), span: *span });
                 }
             }
         }
@@ -136,7 +178,8 @@ impl Evaluator<'_> {
                 let next = {
                     let mut pending = self.pending.borrow_mut();
                     let catalog = self.catalog.borrow();
-                    let ready = pending.queue.iter().position(|(at, _)| catalog.resources[*at].is_real());
+                    let ready =
+                        pending.queue.iter().position(|(at, _)| catalog.resources[*at].is_real());
                     ready.and_then(|ready| pending.queue.remove(ready))
                 };
                 let Some((at, entry)) = next else { break };
@@ -159,7 +202,10 @@ impl Evaluator<'_> {
         }
         if let Some(left) = self.pending.borrow().overrides.first() {
             let name = format!("{}[{}]", crate::types::capitalized(&left.kind), left.title);
-            return Err(Flow::line(left.span, format!("Could not find resource(s) {name} for overriding")));
+            return Err(Flow::line(
+                left.span,
+                format!("Could not find resource(s) {name} for overriding"),
+            ));
         }
         self.apply_defaults();
         self.apply_relations()?;
@@ -198,7 +244,9 @@ impl Evaluator<'_> {
     }
 
     fn collected(&self, collector: &Collector, resource: &Resource) -> Evaluated<bool> {
-        if !resource.kind.eq_ignore_ascii_case(&collector.kind) || (collector.form == QueryForm::Exported && resource.form != Form::Exported) {
+        if !resource.kind.eq_ignore_ascii_case(&collector.kind)
+            || (collector.form == QueryForm::Exported && resource.form != Form::Exported)
+        {
             return Ok(false);
         }
         let _ = collector.span;
@@ -213,11 +261,22 @@ impl Evaluator<'_> {
             ExprKind::Parenthesized(inner) => self.query(inner, resource, scope),
             ExprKind::Nop => Ok(true),
             ExprKind::Block(body) if body.is_empty() => Ok(true),
-            ExprKind::Binary { op: BinaryOp::And, left, right, .. } => Ok(self.query(left, resource, scope)? && self.query(right, resource, scope)?),
-            ExprKind::Binary { op: BinaryOp::Or, left, right, .. } => Ok(self.query(left, resource, scope)? || self.query(right, resource, scope)?),
-            ExprKind::Binary { op: op @ (BinaryOp::Equal | BinaryOp::NotEqual), left, right, .. } => {
+            ExprKind::Binary { op: BinaryOp::And, left, right, .. } => {
+                Ok(self.query(left, resource, scope)? && self.query(right, resource, scope)?)
+            }
+            ExprKind::Binary { op: BinaryOp::Or, left, right, .. } => {
+                Ok(self.query(left, resource, scope)? || self.query(right, resource, scope)?)
+            }
+            ExprKind::Binary {
+                op: op @ (BinaryOp::Equal | BinaryOp::NotEqual),
+                left,
+                right,
+                ..
+            } => {
                 let name = match &left.kind {
-                    ExprKind::Name(name) | ExprKind::String(name) | ExprKind::Variable(name) => Rc::clone(name),
+                    ExprKind::Name(name) | ExprKind::String(name) | ExprKind::Variable(name) => {
+                        Rc::clone(name)
+                    }
                     _ => interpolated(&self.eval(left, scope)?).into(),
                 };
                 let wanted = self.eval(right, scope)?;
@@ -227,7 +286,10 @@ impl Evaluator<'_> {
                     name => match resource.attributes.get(name).map(|attribute| &attribute.value) {
                         Some(Value::Array(items)) => items.iter().any(|item| item.equals(&wanted)),
                         Some(value) => value.equals(&wanted),
-                        None => name == "name" && wanted.equals(&Value::String(Rc::clone(&resource.title))),
+                        None => {
+                            name == "name"
+                                && wanted.equals(&Value::String(Rc::clone(&resource.title)))
+                        }
                     },
                 };
                 Ok(holds == (*op == BinaryOp::Equal))
@@ -239,11 +301,15 @@ impl Evaluator<'_> {
     fn resource_has_tag(&self, resource: &Resource, tag: &str) -> bool {
         let tag = tag.to_lowercase();
         let own = match resource.attributes.get("tag").map(|attribute| &attribute.value) {
-            Some(Value::Array(items)) => items.iter().any(|item| interpolated(item).to_lowercase() == tag),
+            Some(Value::Array(items)) => {
+                items.iter().any(|item| interpolated(item).to_lowercase() == tag)
+            }
             Some(value) => interpolated(value).to_lowercase() == tag,
             None => false,
         };
-        own || resource.title.to_lowercase() == tag || resource.tags.contains(&tag) || self.frame_has_tag(&resource.frame, &tag)
+        own || resource.title.to_lowercase() == tag
+            || resource.tags.contains(&tag)
+            || self.frame_has_tag(&resource.frame, &tag)
     }
 
     fn frame_has_tag(&self, frame: &Rc<Frame>, tag: &str) -> bool {
@@ -252,7 +318,12 @@ impl Evaluator<'_> {
         let Some(resource) = catalog.resources.get(at) else { return false };
         resource.tags.iter().any(|known| known == tag)
             || resource.title.split("::").any(|part| part == tag)
-            || frame.declared_in.borrow().as_ref().or(frame.parent.as_ref()).is_some_and(|outer| self.frame_has_tag(outer, tag))
+            || frame
+                .declared_in
+                .borrow()
+                .as_ref()
+                .or(frame.parent.as_ref())
+                .is_some_and(|outer| self.frame_has_tag(outer, tag))
     }
 
     pub(crate) fn tag(&self, scope: &Rc<Scope>, tag: &str) {
@@ -268,7 +339,9 @@ impl Evaluator<'_> {
 
     pub(crate) fn is_declared(&self, ty: &Type) -> bool {
         match ty {
-            Type::Resource { name: Some(name), title: Some(title) } => self.catalog.borrow().find(name, title).is_some(),
+            Type::Resource { name: Some(name), title: Some(title) } => {
+                self.catalog.borrow().find(name, title).is_some()
+            }
             Type::Class(Some(name)) => self.catalog.borrow().find("class", name).is_some(),
             _ => false,
         }
@@ -281,7 +354,12 @@ impl Evaluator<'_> {
             let mut catalog = self.catalog.borrow_mut();
             match catalog.find(&kind, &title) {
                 Some(at) => catalog.resources[at].realized = true,
-                None => return Err(Flow::raw(format!("Failed to realize virtual resources {}[{title}]", crate::types::capitalized(&kind)))),
+                None => {
+                    return Err(Flow::raw(format!(
+                        "Failed to realize virtual resources {}[{title}]",
+                        crate::types::capitalized(&kind)
+                    )));
+                }
             }
         }
         Ok(())
@@ -328,7 +406,10 @@ impl Evaluator<'_> {
                         let resources = self.catalog.borrow().resources.clone();
                         for resource in &resources {
                             if self.collected(&collector, resource)? {
-                                found.push((resource.kind.to_lowercase(), Rc::clone(&resource.title)));
+                                found.push((
+                                    resource.kind.to_lowercase(),
+                                    Rc::clone(&resource.title),
+                                ));
                             }
                         }
                     }
@@ -357,15 +438,47 @@ impl Evaluator<'_> {
             for (kind, title) in &sources {
                 for (target_kind, target_title) in &targets {
                     let mut catalog = self.catalog.borrow_mut();
-                    let shown = |kind: &str, title: &str| if kind == "class" { format!("Class[{}]", crate::types::capitalized(title)) } else { format!("{}[{title}]", crate::types::capitalized(kind)) };
+                    let shown = |kind: &str, title: &str| {
+                        if kind == "class" {
+                            format!("Class[{}]", crate::types::capitalized(title))
+                        } else {
+                            format!("{}[{title}]", crate::types::capitalized(kind))
+                        }
+                    };
                     if catalog.find(target_kind, target_title).is_none() {
-                        return Err(Flow::line(span, format!("Could not find resource '{}' for relationship from '{}'", shown(target_kind, target_title), shown(kind, title))));
+                        return Err(Flow::line(
+                            span,
+                            format!(
+                                "Could not find resource '{}' for relationship from '{}'",
+                                shown(target_kind, target_title),
+                                shown(kind, title)
+                            ),
+                        ));
                     }
                     let Some(at) = catalog.find(kind, title) else {
-                        return Err(Flow::line(span, format!("Could not find resource '{}' for relationship on '{}'", shown(kind, title), shown(target_kind, target_title))));
+                        return Err(Flow::line(
+                            span,
+                            format!(
+                                "Could not find resource '{}' for relationship on '{}'",
+                                shown(kind, title),
+                                shown(target_kind, target_title)
+                            ),
+                        ));
                     };
-                    let reference = if target_kind == "class" { Type::Class(Some(Rc::clone(target_title))) } else { Type::Resource { name: Some(target_kind.as_str().into()), title: Some(Rc::clone(target_title)) } };
-                    push_reference(&mut catalog.resources[at], attribute, Value::ty(reference), span);
+                    let reference = if target_kind == "class" {
+                        Type::Class(Some(Rc::clone(target_title)))
+                    } else {
+                        Type::Resource {
+                            name: Some(target_kind.as_str().into()),
+                            title: Some(Rc::clone(target_title)),
+                        }
+                    };
+                    push_reference(
+                        &mut catalog.resources[at],
+                        attribute,
+                        Value::ty(reference),
+                        span,
+                    );
                 }
             }
         }
@@ -377,8 +490,13 @@ impl Evaluator<'_> {
         for resource in &self.catalog.borrow().resources {
             let Some(known) = super::parameters_of(&resource.kind.to_lowercase()) else { continue };
             for (name, attribute) in &resource.attributes {
-                if !known.contains(&&**name) && !super::is_metaparameter(name) && resource.is_real() {
-                    let message = format!("no parameter named '{name}' {} on {}", self.line_text(attribute.span), resource.reference());
+                if !known.contains(&&**name) && !super::is_metaparameter(name) && resource.is_real()
+                {
+                    let message = format!(
+                        "no parameter named '{name}' {} on {}",
+                        self.line_text(attribute.span),
+                        resource.reference()
+                    );
                     return Err(Flow::line(resource.span, message));
                 }
             }

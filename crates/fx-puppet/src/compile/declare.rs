@@ -18,7 +18,9 @@ impl Evaluator<'_> {
     /// A statement about resources; its value.
     pub(crate) fn statement(&self, expr: &Expr, scope: &Rc<Scope>) -> Evaluated {
         match &expr.kind {
-            ExprKind::Resource { form, ty, bodies } => self.resource_statement(*form, ty, bodies, expr.span, scope),
+            ExprKind::Resource { form, ty, bodies } => {
+                self.resource_statement(*form, ty, bodies, expr.span, scope)
+            }
             ExprKind::ResourceDefaults { ty, operations, .. } => {
                 let kind = self.kind_of(ty, scope)?;
                 let mut attributes = Attributes::new();
@@ -54,7 +56,9 @@ impl Evaluator<'_> {
     /// The name of a resource type, in lower case.
     fn kind_of(&self, ty: &Expr, scope: &Rc<Scope>) -> Evaluated<Rc<str>> {
         Ok(match &ty.kind {
-            ExprKind::Name(name) | ExprKind::Reference(name) => name.trim_start_matches("::").to_lowercase().into(),
+            ExprKind::Name(name) | ExprKind::Reference(name) => {
+                name.trim_start_matches("::").to_lowercase().into()
+            }
             _ => match self.eval(ty, scope)? {
                 Value::Type(ty) => match &*ty {
                     Type::Resource { name: Some(name), .. } => Rc::clone(name),
@@ -62,18 +66,32 @@ impl Evaluator<'_> {
                     other => return Err(Flow::raw(format!("{other} is not a resource type"))),
                 },
                 Value::String(name) => name.to_lowercase().into(),
-                other => return Err(Flow::raw(format!("{} is not a resource type", interpolated(&other)))),
+                other => {
+                    return Err(Flow::raw(format!(
+                        "{} is not a resource type",
+                        interpolated(&other)
+                    )));
+                }
             },
         })
     }
 
-    fn operations(&self, operations: &[AttributeOp], into: &mut Attributes, scope: &Rc<Scope>, span: Span) -> Evaluated<()> {
+    fn operations(
+        &self,
+        operations: &[AttributeOp],
+        into: &mut Attributes,
+        scope: &Rc<Scope>,
+        span: Span,
+    ) -> Evaluated<()> {
         for operation in operations {
             match operation {
                 AttributeOp::Set { name, value, span: at, .. } => {
                     let value = self.eval(value, scope)?;
                     if into.contains_key(name) {
-                        return Err(Flow::at(span, format!("The attribute '{name}' has already been set")));
+                        return Err(Flow::at(
+                            span,
+                            format!("The attribute '{name}' has already been set"),
+                        ));
                     }
                     into.insert(Rc::clone(name), Attribute { value, span: *at });
                 }
@@ -82,19 +100,37 @@ impl Evaluator<'_> {
                         for (name, value) in &*hash {
                             let name: Rc<str> = interpolated(name).into();
                             if into.contains_key(&name) {
-                                return Err(Flow::at(span, format!("The attribute '{name}' has already been set")));
+                                return Err(Flow::at(
+                                    span,
+                                    format!("The attribute '{name}' has already been set"),
+                                ));
                             }
                             into.insert(name, Attribute { value: value.clone(), span: *at });
                         }
                     }
-                    other => return Err(Flow::at(*at, format!("The value '{}' cannot be used where a Hash is expected", interpolated(&other)))),
+                    other => {
+                        return Err(Flow::at(
+                            *at,
+                            format!(
+                                "The value '{}' cannot be used where a Hash is expected",
+                                interpolated(&other)
+                            ),
+                        ));
+                    }
                 },
             }
         }
         Ok(())
     }
 
-    fn resource_statement(&self, form: Form, ty: &Expr, bodies: &[ResourceBody], span: Span, scope: &Rc<Scope>) -> Evaluated {
+    fn resource_statement(
+        &self,
+        form: Form,
+        ty: &Expr,
+        bodies: &[ResourceBody],
+        span: Span,
+        scope: &Rc<Scope>,
+    ) -> Evaluated {
         let kind = self.kind_of(ty, scope)?;
         let mut base = Attributes::new();
         let mut prepared = Vec::new();
@@ -124,13 +160,22 @@ impl Evaluator<'_> {
     }
 
     /// Declares one resource.
-    pub(crate) fn declare(&self, form: Form, kind: &Rc<str>, title: &Rc<str>, attributes: Attributes, span: Span, scope: &Rc<Scope>) -> Evaluated {
+    pub(crate) fn declare(
+        &self,
+        form: Form,
+        kind: &Rc<str>,
+        title: &Rc<str>,
+        attributes: Attributes,
+        span: Span,
+        scope: &Rc<Scope>,
+    ) -> Evaluated {
         if &**kind == "class" {
             let name: Rc<str> = title.trim_start_matches("::").to_lowercase().into();
             self.declare_class(&name, Some(attributes), span, scope)?;
             return Ok(Value::ty(Type::Class(Some(name))));
         }
-        let define = if super::parameters_of(kind).is_some() { None } else { self.define_named(kind)? };
+        let define =
+            if super::parameters_of(kind).is_some() { None } else { self.define_named(kind)? };
         if define.is_none() && super::parameters_of(kind).is_none() {
             return Err(Flow::raw(format!("Unknown resource type: '{kind}'")));
         }
@@ -149,7 +194,11 @@ impl Evaluator<'_> {
         let mut catalog = self.catalog.borrow_mut();
         if let Some(known) = catalog.find(&resource.kind, &resource.title) {
             let at = self.line_text(catalog.resources[known].span);
-            return Err(Flow::raw(format!("Duplicate declaration: {} is already declared at {at}; cannot redeclare {}", resource.reference(), self.line_text(span))));
+            return Err(Flow::raw(format!(
+                "Duplicate declaration: {} is already declared at {at}; cannot redeclare {}",
+                resource.reference(),
+                self.line_text(span)
+            )));
         }
         resource.tags.push(resource.kind.to_lowercase());
         catalog.add(resource);
@@ -157,10 +206,29 @@ impl Evaluator<'_> {
     }
 
     /// Declares resources from a hash of attributes, for functions.
-    pub(crate) fn declare_from_hash(&self, kind: &str, title: &str, attributes: &crate::value::Hash, span: Span, scope: &Rc<Scope>) -> Evaluated {
-        let form = if kind.starts_with("@@") { Form::Exported } else if kind.starts_with('@') { Form::Virtual } else { Form::Regular };
-        let kind: Rc<str> = kind.trim_start_matches('@').trim_start_matches("::").to_lowercase().into();
-        let attributes = attributes.iter().map(|(name, value)| (interpolated(name).into(), Attribute { value: value.clone(), span })).collect();
+    pub(crate) fn declare_from_hash(
+        &self,
+        kind: &str,
+        title: &str,
+        attributes: &crate::value::Hash,
+        span: Span,
+        scope: &Rc<Scope>,
+    ) -> Evaluated {
+        let form = if kind.starts_with("@@") {
+            Form::Exported
+        } else if kind.starts_with('@') {
+            Form::Virtual
+        } else {
+            Form::Regular
+        };
+        let kind: Rc<str> =
+            kind.trim_start_matches('@').trim_start_matches("::").to_lowercase().into();
+        let attributes = attributes
+            .iter()
+            .map(|(name, value)| {
+                (interpolated(name).into(), Attribute { value: value.clone(), span })
+            })
+            .collect();
         self.declare(form, &kind, &title.into(), attributes, span, scope)
     }
 
@@ -173,10 +241,20 @@ impl Evaluator<'_> {
         self.declare_class(name, None, span, scope)
     }
 
-    fn declare_class(&self, name: &Rc<str>, given: Option<Attributes>, span: Span, scope: &Rc<Scope>) -> Evaluated<()> {
+    fn declare_class(
+        &self,
+        name: &Rc<str>,
+        given: Option<Attributes>,
+        span: Span,
+        scope: &Rc<Scope>,
+    ) -> Evaluated<()> {
         let Some(entry) = self.class_named(name)? else {
             let shown = if given.is_some() { name.to_string() } else { format!("::{name}") };
-            return Err(Flow::raw(if given.is_some() { format!("Could not find declared class {shown}") } else { format!("Could not find class {shown} for {}", self.settings.node) }));
+            return Err(Flow::raw(if given.is_some() {
+                format!("Could not find declared class {shown}")
+            } else {
+                format!("Could not find class {shown} for {}", self.settings.node)
+            }));
         };
         let mut resource = Resource::new("Class", name, span, Rc::clone(&scope.frame));
         if let Some(given) = given {
@@ -195,7 +273,9 @@ impl Evaluator<'_> {
             }
             None => None,
         };
-        let outer = parent.or_else(|| self.pending.borrow().node_frame.clone()).unwrap_or_else(|| Rc::clone(&self.top));
+        let outer = parent
+            .or_else(|| self.pending.borrow().node_frame.clone())
+            .unwrap_or_else(|| Rc::clone(&self.top));
         let module: Rc<str> = name.split("::").next().unwrap_or_default().into();
         let label = format!("Class[{}]", capitalized(name));
         let frame = Frame::new(Some(outer), FrameKind::Class, label.as_str().into(), at, module);
@@ -213,7 +293,15 @@ impl Evaluator<'_> {
     }
 
     /// Gives parameters their values: given, from data, or by default.
-    fn bind(&self, label: &str, entry: &Entry, given: &Attributes, at: usize, scope: &Rc<Scope>, class: Option<&Rc<str>>) -> Evaluated<()> {
+    fn bind(
+        &self,
+        label: &str,
+        entry: &Entry,
+        given: &Attributes,
+        at: usize,
+        scope: &Rc<Scope>,
+        class: Option<&Rc<str>>,
+    ) -> Evaluated<()> {
         let params: &[Param] = &entry.definition.params;
         let mut wrong = Vec::new();
         for name in given.keys() {
@@ -222,10 +310,15 @@ impl Evaluator<'_> {
             }
         }
         for param in params {
-            let explicit = given.get(&param.name).map(|attribute| attribute.value.clone()).filter(|value| !matches!(value, Value::Undef));
+            let explicit = given
+                .get(&param.name)
+                .map(|attribute| attribute.value.clone())
+                .filter(|value| !matches!(value, Value::Undef));
             let bound = match (explicit, class) {
                 (Some(value), _) => Some(value),
-                (None, Some(class)) => self.data(&format!("{class}::{}", param.name))?.filter(|value| !matches!(value, Value::Undef)),
+                (None, Some(class)) => self
+                    .data(&format!("{class}::{}", param.name))?
+                    .filter(|value| !matches!(value, Value::Undef)),
                 (None, None) => None,
             };
             let value = match (bound, &param.default) {
@@ -240,19 +333,28 @@ impl Evaluator<'_> {
             if let Some(ty) = &param.ty {
                 let ty = self.type_of(ty, scope)?;
                 if !is_instance(&ty, &value) {
-                    wrong.extend(describe_mismatch(&format!("parameter '{}'", param.name), &ty, &infer_set(&value)));
+                    wrong.extend(describe_mismatch(
+                        &format!("parameter '{}'", param.name),
+                        &ty,
+                        &infer_set(&value),
+                    ));
                     continue;
                 }
             }
             scope.frame.set(&param.name, value.clone());
             let mut catalog = self.catalog.borrow_mut();
             let span = given.get(&param.name).map_or(param.span, |attribute| attribute.span);
-            catalog.resources[at].attributes.insert(Rc::clone(&param.name), Attribute { value, span });
+            catalog.resources[at]
+                .attributes
+                .insert(Rc::clone(&param.name), Attribute { value, span });
         }
         match wrong.as_slice() {
             [] => Ok(()),
             [line] => Err(Flow::raw(format!("{label}: {line}"))),
-            lines => Err(Flow::raw(format!("{label}:{}", lines.iter().map(|line| format!("\n  {line}")).collect::<String>()))),
+            lines => Err(Flow::raw(format!(
+                "{label}:{}",
+                lines.iter().map(|line| format!("\n  {line}")).collect::<String>()
+            ))),
         }
     }
 
@@ -261,10 +363,22 @@ impl Evaluator<'_> {
         let (label, title, given, declared_in, name, span) = {
             let catalog = self.catalog.borrow();
             let resource = &catalog.resources[at];
-            (resource.reference(), Rc::clone(&resource.title), resource.attributes.clone(), Rc::clone(&resource.frame), Rc::clone(&resource.kind), resource.span)
+            (
+                resource.reference(),
+                Rc::clone(&resource.title),
+                resource.attributes.clone(),
+                Rc::clone(&resource.frame),
+                Rc::clone(&resource.kind),
+                resource.span,
+            )
         };
-        let outer = self.pending.borrow().node_frame.clone().unwrap_or_else(|| Rc::clone(&self.top));
-        let module: Rc<str> = if entry.module.is_empty() { name.split("::").next().unwrap_or_default().to_lowercase().into() } else { Rc::clone(&entry.module) };
+        let outer =
+            self.pending.borrow().node_frame.clone().unwrap_or_else(|| Rc::clone(&self.top));
+        let module: Rc<str> = if entry.module.is_empty() {
+            name.split("::").next().unwrap_or_default().to_lowercase().into()
+        } else {
+            Rc::clone(&entry.module)
+        };
         let frame = Frame::new(Some(outer), FrameKind::Define, label.as_str().into(), at, module);
         *frame.declared_in.borrow_mut() = Some(declared_in);
         let scope = Scope::new(Rc::clone(&frame));
@@ -276,13 +390,28 @@ impl Evaluator<'_> {
                 frame.define(name, attribute.value.clone());
             }
         }
-        for name in ["alias", "audit", "before", "loglevel", "noop", "notify", "require", "schedule", "stage", "subscribe", "tag"] {
+        for name in [
+            "alias",
+            "audit",
+            "before",
+            "loglevel",
+            "noop",
+            "notify",
+            "require",
+            "schedule",
+            "stage",
+            "subscribe",
+            "tag",
+        ] {
             if frame.own(name).is_none() {
                 frame.define(name, Value::Undef);
             }
         }
         let placed = |flow: Flow| match flow {
-            Flow::Fail(failure) if failure.place == crate::eval::Place::Raw => Flow::at(span, format!("Error while evaluating a Resource Statement, {}", failure.message)),
+            Flow::Fail(failure) if failure.place == crate::eval::Place::Raw => Flow::at(
+                span,
+                format!("Error while evaluating a Resource Statement, {}", failure.message),
+            ),
             flow => flow,
         };
         self.bind(&label, entry, &given, at, &scope, None).map_err(placed)?;
@@ -293,10 +422,20 @@ impl Evaluator<'_> {
     }
 
     /// `File['/x']['mode']`
-    pub(crate) fn resource_attribute(&self, kind: &str, title: &str, attribute: &str, span: Span) -> Evaluated {
+    pub(crate) fn resource_attribute(
+        &self,
+        kind: &str,
+        title: &str,
+        attribute: &str,
+        span: Span,
+    ) -> Evaluated {
         let catalog = self.catalog.borrow();
         let Some(at) = catalog.find(kind, title) else {
-            let shown = if kind == "class" { format!("Class[{title}]") } else { format!("{}[{title}]", capitalized(kind)) };
+            let shown = if kind == "class" {
+                format!("Class[{title}]")
+            } else {
+                format!("{}[{title}]", capitalized(kind))
+            };
             return Err(Flow::at(span, format!("Resource not found: {shown}")));
         };
         let resource = &catalog.resources[at];
@@ -306,9 +445,16 @@ impl Evaluator<'_> {
         if let Some(value) = resource.frame.default_of(kind, attribute) {
             return Ok(value);
         }
-        let known = super::is_metaparameter(attribute) || super::parameters_of(kind).is_none_or(|known| known.contains(&attribute));
+        let known = super::is_metaparameter(attribute)
+            || super::parameters_of(kind).is_none_or(|known| known.contains(&attribute));
         if !known {
-            return Err(Flow::at(span, format!("The resource {} does not have a parameter called '{attribute}'", resource.reference())));
+            return Err(Flow::at(
+                span,
+                format!(
+                    "The resource {} does not have a parameter called '{attribute}'",
+                    resource.reference()
+                ),
+            ));
         }
         Ok(Value::Undef)
     }
@@ -316,7 +462,12 @@ impl Evaluator<'_> {
 
 fn flatten_titles(value: &Value, into: &mut Vec<Rc<str>>) -> Result<(), String> {
     match value {
-        Value::String(title) if title.is_empty() => return Err("Empty string title at 0. Title strings must have a length greater than zero.".into()),
+        Value::String(title) if title.is_empty() => {
+            return Err(
+                "Empty string title at 0. Title strings must have a length greater than zero."
+                    .into(),
+            );
+        }
         Value::String(title) => into.push(Rc::clone(title)),
         Value::Array(items) => {
             for item in items.iter() {
@@ -328,7 +479,12 @@ fn flatten_titles(value: &Value, into: &mut Vec<Rc<str>>) -> Result<(), String> 
             ty => ty.to_string().into(),
         }),
         Value::Undef => return Err("Missing title. The title expression resulted in undef".into()),
-        other => return Err(format!("Illegal title type at index 0. Expected String, got {}", crate::eval::kind(other))),
+        other => {
+            return Err(format!(
+                "Illegal title type at index 0. Expected String, got {}",
+                crate::eval::kind(other)
+            ));
+        }
     }
     Ok(())
 }

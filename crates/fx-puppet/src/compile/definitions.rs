@@ -30,7 +30,11 @@ pub(crate) struct Definitions {
 }
 
 fn segments_good(name: &str) -> bool {
-    !name.is_empty() && name.split("::").all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'))
+    !name.is_empty()
+        && name.split("::").all(|part| {
+            !part.is_empty()
+                && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        })
 }
 
 impl Evaluator<'_> {
@@ -51,18 +55,20 @@ impl Evaluator<'_> {
                 }
                 DefinitionKind::Plan => continue,
             };
-            if definition.kind != DefinitionKind::Class {
+            if definition.kind == DefinitionKind::Class {
+                table.entry(name).or_insert(entry);
+            } else {
                 if let Some(known) = table.get(&name) {
                     let at = self.line_text(known.definition.span);
                     let word = match definition.kind {
-                        DefinitionKind::Define => format!("Definition '{name}' is already defined at {at}; cannot be redefined as a definition"),
+                        DefinitionKind::Define => format!(
+                            "Definition '{name}' is already defined at {at}; cannot be redefined as a definition"
+                        ),
                         _ => format!("'{name}' is already defined at {at}"),
                     };
                     return Err(Flow::at(definition.span, word));
                 }
                 table.insert(name, entry);
-            } else {
-                table.entry(name).or_insert(entry);
             }
         }
         Ok(())
@@ -74,7 +80,11 @@ impl Evaluator<'_> {
             return None;
         }
         let host = self.run.host;
-        self.settings.modulepath.iter().map(|root| root.join(name)).find(|path| host.stat(path).is_ok_and(|meta| meta.is_dir()))
+        self.settings
+            .modulepath
+            .iter()
+            .map(|root| root.join(name))
+            .find(|path| host.stat(path).is_ok_and(|meta| meta.is_dir()))
     }
 
     /// `module/path` as a file of that module; an absolute path as it is.
@@ -110,7 +120,10 @@ impl Evaluator<'_> {
             found.extend(fx_puppet_syntax::validate(&program, Strictness::Warning));
         }
         if let Some(error) = found.iter().find(|found| found.severity == Severity::Error) {
-            let place = error.primary().map(|span| format!(" {}", self.place_text(span))).unwrap_or_default();
+            let place = error
+                .primary()
+                .map(|span| format!(" {}", self.place_text(span)))
+                .unwrap_or_default();
             return Err(Flow::raw(format!("{}{place}", error.message)));
         }
         self.add_definitions(&program, module)
@@ -143,14 +156,13 @@ impl Evaluator<'_> {
     pub(crate) fn function_named(&self, name: &str) -> Evaluated<Option<Closure>> {
         let key = name.to_lowercase();
         let find = || self.definitions.borrow().functions.get(key.as_str()).cloned();
-        let entry = match find() {
-            Some(entry) => entry,
-            None => {
-                self.autoload(&key, "functions")?;
-                match find() {
-                    Some(entry) => entry,
-                    None => return Ok(None),
-                }
+        let entry = if let Some(entry) = find() {
+            entry
+        } else {
+            self.autoload(&key, "functions")?;
+            match find() {
+                Some(entry) => entry,
+                None => return Ok(None),
             }
         };
         let definition = &entry.definition;
@@ -160,7 +172,6 @@ impl Evaluator<'_> {
             returns: definition.return_type.clone(),
             body: Rc::clone(&definition.body),
             scope: Scope::new(Rc::clone(&self.top)),
-            span: definition.span,
         }))
     }
 
@@ -177,14 +188,13 @@ impl Evaluator<'_> {
             }));
         }
         let find = || self.definitions.borrow().aliases.get(&key).cloned();
-        let entry = match find() {
-            Some(entry) => entry,
-            None => {
-                self.autoload(&key, "types")?;
-                match find() {
-                    Some(entry) => entry,
-                    None => return Ok(None),
-                }
+        let entry = if let Some(entry) = find() {
+            entry
+        } else {
+            self.autoload(&key, "types")?;
+            match find() {
+                Some(entry) => entry,
+                None => return Ok(None),
             }
         };
         self.aliases.borrow_mut().insert(Rc::clone(&key), None);
@@ -221,12 +231,14 @@ impl Evaluator<'_> {
                 object.name = name.into();
                 Ok(Rc::new(Type::Object(Some(Rc::new(object)))))
             }
-            other => Err(Flow::at(entry.definition.body.span, format!("{} is not a type", crate::eval::program_text(&other)))),
+            other => Err(Flow::at(
+                entry.definition.body.span,
+                format!("{} is not a type", crate::eval::program_text(&other)),
+            )),
         }
     }
 
     /// Data bound to a key; nothing yet binds any.
-    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "the seam for hierarchies of data")]
     pub(crate) fn data(&self, _key: &str) -> Evaluated<Option<Value>> {
         Ok(None)
     }

@@ -15,7 +15,9 @@ impl Evaluator<'_> {
     pub(super) fn access(&self, left: &Expr, keys: &[Expr], scope: &Rc<Scope>) -> Evaluated {
         let value = match &left.kind {
             // A name of a type before brackets is not looked up as a whole first.
-            fx_puppet_syntax::ExprKind::Reference(name) => Value::ty(self.type_for_access(name, left.span)?),
+            fx_puppet_syntax::ExprKind::Reference(name) => {
+                Value::ty(self.type_for_access(name, left.span)?)
+            }
             _ => self.eval(left, scope)?,
         };
         let mut values = Vec::with_capacity(keys.len());
@@ -35,20 +37,30 @@ impl Evaluator<'_> {
     }
 
     /// The part of a value that keys name.
-    pub(crate) fn access_value(&self, value: &Value, keys: &[Value], span: Span, spans: &[Span]) -> Evaluated {
+    pub(crate) fn access_value(
+        &self,
+        value: &Value,
+        keys: &[Value],
+        span: Span,
+        spans: &[Span],
+    ) -> Evaluated {
         match value {
             Value::Array(items) | Value::Iterator(items) => self.slice(items, keys, span, spans),
             Value::String(text) => {
                 let chars: Vec<Value> = text.chars().map(|c| Value::from(c.to_string())).collect();
                 Ok(match self.slice(&chars, keys, span, spans)? {
-                    Value::Array(parts) => Value::from(parts.iter().filter_map(Value::as_str).collect::<String>()),
+                    Value::Array(parts) => {
+                        Value::from(parts.iter().filter_map(Value::as_str).collect::<String>())
+                    }
                     Value::Undef => Value::from(""),
                     single => single,
                 })
             }
             Value::Hash(hash) => match keys {
                 [key] => Ok(hash.get(key).cloned().unwrap_or(Value::Undef)),
-                keys => Ok(Value::array(keys.iter().filter_map(|key| hash.get(key).cloned()).collect())),
+                keys => {
+                    Ok(Value::array(keys.iter().filter_map(|key| hash.get(key).cloned()).collect()))
+                }
             },
             Value::Type(ty) => self.access_type(ty, keys, span, spans),
             Value::Object(_, fields) => match keys {
@@ -56,20 +68,34 @@ impl Evaluator<'_> {
                 _ => Err(Flow::at(span, "Operator '[]' is not applicable to an Object.")),
             },
             Value::Binary(bytes) => {
-                let items: Vec<Value> = bytes.iter().map(|byte| Value::Int(i64::from(*byte))).collect();
+                let items: Vec<Value> =
+                    bytes.iter().map(|byte| Value::Int(i64::from(*byte))).collect();
                 Ok(match self.slice(&items, keys, span, spans)? {
-                    Value::Array(parts) => Value::Binary(parts.iter().filter_map(|part| if let Value::Int(byte) = part { Some(*byte as u8) } else { None }).collect()),
+                    Value::Array(parts) => Value::Binary(
+                        parts
+                            .iter()
+                            .filter_map(|part| {
+                                if let Value::Int(byte) = part { Some(*byte as u8) } else { None }
+                            })
+                            .collect(),
+                    ),
                     Value::Int(byte) => Value::Binary(Rc::from([byte as u8])),
                     other => other,
                 })
             }
-            other => Err(Flow::at(span, format!("Operator '[]' is not applicable to {}.", with_article(other)))),
+            other => Err(Flow::at(
+                span,
+                format!("Operator '[]' is not applicable to {}.", with_article(other)),
+            )),
         }
     }
 
     fn slice(&self, items: &[Value], keys: &[Value], span: Span, spans: &[Span]) -> Evaluated {
         if keys.is_empty() || keys.len() > 2 {
-            return Err(Flow::at(span, format!("Array supports [] with one or two arguments. Got {}", keys.len())));
+            return Err(Flow::at(
+                span,
+                format!("Array supports [] with one or two arguments. Got {}", keys.len()),
+            ));
         }
         let mut numbers = Vec::new();
         for (index, key) in keys.iter().enumerate() {
@@ -78,15 +104,35 @@ impl Evaluator<'_> {
                 Value::Int(number) => numbers.push(*number),
                 Value::String(text) => match super::operators::number_from(text) {
                     Some(Value::Int(number)) => numbers.push(number),
-                    _ => return Err(Flow::at(at, format!("A substring operation does not accept {} as a character index. Expected an Integer", with_article(key)))),
+                    _ => {
+                        return Err(Flow::at(
+                            at,
+                            format!(
+                                "A substring operation does not accept {} as a character index. Expected an Integer",
+                                with_article(key)
+                            ),
+                        ));
+                    }
                 },
-                other => return Err(Flow::at(at, format!("The value '{}' cannot be converted to Numeric.", super::text::interpolated(other)))),
+                other => {
+                    return Err(Flow::at(
+                        at,
+                        format!(
+                            "The value '{}' cannot be converted to Numeric.",
+                            super::text::interpolated(other)
+                        ),
+                    ));
+                }
             }
         }
         let count = items.len() as i64;
         let from = if numbers[0] < 0 { count + numbers[0] } else { numbers[0] };
         match numbers.get(1) {
-            None => Ok(usize::try_from(from).ok().and_then(|at| items.get(at)).cloned().unwrap_or(Value::Undef)),
+            None => Ok(usize::try_from(from)
+                .ok()
+                .and_then(|at| items.get(at))
+                .cloned()
+                .unwrap_or(Value::Undef)),
             Some(length) => {
                 // A negative length counts from the end.
                 let end = if *length < 0 { count + length + 1 } else { from + length };

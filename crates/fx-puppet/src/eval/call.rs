@@ -21,13 +21,16 @@ pub(crate) struct Closure {
     pub(crate) returns: Option<Rc<Expr>>,
     pub(crate) body: Rc<Expr>,
     pub(crate) scope: Rc<Scope>,
-    pub(crate) span: Span,
 }
 
 impl Closure {
     /// How many arguments it takes.
     pub(crate) fn arity(&self) -> Size {
-        let required = self.params.iter().filter(|param| param.default.is_none() && !param.captures_rest).count();
+        let required = self
+            .params
+            .iter()
+            .filter(|param| param.default.is_none() && !param.captures_rest)
+            .count();
         let rest = self.params.iter().any(|param| param.captures_rest);
         Range::new(Some(required as i64), (!rest).then_some(self.params.len() as i64))
     }
@@ -43,7 +46,14 @@ pub(crate) struct Parameters {
 }
 
 impl Evaluator<'_> {
-    pub(super) fn call_expression(&self, function: &Expr, args: &[Expr], lambda: Option<&Lambda>, span: Span, scope: &Rc<Scope>) -> Evaluated {
+    pub(super) fn call_expression(
+        &self,
+        function: &Expr,
+        args: &[Expr],
+        lambda: Option<&Lambda>,
+        span: Span,
+        scope: &Rc<Scope>,
+    ) -> Evaluated {
         let block = lambda.map(|lambda| self.closure(lambda, scope));
         match &function.kind {
             ExprKind::Name(name) => {
@@ -53,12 +63,18 @@ impl Evaluator<'_> {
             ExprKind::Reference(_) | ExprKind::Access { .. } | ExprKind::Parenthesized(_) => {
                 let mut values = vec![self.eval(function, scope)?];
                 if !matches!(values[0], Value::Type(_)) {
-                    return Err(Flow::at(function.span, "Illegal call: the left side is neither a function nor a type"));
+                    return Err(Flow::at(
+                        function.span,
+                        "Illegal call: the left side is neither a function nor a type",
+                    ));
                 }
                 values.extend(self.list(args, scope)?);
                 self.call_function("new", values, block, span, scope)
             }
-            _ => Err(Flow::at(function.span, "Illegal call: the left side is neither a function nor a type")),
+            _ => Err(Flow::at(
+                function.span,
+                "Illegal call: the left side is neither a function nor a type",
+            )),
         }
     }
 
@@ -77,7 +93,11 @@ impl Evaluator<'_> {
             ExprKind::Unfold(inner) => self.unfold(inner, scope)?,
             _ => vec![self.eval(receiver, scope)?],
         };
-        if args.is_empty() && lambda.is_none() && let [value] = values.as_slice() && let Some(found) = super::object::attribute(value, name) {
+        if args.is_empty()
+            && lambda.is_none()
+            && let [value] = values.as_slice()
+            && let Some(found) = super::object::attribute(value, name)
+        {
             return Ok(found);
         }
         values.extend(self.list(args, scope)?);
@@ -87,12 +107,25 @@ impl Evaluator<'_> {
     }
 
     /// Calls a function by name.
-    pub(crate) fn call_function(&self, name: &str, args: Vec<Value>, block: Option<Closure>, span: Span, scope: &Rc<Scope>) -> Evaluated {
+    pub(crate) fn call_function(
+        &self,
+        name: &str,
+        args: Vec<Value>,
+        block: Option<Closure>,
+        span: Span,
+        scope: &Rc<Scope>,
+    ) -> Evaluated {
         let name = name.trim_start_matches("::");
         if let Some(native) = functions::find(name) {
             let sigs = self.parameters(native)?;
             check(native.name, &sigs, &args, block.as_ref())?;
-            return (native.run)(&Call { evaluator: self, args: &args, block: block.as_ref(), scope, span });
+            return (native.run)(&Call {
+                evaluator: self,
+                args: &args,
+                block: block.as_ref(),
+                scope,
+                span,
+            });
         }
         let Some(function) = self.function_named(name)? else {
             return Err(Flow::at(span, format!("Unknown function: '{name}'.")));
@@ -115,11 +148,17 @@ impl Evaluator<'_> {
     }
 
     fn read_parameters(&self, text: &str) -> Evaluated<Parameters> {
-        let mut found = Parameters { params: Vec::new(), size: Size::exactly(0), block: None, shown: String::new() };
+        let mut found = Parameters {
+            params: Vec::new(),
+            size: Size::exactly(0),
+            block: None,
+            shown: String::new(),
+        };
         let (mut least, mut most) = (0, Some(0));
         let mut shown = Vec::new();
         for part in split_top(text) {
-            let (is_block, part) = part.strip_prefix('&').map_or((false, part), |part| (true, part));
+            let (is_block, part) =
+                part.strip_prefix('&').map_or((false, part), |part| (true, part));
             let (ty, name) = part.rsplit_once(' ').unwrap_or(("Any", part));
             let ty = self.type_from_text(ty)?;
             let bare = name.trim_end_matches(['?', '*', '+']);
@@ -157,10 +196,16 @@ impl Evaluator<'_> {
         match &program.body.kind {
             ExprKind::Block(body) if body.len() == 1 => match &body[0].kind {
                 // Names of the runtime that no program can use.
-                ExprKind::Reference(name) if Type::named(name).is_none() && self.alias(name, body[0].span)?.is_none() => Ok(Rc::new(Type::Reference(Rc::clone(name)))),
+                ExprKind::Reference(name)
+                    if Type::named(name).is_none() && self.alias(name, body[0].span)?.is_none() =>
+                {
+                    Ok(Rc::new(Type::Reference(Rc::clone(name))))
+                }
                 _ => self.type_of(&body[0], &scope),
             },
-            _ => Err(Flow::raw(format!("The expression <{text}> is not a valid type specification."))),
+            _ => Err(Flow::raw(format!(
+                "The expression <{text}> is not a valid type specification."
+            ))),
         }
     }
 
@@ -181,16 +226,27 @@ impl Evaluator<'_> {
             } else if let Some(default) = &param.default {
                 self.eval(default, &scope)?
             } else {
-                return Err(Flow::at(param.span, format!("Parameter ${} is required but no value was given", param.name)));
+                return Err(Flow::at(
+                    param.span,
+                    format!("Parameter ${} is required but no value was given", param.name),
+                ));
             };
-            if closure.name.is_none() && let Some(ty) = &param.ty {
+            if closure.name.is_none()
+                && let Some(ty) = &param.ty
+            {
                 let ty = self.type_of(ty, &scope)?;
                 let bad = match (&value, param.captures_rest) {
-                    (Value::Array(items), true) => items.iter().find(|item| !is_instance(&ty, item)).cloned(),
+                    (Value::Array(items), true) => {
+                        items.iter().find(|item| !is_instance(&ty, item)).cloned()
+                    }
                     _ => (!is_instance(&ty, &value)).then(|| value.clone()),
                 };
                 if let Some(bad) = bad {
-                    return Err(Flow::raw(mismatch_text(&format!("block parameter '{}'", param.name), &ty, &bad)));
+                    return Err(Flow::raw(mismatch_text(
+                        &format!("block parameter '{}'", param.name),
+                        &ty,
+                        &bad,
+                    )));
                 }
             }
             scope.frame.set(&param.name, value);
@@ -208,7 +264,11 @@ impl Evaluator<'_> {
                     Some(name) => format!("value returned from function '{name}'"),
                     None => "value returned from lambda".to_owned(),
                 };
-                return Err(Flow::raw(mismatch_text(&format!("{place} has wrong type,"), &ty, &result)));
+                return Err(Flow::raw(mismatch_text(
+                    &format!("{place} has wrong type,"),
+                    &ty,
+                    &result,
+                )));
             }
         }
         Ok(result)
@@ -224,7 +284,8 @@ impl Evaluator<'_> {
             };
             params.push((Rc::clone(&param.name), ty));
         }
-        let parameters = Parameters { params, size: closure.arity(), block: None, shown: String::new() };
+        let parameters =
+            Parameters { params, size: closure.arity(), block: None, shown: String::new() };
         check(name, &[parameters], args, None)
     }
 }
@@ -258,7 +319,12 @@ pub(crate) fn mismatch_text(place: &str, ty: &Type, value: &Value) -> String {
     }
 }
 
-fn check(name: &str, signatures: &[Parameters], args: &[Value], block: Option<&Closure>) -> Evaluated<()> {
+fn check(
+    name: &str,
+    signatures: &[Parameters],
+    args: &[Value],
+    block: Option<&Closure>,
+) -> Evaluated<()> {
     let mut reasons = Vec::new();
     for signature in signatures {
         let found = reasons_against(signature, args, block);
@@ -271,16 +337,25 @@ fn check(name: &str, signatures: &[Parameters], args: &[Value], block: Option<&C
         ([], _) => Ok(()),
         (_, [only]) => Err(Flow::raw(match only.as_slice() {
             [line] => format!("'{name}' {line}"),
-            lines => format!("'{name}'{}", lines.iter().map(|line| format!("\n  {line}")).collect::<String>()),
+            lines => format!(
+                "'{name}'{}",
+                lines.iter().map(|line| format!("\n  {line}")).collect::<String>()
+            ),
         })),
         (_, all) => {
             // Signatures that fail in the same way are told as one.
             if all.iter().all(|lines| lines == &all[0]) {
                 return Err(Flow::raw(format!("'{name}' {}", all[0].join("\n  "))));
             }
-            let mut text = format!("The function '{name}' was called with arguments it does not accept. It expects one of:");
+            let mut text = format!(
+                "The function '{name}' was called with arguments it does not accept. It expects one of:"
+            );
             for (signature, lines) in signatures.iter().zip(all) {
-                text.push_str(&format!("\n  {}\n    rejected: {}", signature.shown, lines.join("\n    rejected: ")));
+                text.push_str(&format!(
+                    "\n  {}\n    rejected: {}",
+                    signature.shown,
+                    lines.join("\n    rejected: ")
+                ));
             }
             Err(Flow::raw(text))
         }
@@ -294,11 +369,16 @@ fn reasons_against(signature: &Parameters, args: &[Value], block: Option<&Closur
         return vec![count_text(signature.size, args.len())];
     }
     for (index, arg) in args.iter().enumerate() {
-        let Some((name, ty)) = signature.params.get(index.min(signature.params.len().saturating_sub(1))) else { break };
+        let Some((name, ty)) =
+            signature.params.get(index.min(signature.params.len().saturating_sub(1)))
+        else {
+            break;
+        };
         if matches!(**ty, Type::Any) || is_instance(ty, arg) {
             continue;
         }
         found.extend(describe_mismatch(&format!("parameter '{name}'"), ty, &infer_set(arg)));
+        break;
     }
     if !found.is_empty() {
         return found;
@@ -314,7 +394,10 @@ fn reasons_against(signature: &Parameters, args: &[Value], block: Option<&Closur
                     _ => true,
                 };
                 if !fits {
-                    found.push(format!("block {}", count_text(arity, wanted.size.min.unwrap_or(0) as usize)));
+                    found.push(format!(
+                        "block {}",
+                        count_text(arity, wanted.size.min.unwrap_or(0) as usize)
+                    ));
                 }
             }
         }

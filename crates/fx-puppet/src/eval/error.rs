@@ -6,8 +6,7 @@ use crate::value::Value;
 
 /// Why an evaluation gave no value.
 #[derive(Clone, Debug)]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum Flow {
+pub(crate) enum Flow {
     Fail(Box<Failure>),
     Return(Value, Span),
     Next(Value, Span),
@@ -16,7 +15,7 @@ pub enum Flow {
 
 /// A failure and how its place is told.
 #[derive(Clone, Debug)]
-pub struct Failure {
+pub(crate) struct Failure {
     /// What is wrong.
     pub message: String,
     /// Where.
@@ -25,7 +24,7 @@ pub struct Failure {
 
 /// How the place of a failure is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub(crate) enum Place {
     /// Not known yet: the innermost expression around will say which kind it is.
     Raw,
     /// File, line and column.
@@ -38,22 +37,22 @@ pub enum Place {
 
 impl Flow {
     /// A failure of an expression at a place.
-    pub fn at(span: Span, message: impl Into<String>) -> Flow {
+    pub(crate) fn at(span: Span, message: impl Into<String>) -> Flow {
         Flow::new(message.into(), Place::At(span))
     }
 
     /// A failure inside something an expression called.
-    pub fn raw(message: impl Into<String>) -> Flow {
+    pub(crate) fn raw(message: impl Into<String>) -> Flow {
         Flow::new(message.into(), Place::Raw)
     }
 
     /// A failure of which no more is said.
-    pub fn bare(message: impl Into<String>) -> Flow {
+    pub(crate) fn bare(message: impl Into<String>) -> Flow {
         Flow::new(message.into(), Place::Bare)
     }
 
     /// A failure told by file and line.
-    pub fn line(span: Span, message: impl Into<String>) -> Flow {
+    pub(crate) fn line(span: Span, message: impl Into<String>) -> Flow {
         Flow::new(message.into(), Place::Line(span))
     }
 

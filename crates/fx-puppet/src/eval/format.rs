@@ -2,10 +2,10 @@
 
 use std::rc::Rc;
 
+use super::Evaluated;
 use super::error::Flow;
 use super::sprintf::Spec;
 use super::text::{base64, double_quoted, program_text, quoted};
-use super::Evaluated;
 use crate::types::{Type, generalize, infer, is_instance};
 use crate::value::Value;
 
@@ -28,7 +28,11 @@ fn is_container(value: &Value) -> bool {
 
 impl Format {
     fn parse(text: &str) -> Evaluated<Format> {
-        let bad = || Flow::raw(format!("The format '{text}' is not a valid format on the form '%<flags><width>.<prec><format>'"));
+        let bad = || {
+            Flow::raw(format!(
+                "The format '{text}' is not a valid format on the form '%<flags><width>.<prec><format>'"
+            ))
+        };
         let mut chars = text.chars().peekable();
         if chars.next() != Some('%') {
             return Err(bad());
@@ -70,7 +74,14 @@ impl Format {
     }
 
     fn plain(letter: char) -> Format {
-        Format { letter, spec: Spec::default(), delimiter: None, separator: None, separator2: None, nested: None }
+        Format {
+            letter,
+            spec: Spec::default(),
+            delimiter: None,
+            separator: None,
+            separator2: None,
+            nested: None,
+        }
     }
 
     fn delimiters(&self, open: char, close: char) -> (String, String) {
@@ -130,7 +141,9 @@ fn format_map(hash: &crate::value::Hash) -> Evaluated<FormatMap> {
         let format = match value {
             Value::String(text) => Format::parse(text)?,
             Value::Hash(options) => {
-                let text = |name: &str| options.get(&Value::from(name)).and_then(Value::as_str).map(Rc::from);
+                let text = |name: &str| {
+                    options.get(&Value::from(name)).and_then(Value::as_str).map(Rc::from)
+                };
                 let letters: Option<Rc<str>> = text("format");
                 let default = if matches!(**ty, Type::Hash { .. }) { "%h" } else { "%a" };
                 let mut format = Format::parse(letters.as_deref().unwrap_or(default))?;
@@ -177,11 +190,25 @@ fn convert(value: &Value, map: &FormatMap, outer: bool, indent: Indent) -> Evalu
         Value::Undef => spec.text(&match format.letter {
             'n' => "nil".to_owned(),
             'u' => "undef".to_owned(),
-            'd' | 'x' | 'X' | 'o' | 'b' | 'B' | 'e' | 'E' | 'f' | 'g' | 'G' | 'a' | 'A' => "NaN".to_owned(),
+            'd' | 'x' | 'X' | 'o' | 'b' | 'B' | 'e' | 'E' | 'f' | 'g' | 'G' | 'a' | 'A' => {
+                "NaN".to_owned()
+            }
             'v' => "n/a".to_owned(),
             'V' => "N/A".to_owned(),
-            's' => if spec.alt { "\"\"".to_owned() } else { String::new() },
-            'p' => if spec.alt { "\"undef\"".to_owned() } else { "undef".to_owned() },
+            's' => {
+                if spec.alt {
+                    "\"\"".to_owned()
+                } else {
+                    String::new()
+                }
+            }
+            'p' => {
+                if spec.alt {
+                    "\"undef\"".to_owned()
+                } else {
+                    "undef".to_owned()
+                }
+            }
             _ => return Err(format.illegal("Undef", "nudxXobBeEfgGaAvVsp")),
         }),
         Value::Default => spec.text(&match format.letter {
@@ -195,7 +222,13 @@ fn convert(value: &Value, map: &FormatMap, outer: bool, indent: Indent) -> Evalu
             'e' | 'E' | 'f' | 'g' | 'G' | 'a' | 'A' => spec.float(format.letter, *number as f64),
             'p' => spec.integer('d', *number),
             's' => spec.text(&quote(number.to_string())),
-            'c' => spec.text(&quote(u32::try_from(*number).ok().and_then(char::from_u32).unwrap_or('\u{fffd}').to_string())),
+            'c' => spec.text(&quote(
+                u32::try_from(*number)
+                    .ok()
+                    .and_then(char::from_u32)
+                    .unwrap_or('\u{fffd}')
+                    .to_string(),
+            )),
             _ => return Err(format.illegal("Integer", "dxXobBeEfgGaAspc")),
         },
         Value::Float(number) => match format.letter {
@@ -206,8 +239,20 @@ fn convert(value: &Value, map: &FormatMap, outer: bool, indent: Indent) -> Evalu
             _ => return Err(format.illegal("Float", "dxXobBeEfgGaAsp")),
         },
         Value::String(text) => spec.text(&match format.letter {
-            's' => if spec.alt { quoted(text) } else { text.to_string() },
-            'p' => if spec.alt { double_quoted(text) } else { quoted(text) },
+            's' => {
+                if spec.alt {
+                    quoted(text)
+                } else {
+                    text.to_string()
+                }
+            }
+            'p' => {
+                if spec.alt {
+                    double_quoted(text)
+                } else {
+                    quoted(text)
+                }
+            }
             'c' => quote(capitalize(text)),
             'C' => quote(text.split("::").map(capitalize).collect::<Vec<_>>().join("::")),
             'u' => quote(text.to_uppercase()),
@@ -221,7 +266,8 @@ fn convert(value: &Value, map: &FormatMap, outer: bool, indent: Indent) -> Evalu
             _ => return Err(format.illegal("Regexp", "sp")),
         }),
         Value::Binary(bytes) => spec.text(&match format.letter {
-            's' => String::from_utf8(bytes.to_vec()).map_err(|_| Flow::raw("The given binary value is not valid UTF-8"))?,
+            's' => String::from_utf8(bytes.to_vec())
+                .map_err(|_| Flow::raw("The given binary value is not valid UTF-8"))?,
             'p' => program_text(value),
             'b' | 'B' => base64(bytes),
             'u' => base64(bytes).replace('+', "-").replace('/', "_"),
@@ -259,7 +305,9 @@ fn boolean(truth: bool, format: &Format) -> Evaluated<String> {
         'y' => word("yes", "no"),
         'Y' => word("Yes", "No"),
         'd' | 'x' | 'X' | 'o' | 'b' | 'B' => spec.integer(format.letter, i64::from(truth)),
-        'e' | 'E' | 'f' | 'g' | 'G' | 'a' | 'A' => spec.float(format.letter, f64::from(u8::from(truth))),
+        'e' | 'E' | 'f' | 'g' | 'G' | 'a' | 'A' => {
+            spec.float(format.letter, f64::from(u8::from(truth)))
+        }
         's' | 'p' => spec.text(if truth { "true" } else { "false" }),
         _ => return Err(format.illegal("Boolean", "tTyYdxXobBeEfgGaAsp")),
     })
@@ -320,10 +368,18 @@ fn array(items: &[Value], format: &Format, map: &FormatMap, indent: Indent) -> E
     Ok(out)
 }
 
-fn hash(hash: &crate::value::Hash, format: &Format, map: &FormatMap, indent: Indent) -> Evaluated<String> {
+fn hash(
+    hash: &crate::value::Hash,
+    format: &Format,
+    map: &FormatMap,
+    indent: Indent,
+) -> Evaluated<String> {
     match format.letter {
         'a' => {
-            let pairs: Vec<Value> = hash.iter().map(|(key, value)| Value::array(vec![key.clone(), value.clone()])).collect();
+            let pairs: Vec<Value> = hash
+                .iter()
+                .map(|(key, value)| Value::array(vec![key.clone(), value.clone()]))
+                .collect();
             return array(&pairs, format, map, indent);
         }
         'h' | 's' | 'p' => {}
@@ -342,10 +398,18 @@ fn hash(hash: &crate::value::Hash, format: &Format, map: &FormatMap, indent: Ind
     out.push_str(&open);
     let inner = Indent { level: indent.level + 1, first: true, active: alt };
     let line = if alt { format!("\n{}", inner.padding()) } else { String::new() };
-    let between = if alt { format!("{}{line}", separator.trim_end_matches(' ')) } else { separator.to_owned() };
+    let between = if alt {
+        format!("{}{line}", separator.trim_end_matches(' '))
+    } else {
+        separator.to_owned()
+    };
     let mut pairs = Vec::new();
     for (key, value) in hash {
-        pairs.push(format!("{}{arrow}{}", nested(key, format, map, inner)?, nested(value, format, map, inner)?));
+        pairs.push(format!(
+            "{}{arrow}{}",
+            nested(key, format, map, inner)?,
+            nested(value, format, map, inner)?
+        ));
     }
     out.push_str(&line);
     out.push_str(&pairs.join(&between));

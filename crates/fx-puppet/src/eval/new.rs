@@ -15,18 +15,32 @@ use crate::value::{Hash, Value};
 fn cannot(function: &str, value: &Value, wanted: &str) -> Flow {
     let prefix = if function.is_empty() { String::new() } else { format!("'{function}' ") };
     Flow::raw(match value {
-        Value::String(text) => format!("{prefix}The string '{text}' cannot be converted to {wanted}"),
-        other => format!("{prefix}Value of type {} cannot be converted to {wanted}", super::label::short(&infer(other))),
+        Value::String(text) => {
+            format!("{prefix}The string '{text}' cannot be converted to {wanted}")
+        }
+        other => format!(
+            "{prefix}Value of type {} cannot be converted to {wanted}",
+            super::label::short(&infer(other))
+        ),
     })
 }
 
 impl Evaluator<'_> {
     /// A new instance of a type.
-    pub(crate) fn new_instance(&self, ty: &Rc<Type>, args: &[Value], block: Option<&Closure>) -> Evaluated {
+    pub(crate) fn new_instance(
+        &self,
+        ty: &Rc<Type>,
+        args: &[Value],
+        block: Option<&Closure>,
+    ) -> Evaluated {
         let made = self.make(ty, args)?;
         // A narrow type must be met by what was made.
         if !matches!(**ty, Type::Init(_)) && !is_instance(ty, &made) {
-            return Err(Flow::raw(mismatch_text("Converted value from", ty, &made).replacen("Converted value from", &format!("Converted value from {}.new()", super::label::short(ty)), 1)));
+            return Err(Flow::raw(mismatch_text("Converted value from", ty, &made).replacen(
+                "Converted value from",
+                &format!("Converted value from {}.new()", super::label::short(ty)),
+                1,
+            )));
         }
         match block {
             Some(block) => self.call_closure(block, vec![made]),
@@ -41,7 +55,9 @@ impl Evaluator<'_> {
             Type::Float(_) => float(args)?,
             Type::Numeric => number(args, "new_numeric", "Numeric")?,
             Type::Boolean(_) => boolean(&first)?,
-            Type::String(_) | Type::Literal(_) => Value::from(format_value(&first, args.get(1).unwrap_or(&Value::Undef))?),
+            Type::String(_) | Type::Literal(_) => {
+                Value::from(format_value(&first, args.get(1).unwrap_or(&Value::Undef))?)
+            }
             Type::Array { .. } => array(args)?,
             Type::Tuple { .. } => array(args)?,
             Type::Hash { .. } | Type::Struct(_) => hash(args)?,
@@ -70,8 +86,14 @@ impl Evaluator<'_> {
             },
             Type::Deferred => match args {
                 [Value::String(name)] => Value::Deferred(Rc::clone(name), Rc::default()),
-                [Value::String(name), Value::Array(rest)] => Value::Deferred(Rc::clone(name), Rc::clone(rest)),
-                _ => return Err(Flow::raw("'new_Deferred' parameter 'name' expects a String value")),
+                [Value::String(name), Value::Array(rest)] => {
+                    Value::Deferred(Rc::clone(name), Rc::clone(rest))
+                }
+                _ => {
+                    return Err(Flow::raw(
+                        "'new_Deferred' parameter 'name' expects a String value",
+                    ));
+                }
             },
             Type::Optional(Some(inner)) => match &first {
                 Value::Undef => Value::Undef,
@@ -83,19 +105,30 @@ impl Evaluator<'_> {
                 Value::Type(_) => first,
                 other => return Err(cannot("new_type", other, "Type")),
             },
-            Type::Alias { target, .. } if matches!(target.resolved(), Type::Object(Some(_))) => self.new_object(ty, args)?,
+            Type::Alias { target, .. } if matches!(target.resolved(), Type::Object(Some(_))) => {
+                self.new_object(ty, args)?
+            }
             Type::Alias { target, .. } => self.make(target, args)?,
             Type::Object(Some(_)) => self.new_object(ty, args)?,
-            _ => return Err(Flow::raw(format!("Creation of new instance of type '{ty}' is not supported"))),
+            _ => {
+                return Err(Flow::raw(format!(
+                    "Creation of new instance of type '{ty}' is not supported"
+                )));
+            }
         })
     }
 
     /// A span from numbers, text, parts or a hash.
     pub(super) fn new_timespan(&self, args: &[Value]) -> Evaluated {
-        let whole = |value: &Value| if let Value::Int(number) = value { i128::from(*number) } else { 0 };
+        let whole =
+            |value: &Value| if let Value::Int(number) = value { i128::from(*number) } else { 0 };
         let from_parts = |parts: &[i128]| {
-            let [days, hours, minutes, seconds, millis, micros, nanos] = [0, 1, 2, 3, 4, 5, 6].map(|index| parts.get(index).copied().unwrap_or(0));
-            (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1_000_000_000 + millis * 1_000_000 + micros * 1000 + nanos
+            let [days, hours, minutes, seconds, millis, micros, nanos] =
+                [0, 1, 2, 3, 4, 5, 6].map(|index| parts.get(index).copied().unwrap_or(0));
+            (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1_000_000_000
+                + millis * 1_000_000
+                + micros * 1000
+                + nanos
         };
         Ok(Value::Timespan(match args {
             [Value::Int(seconds)] => i128::from(*seconds) * 1_000_000_000,
@@ -109,12 +142,29 @@ impl Evaluator<'_> {
                     parse_time(text, &get("format").map(texts).unwrap_or_default(), true)?
                 } else {
                     let part = |name: &str| get(name).map_or(0, whole);
-                    let total = from_parts(&["days", "hours", "minutes", "seconds", "milliseconds", "microseconds", "nanoseconds"].map(part));
+                    let total = from_parts(
+                        &[
+                            "days",
+                            "hours",
+                            "minutes",
+                            "seconds",
+                            "milliseconds",
+                            "microseconds",
+                            "nanoseconds",
+                        ]
+                        .map(part),
+                    );
                     if matches!(get("negative"), Some(Value::Bool(true))) { -total } else { total }
                 }
             }
             [Value::Int(_), ..] => from_parts(&args.iter().map(whole).collect::<Vec<_>>()),
-            _ => return Err(cannot("new_timespan", args.first().unwrap_or(&Value::Undef), "Timespan")),
+            _ => {
+                return Err(cannot(
+                    "new_timespan",
+                    args.first().unwrap_or(&Value::Undef),
+                    "Timespan",
+                ));
+            }
         }))
     }
 
@@ -128,8 +178,13 @@ impl Evaluator<'_> {
             [Value::String(text)] => parse_time(text, &[], false)?,
             [Value::String(text), formats, ..] => parse_time(text, &texts(formats), false)?,
             [Value::Hash(hash)] => {
-                let text = hash.get(&Value::from("string")).and_then(Value::as_str).unwrap_or_default();
-                parse_time(text, &hash.get(&Value::from("format")).map(texts).unwrap_or_default(), false)?
+                let text =
+                    hash.get(&Value::from("string")).and_then(Value::as_str).unwrap_or_default();
+                parse_time(
+                    text,
+                    &hash.get(&Value::from("format")).map(texts).unwrap_or_default(),
+                    false,
+                )?
             }
             _ => return Err(cannot("new_timestamp", &args[0], "Timestamp")),
         }))
@@ -153,7 +208,10 @@ fn texts(value: &Value) -> Vec<String> {
 /// Arguments by place, or from one hash by name.
 fn named(args: &[Value], names: &[&str]) -> Vec<Value> {
     match args {
-        [Value::Hash(hash)] if hash.contains_key(&Value::from("from")) => names.iter().map(|name| hash.get(&Value::from(*name)).cloned().unwrap_or(Value::Undef)).collect(),
+        [Value::Hash(hash)] if hash.contains_key(&Value::from("from")) => names
+            .iter()
+            .map(|name| hash.get(&Value::from(*name)).cloned().unwrap_or(Value::Undef))
+            .collect(),
         args => args.to_vec(),
     }
 }
@@ -177,7 +235,9 @@ fn integer(args: &[Value]) -> Evaluated {
         Value::Int(_) => from,
         Value::Float(number) if number.is_finite() => Value::Int(*number as i64),
         Value::Bool(truth) => Value::Int(i64::from(*truth)),
-        Value::Timespan(nanos) | Value::Timestamp(nanos) => Value::Int((nanos.div_euclid(1_000_000_000)) as i64),
+        Value::Timespan(nanos) | Value::Timestamp(nanos) => {
+            Value::Int((nanos.div_euclid(1_000_000_000)) as i64)
+        }
         Value::String(text) => {
             let failed = || cannot("new", &from, "Integer");
             Value::Int(match radix {
@@ -197,10 +257,13 @@ fn integer(args: &[Value]) -> Evaluated {
 /// A number in a given base; hexadecimal and binary need their prefix unless they cannot
 /// be taken for another base.
 fn in_radix(text: &str, radix: u32) -> Option<i64> {
-    let (sign, digits) = text.strip_prefix('-').map_or((1, text.trim_start_matches('+')), |rest| (-1, rest));
+    let (sign, digits) =
+        text.strip_prefix('-').map_or((1, text.trim_start_matches('+')), |rest| (-1, rest));
     let lower = digits.to_ascii_lowercase();
     let digits = match radix {
-        16 => lower.strip_prefix("0x").or_else(|| lower.bytes().all(|byte| byte.is_ascii_digit()).then_some(lower.as_str())),
+        16 => lower
+            .strip_prefix("0x")
+            .or_else(|| lower.bytes().all(|byte| byte.is_ascii_digit()).then_some(lower.as_str())),
         2 => Some(lower.strip_prefix("0b").unwrap_or(&lower)),
         8 => Some(lower.strip_prefix("0o").unwrap_or(&lower)),
         _ => Some(lower.as_str()),
@@ -218,7 +281,11 @@ fn number(args: &[Value], function: &str, wanted: &str) -> Evaluated {
         Value::Int(_) | Value::Float(_) => from,
         Value::Bool(truth) => Value::Int(i64::from(*truth)),
         Value::Timespan(nanos) | Value::Timestamp(nanos) => {
-            if nanos % 1_000_000_000 == 0 { Value::Int((nanos / 1_000_000_000) as i64) } else { Value::Float(*nanos as f64 / 1e9) }
+            if nanos % 1_000_000_000 == 0 {
+                Value::Int((nanos / 1_000_000_000) as i64)
+            } else {
+                Value::Float(*nanos as f64 / 1e9)
+            }
         }
         Value::String(text) => number_from(text).ok_or_else(|| cannot(function, &from, wanted))?,
         other => return Err(cannot(function, other, wanted)),
@@ -257,7 +324,9 @@ fn array(args: &[Value]) -> Evaluated {
     }
     Ok(match &from {
         Value::Array(_) => from,
-        Value::Binary(bytes) => Value::array(bytes.iter().map(|byte| Value::Int(i64::from(*byte))).collect()),
+        Value::Binary(bytes) => {
+            Value::array(bytes.iter().map(|byte| Value::Int(i64::from(*byte))).collect())
+        }
         other => match crate::functions::items_of(other) {
             Some(items) => Value::array(items),
             None => return Err(cannot("new_array", &from, "Array")),
@@ -283,7 +352,7 @@ fn hash(args: &[Value]) -> Evaluated {
                 out.insert(pair[0].clone(), pair[1].clone());
             }
         }
-    } else if items.len() % 2 == 0 {
+    } else if items.len().is_multiple_of(2) {
         for pair in items.chunks(2) {
             out.insert(pair[0].clone(), pair[1].clone());
         }
@@ -317,7 +386,8 @@ fn tree(items: &[Value], hashes_only: bool) -> Value {
             list[index] = put(old, rest, value, hashes_only);
             return Value::array(list);
         }
-        let mut hash = if let Value::Hash(hash) = &at { Hash::clone(hash) } else { Hash::default() };
+        let mut hash =
+            if let Value::Hash(hash) = &at { Hash::clone(hash) } else { Hash::default() };
         let old = hash.get(key).cloned().unwrap_or(Value::Undef);
         hash.insert(key.clone(), put(old, rest, value, hashes_only));
         Value::Hash(Rc::new(hash))
@@ -339,18 +409,34 @@ fn semver(args: &[Value]) -> Evaluated {
     Ok(match args {
         [Value::SemVer(_)] => args[0].clone(),
         [Value::String(text)] if Version::parse(text).is_some() => Value::SemVer(Rc::clone(text)),
-        [Value::String(text)] => return Err(Flow::raw(format!("'new_Version' The string '{text}' cannot be converted to a SemVer"))),
+        [Value::String(text)] => {
+            return Err(Flow::raw(format!(
+                "'new_Version' The string '{text}' cannot be converted to a SemVer"
+            )));
+        }
         [Value::Hash(hash)] => {
             let part = |name: &str| hash.get(&Value::from(name)).map(super::interpolated);
-            let core = ["major", "minor", "patch"].map(|name| part(name).unwrap_or_else(|| "0".into())).join(".");
+            let core = ["major", "minor", "patch"]
+                .map(|name| part(name).unwrap_or_else(|| "0".into()))
+                .join(".");
             let pre = part("prerelease").map(|text| format!("-{text}")).unwrap_or_default();
             let build = part("build").map(|text| format!("+{text}")).unwrap_or_default();
             Value::SemVer(format!("{core}{pre}{build}").into())
         }
-        [major, minor, patch, rest @ ..] if number(major).is_some() && number(minor).is_some() && number(patch).is_some() => {
+        [major, minor, patch, rest @ ..]
+            if number(major).is_some() && number(minor).is_some() && number(patch).is_some() =>
+        {
             let core = [major, minor, patch].map(super::interpolated).join(".");
-            let pre = rest.first().and_then(Value::as_str).map(|text| format!("-{text}")).unwrap_or_default();
-            let build = rest.get(1).and_then(Value::as_str).map(|text| format!("+{text}")).unwrap_or_default();
+            let pre = rest
+                .first()
+                .and_then(Value::as_str)
+                .map(|text| format!("-{text}"))
+                .unwrap_or_default();
+            let build = rest
+                .get(1)
+                .and_then(Value::as_str)
+                .map(|text| format!("+{text}"))
+                .unwrap_or_default();
             Value::SemVer(format!("{core}{pre}{build}").into())
         }
         _ => return Err(cannot("new_Version", args.first().unwrap_or(&Value::Undef), "a SemVer")),
@@ -364,19 +450,30 @@ fn range(args: &[Value]) -> Evaluated {
             Some(range) => Value::SemVerRange(range.into()),
             None => return Err(Flow::raw(format!("Unparsable version range: \"{text}\""))),
         },
-        [Value::SemVer(min), Value::SemVer(max)] => Value::SemVerRange(format!(">={min} <={max}").into()),
-        _ => return Err(cannot("new_VersionRange", args.first().unwrap_or(&Value::Undef), "a SemVerRange")),
+        [Value::SemVer(min), Value::SemVer(max)] => {
+            Value::SemVerRange(format!(">={min} <={max}").into())
+        }
+        _ => {
+            return Err(cannot(
+                "new_VersionRange",
+                args.first().unwrap_or(&Value::Undef),
+                "a SemVerRange",
+            ));
+        }
     })
 }
 
 fn binary(args: &[Value]) -> Evaluated {
-    let args = named(&match args {
-        [Value::Hash(hash)] if hash.contains_key(&Value::from("value")) => vec![
-            hash.get(&Value::from("value")).cloned().unwrap_or(Value::Undef),
-            hash.get(&Value::from("format")).cloned().unwrap_or(Value::Undef),
-        ],
-        args => args.to_vec(),
-    }, &[]);
+    let args = named(
+        &match args {
+            [Value::Hash(hash)] if hash.contains_key(&Value::from("value")) => vec![
+                hash.get(&Value::from("value")).cloned().unwrap_or(Value::Undef),
+                hash.get(&Value::from("format")).cloned().unwrap_or(Value::Undef),
+            ],
+            args => args.to_vec(),
+        },
+        &[],
+    );
     Ok(match args.as_slice() {
         [Value::Binary(_), ..] => args[0].clone(),
         [Value::String(text), rest @ ..] => {
@@ -388,7 +485,12 @@ fn binary(args: &[Value]) -> Evaluated {
             };
             Value::Binary(bytes.into())
         }
-        [Value::Array(items)] => Value::Binary(items.iter().map(|item| if let Value::Int(byte) = item { *byte as u8 } else { 0 }).collect()),
+        [Value::Array(items)] => Value::Binary(
+            items
+                .iter()
+                .map(|item| if let Value::Int(byte) = item { *byte as u8 } else { 0 })
+                .collect(),
+        ),
         _ => return Err(cannot("new_Binary", args.first().unwrap_or(&Value::Undef), "Binary")),
     })
 }

@@ -18,10 +18,12 @@ pub(super) fn attribute(value: &Value, name: &str) -> Option<Value> {
             let mut at = Some(Rc::clone(ty));
             while let Some(ty) = at.take() {
                 let Type::Object(Some(object)) = ty.resolved() else { break };
-                if let Some((.., default)) = object.attributes.iter().find(|(known, ..)| **known == *name) {
+                if let Some((.., default)) =
+                    object.attributes.iter().find(|(known, ..)| **known == *name)
+                {
                     return Some(default.clone().unwrap_or(Value::Undef));
                 }
-                at = object.parent.clone();
+                at.clone_from(&object.parent);
             }
             None
         }
@@ -49,9 +51,16 @@ impl Evaluator<'_> {
                         let Some(Value::Type(ty)) = details.get(&Value::from("type")) else {
                             return Err(Flow::raw(format!("attribute {name}[{key}] has no type")));
                         };
-                        let optional = matches!(details.get(&Value::from("kind")).and_then(Value::as_str), Some("constant" | "derived" | "given_or_derived"));
+                        let optional = matches!(
+                            details.get(&Value::from("kind")).and_then(Value::as_str),
+                            Some("constant" | "derived" | "given_or_derived")
+                        );
                         let default = details.get(&Value::from("value")).cloned();
-                        attributes.push((key, Rc::clone(ty), default.or(optional.then_some(Value::Undef))));
+                        attributes.push((
+                            key,
+                            Rc::clone(ty),
+                            default.or(optional.then_some(Value::Undef)),
+                        ));
                     }
                     constant => attributes.push((key, Rc::new(Type::Any), Some(constant.clone()))),
                 }
@@ -68,7 +77,7 @@ impl Evaluator<'_> {
         while let Some(ty) = at.take() {
             let Type::Object(Some(object)) = ty.resolved() else { break };
             chain.push(Rc::clone(object));
-            at = object.parent.clone();
+            at.clone_from(&object.parent);
         }
         for object in chain.iter().rev() {
             attributes.extend(object.attributes.iter().cloned());
@@ -78,7 +87,14 @@ impl Evaluator<'_> {
         let name = chain.first().map_or_else(String::new, |object| object.name.to_string());
         let required = attributes.iter().filter(|(.., default)| default.is_none()).count();
         let by_name = match args {
-            [Value::Hash(hash)] if hash.keys().all(|key| key.as_str().is_some_and(|key| attributes.iter().any(|(name, ..)| **name == *key))) => Some(hash),
+            [Value::Hash(hash)]
+                if hash.keys().all(|key| {
+                    key.as_str()
+                        .is_some_and(|key| attributes.iter().any(|(name, ..)| **name == *key))
+                }) =>
+            {
+                Some(hash)
+            }
             _ => None,
         };
         let mut fields = Hash::default();
@@ -88,14 +104,20 @@ impl Evaluator<'_> {
                     Some(value) => {
                         fields.insert(Value::String(Rc::clone(name)), value.clone());
                     }
-                    None if default.is_none() => return Err(Flow::raw(format!("expects a value for key '{name}'"))),
+                    None if default.is_none() => {
+                        return Err(Flow::raw(format!("expects a value for key '{name}'")));
+                    }
                     None => {}
                 }
             }
         } else {
             if args.len() < required || args.len() > attributes.len() {
-                let size = crate::types::Range::new(Some(required as i64), Some(attributes.len() as i64));
-                return Err(Flow::raw(format!("'new_{name}' {}", super::call::count_text(size, args.len()))));
+                let size =
+                    crate::types::Range::new(Some(required as i64), Some(attributes.len() as i64));
+                return Err(Flow::raw(format!(
+                    "'new_{name}' {}",
+                    super::call::count_text(size, args.len())
+                )));
             }
             for ((name, ..), value) in attributes.iter().zip(args) {
                 fields.insert(Value::String(Rc::clone(name)), value.clone());
@@ -105,7 +127,10 @@ impl Evaluator<'_> {
             if let Some(value) = fields.get(&Value::String(Rc::clone(field)))
                 && !is_instance(ty, value)
             {
-                return Err(Flow::raw(format!("'new_{name}' {}", super::mismatch_text(&format!("parameter '{field}'"), ty, value))));
+                return Err(Flow::raw(format!(
+                    "'new_{name}' {}",
+                    super::mismatch_text(&format!("parameter '{field}'"), ty, value)
+                )));
             }
         }
         Ok(Value::Object(Rc::clone(ty), Rc::new(fields)))

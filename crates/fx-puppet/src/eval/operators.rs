@@ -24,7 +24,9 @@ pub(crate) fn number_from(text: &str) -> Option<Value> {
         Some(rest) => (-1, rest.trim_start()),
         None => (1, text.strip_prefix('+').unwrap_or(text)),
     };
-    let radix = |digits: &str, radix| i64::from_str_radix(digits, radix).ok().map(|number| Value::Int(sign * number));
+    let radix = |digits: &str, radix| {
+        i64::from_str_radix(digits, radix).ok().map(|number| Value::Int(sign * number))
+    };
     if !digits.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
         return None;
     }
@@ -34,23 +36,36 @@ pub(crate) fn number_from(text: &str) -> Option<Value> {
     if let Some(binary) = digits.strip_prefix("0b").or_else(|| digits.strip_prefix("0B")) {
         return radix(binary, 2);
     }
-    if digits.len() > 1 && digits.starts_with('0') && digits.bytes().all(|byte| byte.is_ascii_digit()) {
+    if digits.len() > 1
+        && digits.starts_with('0')
+        && digits.bytes().all(|byte| byte.is_ascii_digit())
+    {
         return radix(&digits[1..], 8);
     }
     if digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return radix(digits, 10);
     }
-    let good = digits.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'-' | b'+'))
+    let good = digits
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'-' | b'+'))
         && digits.starts_with(|c: char| c.is_ascii_digit())
         && !digits.ends_with('.');
-    if good { digits.parse::<f64>().ok().map(|number| Value::Float(f64::from(sign as i32) * number)) } else { None }
+    if good {
+        digits.parse::<f64>().ok().map(|number| Value::Float(f64::from(sign as i32) * number))
+    } else {
+        None
+    }
 }
 
 impl Evaluator<'_> {
     pub(super) fn negate(&self, operand: &Expr, scope: &Rc<Scope>) -> Evaluated {
         let value = self.eval(operand, scope)?;
         Ok(match self.numeric(&value, operand.span)? {
-            Value::Int(number) => Value::Int(number.checked_neg().ok_or_else(|| Flow::at(operand.span, "integer out of range"))?),
+            Value::Int(number) => Value::Int(
+                number
+                    .checked_neg()
+                    .ok_or_else(|| Flow::at(operand.span, "integer out of range"))?,
+            ),
             Value::Float(number) => Value::Float(-number),
             Value::Timespan(span) => Value::Timespan(-span),
             other => other,
@@ -60,32 +75,56 @@ impl Evaluator<'_> {
     /// A number, or what can be read as one.
     fn numeric(&self, value: &Value, span: Span) -> Evaluated {
         match value {
-            Value::Int(_) | Value::Float(_) | Value::Timespan(_) | Value::Timestamp(_) => Ok(value.clone()),
+            Value::Int(_) | Value::Float(_) | Value::Timespan(_) | Value::Timestamp(_) => {
+                Ok(value.clone())
+            }
             Value::String(text) => match number_from(text) {
                 Some(number) => {
                     self.warn(&format!("The string '{text}' was automatically coerced to the numerical value {}", program_text(&number)), Some(span));
                     Ok(number)
                 }
-                None => Err(Flow::at(span, format!("The value '{text}' cannot be converted to Numeric."))),
+                None => Err(Flow::at(
+                    span,
+                    format!("The value '{text}' cannot be converted to Numeric."),
+                )),
             },
-            other => Err(Flow::at(span, format!("The value '{}' cannot be converted to Numeric.", super::text::ruby_text(other)))),
+            other => Err(Flow::at(
+                span,
+                format!(
+                    "The value '{}' cannot be converted to Numeric.",
+                    super::text::ruby_text(other)
+                ),
+            )),
         }
     }
 
-    pub(super) fn binary(&self, expr: &Expr, op: BinaryOp, op_span: Span, left: &Expr, right: &Expr, scope: &Rc<Scope>) -> Evaluated {
+    pub(super) fn binary(
+        &self,
+        expr: &Expr,
+        op: BinaryOp,
+        op_span: Span,
+        left: &Expr,
+        right: &Expr,
+        scope: &Rc<Scope>,
+    ) -> Evaluated {
         let a = self.eval(left, scope)?;
         let b = self.eval(right, scope)?;
         Ok(match op {
             BinaryOp::Equal => Value::Bool(a.equals(&b)),
             BinaryOp::NotEqual => Value::Bool(!a.equals(&b)),
-            BinaryOp::Less | BinaryOp::LessEqual | BinaryOp::Greater | BinaryOp::GreaterEqual => Value::Bool(compares(op, &a, &b, op_span)?),
+            BinaryOp::Less | BinaryOp::LessEqual | BinaryOp::Greater | BinaryOp::GreaterEqual => {
+                Value::Bool(compares(op, &a, &b, op_span)?)
+            }
             BinaryOp::Match | BinaryOp::NotMatch => {
-                let matched = self.matches(&a, &b, label::place(left), label::place(right), scope)?;
+                let matched =
+                    self.matches(&a, &b, label::place(left), label::place(right), scope)?;
                 Value::Bool(matched == (op == BinaryOp::Match))
             }
             BinaryOp::In => Value::Bool(self.is_in(&a, &b, op_span, scope)?),
             BinaryOp::Add => match (&a, &b) {
-                (Value::Array(_) | Value::Hash(_) | Value::Uri(_), _) => concatenated(&a, &b, left.span)?,
+                (Value::Array(_) | Value::Hash(_) | Value::Uri(_), _) => {
+                    concatenated(&a, &b, left.span)?
+                }
                 _ => self.arithmetic(op, &a, &b, expr, left, right)?,
             },
             BinaryOp::Subtract => match &a {
@@ -104,7 +143,15 @@ impl Evaluator<'_> {
         })
     }
 
-    fn arithmetic(&self, op: BinaryOp, a: &Value, b: &Value, expr: &Expr, left: &Expr, right: &Expr) -> Evaluated {
+    fn arithmetic(
+        &self,
+        op: BinaryOp,
+        a: &Value,
+        b: &Value,
+        expr: &Expr,
+        left: &Expr,
+        right: &Expr,
+    ) -> Evaluated {
         let semver = |value: &Value| matches!(value, Value::SemVer(_));
         if semver(a) || semver(b) {
             return Err(self.not_applicable(op, a, left.span));
@@ -115,7 +162,14 @@ impl Evaluator<'_> {
         let overflow = |exact: i128| {
             let sign = if exact < 0 { "-" } else { "+" };
             let word = if exact < 0 { "min" } else { "max" };
-            Flow::at(place, format!("{} resulted in a value outside of Puppet Integer {word} range, got '{sign}{:#x}'", format_args!("A {}", label::of(expr).0), exact.unsigned_abs()))
+            Flow::at(
+                place,
+                format!(
+                    "{} resulted in a value outside of Puppet Integer {word} range, got '{sign}{:#x}'",
+                    format_args!("A {}", label::of(expr).0),
+                    exact.unsigned_abs()
+                ),
+            )
         };
         let fit = |exact: i128| i64::try_from(exact).map(Value::Int).map_err(|_| overflow(exact));
         match (&x, &y) {
@@ -125,7 +179,9 @@ impl Evaluator<'_> {
                     BinaryOp::Add => fit(x + y),
                     BinaryOp::Subtract => fit(x - y),
                     BinaryOp::Multiply => fit(x * y),
-                    BinaryOp::Divide | BinaryOp::Modulo if y == 0 => Err(Flow::at(right.span, "Division by 0")),
+                    BinaryOp::Divide | BinaryOp::Modulo if y == 0 => {
+                        Err(Flow::at(right.span, "Division by 0"))
+                    }
                     BinaryOp::Divide => fit(floor_div(x, y)),
                     BinaryOp::Modulo => fit(x - floor_div(x, y) * y),
                     BinaryOp::ShiftLeft => fit(shift(x, y)),
@@ -133,7 +189,8 @@ impl Evaluator<'_> {
                     _ => Err(self.not_applicable(op, a, left.span)),
                 }
             }
-            (Value::Timestamp(_) | Value::Timespan(_), _) | (_, Value::Timestamp(_) | Value::Timespan(_)) => {
+            (Value::Timestamp(_) | Value::Timespan(_), _)
+            | (_, Value::Timestamp(_) | Value::Timespan(_)) => {
                 self.time_arithmetic(op, &x, &y, left, right)
             }
             (Value::Int(_) | Value::Float(_), Value::Int(_) | Value::Float(_)) => {
@@ -147,10 +204,16 @@ impl Evaluator<'_> {
                     BinaryOp::Add => x + y,
                     BinaryOp::Subtract => x - y,
                     BinaryOp::Multiply => x * y,
-                    BinaryOp::Divide if y == 0.0 => return Err(Flow::at(right.span, "Division by 0")),
+                    BinaryOp::Divide if y == 0.0 => {
+                        return Err(Flow::at(right.span, "Division by 0"));
+                    }
                     BinaryOp::Divide => x / y,
                     _ => {
-                        let (value, span) = if matches!(a, Value::Float(_)) { (a, left.span) } else { (b, right.span) };
+                        let (value, span) = if matches!(a, Value::Float(_)) {
+                            (a, left.span)
+                        } else {
+                            (b, right.span)
+                        };
                         return Err(self.not_applicable(op, value, span));
                     }
                 }))
@@ -160,10 +223,20 @@ impl Evaluator<'_> {
     }
 
     fn not_applicable(&self, op: BinaryOp, value: &Value, span: Span) -> Flow {
-        Flow::at(span, format!("Operator '{}' is not applicable to {}.", op.symbol(), with_article(value)))
+        Flow::at(
+            span,
+            format!("Operator '{}' is not applicable to {}.", op.symbol(), with_article(value)),
+        )
     }
 
-    fn time_arithmetic(&self, op: BinaryOp, x: &Value, y: &Value, left: &Expr, right: &Expr) -> Evaluated {
+    fn time_arithmetic(
+        &self,
+        op: BinaryOp,
+        x: &Value,
+        y: &Value,
+        left: &Expr,
+        right: &Expr,
+    ) -> Evaluated {
         let nanos = |value: &Value| match value {
             Value::Int(number) => i128::from(*number) * 1_000_000_000,
             Value::Float(number) => (number * NANOS).round() as i128,
@@ -172,37 +245,68 @@ impl Evaluator<'_> {
         };
         let (p, q) = (nanos(x), nanos(y));
         Ok(match (x, op, y) {
-            (Value::Timestamp(_), BinaryOp::Subtract, Value::Timestamp(_)) => Value::Timespan(p - q),
-            (Value::Timestamp(_), BinaryOp::Add, Value::Timestamp(_)) => return Err(self.not_applicable(op, y, right.span)),
-            (Value::Timestamp(_), BinaryOp::Add, _) | (_, BinaryOp::Add, Value::Timestamp(_)) => Value::Timestamp(p + q),
+            (Value::Timestamp(_), BinaryOp::Subtract, Value::Timestamp(_)) => {
+                Value::Timespan(p - q)
+            }
+            (Value::Timestamp(_), BinaryOp::Add, Value::Timestamp(_)) => {
+                return Err(self.not_applicable(op, y, right.span));
+            }
+            (Value::Timestamp(_), BinaryOp::Add, _) | (_, BinaryOp::Add, Value::Timestamp(_)) => {
+                Value::Timestamp(p + q)
+            }
             (Value::Timestamp(_), BinaryOp::Subtract, _) => Value::Timestamp(p - q),
             (_, BinaryOp::Add, _) => Value::Timespan(p + q),
-            (Value::Timespan(_), BinaryOp::Subtract, _) | (_, BinaryOp::Subtract, Value::Timespan(_)) => Value::Timespan(p - q),
-            (Value::Timespan(span), BinaryOp::Multiply, Value::Int(times)) | (Value::Int(times), BinaryOp::Multiply, Value::Timespan(span)) => {
+            (Value::Timespan(_), BinaryOp::Subtract, _)
+            | (_, BinaryOp::Subtract, Value::Timespan(_)) => Value::Timespan(p - q),
+            (Value::Timespan(span), BinaryOp::Multiply, Value::Int(times))
+            | (Value::Int(times), BinaryOp::Multiply, Value::Timespan(span)) => {
                 Value::Timespan(span * i128::from(*times))
             }
-            (Value::Timespan(span), BinaryOp::Multiply, Value::Float(times)) | (Value::Float(times), BinaryOp::Multiply, Value::Timespan(span)) => {
+            (Value::Timespan(span), BinaryOp::Multiply, Value::Float(times))
+            | (Value::Float(times), BinaryOp::Multiply, Value::Timespan(span)) => {
                 Value::Timespan((*span as f64 * times) as i128)
             }
-            (Value::Timespan(_), BinaryOp::Divide | BinaryOp::Modulo, _) if q == 0 => return Err(Flow::at(right.span, "Division by 0")),
-            (Value::Timespan(span), BinaryOp::Divide, Value::Timespan(other)) => Value::Float(*span as f64 / *other as f64),
-            (Value::Timespan(span), BinaryOp::Divide, Value::Int(parts)) => Value::Timespan(span / i128::from(*parts)),
-            (Value::Timespan(span), BinaryOp::Divide, Value::Float(parts)) => Value::Timespan((*span as f64 / parts) as i128),
+            (Value::Timespan(_), BinaryOp::Divide | BinaryOp::Modulo, _) if q == 0 => {
+                return Err(Flow::at(right.span, "Division by 0"));
+            }
+            (Value::Timespan(span), BinaryOp::Divide, Value::Timespan(other)) => {
+                Value::Float(*span as f64 / *other as f64)
+            }
+            (Value::Timespan(span), BinaryOp::Divide, Value::Int(parts)) => {
+                Value::Timespan(span / i128::from(*parts))
+            }
+            (Value::Timespan(span), BinaryOp::Divide, Value::Float(parts)) => {
+                Value::Timespan((*span as f64 / parts) as i128)
+            }
             (Value::Timespan(span), BinaryOp::Modulo, _) => Value::Timespan(span.rem_euclid(q)),
-            (Value::Timestamp(_) | Value::Timespan(_), ..) => return Err(self.not_applicable(op, x, left.span)),
+            (Value::Timestamp(_) | Value::Timespan(_), ..) => {
+                return Err(self.not_applicable(op, x, left.span));
+            }
             _ => return Err(self.not_applicable(op, y, right.span)),
         })
     }
 
     /// `left =~ right`
-    pub(crate) fn matches(&self, left: &Value, right: &Value, left_span: Span, right_span: Span, scope: &Rc<Scope>) -> Evaluated<bool> {
+    pub(crate) fn matches(
+        &self,
+        left: &Value,
+        right: &Value,
+        left_span: Span,
+        right_span: Span,
+        scope: &Rc<Scope>,
+    ) -> Evaluated<bool> {
         match right {
             Value::Type(ty) => return Ok(is_instance(ty, left)),
             Value::SemVerRange(range) => {
                 let version = match left {
                     Value::SemVer(version) => Rc::clone(version),
                     Value::String(text) if Version::parse(text).is_some() => Rc::clone(text),
-                    _ => return Err(Flow::at(left_span, "Left match operand must result in a String value. Got an Integer.")),
+                    _ => {
+                        return Err(Flow::at(
+                            left_span,
+                            "Left match operand must result in a String value. Got an Integer.",
+                        ));
+                    }
                 };
                 return Ok(crate::semver::satisfies(&version, range));
             }
@@ -223,17 +327,32 @@ impl Evaluator<'_> {
                 regex
             }
             other => {
-                let message = format!("Can not convert right match operand to a regular expression. Caused by 'no implicit conversion of {} into String'.", label::value_label(other));
+                let message = format!(
+                    "Can not convert right match operand to a regular expression. Caused by 'no implicit conversion of {} into String'.",
+                    label::value_label(other)
+                );
                 return Err(Flow::at(right_span, message));
             }
         };
         let Value::String(text) = left else {
-            return Err(Flow::at(left_span, format!("Left match operand must result in a String value. Got {}.", with_article(left))));
+            return Err(Flow::at(
+                left_span,
+                format!(
+                    "Left match operand must result in a String value. Got {}.",
+                    with_article(left)
+                ),
+            ));
         };
         self.match_regex(&regex, text, right_span, scope)
     }
 
-    fn match_regex(&self, regex: &Regex, text: &str, span: Span, scope: &Rc<Scope>) -> Evaluated<bool> {
+    fn match_regex(
+        &self,
+        regex: &Regex,
+        text: &str,
+        span: Span,
+        scope: &Rc<Scope>,
+    ) -> Evaluated<bool> {
         match regex.captures(text).map_err(|message| Flow::at(span, message))? {
             Some(captures) => {
                 scope.capture(captures);
@@ -245,8 +364,12 @@ impl Evaluator<'_> {
 
     fn is_in(&self, a: &Value, b: &Value, span: Span, scope: &Rc<Scope>) -> Evaluated<bool> {
         match (a, b) {
-            (Value::String(part), Value::String(text)) => Ok(text.to_lowercase().contains(&part.to_lowercase())),
-            (Value::Regex(regex), Value::String(text)) => self.match_regex(regex, text, span, scope),
+            (Value::String(part), Value::String(text)) => {
+                Ok(text.to_lowercase().contains(&part.to_lowercase()))
+            }
+            (Value::Regex(regex), Value::String(text)) => {
+                self.match_regex(regex, text, span, scope)
+            }
             (Value::Type(ty), Value::String(_)) => Ok(is_instance(ty, b)),
             (_, Value::String(_)) => Ok(false),
             (Value::Regex(regex), Value::Array(items)) => {
@@ -257,11 +380,15 @@ impl Evaluator<'_> {
                 }
                 Ok(false)
             }
-            (Value::SemVerRange(range), Value::Array(items)) => Ok(items.iter().any(|item| match item {
-                Value::SemVer(version) => crate::semver::satisfies(version, range),
-                item => item == a,
-            })),
-            (Value::Type(ty), Value::Array(items)) => Ok(items.iter().any(|item| item == a || is_instance(ty, item))),
+            (Value::SemVerRange(range), Value::Array(items)) => {
+                Ok(items.iter().any(|item| match item {
+                    Value::SemVer(version) => crate::semver::satisfies(version, range),
+                    item => item == a,
+                }))
+            }
+            (Value::Type(ty), Value::Array(items)) => {
+                Ok(items.iter().any(|item| item == a || is_instance(ty, item)))
+            }
             (_, Value::Array(items)) => Ok(items.iter().any(|item| a.equals(item))),
             (_, Value::Hash(hash)) => {
                 let keys: Vec<Value> = hash.keys().cloned().collect();
@@ -291,7 +418,9 @@ fn concatenated(a: &Value, b: &Value, span: Span) -> Evaluated {
             let mut items = items.to_vec();
             match other {
                 Value::Array(more) => items.extend(more.iter().cloned()),
-                Value::Hash(hash) => items.extend(hash.iter().map(|(key, value)| Value::array(vec![key.clone(), value.clone()]))),
+                Value::Hash(hash) => items.extend(
+                    hash.iter().map(|(key, value)| Value::array(vec![key.clone(), value.clone()])),
+                ),
                 other => items.push(other.clone()),
             }
             Value::array(items)
@@ -303,7 +432,8 @@ fn concatenated(a: &Value, b: &Value, span: Span) -> Evaluated {
         }
         (Value::Hash(hash), Value::Array(items)) => {
             let mut hash = Hash::clone(hash);
-            let pairs = items.iter().all(|item| matches!(item, Value::Array(pair) if pair.len() == 2));
+            let pairs =
+                items.iter().all(|item| matches!(item, Value::Array(pair) if pair.len() == 2));
             if pairs {
                 for item in items.iter() {
                     if let Value::Array(pair) = item {
@@ -319,8 +449,19 @@ fn concatenated(a: &Value, b: &Value, span: Span) -> Evaluated {
             }
             Value::Hash(Rc::new(hash))
         }
-        (Value::Uri(base), Value::String(path) | Value::Uri(path)) => Value::Uri(crate::eval::uri::joined(base, path).into()),
-        (a, _) => return Err(Flow::at(span, format!("Operator '+' is not applicable to {} when adding {}.", with_article(a), with_article(b)))),
+        (Value::Uri(base), Value::String(path) | Value::Uri(path)) => {
+            Value::Uri(crate::eval::uri::joined(base, path).into())
+        }
+        (a, _) => {
+            return Err(Flow::at(
+                span,
+                format!(
+                    "Operator '+' is not applicable to {} when adding {}.",
+                    with_article(a),
+                    with_article(b)
+                ),
+            ));
+        }
     })
 }
 
@@ -329,7 +470,10 @@ fn without(a: &Value, b: &Value) -> Value {
         (Value::Array(items), other) => {
             let gone: Vec<Value> = match other {
                 Value::Array(gone) => gone.to_vec(),
-                Value::Hash(hash) => hash.iter().map(|(key, value)| Value::array(vec![key.clone(), value.clone()])).collect(),
+                Value::Hash(hash) => hash
+                    .iter()
+                    .map(|(key, value)| Value::array(vec![key.clone(), value.clone()]))
+                    .collect(),
                 other => vec![other.clone()],
             };
             Value::array(items.iter().filter(|item| !gone.contains(item)).cloned().collect())
@@ -340,7 +484,11 @@ fn without(a: &Value, b: &Value) -> Value {
                 Value::Hash(other) => other.keys().cloned().collect(),
                 other => vec![other.clone()],
             };
-            Value::hash(hash.iter().filter(|(key, _)| !gone.contains(key)).map(|(key, value)| (key.clone(), value.clone())))
+            Value::hash(
+                hash.iter()
+                    .filter(|(key, _)| !gone.contains(key))
+                    .map(|(key, value)| (key.clone(), value.clone())),
+            )
         }
         (other, _) => other.clone(),
     }
@@ -384,17 +532,23 @@ pub(crate) fn order(a: &Value, b: &Value) -> Result<Ordering, String> {
         (Value::String(a), Value::String(b)) => Ok(a.to_lowercase().cmp(&b.to_lowercase())),
         (Value::String(_), _) => Err("A String is not comparable to a non String".into()),
         (Value::Int(a), Value::Int(b)) => Ok(a.cmp(b)),
-        (Value::Timespan(a), Value::Timespan(b)) | (Value::Timestamp(a), Value::Timestamp(b)) => Ok(a.cmp(b)),
-        (Value::Int(_) | Value::Float(_) | Value::Timespan(_) | Value::Timestamp(_), _) => match (float(a), float(b)) {
-            (Some(a), Some(b)) => Ok(a.partial_cmp(&b).unwrap_or(Ordering::Equal)),
-            _ => Err("A Numeric is not comparable to non Numeric".into()),
-        },
+        (Value::Timespan(a), Value::Timespan(b)) | (Value::Timestamp(a), Value::Timestamp(b)) => {
+            Ok(a.cmp(b))
+        }
+        (Value::Int(_) | Value::Float(_) | Value::Timespan(_) | Value::Timestamp(_), _) => {
+            match (float(a), float(b)) {
+                (Some(a), Some(b)) => Ok(a.partial_cmp(&b).unwrap_or(Ordering::Equal)),
+                _ => Err("A Numeric is not comparable to non Numeric".into()),
+            }
+        }
         (Value::SemVer(a), Value::SemVer(b)) => match (Version::parse(a), Version::parse(b)) {
             (Some(a), Some(b)) => Ok(a.compare(&b)),
             _ => Ok(a.cmp(b)),
         },
         (Value::SemVer(_), _) => Err("A SemVer is not comparable to non SemVer".into()),
-        _ => Err("Only Strings, Numbers, Timespans, Timestamps, and Versions are comparable".into()),
+        _ => {
+            Err("Only Strings, Numbers, Timespans, Timestamps, and Versions are comparable".into())
+        }
     }
 }
 

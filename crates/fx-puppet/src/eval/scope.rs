@@ -10,8 +10,7 @@ use crate::value::Value;
 
 /// What kind of code variables belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum FrameKind {
+pub(crate) enum FrameKind {
     Top,
     Node,
     Class,
@@ -23,7 +22,7 @@ pub enum FrameKind {
 
 /// Variables of one body of code.
 #[derive(Debug)]
-pub struct Frame {
+pub(crate) struct Frame {
     /// Where to look further.
     pub parent: Option<Rc<Frame>>,
     /// What it belongs to.
@@ -44,7 +43,7 @@ pub struct Frame {
 
 impl Frame {
     /// An empty frame.
-    pub fn new(
+    pub(crate) fn new(
         parent: Option<Rc<Frame>>,
         kind: FrameKind,
         name: Rc<str>,
@@ -65,7 +64,7 @@ impl Frame {
     }
 
     /// A frame inside, for code that belongs to the same resource.
-    pub fn inner(self: &Rc<Frame>, kind: FrameKind) -> Rc<Frame> {
+    pub(crate) fn inner(self: &Rc<Frame>, kind: FrameKind) -> Rc<Frame> {
         Frame::new(
             Some(Rc::clone(self)),
             kind,
@@ -76,7 +75,7 @@ impl Frame {
     }
 
     /// A variable here or further out.
-    pub fn get(&self, name: &str) -> Option<Value> {
+    pub(crate) fn get(&self, name: &str) -> Option<Value> {
         let mut frame = self;
         loop {
             if let Some(value) = frame.vars.borrow().get(name) {
@@ -87,12 +86,12 @@ impl Frame {
     }
 
     /// A variable of this very frame.
-    pub fn own(&self, name: &str) -> Option<Value> {
+    pub(crate) fn own(&self, name: &str) -> Option<Value> {
         self.vars.borrow().get(name).cloned()
     }
 
     /// Sets a variable once; `false` if it is set already.
-    pub fn set(&self, name: &Rc<str>, value: Value) -> bool {
+    pub(crate) fn set(&self, name: &Rc<str>, value: Value) -> bool {
         use std::collections::hash_map::Entry;
         match self.vars.borrow_mut().entry(Rc::clone(name)) {
             Entry::Occupied(_) => false,
@@ -104,13 +103,19 @@ impl Frame {
     }
 
     /// Sets a variable of the language itself.
-    pub fn define(&self, name: &str, value: Value) {
+    pub(crate) fn define(&self, name: &str, value: Value) {
         self.vars.borrow_mut().insert(name.into(), value);
     }
 
     /// A value set for all resources of a type by the code around, nearest first.
-    pub fn default_of(&self, kind: &str, attribute: &str) -> Option<Value> {
-        let found = self.defaults.borrow().iter().rev().find(|(of, name, _)| **of == *kind && **name == *attribute).map(|(.., value)| value.clone());
+    pub(crate) fn default_of(&self, kind: &str, attribute: &str) -> Option<Value> {
+        let found = self
+            .defaults
+            .borrow()
+            .iter()
+            .rev()
+            .find(|(of, name, _)| **of == *kind && **name == *attribute)
+            .map(|(.., value)| value.clone());
         if found.is_some() {
             return found;
         }
@@ -119,7 +124,7 @@ impl Frame {
     }
 
     /// All attributes set for resources of a type by the code around, nearest first.
-    pub fn defaults_of(&self, kind: &str, found: &mut Vec<(Rc<str>, Value)>) {
+    pub(crate) fn defaults_of(&self, kind: &str, found: &mut Vec<(Rc<str>, Value)>) {
         for (of, name, value) in self.defaults.borrow().iter().rev() {
             if **of == *kind && !found.iter().any(|(known, _)| known == name) {
                 found.push((Rc::clone(name), value.clone()));
@@ -130,18 +135,11 @@ impl Frame {
             outer.defaults_of(kind, found);
         }
     }
-
-    /// Names of the variables here, sorted.
-    pub fn names(&self) -> Vec<Rc<str>> {
-        let mut names: Vec<Rc<str>> = self.vars.borrow().keys().cloned().collect();
-        names.sort();
-        names
-    }
 }
 
 /// A frame together with the captures that hold in it.
 #[derive(Debug)]
-pub struct Scope {
+pub(crate) struct Scope {
     /// The variables.
     pub frame: Rc<Frame>,
     matches: RefCell<Option<Rc<Captures>>>,
@@ -149,32 +147,32 @@ pub struct Scope {
 
 impl Scope {
     /// A scope without captures.
-    pub fn new(frame: Rc<Frame>) -> Rc<Scope> {
+    pub(crate) fn new(frame: Rc<Frame>) -> Rc<Scope> {
         Rc::new(Scope { frame, matches: RefCell::default() })
     }
 
     /// The same variables; captures made inside end with it.
-    pub fn with_matches(&self) -> Rc<Scope> {
+    pub(crate) fn with_matches(&self) -> Rc<Scope> {
         self.over(Rc::clone(&self.frame))
     }
 
     /// Another frame that sees the captures made so far.
-    pub fn over(&self, frame: Rc<Frame>) -> Rc<Scope> {
+    pub(crate) fn over(&self, frame: Rc<Frame>) -> Rc<Scope> {
         Rc::new(Scope { frame, matches: RefCell::new(self.matches.borrow().clone()) })
     }
 
     /// Remembers a match.
-    pub fn capture(&self, captures: Captures) {
+    pub(crate) fn capture(&self, captures: Captures) {
         *self.matches.borrow_mut() = Some(Rc::new(captures));
     }
 
     /// What a group captured.
-    pub fn captured(&self, number: usize) -> Option<String> {
+    pub(crate) fn captured(&self, number: usize) -> Option<String> {
         self.matches.borrow().as_ref()?.get(number)?.clone()
     }
 
     /// Adds to the text of the template around.
-    pub fn render(&self, text: &str) {
+    pub(crate) fn render(&self, text: &str) {
         let mut frame = Some(&self.frame);
         while let Some(at) = frame {
             if at.kind == FrameKind::Template {
@@ -186,7 +184,7 @@ impl Scope {
     }
 
     /// The text rendered so far.
-    pub fn rendered(&self) -> String {
+    pub(crate) fn rendered(&self) -> String {
         self.frame.out.take()
     }
 }

@@ -6,7 +6,7 @@ use crate::types::{float_text, span_text, time_text};
 use crate::value::Value;
 
 /// As put into a string.
-pub fn interpolated(value: &Value) -> String {
+pub(crate) fn interpolated(value: &Value) -> String {
     let mut out = String::new();
     push(&mut out, value);
     out
@@ -43,6 +43,7 @@ fn push(out: &mut String, value: &Value) {
             crate::types::Type::Alias { name, target } => {
                 out.push_str(&format!("{name} = {target}"));
             }
+            crate::types::Type::Object(Some(_)) => out.push_str(&program_text(value)),
             ty => out.push_str(&ty.to_string()),
         },
         Value::Uri(text) => out.push_str(text),
@@ -51,7 +52,7 @@ fn push(out: &mut String, value: &Value) {
 }
 
 /// As the language would write it.
-pub fn program_text(value: &Value) -> String {
+pub(crate) fn program_text(value: &Value) -> String {
     match value {
         Value::Undef => "undef".into(),
         Value::Default => "default".into(),
@@ -68,6 +69,14 @@ pub fn program_text(value: &Value) -> String {
             // Written out in full, unlike inside another type.
             crate::types::Type::TypeSet => "TypeSet[{pcore_uri => 'http://puppet.com/2016.1/pcore', pcore_version => '1.0.0', name_authority => 'http://puppet.com/2016.1/runtime', name => 'DefaultTypeSet', version => '0.0.0'}]".into(),
             crate::types::Type::Alias { name, target } => format!("{name} = {target}"),
+            crate::types::Type::Object(Some(object)) => {
+                let mut parts = vec![format!("name => {}", quoted(&object.name))];
+                if let Value::Hash(init) = &object.init {
+                    let rest = init.iter().filter(|(key, _)| key.as_str() != Some("name"));
+                    parts.extend(rest.map(|(key, value)| format!("{} => {}", interpolated(key), program_text(value))));
+                }
+                format!("Object[{{{}}}]", parts.join(", "))
+            }
             ty => ty.to_string(),
         },
         Value::Sensitive(_) => "Sensitive [value redacted]".into(),
@@ -88,7 +97,9 @@ pub fn program_text(value: &Value) -> String {
 }
 
 fn hash_text(hash: &crate::value::Hash) -> String {
-    let pair = |(key, value): (&Value, &Value)| format!("{} => {}", program_text(key), program_text(value));
+    let pair = |(key, value): (&Value, &Value)| {
+        format!("{} => {}", program_text(key), program_text(value))
+    };
     format!("{{{}}}", hash.iter().map(pair).collect::<Vec<_>>().join(", "))
 }
 
@@ -163,7 +174,8 @@ pub(crate) fn inspected(value: &Value) -> String {
             format!("[{}]", items.iter().map(inspected).collect::<Vec<_>>().join(", "))
         }
         Value::Hash(hash) => {
-            let pairs = hash.iter().map(|(key, value)| format!("{}=>{}", inspected(key), inspected(value)));
+            let pairs =
+                hash.iter().map(|(key, value)| format!("{}=>{}", inspected(key), inspected(value)));
             format!("{{{}}}", pairs.collect::<Vec<_>>().join(", "))
         }
         Value::Default => ":default".into(),
@@ -188,7 +200,8 @@ const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 pub(crate) fn base64(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for chunk in bytes.chunks(3) {
-        let number = chunk.iter().fold(0_u32, |number, byte| number << 8 | u32::from(*byte)) << (8 * (3 - chunk.len()));
+        let number = chunk.iter().fold(0_u32, |number, byte| number << 8 | u32::from(*byte))
+            << (8 * (3 - chunk.len()));
         for place in 0..4 {
             if place <= chunk.len() {
                 out.push(char::from(ALPHABET[(number >> (18 - 6 * place) & 63) as usize]));

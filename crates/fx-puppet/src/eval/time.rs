@@ -57,7 +57,12 @@ impl Reader<'_> {
 }
 
 fn expanded(format: &str) -> String {
-    format.replace("%F", "%Y-%m-%d").replace("%T", "%H:%M:%S").replace("%R", "%H:%M").replace("%X", "%H:%M:%S").replace("%c", "%a %b %e %H:%M:%S %Y")
+    format
+        .replace("%F", "%Y-%m-%d")
+        .replace("%T", "%H:%M:%S")
+        .replace("%R", "%H:%M")
+        .replace("%X", "%H:%M:%S")
+        .replace("%c", "%a %b %e %H:%M:%S %Y")
 }
 
 fn stamp(text: &str, format: &str) -> Option<i128> {
@@ -131,7 +136,12 @@ fn stamp(text: &str, format: &str) -> Option<i128> {
     if let Some(afternoon) = afternoon {
         hour = hour % 12 + if afternoon { 12 } else { 0 };
     }
-    let date = jiff::civil::Date::new(i16::try_from(year).ok()?, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()?;
+    let date = jiff::civil::Date::new(
+        i16::try_from(year).ok()?,
+        i8::try_from(month).ok()?,
+        i8::try_from(day).ok()?,
+    )
+    .ok()?;
     if hour > 24 || minute > 59 || second > 60 {
         return None;
     }
@@ -171,14 +181,20 @@ fn span(text: &str, format: &str) -> Option<i128> {
 
 /// A moment, or a span where `spans`, by the formats given or the usual ones.
 pub(crate) fn parse_time(text: &str, formats: &[String], spans: bool) -> Evaluated<i128> {
-    let usual: Vec<String> = if spans { SPAN_FORMATS.iter() } else { STAMP_FORMATS.iter() }.map(|format| (*format).to_owned()).collect();
+    let usual: Vec<String> = if spans { SPAN_FORMATS.iter() } else { STAMP_FORMATS.iter() }
+        .map(|format| (*format).to_owned())
+        .collect();
     let tried = if formats.is_empty() { &usual } else { formats };
     let read = if spans { span } else { stamp };
     if let Some(nanos) = tried.iter().find_map(|format| read(text, format)) {
         return Ok(nanos);
     }
     let shown = tried.iter().map(|format| format!("'{format}'")).collect::<Vec<_>>().join(", ");
-    let shown = if tried.len() == 1 { format!("format {shown}") } else { format!("any of the formats [{shown}]") };
+    let shown = if tried.len() == 1 {
+        format!("format {shown}")
+    } else {
+        format!("any of the formats [{shown}]")
+    };
     let what = if spans { "timespan" } else { "timestamp" };
     Err(Flow::raw(if spans {
         format!("Unable to parse '{text}' using {shown}")
@@ -189,21 +205,28 @@ pub(crate) fn parse_time(text: &str, formats: &[String], spans: bool) -> Evaluat
 
 /// A moment by a format.
 pub(crate) fn strftime(nanos: i128, format: &str, zone: Option<&str>) -> Evaluated<String> {
-    let stamp = jiff::Timestamp::from_nanosecond(nanos).map_err(|error| Flow::raw(error.to_string()))?;
+    let stamp =
+        jiff::Timestamp::from_nanosecond(nanos).map_err(|error| Flow::raw(error.to_string()))?;
     let zone = match zone {
         None | Some("UTC" | "utc" | "") => jiff::tz::TimeZone::UTC,
         Some("current") => jiff::tz::TimeZone::system(),
-        Some(name) => jiff::tz::TimeZone::get(name).map_err(|_| Flow::raw(format!("Illegal timezone '{name}'")))?,
+        Some(name) => jiff::tz::TimeZone::get(name)
+            .map_err(|_| Flow::raw(format!("Illegal timezone '{name}'")))?,
     };
     let fraction = nanos.rem_euclid(SECOND);
-    let format = format.replace("%L", &format!("{:03}", fraction / 1_000_000)).replace("%N", &format!("{fraction:09}")).replace("%3N", &format!("{:03}", fraction / 1_000_000));
+    let format = format
+        .replace("%L", &format!("{:03}", fraction / 1_000_000))
+        .replace("%N", &format!("{fraction:09}"))
+        .replace("%3N", &format!("{:03}", fraction / 1_000_000));
     let zoned = stamp.to_zoned(zone);
     jiff::fmt::strtime::format(&format, &zoned).map_err(|error| Flow::raw(error.to_string()))
 }
 
 /// A span by a format.
 pub(crate) fn strfspan(nanos: i128, format: &str) -> Evaluated<String> {
-    let has = |letter: char| format.contains(&format!("%{letter}")) || format.contains(&format!("%-{letter}"));
+    let has = |letter: char| {
+        format.contains(&format!("%{letter}")) || format.contains(&format!("%-{letter}"))
+    };
     let magnitude = nanos.unsigned_abs();
     let seconds = (magnitude / SECOND as u128) as u64;
     let fraction = (magnitude % SECOND as u128) as u64;
@@ -248,7 +271,9 @@ pub(crate) fn strfspan(nanos: i128, format: &str) -> Evaluated<String> {
             }
             'N' => out.push_str(&format!("{fraction:09}")),
             '%' => out.push('%'),
-            other => return Err(Flow::raw(format!("Bad format specifier '%{other}' in '{format}'"))),
+            other => {
+                return Err(Flow::raw(format!("Bad format specifier '%{other}' in '{format}'")));
+            }
         }
     }
     Ok(out)

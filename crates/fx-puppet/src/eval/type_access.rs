@@ -14,7 +14,7 @@ use crate::value::Value;
 
 struct Keys<'k> {
     name: String,
-    keys: &'k [Value],
+    given: &'k [Value],
     span: Span,
     spans: &'k [Span],
 }
@@ -25,7 +25,7 @@ impl Keys<'_> {
     }
 
     fn count(&self, least: usize, most: usize) -> Evaluated<()> {
-        let given = self.keys.len();
+        let given = self.given.len();
         if given >= least && given <= most {
             return Ok(());
         }
@@ -40,24 +40,32 @@ impl Keys<'_> {
     }
 
     fn ty(&self, index: usize) -> Evaluated<Rc<Type>> {
-        match &self.keys[index] {
+        match &self.given[index] {
             Value::Type(ty) => Ok(Rc::clone(ty)),
-            other => Err(Flow::at(self.at(index), format!("{}-Type[] arguments must be types. Got {}", self.name, kind(other)))),
+            other => Err(Flow::at(
+                self.at(index),
+                format!("{}-Type[] arguments must be types. Got {}", self.name, kind(other)),
+            )),
         }
     }
 
     /// The size that begins at a key.
     fn size(&self, index: usize) -> Evaluated<Size> {
-        let number = |index: usize, open: Option<i64>| match self.keys.get(index) {
+        let number = |index: usize, open: Option<i64>| match self.given.get(index) {
             None => Ok(open),
             Some(Value::Default) => Ok(open),
             Some(Value::Int(number)) => Ok(Some(*number)),
             Some(other) => Err(Flow::at(
                 self.at(index),
-                format!("Error creating type specialization of {} {}-Type, Cannot use {} where Integer is expected", article(&self.name), self.name, kind(other)),
+                format!(
+                    "Error creating type specialization of {} {}-Type, Cannot use {} where Integer is expected",
+                    article(&self.name),
+                    self.name,
+                    kind(other)
+                ),
             )),
         };
-        if let Some(Value::Type(ty)) = self.keys.get(index)
+        if let Some(Value::Type(ty)) = self.given.get(index)
             && let Type::Integer(range) = &**ty
         {
             return Ok(*range);
@@ -66,7 +74,9 @@ impl Keys<'_> {
         if let (Some(min), Some(max)) = (range.min, range.max)
             && min > max
         {
-            return Err(Flow::raw(format!("'from' must be less or equal to 'to'. Got ({min}, {max}")));
+            return Err(Flow::raw(format!(
+                "'from' must be less or equal to 'to'. Got ({min}, {max}"
+            )));
         }
         Ok(range)
     }
@@ -86,8 +96,14 @@ fn kind(value: &Value) -> String {
 
 impl Evaluator<'_> {
     /// A type made from a type and parameters; or a resource's attribute.
-    pub(super) fn access_type(&self, ty: &Rc<Type>, values: &[Value], span: Span, spans: &[Span]) -> Evaluated {
-        let keys = Keys { name: short(ty), keys: values, span, spans };
+    pub(super) fn access_type(
+        &self,
+        ty: &Rc<Type>,
+        values: &[Value],
+        span: Span,
+        spans: &[Span],
+    ) -> Evaluated {
+        let keys = Keys { name: short(ty), given: values, span, spans };
         let rc = |ty: Type| Rc::new(ty);
         Ok(Value::ty(match &**ty {
             Type::Integer(_) => Type::Integer(self.integer_range(&keys)?),
@@ -97,13 +113,21 @@ impl Evaluator<'_> {
                     None | Some(Value::Default) => Ok(None),
                     Some(Value::Int(number)) => Ok(Some(*number as f64)),
                     Some(Value::Float(number)) => Ok(Some(*number)),
-                    Some(other) => Err(Flow::at(keys.at(index), format!("Float-Type [] requires all arguments to be floats, or integers (or default). Got {}", kind(other)))),
+                    Some(other) => Err(Flow::at(
+                        keys.at(index),
+                        format!(
+                            "Float-Type [] requires all arguments to be floats, or integers (or default). Got {}",
+                            kind(other)
+                        ),
+                    )),
                 };
                 let range = Range::new(number(0)?, number(1)?);
                 if let (Some(min), Some(max)) = (range.min, range.max)
                     && min > max
                 {
-                    return Err(Flow::raw(format!("'from' must be less or equal to 'to'. Got ({min:?}, {max:?}")));
+                    return Err(Flow::raw(format!(
+                        "'from' must be less or equal to 'to'. Got ({min:?}, {max:?}"
+                    )));
                 }
                 Type::Float(range)
             }
@@ -114,13 +138,20 @@ impl Evaluator<'_> {
                     _ => Type::String(keys.size(0)?),
                 }
             }
-            Type::Boolean(_) => match values {
-                [Value::Bool(truth)] => Type::Boolean(Some(*truth)),
-                _ => {
+            Type::Boolean(_) => {
+                if let [Value::Bool(truth)] = values {
+                    Type::Boolean(Some(*truth))
+                } else {
                     keys.count(1, 1)?;
-                    return Err(Flow::at(keys.at(0), format!("Boolean-Type[] argument must be true or false. Got {}", kind(&values[0]))));
+                    return Err(Flow::at(
+                        keys.at(0),
+                        format!(
+                            "Boolean-Type[] argument must be true or false. Got {}",
+                            kind(&values[0])
+                        ),
+                    ));
                 }
-            },
+            }
             Type::Enum { .. } => self.enumeration(&keys)?,
             Type::Pattern(_) => Type::Pattern(self.patterns(&keys)?),
             Type::Regexp(_) => {
@@ -128,34 +159,56 @@ impl Evaluator<'_> {
                 match &values[0] {
                     Value::Regex(regex) => Type::Regexp(Some(Rc::clone(regex))),
                     Value::String(source) => Type::Regexp(Some(Rc::new(Regex::new(source)))),
-                    other => return Err(Flow::at(keys.at(0), format!("Error creating type specialization of a Regexp-Type, Cannot use {} where String or Regexp is expected", kind(other)))),
+                    other => {
+                        return Err(Flow::at(
+                            keys.at(0),
+                            format!(
+                                "Error creating type specialization of a Regexp-Type, Cannot use {} where String or Regexp is expected",
+                                kind(other)
+                            ),
+                        ));
+                    }
                 }
             }
             Type::Array { .. } => match values {
                 [Value::Int(_) | Value::Default, ..] => {
                     keys.count(1, 3)?;
                     if matches!(values, [Value::Int(_)]) {
-                        return Err(Flow::at(keys.at(0), "Array-Type[] arguments must be types. Got Integer"));
+                        return Err(Flow::at(
+                            keys.at(0),
+                            "Array-Type[] arguments must be types. Got Integer",
+                        ));
                     }
                     Type::Array { element: rc(Type::Any), size: keys.size(0)? }
                 }
                 _ if matches!(&**ty, Type::Array { element, .. } if **element != Type::Any) => {
                     keys.ty(0)?;
                     keys.count(1, 3)?;
-                    Type::Array { element: keys.ty(0)?, size: if values.len() > 1 { keys.size(1)? } else { ANY_SIZE } }
+                    Type::Array {
+                        element: keys.ty(0)?,
+                        size: if values.len() > 1 { keys.size(1)? } else { ANY_SIZE },
+                    }
                 }
                 _ => {
                     keys.count(1, 3)?;
-                    Type::Array { element: keys.ty(0)?, size: if values.len() > 1 { keys.size(1)? } else { ANY_SIZE } }
+                    Type::Array {
+                        element: keys.ty(0)?,
+                        size: if values.len() > 1 { keys.size(1)? } else { ANY_SIZE },
+                    }
                 }
             },
-            Type::Hash { .. } => match values {
-                [Value::Int(_) | Value::Default, Value::Int(_) | Value::Default] => Type::Hash { key: rc(Type::Any), value: rc(Type::Any), size: keys.size(0)? },
-                _ => {
+            Type::Hash { .. } => {
+                if let [Value::Int(_) | Value::Default, Value::Int(_) | Value::Default] = values {
+                    Type::Hash { key: rc(Type::Any), value: rc(Type::Any), size: keys.size(0)? }
+                } else {
                     keys.count(2, 4)?;
-                    Type::Hash { key: keys.ty(0)?, value: keys.ty(1)?, size: if values.len() > 2 { keys.size(2)? } else { ANY_SIZE } }
+                    Type::Hash {
+                        key: keys.ty(0)?,
+                        value: keys.ty(1)?,
+                        size: if values.len() > 2 { keys.size(2)? } else { ANY_SIZE },
+                    }
                 }
-            },
+            }
             Type::Collection(_) => Type::Collection(keys.size(0)?),
             Type::Tuple { .. } => {
                 let (types, size) = self.types_and_size(&keys, 0, values.len())?;
@@ -167,7 +220,8 @@ impl Evaluator<'_> {
                 for index in 0..values.len() {
                     let ty = keys.ty(index)?;
                     // A variant of variants is one variant, each type once.
-                    let parts = if let Type::Variant(inner) = &*ty { inner.clone() } else { vec![ty] };
+                    let parts =
+                        if let Type::Variant(inner) = &*ty { inner.clone() } else { vec![ty] };
                     for part in parts {
                         if !types.contains(&part) {
                             types.push(part);
@@ -194,54 +248,97 @@ impl Evaluator<'_> {
                 let mut classes = Vec::new();
                 for (index, value) in values.iter().enumerate() {
                     match value {
-                        Value::String(name) => classes.push(Value::ty(Type::Class(Some(name.trim_start_matches("::").to_lowercase().into())))),
-                        other => return Err(Flow::at(keys.at(index), format!("Illegal Class name in class reference. A {} cannot be used where a String is expected", kind(other)))),
+                        Value::String(name) => classes.push(Value::ty(Type::Class(Some(
+                            name.trim_start_matches("::").to_lowercase().into(),
+                        )))),
+                        other => {
+                            return Err(Flow::at(
+                                keys.at(index),
+                                format!(
+                                    "Illegal Class name in class reference. A {} cannot be used where a String is expected",
+                                    kind(other)
+                                ),
+                            ));
+                        }
                     }
                 }
-                return Ok(if classes.len() == 1 { classes.remove(0) } else { Value::array(classes) });
+                return Ok(if classes.len() == 1 {
+                    classes.remove(0)
+                } else {
+                    Value::array(classes)
+                });
             }
             Type::Class(Some(name)) => return self.attribute_of("class", name, &keys),
-            Type::Resource { name: Some(name), title: Some(title) } => return self.attribute_of(name, title, &keys),
-            Type::Resource { name, title: None } => return self.resource_reference(name.as_ref(), &keys),
+            Type::Resource { name: Some(name), title: Some(title) } => {
+                return self.attribute_of(name, title, &keys);
+            }
+            Type::Resource { name, title: None } => {
+                return self.resource_reference(name.as_ref(), &keys);
+            }
             Type::SemVer(_) => {
                 let mut ranges = Vec::new();
                 for value in values {
                     match value {
-                        Value::String(text) | Value::SemVerRange(text) => ranges.push(Rc::clone(text)),
-                        other => return Err(Flow::raw(format!("SemVer-Type[] arguments must be strings or ranges. Got {}", kind(other)))),
+                        Value::String(text) | Value::SemVerRange(text) => {
+                            ranges.push(Rc::clone(text))
+                        }
+                        other => {
+                            return Err(Flow::raw(format!(
+                                "SemVer-Type[] arguments must be strings or ranges. Got {}",
+                                kind(other)
+                            )));
+                        }
                     }
                 }
                 Type::SemVer(ranges)
             }
             Type::Timestamp(_) => Type::Timestamp(self.time_range(&keys, false)?),
             Type::Timespan(_) => Type::Timespan(self.time_range(&keys, true)?),
-            Type::Runtime(_) => match values {
-                [Value::String(runtime), Value::String(name)] => Type::Runtime(Some((Rc::clone(runtime), Rc::clone(name)))),
-                _ => {
+            Type::Runtime(_) => {
+                if let [Value::String(runtime), Value::String(name)] = values {
+                    Type::Runtime(Some((Rc::clone(runtime), Rc::clone(name))))
+                } else {
                     keys.count(2, 2)?;
                     return Err(Flow::at(span, "Runtime-Type[] requires two strings"));
                 }
-            },
+            }
             Type::Object(None) => match values {
                 [Value::Hash(hash)] => Type::Object(Some(Rc::new(self.object_type(hash)?))),
                 _ => return Err(Flow::at(span, "Object-Type[] accepts one Hash")),
             },
             Type::Uri | Type::TypeSet => (**ty).clone(),
             Type::Alias { target, .. } => return self.access_type(target, values, span, spans),
-            _ => return Err(Flow::at(span, format!("Operator '[]' is not applicable to {} {}-Type.", article(&keys.name), keys.name))),
+            _ => {
+                return Err(Flow::at(
+                    span,
+                    format!(
+                        "Operator '[]' is not applicable to {} {}-Type.",
+                        article(&keys.name),
+                        keys.name
+                    ),
+                ));
+            }
         }))
     }
 
     fn integer_range(&self, keys: &Keys<'_>) -> Evaluated<Range<i64>> {
         keys.count(1, 2)?;
-        let number = |index: usize| match keys.keys.get(index) {
+        let number = |index: usize| match keys.given.get(index) {
             None | Some(Value::Default) => Ok(None),
             Some(Value::Int(number)) => Ok(Some(*number)),
-            Some(other) => Err(Flow::at(keys.at(index), format!("Integer-Type [] requires all arguments to be integers (or default). Got {}", kind(other)))),
+            Some(other) => Err(Flow::at(
+                keys.at(index),
+                format!(
+                    "Integer-Type [] requires all arguments to be integers (or default). Got {}",
+                    kind(other)
+                ),
+            )),
         };
         let range = Range::new(number(0)?, number(1)?);
         match (range.min, range.max) {
-            (Some(min), Some(max)) if min > max => Err(Flow::raw(format!("'from' must be less or equal to 'to'. Got ({min}, {max}"))),
+            (Some(min), Some(max)) if min > max => {
+                Err(Flow::raw(format!("'from' must be less or equal to 'to'. Got ({min}, {max}")))
+            }
             _ => Ok(range),
         }
     }
@@ -249,11 +346,16 @@ impl Evaluator<'_> {
     fn enumeration(&self, keys: &Keys<'_>) -> Evaluated<Type> {
         let mut values = Vec::new();
         let mut ignore_case = false;
-        for (index, value) in keys.keys.iter().enumerate() {
+        for (index, value) in keys.given.iter().enumerate() {
             match value {
                 Value::String(text) => values.push(Rc::clone(text)),
-                Value::Bool(truth) if index + 1 == keys.keys.len() => ignore_case = *truth,
-                other => return Err(Flow::at(keys.at(index), format!("Enum-Type[] arguments must be strings. Got {}", kind(other)))),
+                Value::Bool(truth) if index + 1 == keys.given.len() => ignore_case = *truth,
+                other => {
+                    return Err(Flow::at(
+                        keys.at(index),
+                        format!("Enum-Type[] arguments must be strings. Got {}", kind(other)),
+                    ));
+                }
             }
         }
         Ok(Type::Enum { values, ignore_case })
@@ -261,7 +363,7 @@ impl Evaluator<'_> {
 
     fn patterns(&self, keys: &Keys<'_>) -> Evaluated<Vec<Rc<Regex>>> {
         let mut patterns = Vec::new();
-        for (index, value) in keys.keys.iter().enumerate() {
+        for (index, value) in keys.given.iter().enumerate() {
             match value {
                 Value::Regex(regex) => patterns.push(Rc::clone(regex)),
                 Value::String(source) => patterns.push(Rc::new(Regex::new(source))),
@@ -279,28 +381,48 @@ impl Evaluator<'_> {
     fn bad_pattern(&self, keys: &Keys<'_>, index: usize, value: &Value) -> Flow {
         Flow::at(
             keys.at(index),
-            format!("Error creating type specialization of a Pattern-Type, Cannot use {} where String or Regexp or Pattern-Type or Regexp-Type is expected", kind(value)),
+            format!(
+                "Error creating type specialization of a Pattern-Type, Cannot use {} where String or Regexp or Pattern-Type or Regexp-Type is expected",
+                kind(value)
+            ),
         )
     }
 
     fn type_or_text(&self, keys: &Keys<'_>) -> Evaluated<Rc<Type>> {
-        match &keys.keys[0] {
+        match &keys.given[0] {
             Value::Type(ty) => Ok(Rc::clone(ty)),
             Value::String(text) => Ok(Rc::new(Type::Literal(Rc::clone(text)))),
-            other => Err(Flow::at(keys.at(0), format!("{}-Type[] argument must be a Type or a String. Got {}", keys.name, kind(other)))),
+            other => Err(Flow::at(
+                keys.at(0),
+                format!(
+                    "{}-Type[] argument must be a Type or a String. Got {}",
+                    keys.name,
+                    kind(other)
+                ),
+            )),
         }
     }
 
-    fn types_and_size(&self, keys: &Keys<'_>, from: usize, to: usize) -> Evaluated<(Vec<Rc<Type>>, Option<Size>)> {
+    fn types_and_size(
+        &self,
+        keys: &Keys<'_>,
+        from: usize,
+        to: usize,
+    ) -> Evaluated<(Vec<Rc<Type>>, Option<Size>)> {
         let mut types = Vec::new();
         let mut index = from;
-        while index < to && matches!(keys.keys[index], Value::Type(_)) {
+        while index < to && matches!(keys.given[index], Value::Type(_)) {
             types.push(keys.ty(index)?);
             index += 1;
         }
-        let part = Keys { name: keys.name.clone(), keys: &keys.keys[..to], span: keys.span, spans: keys.spans };
+        let part = Keys {
+            name: keys.name.clone(),
+            given: &keys.given[..to],
+            span: keys.span,
+            spans: keys.spans,
+        };
         Ok(if index < to {
-            if !matches!(keys.keys[index], Value::Int(_) | Value::Default) {
+            if !matches!(keys.given[index], Value::Int(_) | Value::Default) {
                 keys.ty(index)?;
             }
             let size = part.size(index)?;
@@ -311,9 +433,12 @@ impl Evaluator<'_> {
     }
 
     fn struct_members(&self, keys: &Keys<'_>) -> Evaluated<Vec<Member>> {
-        let [Value::Hash(hash)] = keys.keys else {
+        let [Value::Hash(hash)] = keys.given else {
             keys.count(1, 1)?;
-            return Err(Flow::at(keys.at(0), format!("Struct-Type[] argument must be a Hash. Got {}", kind(&keys.keys[0]))));
+            return Err(Flow::at(
+                keys.at(0),
+                format!("Struct-Type[] argument must be a Hash. Got {}", kind(&keys.given[0])),
+            ));
         };
         let mut members = Vec::new();
         for (key, value) in &**hash {
@@ -322,7 +447,9 @@ impl Evaluator<'_> {
                 Value::Type(ty) => match &**ty {
                     Type::Optional(Some(inner)) => (self.literal(inner)?, KeyForm::Optional),
                     Type::NotUndef(Some(inner)) => (self.literal(inner)?, KeyForm::NotUndef),
-                    Type::Enum { values, .. } if values.len() == 1 => (Rc::clone(&values[0]), KeyForm::Plain),
+                    Type::Enum { values, .. } if values.len() == 1 => {
+                        (Rc::clone(&values[0]), KeyForm::Plain)
+                    }
                     Type::Literal(text) => (Rc::clone(text), KeyForm::Plain),
                     _ => return Err(illegal_key(&format!("{ty}"))),
                 },
@@ -330,7 +457,12 @@ impl Evaluator<'_> {
             };
             let value = match value {
                 Value::Type(ty) => Rc::clone(ty),
-                other => return Err(Flow::raw(format!("Struct-Type[] values must be types. Got {}", kind(other)))),
+                other => {
+                    return Err(Flow::raw(format!(
+                        "Struct-Type[] values must be types. Got {}",
+                        kind(other)
+                    )));
+                }
             };
             members.push(Member { name, key: form, value });
         }
@@ -347,13 +479,14 @@ impl Evaluator<'_> {
 
     fn signature(&self, keys: &Keys<'_>) -> Evaluated<Signature> {
         // `Callable[[params], Result]`
-        if let [Value::Array(params), Value::Type(returns)] = keys.keys {
-            let inner = Keys { name: keys.name.clone(), keys: params, span: keys.span, spans: &[] };
+        if let [Value::Array(params), Value::Type(returns)] = keys.given {
+            let inner =
+                Keys { name: keys.name.clone(), given: params, span: keys.span, spans: &[] };
             let mut signature = self.signature(&inner)?;
             signature.returns = Some(Rc::clone(returns));
             return Ok(signature);
         }
-        let mut count = keys.keys.len();
+        let mut count = keys.given.len();
         let is_block = |value: &Value| match value {
             Value::Type(ty) => {
                 let inner = if let Type::Optional(Some(inner)) = &**ty { inner } else { ty };
@@ -361,7 +494,7 @@ impl Evaluator<'_> {
             }
             _ => false,
         };
-        let block = match keys.keys.last() {
+        let block = match keys.given.last() {
             Some(last) if is_block(last) => {
                 count -= 1;
                 Some(keys.ty(count)?)
@@ -375,10 +508,14 @@ impl Evaluator<'_> {
 
     fn time_range(&self, keys: &Keys<'_>, span: bool) -> Evaluated<Range<i128>> {
         keys.count(1, 2)?;
-        let moment = |index: usize| match keys.keys.get(index) {
+        let moment = |index: usize| match keys.given.get(index) {
             None | Some(Value::Default) => Ok(None),
             Some(value) => {
-                let made = if span { self.new_timespan(std::slice::from_ref(value)) } else { self.new_timestamp(std::slice::from_ref(value)) }?;
+                let made = if span {
+                    self.new_timespan(std::slice::from_ref(value))
+                } else {
+                    self.new_timestamp(std::slice::from_ref(value))
+                }?;
                 match made {
                     Value::Timespan(nanos) | Value::Timestamp(nanos) => Ok(Some(nanos)),
                     _ => Ok(None),
@@ -390,39 +527,73 @@ impl Evaluator<'_> {
 
     fn resource_reference(&self, name: Option<&Rc<str>>, keys: &Keys<'_>) -> Evaluated {
         let (name, titles, first): (Rc<str>, &[Value], usize) = match name {
-            Some(name) => (Rc::clone(name), keys.keys, 0),
-            None => match keys.keys.first() {
-                Some(Value::String(name)) => (name.to_lowercase().trim_start_matches("::").into(), &keys.keys[1..], 1),
+            Some(name) => (Rc::clone(name), keys.given, 0),
+            None => match keys.given.first() {
+                Some(Value::String(name)) => {
+                    (name.to_lowercase().trim_start_matches("::").into(), &keys.given[1..], 1)
+                }
                 Some(Value::Type(ty)) => match &**ty {
-                    Type::Resource { name: Some(name), title: None } => (Rc::clone(name), &keys.keys[1..], 1),
-                    Type::Class(None) => ("class".into(), &keys.keys[1..], 1),
-                    _ => return Err(Flow::at(keys.at(0), format!("First argument to Resource[] must be a resource type or a String. Got {}.", kind(&keys.keys[0])))),
+                    Type::Resource { name: Some(name), title: None } => {
+                        (Rc::clone(name), &keys.given[1..], 1)
+                    }
+                    Type::Class(None) => ("class".into(), &keys.given[1..], 1),
+                    _ => {
+                        return Err(Flow::at(
+                            keys.at(0),
+                            format!(
+                                "First argument to Resource[] must be a resource type or a String. Got {}.",
+                                kind(&keys.given[0])
+                            ),
+                        ));
+                    }
                 },
                 other => {
                     let got = other.map_or_else(|| "nothing".to_owned(), kind);
-                    return Err(Flow::at(keys.at(0), format!("First argument to Resource[] must be a resource type or a String. Got {got}.")));
+                    return Err(Flow::at(
+                        keys.at(0),
+                        format!(
+                            "First argument to Resource[] must be a resource type or a String. Got {got}."
+                        ),
+                    ));
                 }
             },
         };
         if titles.is_empty() {
-            return Ok(Value::ty(if &*name == "class" { Type::Class(None) } else { Type::Resource { name: Some(name), title: None } }));
+            return Ok(Value::ty(if &*name == "class" {
+                Type::Class(None)
+            } else {
+                Type::Resource { name: Some(name), title: None }
+            }));
         }
         let mut references = Vec::new();
         for (index, title) in titles.iter().enumerate() {
             match title {
-                Value::String(title) if &*name == "class" => references.push(Value::ty(Type::Class(Some(title.to_lowercase().into())))),
-                Value::String(title) => references.push(Value::ty(Type::Resource { name: Some(Rc::clone(&name)), title: Some(Rc::clone(title)) })),
+                Value::String(title) if &*name == "class" => {
+                    references.push(Value::ty(Type::Class(Some(title.to_lowercase().into()))))
+                }
+                Value::String(title) => references.push(Value::ty(Type::Resource {
+                    name: Some(Rc::clone(&name)),
+                    title: Some(Rc::clone(title)),
+                })),
                 Value::Array(titles) => {
                     for title in titles.iter().filter_map(Value::as_str) {
-                        references.push(Value::ty(Type::Resource { name: Some(Rc::clone(&name)), title: Some(title.into()) }));
+                        references.push(Value::ty(Type::Resource {
+                            name: Some(Rc::clone(&name)),
+                            title: Some(title.into()),
+                        }));
                     }
                 }
-                Value::Default => references.push(Value::ty(Type::Resource { name: Some(Rc::clone(&name)), title: None })),
+                Value::Default => references
+                    .push(Value::ty(Type::Resource { name: Some(Rc::clone(&name)), title: None })),
                 other => {
                     let shown = crate::types::capitalized(&name);
                     return Err(Flow::at(
                         keys.at(index + first),
-                        format!("Error creating type specialization of {} {shown}-Type, Cannot use {} where a resource title String is expected", article(&shown), kind(other)),
+                        format!(
+                            "Error creating type specialization of {} {shown}-Type, Cannot use {} where a resource title String is expected",
+                            article(&shown),
+                            kind(other)
+                        ),
                     ));
                 }
             }
@@ -433,9 +604,15 @@ impl Evaluator<'_> {
     /// `File['/x']['mode']`
     fn attribute_of(&self, name: &str, title: &str, keys: &Keys<'_>) -> Evaluated {
         let mut values = Vec::new();
-        for key in keys.keys {
+        for key in keys.given {
             let Value::String(attribute) = key else {
-                return Err(Flow::at(keys.span, format!("A Resource parameter name must be a String. Got {}", program_text(key))));
+                return Err(Flow::at(
+                    keys.span,
+                    format!(
+                        "A Resource parameter name must be a String. Got {}",
+                        program_text(key)
+                    ),
+                ));
             };
             values.push(self.resource_attribute(name, title, attribute, keys.span)?);
         }
@@ -444,5 +621,7 @@ impl Evaluator<'_> {
 }
 
 fn illegal_key(got: &str) -> Flow {
-    Flow::raw(format!("Illegal Struct member key type. Expected NotUndef, Optional, String, or Enum. Got: {got}"))
+    Flow::raw(format!(
+        "Illegal Struct member key type. Expected NotUndef, Optional, String, or Enum. Got: {got}"
+    ))
 }

@@ -4,7 +4,6 @@ use crate::value::Value;
 
 /// The parts of a URI.
 #[derive(Debug, Default, Clone)]
-#[expect(missing_docs, reason = "the names say it")]
 pub(crate) struct Parts {
     pub(crate) scheme: Option<String>,
     pub(crate) userinfo: Option<String>,
@@ -29,9 +28,11 @@ fn usual_port(scheme: &str) -> Option<i64> {
 /// Takes a URI apart.
 pub(crate) fn parse(text: &str) -> Parts {
     let mut parts = Parts::default();
-    let (rest, fragment) = text.split_once('#').map_or((text, None), |(rest, part)| (rest, Some(part)));
+    let (rest, fragment) =
+        text.split_once('#').map_or((text, None), |(rest, part)| (rest, Some(part)));
     parts.fragment = fragment.map(str::to_owned);
-    let (rest, query) = rest.split_once('?').map_or((rest, None), |(rest, part)| (rest, Some(part)));
+    let (rest, query) =
+        rest.split_once('?').map_or((rest, None), |(rest, part)| (rest, Some(part)));
     parts.query = query.map(str::to_owned);
     let mut rest = rest;
     if let Some((scheme, after)) = rest.split_once(':')
@@ -59,7 +60,7 @@ pub(crate) fn parse(text: &str) -> Parts {
         }
         rest = path;
     }
-    parts.path = rest.to_owned();
+    rest.clone_into(&mut parts.path);
     parts
 }
 
@@ -128,7 +129,10 @@ pub(crate) fn attribute(uri: &str, name: &str) -> Option<Value> {
         "scheme" => text(parts.scheme),
         "userinfo" => text(parts.userinfo),
         "host" => text(parts.host),
-        "port" => parts.port.or_else(|| usual_port(parts.scheme.as_deref()?)).map_or(Value::Undef, Value::Int),
+        "port" => parts
+            .port
+            .or_else(|| usual_port(parts.scheme.as_deref()?))
+            .map_or(Value::Undef, Value::Int),
         "path" => text(Some(parts.path)),
         "query" => text(parts.query),
         "fragment" => text(parts.fragment),

@@ -9,8 +9,12 @@ use crate::value::Value;
 
 pub(super) static TABLE: &[Native] = &[
     native("include", &["Any names+"], |call| classes(call, |_, _| Ok(()))),
-    native("contain", &["Any names+"], |call| classes(call, |call, name| call.evaluator.contain(call.scope, name))),
-    native("require", &["Any names+"], |call| classes(call, |call, name| call.evaluator.require(call.scope, name))),
+    native("contain", &["Any names+"], |call| {
+        classes(call, |call, name| call.evaluator.contain(call.scope, name))
+    }),
+    native("require", &["Any names+"], |call| {
+        classes(call, |call, name| call.evaluator.require(call.scope, name))
+    }),
     native("create_resources", &[], create_resources),
     native("realize", &[], |call| {
         for reference in flat(call.args) {
@@ -26,9 +30,16 @@ pub(super) static TABLE: &[Native] = &[
     }),
     native("tagged", &[], |call| {
         let tags = flat(call.args);
-        Ok(Value::Bool(!tags.is_empty() && tags.iter().all(|tag| call.evaluator.is_tagged(call.scope, &interpolated(tag)))))
+        Ok(Value::Bool(
+            !tags.is_empty()
+                && tags.iter().all(|tag| call.evaluator.is_tagged(call.scope, &interpolated(tag))),
+        ))
     }),
-    native("defined", &["Variant[String, Type[CatalogEntry], Type[Type[CatalogEntry]]] vals+"], defined),
+    native(
+        "defined",
+        &["Variant[String, Type[CatalogEntry], Type[Type[CatalogEntry]]] vals+"],
+        defined,
+    ),
 ];
 
 fn flat(args: &[Value]) -> Vec<Value> {
@@ -50,12 +61,25 @@ fn classes(call: &Call<'_>, then: fn(&Call<'_>, &str) -> Evaluated<()>) -> Evalu
             Value::String(name) => name.trim_start_matches("::").to_lowercase().into(),
             Value::Type(ty) => match &**ty {
                 Type::Class(Some(name)) => Rc::clone(name),
-                Type::Resource { name: Some(kind), title: Some(title) } if &**kind == "class" => title.to_lowercase().into(),
-                Type::Class(None) => return Err(Flow::raw("Cannot use an unspecific Class[] Type")),
-                other => return Err(Flow::raw(format!("Cannot use {other} where a class name is expected"))),
+                Type::Resource { name: Some(kind), title: Some(title) } if &**kind == "class" => {
+                    title.to_lowercase().into()
+                }
+                Type::Class(None) => {
+                    return Err(Flow::raw("Cannot use an unspecific Class[] Type"));
+                }
+                other => {
+                    return Err(Flow::raw(format!(
+                        "Cannot use {other} where a class name is expected"
+                    )));
+                }
             },
             Value::Undef => return Err(Flow::raw("Cannot use undef as a class name")),
-            other => return Err(Flow::raw(format!("Illegal Class name in class reference. A {} cannot be used where a String is expected", crate::eval::kind(other)))),
+            other => {
+                return Err(Flow::raw(format!(
+                    "Illegal Class name in class reference. A {} cannot be used where a String is expected",
+                    crate::eval::kind(other)
+                )));
+            }
         };
         if name.is_empty() {
             return Err(Flow::raw("The given class title is an empty string"));
@@ -69,7 +93,10 @@ fn classes(call: &Call<'_>, then: fn(&Call<'_>, &str) -> Evaluated<()>) -> Evalu
 
 fn create_resources(call: &Call<'_>) -> Evaluated {
     if call.args.len() < 2 || call.args.len() > 3 {
-        return Err(Flow::raw(format!("create_resources(): wrong number of arguments ({}; must be 2 or 3)", call.args.len())));
+        return Err(Flow::raw(format!(
+            "create_resources(): wrong number of arguments ({}; must be 2 or 3)",
+            call.args.len()
+        )));
     }
     let ty = interpolated(call.arg(0));
     let Value::Hash(instances) = call.arg(1) else { return Ok(Value::Undef) };
@@ -92,7 +119,9 @@ fn defined(call: &Call<'_>) -> Evaluated {
     for value in call.args {
         let found = match value {
             Value::String(text) => match text.strip_prefix('$') {
-                Some(name) => name == "facts" || evaluator.find_variable(name, call.scope).is_some(),
+                Some(name) => {
+                    name == "facts" || evaluator.find_variable(name, call.scope).is_some()
+                }
                 None if text.contains('[') => match evaluator.type_from_text(text) {
                     Ok(ty) => evaluator.is_declared(&ty),
                     Err(_) => false,
@@ -107,7 +136,9 @@ fn defined(call: &Call<'_>) -> Evaluated {
                 }
             },
             Value::Type(ty) => match &**ty {
-                Type::Resource { name: Some(name), title: None } => evaluator.is_resource_type(name),
+                Type::Resource { name: Some(name), title: None } => {
+                    evaluator.is_resource_type(name)
+                }
                 Type::Meta(Some(inner)) => match &**inner {
                     Type::Resource { name: Some(name), .. } => evaluator.is_resource_type(name),
                     Type::Class(Some(name)) => evaluator.class_named(name)?.is_some(),

@@ -20,9 +20,24 @@ pub(super) static TABLE: &[Native] = &[
     }),
     native("length", &["Collection arg", "String arg", "Binary arg"], size),
     native("size", &["Variant[Collection, String, Binary] arg"], size),
-    native("empty", &["Collection coll", "Sensitive[String] str", "String str", "Numeric num", "Binary bin", "Undef x"], empty),
+    native(
+        "empty",
+        &[
+            "Collection coll",
+            "Sensitive[String] str",
+            "String str",
+            "Numeric num",
+            "Binary bin",
+            "Undef x",
+        ],
+        empty,
+    ),
     native("dig", &["Optional[Collection] data, Any arg*"], dig),
-    native("get", &["Any value, String dotted_string, Any default_value?, &Callable[1,1] block?"], get),
+    native(
+        "get",
+        &["Any value, String dotted_string, Any default_value?, &Callable[1,1] block?"],
+        get,
+    ),
     native("getvar", &["String get_string, Any default_value?, &Callable block?"], getvar),
     native("max", &[], |call| extreme(call, Ordering::Greater)),
     native("min", &[], |call| extreme(call, Ordering::Less)),
@@ -57,7 +72,12 @@ fn size(call: &Call<'_>) -> Evaluated {
 }
 
 fn empty(call: &Call<'_>) -> Evaluated {
-    let deprecated = |what: &str| call.evaluator.warn(&format!("Calling function empty() with {what} value is deprecated."), Some(call.span));
+    let deprecated = |what: &str| {
+        call.evaluator.warn(
+            &format!("Calling function empty() with {what} value is deprecated."),
+            Some(call.span),
+        )
+    };
     Ok(Value::Bool(match call.arg(0) {
         Value::Array(items) => items.is_empty(),
         Value::Hash(hash) => hash.is_empty(),
@@ -83,14 +103,30 @@ fn dig(call: &Call<'_>) -> Evaluated {
             Value::Array(items) => match key {
                 Value::Int(place) => {
                     let place = if *place < 0 { items.len() as i64 + place } else { *place };
-                    usize::try_from(place).ok().and_then(|place| items.get(place)).cloned().unwrap_or(Value::Undef)
+                    usize::try_from(place)
+                        .ok()
+                        .and_then(|place| items.get(place))
+                        .cloned()
+                        .unwrap_or(Value::Undef)
                 }
-                other => return Err(Flow::raw(format!("no implicit conversion of {} into Integer", crate::eval::kind(other)))),
+                other => {
+                    return Err(Flow::raw(format!(
+                        "no implicit conversion of {} into Integer",
+                        crate::eval::kind(other)
+                    )));
+                }
             },
             Value::Hash(hash) => hash.get(key).cloned().unwrap_or(Value::Undef),
             other => {
-                let path = call.args[1..=index].iter().map(crate::eval::inspected).collect::<Vec<_>>().join(", ");
-                return Err(Flow::raw(format!("The given data does not contain a Collection at [{path}], got '{}'", crate::eval::kind(other))));
+                let path = call.args[1..=index]
+                    .iter()
+                    .map(crate::eval::inspected)
+                    .collect::<Vec<_>>()
+                    .join(", ");
+                return Err(Flow::raw(format!(
+                    "The given data does not contain a Collection at [{path}], got '{}'",
+                    crate::eval::kind(other)
+                )));
             }
         };
     }
@@ -127,13 +163,31 @@ fn walk(call: &Call<'_>, start: Value, path: &[Value], default: &Value) -> Evalu
         at = match &at {
             Value::Undef => break,
             Value::Array(items) => match key {
-                Value::Int(place) => usize::try_from(*place).ok().and_then(|place| items.get(place)).cloned().unwrap_or(Value::Undef),
-                other => return Err(Flow::raw(format!("The given data requires an Integer index when accessing an Array, got '{}'", interpolated(other)))),
+                Value::Int(place) => usize::try_from(*place)
+                    .ok()
+                    .and_then(|place| items.get(place))
+                    .cloned()
+                    .unwrap_or(Value::Undef),
+                other => {
+                    return Err(Flow::raw(format!(
+                        "The given data requires an Integer index when accessing an Array, got '{}'",
+                        interpolated(other)
+                    )));
+                }
             },
-            Value::Hash(hash) => hash.get(key).or_else(|| hash.get(&Value::from(interpolated(key)))).cloned().unwrap_or(Value::Undef),
+            Value::Hash(hash) => hash
+                .get(key)
+                .or_else(|| hash.get(&Value::from(interpolated(key))))
+                .cloned()
+                .unwrap_or(Value::Undef),
             other => match call.block {
                 Some(_) => return call.yields(vec![Value::from("UNEXPECTED_VALUE_TYPE")]),
-                None => return Err(Flow::raw(format!("The given data does not contain a Collection, got '{}'", crate::eval::kind(other)))),
+                None => {
+                    return Err(Flow::raw(format!(
+                        "The given data does not contain a Collection, got '{}'",
+                        crate::eval::kind(other)
+                    )));
+                }
             },
         };
     }
@@ -153,7 +207,11 @@ fn get(call: &Call<'_>) -> Evaluated {
 fn getvar(call: &Call<'_>) -> Evaluated {
     let text = call.text(0);
     let (name, rest) = text.split_once('.').unwrap_or((text, ""));
-    let good = !name.is_empty() && name.trim_start_matches("::").split("::").all(|part| part.starts_with(|c: char| c.is_ascii_lowercase() || c == '_') && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'));
+    let good = !name.is_empty()
+        && name.trim_start_matches("::").split("::").all(|part| {
+            part.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
+                && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        });
     if !good {
         return Err(Flow::raw("The given string does not start with a valid variable name"));
     }
@@ -172,7 +230,9 @@ fn extreme(call: &Call<'_>, wanted: Ordering) -> Evaluated {
     };
     let numeric = |value: &Value| matches!(value, Value::Int(_) | Value::Float(_));
     let texts = args.iter().all(|value| value.as_str().is_some());
-    if !args.iter().all(numeric) && !(texts && args.iter().all(|value| value.as_str().and_then(number_from).is_none())) && call.block.is_none() {
+    let words = texts && args.iter().all(|value| value.as_str().and_then(number_from).is_none());
+    let alike = words || args.iter().all(numeric);
+    if !alike && call.block.is_none() {
         let place = Some(call.span);
         if texts {
             call.evaluator.warn(&format!("The {name} function's auto conversion of String to Numeric is deprecated - change to convert input before calling, or use lambda"), place);
@@ -208,7 +268,9 @@ fn legacy_order(a: &Value, b: &Value) -> Ordering {
         return order(&a, &b).unwrap_or(Ordering::Equal);
     }
     match (a, b) {
-        (Value::Timespan(_) | Value::Timestamp(_) | Value::SemVer(_), _) => order(a, b).unwrap_or(Ordering::Equal),
+        (Value::Timespan(_) | Value::Timestamp(_) | Value::SemVer(_), _) => {
+            order(a, b).unwrap_or(Ordering::Equal)
+        }
         _ => interpolated(a).cmp(&interpolated(b)),
     }
 }
@@ -217,14 +279,31 @@ fn compare(call: &Call<'_>) -> Evaluated {
     let (a, b) = (call.arg(0), call.arg(1));
     let found = match (a, b) {
         (Value::String(a), Value::String(b)) => {
-            if matches!(call.args.get(2), Some(Value::Bool(false))) { a.cmp(b) } else { a.to_lowercase().cmp(&b.to_lowercase()) }
+            if matches!(call.args.get(2), Some(Value::Bool(false))) {
+                a.cmp(b)
+            } else {
+                a.to_lowercase().cmp(&b.to_lowercase())
+            }
         }
-        (Value::Int(_) | Value::Float(_) | Value::SemVer(_) | Value::Timespan(_) | Value::Timestamp(_), _) => match order(a, b) {
+        (
+            Value::Int(_)
+            | Value::Float(_)
+            | Value::SemVer(_)
+            | Value::Timespan(_)
+            | Value::Timestamp(_),
+            _,
+        ) => match order(a, b) {
             Ok(found) => found,
             Err(_) => return Err(different(a, b)),
         },
         (Value::String(_), _) => return Err(different(a, b)),
-        _ => return Err(Flow::raw(format!("compare(): Non comparable type. Only values of the types Numeric, String, Semver, Timestamp and Timestamp can be compared. Got {} and {}", crate::eval::kind(a), crate::eval::kind(b)))),
+        _ => {
+            return Err(Flow::raw(format!(
+                "compare(): Non comparable type. Only values of the types Numeric, String, Semver, Timestamp and Timestamp can be compared. Got {} and {}",
+                crate::eval::kind(a),
+                crate::eval::kind(b)
+            )));
+        }
     };
     Ok(Value::Int(found as i64))
 }

@@ -8,21 +8,39 @@ pub(super) static TABLE: &[Native] = &[
     native("return", &["Any value?"], |call| Err(Flow::Return(call.arg(0).clone(), call.span))),
     native("next", &["Any value?"], |call| Err(Flow::Next(call.arg(0).clone(), call.span))),
     native("break", &[""], |call| Err(Flow::Break(call.span))),
-    native("fail", &[], |call| Err(Flow::raw(call.args.iter().map(interpolated).collect::<Vec<_>>().join(" ")))),
-    native("call", &["String function_name, Any arguments*, &Callable block?", "Deferred deferred"], call_by_name),
-    native("annotate", &[
-        "Type[Annotation] type, Any value, &Callable[0, 0] block?",
-        "Type[Annotation] type, Any value, Variant[Enum['clear'], Hash[Pcore::MemberName, Any]] annotation_hash",
-        "Type[Pcore] type, Any value, Hash[Type[Annotation], Hash[Pcore::MemberName, Any]] annotations",
-    ], |_| Err(Flow::raw("annotate is not supported"))),
+    native("fail", &[], |call| {
+        Err(Flow::raw(call.args.iter().map(interpolated).collect::<Vec<_>>().join(" ")))
+    }),
+    native(
+        "call",
+        &["String function_name, Any arguments*, &Callable block?", "Deferred deferred"],
+        call_by_name,
+    ),
+    native(
+        "annotate",
+        &[
+            "Type[Annotation] type, Any value, &Callable[0, 0] block?",
+            "Type[Annotation] type, Any value, Variant[Enum['clear'], Hash[Pcore::MemberName, Any]] annotation_hash",
+            "Type[Pcore] type, Any value, Hash[Type[Annotation], Hash[Pcore::MemberName, Any]] annotations",
+        ],
+        |_| Err(Flow::raw("annotate is not supported")),
+    ),
 ];
 
 fn call_by_name(call: &Call<'_>) -> Evaluated {
     match call.arg(0) {
         Value::Deferred(name, args) => match name.strip_prefix('$') {
-            Some(variable) => Ok(call.evaluator.find_variable(variable, call.scope).unwrap_or(Value::Undef)),
+            Some(variable) => {
+                Ok(call.evaluator.find_variable(variable, call.scope).unwrap_or(Value::Undef))
+            }
             None => call.evaluator.call_function(name, args.to_vec(), None, call.span, call.scope),
         },
-        _ => call.evaluator.call_function(call.text(0), call.args[1..].to_vec(), call.block.cloned(), call.span, call.scope),
+        _ => call.evaluator.call_function(
+            call.text(0),
+            call.args[1..].to_vec(),
+            call.block.cloned(),
+            call.span,
+            call.scope,
+        ),
     }
 }

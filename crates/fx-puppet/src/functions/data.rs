@@ -17,11 +17,19 @@ pub(super) static TABLE: &[Native] = &[
     native("yaml_data", BACK_END, refused),
     native("json_data", BACK_END, refused),
     native("hocon_data", BACK_END, refused),
-    native("eyaml_lookup_key", &["String[1] key, Hash[String[1],Any] options, Puppet::LookupContext context"], refused),
+    native(
+        "eyaml_lookup_key",
+        &["String[1] key, Hash[String[1],Any] options, Puppet::LookupContext context"],
+        refused,
+    ),
     native("file", &[], file),
     native("binary_file", &["String path"], binary_file),
-    native("find_file", &["String paths*", "Array[String] paths_array*"], |call| find(call, "files")),
-    native("find_template", &["String paths*", "Array[String] paths_array*"], |call| find(call, "templates")),
+    native("find_file", &["String paths*", "Array[String] paths_array*"], |call| {
+        find(call, "files")
+    }),
+    native("find_template", &["String paths*", "Array[String] paths_array*"], |call| {
+        find(call, "templates")
+    }),
     native("module_directory", &["String names*", "Array[String] names*"], module_directory),
     native("generate", &[], generate),
 ];
@@ -34,15 +42,23 @@ fn missing(name: &Value) -> Flow {
     Flow::bare(match name {
         Value::Array(names) => format!(
             "Function lookup() did not find a value for any of the names [{}]",
-            names.iter().map(|name| format!("'{}'", interpolated(name))).collect::<Vec<_>>().join(", ")
+            names
+                .iter()
+                .map(|name| format!("'{}'", interpolated(name)))
+                .collect::<Vec<_>>()
+                .join(", ")
         ),
-        name => format!("Function lookup() did not find a value for the name '{}'", interpolated(name)),
+        name => {
+            format!("Function lookup() did not find a value for the name '{}'", interpolated(name))
+        }
     })
 }
 
 fn lookup(call: &Call<'_>) -> Evaluated {
     let (name, options) = match call.args {
-        [Value::Hash(options)] => (options.get(&Value::from("name")).cloned().unwrap_or(Value::Undef), Some(options)),
+        [Value::Hash(options)] => {
+            (options.get(&Value::from("name")).cloned().unwrap_or(Value::Undef), Some(options))
+        }
         [name, Value::Hash(options)] => (name.clone(), Some(options)),
         _ => (call.arg(0).clone(), None),
     };
@@ -50,7 +66,8 @@ fn lookup(call: &Call<'_>) -> Evaluated {
         Value::Array(names) => names.to_vec(),
         name => vec![name.clone()],
     };
-    if let Some(Value::Hash(over)) = options.and_then(|options| options.get(&Value::from("override")))
+    if let Some(Value::Hash(over)) =
+        options.and_then(|options| options.get(&Value::from("override")))
         && let Some(found) = names.iter().find_map(|name| over.get(name))
     {
         return Ok(found.clone());
@@ -93,10 +110,13 @@ fn hiera(call: &Call<'_>) -> Evaluated {
 }
 
 fn paths(call: &Call<'_>) -> Vec<String> {
-    call.args.iter().flat_map(|arg| match arg {
-        Value::Array(items) => items.iter().map(interpolated).collect(),
-        other => vec![interpolated(other)],
-    }).collect()
+    call.args
+        .iter()
+        .flat_map(|arg| match arg {
+            Value::Array(items) => items.iter().map(interpolated).collect(),
+            other => vec![interpolated(other)],
+        })
+        .collect()
 }
 
 fn file(call: &Call<'_>) -> Evaluated {
@@ -113,7 +133,10 @@ fn file(call: &Call<'_>) -> Evaluated {
 
 fn binary_file(call: &Call<'_>) -> Evaluated {
     let path = call.text(0);
-    let found = call.evaluator.module_file(path, "files").and_then(|found| call.evaluator.run.host.read(&found).ok());
+    let found = call
+        .evaluator
+        .module_file(path, "files")
+        .and_then(|found| call.evaluator.run.host.read(&found).ok());
     match found {
         Some(bytes) => Ok(Value::Binary(bytes.into())),
         None => Err(Flow::raw(format!("binary_file(): The given file '{path}' does not exist"))),
@@ -132,17 +155,28 @@ fn module_directory(call: &Call<'_>) -> Evaluated {
 
 fn generate(call: &Call<'_>) -> Evaluated {
     let args: Vec<String> = call.args.iter().map(interpolated).collect();
-    let Some(program) = args.first() else { return Err(Flow::raw("generate(): Wrong number of arguments")) };
+    let Some(program) = args.first() else {
+        return Err(Flow::raw("generate(): Wrong number of arguments"));
+    };
     if !Path::new(program).is_absolute() {
         return Err(Flow::raw("Generators must be fully qualified"));
     }
     if !program.chars().all(|c| c.is_ascii_alphanumeric() || "-/._+".contains(c)) {
-        return Err(Flow::raw("Generators can only contain alphanumerics, file separators, and dashes"));
+        return Err(Flow::raw(
+            "Generators can only contain alphanumerics, file separators, and dashes",
+        ));
     }
     let ended = call.evaluator.run.host.run(&fx_host::Spec::argv(args.clone()));
     match ended {
-        Ok(ended) if ended.exit.success() => Ok(Value::from(String::from_utf8_lossy(&ended.stdout).into_owned())),
-        Ok(ended) => Err(Flow::raw(format!("Failed to execute generator {program}: Execution of '{}' returned {}: {}", args.join(" "), ended.exit.code(), String::from_utf8_lossy(&ended.stderr)))),
+        Ok(ended) if ended.exit.success() => {
+            Ok(Value::from(String::from_utf8_lossy(&ended.stdout).into_owned()))
+        }
+        Ok(ended) => Err(Flow::raw(format!(
+            "Failed to execute generator {program}: Execution of '{}' returned {}: {}",
+            args.join(" "),
+            ended.exit.code(),
+            String::from_utf8_lossy(&ended.stderr)
+        ))),
         Err(error) => Err(Flow::raw(format!("Failed to execute generator {program}: {error}"))),
     }
 }

@@ -21,7 +21,10 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 
 fn digest<D: Digest>(call: &Call<'_>, name: &str) -> Evaluated {
     let [value] = call.args else {
-        return Err(Flow::raw(format!("{name}(): Wrong number of arguments given ({} for 1)", call.args.len())));
+        return Err(Flow::raw(format!(
+            "{name}(): Wrong number of arguments given ({} for 1)",
+            call.args.len()
+        )));
     };
     let bytes = match value {
         Value::Binary(bytes) => bytes.to_vec(),

@@ -8,24 +8,94 @@ use crate::eval::{Evaluated, Flow, kind, order};
 use crate::value::{Hash, Value};
 
 pub(super) static TABLE: &[Native] = &[
-    native("each", &["Hash[Any, Any] hash, &Callable[1,2] block", "Iterable enumerable, &Callable[1,2] block"], each),
-    native("map", &["Hash[Any, Any] hash, &Callable[1,2] block", "Iterable enumerable, &Callable[1,2] block"], map),
-    native("filter", &["Hash[Any, Any] hash, &Callable[1,2] block", "Iterable enumerable, &Callable[1,2] block"], filter),
-    native("all", &["Hash[Any, Any] hash, &Callable[1,2] block", "Iterable enumerable, &Callable[1,2] block"], all),
-    native("any", &["Hash[Any, Any] hash, &Callable[1,2] block", "Iterable enumerable, &Callable[1,2] block"], any),
-    native("index", &["Iterable enumerable, &Callable[1,2] block", "String str, Variant[String,Regexp] match", "Iterable enumerable, Any match"], index),
-    native("reduce", &["Iterable enumerable, &Callable[2,2] block", "Iterable enumerable, Any memo, &Callable[2,2] block"], reduce),
-    native("slice", &["Hash[Any, Any] hash, Integer[1, default] slice_size, &Callable block?", "Iterable enumerable, Integer[1, default] slice_size, &Callable block?"], slice),
+    native(
+        "each",
+        &["Hash[Any, Any] hash, &Callable[1,2] block", "Iterable enumerable, &Callable[1,2] block"],
+        each,
+    ),
+    native(
+        "map",
+        &["Hash[Any, Any] hash, &Callable[1,2] block", "Iterable enumerable, &Callable[1,2] block"],
+        map,
+    ),
+    native(
+        "filter",
+        &["Hash[Any, Any] hash, &Callable[1,2] block", "Iterable enumerable, &Callable[1,2] block"],
+        filter,
+    ),
+    native(
+        "all",
+        &["Hash[Any, Any] hash, &Callable[1,2] block", "Iterable enumerable, &Callable[1,2] block"],
+        all,
+    ),
+    native(
+        "any",
+        &["Hash[Any, Any] hash, &Callable[1,2] block", "Iterable enumerable, &Callable[1,2] block"],
+        any,
+    ),
+    native(
+        "index",
+        &[
+            "Iterable enumerable, &Callable[1,2] block",
+            "String str, Variant[String,Regexp] match",
+            "Iterable enumerable, Any match",
+        ],
+        index,
+    ),
+    native(
+        "reduce",
+        &[
+            "Iterable enumerable, &Callable[2,2] block",
+            "Iterable enumerable, Any memo, &Callable[2,2] block",
+        ],
+        reduce,
+    ),
+    native(
+        "slice",
+        &[
+            "Hash[Any, Any] hash, Integer[1, default] slice_size, &Callable block?",
+            "Iterable enumerable, Integer[1, default] slice_size, &Callable block?",
+        ],
+        slice,
+    ),
     native("group_by", &["Collection collection, &Callable[1,2] block"], group_by),
     native("partition", &["Collection collection, &Callable[1,2] block"], partition),
     native("with", &["Any arg*, &Callable block"], with),
     native("then", &["Any arg, &Callable[1,1] block"], then),
     native("lest", &["Any arg, &Callable[0,0] block"], lest),
-    native("reverse_each", &["Iterable iterable", "Iterable iterable, &Callable[1,1] block"], reverse_each),
-    native("step", &["Iterable iterable, Integer[1] step", "Iterable iterable, Integer[1] step, &Callable[1,1] block"], step),
-    native("tree_each", &["Variant[Iterator, Array, Hash, Object] tree, Any options?, &Callable[1,2] block?"], tree_each),
-    native("sort", &["String string_value, &Callable[2,2] block?", "Array array_value, &Callable[2,2] block?"], sort),
-    native("unique", &["String string, &Callable[String] block?", "Hash hash, &Callable[Any] block?", "Array array, &Callable[Any] block?", "Iterable iterable, &Callable[Any] block?"], unique),
+    native(
+        "reverse_each",
+        &["Iterable iterable", "Iterable iterable, &Callable[1,1] block"],
+        reverse_each,
+    ),
+    native(
+        "step",
+        &[
+            "Iterable iterable, Integer[1] step",
+            "Iterable iterable, Integer[1] step, &Callable[1,1] block",
+        ],
+        step,
+    ),
+    native(
+        "tree_each",
+        &["Variant[Iterator, Array, Hash, Object] tree, Any options?, &Callable[1,2] block?"],
+        tree_each,
+    ),
+    native(
+        "sort",
+        &["String string_value, &Callable[2,2] block?", "Array array_value, &Callable[2,2] block?"],
+        sort,
+    ),
+    native(
+        "unique",
+        &[
+            "String string, &Callable[String] block?",
+            "Hash hash, &Callable[Any] block?",
+            "Array array, &Callable[Any] block?",
+            "Iterable iterable, &Callable[Any] block?",
+        ],
+        unique,
+    ),
 ];
 
 fn items(call: &Call<'_>) -> Evaluated<Vec<Value>> {
@@ -35,7 +105,10 @@ fn items(call: &Call<'_>) -> Evaluated<Vec<Value>> {
 fn block_takes_two(call: &Call<'_>) -> bool {
     call.block.is_some_and(|block| {
         let arity = block.arity();
-        arity.min == Some(2) || (arity.max != Some(1) && !arity.contains(1)) || block.params.len() == 2 || block.params.first().is_some_and(|param| param.captures_rest)
+        arity.min == Some(2)
+            || (arity.max != Some(1) && !arity.contains(1))
+            || block.params.len() == 2
+            || block.params.first().is_some_and(|param| param.captures_rest)
     })
 }
 
@@ -129,15 +202,28 @@ fn index(call: &Call<'_>) -> Evaluated {
     }
     let wanted = call.arg(1);
     Ok(match (call.arg(0), wanted) {
-        (Value::String(text), Value::String(part)) => text.find(&**part).map_or(Value::Undef, |at| Value::Int(text[..at].chars().count() as i64)),
+        (Value::String(text), Value::String(part)) => text
+            .find(&**part)
+            .map_or(Value::Undef, |at| Value::Int(text[..at].chars().count() as i64)),
         (Value::String(text), Value::Regex(regex)) => {
-            let found = regex.engine().map_err(Flow::raw)?.find(&**text).map_err(|error| Flow::raw(error.to_string()))?;
-            found.map_or(Value::Undef, |found| Value::Int(text[..found.start()].chars().count() as i64))
+            let found = regex
+                .engine()
+                .map_err(Flow::raw)?
+                .find(&**text)
+                .map_err(|error| Flow::raw(error.to_string()))?;
+            found.map_or(Value::Undef, |found| {
+                Value::Int(text[..found.start()].chars().count() as i64)
+            })
         }
-        (Value::Hash(hash), _) => hash.iter().find(|(_, value)| value.equals(wanted)).map_or(Value::Undef, |(key, _)| key.clone()),
+        (Value::Hash(hash), _) => hash
+            .iter()
+            .find(|(_, value)| value.equals(wanted))
+            .map_or(Value::Undef, |(key, _)| key.clone()),
         _ => {
             let at = items(call)?.iter().position(|item| match wanted {
-                Value::Regex(regex) => item.as_str().is_some_and(|text| regex.is_match(text).unwrap_or(false)),
+                Value::Regex(regex) => {
+                    item.as_str().is_some_and(|text| regex.is_match(text).unwrap_or(false))
+                }
                 Value::Type(ty) => crate::types::is_instance(ty, item),
                 wanted => item.equals(wanted),
             });
@@ -215,11 +301,19 @@ fn with(call: &Call<'_>) -> Evaluated {
 }
 
 fn then(call: &Call<'_>) -> Evaluated {
-    if matches!(call.arg(0), Value::Undef) { Ok(Value::Undef) } else { call.yields(vec![call.arg(0).clone()]) }
+    if matches!(call.arg(0), Value::Undef) {
+        Ok(Value::Undef)
+    } else {
+        call.yields(vec![call.arg(0).clone()])
+    }
 }
 
 fn lest(call: &Call<'_>) -> Evaluated {
-    if matches!(call.arg(0), Value::Undef) { call.yields(Vec::new()) } else { Ok(call.arg(0).clone()) }
+    if matches!(call.arg(0), Value::Undef) {
+        call.yields(Vec::new())
+    } else {
+        Ok(call.arg(0).clone())
+    }
 }
 
 fn iterated(call: &Call<'_>, items: Vec<Value>) -> Evaluated {
@@ -253,25 +347,38 @@ fn tree_each(call: &Call<'_>) -> Evaluated {
         _ => None,
     };
     let is = |name: &str| !matches!(option(name), Some(Value::Bool(false)));
-    let (containers, values, root) = (is("include_containers"), is("include_values"), is("include_root"));
+    let (containers, values, root) =
+        (is("include_containers"), is("include_values"), is("include_root"));
     let breadth = option("order").is_some_and(|order| order.as_str() == Some("breadth_first"));
     let mut queue = std::collections::VecDeque::from([(Vec::new(), call.arg(0).clone())]);
     let mut out = Vec::new();
     while let Some((path, value)) = queue.pop_front() {
         let inner: Option<Vec<(Value, Value)>> = match &value {
-            Value::Array(items) | Value::Iterator(items) => Some(items.iter().enumerate().map(|(at, item)| (Value::Int(at as i64), item.clone())).collect()),
-            Value::Hash(hash) => Some(hash.iter().map(|(key, value)| (key.clone(), value.clone())).collect()),
+            Value::Array(items) | Value::Iterator(items) => Some(
+                items
+                    .iter()
+                    .enumerate()
+                    .map(|(at, item)| (Value::Int(at as i64), item.clone()))
+                    .collect(),
+            ),
+            Value::Hash(hash) => {
+                Some(hash.iter().map(|(key, value)| (key.clone(), value.clone())).collect())
+            }
             _ => None,
         };
         let shown = if inner.is_some() { containers } else { values };
         if shown && (root || !path.is_empty()) {
             out.push(Value::array(vec![Value::array(path.clone()), value.clone()]));
         }
-        let deeper: Vec<_> = inner.into_iter().flatten().map(|(key, value)| {
-            let mut path = path.clone();
-            path.push(key);
-            (path, value)
-        }).collect();
+        let deeper: Vec<_> = inner
+            .into_iter()
+            .flatten()
+            .map(|(key, value)| {
+                let mut path = path.clone();
+                path.push(key);
+                (path, value)
+            })
+            .collect();
         if breadth {
             queue.extend(deeper);
         } else {
@@ -306,7 +413,13 @@ fn sort(call: &Call<'_>) -> Evaluated {
         }
         match (a, b) {
             (Value::String(a), Value::String(b)) => Ok(a.cmp(b)),
-            _ => order(a, b).map_err(|_| Flow::raw(format!("comparison of {} with {} failed", kind(a), crate::eval::inspected(b)))),
+            _ => order(a, b).map_err(|_| {
+                Flow::raw(format!(
+                    "comparison of {} with {} failed",
+                    kind(a),
+                    crate::eval::inspected(b)
+                ))
+            }),
         }
     };
     items.sort_by(|a, b| match compare(a, b) {
@@ -326,7 +439,9 @@ fn sort(call: &Call<'_>) -> Evaluated {
 }
 
 fn unique(call: &Call<'_>) -> Evaluated {
-    let key_of = |item: &Value| if call.block.is_some() { call.yields(vec![item.clone()]) } else { Ok(item.clone()) };
+    let key_of = |item: &Value| {
+        if call.block.is_some() { call.yields(vec![item.clone()]) } else { Ok(item.clone()) }
+    };
     if let Value::Hash(hash) = call.arg(0) {
         let mut groups: Vec<(Value, Vec<Value>, Vec<Value>)> = Vec::new();
         for (key, value) in &**hash {
@@ -341,7 +456,10 @@ fn unique(call: &Call<'_>) -> Evaluated {
                 None => groups.push((by, vec![key.clone()], vec![value.clone()])),
             }
         }
-        let out: Hash = groups.into_iter().map(|(_, keys, values)| (Value::array(keys), Value::array(values))).collect();
+        let out: Hash = groups
+            .into_iter()
+            .map(|(_, keys, values)| (Value::array(keys), Value::array(values)))
+            .collect();
         return Ok(Value::Hash(Rc::new(out)));
     }
     let mut seen = rustc_hash::FxHashSet::default();

@@ -30,7 +30,10 @@ fn say(call: &Call<'_>, level: Level) -> Evaluated {
 
 /// Levels that only this language has.
 fn shout(call: &Call<'_>, level: &'static str) -> Evaluated {
-    let fields = [("level".into(), fx_value::Value::from(level)), ("text".into(), fx_value::Value::from(text(call).as_str()))];
+    let fields = [
+        ("level".into(), fx_value::Value::from(level)),
+        ("text".into(), fx_value::Value::from(text(call).as_str())),
+    ];
     call.evaluator.run.ledger.note("puppet.log", &fields, &Origin::at(call.span));
     Ok(Value::Undef)
 }

@@ -26,7 +26,9 @@ fn sprintf(call: &Call<'_>) -> Evaluated {
         let mut spec = Spec::default();
         let mut named = None;
         loop {
-            let Some(c) = chars.next() else { return Err(Flow::raw("incomplete format specifier; use %% (double %) instead")) };
+            let Some(c) = chars.next() else {
+                return Err(Flow::raw("incomplete format specifier; use %% (double %) instead"));
+            };
             match c {
                 '-' => spec.minus = true,
                 '+' => spec.plus = true,
@@ -73,7 +75,9 @@ fn sprintf(call: &Call<'_>) -> Evaluated {
                 letter => {
                     let value = match named {
                         Some(value) => value,
-                        None => next.next().cloned().ok_or_else(|| Flow::raw("too few arguments"))?,
+                        None => {
+                            next.next().cloned().ok_or_else(|| Flow::raw("too few arguments"))?
+                        }
                     };
                     out.push_str(&shown(letter, &spec, &value)?);
                     break;
@@ -91,7 +95,9 @@ fn shown(letter: char, spec: &Spec, value: &Value) -> Evaluated<String> {
         'd' | 'i' | 'u' | 'x' | 'X' | 'o' | 'b' | 'B' => spec.integer(letter, integer(value)?),
         'f' | 'e' | 'E' | 'g' | 'G' | 'a' | 'A' => spec.float(letter, float(value)?),
         'c' => spec.text(&match value {
-            Value::Int(code) => u32::try_from(*code).ok().and_then(char::from_u32).unwrap_or('\u{fffd}').to_string(),
+            Value::Int(code) => {
+                u32::try_from(*code).ok().and_then(char::from_u32).unwrap_or('\u{fffd}').to_string()
+            }
             other => ruby_text(other).chars().take(1).collect(),
         }),
         other => return Err(Flow::raw(format!("malformed format string - %{other}"))),
@@ -104,10 +110,20 @@ fn integer(value: &Value) -> Evaluated<i64> {
         Value::Float(number) => number.floor() as i64,
         Value::String(text) => match number_from(text) {
             Some(Value::Int(number)) => number,
-            _ => return Err(Flow::raw(format!("invalid value for Integer(): {}", inspected(value)))),
+            _ => {
+                return Err(Flow::raw(format!(
+                    "invalid value for Integer(): {}",
+                    inspected(value)
+                )));
+            }
         },
         Value::Undef => return Err(Flow::raw("can't convert nil into Integer")),
-        other => return Err(Flow::raw(format!("can't convert {} into Integer", crate::eval::kind(other)))),
+        other => {
+            return Err(Flow::raw(format!(
+                "can't convert {} into Integer",
+                crate::eval::kind(other)
+            )));
+        }
     })
 }
 
@@ -121,6 +137,11 @@ fn float(value: &Value) -> Evaluated<f64> {
             _ => return Err(Flow::raw(format!("invalid value for Float(): {}", inspected(value)))),
         },
         Value::Undef => return Err(Flow::raw("can't convert nil into Float")),
-        other => return Err(Flow::raw(format!("can't convert {} into Float", crate::eval::kind(other)))),
+        other => {
+            return Err(Flow::raw(format!(
+                "can't convert {} into Float",
+                crate::eval::kind(other)
+            )));
+        }
     })
 }

@@ -4,7 +4,8 @@ use super::{Call, Native, items_of, native};
 use crate::eval::{Evaluated, capitalize};
 use crate::value::Value;
 
-const SIGNATURES: &[&str] = &["Numeric arg", "String arg", "Iterable[Variant[String, Numeric]] arg"];
+const SIGNATURES: &[&str] =
+    &["Numeric arg", "String arg", "Iterable[Variant[String, Numeric]] arg"];
 const DEEP: &[&str] = &["Numeric arg", "String arg", "Array arg", "Hash arg"];
 
 pub(super) static TABLE: &[Native] = &[
@@ -13,8 +14,12 @@ pub(super) static TABLE: &[Native] = &[
     native("chomp", SIGNATURES, |call| each(call, chomp)),
     native("chop", SIGNATURES, |call| each(call, chop)),
     native("strip", SIGNATURES, |call| each(call, |text| text.trim_matches(is_space).to_owned())),
-    native("lstrip", SIGNATURES, |call| each(call, |text| text.trim_start_matches(is_space).to_owned())),
-    native("rstrip", SIGNATURES, |call| each(call, |text| text.trim_end_matches(is_space).to_owned())),
+    native("lstrip", SIGNATURES, |call| {
+        each(call, |text| text.trim_start_matches(is_space).to_owned())
+    }),
+    native("rstrip", SIGNATURES, |call| {
+        each(call, |text| text.trim_end_matches(is_space).to_owned())
+    }),
     native("upcase", DEEP, |call| Ok(deep(call.arg(0), &|text| text.to_uppercase()))),
     native("downcase", DEEP, |call| Ok(deep(call.arg(0), &|text| text.to_lowercase()))),
 ];
@@ -33,7 +38,9 @@ fn one(value: &Value, change: impl Fn(&str) -> String) -> Value {
 fn each(call: &Call<'_>, change: impl Fn(&str) -> String) -> Evaluated {
     Ok(match call.arg(0) {
         value @ (Value::String(_) | Value::Int(_) | Value::Float(_)) => one(value, change),
-        other => Value::array(items_of(other).unwrap_or_default().iter().map(|item| one(item, &change)).collect()),
+        other => Value::array(
+            items_of(other).unwrap_or_default().iter().map(|item| one(item, &change)).collect(),
+        ),
     })
 }
 
@@ -41,7 +48,9 @@ fn deep(value: &Value, change: &dyn Fn(&str) -> String) -> Value {
     match value {
         Value::String(text) => Value::from(change(text)),
         Value::Array(items) => Value::array(items.iter().map(|item| deep(item, change)).collect()),
-        Value::Hash(hash) => Value::hash(hash.iter().map(|(key, value)| (deep(key, change), deep(value, change)))),
+        Value::Hash(hash) => {
+            Value::hash(hash.iter().map(|(key, value)| (deep(key, change), deep(value, change))))
+        }
         other => other.clone(),
     }
 }
@@ -51,7 +60,11 @@ fn camelcase(text: &str) -> String {
 }
 
 fn chomp(text: &str) -> String {
-    text.strip_suffix("\r\n").or_else(|| text.strip_suffix('\n')).or_else(|| text.strip_suffix('\r')).unwrap_or(text).to_owned()
+    text.strip_suffix("\r\n")
+        .or_else(|| text.strip_suffix('\n'))
+        .or_else(|| text.strip_suffix('\r'))
+        .unwrap_or(text)
+        .to_owned()
 }
 
 fn chop(text: &str) -> String {

@@ -10,10 +10,16 @@ use crate::types::is_instance;
 use crate::value::Value;
 
 pub(super) static TABLE: &[Native] = &[
-    native("inline_epp", &[r"String template, Hash[Pattern[/^\w+$/], Any] parameters?"], inline_epp),
+    native(
+        "inline_epp",
+        &[r"String template, Hash[Pattern[/^\w+$/], Any] parameters?"],
+        inline_epp,
+    ),
     native("epp", &[r"String path, Hash[Pattern[/^\w+$/], Any] parameters?"], epp),
     native("template", &[], |_| Err(Flow::raw("template(): ERB templates are not supported"))),
-    native("inline_template", &[], |_| Err(Flow::raw("inline_template(): ERB templates are not supported"))),
+    native("inline_template", &[], |_| {
+        Err(Flow::raw("inline_template(): ERB templates are not supported"))
+    }),
 ];
 
 fn inline_epp(call: &Call<'_>) -> Evaluated {
@@ -31,11 +37,13 @@ fn inline_epp(call: &Call<'_>) -> Evaluated {
 
 fn epp(call: &Call<'_>) -> Evaluated {
     let name = call.text(0);
-    let name = if name.ends_with(".epp") { name.to_owned() } else { format!("{name}.epp") };
+    let name =
+        if name.strip_suffix(".epp").is_some() { name.to_owned() } else { format!("{name}.epp") };
     let Some(path) = call.evaluator.module_file(&name, "templates") else {
         return Err(Flow::raw(format!("Could not find template '{name}'")));
     };
-    let bytes = call.evaluator.run.host.read(&path).map_err(|error| Flow::raw(error.to_string()))?;
+    let bytes =
+        call.evaluator.run.host.read(&path).map_err(|error| Flow::raw(error.to_string()))?;
     let file = call.evaluator.sources.add(&path.to_string_lossy(), bytes.clone());
     let (program, mut found) = fx_puppet_syntax::parse_epp(&bytes, file);
     if found.is_empty() {
@@ -63,10 +71,16 @@ fn render_body(call: &Call<'_>, body: &fx_puppet_syntax::Expr) -> Evaluated {
     let evaluator = call.evaluator;
     // A template sees the scope it is called from, unless it names its parameters.
     let (params, params_given, code) = match &body.kind {
-        ExprKind::Epp { params, params_given, body } => (Rc::clone(params), *params_given, Rc::clone(body)),
+        ExprKind::Epp { params, params_given, body } => {
+            (Rc::clone(params), *params_given, Rc::clone(body))
+        }
         _ => (Rc::from([]), false, Rc::new(body.clone())),
     };
-    let frame = if params_given && call.args.len() > 1 { evaluator.top.inner(FrameKind::Template) } else { call.scope.frame.inner(FrameKind::Template) };
+    let frame = if params_given && call.args.len() > 1 {
+        evaluator.top.inner(FrameKind::Template)
+    } else {
+        call.scope.frame.inner(FrameKind::Template)
+    };
     let scope = call.scope.over(frame);
     if params_given {
         for name in given.keys().filter_map(Value::as_str) {
@@ -79,13 +93,22 @@ fn render_body(call: &Call<'_>, body: &fx_puppet_syntax::Expr) -> Evaluated {
                 Some(value) => value.clone(),
                 None => match &param.default {
                     Some(default) => evaluator.eval(default, &scope)?,
-                    None => return Err(Flow::raw(format!("lambda: expects a value for parameter '{}'", param.name))),
+                    None => {
+                        return Err(Flow::raw(format!(
+                            "lambda: expects a value for parameter '{}'",
+                            param.name
+                        )));
+                    }
                 },
             };
             if let Some(ty) = &param.ty {
                 let ty = evaluator.type_of(ty, &scope)?;
                 if !is_instance(&ty, &value) {
-                    return Err(Flow::raw(mismatch_text(&format!("lambda: parameter '{}'", param.name), &ty, &value)));
+                    return Err(Flow::raw(mismatch_text(
+                        &format!("lambda: parameter '{}'", param.name),
+                        &ty,
+                        &value,
+                    )));
                 }
             }
             scope.frame.set(&param.name, value);

@@ -10,15 +10,35 @@ use crate::types::Type;
 use crate::value::Value;
 
 pub(super) static TABLE: &[Native] = &[
-    native("split", &["String str, String pattern", "String str, Regexp pattern", "String str, Type[Regexp] pattern"], split),
-    native("regsubst", &[
-        "Variant[Array[String],String] target, String pattern, Variant[String,Hash[String,String]] replacement, Optional[Pattern[/^[GEIM]*$/]] flags?, Enum['N','E','S','U'] encoding?",
-        "Variant[Array[String],String] target, Variant[Regexp,Type[Regexp]] pattern, Variant[String,Hash[String,String]] replacement, Pattern[/^G?$/] flags?",
-    ], regsubst),
+    native(
+        "split",
+        &[
+            "String str, String pattern",
+            "String str, Regexp pattern",
+            "String str, Type[Regexp] pattern",
+        ],
+        split,
+    ),
+    native(
+        "regsubst",
+        &[
+            "Variant[Array[String],String] target, String pattern, Variant[String,Hash[String,String]] replacement, Optional[Pattern[/^[GEIM]*$/]] flags?, Enum['N','E','S','U'] encoding?",
+            "Variant[Array[String],String] target, Variant[Regexp,Type[Regexp]] pattern, Variant[String,Hash[String,String]] replacement, Pattern[/^G?$/] flags?",
+        ],
+        regsubst,
+    ),
     native("match", &["String string, Any pattern", "Array[String] string, Any pattern"], matching),
     native("versioncmp", &["String a, String b, Boolean ignore_trailing_zeroes?"], versioncmp),
     native("shellquote", &[], shellquote),
-    native("strftime", &["Timespan time_object, String format", "Timestamp time_object, String format, String timezone?", "String format, String timezone?"], format_time),
+    native(
+        "strftime",
+        &[
+            "Timespan time_object, String format",
+            "Timestamp time_object, String format, String timezone?",
+            "String format, String timezone?",
+        ],
+        format_time,
+    ),
     native("scanf", &["String data, String format, &Callable block?"], scanf),
 ];
 
@@ -31,7 +51,12 @@ fn regex_of(value: &Value) -> Evaluated<Rc<Regex>> {
             Type::Pattern(patterns) if !patterns.is_empty() => Rc::clone(&patterns[0]),
             _ => Rc::new(Regex::new(".*")),
         },
-        other => return Err(Flow::raw(format!("Match operator expects Pattern, Regexp or String, got {}", crate::eval::kind(other)))),
+        other => {
+            return Err(Flow::raw(format!(
+                "Match operator expects Pattern, Regexp or String, got {}",
+                crate::eval::kind(other)
+            )));
+        }
     };
     regex.check().map_err(|message| Flow::raw(ruby_complaint(regex.source(), &message)))?;
     Ok(regex)
@@ -89,7 +114,11 @@ fn regsubst(call: &Call<'_>) -> Evaluated {
             inline.push_str(if flags.contains('I') { "i" } else { "" });
             inline.push_str(if flags.contains('M') { "m" } else { "" });
             inline.push_str(if flags.contains('E') { "x" } else { "" });
-            let source = if inline.is_empty() { source.to_string() } else { format!("(?{inline}:{source})") };
+            let source = if inline.is_empty() {
+                source.to_string()
+            } else {
+                format!("(?{inline}:{source})")
+            };
             regex_of(&Value::from(source))?
         }
         other => regex_of(other)?,
@@ -105,7 +134,9 @@ fn regsubst(call: &Call<'_>) -> Evaluated {
             out.push_str(&text[at..whole.start()]);
             match call.arg(2) {
                 Value::Hash(hash) => {
-                    if let Some(with) = hash.get(&Value::from(whole.as_str())).and_then(Value::as_str) {
+                    if let Some(with) =
+                        hash.get(&Value::from(whole.as_str())).and_then(Value::as_str)
+                    {
                         out.push_str(with);
                     }
                 }
@@ -120,7 +151,12 @@ fn regsubst(call: &Call<'_>) -> Evaluated {
         Ok(Value::from(out))
     };
     match call.arg(0) {
-        Value::Array(items) => Ok(Value::array(items.iter().map(|item| one(item.as_str().unwrap_or_default())).collect::<Evaluated<Vec<_>>>()?)),
+        Value::Array(items) => Ok(Value::array(
+            items
+                .iter()
+                .map(|item| one(item.as_str().unwrap_or_default()))
+                .collect::<Evaluated<Vec<_>>>()?,
+        )),
         other => one(other.as_str().unwrap_or_default()),
     }
 }
@@ -135,10 +171,14 @@ fn expand(out: &mut String, with: &str, found: &fancy_regex::Captures<'_, str>, 
             continue;
         }
         match chars.next() {
-            Some(digit) if digit.is_ascii_digit() => out.push_str(group(digit as usize - '0' as usize)),
+            Some(digit) if digit.is_ascii_digit() => {
+                out.push_str(group(digit as usize - '0' as usize))
+            }
             Some('&') => out.push_str(group(0)),
             Some('`') => out.push_str(&text[..found.get(0).map_or(0, |whole| whole.start())]),
-            Some('\'') => out.push_str(&text[found.get(0).map_or(text.len(), |whole| whole.end())..]),
+            Some('\'') => {
+                out.push_str(&text[found.get(0).map_or(text.len(), |whole| whole.end())..])
+            }
             Some('k') if chars.peek() == Some(&'<') => {
                 chars.next();
                 let name: String = chars.by_ref().take_while(|c| *c != '>').collect();
@@ -170,7 +210,11 @@ fn match_one(text: &str, pattern: &Value) -> Evaluated {
         Value::Type(ty) => match ty.resolved() {
             Type::Pattern(patterns) => patterns.clone(),
             Type::Regexp(_) => vec![regex_of(pattern)?],
-            other => return Err(Flow::raw(format!("match() expects pattern of T, where T is String, Regexp, Regexp[r], Pattern[p], or Array[T]. Got {other}"))),
+            other => {
+                return Err(Flow::raw(format!(
+                    "match() expects pattern of T, where T is String, Regexp, Regexp[r], Pattern[p], or Array[T]. Got {other}"
+                )));
+            }
         },
         Value::Array(items) => {
             for item in items.iter() {
@@ -185,7 +229,9 @@ fn match_one(text: &str, pattern: &Value) -> Evaluated {
     };
     for regex in patterns {
         if let Some(captures) = regex.captures(text).map_err(Flow::raw)? {
-            return Ok(Value::array(captures.into_iter().map(|group| group.map_or(Value::Undef, Value::from)).collect()));
+            return Ok(Value::array(
+                captures.into_iter().map(|group| group.map_or(Value::Undef, Value::from)).collect(),
+            ));
         }
     }
     Ok(Value::Undef)
@@ -196,7 +242,9 @@ fn versioncmp(call: &Call<'_>) -> Evaluated {
     let cut = |text: &str| {
         let mut text = text.to_owned();
         if trim {
-            let (core, rest) = text.split_once('-').map_or((text.as_str(), None), |(core, rest)| (core, Some(rest)));
+            let (core, rest) = text
+                .split_once('-')
+                .map_or((text.as_str(), None), |(core, rest)| (core, Some(rest)));
             let mut core = core.to_owned();
             while let Some(shorter) = core.strip_suffix(".0") {
                 core = shorter.to_owned();
@@ -217,7 +265,9 @@ pub(crate) fn compare_versions(a: &str, b: &str) -> Ordering {
             let length = match first {
                 '-' | '.' => 1,
                 c if c.is_ascii_digit() => rest.bytes().take_while(u8::is_ascii_digit).count(),
-                _ => rest.find(|c: char| c == '-' || c == '.' || c.is_ascii_digit()).unwrap_or(rest.len()),
+                _ => rest
+                    .find(|c: char| c == '-' || c == '.' || c.is_ascii_digit())
+                    .unwrap_or(rest.len()),
             };
             out.push(&rest[..length]);
             rest = &rest[length..];
@@ -229,14 +279,23 @@ pub(crate) fn compare_versions(a: &str, b: &str) -> Ordering {
         if x == y {
             continue;
         }
-        let number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse::<u128>().unwrap_or(u128::MAX));
+        let number = |text: &str| {
+            text.bytes()
+                .all(|byte| byte.is_ascii_digit())
+                .then(|| text.parse::<u128>().unwrap_or(u128::MAX))
+        };
         return match (*x, *y) {
             ("-", _) => Ordering::Less,
             (_, "-") => Ordering::Greater,
             (".", _) => Ordering::Less,
             (_, ".") => Ordering::Greater,
             (x, y) => match (number(x), number(y)) {
-                (Some(p), Some(q)) if !x.starts_with('0') && !y.starts_with('0') || p != q && (x == "0" || y == "0") => p.cmp(&q),
+                (Some(p), Some(q))
+                    if !x.starts_with('0') && !y.starts_with('0')
+                        || p != q && (x == "0" || y == "0") =>
+                {
+                    p.cmp(&q)
+                }
                 _ => x.to_uppercase().cmp(&y.to_uppercase()),
             },
         };
@@ -278,8 +337,12 @@ fn shellquote(call: &Call<'_>) -> Evaluated {
 fn format_time(call: &Call<'_>) -> Evaluated {
     Ok(Value::from(match call.arg(0) {
         Value::Timespan(nanos) => strfspan(*nanos, call.text(1))?,
-        Value::Timestamp(nanos) => strftime(*nanos, call.text(1), call.args.get(2).and_then(Value::as_str))?,
-        _ => strftime(call.evaluator.now(), call.text(0), call.args.get(1).and_then(Value::as_str))?,
+        Value::Timestamp(nanos) => {
+            strftime(*nanos, call.text(1), call.args.get(2).and_then(Value::as_str))?
+        }
+        _ => {
+            strftime(call.evaluator.now(), call.text(0), call.args.get(1).and_then(Value::as_str))?
+        }
     }))
 }
 
@@ -313,16 +376,22 @@ fn scanf(call: &Call<'_>) -> Evaluated {
             'f' | 'e' | 'g' => c.is_ascii_digit() || matches!(c, '.' | '-' | '+' | 'e' | 'E'),
             _ => !c.is_whitespace(),
         };
-        let word: String = rest.chars().take(most).enumerate().take_while(|(at, c)| good(*at, *c)).map(|(_, c)| c).collect();
+        let word: String = rest
+            .chars()
+            .take(most)
+            .enumerate()
+            .take_while(|(at, c)| good(*at, *c))
+            .map(|(_, c)| c)
+            .collect();
         if word.is_empty() {
             break;
         }
         rest = &rest[word.len()..];
         out.push(match letter {
-            'd' | 'i' | 'u' => word.parse().map(Value::Int).unwrap_or(Value::Undef),
-            'x' | 'X' => i64::from_str_radix(&word, 16).map(Value::Int).unwrap_or(Value::Undef),
-            'o' => i64::from_str_radix(&word, 8).map(Value::Int).unwrap_or(Value::Undef),
-            'f' | 'e' | 'g' => word.parse().map(Value::Float).unwrap_or(Value::Undef),
+            'd' | 'i' | 'u' => word.parse().map_or(Value::Undef, Value::Int),
+            'x' | 'X' => i64::from_str_radix(&word, 16).map_or(Value::Undef, Value::Int),
+            'o' => i64::from_str_radix(&word, 8).map_or(Value::Undef, Value::Int),
+            'f' | 'e' | 'g' => word.parse().map_or(Value::Undef, Value::Float),
             _ => Value::from(word),
         });
     }

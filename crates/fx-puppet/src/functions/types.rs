@@ -8,19 +8,36 @@ use crate::types::{generalize, infer, infer_set, is_instance};
 use crate::value::Value;
 
 pub(super) static TABLE: &[Native] = &[
-    native("type", &["Any value, Enum['detailed'] inference_method?", "Any value, Enum['reduced'] inference_method", "Any value, Enum['generalized'] inference_method"], type_of),
-    native("assert_type", &["Type type, Any value, &Callable[Type, Type] block?", "String type_string, Any value, &Callable[Type, Type] block?"], assert_type),
+    native(
+        "type",
+        &[
+            "Any value, Enum['detailed'] inference_method?",
+            "Any value, Enum['reduced'] inference_method",
+            "Any value, Enum['generalized'] inference_method",
+        ],
+        type_of,
+    ),
+    native(
+        "assert_type",
+        &[
+            "Type type, Any value, &Callable[Type, Type] block?",
+            "String type_string, Any value, &Callable[Type, Type] block?",
+        ],
+        assert_type,
+    ),
     native("new", &["Type type, Any args*, &Callable block?"], |call| match call.arg(0) {
         Value::Type(ty) => call.evaluator.new_instance(ty, &call.args[1..], call.block),
         _ => Ok(Value::Undef),
     }),
-    native("convert_to", &["Any value, Type type, Any args*, &Callable[1,1] block?"], |call| match call.arg(1) {
-        Value::Type(ty) => {
-            let mut args = vec![call.arg(0).clone()];
-            args.extend(call.args[2..].iter().cloned());
-            call.evaluator.new_instance(ty, &args, call.block)
+    native("convert_to", &["Any value, Type type, Any args*, &Callable[1,1] block?"], |call| {
+        match call.arg(1) {
+            Value::Type(ty) => {
+                let mut args = vec![call.arg(0).clone()];
+                args.extend(call.args[2..].iter().cloned());
+                call.evaluator.new_instance(ty, &args, call.block)
+            }
+            _ => Ok(Value::Undef),
         }
-        _ => Ok(Value::Undef),
     }),
     native("unwrap", &["Sensitive arg, &Callable block?", "Any arg, &Callable block?"], unwrap),
 ];

@@ -151,7 +151,6 @@ fn assignable(left: &Type, right: &Type, depth: u32) -> bool {
             let required = members.iter().filter(|member| member.is_required()).count() as i64;
             members.is_empty()
                 || (*size == Size::exactly(0) && required == 0)
-                || (required == 0 && false)
                 || (Range::new(Some(required), Some(members.len() as i64)).covers(size)
                     && members.iter().all(|member| fits(&member.value, value)))
         }

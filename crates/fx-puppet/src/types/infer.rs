@@ -6,7 +6,7 @@ use super::{ANY_SIZE, KeyForm, Member, Range, Size, Type};
 use crate::value::Value;
 
 /// The most exact type of a value, with collections taken item by item.
-pub fn infer_set(value: &Value) -> Type {
+pub(crate) fn infer_set(value: &Value) -> Type {
     match value {
         Value::Array(items) if items.is_empty() => {
             Type::Array { element: Rc::new(Type::Unit), size: Size::exactly(0) }
@@ -43,7 +43,7 @@ pub fn infer_set(value: &Value) -> Type {
 }
 
 /// The type of a value, with collections as arrays and hashes of one element type.
-pub fn infer(value: &Value) -> Type {
+pub(crate) fn infer(value: &Value) -> Type {
     match value {
         Value::Undef => Type::Undef,
         Value::Default => Type::Default,
@@ -78,21 +78,19 @@ pub fn infer(value: &Value) -> Type {
         Value::SemVerRange(_) => Type::SemVerRange,
         Value::Uri(_) => Type::Uri,
         Value::Deferred(..) => Type::Deferred,
-        Value::Iterator(items) => {
-            Type::Iterator(Some(Rc::new(unite(items.iter().map(infer)))))
-        }
+        Value::Iterator(items) => Type::Iterator(Some(Rc::new(unite(items.iter().map(infer))))),
         Value::Object(ty, _) => (**ty).clone(),
     }
 }
 
 /// Without sizes, ranges and texts.
-pub fn generalize(ty: &Type) -> Type {
+pub(crate) fn generalize(ty: &Type) -> Type {
     let inner = |ty: &Rc<Type>| Rc::new(generalize(ty));
     match ty {
         Type::Boolean(_) => Type::Boolean(None),
         Type::Integer(_) => Type::INTEGER,
         Type::Float(_) => Type::FLOAT,
-        Type::Literal(_) | Type::String(_) => Type::STRING,
+        Type::Literal(_) => Type::STRING,
         Type::Array { element, .. } => Type::Array { element: inner(element), size: ANY_SIZE },
         Type::Hash { key, value, .. } => {
             Type::Hash { key: inner(key), value: inner(value), size: ANY_SIZE }
@@ -174,7 +172,7 @@ fn common_of(a: &Type, b: &Type) -> Type {
 }
 
 /// Whether a value is an instance of a type.
-pub fn is_instance(ty: &Type, value: &Value) -> bool {
+pub(crate) fn is_instance(ty: &Type, value: &Value) -> bool {
     match (ty, value) {
         (Type::Any, _) => true,
         (Type::Alias { target, .. }, _) => is_instance(target, value),

@@ -3,7 +3,7 @@
 use super::{ANY_SIZE, Size, Type, generalize};
 
 /// One line for each thing that does not fit: `where` says what was checked.
-pub fn describe_mismatch(place: &str, expected: &Type, actual: &Type) -> Vec<String> {
+pub(crate) fn describe_mismatch(place: &str, expected: &Type, actual: &Type) -> Vec<String> {
     let mut found = Vec::new();
     walk(&Place { path: String::new(), name: place.to_owned() }, expected, actual, &mut found);
     found
@@ -109,6 +109,18 @@ fn walk(place: &Place, expected: &Type, actual: &Type, found: &mut Vec<String>) 
             }
         }
         (Type::Variant(types), _) => variant(place, types, expected, actual, found),
+        (Type::Optional(Some(inner)), _) if matches!(inner.resolved(), Type::Variant(_)) => {
+            let mut types = vec![std::rc::Rc::new(Type::Undef)];
+            if let Type::Variant(inner) = inner.resolved() {
+                types.extend(inner.iter().cloned());
+            }
+            variant(place, &types, expected, actual, found);
+        }
+        (Type::Hash { .. }, Type::Hash { .. }) => found.push(format!(
+            "{}expects {} value, got {actual}",
+            place.head(),
+            article(&expected.to_string())
+        )),
         (Type::Optional(Some(inner)), _) => variant_text(
             place,
             &format!("a value of type Undef or {}", short(inner)),
@@ -177,8 +189,8 @@ fn variant(
         ));
         return;
     }
-    for index in same_kind {
-        walk(&place.inside(format!("variant {index}")), &types[index], actual, found);
+    for (index, ty) in types.iter().enumerate() {
+        walk(&place.inside(format!("variant {index}")), ty, actual, found);
     }
 }
 

@@ -18,7 +18,12 @@ pub struct PuppetConsole {
 impl PuppetConsole {
     /// A console that tells notices and what is worse.
     pub fn new(out: Box<dyn Write>, error: Box<dyn Write>) -> PuppetConsole {
-        PuppetConsole { out: RefCell::new(out), error: RefCell::new(error), color: false, most: Level::Notice }
+        PuppetConsole {
+            out: RefCell::new(out),
+            error: RefCell::new(error),
+            color: false,
+            most: Level::Notice,
+        }
     }
 
     /// The same in colour.
@@ -52,8 +57,15 @@ impl PuppetConsole {
     }
 }
 
-fn field<'a>(fields: &'a [(std::borrow::Cow<'static, str>, Value)], name: &str) -> std::borrow::Cow<'a, str> {
-    let bytes = fields.iter().find(|(key, _)| key == name).and_then(|(_, value)| value.as_bytes()).unwrap_or_default();
+fn field<'a>(
+    fields: &'a [(std::borrow::Cow<'static, str>, Value)],
+    name: &str,
+) -> std::borrow::Cow<'a, str> {
+    let bytes = fields
+        .iter()
+        .find(|(key, _)| key == name)
+        .and_then(|(_, value)| value.as_bytes())
+        .unwrap_or_default();
     String::from_utf8_lossy(bytes)
 }
 

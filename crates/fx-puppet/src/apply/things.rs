@@ -1,0 +1,347 @@
+//! Resources of the catalog as things of the machine: what an attribute means there.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use fx_engine::{Change, Failure, Refresh, Resource as Thing, ResourceId};
+use fx_host::{Host, Program};
+use fx_resources::account::Account;
+use fx_resources::digest::Algorithm;
+use fx_resources::file::{Backup, Content, Ensure, Obstruction};
+use fx_resources::mode::Mode;
+use fx_resources::{directory, exec, file, link};
+
+use crate::compile::Resource;
+use crate::eval::{Evaluator, interpolated};
+use crate::value::Value;
+
+/// Something that can be brought to its desired state.
+pub(super) enum Made {
+    Notify(Notify),
+    File(file::File),
+    Directory(directory::Directory),
+    Link(link::Link),
+    Exec(Box<exec::Exec>),
+    /// Nothing to do.
+    Nothing,
+}
+
+impl Made {
+    pub(super) fn thing(&mut self) -> Option<&mut dyn Thing> {
+        Some(match self {
+            Made::Notify(thing) => thing,
+            Made::File(thing) => thing,
+            Made::Directory(thing) => thing,
+            Made::Link(thing) => thing,
+            Made::Exec(thing) => &mut **thing,
+            Made::Nothing => return None,
+        })
+    }
+
+    /// Reacts to a notification, if it can.
+    pub(super) fn refresh(&mut self, host: &dyn Host) -> Option<Result<(), Failure>> {
+        match self {
+            Made::Exec(thing) => Some(thing.refresh(host)),
+            _ => None,
+        }
+    }
+
+    pub(super) fn can_refresh(&self) -> bool {
+        matches!(self, Made::Exec(_))
+    }
+}
+
+/// A message that is always due.
+pub(super) struct Notify {
+    pub(super) message: String,
+}
+
+impl Thing for Notify {
+    fn id(&self) -> ResourceId {
+        ResourceId::new("notify", self.message.as_str())
+    }
+
+    fn observe(&mut self, _host: &dyn Host) -> Result<Vec<Change>, Failure> {
+        Ok(vec![Change::new("message", "absent", self.message.as_str())])
+    }
+
+    fn apply(&mut self, _host: &dyn Host, _changes: &[Change]) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+fn plain(value: &Value) -> Value {
+    match value {
+        Value::Sensitive(inner) => plain(inner),
+        other => other.clone(),
+    }
+}
+
+/// The value of an attribute; undef counts as not given.
+pub(super) fn attribute(resource: &Resource, name: &str) -> Option<Value> {
+    resource
+        .attributes
+        .get(name)
+        .map(|given| plain(&given.value))
+        .filter(|value| !matches!(value, Value::Undef))
+}
+
+fn text(resource: &Resource, name: &str) -> Option<String> {
+    attribute(resource, name).map(|value| interpolated(&value))
+}
+
+fn list(resource: &Resource, name: &str) -> Vec<Value> {
+    match attribute(resource, name) {
+        Some(Value::Array(items)) => items.to_vec(),
+        Some(other) => vec![other],
+        None => Vec::new(),
+    }
+}
+
+fn truth(value: Option<Value>) -> bool {
+    value.is_some_and(|value| {
+        matches!(value, Value::Bool(true)) || matches!(value.as_str(), Some("true" | "yes"))
+    })
+}
+
+/// What is wrong with a resource before anything is done.
+pub(super) fn make(evaluator: &Evaluator<'_>, resource: &Resource) -> Result<Made, String> {
+    match &*resource.kind {
+        "Notify" => Ok(Made::Notify(Notify {
+            message: text(resource, "message").unwrap_or_else(|| resource.title.to_string()),
+        })),
+        "File" => make_file(evaluator, resource),
+        "Exec" => make_exec(resource),
+        "Stage" | "Schedule" | "Filebucket" | "Whit" => Ok(Made::Nothing),
+        other => Err(format!("resource type '{}' is not supported", other.to_lowercase())),
+    }
+}
+
+fn make_file(evaluator: &Evaluator<'_>, resource: &Resource) -> Result<Made, String> {
+    for name in [
+        "recurse",
+        "purge",
+        "source_permissions",
+        "ignore",
+        "max_files",
+        "recurselimit",
+        "validate_cmd",
+        "audit",
+    ] {
+        let given = attribute(resource, name).filter(|value| {
+            !matches!(value, Value::Bool(false)) && !matches!(value.as_str(), Some("false"))
+        });
+        if given.is_some() {
+            return Err(format!("attribute '{name}' of file is not supported"));
+        }
+    }
+    let path = PathBuf::from(text(resource, "path").unwrap_or_else(|| resource.title.to_string()));
+    if !path.is_absolute() {
+        return Err(format!("File paths must be fully qualified, not '{}'", path.display()));
+    }
+    let mode = text(resource, "mode")
+        .map(|mode| Mode::parse(&mode))
+        .transpose()
+        .map_err(|_| "The file mode specification is invalid".to_owned())?;
+    let owner = text(resource, "owner").map(|owner| Account::parse(&owner));
+    let group = text(resource, "group").map(|group| Account::parse(&group));
+    let force = truth(attribute(resource, "force"));
+    let obstruction = if force { Obstruction::Remove } else { Obstruction::Refuse };
+    let source = match list(resource, "source").first() {
+        Some(first) => {
+            let mut found = None;
+            for candidate in list(resource, "source") {
+                let name = interpolated(&candidate);
+                let local = match name.strip_prefix("puppet:///modules/") {
+                    Some(module) => evaluator.module_file(module, "files"),
+                    None => Some(PathBuf::from(name.strip_prefix("file://").unwrap_or(&name))),
+                };
+                if let Some(local) = local
+                    && evaluator.run.host.stat(&local).is_ok()
+                {
+                    found = Some(local);
+                    break;
+                }
+            }
+            Some(found.ok_or_else(|| {
+                format!(
+                    "Could not retrieve information from environment production source(s) {}",
+                    interpolated(first)
+                )
+            })?)
+        }
+        None => None,
+    };
+    let content = match (attribute(resource, "content"), source) {
+        (Some(Value::Binary(bytes)), _) => Some(Content::bytes(bytes)),
+        (Some(value), _) => Some(Content::bytes(interpolated(&value))),
+        (None, Some(source)) => Some(Content::copy(source)),
+        (None, None) => None,
+    };
+    let there = evaluator.run.host.lstat_opt(&path).ok().flatten();
+    let target = text(resource, "target");
+    let ensure = text(resource, "ensure");
+    let word = match ensure.as_deref() {
+        Some(word @ ("absent" | "directory" | "file" | "link")) => word,
+        Some("present") | None if target.is_some() => "link",
+        Some("present") => {
+            if there.as_ref().is_some_and(fx_host::Meta::is_dir) {
+                "directory"
+            } else {
+                "file"
+            }
+        }
+        None if content.is_some() => "file",
+        None => "keep",
+        Some(_) => "link",
+    };
+    let if_present = if word == "keep" { Ensure::IfPresent } else { Ensure::Present };
+    let is_dir = there.as_ref().is_some_and(fx_host::Meta::is_dir);
+    Ok(match word {
+        "link" => {
+            let target =
+                target.or(ensure.filter(|ensure| ensure.starts_with('/'))).unwrap_or_default();
+            Made::Link(link::Link::new(link::Desired {
+                path,
+                target: target.into(),
+                owner,
+                group,
+                obstruction: Obstruction::Remove,
+                ..link::Desired::default()
+            }))
+        }
+        "absent" if is_dir => {
+            if !force {
+                return Ok(Made::Nothing);
+            }
+            Made::Directory(directory::Directory::new(directory::Desired {
+                path,
+                ensure: Ensure::Absent,
+                obstruction,
+                recursive_removal: true,
+                ..directory::Desired::default()
+            }))
+        }
+        "absent" => Made::File(file::File::new(file::Desired {
+            path,
+            ensure: Ensure::Absent,
+            obstruction: Obstruction::Remove,
+            ..file::Desired::default()
+        })),
+        "directory" => Made::Directory(directory::Directory::new(directory::Desired {
+            path,
+            mode,
+            create_mode: Some(0o755),
+            owner,
+            group,
+            obstruction,
+            ..directory::Desired::default()
+        })),
+        "keep" if is_dir => Made::Directory(directory::Directory::new(directory::Desired {
+            path,
+            ensure: if_present,
+            mode,
+            owner,
+            group,
+            obstruction,
+            ..directory::Desired::default()
+        })),
+        _ => Made::File(file::File::new(file::Desired {
+            path,
+            ensure: if_present,
+            content,
+            mode,
+            create_mode: Some(0o644),
+            owner,
+            group,
+            obstruction,
+            backup: text(resource, "backup")
+                .filter(|suffix| suffix.starts_with('.'))
+                .map_or(Backup::None, Backup::Suffix),
+            create_only: attribute(resource, "replace").is_some_and(|value| {
+                matches!(value, Value::Bool(false))
+                    || matches!(value.as_str(), Some("false" | "no"))
+            }),
+            checksum: Algorithm::Sha256,
+            sensitive: matches!(
+                resource.attributes.get("content").map(|given| &given.value),
+                Some(Value::Sensitive(_))
+            ),
+            ..file::Desired::default()
+        })),
+    })
+}
+
+fn program(value: &Value) -> Program {
+    match value {
+        Value::Array(words) => {
+            Program::Argv(words.iter().map(|word| interpolated(word).into()).collect())
+        }
+        other => Program::Shell(interpolated(other).into()),
+    }
+}
+
+fn make_exec(resource: &Resource) -> Result<Made, String> {
+    let command =
+        attribute(resource, "command").unwrap_or_else(|| Value::String(resource.title.clone()));
+    let path: Vec<String> = list(resource, "path").iter().map(interpolated).collect();
+    let qualified = |value: &Value| {
+        let first = match value {
+            Value::Array(words) => words.first().map(interpolated).unwrap_or_default(),
+            other => interpolated(other).split_whitespace().next().unwrap_or_default().to_owned(),
+        };
+        first.trim_matches(['"', '\'']).starts_with('/')
+    };
+    if path.is_empty() && !qualified(&command) {
+        return Err(format!(
+            "'{}' is not qualified and no path was specified. Please qualify the command or specify a path.",
+            interpolated(&command)
+        ));
+    }
+    let mut env: Vec<(std::ffi::OsString, Option<std::ffi::OsString>)> = Vec::new();
+    if !path.is_empty() {
+        env.push(("PATH".into(), Some(path.join(":").into())));
+    }
+    for setting in list(resource, "environment") {
+        let setting = interpolated(&setting);
+        let Some((name, value)) = setting.split_once('=') else {
+            return Err(format!("Invalid environment setting '{setting}'"));
+        };
+        env.push((name.into(), Some(value.into())));
+    }
+    let number = |name: &str| text(resource, name).and_then(|number| number.parse::<f64>().ok());
+    let timeout = number("timeout").unwrap_or(300.0);
+    let rules = exec::Rules {
+        cwd: text(resource, "cwd").map(PathBuf::from),
+        env,
+        user: text(resource, "user").map(|user| Account::parse(&user)),
+        group: text(resource, "group").map(|group| Account::parse(&group)),
+        umask: text(resource, "umask").and_then(|mask| u32::from_str_radix(&mask, 8).ok()),
+        timeout: (timeout > 0.0).then(|| Duration::from_secs_f64(timeout)),
+        merge_stderr: true,
+        ..exec::Rules::default()
+    };
+    let guards = |name: &str| -> Vec<exec::Guard> {
+        list(resource, name).iter().map(|guard| exec::Guard::new(program(guard))).collect()
+    };
+    Ok(Made::Exec(Box::new(exec::Exec::new(exec::Desired {
+        name: resource.title.to_string(),
+        command: Some(program(&command)),
+        rules,
+        creates: list(resource, "creates")
+            .iter()
+            .map(|path| PathBuf::from(interpolated(path)))
+            .collect(),
+        only_if: guards("onlyif"),
+        unless: guards("unless"),
+        returns: list(resource, "returns")
+            .iter()
+            .filter_map(|code| interpolated(code).parse().ok())
+            .collect(),
+        refresh_only: truth(attribute(resource, "refreshonly")),
+        refresh: attribute(resource, "refresh").map(|command| program(&command)),
+        tries: number("tries").unwrap_or(1.0) as u32,
+        try_sleep: Duration::from_secs_f64(number("try_sleep").unwrap_or(0.0).max(0.0)),
+        sensitive: false,
+    }))))
+}
