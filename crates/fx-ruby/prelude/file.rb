@@ -75,7 +75,14 @@ class IO
     env = Hash === args[0] ? args.shift : nil
     cmd, mode = args
     mode ||= "r"
-    raise NotImplementedError, "IO.popen for writing is not supported by this runtime: commands run to their end" if mode.to_s =~ /[w+]/
+    if mode.to_s =~ /[w+]/
+      require "stringio"
+      io = Fed.new(cmd, env, opts)
+      return io unless block_given?
+      v = yield io
+      io.close
+      return v
+    end
     cmd = cmd.map { |c| Array(c)[0].to_s } if Array === cmd
     r = Process.__run(cmd, env, opts[:chdir], nil, opts[:err] == [:child, :out])
     $stderr.write(r[1])
@@ -87,6 +94,30 @@ class IO
     v = yield io
     Process.__status(r)
     v
+  end
+  # A command that is fed: it runs when its input is closed or its output is asked for.
+  class Fed
+    def initialize(cmd, env, opts) = (@cmd, @env, @o, @in = (Array === cmd ? cmd.map { |c| Array(c)[0].to_s } : cmd), env, opts, +"")
+    def write(*a) = (a.each { |x| @in << x.to_s }; a.sum { |x| x.to_s.bytesize })
+    def <<(x) = (write(x); self)
+    def puts(*a) = (s = StringIO.new(@in, "a"); s.puts(*a))
+    def print(*a) = (a.each { |x| write(x) }; nil)
+    def flush = self
+    def sync=(v)
+      v
+    end
+    def __go
+      return @out if @out
+      @r = Process.__run(@cmd, @env, @o[:chdir], @in, @o[:err] == [:child, :out])
+      $stderr.write(@r[1])
+      @out = StringIO.new(@r[0])
+    end
+    def close_write = (__go; nil)
+    def pid = (__go; @r[4])
+    def close = (o = __go; $stdout.write(o.read) if false; Process.__status(@r); nil)
+    def closed? = false
+    def method_missing(m, *a, **k, &b) = __go.__send__(m, *a, **k, &b)
+    def respond_to_missing?(m, p = false) = StringIO.method_defined?(m)
   end
   def self.pipe
     require "stringio"

@@ -166,9 +166,6 @@ class Time
   end
   def ctime = strftime("%a %b %e %H:%M:%S %Y")
   def asctime = ctime
-  def iso8601(n = 0) = strftime("%Y-%m-%dT%H:%M:%S") + (n > 0 ? "." + ("%09d" % nsec)[0, n].ljust(n, "0") : "") + (utc? ? "Z" : strftime("%:z"))
-  def xmlschema(n = 0) = iso8601(n)
-  def to_time = self
   def __week(start)
     (yday - 1 + 7 - (wday - start) % 7) / 7
   end

@@ -9,7 +9,7 @@ use crate::object::c;
 use crate::value::{NIL, Tag, Value};
 use crate::vm::{R, Res, Vm};
 
-/// A float as Ruby prints it: shortest digits, fixed between 1e-4 and 1e16.
+/// A float as Ruby prints it: shortest digits, fixed between 1e-4 and 1e15.
 pub fn float_text(f: f64) -> String {
     if f.is_nan() {
         return "NaN".into();
@@ -21,7 +21,7 @@ pub fn float_text(f: f64) -> String {
         return if f.is_sign_negative() { "-0.0".into() } else { "0.0".into() };
     }
     let a = f.abs();
-    if (1e-4..1e16).contains(&a) {
+    if (1e-4..1e15).contains(&a) {
         let text = format!("{f}");
         return if text.contains('.') { text } else { format!("{text}.0") };
     }

@@ -82,4 +82,6 @@ class Time
   def rfc2822 = strftime("%a, %d %b %Y %T ") + (utc? ? "-0000" : strftime("%z"))
   alias rfc822 rfc2822
   def httpdate = getutc.strftime("%a, %d %b %Y %T GMT")
+  def iso8601(n = 0) = strftime("%Y-%m-%dT%H:%M:%S") + (n > 0 ? "." + ("%09d" % nsec)[0, n].ljust(n, "0") : "") + (utc? ? "Z" : strftime("%:z"))
+  def xmlschema(n = 0) = iso8601(n)
 end

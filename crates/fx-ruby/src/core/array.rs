@@ -85,7 +85,7 @@ pub(crate) fn sort_values(vm: &mut Vm, items: &mut [Value], mut cmp: impl FnMut(
     let mut failed = false;
     items.sort_by(|a, b| {
         if failed { return Ordering::Equal }
-        match cmp(vm, *a, *b) { Ok(o) => o, Err(Unwind) => { failed = true; Ordering::Equal } }
+        match cmp(vm, *b, *a) { Ok(o) => o.reverse(), Err(Unwind) => { failed = true; Ordering::Equal } }
     });
     if failed { Err(Unwind) } else { Ok(()) }
 }

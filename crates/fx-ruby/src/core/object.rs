@@ -34,7 +34,13 @@ pub(crate) fn init(vm: &mut Vm) {
         let Some(name) = args.first().and_then(|v| v.as_sym()) else {
             return vm.arg_error("no method name given");
         };
-        vm.undefined_method(a.recv, name, &args[1..], false, None)
+        let class = vm.class_of(a.recv);
+        let hidden = match vm.find_method(class, name).map(|id| vm.methods[id as usize].vis) {
+            Some(Vis::Private) => Some("private"),
+            Some(Vis::Protected) => Some("protected"),
+            _ => None,
+        };
+        vm.undefined_method(a.recv, name, &args[1..], false, hidden)
     }, 0, -1);
     for name in ["singleton_method_added", "singleton_method_removed", "singleton_method_undefined"] {
         vm.def_private(b, name, |_, _| Ok(NIL), 1, 1);

@@ -13,7 +13,8 @@ use crate::vm::{Args, R, Vm};
 fn run(vm: &mut Vm, a: Args) -> R {
     let (argv, env, dir, input, merge) = (vm.arg(a, 0), vm.arg(a, 1), vm.arg(a, 2), vm.arg(a, 3), vm.arg(a, 4));
     vm.flush_files();
-    let mut spec = if argv.is_str() { fx_host::Spec::shell(OsString::from_vec(vm.bytes(argv).to_vec())) } else { let l: Vec<OsString> = vm.heap.arr(argv).clone().into_iter().map(|v| OsString::from_vec(vm.bytes(v).to_vec())).collect(); fx_host::Spec::argv(l) };
+    let plain = argv.is_str() && !vm.bytes(argv).iter().any(|b| b"*?{}[]<>()~&|\\$;'`\"\n#=%!".contains(b)) && !matches!(vm.text(argv).split_whitespace().next(), Some("cd" | "exit" | "export" | "set" | "test" | "true" | "false" | "echo" | "." | "exec" | "if" | "for" | "while" | "type" | "command" | "ulimit" | "umask") | None);
+    let mut spec = if plain { let l: Vec<OsString> = vm.text(argv).split_whitespace().map(OsString::from).collect(); fx_host::Spec::argv(l) } else if argv.is_str() { fx_host::Spec::shell(OsString::from_vec(vm.bytes(argv).to_vec())) } else { let l: Vec<OsString> = vm.heap.arr(argv).clone().into_iter().map(|v| OsString::from_vec(vm.bytes(v).to_vec())).collect(); fx_host::Spec::argv(l) };
     let shown = spec.display();
     let at = vm.here();
     vm.hooks.command(&shown, at);

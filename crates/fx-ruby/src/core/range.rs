@@ -43,7 +43,8 @@ pub(crate) fn init(vm: &mut Vm) {
             while i < end { vm.yield1(a.block, Value::fix(i))?; i += 1 }
             return Ok(a.recv);
         }
-        vm.send_block(a.recv, vm.syms.get(b"__each").unwrap_or(n::EACH), &[], a.block)
+        let each = vm.intern("__each");
+        vm.send_block(a.recv, each, &[], a.block)
     }, 0, 0);
     for name in ["to_a", "to_ary_", "entries"] {
         vm.def(k, name, |vm, a| {
