@@ -51,7 +51,7 @@ fn fqdn_rand(call: &Call<'_>) -> Evaluated {
     let fqdn = if call.arg(2).is_true() { fqdn.to_lowercase() } else { fqdn };
     let digest = md5::Md5::digest(format!("{fqdn}:{most}:{}", interpolated(call.arg(1))));
     let seed = digest.iter().fold(0_u128, |seed, byte| seed << 8 | u128::from(*byte));
-    Ok(Value::Int(crate::random::limited(seed, most as u64) as i64))
+    Ok(Value::Int(crate::random::limited(seed, most as u64 - 1) as i64))
 }
 
 fn fqdn_of(facts: &Value) -> Option<String> {
