@@ -153,7 +153,10 @@ fn evaluate(ctx: &mut Context<'_>, request: &Request) -> Summary {
         }
     }
     if request.full_check {
-        ctx.verify_sequence("is not a defined bundle", "Errors in promise bundles: could not verify bundlesequence");
+        ctx.verify_sequence(
+            "is not a defined bundle",
+            "Errors in promise bundles: could not verify bundlesequence",
+        );
     }
     ctx.show(request);
     if request.check {
@@ -296,7 +299,8 @@ fn configure(host: &dyn Host, request: &Request) -> Result<Config, String> {
         component: if request.check { Component::Promises } else { Component::Agent },
         level: request.level.unwrap_or(Level::Notice),
         trace: request.trace,
-        dry_run: request.dry_run,
+        // Nothing is shown of a simulation yet, but nothing may be changed by one either.
+        dry_run: request.dry_run || request.simulate.is_some(),
         no_lock: request.no_lock || request.dry_run,
         simulate: request.simulate,
         launch_dir: launch.into(),

@@ -230,7 +230,7 @@ fn store(
         log!(ctx, Verbose, "Added variable '{}' with comment '{comment}'", promise.promiser);
     }
     if ctx.config.trace {
-        note(ctx, promise, &scope, &name);
+        note(ctx, promise, scope, &name);
     }
     ctx.vars.scope_mut(scope).put(name, Variable { kind, value, tags, comment });
     if promise.has("classes") {
