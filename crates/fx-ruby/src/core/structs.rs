@@ -61,6 +61,8 @@ fn struct_kw(vm: &Vm, class: u32) -> Option<Value> {
 
 fn new_struct(vm: &mut Vm, mut a: Args) -> R {
     let base = a.recv.index() as u32;
+    // Its `inspect` would stay hidden behind the one every object has.
+    vm.load_prelude_file("struct.rb")?;
     let kw = vm.take_kw(&mut a);
     let mut args = vm.args(a);
     let mut name = None;
