@@ -63,7 +63,9 @@ pub fn name(enc: Enc) -> &'static str {
 pub fn find(text: &str) -> Option<Enc> {
     NAMES
         .iter()
-        .position(|(name, aliases)| name.eq_ignore_ascii_case(text) || aliases.iter().any(|a| a.eq_ignore_ascii_case(text)))
+        .position(|(name, aliases)| {
+            name.eq_ignore_ascii_case(text) || aliases.iter().any(|a| a.eq_ignore_ascii_case(text))
+        })
         .map(|i| i as Enc)
         .or(match text.to_ascii_lowercase().as_str() {
             "external" | "locale" | "filesystem" => Some(UTF8),
@@ -97,7 +99,11 @@ pub fn scan(bytes: &[u8], enc: Enc) -> u8 {
     }
     match enc {
         UTF8 | 31 => {
-            if std::str::from_utf8(bytes).is_ok() { 2 } else { 3 }
+            if std::str::from_utf8(bytes).is_ok() {
+                2
+            } else {
+                3
+            }
         }
         ASCII => 3,
         UTF16LE | UTF16BE | UTF32LE | UTF32BE => {
@@ -168,7 +174,13 @@ pub fn char_len(b: &[u8], enc: Enc) -> (usize, bool) {
             if b.len() < 2 {
                 return (b.len(), false);
             }
-            let unit = |i: usize| if enc == UTF16LE { u16::from_le_bytes([b[i], b[i + 1]]) } else { u16::from_be_bytes([b[i], b[i + 1]]) };
+            let unit = |i: usize| {
+                if enc == UTF16LE {
+                    u16::from_le_bytes([b[i], b[i + 1]])
+                } else {
+                    u16::from_be_bytes([b[i], b[i + 1]])
+                }
+            };
             let u = unit(0);
             if (0xD800..0xDC00).contains(&u) {
                 if b.len() < 4 {
@@ -189,14 +201,38 @@ pub fn char_len(b: &[u8], enc: Enc) -> (usize, bool) {
         }
         EUC_JP => match b[0] {
             0..=0x7F => (1, true),
-            0x8E => if b.len() > 1 { (2, b[1] >= 0xA1) } else { (1, false) },
-            0x8F => if b.len() > 2 { (3, true) } else { (b.len(), false) },
-            0xA1..=0xFE => if b.len() > 1 && b[1] >= 0xA1 { (2, true) } else { (1, false) },
+            0x8E => {
+                if b.len() > 1 {
+                    (2, b[1] >= 0xA1)
+                } else {
+                    (1, false)
+                }
+            }
+            0x8F => {
+                if b.len() > 2 {
+                    (3, true)
+                } else {
+                    (b.len(), false)
+                }
+            }
+            0xA1..=0xFE => {
+                if b.len() > 1 && b[1] >= 0xA1 {
+                    (2, true)
+                } else {
+                    (1, false)
+                }
+            }
             _ => (1, false),
         },
         SJIS | 11 => match b[0] {
             0..=0x7F | 0xA1..=0xDF => (1, true),
-            0x81..=0x9F | 0xE0..=0xFC => if b.len() > 1 && b[1] >= 0x40 && b[1] != 0x7F { (2, true) } else { (1, false) },
+            0x81..=0x9F | 0xE0..=0xFC => {
+                if b.len() > 1 && b[1] >= 0x40 && b[1] != 0x7F {
+                    (2, true)
+                } else {
+                    (1, false)
+                }
+            }
             _ => (1, false),
         },
         ASCII => (1, b[0] < 128),
@@ -251,7 +287,8 @@ pub fn count(s: &RString) -> usize {
 
 /// Whether characters are bytes.
 pub fn single(s: &RString) -> bool {
-    code_range(s) == 1 || !matches!(s.enc, UTF8 | UTF16LE | UTF16BE | UTF32LE | UTF32BE | EUC_JP | SJIS | 11 | 31)
+    code_range(s) == 1
+        || !matches!(s.enc, UTF8 | UTF16LE | UTF16BE | UTF32LE | UTF32BE | EUC_JP | SJIS | 11 | 31)
 }
 
 /// Byte offset of the character at an index; the length when past the end by none.
@@ -294,8 +331,18 @@ pub fn codepoint(b: &[u8], enc: Enc) -> Option<u32> {
     Some(match enc {
         UTF8 | 31 => std::str::from_utf8(&b[..len]).ok()?.chars().next()? as u32,
         UTF16LE | UTF16BE => {
-            let unit = |i: usize| u32::from(if enc == UTF16LE { u16::from_le_bytes([b[i], b[i + 1]]) } else { u16::from_be_bytes([b[i], b[i + 1]]) });
-            if len == 4 { 0x10000 + ((unit(0) - 0xD800) << 10) + (unit(2) - 0xDC00) } else { unit(0) }
+            let unit = |i: usize| {
+                u32::from(if enc == UTF16LE {
+                    u16::from_le_bytes([b[i], b[i + 1]])
+                } else {
+                    u16::from_be_bytes([b[i], b[i + 1]])
+                })
+            };
+            if len == 4 {
+                0x10000 + ((unit(0) - 0xD800) << 10) + (unit(2) - 0xDC00)
+            } else {
+                unit(0)
+            }
         }
         UTF32LE => u32::from_le_bytes([b[0], b[1], b[2], b[3]]),
         UTF32BE => u32::from_be_bytes([b[0], b[1], b[2], b[3]]),
@@ -313,22 +360,41 @@ pub fn encode_char(code: u32, enc: Enc) -> Option<Vec<u8>> {
         UTF16LE | UTF16BE => {
             let mut buffer = [0; 2];
             let units = char::from_u32(code)?.encode_utf16(&mut buffer);
-            Some(units.iter().flat_map(|u| if enc == UTF16LE { u.to_le_bytes() } else { u.to_be_bytes() }).collect())
+            Some(
+                units
+                    .iter()
+                    .flat_map(|u| if enc == UTF16LE { u.to_le_bytes() } else { u.to_be_bytes() })
+                    .collect(),
+            )
         }
         UTF32LE => Some(code.to_le_bytes().to_vec()),
         UTF32BE => Some(code.to_be_bytes().to_vec()),
-        ASCII => if code < 128 { Some(vec![code as u8]) } else { None },
+        ASCII => {
+            if code < 128 {
+                Some(vec![code as u8])
+            } else {
+                None
+            }
+        }
         EUC_JP | SJIS | 11 => {
-            let bytes: Vec<u8> = code.to_be_bytes().iter().copied().skip_while(|b| *b == 0).collect();
+            let bytes: Vec<u8> =
+                code.to_be_bytes().iter().copied().skip_while(|b| *b == 0).collect();
             Some(if bytes.is_empty() { vec![0] } else { bytes })
         }
-        _ => if code < 256 { Some(vec![code as u8]) } else { None },
+        _ => {
+            if code < 256 {
+                Some(vec![code as u8])
+            } else {
+                None
+            }
+        }
     }
 }
 
 const CP1252_HIGH: [u32; 32] = [
-    0x20AC, 0x81, 0x201A, 0x192, 0x201E, 0x2026, 0x2020, 0x2021, 0x2C6, 0x2030, 0x160, 0x2039, 0x152, 0x8D, 0x17D, 0x8F, 0x90, 0x2018, 0x2019,
-    0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x2DC, 0x2122, 0x161, 0x203A, 0x153, 0x9D, 0x17E, 0x178,
+    0x20AC, 0x81, 0x201A, 0x192, 0x201E, 0x2026, 0x2020, 0x2021, 0x2C6, 0x2030, 0x160, 0x2039,
+    0x152, 0x8D, 0x17D, 0x8F, 0x90, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x2DC,
+    0x2122, 0x161, 0x203A, 0x153, 0x9D, 0x17E, 0x178,
 ];
 
 /// A character of an encoding as Unicode.
@@ -336,7 +402,11 @@ pub fn to_unicode(b: &[u8], enc: Enc) -> Option<u32> {
     match enc {
         UTF8 | UTF16LE | UTF16BE | UTF32LE | UTF32BE | 31 => codepoint(b, enc),
         LATIN1 => Some(u32::from(b[0])),
-        CP1252 => Some(if (0x80..0xA0).contains(&b[0]) { CP1252_HIGH[(b[0] - 0x80) as usize] } else { u32::from(b[0]) }),
+        CP1252 => Some(if (0x80..0xA0).contains(&b[0]) {
+            CP1252_HIGH[(b[0] - 0x80) as usize]
+        } else {
+            u32::from(b[0])
+        }),
         13 => Some(match b[0] {
             0xA4 => 0x20AC,
             0xA6 => 0x160,
@@ -354,14 +424,26 @@ pub fn to_unicode(b: &[u8], enc: Enc) -> Option<u32> {
             [0xA5, y, ..] => Some(0x30A1 + u32::from(*y) - 0xA1),
             _ => None,
         },
-        _ => if b[0] < 128 { Some(u32::from(b[0])) } else { None },
+        _ => {
+            if b[0] < 128 {
+                Some(u32::from(b[0]))
+            } else {
+                None
+            }
+        }
     }
 }
 
 pub fn from_unicode(code: u32, enc: Enc) -> Option<Vec<u8>> {
     match enc {
         UTF8 | UTF16LE | UTF16BE | UTF32LE | UTF32BE | 31 => encode_char(code, enc),
-        LATIN1 => if code < 256 { Some(vec![code as u8]) } else { None },
+        LATIN1 => {
+            if code < 256 {
+                Some(vec![code as u8])
+            } else {
+                None
+            }
+        }
         CP1252 => {
             if code < 128 || (0xA0..256).contains(&code) {
                 return Some(vec![code as u8]);
@@ -379,6 +461,12 @@ pub fn from_unicode(code: u32, enc: Enc) -> Option<Vec<u8>> {
             0x30A1..=0x30F6 => Some(vec![0xA5, (code - 0x30A1) as u8 + 0xA1]),
             _ => None,
         },
-        _ => if code < 128 { Some(vec![code as u8]) } else { None },
+        _ => {
+            if code < 128 {
+                Some(vec![code as u8])
+            } else {
+                None
+            }
+        }
     }
 }

@@ -353,7 +353,8 @@ impl Vm {
                             let mut sup = sup;
                             if let ClassKind::Singleton(_) = self.classes[id as usize].kind {
                                 while self.classes[sup as usize].is_module() {
-                                    sup = self.classes[sup as usize].superclass.unwrap_or(c::OBJECT);
+                                    sup =
+                                        self.classes[sup as usize].superclass.unwrap_or(c::OBJECT);
                                 }
                             }
                             self.singleton_class(Value::class(sup))?
@@ -451,7 +452,9 @@ impl Vm {
         }
         let mut found = self.search(class, name);
         // A general method may hide a better one that is still to be read.
-        let general = |id: u32| matches!(self.methods[id as usize].owner, c::ENUMERABLE | c::COMPARABLE | c::NUMERIC);
+        let general = |id: u32| {
+            matches!(self.methods[id as usize].owner, c::ENUMERABLE | c::COMPARABLE | c::NUMERIC)
+        };
         if found.is_none_or(general) && self.load_lazy(class) {
             found = self.search(class, name);
         }
@@ -511,7 +514,8 @@ impl Vm {
         }
         if self.booted {
             self.bump();
-            if class <= c::CLASS || class == c::KERNEL || class == c::COMPARABLE || class < c::RANGE {
+            if class <= c::CLASS || class == c::KERNEL || class == c::COMPARABLE || class < c::RANGE
+            {
                 self.note_redefined(class, name);
             }
         }
@@ -519,8 +523,22 @@ impl Vm {
 
     /// The fast paths for operators are only right while these are untouched.
     fn note_redefined(&mut self, class: u32, name: Sym) {
-        if matches!(class, c::INTEGER | c::FLOAT | c::STRING | c::ARRAY | c::HASH | c::NIL | c::TRUE | c::FALSE | c::SYMBOL | c::BASIC_OBJECT | c::OBJECT | c::KERNEL | c::COMPARABLE)
-            && (name.0 >= n::EQ.0 && name.0 <= n::UPLUS.0 || name == n::TO_S)
+        if matches!(
+            class,
+            c::INTEGER
+                | c::FLOAT
+                | c::STRING
+                | c::ARRAY
+                | c::HASH
+                | c::NIL
+                | c::TRUE
+                | c::FALSE
+                | c::SYMBOL
+                | c::BASIC_OBJECT
+                | c::OBJECT
+                | c::KERNEL
+                | c::COMPARABLE
+        ) && (name.0 >= n::EQ.0 && name.0 <= n::UPLUS.0 || name == n::TO_S)
             && !self.loading_lazy
         {
             self.redefined = true;
@@ -544,7 +562,14 @@ impl Vm {
     }
 
     /// Public on the module itself and private in those that include it.
-    pub fn def_module_function(&mut self, class: u32, name: &'static str, f: NativeFn, min: i16, max: i16) {
+    pub fn def_module_function(
+        &mut self,
+        class: u32,
+        name: &'static str,
+        f: NativeFn,
+        min: i16,
+        max: i16,
+    ) {
         self.def_private(class, name, f, min, max);
         self.def_single(class, name, f, min, max);
     }
@@ -559,13 +584,23 @@ impl Vm {
                 Some(id) => format!("#<Class:{}>", self.class_name(id)),
                 None => {
                     let real = self.real_class(v);
-                    format!("#<Class:#<{}:0x{:016x}>>", self.class_name(real), self.object_id(v) * 8)
+                    format!(
+                        "#<Class:#<{}:0x{:016x}>>",
+                        self.class_name(real),
+                        self.object_id(v) * 8
+                    )
                 }
             },
             ClassKind::Module => {
-                format!("#<{}:0x{:016x}>", self.class_name(known.class_class), u64::from(class) * 40 + 0x7f00_0000_0000)
+                format!(
+                    "#<{}:0x{:016x}>",
+                    self.class_name(known.class_class),
+                    u64::from(class) * 40 + 0x7f00_0000_0000
+                )
             }
-            ClassKind::Class => format!("#<Class:0x{:016x}>", u64::from(class) * 40 + 0x7f00_0000_0000),
+            ClassKind::Class => {
+                format!("#<Class:0x{:016x}>", u64::from(class) * 40 + 0x7f00_0000_0000)
+            }
         }
     }
 
@@ -744,7 +779,12 @@ impl Vm {
                     .find_map(|at| self.classes[*at as usize].consts.get(&name).map(|k| k.private));
                 if private == Some(true) {
                     let full = self.const_full(class, name);
-                    let e = self.name_error(c::NAME_ERROR, &format!("private constant {full} referenced"), name, scope)?;
+                    let e = self.name_error(
+                        c::NAME_ERROR,
+                        &format!("private constant {full} referenced"),
+                        name,
+                        scope,
+                    )?;
                     return self.throw(e);
                 }
                 Ok(v)
@@ -755,7 +795,11 @@ impl Vm {
 
     pub fn const_full(&self, class: u32, name: Sym) -> String {
         let text = String::from_utf8_lossy(self.syms.bytes(name));
-        if class == c::OBJECT { text.into_owned() } else { format!("{}::{text}", self.class_name(class)) }
+        if class == c::OBJECT {
+            text.into_owned()
+        } else {
+            format!("{}::{text}", self.class_name(class))
+        }
     }
 
     // ---- instance variables ----------------------------------------------
@@ -815,12 +859,19 @@ impl Vm {
                 self.classes[shape as usize]
                     .shape
                     .iter()
-                    .filter(|(_, slot)| obj.ivars.get(**slot as usize).is_some_and(|v| !v.is_undef()))
+                    .filter(|(_, slot)| {
+                        obj.ivars.get(**slot as usize).is_some_and(|v| !v.is_undef())
+                    })
                     .map(|(name, _)| *name)
                     .collect()
             }
             Tag::Class => self.classes[v.index()].ivars.keys().copied().collect(),
-            _ => self.heap.side_ivars.get(&v).map(|l| l.iter().map(|p| p.0).collect()).unwrap_or_default(),
+            _ => self
+                .heap
+                .side_ivars
+                .get(&v)
+                .map(|l| l.iter().map(|p| p.0).collect())
+                .unwrap_or_default(),
         }
     }
 
@@ -885,10 +936,12 @@ impl Vm {
     pub fn frozen_error<T>(&mut self, v: Value) -> Res<T> {
         let text = self.inspect_string(v)?;
         let class = self.real_class(v);
-        let class = if v.is_class() && self.classes[v.index()].is_module() { c::MODULE } else { class };
+        let class =
+            if v.is_class() && self.classes[v.index()].is_module() { c::MODULE } else { class };
         let kind = if v.is_class() && self.classes[v.index()].is_singleton() {
             "object".to_owned()
-        } else if let Some(ClassKind::Class) = v.as_class().map(|id| self.classes[id as usize].kind) {
+        } else if let Some(ClassKind::Class) = v.as_class().map(|id| self.classes[id as usize].kind)
+        {
             "class".to_owned()
         } else {
             self.class_name(class)
@@ -956,7 +1009,9 @@ impl Vm {
 
     pub fn include_module(&mut self, class: u32, module: u32) {
         let mro = self.mro(module);
-        if self.classes[class as usize].includes.contains(&module) || mro.contains(&class) && mro[0] != class {
+        if self.classes[class as usize].includes.contains(&module)
+            || mro.contains(&class) && mro[0] != class
+        {
             if self.classes[class as usize].includes.contains(&module) {
                 return;
             }
@@ -966,7 +1021,8 @@ impl Vm {
         self.const_epoch += 1;
         self.bump();
         if self.booted {
-            self.redefined |= matches!(class, c::INTEGER | c::FLOAT | c::STRING | c::ARRAY | c::HASH) && false;
+            self.redefined |=
+                matches!(class, c::INTEGER | c::FLOAT | c::STRING | c::ARRAY | c::HASH) && false;
         }
     }
 

@@ -42,7 +42,9 @@ impl Program {
         };
         let plain = flags & (IGNORECASE | EXTENDED) == 0
             && !source.is_empty()
-            && source.iter().all(|b| b.is_ascii_alphanumeric() || b" _-,:;=/<>@%&~`'\"!".contains(b) || *b >= 128);
+            && source.iter().all(|b| {
+                b.is_ascii_alphanumeric() || b" _-,:;=/<>@%&~`'\"!".contains(b) || *b >= 128
+            });
         let mut t = Translator {
             chars: text.chars().collect(),
             at: 0,
@@ -67,16 +69,30 @@ impl Program {
         let body = if prefix.is_empty() { t.out.clone() } else { format!("(?{prefix}:{})", t.out) };
         let re = build(&body)?;
         let literal = if plain && !binary { Some(source.to_vec()) } else { None };
-        Ok(Program { re, names: t.names, groups: t.groups, binary, literal, body, held: std::cell::OnceCell::new() })
+        Ok(Program {
+            re,
+            names: t.names,
+            groups: t.groups,
+            binary,
+            literal,
+            body,
+            held: std::cell::OnceCell::new(),
+        })
     }
 
     /// Searches from a byte offset. An error is a limit that was crossed.
-    pub fn search(&self, text: &[u8], from: usize, anchored: bool) -> Result<Option<Groups>, String> {
+    pub fn search(
+        &self,
+        text: &[u8],
+        from: usize,
+        anchored: bool,
+    ) -> Result<Option<Groups>, String> {
         if from > text.len() {
             return Ok(None);
         }
         if let (Some(literal), false) = (&self.literal, anchored) {
-            return Ok(find(&text[from..], literal).map(|i| vec![Some((from + i, from + i + literal.len()))]));
+            return Ok(find(&text[from..], literal)
+                .map(|i| vec![Some((from + i, from + i + literal.len()))]));
         }
         match std::str::from_utf8(text) {
             Ok(s) if !self.binary || text.is_ascii() => {
@@ -92,7 +108,8 @@ impl Program {
                 let mut s = String::with_capacity(text.len() * 2);
                 let mut at = 0;
                 while at < text.len() {
-                    let (len, good) = crate::encoding::char_len(&text[at..], if self.binary { 1 } else { 0 });
+                    let (len, good) =
+                        crate::encoding::char_len(&text[at..], if self.binary { 1 } else { 0 });
                     map.push((s.len(), at));
                     if good && !self.binary {
                         s.push_str(&String::from_utf8_lossy(&text[at..at + len]));
@@ -108,7 +125,8 @@ impl Program {
                     Ok(i) => map[i].1,
                     Err(i) => map[i.min(map.len() - 1)].1,
                 };
-                Ok(found.map(|g| g.into_iter().map(|r| r.map(|(a, b)| (back(a), back(b)))).collect()))
+                Ok(found
+                    .map(|g| g.into_iter().map(|r| r.map(|(a, b)| (back(a), back(b)))).collect()))
             }
         }
     }
@@ -230,7 +248,10 @@ impl Translator {
                 '(' if class == 0 => {
                     if self.chars.get(i + 1) != Some(&'?') {
                         self.total += 1;
-                    } else if (self.chars.get(i + 2) == Some(&'<') && !matches!(self.chars.get(i + 3), Some('=' | '!'))) || self.chars.get(i + 2) == Some(&'\'') {
+                    } else if (self.chars.get(i + 2) == Some(&'<')
+                        && !matches!(self.chars.get(i + 3), Some('=' | '!')))
+                        || self.chars.get(i + 2) == Some(&'\'')
+                    {
                         self.named = true;
                     }
                 }
@@ -340,7 +361,13 @@ impl Translator {
     }
 
     fn literal(&mut self, c: char) {
-        if c.is_ascii_punctuation() && !matches!(c, '_' | ',' | ':' | ';' | '=' | '!' | '"' | '\'' | '%' | '@' | '`' | '/' | '<' | '>') || c == ' ' {
+        if c.is_ascii_punctuation()
+            && !matches!(
+                c,
+                '_' | ',' | ':' | ';' | '=' | '!' | '"' | '\'' | '%' | '@' | '`' | '/' | '<' | '>'
+            )
+            || c == ' '
+        {
             self.out.push('\\');
         }
         self.out.push(c);
@@ -357,7 +384,11 @@ impl Translator {
             }
             i += 1;
         }
-        if self.chars.get(i) != Some(&'}') || text.is_empty() || text == "," || text.matches(',').count() > 1 {
+        if self.chars.get(i) != Some(&'}')
+            || text.is_empty()
+            || text == ","
+            || text.matches(',').count() > 1
+        {
             return None;
         }
         let text = if text.starts_with(',') { format!("0{text}") } else { text };
@@ -409,7 +440,12 @@ impl Translator {
             self.out.push_str("(?<");
             self.out.push_str(&name);
             self.out.push('>');
-        } else if self.looking("?:") || self.looking("?=") || self.looking("?!") || self.looking("?>") || self.looking("?~") {
+        } else if self.looking("?:")
+            || self.looking("?=")
+            || self.looking("?!")
+            || self.looking("?>")
+            || self.looking("?~")
+        {
             self.out.push('(');
             self.take(2);
         } else if self.looking("?(") {
@@ -430,8 +466,20 @@ impl Translator {
             loop {
                 match self.peek() {
                     Some('-') => on = false,
-                    Some('i') => if on { yes.push('i') } else { no.push('i') },
-                    Some('m') => if on { yes.push('s') } else { no.push('s') },
+                    Some('i') => {
+                        if on {
+                            yes.push('i')
+                        } else {
+                            no.push('i')
+                        }
+                    }
+                    Some('m') => {
+                        if on {
+                            yes.push('s')
+                        } else {
+                            no.push('s')
+                        }
+                    }
                     Some('x') => inner = on,
                     Some('a' | 'd' | 'u') if on => {}
                     Some(c @ (':' | ')')) => {
@@ -510,7 +558,11 @@ impl Translator {
                     None => return Err("invalid hex escape".into()),
                 }
                 // A run of high bytes spells one UTF-8 character.
-                while bytes[0] >= 0xC0 && self.looking("\\x") && bytes.len() < 4 && std::str::from_utf8(&bytes).is_err() {
+                while bytes[0] >= 0xC0
+                    && self.looking("\\x")
+                    && bytes.len() < 4
+                    && std::str::from_utf8(&bytes).is_err()
+                {
                     self.at += 2;
                     match self.hex(2) {
                         Some(v) => bytes.push(v as u8),
@@ -736,7 +788,9 @@ impl Translator {
                 }
                 '\\' => {
                     self.at += 1;
-                    let Some(c) = self.peek() else { return Err("premature end of char-class".into()) };
+                    let Some(c) = self.peek() else {
+                        return Err("premature end of char-class".into());
+                    };
                     self.class_escape(c)?;
                 }
                 '-' => {

@@ -47,7 +47,11 @@ fn parse(args: Vec<Vec<u8>>) -> Result<Option<Request>, String> {
     let mut args = args.into_iter();
     while let Some(arg) = args.next() {
         let mut value = |name: &str, rest: &[u8]| -> Result<Vec<u8>, String> {
-            if rest.is_empty() { args.next().ok_or_else(|| format!("no argument for {name}")) } else { Ok(rest.to_vec()) }
+            if rest.is_empty() {
+                args.next().ok_or_else(|| format!("no argument for {name}"))
+            } else {
+                Ok(rest.to_vec())
+            }
         };
         match arg.as_slice() {
             b"--version" | b"-v" => {
@@ -82,8 +86,19 @@ fn parse(args: Vec<Vec<u8>>) -> Result<Option<Request>, String> {
                 let text = String::from_utf8_lossy(&a[13..]).into_owned();
                 r.time = Some(text.parse().map_err(|_| format!("invalid time limit {text}"))?);
             }
-            a if a.starts_with(b"--disable") || a.starts_with(b"--enable") || a.starts_with(b"-W") || a.starts_with(b"-K") || a.starts_with(b"-E") || a.starts_with(b"--encoding") || a.starts_with(b"--external-encoding") => {}
-            a if a.starts_with(b"-") => return Err(format!("invalid option {}  (-h will show valid options)", String::from_utf8_lossy(a))),
+            a if a.starts_with(b"--disable")
+                || a.starts_with(b"--enable")
+                || a.starts_with(b"-W")
+                || a.starts_with(b"-K")
+                || a.starts_with(b"-E")
+                || a.starts_with(b"--encoding")
+                || a.starts_with(b"--external-encoding") => {}
+            a if a.starts_with(b"-") => {
+                return Err(format!(
+                    "invalid option {}  (-h will show valid options)",
+                    String::from_utf8_lossy(a)
+                ));
+            }
             _ => {
                 if r.scripts.is_empty() {
                     r.file = Some(arg);
@@ -114,7 +129,10 @@ fn run(request: Request) -> u8 {
                 match host.read(&full) {
                     Ok(text) => (text, shown),
                     Err(_) => {
-                        say(&mut std::io::stderr(), &format!("ruby: No such file or directory -- {shown} (LoadError)\n"));
+                        say(
+                            &mut std::io::stderr(),
+                            &format!("ruby: No such file or directory -- {shown} (LoadError)\n"),
+                        );
                         return 1;
                     }
                 }
@@ -126,7 +144,8 @@ fn run(request: Request) -> u8 {
         text.push(b'\n');
         (text, "-e".to_owned())
     };
-    let limits = Limits { time: request.time.map(std::time::Duration::from_secs_f64), ..Limits::default() };
+    let limits =
+        Limits { time: request.time.map(std::time::Duration::from_secs_f64), ..Limits::default() };
     let hooks = Hooks { stdin: Box::new(stdin), ..Hooks::default() };
     let mut vm = Vm::new(Options {
         host,
