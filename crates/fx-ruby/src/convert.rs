@@ -10,7 +10,7 @@ use crate::value::{NIL, Tag, Value};
 use crate::vm::{R, Res, Vm};
 
 /// A float as Ruby prints it: shortest digits, fixed between 1e-4 and 1e15.
-pub fn float_text(f: f64) -> String {
+pub(crate) fn float_text(f: f64) -> String {
     if f.is_nan() {
         return "NaN".into();
     }

@@ -5,20 +5,20 @@
 
 use crate::heap::{Enc, RString};
 
-pub const UTF8: Enc = 0;
-pub const BINARY: Enc = 1;
-pub const ASCII: Enc = 2;
-pub const UTF16LE: Enc = 3;
-pub const UTF16BE: Enc = 4;
-pub const UTF32LE: Enc = 5;
-pub const UTF32BE: Enc = 6;
-pub const LATIN1: Enc = 7;
-pub const CP1252: Enc = 8;
-pub const EUC_JP: Enc = 9;
-pub const SJIS: Enc = 10;
+pub(crate) const UTF8: Enc = 0;
+pub(crate) const BINARY: Enc = 1;
+pub(crate) const ASCII: Enc = 2;
+pub(crate) const UTF16LE: Enc = 3;
+pub(crate) const UTF16BE: Enc = 4;
+pub(crate) const UTF32LE: Enc = 5;
+pub(crate) const UTF32BE: Enc = 6;
+pub(crate) const LATIN1: Enc = 7;
+pub(crate) const CP1252: Enc = 8;
+pub(crate) const EUC_JP: Enc = 9;
+pub(crate) const SJIS: Enc = 10;
 
 /// Name and aliases of each encoding; the position is its number.
-pub const NAMES: &[(&str, &[&str])] = &[
+pub(crate) const NAMES: &[(&str, &[&str])] = &[
     ("UTF-8", &["CP65001"]),
     ("ASCII-8BIT", &["BINARY"]),
     ("US-ASCII", &["ASCII", "ANSI_X3.4-1968", "646"]),
@@ -56,11 +56,11 @@ pub const NAMES: &[(&str, &[&str])] = &[
     ("macCroatian", &[]),
 ];
 
-pub fn name(enc: Enc) -> &'static str {
+pub(crate) fn name(enc: Enc) -> &'static str {
     NAMES.get(enc as usize).map_or("UTF-8", |e| e.0)
 }
 
-pub fn find(text: &str) -> Option<Enc> {
+pub(crate) fn find(text: &str) -> Option<Enc> {
     NAMES
         .iter()
         .position(|(name, aliases)| {
@@ -74,16 +74,16 @@ pub fn find(text: &str) -> Option<Enc> {
 }
 
 /// Whether bytes below 128 mean ASCII.
-pub fn ascii_compatible(enc: Enc) -> bool {
+pub(crate) fn ascii_compatible(enc: Enc) -> bool {
     !matches!(enc, UTF16LE | UTF16BE | UTF32LE | UTF32BE | 17 | 18 | 19 | 20)
 }
 
-pub fn is_unicode(enc: Enc) -> bool {
+pub(crate) fn is_unicode(enc: Enc) -> bool {
     matches!(enc, UTF8 | UTF16LE | UTF16BE | UTF32LE | UTF32BE | 17 | 18 | 31)
 }
 
 /// 1 ASCII only, 2 valid, 3 broken.
-pub fn code_range(s: &RString) -> u8 {
+pub(crate) fn code_range(s: &RString) -> u8 {
     let known = s.range.get();
     if known != 0 {
         return known;
@@ -93,7 +93,7 @@ pub fn code_range(s: &RString) -> u8 {
     found
 }
 
-pub fn scan(bytes: &[u8], enc: Enc) -> u8 {
+pub(crate) fn scan(bytes: &[u8], enc: Enc) -> u8 {
     if ascii_compatible(enc) && bytes.is_ascii() {
         return 1;
     }
@@ -132,21 +132,21 @@ pub fn scan(bytes: &[u8], enc: Enc) -> u8 {
     }
 }
 
-pub fn is_ascii(s: &RString) -> bool {
+pub(crate) fn is_ascii(s: &RString) -> bool {
     code_range(s) == 1
 }
 
-pub fn valid(s: &RString) -> bool {
+pub(crate) fn valid(s: &RString) -> bool {
     code_range(s) != 3
 }
 
 /// Two strings of different encodings with equal bytes are equal when both are ASCII.
-pub fn comparable(a: &RString, b: &RString) -> bool {
+pub(crate) fn comparable(a: &RString, b: &RString) -> bool {
     a.enc == b.enc || a.bytes.is_empty() || (is_ascii(a) && is_ascii(b))
 }
 
 /// The encoding a concatenation has, or None.
-pub fn compatible(a: &RString, b: &RString) -> Option<Enc> {
+pub(crate) fn compatible(a: &RString, b: &RString) -> Option<Enc> {
     if a.enc == b.enc || b.bytes.is_empty() {
         return Some(a.enc);
     }
@@ -167,7 +167,7 @@ pub fn compatible(a: &RString, b: &RString) -> Option<Enc> {
 }
 
 /// Length of the first character, and whether it is a good one. The bytes are not empty.
-pub fn char_len(b: &[u8], enc: Enc) -> (usize, bool) {
+pub(crate) fn char_len(b: &[u8], enc: Enc) -> (usize, bool) {
     match enc {
         UTF8 | 31 => utf8_len(b),
         UTF16LE | UTF16BE => {
@@ -258,7 +258,7 @@ fn utf8_len(b: &[u8]) -> (usize, bool) {
 }
 
 /// Ranges of the characters of a string.
-pub fn chars(bytes: &[u8], enc: Enc) -> Vec<(usize, usize)> {
+pub(crate) fn chars(bytes: &[u8], enc: Enc) -> Vec<(usize, usize)> {
     let mut out = Vec::with_capacity(bytes.len());
     let mut at = 0;
     while at < bytes.len() {
@@ -269,7 +269,7 @@ pub fn chars(bytes: &[u8], enc: Enc) -> Vec<(usize, usize)> {
     out
 }
 
-pub fn count(s: &RString) -> usize {
+pub(crate) fn count(s: &RString) -> usize {
     if single(s) {
         return s.bytes.len();
     }
@@ -286,13 +286,13 @@ pub fn count(s: &RString) -> usize {
 }
 
 /// Whether characters are bytes.
-pub fn single(s: &RString) -> bool {
+pub(crate) fn single(s: &RString) -> bool {
     code_range(s) == 1
         || !matches!(s.enc, UTF8 | UTF16LE | UTF16BE | UTF32LE | UTF32BE | EUC_JP | SJIS | 11 | 31)
 }
 
 /// Byte offset of the character at an index; the length when past the end by none.
-pub fn offset(s: &RString, index: usize) -> Option<usize> {
+pub(crate) fn offset(s: &RString, index: usize) -> Option<usize> {
     if single(s) {
         return if index <= s.bytes.len() { Some(index) } else { None };
     }
@@ -309,7 +309,7 @@ pub fn offset(s: &RString, index: usize) -> Option<usize> {
 }
 
 /// Number of characters before a byte offset.
-pub fn index_of(s: &RString, offset: usize) -> usize {
+pub(crate) fn index_of(s: &RString, offset: usize) -> usize {
     if single(s) {
         return offset;
     }
@@ -323,7 +323,7 @@ pub fn index_of(s: &RString, offset: usize) -> usize {
 }
 
 /// The code point of a good character.
-pub fn codepoint(b: &[u8], enc: Enc) -> Option<u32> {
+pub(crate) fn codepoint(b: &[u8], enc: Enc) -> Option<u32> {
     let (len, good) = char_len(b, enc);
     if !good {
         return None;
@@ -351,7 +351,7 @@ pub fn codepoint(b: &[u8], enc: Enc) -> Option<u32> {
 }
 
 /// Bytes of a code point in an encoding.
-pub fn encode_char(code: u32, enc: Enc) -> Option<Vec<u8>> {
+pub(crate) fn encode_char(code: u32, enc: Enc) -> Option<Vec<u8>> {
     match enc {
         UTF8 | 31 => {
             let mut buffer = [0; 4];
@@ -398,7 +398,7 @@ const CP1252_HIGH: [u32; 32] = [
 ];
 
 /// A character of an encoding as Unicode.
-pub fn to_unicode(b: &[u8], enc: Enc) -> Option<u32> {
+pub(crate) fn to_unicode(b: &[u8], enc: Enc) -> Option<u32> {
     match enc {
         UTF8 | UTF16LE | UTF16BE | UTF32LE | UTF32BE | 31 => codepoint(b, enc),
         LATIN1 => Some(u32::from(b[0])),
@@ -434,7 +434,7 @@ pub fn to_unicode(b: &[u8], enc: Enc) -> Option<u32> {
     }
 }
 
-pub fn from_unicode(code: u32, enc: Enc) -> Option<Vec<u8>> {
+pub(crate) fn from_unicode(code: u32, enc: Enc) -> Option<Vec<u8>> {
     match enc {
         UTF8 | UTF16LE | UTF16BE | UTF32LE | UTF32BE | 31 => encode_char(code, enc),
         LATIN1 => {

@@ -23,7 +23,7 @@ use crate::vm::{Pending, R, Unwind, Vm};
 
 /// What eval needs at every node: where locals are, and self.
 #[derive(Clone, Copy)]
-pub struct Fp {
+pub(crate) struct Fp {
     pub base: u32,
     pub env: u32,
     pub me: Value,

@@ -39,7 +39,7 @@ pub(crate) fn parse_prefix(text: &[u8]) -> f64 {
         out.push(t[i] as char);
         i += 1;
     }
-    let mut digits = |i: &mut usize, out: &mut String| {
+    let digits = |i: &mut usize, out: &mut String| {
         let mut any = false;
         while *i < t.len() {
             if t[*i].is_ascii_digit() {

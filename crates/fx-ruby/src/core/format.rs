@@ -124,7 +124,8 @@ impl Vm {
             let mut value: Option<Value> = None;
             loop {
                 let Some(ch) = text.get(i).copied() else {
-                    return self.arg_error("incomplete format specifier; use %% (double %) instead");
+                    return self
+                        .arg_error("incomplete format specifier; use %% (double %) instead");
                 };
                 i += 1;
                 match ch {
@@ -218,7 +219,8 @@ impl Vm {
                             ));
                         }
                         if next > 0 {
-                            return self.arg_error(format!("named{shown} after unnumbered({next})"));
+                            return self
+                                .arg_error(format!("named{shown} after unnumbered({next})"));
                         }
                         if used_pos {
                             return self.arg_error(format!("named{shown} after numbered"));

@@ -74,7 +74,8 @@ impl Vm {
             n::GV_MATCH => {
                 if !v.is_nil() && self.match_data(v).is_none() {
                     let t = self.type_name(v);
-                    return self.type_error(format!("wrong argument type {t} (expected MatchData)"));
+                    return self
+                        .type_error(format!("wrong argument type {t} (expected MatchData)"));
                 }
                 self.last_match = v;
             }

@@ -1,6 +1,7 @@
 //! String: the methods that touch bytes. What is simpler in Ruby is in `prelude/string.rb`.
 
 mod convert;
+mod encodings;
 mod index;
 mod search;
 

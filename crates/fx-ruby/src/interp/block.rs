@@ -12,7 +12,7 @@ use crate::vm::{Frame, Pending, R, Res, Unwind, Vm};
 
 /// How a block runs other than where it was written.
 #[derive(Clone, Copy)]
-pub struct Over {
+pub(crate) struct Over {
     pub(crate) me: Value,
     pub(crate) cref: Option<&'static Cref>,
     /// Method id, owner and name for `define_method`.

@@ -118,8 +118,9 @@ pub(crate) fn init(vm: &mut Vm) {
                     let ar = vm.proc_arity(p);
                     if ar != 2 && (ar >= 0 || ar < -3) {
                         let want = if ar < 0 { -ar - 1 } else { ar };
-                        return vm
-                            .type_error(format!("default_proc takes two arguments (2 for {want})"));
+                        return vm.type_error(format!(
+                            "default_proc takes two arguments (2 for {want})"
+                        ));
                     }
                 }
                 vm.heap.h_mut(a.recv).default_proc = p;
