@@ -161,15 +161,16 @@ impl<'pr> Visit<'pr> for Finder {
         let dynamic = match name.as_slice() {
             b"binding" | b"eval" | b"local_variables" => true,
             b"instance_eval" | b"class_eval" | b"module_eval" => node.arguments().is_some(),
-            b"send" | b"__send__" | b"public_send" => {
-                node.arguments().is_some_and(|a| {
-                    a.arguments().first().is_some_and(|n| {
-                        n.as_symbol_node().is_some_and(|s| {
-                            matches!(s.unescaped(), b"binding" | b"eval" | b"local_variables" | b"instance_eval")
-                        })
+            b"send" | b"__send__" | b"public_send" => node.arguments().is_some_and(|a| {
+                a.arguments().first().is_some_and(|n| {
+                    n.as_symbol_node().is_some_and(|s| {
+                        matches!(
+                            s.unescaped(),
+                            b"binding" | b"eval" | b"local_variables" | b"instance_eval"
+                        )
                     })
                 })
-            }
+            }),
             _ => false,
         };
         if dynamic {

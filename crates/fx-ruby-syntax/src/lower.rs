@@ -102,7 +102,15 @@ pub fn parse(request: &Request<'_>, syms: &mut Interner) -> Result<Parsed, Vec<P
             };
         }
     }
-    let mut lower = Lower { syms, scopes: Vec::new(), captured, file: request.file, source_enc, error: None, eval_scopes: request.scopes.as_ref().map_or(0, Vec::len) };
+    let mut lower = Lower {
+        syms,
+        scopes: Vec::new(),
+        captured,
+        file: request.file,
+        source_enc,
+        error: None,
+        eval_scopes: request.scopes.as_ref().map_or(0, Vec::len),
+    };
     let is_eval = request.scopes.is_some();
     for names in request.scopes.iter().flatten() {
         let vars = names
@@ -110,7 +118,12 @@ pub fn parse(request: &Request<'_>, syms: &mut Interner) -> Result<Parsed, Vec<P
             .enumerate()
             .map(|(slot, name)| (lower.syms.bytes(*name).to_vec(), Var::Env(0, slot as u32)))
             .collect();
-        lower.scopes.push(Scope { vars, has_env: !names.is_empty(), block: true, ..Scope::default() });
+        lower.scopes.push(Scope {
+            vars,
+            has_env: !names.is_empty(),
+            block: true,
+            ..Scope::default()
+        });
     }
     let program = root.as_program_node().expect("the root of a parse is a program");
     let kind = if is_eval { CodeKind::Eval } else { CodeKind::Program };

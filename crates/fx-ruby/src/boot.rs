@@ -12,7 +12,8 @@ use crate::vm::{Pending, Vm};
 impl Vm {
     /// A machine with all core classes, ready to run a program.
     pub fn new(options: Options) -> Vm {
-        let top: &'static Cref = Box::leak(Box::new(Cref { class: c::OBJECT, up: None, eval: false }));
+        let top: &'static Cref =
+            Box::leak(Box::new(Cref { class: c::OBJECT, up: None, eval: false }));
         let mut vm = Vm {
             host: options.host,
             out: options.out,

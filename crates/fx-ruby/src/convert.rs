@@ -10,7 +10,7 @@ use crate::value::{NIL, Tag, Value};
 use crate::vm::{R, Res, Vm};
 
 /// A float as Ruby prints it: shortest digits, fixed between 1e-4 and 1e15.
-pub fn float_text(f: f64) -> String {
+pub(crate) fn float_text(f: f64) -> String {
     if f.is_nan() {
         return "NaN".into();
     }
@@ -27,7 +27,8 @@ pub fn float_text(f: f64) -> String {
     }
     let text = format!("{f:e}");
     let (mantissa, exp) = text.split_once('e').unwrap_or((&text, "0"));
-    let mantissa = if mantissa.contains('.') { mantissa.to_owned() } else { format!("{mantissa}.0") };
+    let mantissa =
+        if mantissa.contains('.') { mantissa.to_owned() } else { format!("{mantissa}.0") };
     match exp.strip_prefix('-') {
         Some(exp) => format!("{mantissa}e-{exp:0>2}"),
         None => format!("{mantissa}e+{exp:0>2}"),
@@ -49,7 +50,11 @@ impl Vm {
             return Ok(true);
         }
         match (a.tag(), b.tag()) {
-            (Tag::Int, Tag::Int) | (Tag::Sym, _) | (Tag::Nil, _) | (Tag::True, _) | (Tag::False, _) => Ok(a == b),
+            (Tag::Int, Tag::Int)
+            | (Tag::Sym, _)
+            | (Tag::Nil, _)
+            | (Tag::True, _)
+            | (Tag::False, _) => Ok(a == b),
             (Tag::Str, Tag::Str) => Ok(self.str_equal(a, b)),
             _ => Ok(self.send(a, n::EQ, &[b])?.truthy()),
         }
@@ -66,14 +71,26 @@ impl Vm {
                 Ok(self.heap.float_of(a) == self.heap.float_of(b))
             }
             (Tag::Big, Tag::Big) => Ok(self.heap.big_of(a) == self.heap.big_of(b)),
-            (Tag::Int | Tag::Sym | Tag::Nil | Tag::True | Tag::False | Tag::Str | Tag::Flonum | Tag::Float | Tag::Big, _) => Ok(false),
+            (
+                Tag::Int
+                | Tag::Sym
+                | Tag::Nil
+                | Tag::True
+                | Tag::False
+                | Tag::Str
+                | Tag::Flonum
+                | Tag::Float
+                | Tag::Big,
+                _,
+            ) => Ok(false),
             (Tag::Arr, Tag::Arr) => {
                 if self.heap.arr(a).len() != self.heap.arr(b).len() {
                     return Ok(false);
                 }
                 self.recurse(a, |vm| {
                     for i in 0..vm.heap.arr(a).len() {
-                        let (x, y) = (vm.heap.arr(a)[i], vm.heap.arr(b).get(i).copied().unwrap_or(NIL));
+                        let (x, y) =
+                            (vm.heap.arr(a)[i], vm.heap.arr(b).get(i).copied().unwrap_or(NIL));
                         if !vm.eql(x, y)? {
                             return Ok(false);
                         }
@@ -217,7 +234,9 @@ impl Vm {
         let left = self.real_class(a);
         let left = self.class_name(left);
         let right = match b.tag() {
-            Tag::Nil | Tag::True | Tag::False | Tag::Int | Tag::Flonum | Tag::Float | Tag::Big => self.inspect_string(b)?,
+            Tag::Nil | Tag::True | Tag::False | Tag::Int | Tag::Flonum | Tag::Float | Tag::Big => {
+                self.inspect_string(b)?
+            }
             _ => {
                 let class = self.real_class(b);
                 self.class_name(class)
@@ -230,8 +249,12 @@ impl Vm {
     pub fn cmp_result(&mut self, r: Value, a: Value, b: Value) -> Res<Ordering> {
         match r.tag() {
             Tag::Int => Ok(r.as_fix().cmp(&0)),
-            Tag::Flonum | Tag::Float => Ok(self.heap.float_of(r).partial_cmp(&0.0).unwrap_or(Ordering::Equal)),
-            Tag::Big => Ok(if self.heap.big_of(r).neg { Ordering::Less } else { Ordering::Greater }),
+            Tag::Flonum | Tag::Float => {
+                Ok(self.heap.float_of(r).partial_cmp(&0.0).unwrap_or(Ordering::Equal))
+            }
+            Tag::Big => {
+                Ok(if self.heap.big_of(r).neg { Ordering::Less } else { Ordering::Greater })
+            }
             Tag::Nil => self.cmp_failed(a, b),
             _ => {
                 if self.send(r, n::GT, &[Value::fix(0)])?.truthy() {
@@ -247,7 +270,13 @@ impl Vm {
 
     // ---- conversions ------------------------------------------------------
 
-    fn convert(&mut self, v: Value, method: fx_ruby_syntax::Sym, target: &str, ok: fn(Value) -> bool) -> R {
+    fn convert(
+        &mut self,
+        v: Value,
+        method: fx_ruby_syntax::Sym,
+        target: &str,
+        ok: fn(Value) -> bool,
+    ) -> R {
         if self.responds(v, method, true)? {
             let r = self.send(v, method, &[])?;
             if ok(r) {
@@ -270,7 +299,11 @@ impl Vm {
             }
             Tag::Nil | Tag::True | Tag::False => {
                 let name = self.type_name(v);
-                let how = if v.is_nil() { format!("no implicit conversion from {name} to integer") } else { format!("no implicit conversion of {name} into Integer") };
+                let how = if v.is_nil() {
+                    format!("no implicit conversion from {name} to integer")
+                } else {
+                    format!("no implicit conversion of {name} into Integer")
+                };
                 self.type_error(how)
             }
             _ => self.convert(v, n::TO_INT, "Integer", Value::is_int),
@@ -403,7 +436,11 @@ impl Vm {
 
     /// A path given as string or through `to_path`.
     pub fn to_path(&mut self, v: Value) -> Res<Vec<u8>> {
-        let v = if !v.is_str() && v.is_obj() && self.responds(v, n::TO_PATH, true)? { self.send(v, n::TO_PATH, &[])? } else { v };
+        let v = if !v.is_str() && v.is_obj() && self.responds(v, n::TO_PATH, true)? {
+            self.send(v, n::TO_PATH, &[])?
+        } else {
+            v
+        };
         let bytes = self.to_str_bytes(v)?;
         if bytes.contains(&0) {
             return self.arg_error("string contains null byte");
@@ -430,19 +467,28 @@ impl Vm {
     }
 
     /// Collects what a method yields; several values become an array.
-    pub fn collect_each(&mut self, v: Value, method: fx_ruby_syntax::Sym, args: &[Value]) -> Res<Vec<Value>> {
+    pub fn collect_each(
+        &mut self,
+        v: Value,
+        method: fx_ruby_syntax::Sym,
+        args: &[Value],
+    ) -> Res<Vec<Value>> {
         let out = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
         let sink = std::rc::Rc::clone(&out);
-        let block = self.native_proc(-1, false, std::rc::Rc::new(move |vm: &mut Vm, args: &[Value], _| {
-            let v = match args {
-                [] => NIL,
-                [one] => *one,
-                many => vm.arr(many.to_vec()),
-            };
-            sink.borrow_mut().push(v);
-            vm.tick()?;
-            Ok(NIL)
-        }));
+        let block = self.native_proc(
+            -1,
+            false,
+            std::rc::Rc::new(move |vm: &mut Vm, args: &[Value], _| {
+                let v = match args {
+                    [] => NIL,
+                    [one] => *one,
+                    many => vm.arr(many.to_vec()),
+                };
+                sink.borrow_mut().push(v);
+                vm.tick()?;
+                Ok(NIL)
+            }),
+        );
         self.send_block(v, method, args, block)?;
         let items = out.take();
         Ok(items)

@@ -39,7 +39,13 @@ pub struct Hooks {
 
 impl Default for Hooks {
     fn default() -> Hooks {
-        Hooks { phase: "run", on_file: None, on_command: None, on_env: None, stdin: Box::new(Vec::new) }
+        Hooks {
+            phase: "run",
+            on_file: None,
+            on_command: None,
+            on_env: None,
+            stdin: Box::new(Vec::new),
+        }
     }
 }
 
@@ -90,7 +96,9 @@ pub fn on_big_stack<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -
 /// Errno name of a failure of the machine.
 pub(crate) fn errno_name(error: &HostError) -> &'static str {
     if let Some(number) = error.errno() {
-        if let Some((name, _, _)) = crate::core::exception::ERRNO.iter().find(|(_, x, _)| *x == i64::from(number)) {
+        if let Some((name, _, _)) =
+            crate::core::exception::ERRNO.iter().find(|(_, x, _)| *x == i64::from(number))
+        {
             return name;
         }
     }
@@ -140,7 +148,8 @@ impl Vm {
                 self.pending = Pending::None;
                 self.errinfo = e;
                 if self.is_a(e, c::SYSTEM_EXIT) {
-                    let status = self.ivar_get(e, crate::names::STATUS).and_then(Value::fixnum).unwrap_or(0);
+                    let status =
+                        self.ivar_get(e, crate::names::STATUS).and_then(Value::fixnum).unwrap_or(0);
                     return Ended::Exit(status as i32);
                 }
                 Ended::Failed(self.report(e))
@@ -239,7 +248,13 @@ impl Vm {
         use fx_value::Value as D;
         Ok(match data {
             D::Undef => NIL,
-            D::Bool(b) => if *b { TRUE } else { FALSE },
+            D::Bool(b) => {
+                if *b {
+                    TRUE
+                } else {
+                    FALSE
+                }
+            }
             D::Int(i) => self.int(*i),
             D::Float(f) => self.float(*f),
             D::Bytes(b) => self.str(b.as_bytes()),

@@ -5,20 +5,20 @@
 
 use crate::heap::{Enc, RString};
 
-pub const UTF8: Enc = 0;
-pub const BINARY: Enc = 1;
-pub const ASCII: Enc = 2;
-pub const UTF16LE: Enc = 3;
-pub const UTF16BE: Enc = 4;
-pub const UTF32LE: Enc = 5;
-pub const UTF32BE: Enc = 6;
-pub const LATIN1: Enc = 7;
-pub const CP1252: Enc = 8;
-pub const EUC_JP: Enc = 9;
-pub const SJIS: Enc = 10;
+pub(crate) const UTF8: Enc = 0;
+pub(crate) const BINARY: Enc = 1;
+pub(crate) const ASCII: Enc = 2;
+pub(crate) const UTF16LE: Enc = 3;
+pub(crate) const UTF16BE: Enc = 4;
+pub(crate) const UTF32LE: Enc = 5;
+pub(crate) const UTF32BE: Enc = 6;
+pub(crate) const LATIN1: Enc = 7;
+pub(crate) const CP1252: Enc = 8;
+pub(crate) const EUC_JP: Enc = 9;
+pub(crate) const SJIS: Enc = 10;
 
 /// Name and aliases of each encoding; the position is its number.
-pub const NAMES: &[(&str, &[&str])] = &[
+pub(crate) const NAMES: &[(&str, &[&str])] = &[
     ("UTF-8", &["CP65001"]),
     ("ASCII-8BIT", &["BINARY"]),
     ("US-ASCII", &["ASCII", "ANSI_X3.4-1968", "646"]),
@@ -56,14 +56,16 @@ pub const NAMES: &[(&str, &[&str])] = &[
     ("macCroatian", &[]),
 ];
 
-pub fn name(enc: Enc) -> &'static str {
+pub(crate) fn name(enc: Enc) -> &'static str {
     NAMES.get(enc as usize).map_or("UTF-8", |e| e.0)
 }
 
-pub fn find(text: &str) -> Option<Enc> {
+pub(crate) fn find(text: &str) -> Option<Enc> {
     NAMES
         .iter()
-        .position(|(name, aliases)| name.eq_ignore_ascii_case(text) || aliases.iter().any(|a| a.eq_ignore_ascii_case(text)))
+        .position(|(name, aliases)| {
+            name.eq_ignore_ascii_case(text) || aliases.iter().any(|a| a.eq_ignore_ascii_case(text))
+        })
         .map(|i| i as Enc)
         .or(match text.to_ascii_lowercase().as_str() {
             "external" | "locale" | "filesystem" => Some(UTF8),
@@ -72,16 +74,16 @@ pub fn find(text: &str) -> Option<Enc> {
 }
 
 /// Whether bytes below 128 mean ASCII.
-pub fn ascii_compatible(enc: Enc) -> bool {
+pub(crate) fn ascii_compatible(enc: Enc) -> bool {
     !matches!(enc, UTF16LE | UTF16BE | UTF32LE | UTF32BE | 17 | 18 | 19 | 20)
 }
 
-pub fn is_unicode(enc: Enc) -> bool {
+pub(crate) fn is_unicode(enc: Enc) -> bool {
     matches!(enc, UTF8 | UTF16LE | UTF16BE | UTF32LE | UTF32BE | 17 | 18 | 31)
 }
 
 /// 1 ASCII only, 2 valid, 3 broken.
-pub fn code_range(s: &RString) -> u8 {
+pub(crate) fn code_range(s: &RString) -> u8 {
     let known = s.range.get();
     if known != 0 {
         return known;
@@ -91,13 +93,17 @@ pub fn code_range(s: &RString) -> u8 {
     found
 }
 
-pub fn scan(bytes: &[u8], enc: Enc) -> u8 {
+pub(crate) fn scan(bytes: &[u8], enc: Enc) -> u8 {
     if ascii_compatible(enc) && bytes.is_ascii() {
         return 1;
     }
     match enc {
         UTF8 | 31 => {
-            if std::str::from_utf8(bytes).is_ok() { 2 } else { 3 }
+            if std::str::from_utf8(bytes).is_ok() {
+                2
+            } else {
+                3
+            }
         }
         ASCII => 3,
         UTF16LE | UTF16BE | UTF32LE | UTF32BE => {
@@ -126,21 +132,21 @@ pub fn scan(bytes: &[u8], enc: Enc) -> u8 {
     }
 }
 
-pub fn is_ascii(s: &RString) -> bool {
+pub(crate) fn is_ascii(s: &RString) -> bool {
     code_range(s) == 1
 }
 
-pub fn valid(s: &RString) -> bool {
+pub(crate) fn valid(s: &RString) -> bool {
     code_range(s) != 3
 }
 
 /// Two strings of different encodings with equal bytes are equal when both are ASCII.
-pub fn comparable(a: &RString, b: &RString) -> bool {
+pub(crate) fn comparable(a: &RString, b: &RString) -> bool {
     a.enc == b.enc || a.bytes.is_empty() || (is_ascii(a) && is_ascii(b))
 }
 
 /// The encoding a concatenation has, or None.
-pub fn compatible(a: &RString, b: &RString) -> Option<Enc> {
+pub(crate) fn compatible(a: &RString, b: &RString) -> Option<Enc> {
     if a.enc == b.enc || b.bytes.is_empty() {
         return Some(a.enc);
     }
@@ -161,14 +167,20 @@ pub fn compatible(a: &RString, b: &RString) -> Option<Enc> {
 }
 
 /// Length of the first character, and whether it is a good one. The bytes are not empty.
-pub fn char_len(b: &[u8], enc: Enc) -> (usize, bool) {
+pub(crate) fn char_len(b: &[u8], enc: Enc) -> (usize, bool) {
     match enc {
         UTF8 | 31 => utf8_len(b),
         UTF16LE | UTF16BE => {
             if b.len() < 2 {
                 return (b.len(), false);
             }
-            let unit = |i: usize| if enc == UTF16LE { u16::from_le_bytes([b[i], b[i + 1]]) } else { u16::from_be_bytes([b[i], b[i + 1]]) };
+            let unit = |i: usize| {
+                if enc == UTF16LE {
+                    u16::from_le_bytes([b[i], b[i + 1]])
+                } else {
+                    u16::from_be_bytes([b[i], b[i + 1]])
+                }
+            };
             let u = unit(0);
             if (0xD800..0xDC00).contains(&u) {
                 if b.len() < 4 {
@@ -189,14 +201,38 @@ pub fn char_len(b: &[u8], enc: Enc) -> (usize, bool) {
         }
         EUC_JP => match b[0] {
             0..=0x7F => (1, true),
-            0x8E => if b.len() > 1 { (2, b[1] >= 0xA1) } else { (1, false) },
-            0x8F => if b.len() > 2 { (3, true) } else { (b.len(), false) },
-            0xA1..=0xFE => if b.len() > 1 && b[1] >= 0xA1 { (2, true) } else { (1, false) },
+            0x8E => {
+                if b.len() > 1 {
+                    (2, b[1] >= 0xA1)
+                } else {
+                    (1, false)
+                }
+            }
+            0x8F => {
+                if b.len() > 2 {
+                    (3, true)
+                } else {
+                    (b.len(), false)
+                }
+            }
+            0xA1..=0xFE => {
+                if b.len() > 1 && b[1] >= 0xA1 {
+                    (2, true)
+                } else {
+                    (1, false)
+                }
+            }
             _ => (1, false),
         },
         SJIS | 11 => match b[0] {
             0..=0x7F | 0xA1..=0xDF => (1, true),
-            0x81..=0x9F | 0xE0..=0xFC => if b.len() > 1 && b[1] >= 0x40 && b[1] != 0x7F { (2, true) } else { (1, false) },
+            0x81..=0x9F | 0xE0..=0xFC => {
+                if b.len() > 1 && b[1] >= 0x40 && b[1] != 0x7F {
+                    (2, true)
+                } else {
+                    (1, false)
+                }
+            }
             _ => (1, false),
         },
         ASCII => (1, b[0] < 128),
@@ -222,7 +258,7 @@ fn utf8_len(b: &[u8]) -> (usize, bool) {
 }
 
 /// Ranges of the characters of a string.
-pub fn chars(bytes: &[u8], enc: Enc) -> Vec<(usize, usize)> {
+pub(crate) fn chars(bytes: &[u8], enc: Enc) -> Vec<(usize, usize)> {
     let mut out = Vec::with_capacity(bytes.len());
     let mut at = 0;
     while at < bytes.len() {
@@ -233,7 +269,7 @@ pub fn chars(bytes: &[u8], enc: Enc) -> Vec<(usize, usize)> {
     out
 }
 
-pub fn count(s: &RString) -> usize {
+pub(crate) fn count(s: &RString) -> usize {
     if single(s) {
         return s.bytes.len();
     }
@@ -250,12 +286,13 @@ pub fn count(s: &RString) -> usize {
 }
 
 /// Whether characters are bytes.
-pub fn single(s: &RString) -> bool {
-    code_range(s) == 1 || !matches!(s.enc, UTF8 | UTF16LE | UTF16BE | UTF32LE | UTF32BE | EUC_JP | SJIS | 11 | 31)
+pub(crate) fn single(s: &RString) -> bool {
+    code_range(s) == 1
+        || !matches!(s.enc, UTF8 | UTF16LE | UTF16BE | UTF32LE | UTF32BE | EUC_JP | SJIS | 11 | 31)
 }
 
 /// Byte offset of the character at an index; the length when past the end by none.
-pub fn offset(s: &RString, index: usize) -> Option<usize> {
+pub(crate) fn offset(s: &RString, index: usize) -> Option<usize> {
     if single(s) {
         return if index <= s.bytes.len() { Some(index) } else { None };
     }
@@ -272,7 +309,7 @@ pub fn offset(s: &RString, index: usize) -> Option<usize> {
 }
 
 /// Number of characters before a byte offset.
-pub fn index_of(s: &RString, offset: usize) -> usize {
+pub(crate) fn index_of(s: &RString, offset: usize) -> usize {
     if single(s) {
         return offset;
     }
@@ -286,7 +323,7 @@ pub fn index_of(s: &RString, offset: usize) -> usize {
 }
 
 /// The code point of a good character.
-pub fn codepoint(b: &[u8], enc: Enc) -> Option<u32> {
+pub(crate) fn codepoint(b: &[u8], enc: Enc) -> Option<u32> {
     let (len, good) = char_len(b, enc);
     if !good {
         return None;
@@ -294,8 +331,18 @@ pub fn codepoint(b: &[u8], enc: Enc) -> Option<u32> {
     Some(match enc {
         UTF8 | 31 => std::str::from_utf8(&b[..len]).ok()?.chars().next()? as u32,
         UTF16LE | UTF16BE => {
-            let unit = |i: usize| u32::from(if enc == UTF16LE { u16::from_le_bytes([b[i], b[i + 1]]) } else { u16::from_be_bytes([b[i], b[i + 1]]) });
-            if len == 4 { 0x10000 + ((unit(0) - 0xD800) << 10) + (unit(2) - 0xDC00) } else { unit(0) }
+            let unit = |i: usize| {
+                u32::from(if enc == UTF16LE {
+                    u16::from_le_bytes([b[i], b[i + 1]])
+                } else {
+                    u16::from_be_bytes([b[i], b[i + 1]])
+                })
+            };
+            if len == 4 {
+                0x10000 + ((unit(0) - 0xD800) << 10) + (unit(2) - 0xDC00)
+            } else {
+                unit(0)
+            }
         }
         UTF32LE => u32::from_le_bytes([b[0], b[1], b[2], b[3]]),
         UTF32BE => u32::from_be_bytes([b[0], b[1], b[2], b[3]]),
@@ -304,7 +351,7 @@ pub fn codepoint(b: &[u8], enc: Enc) -> Option<u32> {
 }
 
 /// Bytes of a code point in an encoding.
-pub fn encode_char(code: u32, enc: Enc) -> Option<Vec<u8>> {
+pub(crate) fn encode_char(code: u32, enc: Enc) -> Option<Vec<u8>> {
     match enc {
         UTF8 | 31 => {
             let mut buffer = [0; 4];
@@ -313,30 +360,53 @@ pub fn encode_char(code: u32, enc: Enc) -> Option<Vec<u8>> {
         UTF16LE | UTF16BE => {
             let mut buffer = [0; 2];
             let units = char::from_u32(code)?.encode_utf16(&mut buffer);
-            Some(units.iter().flat_map(|u| if enc == UTF16LE { u.to_le_bytes() } else { u.to_be_bytes() }).collect())
+            Some(
+                units
+                    .iter()
+                    .flat_map(|u| if enc == UTF16LE { u.to_le_bytes() } else { u.to_be_bytes() })
+                    .collect(),
+            )
         }
         UTF32LE => Some(code.to_le_bytes().to_vec()),
         UTF32BE => Some(code.to_be_bytes().to_vec()),
-        ASCII => if code < 128 { Some(vec![code as u8]) } else { None },
+        ASCII => {
+            if code < 128 {
+                Some(vec![code as u8])
+            } else {
+                None
+            }
+        }
         EUC_JP | SJIS | 11 => {
-            let bytes: Vec<u8> = code.to_be_bytes().iter().copied().skip_while(|b| *b == 0).collect();
+            let bytes: Vec<u8> =
+                code.to_be_bytes().iter().copied().skip_while(|b| *b == 0).collect();
             Some(if bytes.is_empty() { vec![0] } else { bytes })
         }
-        _ => if code < 256 { Some(vec![code as u8]) } else { None },
+        _ => {
+            if code < 256 {
+                Some(vec![code as u8])
+            } else {
+                None
+            }
+        }
     }
 }
 
 const CP1252_HIGH: [u32; 32] = [
-    0x20AC, 0x81, 0x201A, 0x192, 0x201E, 0x2026, 0x2020, 0x2021, 0x2C6, 0x2030, 0x160, 0x2039, 0x152, 0x8D, 0x17D, 0x8F, 0x90, 0x2018, 0x2019,
-    0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x2DC, 0x2122, 0x161, 0x203A, 0x153, 0x9D, 0x17E, 0x178,
+    0x20AC, 0x81, 0x201A, 0x192, 0x201E, 0x2026, 0x2020, 0x2021, 0x2C6, 0x2030, 0x160, 0x2039,
+    0x152, 0x8D, 0x17D, 0x8F, 0x90, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x2DC,
+    0x2122, 0x161, 0x203A, 0x153, 0x9D, 0x17E, 0x178,
 ];
 
 /// A character of an encoding as Unicode.
-pub fn to_unicode(b: &[u8], enc: Enc) -> Option<u32> {
+pub(crate) fn to_unicode(b: &[u8], enc: Enc) -> Option<u32> {
     match enc {
         UTF8 | UTF16LE | UTF16BE | UTF32LE | UTF32BE | 31 => codepoint(b, enc),
         LATIN1 => Some(u32::from(b[0])),
-        CP1252 => Some(if (0x80..0xA0).contains(&b[0]) { CP1252_HIGH[(b[0] - 0x80) as usize] } else { u32::from(b[0]) }),
+        CP1252 => Some(if (0x80..0xA0).contains(&b[0]) {
+            CP1252_HIGH[(b[0] - 0x80) as usize]
+        } else {
+            u32::from(b[0])
+        }),
         13 => Some(match b[0] {
             0xA4 => 0x20AC,
             0xA6 => 0x160,
@@ -354,14 +424,26 @@ pub fn to_unicode(b: &[u8], enc: Enc) -> Option<u32> {
             [0xA5, y, ..] => Some(0x30A1 + u32::from(*y) - 0xA1),
             _ => None,
         },
-        _ => if b[0] < 128 { Some(u32::from(b[0])) } else { None },
+        _ => {
+            if b[0] < 128 {
+                Some(u32::from(b[0]))
+            } else {
+                None
+            }
+        }
     }
 }
 
-pub fn from_unicode(code: u32, enc: Enc) -> Option<Vec<u8>> {
+pub(crate) fn from_unicode(code: u32, enc: Enc) -> Option<Vec<u8>> {
     match enc {
         UTF8 | UTF16LE | UTF16BE | UTF32LE | UTF32BE | 31 => encode_char(code, enc),
-        LATIN1 => if code < 256 { Some(vec![code as u8]) } else { None },
+        LATIN1 => {
+            if code < 256 {
+                Some(vec![code as u8])
+            } else {
+                None
+            }
+        }
         CP1252 => {
             if code < 128 || (0xA0..256).contains(&code) {
                 return Some(vec![code as u8]);
@@ -379,6 +461,12 @@ pub fn from_unicode(code: u32, enc: Enc) -> Option<Vec<u8>> {
             0x30A1..=0x30F6 => Some(vec![0xA5, (code - 0x30A1) as u8 + 0xA1]),
             _ => None,
         },
-        _ => if code < 128 { Some(vec![code as u8]) } else { None },
+        _ => {
+            if code < 128 {
+                Some(vec![code as u8])
+            } else {
+                None
+            }
+        }
     }
 }

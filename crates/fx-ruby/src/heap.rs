@@ -13,7 +13,9 @@ use rustc_hash::FxHashMap;
 
 use crate::bignum::Big;
 use crate::object::Cref;
-use crate::value::{K_ARR, K_BIG, K_FLOAT, K_HASH, K_OBJ, K_PROC, K_RANGE, K_REGEX, K_STR, NIL, UNDEF, Value};
+use crate::value::{
+    K_ARR, K_BIG, K_FLOAT, K_HASH, K_OBJ, K_PROC, K_RANGE, K_REGEX, K_STR, NIL, UNDEF, Value,
+};
 use crate::vm::{R, Vm};
 
 /// Encodings a string can be tagged with; the number is an index into `encoding::NAMES`.
@@ -425,7 +427,10 @@ impl RHash {
 
     /// Adds an entry known to be new.
     pub fn append(&mut self, hash: u64, key: Value, value: Value) {
-        if self.entries.len() - self.live > 32 && self.live * 2 < self.entries.len() && self.iterating == 0 {
+        if self.entries.len() - self.live > 32
+            && self.live * 2 < self.entries.len()
+            && self.iterating == 0
+        {
             self.compact();
         }
         self.entries.push(Entry { hash, key, value });

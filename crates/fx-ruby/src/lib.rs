@@ -22,6 +22,6 @@ mod stdlib;
 pub mod value;
 pub mod vm;
 
-pub use embed::{Ended, HostObject, Hooks, Options, on_big_stack};
+pub use embed::{Ended, Hooks, HostObject, Options, on_big_stack};
 pub use value::Value;
 pub use vm::{Args, Limits, R, Res, Vm};

@@ -1,5 +1,8 @@
 //! The object model: classes, modules, method tables, ancestors, constants, singletons.
 
+mod constants;
+mod state;
+
 use std::rc::Rc;
 
 use fx_ruby_syntax::Sym;
@@ -7,10 +10,9 @@ use fx_ruby_syntax::ast::Code;
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
-use crate::heap::Ext;
 use crate::names as n;
-use crate::value::{K_CLASS, NIL, Tag, UNDEF, Value};
-use crate::vm::{NativeFn, R, Res, Vm};
+use crate::value::{K_CLASS, Tag, Value};
+use crate::vm::{NativeFn, Res, Vm};
 
 /// Lexical scope of a piece of code: where constants are looked up and methods defined.
 pub struct Cref {
@@ -353,7 +355,8 @@ impl Vm {
                             let mut sup = sup;
                             if let ClassKind::Singleton(_) = self.classes[id as usize].kind {
                                 while self.classes[sup as usize].is_module() {
-                                    sup = self.classes[sup as usize].superclass.unwrap_or(c::OBJECT);
+                                    sup =
+                                        self.classes[sup as usize].superclass.unwrap_or(c::OBJECT);
                                 }
                             }
                             self.singleton_class(Value::class(sup))?
@@ -451,7 +454,9 @@ impl Vm {
         }
         let mut found = self.search(class, name);
         // A general method may hide a better one that is still to be read.
-        let general = |id: u32| matches!(self.methods[id as usize].owner, c::ENUMERABLE | c::COMPARABLE | c::NUMERIC);
+        let general = |id: u32| {
+            matches!(self.methods[id as usize].owner, c::ENUMERABLE | c::COMPARABLE | c::NUMERIC)
+        };
         if found.is_none_or(general) && self.load_lazy(class) {
             found = self.search(class, name);
         }
@@ -511,7 +516,8 @@ impl Vm {
         }
         if self.booted {
             self.bump();
-            if class <= c::CLASS || class == c::KERNEL || class == c::COMPARABLE || class < c::RANGE {
+            if class <= c::CLASS || class == c::KERNEL || class == c::COMPARABLE || class < c::RANGE
+            {
                 self.note_redefined(class, name);
             }
         }
@@ -519,8 +525,22 @@ impl Vm {
 
     /// The fast paths for operators are only right while these are untouched.
     fn note_redefined(&mut self, class: u32, name: Sym) {
-        if matches!(class, c::INTEGER | c::FLOAT | c::STRING | c::ARRAY | c::HASH | c::NIL | c::TRUE | c::FALSE | c::SYMBOL | c::BASIC_OBJECT | c::OBJECT | c::KERNEL | c::COMPARABLE)
-            && (name.0 >= n::EQ.0 && name.0 <= n::UPLUS.0 || name == n::TO_S)
+        if matches!(
+            class,
+            c::INTEGER
+                | c::FLOAT
+                | c::STRING
+                | c::ARRAY
+                | c::HASH
+                | c::NIL
+                | c::TRUE
+                | c::FALSE
+                | c::SYMBOL
+                | c::BASIC_OBJECT
+                | c::OBJECT
+                | c::KERNEL
+                | c::COMPARABLE
+        ) && (name.0 >= n::EQ.0 && name.0 <= n::UPLUS.0 || name == n::TO_S)
             && !self.loading_lazy
         {
             self.redefined = true;
@@ -544,7 +564,14 @@ impl Vm {
     }
 
     /// Public on the module itself and private in those that include it.
-    pub fn def_module_function(&mut self, class: u32, name: &'static str, f: NativeFn, min: i16, max: i16) {
+    pub fn def_module_function(
+        &mut self,
+        class: u32,
+        name: &'static str,
+        f: NativeFn,
+        min: i16,
+        max: i16,
+    ) {
         self.def_private(class, name, f, min, max);
         self.def_single(class, name, f, min, max);
     }
@@ -559,13 +586,23 @@ impl Vm {
                 Some(id) => format!("#<Class:{}>", self.class_name(id)),
                 None => {
                     let real = self.real_class(v);
-                    format!("#<Class:#<{}:0x{:016x}>>", self.class_name(real), self.object_id(v) * 8)
+                    format!(
+                        "#<Class:#<{}:0x{:016x}>>",
+                        self.class_name(real),
+                        self.object_id(v) * 8
+                    )
                 }
             },
             ClassKind::Module => {
-                format!("#<{}:0x{:016x}>", self.class_name(known.class_class), u64::from(class) * 40 + 0x7f00_0000_0000)
+                format!(
+                    "#<{}:0x{:016x}>",
+                    self.class_name(known.class_class),
+                    u64::from(class) * 40 + 0x7f00_0000_0000
+                )
             }
-            ClassKind::Class => format!("#<Class:0x{:016x}>", u64::from(class) * 40 + 0x7f00_0000_0000),
+            ClassKind::Class => {
+                format!("#<Class:0x{:016x}>", u64::from(class) * 40 + 0x7f00_0000_0000)
+            }
         }
     }
 
@@ -578,422 +615,5 @@ impl Vm {
             Tag::Class => u64::from(v.index() as u32) * 8 + 0x1_0000_0000,
             _ => ((v.index() as u64) << 8 | v.kind()) + 0x40,
         }
-    }
-
-    // ---- constants --------------------------------------------------------
-
-    pub fn const_set(&mut self, class: u32, name: Sym, value: Value) {
-        if let Some(id) = value.as_class() {
-            if !self.classes[id as usize].permanent {
-                let text = String::from_utf8_lossy(self.syms.bytes(name)).into_owned();
-                let under = &self.classes[class as usize];
-                let (full, permanent) = if class == c::OBJECT {
-                    (text, true)
-                } else if under.is_singleton() {
-                    (format!("{}::{text}", self.class_name(class)), false)
-                } else {
-                    (format!("{}::{text}", self.class_name(class)), under.permanent)
-                };
-                let known = &mut self.classes[id as usize];
-                if known.name.is_none() || permanent {
-                    known.name = Some(full.into());
-                    known.permanent = permanent;
-                    known.lexical = class;
-                    if permanent {
-                        self.rename_inner(id, 0);
-                    }
-                }
-            }
-        }
-        let (file, pos) = self.here();
-        let old = self.classes[class as usize].consts.get(&name).map(|k| (k.private, k.deprecated));
-        let (private, deprecated) = old.unwrap_or_default();
-        let entry = Const { value, private, deprecated, autoload: None, file, pos };
-        self.classes[class as usize].consts.insert(name, entry);
-        self.const_epoch += 1;
-    }
-
-    /// Gives classes inside a newly named one their full names.
-    fn rename_inner(&mut self, id: u32, depth: u32) {
-        if depth > 50 {
-            return;
-        }
-        let inner: Vec<(Sym, u32)> = self.classes[id as usize]
-            .consts
-            .iter()
-            .filter_map(|(name, k)| k.value.as_class().map(|class| (*name, class)))
-            .collect();
-        let outer = self.class_name(id);
-        for (name, class) in inner {
-            if !self.classes[class as usize].permanent && class != id {
-                let text = String::from_utf8_lossy(self.syms.bytes(name)).into_owned();
-                let known = &mut self.classes[class as usize];
-                known.name = Some(format!("{outer}::{text}").into());
-                known.permanent = true;
-                self.rename_inner(class, depth + 1);
-            }
-        }
-    }
-
-    /// A constant of a class itself, loading it when it is to be autoloaded.
-    pub fn const_own(&mut self, class: u32, name: Sym) -> Res<Option<Value>> {
-        let Some(found) = self.classes[class as usize].consts.get(&name) else {
-            return Ok(None);
-        };
-        if !found.value.is_undef() {
-            return Ok(Some(found.value));
-        }
-        let Some(path) = found.autoload.clone() else { return Ok(None) };
-        if self.autoloading.contains(&(class, name)) {
-            return Ok(None);
-        }
-        self.autoloading.push((class, name));
-        let result = self.autoload(&path);
-        self.autoloading.pop();
-        result?;
-        let found = self.classes[class as usize].consts.get(&name).map(|k| k.value);
-        match found {
-            Some(v) if !v.is_undef() => Ok(Some(v)),
-            _ => {
-                self.classes[class as usize].consts.shift_remove(&name);
-                self.const_epoch += 1;
-                Ok(None)
-            }
-        }
-    }
-
-    /// A constant of a class or its ancestors.
-    pub fn const_in(&mut self, class: u32, name: Sym, object_too: bool) -> Res<Option<Value>> {
-        let found = self.const_search(class, name, object_too)?;
-        if found.is_none() && !self.lazy.is_empty() && class != c::OBJECT && self.load_lazy(class) {
-            return self.const_search(class, name, object_too);
-        }
-        Ok(found)
-    }
-
-    fn const_search(&mut self, class: u32, name: Sym, object_too: bool) -> Res<Option<Value>> {
-        for at in self.mro(class).iter() {
-            if *at == c::OBJECT && class != c::OBJECT && !object_too {
-                break;
-            }
-            if let Some(v) = self.const_own(*at, name)? {
-                return Ok(Some(v));
-            }
-        }
-        if object_too && self.classes[class as usize].is_module() {
-            for at in self.mro(c::OBJECT).iter() {
-                if let Some(v) = self.const_own(*at, name)? {
-                    return Ok(Some(v));
-                }
-            }
-        }
-        Ok(None)
-    }
-
-    pub fn const_lexical(&mut self, cref: &'static Cref, name: Sym) -> Res<Option<Value>> {
-        let mut at = Some(cref);
-        while let Some(cref) = at {
-            if cref.up.is_some() && !cref.eval {
-                if let Some(v) = self.const_own(cref.class, name)? {
-                    return Ok(Some(v));
-                }
-            }
-            at = cref.up;
-        }
-        let mut scope = cref;
-        while scope.eval {
-            match scope.up {
-                Some(up) => scope = up,
-                None => break,
-            }
-        }
-        self.const_in(scope.class, name, true)
-    }
-
-    /// What `C` means here, through `const_missing` when it means nothing.
-    pub fn const_get(&mut self, cref: &'static Cref, name: Sym) -> R {
-        if let Some(v) = self.const_lexical(cref, name)? {
-            return Ok(v);
-        }
-        let mut scope = cref;
-        while scope.eval {
-            match scope.up {
-                Some(up) => scope = up,
-                None => break,
-            }
-        }
-        self.const_missing(scope.class, name)
-    }
-
-    pub fn const_missing(&mut self, class: u32, name: Sym) -> R {
-        self.send(Value::class(class), n::CONST_MISSING, &[Value::sym(name)])
-    }
-
-    /// `A::B` for a value that must be a class or module.
-    pub fn const_path(&mut self, scope: Value, name: Sym) -> R {
-        let Some(class) = scope.as_class() else {
-            let text = self.inspect_string(scope)?;
-            return self.fail(c::TYPE_ERROR, format!("{text} is not a class/module"));
-        };
-        let object_too = class == c::OBJECT;
-        match self.const_in(class, name, object_too)? {
-            Some(v) => {
-                let private = self
-                    .mro(class)
-                    .iter()
-                    .find_map(|at| self.classes[*at as usize].consts.get(&name).map(|k| k.private));
-                if private == Some(true) {
-                    let full = self.const_full(class, name);
-                    let e = self.name_error(c::NAME_ERROR, &format!("private constant {full} referenced"), name, scope)?;
-                    return self.throw(e);
-                }
-                Ok(v)
-            }
-            None => self.const_missing(class, name),
-        }
-    }
-
-    pub fn const_full(&self, class: u32, name: Sym) -> String {
-        let text = String::from_utf8_lossy(self.syms.bytes(name));
-        if class == c::OBJECT { text.into_owned() } else { format!("{}::{text}", self.class_name(class)) }
-    }
-
-    // ---- instance variables ----------------------------------------------
-
-    pub fn ivar_get(&self, v: Value, name: Sym) -> Option<Value> {
-        match v.tag() {
-            Tag::Obj => {
-                let obj = self.heap.obj(v);
-                let shape = self.classes[obj.class as usize].shape_of;
-                let slot = *self.classes[shape as usize].shape.get(&name)?;
-                obj.ivars.get(slot as usize).copied().filter(|v| !v.is_undef())
-            }
-            Tag::Class => self.classes[v.index()].ivars.get(&name).copied(),
-            _ => {
-                let list = self.heap.side_ivars.get(&v)?;
-                list.iter().find(|(key, _)| *key == name).map(|(_, value)| *value)
-            }
-        }
-    }
-
-    pub fn ivar_set(&mut self, v: Value, name: Sym, value: Value) {
-        match v.tag() {
-            Tag::Obj => {
-                let slot = self.ivar_slot(v, name);
-                let obj = self.heap.obj_mut(v);
-                if obj.ivars.len() <= slot {
-                    obj.ivars.resize(slot + 1, UNDEF);
-                }
-                obj.ivars[slot] = value;
-            }
-            Tag::Class => {
-                self.classes[v.index()].ivars.insert(name, value);
-            }
-            _ => {
-                let list = self.heap.side_ivars.entry(v).or_default();
-                match list.iter_mut().find(|(key, _)| *key == name) {
-                    Some(pair) => pair.1 = value,
-                    None => list.push((name, value)),
-                }
-            }
-        }
-    }
-
-    pub fn ivar_slot(&mut self, v: Value, name: Sym) -> usize {
-        let class = self.heap.obj(v).class;
-        let shape = self.classes[class as usize].shape_of;
-        let table = &mut self.classes[shape as usize].shape;
-        let next = table.len() as u32;
-        *table.entry(name).or_insert(next) as usize
-    }
-
-    pub fn ivar_names(&self, v: Value) -> Vec<Sym> {
-        match v.tag() {
-            Tag::Obj => {
-                let obj = self.heap.obj(v);
-                let shape = self.classes[obj.class as usize].shape_of;
-                self.classes[shape as usize]
-                    .shape
-                    .iter()
-                    .filter(|(_, slot)| obj.ivars.get(**slot as usize).is_some_and(|v| !v.is_undef()))
-                    .map(|(name, _)| *name)
-                    .collect()
-            }
-            Tag::Class => self.classes[v.index()].ivars.keys().copied().collect(),
-            _ => self.heap.side_ivars.get(&v).map(|l| l.iter().map(|p| p.0).collect()).unwrap_or_default(),
-        }
-    }
-
-    pub fn ivar_remove(&mut self, v: Value, name: Sym) -> Option<Value> {
-        let old = self.ivar_get(v, name)?;
-        match v.tag() {
-            Tag::Obj => {
-                let slot = self.ivar_slot(v, name);
-                self.heap.obj_mut(v).ivars[slot] = UNDEF;
-            }
-            Tag::Class => {
-                self.classes[v.index()].ivars.shift_remove(&name);
-            }
-            _ => {
-                if let Some(list) = self.heap.side_ivars.get_mut(&v) {
-                    list.retain(|p| p.0 != name);
-                }
-            }
-        }
-        Some(old)
-    }
-
-    pub fn frozen(&self, v: Value) -> bool {
-        let i = v.index();
-        match v.tag() {
-            Tag::Obj => self.heap.objects[i].frozen,
-            Tag::Str => self.heap.strings[i].frozen,
-            Tag::Arr => self.heap.arrays[i].frozen,
-            Tag::Hash => self.heap.hashes[i].frozen,
-            Tag::Class => self.classes[i].frozen,
-            Tag::Proc => self.heap.procs[i].frozen,
-            Tag::Regex => self.heap.regexes[i].frozen,
-            _ => true,
-        }
-    }
-
-    pub fn freeze(&mut self, v: Value) {
-        let i = v.index();
-        match v.tag() {
-            Tag::Obj => self.heap.objects[i].frozen = true,
-            Tag::Str => self.heap.strings[i].frozen = true,
-            Tag::Arr => self.heap.arrays[i].frozen = true,
-            Tag::Hash => self.heap.hashes[i].frozen = true,
-            Tag::Class => self.classes[i].frozen = true,
-            Tag::Proc => self.heap.procs[i].frozen = true,
-            Tag::Regex => self.heap.regexes[i].frozen = true,
-            _ => return,
-        }
-        if let Some(single) = self.singleton_of(v) {
-            self.classes[single as usize].frozen = true;
-        }
-    }
-
-    pub fn check_frozen(&mut self, v: Value) -> Res<()> {
-        if !self.frozen(v) {
-            return Ok(());
-        }
-        self.frozen_error(v)
-    }
-
-    #[cold]
-    pub fn frozen_error<T>(&mut self, v: Value) -> Res<T> {
-        let text = self.inspect_string(v)?;
-        let class = self.real_class(v);
-        let class = if v.is_class() && self.classes[v.index()].is_module() { c::MODULE } else { class };
-        let kind = if v.is_class() && self.classes[v.index()].is_singleton() {
-            "object".to_owned()
-        } else if let Some(ClassKind::Class) = v.as_class().map(|id| self.classes[id as usize].kind) {
-            "class".to_owned()
-        } else {
-            self.class_name(class)
-        };
-        let e = self.make_error(c::FROZEN_ERROR, format!("can't modify frozen {kind}: {text}"))?;
-        self.ivar_set(e, n::IV_RECEIVER, v);
-        self.throw(e)
-    }
-
-    /// A new object of a class, as `allocate` makes it.
-    pub fn allocate(&mut self, class: u32) -> R {
-        let known = &self.classes[class as usize];
-        if known.is_singleton() {
-            return self.fail(c::TYPE_ERROR, "can't create instance of singleton class");
-        }
-        Ok(match known.alloc {
-            Alloc::Object => self.heap.object(class, Ext::None),
-            Alloc::String => self.heap.string(class, std::borrow::Cow::Borrowed(b""), 0),
-            Alloc::Array => self.heap.array(class, Vec::new()),
-            Alloc::Hash => self.heap.hash(class),
-            Alloc::Exception => self.heap.object(class, Ext::Exception(Box::default())),
-            Alloc::Struct => {
-                let size = self.struct_members(class).map_or(0, |m| m.len());
-                self.heap.object(class, Ext::Fields(vec![NIL; size]))
-            }
-            Alloc::Range => self.heap.range(class, NIL, NIL, false),
-            Alloc::Regexp => self.heap.regex(crate::heap::RRegex {
-                class,
-                frozen: false,
-                source: Rc::from([]),
-                flags: 0,
-                enc: 0,
-                prog: None,
-            }),
-            Alloc::Class => {
-                let id = self.new_class(ClassKind::Class, Some(c::OBJECT));
-                Value::class(id)
-            }
-            Alloc::Module => {
-                let id = self.new_class(ClassKind::Module, None);
-                self.classes[id as usize].class_class = class;
-                Value::class(id)
-            }
-            Alloc::Time => self.heap.object(class, Ext::Time(Box::default())),
-            Alloc::Io => self.heap.object(class, Ext::Io(Box::default())),
-            Alloc::Enumerator => self.heap.object(class, Ext::None),
-            Alloc::Proc | Alloc::None => {
-                let name = self.class_name(class);
-                return self.fail(c::TYPE_ERROR, format!("allocator undefined for {name}"));
-            }
-        })
-    }
-
-    /// Members of a Struct class, looked for upwards.
-    pub fn struct_members(&self, class: u32) -> Option<Vec<Sym>> {
-        let mut at = Some(class);
-        while let Some(id) = at {
-            if let Some(list) = self.classes[id as usize].ivars.get(&n::IV_MEMBERS) {
-                return Some(self.heap.arr(*list).iter().filter_map(|v| v.as_sym()).collect());
-            }
-            at = self.classes[id as usize].superclass;
-        }
-        None
-    }
-
-    pub fn include_module(&mut self, class: u32, module: u32) {
-        let mro = self.mro(module);
-        if self.classes[class as usize].includes.contains(&module) || mro.contains(&class) && mro[0] != class {
-            if self.classes[class as usize].includes.contains(&module) {
-                return;
-            }
-        }
-        self.classes[class as usize].includes.push(module);
-        self.hierarchy += 1;
-        self.const_epoch += 1;
-        self.bump();
-        if self.booted {
-            self.redefined |= matches!(class, c::INTEGER | c::FLOAT | c::STRING | c::ARRAY | c::HASH) && false;
-        }
-    }
-
-    pub fn prepend_module(&mut self, class: u32, module: u32) {
-        if self.classes[class as usize].prepends.contains(&module) {
-            return;
-        }
-        self.classes[class as usize].prepends.push(module);
-        self.hierarchy += 1;
-        self.const_epoch += 1;
-        self.bump();
-        if matches!(class, c::INTEGER | c::FLOAT | c::STRING | c::ARRAY | c::HASH) {
-            self.redefined = true;
-        }
-    }
-
-    pub fn as_module(&mut self, v: Value) -> Res<u32> {
-        match v.as_class() {
-            Some(id) => Ok(id),
-            None => {
-                let name = self.type_name(v);
-                self.fail(c::TYPE_ERROR, format!("wrong argument type {name} (expected module)"))
-            }
-        }
-    }
-
-    pub(crate) fn nil_or(&self, v: Option<Value>) -> Value {
-        v.unwrap_or(NIL)
     }
 }

@@ -22,8 +22,17 @@ sources! {
 
 /// Which class's first missing method reads which file.
 const LAZY: &[(u32, &str)] = &[
-    (c::COMPARABLE, "comparable.rb"), (c::ENUMERABLE, "enumerable.rb"), (c::ARRAY, "array.rb"), (c::HASH, "hash.rb"), (c::STRING, "string.rb"),
-    (c::RANGE, "range.rb"), (c::NUMERIC, "numeric.rb"), (c::STRUCT, "struct.rb"), (c::ENUMERATOR, "enumerator.rb"), (c::IO, "file.rb"), (c::TIME, "time.rb"),
+    (c::COMPARABLE, "comparable.rb"),
+    (c::ENUMERABLE, "enumerable.rb"),
+    (c::ARRAY, "array.rb"),
+    (c::HASH, "hash.rb"),
+    (c::STRING, "string.rb"),
+    (c::RANGE, "range.rb"),
+    (c::NUMERIC, "numeric.rb"),
+    (c::STRUCT, "struct.rb"),
+    (c::ENUMERATOR, "enumerator.rb"),
+    (c::IO, "file.rb"),
+    (c::TIME, "time.rb"),
 ];
 
 pub(crate) fn init(vm: &mut Vm) {
@@ -42,7 +51,20 @@ pub(crate) fn init(vm: &mut Vm) {
     vm.lazy.push((c::SIGNAL, "process.rb", ""));
     vm.lazy.push((c::RANDOM, "misc.rb", ""));
     // Class methods: the singleton classes read the same files.
-    for (class, name) in [(c::FILE, "file.rb"), (c::DIR, "file.rb"), (c::FILETEST, "file.rb"), (c::PROCESS, "process.rb"), (c::SIGNAL, "process.rb"), (c::TIME, "time.rb"), (c::HASH, "hash.rb"), (c::ENUMERATOR, "enumerator.rb"), (c::IO, "file.rb"), (c::MARSHAL, "misc.rb"), (c::RANDOM, "misc.rb"), (c::OBJECTSPACE, "misc.rb")] {
+    for (class, name) in [
+        (c::FILE, "file.rb"),
+        (c::DIR, "file.rb"),
+        (c::FILETEST, "file.rb"),
+        (c::PROCESS, "process.rb"),
+        (c::SIGNAL, "process.rb"),
+        (c::TIME, "time.rb"),
+        (c::HASH, "hash.rb"),
+        (c::ENUMERATOR, "enumerator.rb"),
+        (c::IO, "file.rb"),
+        (c::MARSHAL, "misc.rb"),
+        (c::RANDOM, "misc.rb"),
+        (c::OBJECTSPACE, "misc.rb"),
+    ] {
         if let Ok(meta) = vm.singleton_class(crate::value::Value::class(class)) {
             vm.lazy.push((meta, name, ""));
         }
@@ -55,9 +77,35 @@ pub(crate) fn init(vm: &mut Vm) {
         vm.lazy.push((meta, "thread.rb", ""));
     }
     vm.lazy.push((c::KERNEL, "kernel.rb", ""));
-    for (name, file) in [("Set", "set.rb"), ("Mutex", "thread.rb"), ("Queue", "thread.rb"), ("SizedQueue", "thread.rb"), ("ConditionVariable", "thread.rb"), ("Monitor", "thread.rb"), ("Fiber", "thread.rb"), ("ThreadGroup", "thread.rb"), ("TracePoint", "misc.rb"), ("Ractor", "misc.rb"), ("RubyVM", "misc.rb"), ("ARGF", "misc.rb"), ("Refinement", "misc.rb"), ("Gem", "misc.rb"), ("TOPLEVEL_BINDING", "misc.rb")] {
+    for (name, file) in [
+        ("Set", "set.rb"),
+        ("Mutex", "thread.rb"),
+        ("Queue", "thread.rb"),
+        ("SizedQueue", "thread.rb"),
+        ("ConditionVariable", "thread.rb"),
+        ("Monitor", "thread.rb"),
+        ("Fiber", "thread.rb"),
+        ("ThreadGroup", "thread.rb"),
+        ("TracePoint", "misc.rb"),
+        ("Ractor", "misc.rb"),
+        ("RubyVM", "misc.rb"),
+        ("ARGF", "misc.rb"),
+        ("Refinement", "misc.rb"),
+        ("Gem", "misc.rb"),
+        ("TOPLEVEL_BINDING", "misc.rb"),
+    ] {
         let sym = vm.intern(name);
         let path = format!("prelude:{file}");
-        vm.classes[c::OBJECT as usize].consts.insert(sym, crate::object::Const { value: crate::value::UNDEF, private: false, deprecated: false, autoload: Some(path.as_str().into()), file: 0, pos: 0 });
+        vm.classes[c::OBJECT as usize].consts.insert(
+            sym,
+            crate::object::Const {
+                value: crate::value::UNDEF,
+                private: false,
+                deprecated: false,
+                autoload: Some(path.as_str().into()),
+                file: 0,
+                pos: 0,
+            },
+        );
     }
 }

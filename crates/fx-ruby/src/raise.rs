@@ -88,7 +88,8 @@ impl Vm {
             if path.starts_with("<internal:") {
                 continue;
             }
-            let text = format!("{path}:{}:in `{}'", self.line_of(*file, *pos), self.sym_str(*label));
+            let text =
+                format!("{path}:{}:in `{}'", self.line_of(*file, *pos), self.sym_str(*label));
             lines.push(self.str(text));
         }
         self.arr(lines)
@@ -145,8 +146,12 @@ impl Vm {
     fn timeout_class(&mut self) -> u32 {
         let timeout = self.intern("Timeout");
         let error = self.intern("Error");
-        if let Some(m) = self.classes[c::OBJECT as usize].consts.get(&timeout).and_then(|k| k.value.as_class()) {
-            if let Some(e) = self.classes[m as usize].consts.get(&error).and_then(|k| k.value.as_class()) {
+        if let Some(m) =
+            self.classes[c::OBJECT as usize].consts.get(&timeout).and_then(|k| k.value.as_class())
+        {
+            if let Some(e) =
+                self.classes[m as usize].consts.get(&error).and_then(|k| k.value.as_class())
+            {
                 return e;
             }
         }
@@ -173,7 +178,14 @@ impl Vm {
 
     /// `undefined method …` and `undefined local variable or method …`.
     #[cold]
-    pub fn undefined_method<T>(&mut self, recv: Value, name: Sym, args: &[Value], vcall: bool, private: Option<&str>) -> Res<T> {
+    pub fn undefined_method<T>(
+        &mut self,
+        recv: Value,
+        name: Sym,
+        args: &[Value],
+        vcall: bool,
+        private: Option<&str>,
+    ) -> Res<T> {
         let text = self.sym_str(name).into_owned();
         let what = self.describe(recv)?;
         let message = match private {

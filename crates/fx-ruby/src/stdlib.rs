@@ -32,20 +32,65 @@ libraries! {
 fn alias(name: &str) -> Option<&'static str> {
     Some(match name {
         "json/ext" | "json/add/core" => "json",
-        "digest/md5" | "digest/sha1" | "digest/sha2" | "digest/sha256" | "digest/sha512" | "digest/bubblebabble" | "digest/rmd160" => "digest",
+        "digest/md5"
+        | "digest/sha1"
+        | "digest/sha2"
+        | "digest/sha256"
+        | "digest/sha512"
+        | "digest/bubblebabble"
+        | "digest/rmd160" => "digest",
         "net/https" | "open-uri" => "net/http",
         "uri/generic" | "uri/http" => "uri",
         "cgi/util" | "cgi/escape" => "cgi",
         "rexml" | "rexml/xpath" => "rexml/document",
         "optparse/time" | "optparse/uri" => "optparse",
         "erb/util" => "erb",
-        "set" | "thread" | "enumerator" | "rational" | "complex" | "fiber" | "io/console" | "rubygems" | "rubygems/version" | "rubygems/requirement" | "io/wait" | "set/sorted_set" | "continuation" | "objspace" | "io/nonblock" | "bigdecimal/util" | "bundler" | "did_you_mean" | "error_highlight" | "prettyprint" | "ripper" | "coverage" | "zlib" | "readline" | "fcntl" | "pty" | "resolv" | "win32ole" => "",
+        "set"
+        | "thread"
+        | "enumerator"
+        | "rational"
+        | "complex"
+        | "fiber"
+        | "io/console"
+        | "rubygems"
+        | "rubygems/version"
+        | "rubygems/requirement"
+        | "io/wait"
+        | "set/sorted_set"
+        | "continuation"
+        | "objspace"
+        | "io/nonblock"
+        | "bigdecimal/util"
+        | "bundler"
+        | "did_you_mean"
+        | "error_highlight"
+        | "prettyprint"
+        | "ripper"
+        | "coverage"
+        | "zlib"
+        | "readline"
+        | "fcntl"
+        | "pty"
+        | "resolv"
+        | "win32ole" => "",
         _ => return None,
     })
 }
 
 /// Parts that need a C extension or a service we do not have.
-const REFUSED: &[&str] = &["continuation", "objspace", "ripper", "coverage", "zlib", "readline", "pty", "resolv", "win32ole", "bundler", "set/sorted_set"];
+const REFUSED: &[&str] = &[
+    "continuation",
+    "objspace",
+    "ripper",
+    "coverage",
+    "zlib",
+    "readline",
+    "pty",
+    "resolv",
+    "win32ole",
+    "bundler",
+    "set/sorted_set",
+];
 
 pub(crate) fn known(name: &str) -> bool {
     !REFUSED.contains(&name) && (source(name).is_some() || alias(name).is_some())

@@ -318,7 +318,9 @@ impl Vm {
 
     pub fn add_file(&mut self, path: &str, text: &[u8], first_line: i32) -> u32 {
         let mut lines = vec![0];
-        lines.extend(text.iter().enumerate().filter(|(_, b)| **b == b'\n').map(|(i, _)| i as u32 + 1));
+        lines.extend(
+            text.iter().enumerate().filter(|(_, b)| **b == b'\n').map(|(i, _)| i as u32 + 1),
+        );
         self.files.push(SourceFile { path: path.into(), text: text.into(), first_line, lines });
         self.files.len() as u32 - 1
     }
@@ -334,7 +336,14 @@ impl Vm {
         self.send_full(recv, name, args, block, false)
     }
 
-    pub fn send_full(&mut self, recv: Value, name: Sym, args: &[Value], block: Value, kw: bool) -> R {
+    pub fn send_full(
+        &mut self,
+        recv: Value,
+        name: Sym,
+        args: &[Value],
+        block: Value,
+        kw: bool,
+    ) -> R {
         let start = self.stack.len();
         self.stack.extend_from_slice(args);
         let result = self.dispatch(recv, name, start, block, kw, true);
@@ -343,7 +352,14 @@ impl Vm {
     }
 
     /// Calls a public method only.
-    pub fn send_public(&mut self, recv: Value, name: Sym, args: &[Value], block: Value, kw: bool) -> R {
+    pub fn send_public(
+        &mut self,
+        recv: Value,
+        name: Sym,
+        args: &[Value],
+        block: Value,
+        kw: bool,
+    ) -> R {
         let start = self.stack.len();
         self.stack.extend_from_slice(args);
         let result = self.dispatch(recv, name, start, block, kw, false);
@@ -388,10 +404,13 @@ impl Vm {
             let vis = self.methods[id as usize].vis;
             return Ok(private || vis == Vis::Public);
         }
-        if self.is_native(recv, n::RESPOND_TO_MISSING) || !self.has_method(recv, n::RESPOND_TO_MISSING) {
+        if self.is_native(recv, n::RESPOND_TO_MISSING)
+            || !self.has_method(recv, n::RESPOND_TO_MISSING)
+        {
             return Ok(false);
         }
-        let r = self.send(recv, n::RESPOND_TO_MISSING, &[Value::sym(name), Value::bool(private)])?;
+        let r =
+            self.send(recv, n::RESPOND_TO_MISSING, &[Value::sym(name), Value::bool(private)])?;
         Ok(r.truthy())
     }
 

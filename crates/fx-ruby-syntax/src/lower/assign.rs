@@ -118,21 +118,40 @@ impl Lower<'_> {
         }
     }
 
-    pub(crate) fn local_combine(&mut self, at: u32, name: &[u8], depth: u32, how: &Combine, value: &p::Node<'_>) -> N {
+    pub(crate) fn local_combine(
+        &mut self,
+        at: u32,
+        name: &[u8],
+        depth: u32,
+        how: &Combine,
+        value: &p::Node<'_>,
+    ) -> N {
         let var = self.resolve(name, depth);
         let old = self.read(at, var);
         let value = self.expr(value);
         self.combined(at, how, old, value, |s, v| s.write(at, var, v))
     }
 
-    pub(crate) fn ivar_combine(&mut self, at: u32, name: &p::ConstantId<'_>, how: &Combine, value: &p::Node<'_>) -> N {
+    pub(crate) fn ivar_combine(
+        &mut self,
+        at: u32,
+        name: &p::ConstantId<'_>,
+        how: &Combine,
+        value: &p::Node<'_>,
+    ) -> N {
         let (get, set) = (self.ivar(name), self.ivar(name));
         let old = self.node(at, Kind::IVar(get));
         let value = self.expr(value);
         self.combined(at, how, old, value, |s, v| s.node(at, Kind::ISet(set, v)))
     }
 
-    pub(crate) fn gvar_combine(&mut self, at: u32, name: &p::ConstantId<'_>, how: &Combine, value: &p::Node<'_>) -> N {
+    pub(crate) fn gvar_combine(
+        &mut self,
+        at: u32,
+        name: &p::ConstantId<'_>,
+        how: &Combine,
+        value: &p::Node<'_>,
+    ) -> N {
         let name = self.sym(name);
         let old = self.node(at, Kind::GVar(name));
         let value = self.expr(value);
@@ -148,7 +167,13 @@ impl Lower<'_> {
         read
     }
 
-    pub(crate) fn cvar_combine(&mut self, at: u32, name: &p::ConstantId<'_>, how: &Combine, value: &p::Node<'_>) -> N {
+    pub(crate) fn cvar_combine(
+        &mut self,
+        at: u32,
+        name: &p::ConstantId<'_>,
+        how: &Combine,
+        value: &p::Node<'_>,
+    ) -> N {
         let name = self.sym(name);
         let read = self.node(at, Kind::CVar(name));
         let old = self.guarded(at, how, read);
@@ -156,7 +181,13 @@ impl Lower<'_> {
         self.combined(at, how, old, value, |s, v| s.node(at, Kind::CSet(name, v)))
     }
 
-    pub(crate) fn const_combine(&mut self, at: u32, name: &p::ConstantId<'_>, how: &Combine, value: &p::Node<'_>) -> N {
+    pub(crate) fn const_combine(
+        &mut self,
+        at: u32,
+        name: &p::ConstantId<'_>,
+        how: &Combine,
+        value: &p::Node<'_>,
+    ) -> N {
         let read = self.constant(at, name);
         let old = self.guarded(at, how, read);
         let value = self.expr(value);
@@ -166,7 +197,13 @@ impl Lower<'_> {
         })
     }
 
-    pub(crate) fn path_combine(&mut self, at: u32, target: &p::ConstantPathNode<'_>, how: &Combine, value: &p::Node<'_>) -> N {
+    pub(crate) fn path_combine(
+        &mut self,
+        at: u32,
+        target: &p::ConstantPathNode<'_>,
+        how: &Combine,
+        value: &p::Node<'_>,
+    ) -> N {
         let name = target.name().map_or(Sym(0), |id| self.sym(&id));
         let mut setup = None;
         let scope = match target.parent() {
@@ -181,7 +218,8 @@ impl Lower<'_> {
         let read = self.node(at, Kind::ConstIn(scope, name));
         let old = self.guarded(at, how, read);
         let value = self.expr(value);
-        let done = self.combined(at, how, old, value, |s, v| s.node(at, Kind::ConstSet(scope, name, v)));
+        let done =
+            self.combined(at, how, old, value, |s, v| s.node(at, Kind::ConstSet(scope, name, v)));
         match setup {
             Some(setup) => self.node(at, Kind::Seq(leak_slice(vec![setup, done]))),
             None => done,
@@ -246,9 +284,8 @@ impl Lower<'_> {
         let mut steps: Vec<N> = setup.into_iter().collect();
         let args = self.args(arguments, None);
         let mut held = Vec::new();
-        let items = args.pos.iter().copied().chain(
-            args.kw.map(|pairs| self.node(at, Kind::Hash(pairs))),
-        );
+        let items =
+            args.pos.iter().copied().chain(args.kw.map(|pairs| self.node(at, Kind::Hash(pairs))));
         for item in items.collect::<Vec<_>>() {
             let slot = self.temp();
             let (value, splat) = match item.kind {
@@ -270,7 +307,8 @@ impl Lower<'_> {
         };
         let (get_name, set_name) = (self.syms.intern(b"[]"), self.syms.intern(b"[]="));
         let mut get = self.new_call(at, recv, get_name, held.clone());
-        get.args = Args { block: blk, simple: get.args.simple && matches!(blk, Blk::None), ..get.args };
+        get.args =
+            Args { block: blk, simple: get.args.simple && matches!(blk, Blk::None), ..get.args };
         let get: &'static Call = leak(get);
         let old = self.fuse(at, get, b"[]");
         let value = self.expr(value);
@@ -279,7 +317,11 @@ impl Lower<'_> {
             items.push(v);
             let mut set = s.new_call(at, recv, set_name, items);
             set.asgn = true;
-            set.args = Args { block: blk, simple: set.args.simple && matches!(blk, Blk::None), ..set.args };
+            set.args = Args {
+                block: blk,
+                simple: set.args.simple && matches!(blk, Blk::None),
+                ..set.args
+            };
             s.node(at, Kind::Call(leak(set)))
         });
         steps.push(done);

@@ -7,7 +7,8 @@ use ruby_prism::Node as P;
 
 use crate::Sym;
 use crate::ast::{
-    Begin, ClassNode, CodeKind, ConstScope, ConstSite, Kind, N, RegexLit, Rescue, StrLit, WhenClause,
+    Begin, ClassNode, CodeKind, ConstScope, ConstSite, Kind, N, RegexLit, Rescue, StrLit,
+    WhenClause,
 };
 use crate::lower::assign::Combine;
 use crate::lower::{Lower, Scope, leak, leak_slice, no_params};
@@ -167,7 +168,14 @@ impl Lower<'_> {
         }
     }
 
-    fn while_node(&mut self, at: u32, test: &P<'_>, body: Option<p::StatementsNode<'_>>, until: bool, last: bool) -> N {
+    fn while_node(
+        &mut self,
+        at: u32,
+        test: &P<'_>,
+        body: Option<p::StatementsNode<'_>>,
+        until: bool,
+        last: bool,
+    ) -> N {
         let (test, body) = {
             self.scope().loops += 1;
             let test = self.expr(test);
@@ -249,26 +257,50 @@ impl Lower<'_> {
             }
             P::RegularExpressionNode { .. } => {
                 let n = cast!(node, as_regular_expression_node);
-                let flags = regex_flags(n.is_ignore_case(), n.is_extended(), n.is_multi_line(), n.is_ascii_8bit(), n.is_utf_8());
+                let flags = regex_flags(
+                    n.is_ignore_case(),
+                    n.is_extended(),
+                    n.is_multi_line(),
+                    n.is_ascii_8bit(),
+                    n.is_utf_8(),
+                );
                 let text = self.string(at, n.unescaped(), 0, false);
                 self.regex(at, vec![text], flags, true)
             }
             P::InterpolatedRegularExpressionNode { .. } => {
                 let n = cast!(node, as_interpolated_regular_expression_node);
-                let flags = regex_flags(n.is_ignore_case(), n.is_extended(), n.is_multi_line(), n.is_ascii_8bit(), n.is_utf_8());
+                let flags = regex_flags(
+                    n.is_ignore_case(),
+                    n.is_extended(),
+                    n.is_multi_line(),
+                    n.is_ascii_8bit(),
+                    n.is_utf_8(),
+                );
                 let parts = self.parts(&n.parts());
                 self.regex(at, parts, flags, n.is_once())
             }
             P::MatchLastLineNode { .. } => {
                 let n = cast!(node, as_match_last_line_node);
-                let flags = regex_flags(n.is_ignore_case(), n.is_extended(), n.is_multi_line(), n.is_ascii_8bit(), n.is_utf_8());
+                let flags = regex_flags(
+                    n.is_ignore_case(),
+                    n.is_extended(),
+                    n.is_multi_line(),
+                    n.is_ascii_8bit(),
+                    n.is_utf_8(),
+                );
                 let text = self.string(at, n.unescaped(), 0, false);
                 let regex = self.regex(at, vec![text], flags, true);
                 self.node(at, Kind::MatchLast(regex))
             }
             P::InterpolatedMatchLastLineNode { .. } => {
                 let n = cast!(node, as_interpolated_match_last_line_node);
-                let flags = regex_flags(n.is_ignore_case(), n.is_extended(), n.is_multi_line(), n.is_ascii_8bit(), n.is_utf_8());
+                let flags = regex_flags(
+                    n.is_ignore_case(),
+                    n.is_extended(),
+                    n.is_multi_line(),
+                    n.is_ascii_8bit(),
+                    n.is_utf_8(),
+                );
                 let parts = self.parts(&n.parts());
                 let regex = self.regex(at, parts, flags, n.is_once());
                 self.node(at, Kind::MatchLast(regex))
@@ -485,8 +517,14 @@ impl Lower<'_> {
             P::RescueModifierNode { .. } => {
                 let n = cast!(node, as_rescue_modifier_node);
                 let body = self.expr(&n.expression());
-                let rescue = Rescue { classes: &[], target: None, body: self.expr(&n.rescue_expression()) };
-                let begin = Begin { body, rescues: leak_slice(vec![rescue]), else_body: None, ensure: None };
+                let rescue =
+                    Rescue { classes: &[], target: None, body: self.expr(&n.rescue_expression()) };
+                let begin = Begin {
+                    body,
+                    rescues: leak_slice(vec![rescue]),
+                    else_body: None,
+                    ensure: None,
+                };
                 self.node(at, Kind::Begin(leak(begin)))
             }
             P::DefNode { .. } => self.def(&cast!(node, as_def_node)),
@@ -520,12 +558,17 @@ impl Lower<'_> {
             }
             P::BreakNode { .. } => {
                 let value = self.jump_value(at, cast!(node, as_break_node).arguments());
-                let kind = if self.scope().loops > 0 { Kind::LoopBreak(value) } else { Kind::Break(value) };
+                let kind = if self.scope().loops > 0 {
+                    Kind::LoopBreak(value)
+                } else {
+                    Kind::Break(value)
+                };
                 self.node(at, kind)
             }
             P::NextNode { .. } => {
                 let value = self.jump_value(at, cast!(node, as_next_node).arguments());
-                let kind = if self.scope().loops > 0 { Kind::LoopNext(value) } else { Kind::Next(value) };
+                let kind =
+                    if self.scope().loops > 0 { Kind::LoopNext(value) } else { Kind::Next(value) };
                 self.node(at, kind)
             }
             P::RedoNode { .. } => {
@@ -545,7 +588,8 @@ impl Lower<'_> {
                 self.node(at, Kind::GAlias(new, old))
             }
             P::UndefNode { .. } => {
-                let names = cast!(node, as_undef_node).names().iter().map(|n| self.expr(&n)).collect();
+                let names =
+                    cast!(node, as_undef_node).names().iter().map(|n| self.expr(&n)).collect();
                 self.node(at, Kind::Undef(leak_slice(names)))
             }
             P::FlipFlopNode { .. } => {
@@ -553,7 +597,10 @@ impl Lower<'_> {
                 let slot = self.temp();
                 let lo = self.optional(n.left(), at);
                 let hi = self.optional(n.right(), at);
-                self.node(at, Kind::FlipFlop(crate::ast::Var::Stack(slot), lo, hi, n.is_exclude_end()))
+                self.node(
+                    at,
+                    Kind::FlipFlop(crate::ast::Var::Stack(slot), lo, hi, n.is_exclude_end()),
+                )
             }
             P::PreExecutionNode { .. } => {
                 let n = cast!(node, as_pre_execution_node);
@@ -565,7 +612,8 @@ impl Lower<'_> {
                 let body = self.maybe_statements(n.statements(), at);
                 let name = self.syms.intern(b"block");
                 let end = n.location().end();
-                let code = self.close(CodeKind::Block, name, no_params(), body, Vec::new(), at, end);
+                let code =
+                    self.close(CodeKind::Block, name, no_params(), body, Vec::new(), at, end);
                 self.node(at, Kind::PostExe(code, leak(Cell::new(false))))
             }
             P::DefinedNode { .. } => {
@@ -603,19 +651,51 @@ impl Lower<'_> {
             };
         }
         if let Some(n) = node.as_local_variable_or_write_node() {
-            return self.local_combine(at, n.name().as_slice(), n.depth(), &Combine::Or, &n.value());
+            return self.local_combine(
+                at,
+                n.name().as_slice(),
+                n.depth(),
+                &Combine::Or,
+                &n.value(),
+            );
         }
         if let Some(n) = node.as_local_variable_and_write_node() {
-            return self.local_combine(at, n.name().as_slice(), n.depth(), &Combine::And, &n.value());
+            return self.local_combine(
+                at,
+                n.name().as_slice(),
+                n.depth(),
+                &Combine::And,
+                &n.value(),
+            );
         }
         if let Some(n) = node.as_local_variable_operator_write_node() {
             let op = Combine::Op(n.binary_operator().as_slice().to_vec());
             return self.local_combine(at, n.name().as_slice(), n.depth(), &op, &n.value());
         }
-        simple!(ivar_combine, as_instance_variable_or_write_node, as_instance_variable_and_write_node, as_instance_variable_operator_write_node);
-        simple!(gvar_combine, as_global_variable_or_write_node, as_global_variable_and_write_node, as_global_variable_operator_write_node);
-        simple!(cvar_combine, as_class_variable_or_write_node, as_class_variable_and_write_node, as_class_variable_operator_write_node);
-        simple!(const_combine, as_constant_or_write_node, as_constant_and_write_node, as_constant_operator_write_node);
+        simple!(
+            ivar_combine,
+            as_instance_variable_or_write_node,
+            as_instance_variable_and_write_node,
+            as_instance_variable_operator_write_node
+        );
+        simple!(
+            gvar_combine,
+            as_global_variable_or_write_node,
+            as_global_variable_and_write_node,
+            as_global_variable_operator_write_node
+        );
+        simple!(
+            cvar_combine,
+            as_class_variable_or_write_node,
+            as_class_variable_and_write_node,
+            as_class_variable_operator_write_node
+        );
+        simple!(
+            const_combine,
+            as_constant_or_write_node,
+            as_constant_and_write_node,
+            as_constant_operator_write_node
+        );
         if let Some(n) = node.as_constant_path_or_write_node() {
             return self.path_combine(at, &n.target(), &Combine::Or, &n.value());
         }
@@ -627,20 +707,61 @@ impl Lower<'_> {
             return self.path_combine(at, &n.target(), &op, &n.value());
         }
         if let Some(n) = node.as_call_or_write_node() {
-            return self.attr_combine(at, n.receiver(), n.is_safe_navigation(), n.is_ignore_visibility(), &n.read_name(), &n.write_name(), &Combine::Or, &n.value());
+            return self.attr_combine(
+                at,
+                n.receiver(),
+                n.is_safe_navigation(),
+                n.is_ignore_visibility(),
+                &n.read_name(),
+                &n.write_name(),
+                &Combine::Or,
+                &n.value(),
+            );
         }
         if let Some(n) = node.as_call_and_write_node() {
-            return self.attr_combine(at, n.receiver(), n.is_safe_navigation(), n.is_ignore_visibility(), &n.read_name(), &n.write_name(), &Combine::And, &n.value());
+            return self.attr_combine(
+                at,
+                n.receiver(),
+                n.is_safe_navigation(),
+                n.is_ignore_visibility(),
+                &n.read_name(),
+                &n.write_name(),
+                &Combine::And,
+                &n.value(),
+            );
         }
         if let Some(n) = node.as_call_operator_write_node() {
             let op = Combine::Op(n.binary_operator().as_slice().to_vec());
-            return self.attr_combine(at, n.receiver(), n.is_safe_navigation(), n.is_ignore_visibility(), &n.read_name(), &n.write_name(), &op, &n.value());
+            return self.attr_combine(
+                at,
+                n.receiver(),
+                n.is_safe_navigation(),
+                n.is_ignore_visibility(),
+                &n.read_name(),
+                &n.write_name(),
+                &op,
+                &n.value(),
+            );
         }
         if let Some(n) = node.as_index_or_write_node() {
-            return self.index_combine(at, n.receiver(), n.arguments(), n.block(), &Combine::Or, &n.value());
+            return self.index_combine(
+                at,
+                n.receiver(),
+                n.arguments(),
+                n.block(),
+                &Combine::Or,
+                &n.value(),
+            );
         }
         if let Some(n) = node.as_index_and_write_node() {
-            return self.index_combine(at, n.receiver(), n.arguments(), n.block(), &Combine::And, &n.value());
+            return self.index_combine(
+                at,
+                n.receiver(),
+                n.arguments(),
+                n.block(),
+                &Combine::And,
+                &n.value(),
+            );
         }
         if let Some(n) = node.as_index_operator_write_node() {
             let op = Combine::Op(n.binary_operator().as_slice().to_vec());

@@ -27,8 +27,7 @@ impl Lower<'_> {
         };
         let body = self.optional(node.body(), at.start());
         let body = self.strip_return(body);
-        let code =
-            self.close(CodeKind::Method, name, params, body, copies, at.start(), at.end());
+        let code = self.close(CodeKind::Method, name, params, body, copies, at.start(), at.end());
         self.node(at.start(), Kind::Def(leak(DefNode { name, singleton, code })))
     }
 
@@ -230,7 +229,12 @@ impl Lower<'_> {
         // Defaults are lowered only now: they may mention any local of the scope.
         let opt: Vec<OptParam> = opts
             .into_iter()
-            .map(|(slot, var, name, n)| OptParam { slot, var, name, default: self.expr(&n.value()) })
+            .map(|(slot, var, name, n)| OptParam {
+                slot,
+                var,
+                name,
+                default: self.expr(&n.value()),
+            })
             .collect();
         let kw: Vec<KwParam> = kws
             .into_iter()

@@ -82,7 +82,9 @@ impl Lower<'_> {
             return self.hash_pattern(&n);
         }
         if let Some(n) = node.as_parentheses_node() {
-            if let Some(inner) = n.body().and_then(|b| b.as_statements_node()).and_then(|s| s.body().first()) {
+            if let Some(inner) =
+                n.body().and_then(|b| b.as_statements_node()).and_then(|s| s.body().first())
+            {
                 return self.pattern(&inner);
             }
         }

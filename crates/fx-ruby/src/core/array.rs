@@ -19,13 +19,21 @@ fn aref(vm: &mut Vm, a: Args) -> R {
     let (from, n) = if let Some(l) = vm.opt(a, 1) {
         let (i, l) = (vm.to_int(i)?, vm.to_int(l)?);
         let i = if i < 0 { i + len as i64 } else { i };
-        if i < 0 || i > len as i64 || l < 0 { return Ok(NIL) }
+        if i < 0 || i > len as i64 || l < 0 {
+            return Ok(NIL);
+        }
         (i as usize, (l as usize).min(len - i as usize))
     } else if i.is_fix() {
         return Ok(at(vm, a.recv, i.as_fix()));
     } else if i.is_range() {
-        match crate::core::string::range_bounds(vm, i, len)? { Some(b) => b, None => return Ok(NIL) }
-    } else if i.is_obj() && { let s = vm.intern("__aseq"); vm.has_method(i, s) } {
+        match crate::core::string::range_bounds(vm, i, len)? {
+            Some(b) => b,
+            None => return Ok(NIL),
+        }
+    } else if i.is_obj() && {
+        let s = vm.intern("__aseq");
+        vm.has_method(i, s)
+    } {
         return vm.call_name(a.recv, "__slice_seq", &[i]);
     } else {
         let i = vm.to_int(i)?;
@@ -43,9 +51,14 @@ fn aset(vm: &mut Vm, a: Args) -> R {
     let (from, n) = if a.argc == 3 {
         let l = vm.arg(a, 1);
         let (k, l) = (vm.to_int(i)?, vm.to_int(l)?);
-        if l < 0 { return vm.fail(c::INDEX_ERROR, format!("negative length ({l})")) }
+        if l < 0 {
+            return vm.fail(c::INDEX_ERROR, format!("negative length ({l})"));
+        }
         let f = if k < 0 { k + len } else { k };
-        if f < 0 { return vm.fail(c::INDEX_ERROR, format!("index {k} too small for array; minimum: -{len}")) }
+        if f < 0 {
+            return vm
+                .fail(c::INDEX_ERROR, format!("index {k} too small for array; minimum: -{len}"));
+        }
         (f, l)
     } else if i.is_range() {
         let r = vm.heap.rng(i);
@@ -53,19 +66,32 @@ fn aset(vm: &mut Vm, a: Args) -> R {
         let f = if lo.is_nil() { 0 } else { vm.to_int(lo)? };
         let t = if hi.is_nil() { -1 } else { vm.to_int(hi)? };
         let f2 = if f < 0 { f + len } else { f };
-        if f2 < 0 { let t = vm.inspect_string(i)?; return vm.fail(c::RANGE_ERROR, format!("{t} out of range")) }
+        if f2 < 0 {
+            let t = vm.inspect_string(i)?;
+            return vm.fail(c::RANGE_ERROR, format!("{t} out of range"));
+        }
         let t = if t < 0 { t + len } else { t };
         (f2, (t - f2 + i64::from(!(excl && !hi.is_nil()))).max(0))
     } else {
         let k = vm.to_int(i)?;
         let f = if k < 0 { k + len } else { k };
-        if f < 0 { return vm.fail(c::INDEX_ERROR, format!("index {k} too small for array; minimum: -{len}")) }
-        if f >= len { grow(vm, a.recv, f as usize + 1)?; }
+        if f < 0 {
+            return vm
+                .fail(c::INDEX_ERROR, format!("index {k} too small for array; minimum: -{len}"));
+        }
+        if f >= len {
+            grow(vm, a.recv, f as usize + 1)?;
+        }
         vm.heap.arr_mut(a.recv)[f as usize] = v;
         return Ok(v);
     };
-    let new = match vm.check_ary(v)? { Some(l) => vm.heap.arr(l).clone(), None => vec![v] };
-    if from > len { grow(vm, a.recv, from as usize)?; }
+    let new = match vm.check_ary(v)? {
+        Some(l) => vm.heap.arr(l).clone(),
+        None => vec![v],
+    };
+    if from > len {
+        grow(vm, a.recv, from as usize)?;
+    }
     let items = vm.heap.arr_mut(a.recv);
     let end = (from.saturating_add(n)).min(items.len() as i64) as usize;
     items.splice(from as usize..end.max(from as usize), new);
@@ -73,7 +99,9 @@ fn aset(vm: &mut Vm, a: Args) -> R {
 }
 
 fn grow(vm: &mut Vm, v: Value, len: usize) -> Res<()> {
-    if len > 1 << 36 { return vm.fail(c::INDEX_ERROR, format!("index {} too big", len - 1)) }
+    if len > 1 << 36 {
+        return vm.fail(c::INDEX_ERROR, format!("index {} too big", len - 1));
+    }
     vm.reserve(len * 8)?;
     vm.heap.bytes += len * 8;
     vm.heap.arr_mut(v).resize(len, NIL);
@@ -81,11 +109,23 @@ fn grow(vm: &mut Vm, v: Value, len: usize) -> Res<()> {
 }
 
 /// Sorts with an order that may raise.
-pub(crate) fn sort_values(vm: &mut Vm, items: &mut [Value], mut cmp: impl FnMut(&mut Vm, Value, Value) -> Res<Ordering>) -> Res<()> {
+pub(crate) fn sort_values(
+    vm: &mut Vm,
+    items: &mut [Value],
+    mut cmp: impl FnMut(&mut Vm, Value, Value) -> Res<Ordering>,
+) -> Res<()> {
     let mut failed = false;
     items.sort_by(|a, b| {
-        if failed { return Ordering::Equal }
-        match cmp(vm, *b, *a) { Ok(o) => o.reverse(), Err(Unwind) => { failed = true; Ordering::Equal } }
+        if failed {
+            return Ordering::Equal;
+        }
+        match cmp(vm, *b, *a) {
+            Ok(o) => o.reverse(),
+            Err(Unwind) => {
+                failed = true;
+                Ordering::Equal
+            }
+        }
     });
     if failed { Err(Unwind) } else { Ok(()) }
 }
@@ -93,36 +133,72 @@ pub(crate) fn sort_values(vm: &mut Vm, items: &mut [Value], mut cmp: impl FnMut(
 fn sorted(vm: &mut Vm, v: Value, block: Value) -> Res<Vec<Value>> {
     let mut items = vm.heap.arr(v).clone();
     if block.is_nil() {
-        if items.iter().all(|v| v.is_fix()) && !vm.redefined { items.sort_unstable_by_key(|v| v.as_fix()); return Ok(items) }
+        if items.iter().all(|v| v.is_fix()) && !vm.redefined {
+            items.sort_unstable_by_key(|v| v.as_fix());
+            return Ok(items);
+        }
         sort_values(vm, &mut items, |vm, a, b| vm.compare(a, b))?;
     } else {
-        sort_values(vm, &mut items, |vm, a, b| { let r = vm.yield2(block, a, b)?; vm.cmp_result(r, a, b) })?;
+        sort_values(vm, &mut items, |vm, a, b| {
+            let r = vm.yield2(block, a, b)?;
+            vm.cmp_result(r, a, b)
+        })?;
     }
     Ok(items)
 }
 
-fn flatten(vm: &mut Vm, v: Value, depth: i64, out: &mut Vec<Value>, seen: &mut Vec<Value>) -> Res<bool> {
-    if seen.contains(&v) { return vm.arg_error("tried to flatten recursive array") }
-    if seen.len() > 5000 { return vm.too_deep() }
+fn flatten(
+    vm: &mut Vm,
+    v: Value,
+    depth: i64,
+    out: &mut Vec<Value>,
+    seen: &mut Vec<Value>,
+) -> Res<bool> {
+    if seen.contains(&v) {
+        return vm.arg_error("tried to flatten recursive array");
+    }
+    if seen.len() > 5000 {
+        return vm.too_deep();
+    }
     seen.push(v);
     let mut changed = false;
     for i in 0..vm.heap.arr(v).len() {
         let Some(item) = vm.heap.arr(v).get(i).copied() else { break };
         let sub = if depth == 0 { None } else { vm.check_ary(item)? };
-        match sub { Some(l) => { changed = true; flatten(vm, l, depth - 1, out, seen)?; } None => out.push(item) }
+        match sub {
+            Some(l) => {
+                changed = true;
+                flatten(vm, l, depth - 1, out, seen)?;
+            }
+            None => out.push(item),
+        }
     }
     seen.pop();
     Ok(changed)
 }
 
-fn join(vm: &mut Vm, v: Value, sep: &[u8], out: &mut Vec<u8>, enc: &mut u8, first: &mut bool) -> Res<()> {
+fn join(
+    vm: &mut Vm,
+    v: Value,
+    sep: &[u8],
+    out: &mut Vec<u8>,
+    enc: &mut u8,
+    first: &mut bool,
+) -> Res<()> {
     let r = vm.recurse(v, |vm| {
         for i in 0..vm.heap.arr(v).len() {
             let Some(item) = vm.heap.arr(v).get(i).copied() else { break };
-            if let (false, true) = (*first, !item.is_arr()) { out.extend_from_slice(sep) }
+            if let (false, true) = (*first, !item.is_arr()) {
+                out.extend_from_slice(sep)
+            }
             if item.is_arr() {
-                if !*first && !vm.heap.arr(item).is_empty() { out.extend_from_slice(sep); *first = true }
-                if vm.heap.arr(item).is_empty() && !*first { out.extend_from_slice(sep) }
+                if !*first && !vm.heap.arr(item).is_empty() {
+                    out.extend_from_slice(sep);
+                    *first = true
+                }
+                if vm.heap.arr(item).is_empty() && !*first {
+                    out.extend_from_slice(sep)
+                }
                 let was = *first;
                 *first = true;
                 join(vm, item, sep, out, enc, first)?;
@@ -131,13 +207,25 @@ fn join(vm: &mut Vm, v: Value, sep: &[u8], out: &mut Vec<u8>, enc: &mut u8, firs
                 continue;
             }
             *first = false;
-            let s = if item.is_str() { item } else if let Some(s) = vm.check_str(item)? { s } else if let Some(l) = vm.check_ary(item)? { *first = true; join(vm, l, sep, out, enc, first)?; *first = false; continue } else { vm.interpolate(item)? };
+            let s = if item.is_str() {
+                item
+            } else if let Some(s) = vm.check_str(item)? {
+                s
+            } else if let Some(l) = vm.check_ary(item)? {
+                *first = true;
+                join(vm, l, sep, out, enc, first)?;
+                *first = false;
+                continue;
+            } else {
+                vm.interpolate(item)?
+            };
             let st = vm.heap.str(s);
             if !st.bytes.is_ascii() {
                 if *enc != st.enc && !out.is_ascii() {
                     let (x, y) = (crate::encoding::name(*enc), crate::encoding::name(st.enc));
                     let class = vm.compat_error_class();
-                    return vm.fail(class, format!("incompatible character encodings: {x} and {y}"));
+                    return vm
+                        .fail(class, format!("incompatible character encodings: {x} and {y}"));
                 }
                 *enc = st.enc;
             }
@@ -146,7 +234,9 @@ fn join(vm: &mut Vm, v: Value, sep: &[u8], out: &mut Vec<u8>, enc: &mut u8, firs
         }
         Ok(())
     })?;
-    if r.is_none() { return vm.arg_error("recursive array join") }
+    if r.is_none() {
+        return vm.arg_error("recursive array join");
+    }
     Ok(())
 }
 
@@ -158,7 +248,17 @@ fn retain(vm: &mut Vm, a: Args, keep_when: bool) -> Res<bool> {
     let mut result = Ok(());
     while i < vm.heap.arr(a.recv).len() {
         let v = vm.heap.arr(a.recv)[i];
-        match vm.yield1(a.block, v) { Ok(r) => if r.truthy() == keep_when { kept.push(v) }, Err(u) => { result = Err(u); break } }
+        match vm.yield1(a.block, v) {
+            Ok(r) => {
+                if r.truthy() == keep_when {
+                    kept.push(v)
+                }
+            }
+            Err(u) => {
+                result = Err(u);
+                break;
+            }
+        }
         i += 1;
     }
     let rest = vm.heap.arr(a.recv)[i.min(vm.heap.arr(a.recv).len())..].to_vec();
@@ -174,7 +274,10 @@ fn uniq(vm: &mut Vm, items: Vec<Value>, block: Value) -> Res<Vec<Value>> {
     let mut out = Vec::new();
     for v in items {
         let key = if block.is_nil() { v } else { vm.yield1(block, v)? };
-        if vm.hash_get(seen, key)?.is_none() { vm.hash_set(seen, key, TRUE)?; out.push(v) }
+        if vm.hash_get(seen, key)?.is_none() {
+            vm.hash_set(seen, key, TRUE)?;
+            out.push(v)
+        }
     }
     Ok(out)
 }
@@ -183,314 +286,963 @@ pub(crate) fn init(vm: &mut Vm) {
     let k = c::ARRAY;
     vm.classes[k as usize].alloc = Alloc::Array;
     vm.include_module(k, c::ENUMERABLE);
-    vm.def_single(k, "[]", |vm, a| { let items = vm.args(a); Ok(vm.heap.array(a.recv.index() as u32, items)) }, 0, -1);
-    vm.def_single(k, "try_convert", |vm, a| { let v = vm.arg(a, 0); Ok(vm.check_ary(v)?.unwrap_or(NIL)) }, 1, 1);
-    vm.def_private(k, "initialize", |vm, a| {
-        vm.check_frozen(a.recv)?;
-        if a.argc == 0 { vm.heap.arr_mut(a.recv).clear(); return Ok(NIL) }
-        let first = vm.arg(a, 0);
-        if a.argc == 1 && !first.is_fix() { if let Some(l) = vm.check_ary(first)? { let items = vm.heap.arr(l).clone(); *vm.heap.arr_mut(a.recv) = items; return Ok(NIL) } }
-        let len = vm.to_int(first)?;
-        if len < 0 { return vm.arg_error("negative array size") }
-        if len > 1 << 40 { return vm.arg_error("array size too big") }
-        vm.reserve(len as usize * 8)?;
-        if a.block.is_nil() {
-            let v = vm.opt(a, 1).unwrap_or(NIL);
-            vm.heap.bytes += len as usize * 8;
-            *vm.heap.arr_mut(a.recv) = vec![v; len as usize];
-        } else {
-            vm.heap.arr_mut(a.recv).clear();
-            for i in 0..len { let v = vm.yield1(a.block, Value::fix(i))?; vm.heap.arr_mut(a.recv).push(v) }
-        }
-        Ok(NIL)
-    }, 0, 2);
+    vm.def_single(
+        k,
+        "[]",
+        |vm, a| {
+            let items = vm.args(a);
+            Ok(vm.heap.array(a.recv.index() as u32, items))
+        },
+        0,
+        -1,
+    );
+    vm.def_single(
+        k,
+        "try_convert",
+        |vm, a| {
+            let v = vm.arg(a, 0);
+            Ok(vm.check_ary(v)?.unwrap_or(NIL))
+        },
+        1,
+        1,
+    );
+    vm.def_private(
+        k,
+        "initialize",
+        |vm, a| {
+            vm.check_frozen(a.recv)?;
+            if a.argc == 0 {
+                vm.heap.arr_mut(a.recv).clear();
+                return Ok(NIL);
+            }
+            let first = vm.arg(a, 0);
+            if a.argc == 1 && !first.is_fix() {
+                if let Some(l) = vm.check_ary(first)? {
+                    let items = vm.heap.arr(l).clone();
+                    *vm.heap.arr_mut(a.recv) = items;
+                    return Ok(NIL);
+                }
+            }
+            let len = vm.to_int(first)?;
+            if len < 0 {
+                return vm.arg_error("negative array size");
+            }
+            if len > 1 << 40 {
+                return vm.arg_error("array size too big");
+            }
+            vm.reserve(len as usize * 8)?;
+            if a.block.is_nil() {
+                let v = vm.opt(a, 1).unwrap_or(NIL);
+                vm.heap.bytes += len as usize * 8;
+                *vm.heap.arr_mut(a.recv) = vec![v; len as usize];
+            } else {
+                vm.heap.arr_mut(a.recv).clear();
+                for i in 0..len {
+                    let v = vm.yield1(a.block, Value::fix(i))?;
+                    vm.heap.arr_mut(a.recv).push(v)
+                }
+            }
+            Ok(NIL)
+        },
+        0,
+        2,
+    );
     for name in ["initialize_copy", "replace"] {
-        vm.def(k, name, |vm, a| { let o = vm.arg(a, 0); vm.check_frozen(a.recv)?; let o = vm.to_ary(o)?; let items = vm.heap.arr(o).clone(); *vm.heap.arr_mut(a.recv) = items; Ok(a.recv) }, 1, 1);
+        vm.def(
+            k,
+            name,
+            |vm, a| {
+                let o = vm.arg(a, 0);
+                vm.check_frozen(a.recv)?;
+                let o = vm.to_ary(o)?;
+                let items = vm.heap.arr(o).clone();
+                *vm.heap.arr_mut(a.recv) = items;
+                Ok(a.recv)
+            },
+            1,
+            1,
+        );
     }
     vm.def(k, "[]", aref, 1, 2);
     vm.def(k, "slice", aref, 1, 2);
     vm.def(k, "[]=", aset, 2, 3);
-    vm.def(k, "at", |vm, a| { let i = vm.arg(a, 0); let i = vm.to_int(i)?; Ok(at(vm, a.recv, i)) }, 1, 1);
-    for name in ["length", "size"] { vm.def(k, name, |vm, a| Ok(Value::fix(vm.heap.arr(a.recv).len() as i64)), 0, 0); }
+    vm.def(
+        k,
+        "at",
+        |vm, a| {
+            let i = vm.arg(a, 0);
+            let i = vm.to_int(i)?;
+            Ok(at(vm, a.recv, i))
+        },
+        1,
+        1,
+    );
+    for name in ["length", "size"] {
+        vm.def(k, name, |vm, a| Ok(Value::fix(vm.heap.arr(a.recv).len() as i64)), 0, 0);
+    }
     vm.def(k, "empty?", |vm, a| Ok(Value::bool(vm.heap.arr(a.recv).is_empty())), 0, 0);
-    vm.def(k, "<<", |vm, a| { let v = vm.arg(a, 0); vm.check_frozen(a.recv)?; vm.heap.bytes += 8; vm.heap.arr_mut(a.recv).push(v); Ok(a.recv) }, 1, 1);
-    for name in ["push", "append"] { vm.def(k, name, |vm, a| { vm.check_frozen(a.recv)?; let items = vm.args(a); vm.heap.bytes += 8 * items.len(); vm.heap.arr_mut(a.recv).extend(items); Ok(a.recv) }, 0, -1); }
-    vm.def(k, "pop", |vm, a| {
-        vm.check_frozen(a.recv)?;
-        if let Some(nv) = vm.opt(a, 0) {
-            let cnt = vm.to_int(nv)?;
-            if cnt < 0 { return vm.arg_error("negative array size") }
+    vm.def(
+        k,
+        "<<",
+        |vm, a| {
+            let v = vm.arg(a, 0);
+            vm.check_frozen(a.recv)?;
+            vm.heap.bytes += 8;
+            vm.heap.arr_mut(a.recv).push(v);
+            Ok(a.recv)
+        },
+        1,
+        1,
+    );
+    for name in ["push", "append"] {
+        vm.def(
+            k,
+            name,
+            |vm, a| {
+                vm.check_frozen(a.recv)?;
+                let items = vm.args(a);
+                vm.heap.bytes += 8 * items.len();
+                vm.heap.arr_mut(a.recv).extend(items);
+                Ok(a.recv)
+            },
+            0,
+            -1,
+        );
+    }
+    vm.def(
+        k,
+        "pop",
+        |vm, a| {
+            vm.check_frozen(a.recv)?;
+            if let Some(nv) = vm.opt(a, 0) {
+                let cnt = vm.to_int(nv)?;
+                if cnt < 0 {
+                    return vm.arg_error("negative array size");
+                }
+                let items = vm.heap.arr_mut(a.recv);
+                let cut = items.len().saturating_sub(cnt as usize);
+                let tail = items.split_off(cut);
+                return Ok(vm.arr(tail));
+            }
+            Ok(vm.heap.arr_mut(a.recv).pop().unwrap_or(NIL))
+        },
+        0,
+        1,
+    );
+    vm.def(
+        k,
+        "shift",
+        |vm, a| {
+            vm.check_frozen(a.recv)?;
+            if let Some(nv) = vm.opt(a, 0) {
+                let cnt = vm.to_int(nv)?;
+                if cnt < 0 {
+                    return vm.arg_error("negative array size");
+                }
+                let items = vm.heap.arr_mut(a.recv);
+                let cut = items.len().min(cnt as usize);
+                let head: Vec<Value> = items.drain(..cut).collect();
+                return Ok(vm.arr(head));
+            }
             let items = vm.heap.arr_mut(a.recv);
-            let cut = items.len().saturating_sub(cnt as usize);
-            let tail = items.split_off(cut);
-            return Ok(vm.arr(tail));
-        }
-        Ok(vm.heap.arr_mut(a.recv).pop().unwrap_or(NIL))
-    }, 0, 1);
-    vm.def(k, "shift", |vm, a| {
-        vm.check_frozen(a.recv)?;
-        if let Some(nv) = vm.opt(a, 0) {
-            let cnt = vm.to_int(nv)?;
-            if cnt < 0 { return vm.arg_error("negative array size") }
-            let items = vm.heap.arr_mut(a.recv);
-            let cut = items.len().min(cnt as usize);
-            let head: Vec<Value> = items.drain(..cut).collect();
-            return Ok(vm.arr(head));
-        }
-        let items = vm.heap.arr_mut(a.recv);
-        Ok(if items.is_empty() { NIL } else { items.remove(0) })
-    }, 0, 1);
-    for name in ["unshift", "prepend"] { vm.def(k, name, |vm, a| { vm.check_frozen(a.recv)?; let items = vm.args(a); vm.heap.arr_mut(a.recv).splice(0..0, items); Ok(a.recv) }, 0, -1); }
-    vm.def(k, "concat", |vm, a| { vm.check_frozen(a.recv)?; let mut all = Vec::new(); for v in vm.args(a) { let l = vm.to_ary(v)?; all.extend(vm.heap.arr(l).clone()) } vm.heap.bytes += 8 * all.len(); vm.heap.arr_mut(a.recv).extend(all); Ok(a.recv) }, 0, -1);
-    vm.def(k, "+", |vm, a| { let o = vm.arg(a, 0); let o = vm.to_ary(o)?; let mut items = vm.heap.arr(a.recv).clone(); items.extend_from_slice(vm.heap.arr(o)); Ok(vm.arr(items)) }, 1, 1);
-    vm.def(k, "-", |vm, a| {
-        let o = vm.arg(a, 0);
-        let o = vm.to_ary(o)?;
-        let seen = vm.hash();
-        for v in vm.heap.arr(o).clone() { vm.hash_set(seen, v, TRUE)?; }
-        let mut out = Vec::new();
-        for v in vm.heap.arr(a.recv).clone() { if vm.hash_get(seen, v)?.is_none() { out.push(v) } }
-        Ok(vm.arr(out))
-    }, 1, 1);
-    vm.def(k, "&", |vm, a| {
-        let o = vm.arg(a, 0);
-        let o = vm.to_ary(o)?;
-        let seen = vm.hash();
-        for v in vm.heap.arr(o).clone() { vm.hash_set(seen, v, TRUE)?; }
-        let mut out = Vec::new();
-        for v in vm.heap.arr(a.recv).clone() { if vm.hash_delete(seen, v)?.is_some() { out.push(v) } }
-        Ok(vm.arr(out))
-    }, 1, 1);
-    vm.def(k, "|", |vm, a| { let o = vm.arg(a, 0); let o = vm.to_ary(o)?; let mut items = vm.heap.arr(a.recv).clone(); items.extend_from_slice(vm.heap.arr(o)); let out = uniq(vm, items, NIL)?; Ok(vm.arr(out)) }, 1, 1);
-    vm.def(k, "*", |vm, a| {
-        let o = vm.arg(a, 0);
-        if let Some(s) = vm.check_str(o)? { let j = vm.intern("join"); return vm.send(a.recv, j, &[s]) }
-        let times = vm.to_int(o)?;
-        if times < 0 { return vm.arg_error("argument must be non-negative") }
-        let items = vm.heap.arr(a.recv);
-        if items.len().saturating_mul(times as usize) > 1 << 36 { return vm.arg_error("argument too big") }
-        let total = items.len() * times as usize;
-        vm.reserve(total * 8)?;
-        let out = vm.heap.arr(a.recv).repeat(times as usize);
-        Ok(vm.arr(out))
-    }, 1, 1);
-    vm.def(k, "==", |vm, a| {
-        let o = vm.arg(a, 0);
-        if a.recv == o { return Ok(TRUE) }
-        if !o.is_arr() { if o.is_obj() && vm.responds(o, n::TO_ARY, false)? { return Ok(Value::bool(vm.send(o, n::EQ, &[a.recv])?.truthy())) } return Ok(FALSE) }
-        if vm.heap.arr(a.recv).len() != vm.heap.arr(o).len() { return Ok(FALSE) }
-        let me = a.recv;
-        let r = vm.recurse(me, |vm| { for i in 0..vm.heap.arr(me).len() { let (x, y) = (vm.heap.arr(me)[i], vm.heap.arr(o).get(i).copied().unwrap_or(NIL)); if !vm.equal(x, y)? { return Ok(false) } } Ok(true) })?;
-        Ok(Value::bool(r.unwrap_or(true)))
-    }, 1, 1);
-    vm.def(k, "eql?", |vm, a| { let o = vm.arg(a, 0); if !o.is_arr() { return Ok(FALSE) } Ok(Value::bool(vm.eql(a.recv, o)?)) }, 1, 1);
-    vm.def(k, "hash", |vm, a| Ok(Value::fix((vm.hash_of(a.recv)? >> 3) as i64)), 0, 0);
-    for name in ["to_s", "inspect"] {
-        vm.def(k, name, |vm, a| {
+            Ok(if items.is_empty() { NIL } else { items.remove(0) })
+        },
+        0,
+        1,
+    );
+    for name in ["unshift", "prepend"] {
+        vm.def(
+            k,
+            name,
+            |vm, a| {
+                vm.check_frozen(a.recv)?;
+                let items = vm.args(a);
+                vm.heap.arr_mut(a.recv).splice(0..0, items);
+                Ok(a.recv)
+            },
+            0,
+            -1,
+        );
+    }
+    vm.def(
+        k,
+        "concat",
+        |vm, a| {
+            vm.check_frozen(a.recv)?;
+            let mut all = Vec::new();
+            for v in vm.args(a) {
+                let l = vm.to_ary(v)?;
+                all.extend(vm.heap.arr(l).clone())
+            }
+            vm.heap.bytes += 8 * all.len();
+            vm.heap.arr_mut(a.recv).extend(all);
+            Ok(a.recv)
+        },
+        0,
+        -1,
+    );
+    vm.def(
+        k,
+        "+",
+        |vm, a| {
+            let o = vm.arg(a, 0);
+            let o = vm.to_ary(o)?;
+            let mut items = vm.heap.arr(a.recv).clone();
+            items.extend_from_slice(vm.heap.arr(o));
+            Ok(vm.arr(items))
+        },
+        1,
+        1,
+    );
+    vm.def(
+        k,
+        "-",
+        |vm, a| {
+            let o = vm.arg(a, 0);
+            let o = vm.to_ary(o)?;
+            let seen = vm.hash();
+            for v in vm.heap.arr(o).clone() {
+                vm.hash_set(seen, v, TRUE)?;
+            }
+            let mut out = Vec::new();
+            for v in vm.heap.arr(a.recv).clone() {
+                if vm.hash_get(seen, v)?.is_none() {
+                    out.push(v)
+                }
+            }
+            Ok(vm.arr(out))
+        },
+        1,
+        1,
+    );
+    vm.def(
+        k,
+        "&",
+        |vm, a| {
+            let o = vm.arg(a, 0);
+            let o = vm.to_ary(o)?;
+            let seen = vm.hash();
+            for v in vm.heap.arr(o).clone() {
+                vm.hash_set(seen, v, TRUE)?;
+            }
+            let mut out = Vec::new();
+            for v in vm.heap.arr(a.recv).clone() {
+                if vm.hash_delete(seen, v)?.is_some() {
+                    out.push(v)
+                }
+            }
+            Ok(vm.arr(out))
+        },
+        1,
+        1,
+    );
+    vm.def(
+        k,
+        "|",
+        |vm, a| {
+            let o = vm.arg(a, 0);
+            let o = vm.to_ary(o)?;
+            let mut items = vm.heap.arr(a.recv).clone();
+            items.extend_from_slice(vm.heap.arr(o));
+            let out = uniq(vm, items, NIL)?;
+            Ok(vm.arr(out))
+        },
+        1,
+        1,
+    );
+    vm.def(
+        k,
+        "*",
+        |vm, a| {
+            let o = vm.arg(a, 0);
+            if let Some(s) = vm.check_str(o)? {
+                let j = vm.intern("join");
+                return vm.send(a.recv, j, &[s]);
+            }
+            let times = vm.to_int(o)?;
+            if times < 0 {
+                return vm.arg_error("argument must be non-negative");
+            }
+            let items = vm.heap.arr(a.recv);
+            if items.len().saturating_mul(times as usize) > 1 << 36 {
+                return vm.arg_error("argument too big");
+            }
+            let total = items.len() * times as usize;
+            vm.reserve(total * 8)?;
+            let out = vm.heap.arr(a.recv).repeat(times as usize);
+            Ok(vm.arr(out))
+        },
+        1,
+        1,
+    );
+    vm.def(
+        k,
+        "==",
+        |vm, a| {
+            let o = vm.arg(a, 0);
+            if a.recv == o {
+                return Ok(TRUE);
+            }
+            if !o.is_arr() {
+                if o.is_obj() && vm.responds(o, n::TO_ARY, false)? {
+                    return Ok(Value::bool(vm.send(o, n::EQ, &[a.recv])?.truthy()));
+                }
+                return Ok(FALSE);
+            }
+            if vm.heap.arr(a.recv).len() != vm.heap.arr(o).len() {
+                return Ok(FALSE);
+            }
             let me = a.recv;
             let r = vm.recurse(me, |vm| {
-                let mut out = Vec::from(&b"["[..]);
-                for i in 0..vm.heap.arr(me).len() { if i > 0 { out.extend_from_slice(b", ") } let Some(v) = vm.heap.arr(me).get(i).copied() else { break }; let s = vm.inspect(v)?; out.extend_from_slice(&vm.bytes(s).to_vec()) }
-                out.push(b']');
-                Ok(out)
+                for i in 0..vm.heap.arr(me).len() {
+                    let (x, y) =
+                        (vm.heap.arr(me)[i], vm.heap.arr(o).get(i).copied().unwrap_or(NIL));
+                    if !vm.equal(x, y)? {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
             })?;
-            Ok(vm.str(r.unwrap_or_else(|| b"[...]".to_vec())))
-        }, 0, 0);
+            Ok(Value::bool(r.unwrap_or(true)))
+        },
+        1,
+        1,
+    );
+    vm.def(
+        k,
+        "eql?",
+        |vm, a| {
+            let o = vm.arg(a, 0);
+            if !o.is_arr() {
+                return Ok(FALSE);
+            }
+            Ok(Value::bool(vm.eql(a.recv, o)?))
+        },
+        1,
+        1,
+    );
+    vm.def(k, "hash", |vm, a| Ok(Value::fix((vm.hash_of(a.recv)? >> 3) as i64)), 0, 0);
+    for name in ["to_s", "inspect"] {
+        vm.def(
+            k,
+            name,
+            |vm, a| {
+                let me = a.recv;
+                let r = vm.recurse(me, |vm| {
+                    let mut out = Vec::from(&b"["[..]);
+                    for i in 0..vm.heap.arr(me).len() {
+                        if i > 0 {
+                            out.extend_from_slice(b", ")
+                        }
+                        let Some(v) = vm.heap.arr(me).get(i).copied() else { break };
+                        let s = vm.inspect(v)?;
+                        out.extend_from_slice(&vm.bytes(s).to_vec())
+                    }
+                    out.push(b']');
+                    Ok(out)
+                })?;
+                Ok(vm.str(r.unwrap_or_else(|| b"[...]".to_vec())))
+            },
+            0,
+            0,
+        );
     }
-    vm.def(k, "to_a", |vm, a| { if vm.real_class(a.recv) == c::ARRAY { return Ok(a.recv) } let items = vm.heap.arr(a.recv).clone(); Ok(vm.arr(items)) }, 0, 0);
-    vm.def(k, "entries", |vm, a| { let items = vm.heap.arr(a.recv).clone(); Ok(vm.arr(items)) }, 0, 0);
+    vm.def(
+        k,
+        "to_a",
+        |vm, a| {
+            if vm.real_class(a.recv) == c::ARRAY {
+                return Ok(a.recv);
+            }
+            let items = vm.heap.arr(a.recv).clone();
+            Ok(vm.arr(items))
+        },
+        0,
+        0,
+    );
+    vm.def(
+        k,
+        "entries",
+        |vm, a| {
+            let items = vm.heap.arr(a.recv).clone();
+            Ok(vm.arr(items))
+        },
+        0,
+        0,
+    );
     vm.def(k, "to_ary", |_, a| Ok(a.recv), 0, 0);
-    vm.def(k, "each", |vm, a| {
-        if a.block.is_nil() { let s = Value::fix(vm.heap.arr(a.recv).len() as i64); return vm.enumerator_sized(a, s) }
-        let mut i = 0;
-        while i < vm.heap.arr(a.recv).len() { let v = vm.heap.arr(a.recv)[i]; vm.yield1(a.block, v)?; i += 1 }
-        Ok(a.recv)
-    }, 0, 0);
-    vm.def(k, "each_index", |vm, a| {
-        if a.block.is_nil() { let s = Value::fix(vm.heap.arr(a.recv).len() as i64); return vm.enumerator_sized(a, s) }
-        let mut i = 0;
-        while i < vm.heap.arr(a.recv).len() { vm.yield1(a.block, Value::fix(i as i64))?; i += 1 }
-        Ok(a.recv)
-    }, 0, 0);
-    vm.def(k, "each_with_index", |vm, a| {
-        if a.block.is_nil() { let s = Value::fix(vm.heap.arr(a.recv).len() as i64); return vm.enumerator_sized(a, s) }
-        let mut i = 0;
-        while i < vm.heap.arr(a.recv).len() { let v = vm.heap.arr(a.recv)[i]; vm.yield2(a.block, v, Value::fix(i as i64))?; i += 1 }
-        Ok(a.recv)
-    }, 0, -1);
-    vm.def(k, "reverse_each", |vm, a| {
-        if a.block.is_nil() { let s = Value::fix(vm.heap.arr(a.recv).len() as i64); return vm.enumerator_sized(a, s) }
-        let mut i = vm.heap.arr(a.recv).len();
-        while i > 0 { i -= 1; let Some(v) = vm.heap.arr(a.recv).get(i).copied() else { continue }; vm.yield1(a.block, v)?; }
-        Ok(a.recv)
-    }, 0, 0);
-    for name in ["map", "collect"] {
-        vm.def(k, name, |vm, a| {
-            if a.block.is_nil() { let s = Value::fix(vm.heap.arr(a.recv).len() as i64); return vm.enumerator_sized(a, s) }
-            let mut out = Vec::with_capacity(vm.heap.arr(a.recv).len());
-            let mut i = 0;
-            while i < vm.heap.arr(a.recv).len() { let v = vm.heap.arr(a.recv)[i]; out.push(vm.yield1(a.block, v)?); i += 1 }
-            Ok(vm.arr(out))
-        }, 0, 0);
-    }
-    for (name, keep) in [("select", true), ("filter", true), ("reject", false)] {
-        let _ = keep;
-        vm.def(k, name, |vm, a| {
-            if a.block.is_nil() { let s = Value::fix(vm.heap.arr(a.recv).len() as i64); return vm.enumerator_sized(a, s) }
-            let keep = vm.syms.bytes(vm.methods[a.method as usize].orig) != b"reject";
-            let mut out = Vec::new();
-            let mut i = 0;
-            while i < vm.heap.arr(a.recv).len() { let v = vm.heap.arr(a.recv)[i]; if vm.yield1(a.block, v)?.truthy() == keep { out.push(v) } i += 1 }
-            Ok(vm.arr(out))
-        }, 0, 0);
-    }
-    for name in ["select!", "filter!", "keep_if", "reject!", "delete_if"] {
-        vm.def(k, name, |vm, a| {
-            if a.block.is_nil() { let s = Value::fix(vm.heap.arr(a.recv).len() as i64); return vm.enumerator_sized(a, s) }
-            let name = vm.syms.bytes(vm.methods[a.method as usize].orig);
-            let changed = retain(vm, a, !matches!(name, b"reject!" | b"delete_if"))?;
-            Ok(if !changed && name.ends_with(b"!") { NIL } else { a.recv })
-        }, 0, 0);
-    }
-    vm.def(k, "first", |vm, a| {
-        let Some(cnt) = vm.opt(a, 0) else { return Ok(vm.heap.arr(a.recv).first().copied().unwrap_or(NIL)) };
-        let cnt = vm.to_int(cnt)?;
-        if cnt < 0 { return vm.arg_error("negative array size (or size too big)") }
-        let items = vm.heap.arr(a.recv).iter().take(cnt as usize).copied().collect();
-        Ok(vm.arr(items))
-    }, 0, 1);
-    vm.def(k, "last", |vm, a| {
-        let Some(cnt) = vm.opt(a, 0) else { return Ok(vm.heap.arr(a.recv).last().copied().unwrap_or(NIL)) };
-        let cnt = vm.to_int(cnt)?;
-        if cnt < 0 { return vm.arg_error("negative array size") }
-        let items = vm.heap.arr(a.recv);
-        let items = items[items.len().saturating_sub(cnt as usize)..].to_vec();
-        Ok(vm.arr(items))
-    }, 0, 1);
-    vm.def(k, "include?", |vm, a| { let o = vm.arg(a, 0); let mut i = 0; while i < vm.heap.arr(a.recv).len() { let v = vm.heap.arr(a.recv)[i]; if vm.equal(v, o)? { return Ok(TRUE) } i += 1 } Ok(FALSE) }, 1, 1);
-    for name in ["index", "find_index"] {
-        vm.def(k, name, |vm, a| {
-            if a.argc == 0 && a.block.is_nil() { return vm.enumerator(a) }
+    vm.def(
+        k,
+        "each",
+        |vm, a| {
+            if a.block.is_nil() {
+                let s = Value::fix(vm.heap.arr(a.recv).len() as i64);
+                return vm.enumerator_sized(a, s);
+            }
             let mut i = 0;
             while i < vm.heap.arr(a.recv).len() {
                 let v = vm.heap.arr(a.recv)[i];
-                let hit = if a.argc > 0 { let o = vm.arg(a, 0); vm.equal(v, o)? } else { vm.yield1(a.block, v)?.truthy() };
-                if hit { return Ok(Value::fix(i as i64)) }
-                i += 1;
+                vm.yield1(a.block, v)?;
+                i += 1
             }
-            Ok(NIL)
-        }, 0, 1);
+            Ok(a.recv)
+        },
+        0,
+        0,
+    );
+    vm.def(
+        k,
+        "each_index",
+        |vm, a| {
+            if a.block.is_nil() {
+                let s = Value::fix(vm.heap.arr(a.recv).len() as i64);
+                return vm.enumerator_sized(a, s);
+            }
+            let mut i = 0;
+            while i < vm.heap.arr(a.recv).len() {
+                vm.yield1(a.block, Value::fix(i as i64))?;
+                i += 1
+            }
+            Ok(a.recv)
+        },
+        0,
+        0,
+    );
+    vm.def(
+        k,
+        "each_with_index",
+        |vm, a| {
+            if a.block.is_nil() {
+                let s = Value::fix(vm.heap.arr(a.recv).len() as i64);
+                return vm.enumerator_sized(a, s);
+            }
+            let mut i = 0;
+            while i < vm.heap.arr(a.recv).len() {
+                let v = vm.heap.arr(a.recv)[i];
+                vm.yield2(a.block, v, Value::fix(i as i64))?;
+                i += 1
+            }
+            Ok(a.recv)
+        },
+        0,
+        -1,
+    );
+    vm.def(
+        k,
+        "reverse_each",
+        |vm, a| {
+            if a.block.is_nil() {
+                let s = Value::fix(vm.heap.arr(a.recv).len() as i64);
+                return vm.enumerator_sized(a, s);
+            }
+            let mut i = vm.heap.arr(a.recv).len();
+            while i > 0 {
+                i -= 1;
+                let Some(v) = vm.heap.arr(a.recv).get(i).copied() else { continue };
+                vm.yield1(a.block, v)?;
+            }
+            Ok(a.recv)
+        },
+        0,
+        0,
+    );
+    for name in ["map", "collect"] {
+        vm.def(
+            k,
+            name,
+            |vm, a| {
+                if a.block.is_nil() {
+                    let s = Value::fix(vm.heap.arr(a.recv).len() as i64);
+                    return vm.enumerator_sized(a, s);
+                }
+                let mut out = Vec::with_capacity(vm.heap.arr(a.recv).len());
+                let mut i = 0;
+                while i < vm.heap.arr(a.recv).len() {
+                    let v = vm.heap.arr(a.recv)[i];
+                    out.push(vm.yield1(a.block, v)?);
+                    i += 1
+                }
+                Ok(vm.arr(out))
+            },
+            0,
+            0,
+        );
     }
-    vm.def(k, "join", |vm, a| {
-        let sep = match vm.opt(a, 0) { Some(v) if !v.is_nil() => { let s = vm.to_str(v)?; vm.bytes(s).to_vec() } _ => { let o = vm.global(n::GV_OFS); if o.is_str() { vm.bytes(o).to_vec() } else { Vec::new() } } };
-        let (mut out, mut enc, mut first) = (Vec::new(), 0, true);
-        if vm.heap.arr(a.recv).is_empty() { return Ok(vm.ascii("")) }
-        if let Some(f) = vm.heap.arr(a.recv).first().copied() { if f.is_str() { enc = vm.heap.str(f).enc } else if f.is_fix() { enc = 2 } }
-        let me = a.recv;
-        join(vm, me, &sep, &mut out, &mut enc, &mut first)?;
-        if enc == 2 { enc = if out.is_ascii() && vm.heap.arr(a.recv).iter().all(|v| v.is_int()) && sep.is_empty() { 2 } else { 0 } }
-        Ok(vm.str_enc(out, enc))
-    }, 0, 1);
-    vm.def(k, "reverse", |vm, a| { let items = vm.heap.arr(a.recv).iter().rev().copied().collect(); Ok(vm.arr(items)) }, 0, 0);
-    vm.def(k, "reverse!", |vm, a| { vm.check_frozen(a.recv)?; vm.heap.arr_mut(a.recv).reverse(); Ok(a.recv) }, 0, 0);
-    vm.def(k, "sort", |vm, a| { let items = sorted(vm, a.recv, a.block)?; Ok(vm.arr(items)) }, 0, 0);
-    vm.def(k, "sort!", |vm, a| { vm.check_frozen(a.recv)?; let items = sorted(vm, a.recv, a.block)?; *vm.heap.arr_mut(a.recv) = items; Ok(a.recv) }, 0, 0);
-    vm.def(k, "sort_by", |vm, a| {
-        if a.block.is_nil() { let s = Value::fix(vm.heap.arr(a.recv).len() as i64); return vm.enumerator_sized(a, s) }
-        let mut pairs = Vec::new();
-        for v in vm.heap.arr(a.recv).clone() { let key = vm.yield1(a.block, v)?; pairs.push((key, v)) }
-        let mut order: Vec<Value> = (0..pairs.len()).map(|i| Value::fix(i as i64)).collect();
-        sort_values(vm, &mut order, |vm, x, y| vm.compare(pairs[x.as_fix() as usize].0, pairs[y.as_fix() as usize].0))?;
-        let out = order.iter().map(|i| pairs[i.as_fix() as usize].1).collect();
-        Ok(vm.arr(out))
-    }, 0, 0);
-    vm.def(k, "uniq", |vm, a| { let items = vm.heap.arr(a.recv).clone(); let out = uniq(vm, items, a.block)?; Ok(vm.arr(out)) }, 0, 0);
-    vm.def(k, "flatten", |vm, a| {
-        let depth = match vm.opt_nil(a, 0) { Some(v) => vm.to_int(v)?, None => -1 };
-        let mut out = Vec::new();
-        flatten(vm, a.recv, depth, &mut out, &mut Vec::new())?;
-        Ok(vm.arr(out))
-    }, 0, 1);
-    vm.def(k, "flatten!", |vm, a| {
-        vm.check_frozen(a.recv)?;
-        let depth = match vm.opt_nil(a, 0) { Some(v) => vm.to_int(v)?, None => -1 };
-        let mut out = Vec::new();
-        let changed = flatten(vm, a.recv, depth, &mut out, &mut Vec::new())?;
-        *vm.heap.arr_mut(a.recv) = out;
-        Ok(if changed { a.recv } else { NIL })
-    }, 0, 1);
-    vm.def(k, "compact", |vm, a| { let items = vm.heap.arr(a.recv).iter().filter(|v| !v.is_nil()).copied().collect(); Ok(vm.arr(items)) }, 0, 0);
-    vm.def(k, "clear", |vm, a| { vm.check_frozen(a.recv)?; vm.heap.arr_mut(a.recv).clear(); Ok(a.recv) }, 0, 0);
-    vm.def(k, "delete", |vm, a| {
-        let o = vm.arg(a, 0);
-        let (mut i, mut found) = (0, None);
-        while i < vm.heap.arr(a.recv).len() { let v = vm.heap.arr(a.recv)[i]; if vm.equal(v, o)? { if found.is_none() { vm.check_frozen(a.recv)?; } found = Some(v); vm.heap.arr_mut(a.recv).remove(i); } else { i += 1 } }
-        match found { Some(v) => Ok(v), None if !a.block.is_nil() => vm.yield1(a.block, o), None => Ok(NIL) }
-    }, 1, 1);
-    vm.def(k, "delete_at", |vm, a| {
-        let i = vm.arg(a, 0);
-        let i = vm.to_int(i)?;
-        vm.check_frozen(a.recv)?;
-        let len = vm.heap.arr(a.recv).len() as i64;
-        let i = if i < 0 { i + len } else { i };
-        Ok(if i < 0 || i >= len { NIL } else { vm.heap.arr_mut(a.recv).remove(i as usize) })
-    }, 1, 1);
-    vm.def(k, "insert", |vm, a| {
-        vm.check_frozen(a.recv)?;
-        let i = vm.arg(a, 0);
-        let i = vm.to_int(i)?;
-        if a.argc == 1 { return Ok(a.recv) }
-        let len = vm.heap.arr(a.recv).len() as i64;
-        let at = if i < 0 { i + len + 1 } else { i };
-        if at < 0 { return vm.fail(c::INDEX_ERROR, format!("index {i} too small for array; minimum: -{}", len + 1)) }
-        if at > len { grow(vm, a.recv, at as usize)?; }
-        let items = vm.args(a)[1..].to_vec();
-        vm.heap.arr_mut(a.recv).splice(at as usize..at as usize, items);
-        Ok(a.recv)
-    }, 1, -1);
-    vm.def(k, "fill", |vm, a| { let args = vm.args(a); vm.check_frozen(a.recv)?; let name = vm.intern("__fill"); let b = a.block; vm.send_block(a.recv, name, &args, b) }, 0, 3);
-    vm.def(k, "__resize", |vm, a| { let n = vm.arg(a, 0); let n = vm.to_int(n)?; grow(vm, a.recv, n as usize)?; Ok(a.recv) }, 1, 1);
+    for (name, keep) in [("select", true), ("filter", true), ("reject", false)] {
+        let _ = keep;
+        vm.def(
+            k,
+            name,
+            |vm, a| {
+                if a.block.is_nil() {
+                    let s = Value::fix(vm.heap.arr(a.recv).len() as i64);
+                    return vm.enumerator_sized(a, s);
+                }
+                let keep = vm.syms.bytes(vm.methods[a.method as usize].orig) != b"reject";
+                let mut out = Vec::new();
+                let mut i = 0;
+                while i < vm.heap.arr(a.recv).len() {
+                    let v = vm.heap.arr(a.recv)[i];
+                    if vm.yield1(a.block, v)?.truthy() == keep {
+                        out.push(v)
+                    }
+                    i += 1
+                }
+                Ok(vm.arr(out))
+            },
+            0,
+            0,
+        );
+    }
+    for name in ["select!", "filter!", "keep_if", "reject!", "delete_if"] {
+        vm.def(
+            k,
+            name,
+            |vm, a| {
+                if a.block.is_nil() {
+                    let s = Value::fix(vm.heap.arr(a.recv).len() as i64);
+                    return vm.enumerator_sized(a, s);
+                }
+                let name = vm.syms.bytes(vm.methods[a.method as usize].orig);
+                let changed = retain(vm, a, !matches!(name, b"reject!" | b"delete_if"))?;
+                Ok(if !changed && name.ends_with(b"!") { NIL } else { a.recv })
+            },
+            0,
+            0,
+        );
+    }
+    vm.def(
+        k,
+        "first",
+        |vm, a| {
+            let Some(cnt) = vm.opt(a, 0) else {
+                return Ok(vm.heap.arr(a.recv).first().copied().unwrap_or(NIL));
+            };
+            let cnt = vm.to_int(cnt)?;
+            if cnt < 0 {
+                return vm.arg_error("negative array size (or size too big)");
+            }
+            let items = vm.heap.arr(a.recv).iter().take(cnt as usize).copied().collect();
+            Ok(vm.arr(items))
+        },
+        0,
+        1,
+    );
+    vm.def(
+        k,
+        "last",
+        |vm, a| {
+            let Some(cnt) = vm.opt(a, 0) else {
+                return Ok(vm.heap.arr(a.recv).last().copied().unwrap_or(NIL));
+            };
+            let cnt = vm.to_int(cnt)?;
+            if cnt < 0 {
+                return vm.arg_error("negative array size");
+            }
+            let items = vm.heap.arr(a.recv);
+            let items = items[items.len().saturating_sub(cnt as usize)..].to_vec();
+            Ok(vm.arr(items))
+        },
+        0,
+        1,
+    );
+    vm.def(
+        k,
+        "include?",
+        |vm, a| {
+            let o = vm.arg(a, 0);
+            let mut i = 0;
+            while i < vm.heap.arr(a.recv).len() {
+                let v = vm.heap.arr(a.recv)[i];
+                if vm.equal(v, o)? {
+                    return Ok(TRUE);
+                }
+                i += 1
+            }
+            Ok(FALSE)
+        },
+        1,
+        1,
+    );
+    for name in ["index", "find_index"] {
+        vm.def(
+            k,
+            name,
+            |vm, a| {
+                if a.argc == 0 && a.block.is_nil() {
+                    return vm.enumerator(a);
+                }
+                let mut i = 0;
+                while i < vm.heap.arr(a.recv).len() {
+                    let v = vm.heap.arr(a.recv)[i];
+                    let hit = if a.argc > 0 {
+                        let o = vm.arg(a, 0);
+                        vm.equal(v, o)?
+                    } else {
+                        vm.yield1(a.block, v)?.truthy()
+                    };
+                    if hit {
+                        return Ok(Value::fix(i as i64));
+                    }
+                    i += 1;
+                }
+                Ok(NIL)
+            },
+            0,
+            1,
+        );
+    }
+    vm.def(
+        k,
+        "join",
+        |vm, a| {
+            let sep = match vm.opt(a, 0) {
+                Some(v) if !v.is_nil() => {
+                    let s = vm.to_str(v)?;
+                    vm.bytes(s).to_vec()
+                }
+                _ => {
+                    let o = vm.global(n::GV_OFS);
+                    if o.is_str() { vm.bytes(o).to_vec() } else { Vec::new() }
+                }
+            };
+            let (mut out, mut enc, mut first) = (Vec::new(), 0, true);
+            if vm.heap.arr(a.recv).is_empty() {
+                return Ok(vm.ascii(""));
+            }
+            if let Some(f) = vm.heap.arr(a.recv).first().copied() {
+                if f.is_str() {
+                    enc = vm.heap.str(f).enc
+                } else if f.is_fix() {
+                    enc = 2
+                }
+            }
+            let me = a.recv;
+            join(vm, me, &sep, &mut out, &mut enc, &mut first)?;
+            if enc == 2 {
+                enc = if out.is_ascii()
+                    && vm.heap.arr(a.recv).iter().all(|v| v.is_int())
+                    && sep.is_empty()
+                {
+                    2
+                } else {
+                    0
+                }
+            }
+            Ok(vm.str_enc(out, enc))
+        },
+        0,
+        1,
+    );
+    vm.def(
+        k,
+        "reverse",
+        |vm, a| {
+            let items = vm.heap.arr(a.recv).iter().rev().copied().collect();
+            Ok(vm.arr(items))
+        },
+        0,
+        0,
+    );
+    vm.def(
+        k,
+        "reverse!",
+        |vm, a| {
+            vm.check_frozen(a.recv)?;
+            vm.heap.arr_mut(a.recv).reverse();
+            Ok(a.recv)
+        },
+        0,
+        0,
+    );
+    vm.def(
+        k,
+        "sort",
+        |vm, a| {
+            let items = sorted(vm, a.recv, a.block)?;
+            Ok(vm.arr(items))
+        },
+        0,
+        0,
+    );
+    vm.def(
+        k,
+        "sort!",
+        |vm, a| {
+            vm.check_frozen(a.recv)?;
+            let items = sorted(vm, a.recv, a.block)?;
+            *vm.heap.arr_mut(a.recv) = items;
+            Ok(a.recv)
+        },
+        0,
+        0,
+    );
+    vm.def(
+        k,
+        "sort_by",
+        |vm, a| {
+            if a.block.is_nil() {
+                let s = Value::fix(vm.heap.arr(a.recv).len() as i64);
+                return vm.enumerator_sized(a, s);
+            }
+            let mut pairs = Vec::new();
+            for v in vm.heap.arr(a.recv).clone() {
+                let key = vm.yield1(a.block, v)?;
+                pairs.push((key, v))
+            }
+            let mut order: Vec<Value> = (0..pairs.len()).map(|i| Value::fix(i as i64)).collect();
+            sort_values(vm, &mut order, |vm, x, y| {
+                vm.compare(pairs[x.as_fix() as usize].0, pairs[y.as_fix() as usize].0)
+            })?;
+            let out = order.iter().map(|i| pairs[i.as_fix() as usize].1).collect();
+            Ok(vm.arr(out))
+        },
+        0,
+        0,
+    );
+    vm.def(
+        k,
+        "uniq",
+        |vm, a| {
+            let items = vm.heap.arr(a.recv).clone();
+            let out = uniq(vm, items, a.block)?;
+            Ok(vm.arr(out))
+        },
+        0,
+        0,
+    );
+    vm.def(
+        k,
+        "flatten",
+        |vm, a| {
+            let depth = match vm.opt_nil(a, 0) {
+                Some(v) => vm.to_int(v)?,
+                None => -1,
+            };
+            let mut out = Vec::new();
+            flatten(vm, a.recv, depth, &mut out, &mut Vec::new())?;
+            Ok(vm.arr(out))
+        },
+        0,
+        1,
+    );
+    vm.def(
+        k,
+        "flatten!",
+        |vm, a| {
+            vm.check_frozen(a.recv)?;
+            let depth = match vm.opt_nil(a, 0) {
+                Some(v) => vm.to_int(v)?,
+                None => -1,
+            };
+            let mut out = Vec::new();
+            let changed = flatten(vm, a.recv, depth, &mut out, &mut Vec::new())?;
+            *vm.heap.arr_mut(a.recv) = out;
+            Ok(if changed { a.recv } else { NIL })
+        },
+        0,
+        1,
+    );
+    vm.def(
+        k,
+        "compact",
+        |vm, a| {
+            let items = vm.heap.arr(a.recv).iter().filter(|v| !v.is_nil()).copied().collect();
+            Ok(vm.arr(items))
+        },
+        0,
+        0,
+    );
+    vm.def(
+        k,
+        "clear",
+        |vm, a| {
+            vm.check_frozen(a.recv)?;
+            vm.heap.arr_mut(a.recv).clear();
+            Ok(a.recv)
+        },
+        0,
+        0,
+    );
+    vm.def(
+        k,
+        "delete",
+        |vm, a| {
+            let o = vm.arg(a, 0);
+            let (mut i, mut found) = (0, None);
+            while i < vm.heap.arr(a.recv).len() {
+                let v = vm.heap.arr(a.recv)[i];
+                if vm.equal(v, o)? {
+                    if found.is_none() {
+                        vm.check_frozen(a.recv)?;
+                    }
+                    found = Some(v);
+                    vm.heap.arr_mut(a.recv).remove(i);
+                } else {
+                    i += 1
+                }
+            }
+            match found {
+                Some(v) => Ok(v),
+                None if !a.block.is_nil() => vm.yield1(a.block, o),
+                None => Ok(NIL),
+            }
+        },
+        1,
+        1,
+    );
+    vm.def(
+        k,
+        "delete_at",
+        |vm, a| {
+            let i = vm.arg(a, 0);
+            let i = vm.to_int(i)?;
+            vm.check_frozen(a.recv)?;
+            let len = vm.heap.arr(a.recv).len() as i64;
+            let i = if i < 0 { i + len } else { i };
+            Ok(if i < 0 || i >= len { NIL } else { vm.heap.arr_mut(a.recv).remove(i as usize) })
+        },
+        1,
+        1,
+    );
+    vm.def(
+        k,
+        "insert",
+        |vm, a| {
+            vm.check_frozen(a.recv)?;
+            let i = vm.arg(a, 0);
+            let i = vm.to_int(i)?;
+            if a.argc == 1 {
+                return Ok(a.recv);
+            }
+            let len = vm.heap.arr(a.recv).len() as i64;
+            let at = if i < 0 { i + len + 1 } else { i };
+            if at < 0 {
+                return vm.fail(
+                    c::INDEX_ERROR,
+                    format!("index {i} too small for array; minimum: -{}", len + 1),
+                );
+            }
+            if at > len {
+                grow(vm, a.recv, at as usize)?;
+            }
+            let items = vm.args(a)[1..].to_vec();
+            vm.heap.arr_mut(a.recv).splice(at as usize..at as usize, items);
+            Ok(a.recv)
+        },
+        1,
+        -1,
+    );
+    vm.def(
+        k,
+        "fill",
+        |vm, a| {
+            let args = vm.args(a);
+            vm.check_frozen(a.recv)?;
+            let name = vm.intern("__fill");
+            let b = a.block;
+            vm.send_block(a.recv, name, &args, b)
+        },
+        0,
+        3,
+    );
+    vm.def(
+        k,
+        "__resize",
+        |vm, a| {
+            let n = vm.arg(a, 0);
+            let n = vm.to_int(n)?;
+            grow(vm, a.recv, n as usize)?;
+            Ok(a.recv)
+        },
+        1,
+        1,
+    );
     vm.def(k, "pack", |vm, a| crate::core::pack::pack(vm, a), 1, 2);
-    vm.def(k, "<=>", |vm, a| {
-        let o = vm.arg(a, 0);
-        let Some(o) = vm.check_ary(o)? else { return Ok(NIL) };
-        let me = a.recv;
-        let r = vm.recurse(me, |vm| {
-            for i in 0..vm.heap.arr(me).len().min(vm.heap.arr(o).len()) {
-                let (x, y) = (vm.heap.arr(me)[i], vm.heap.arr(o)[i]);
-                let r = vm.send(x, n::CMP, &[y])?;
-                if r != Value::fix(0) { return Ok(r) }
+    vm.def(
+        k,
+        "<=>",
+        |vm, a| {
+            let o = vm.arg(a, 0);
+            let Some(o) = vm.check_ary(o)? else { return Ok(NIL) };
+            let me = a.recv;
+            let r = vm.recurse(me, |vm| {
+                for i in 0..vm.heap.arr(me).len().min(vm.heap.arr(o).len()) {
+                    let (x, y) = (vm.heap.arr(me)[i], vm.heap.arr(o)[i]);
+                    let r = vm.send(x, n::CMP, &[y])?;
+                    if r != Value::fix(0) {
+                        return Ok(r);
+                    }
+                }
+                Ok(Value::fix(vm.heap.arr(me).len().cmp(&vm.heap.arr(o).len()) as i64))
+            })?;
+            Ok(r.unwrap_or(NIL))
+        },
+        1,
+        1,
+    );
+    vm.def(
+        k,
+        "sum",
+        |vm, a| {
+            let mut acc = vm.opt(a, 0).unwrap_or(Value::fix(0));
+            let mut i = 0;
+            // Kahan-Babuska, as soon as a float comes in.
+            let (mut f, mut comp, mut floating) = (0.0, 0.0, false);
+            while i < vm.heap.arr(a.recv).len() {
+                let mut v = vm.heap.arr(a.recv)[i];
+                if !a.block.is_nil() {
+                    v = vm.yield1(a.block, v)?
+                }
+                i += 1;
+                if floating
+                    || (v.is_float() && (acc.is_int() || acc.is_float()))
+                    || (acc.is_float() && v.is_int())
+                {
+                    if !floating {
+                        floating = true;
+                        f = vm.to_f(acc)?;
+                        comp = 0.0
+                    }
+                    if !(v.is_int() || v.is_float()) {
+                        acc = vm.float(f + comp);
+                        floating = false;
+                        acc = vm.send(acc, n::ADD, &[v])?;
+                        continue;
+                    }
+                    let x = vm.to_f(v)?;
+                    if !x.is_finite() || !f.is_finite() {
+                        f += x;
+                        continue;
+                    }
+                    let t = f + x;
+                    comp += if f.abs() >= x.abs() { (f - t) + x } else { (x - t) + f };
+                    f = t;
+                    continue;
+                }
+                acc = if acc.is_int() && v.is_int() {
+                    vm.int_add(acc, v)
+                } else {
+                    vm.send(acc, n::ADD, &[v])?
+                };
             }
-            Ok(Value::fix(vm.heap.arr(me).len().cmp(&vm.heap.arr(o).len()) as i64))
-        })?;
-        Ok(r.unwrap_or(NIL))
-    }, 1, 1);
-    vm.def(k, "sum", |vm, a| {
-        let mut acc = vm.opt(a, 0).unwrap_or(Value::fix(0));
-        let mut i = 0;
-        // Kahan-Babuska, as soon as a float comes in.
-        let (mut f, mut comp, mut floating) = (0.0, 0.0, false);
-        while i < vm.heap.arr(a.recv).len() {
-            let mut v = vm.heap.arr(a.recv)[i];
-            if !a.block.is_nil() { v = vm.yield1(a.block, v)? }
-            i += 1;
-            if floating || (v.is_float() && (acc.is_int() || acc.is_float())) || (acc.is_float() && v.is_int()) {
-                if !floating { floating = true; f = vm.to_f(acc)?; comp = 0.0 }
-                if !(v.is_int() || v.is_float()) { acc = vm.float(f + comp); floating = false; acc = vm.send(acc, n::ADD, &[v])?; continue }
-                let x = vm.to_f(v)?;
-                if !x.is_finite() || !f.is_finite() { f += x; continue }
-                let t = f + x;
-                comp += if f.abs() >= x.abs() { (f - t) + x } else { (x - t) + f };
-                f = t;
-                continue;
+            Ok(if floating { vm.float(f + comp) } else { acc })
+        },
+        0,
+        1,
+    );
+    vm.def(
+        k,
+        "__shuffle",
+        |vm, a| {
+            let mut items = vm.heap.arr(a.recv).clone();
+            for i in (1..items.len()).rev() {
+                let j = vm.rng.limited(i as u64) as usize;
+                items.swap(i, j)
             }
-            acc = if acc.is_int() && v.is_int() { vm.int_add(acc, v) } else { vm.send(acc, n::ADD, &[v])? };
-        }
-        Ok(if floating { vm.float(f + comp) } else { acc })
-    }, 0, 1);
-    vm.def(k, "__shuffle", |vm, a| {
-        let mut items = vm.heap.arr(a.recv).clone();
-        for i in (1..items.len()).rev() { let j = vm.rng.limited(i as u64) as usize; items.swap(i, j) }
-        Ok(vm.arr(items))
-    }, 0, 0);
+            Ok(vm.arr(items))
+        },
+        0,
+        0,
+    );
 }

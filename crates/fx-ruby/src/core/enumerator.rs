@@ -17,47 +17,99 @@ use crate::vm::{Args, Pending, R, Res, Unwind, Vm};
 
 impl Vm {
     pub fn new_enumerator(&mut self, recv: Value, meth: Sym, args: Vec<Value>, kw: bool) -> Value {
-        let data = EnumData { recv, meth, args, kw, size: UNDEF, buffer: Vec::new(), pos: 0, done: false, result: NIL, lazy: false };
+        let data = EnumData {
+            recv,
+            meth,
+            args,
+            kw,
+            size: UNDEF,
+            buffer: Vec::new(),
+            pos: 0,
+            done: false,
+            result: NIL,
+            lazy: false,
+        };
         self.heap.escape(recv);
         self.new_obj(c::ENUMERATOR, Ext::Enumerator(Box::new(data)))
     }
-    pub(crate) fn set_enum_size(&mut self, e: Value, size: Value) { if let Ext::Enumerator(d) = &mut self.heap.obj_mut(e).ext { d.size = size } }
+    pub(crate) fn set_enum_size(&mut self, e: Value, size: Value) {
+        if let Ext::Enumerator(d) = &mut self.heap.obj_mut(e).ext {
+            d.size = size
+        }
+    }
     /// What a native method called without a block gives.
-    pub fn enumerator(&mut self, a: Args) -> R { let args = self.args(a); let name = self.methods[a.method as usize].name; Ok(self.new_enumerator(a.recv, name, args, a.kw)) }
-    pub fn enumerator_sized(&mut self, a: Args, size: Value) -> R { let e = self.enumerator(a)?; self.set_enum_size(e, size); Ok(e) }
+    pub fn enumerator(&mut self, a: Args) -> R {
+        let args = self.args(a);
+        let name = self.methods[a.method as usize].name;
+        Ok(self.new_enumerator(a.recv, name, args, a.kw))
+    }
+    pub fn enumerator_sized(&mut self, a: Args, size: Value) -> R {
+        let e = self.enumerator(a)?;
+        self.set_enum_size(e, size);
+        Ok(e)
+    }
 }
 
 fn data(vm: &mut Vm, v: Value) -> Res<&mut EnumData> {
     let good = v.is_obj() && matches!(vm.heap.obj(v).ext, Ext::Enumerator(_));
-    if !good { return vm.arg_error("uninitialized enumerator") }
-    match &mut vm.heap.obj_mut(v).ext { Ext::Enumerator(d) => Ok(d), _ => Err(Unwind) }
+    if !good {
+        return vm.arg_error("uninitialized enumerator");
+    }
+    match &mut vm.heap.obj_mut(v).ext {
+        Ext::Enumerator(d) => Ok(d),
+        _ => Err(Unwind),
+    }
 }
 
 fn fetch(vm: &mut Vm, e: Value) -> Res<()> {
     let d = data(vm, e)?;
-    if d.pos < d.buffer.len() || d.done { return Ok(()) }
+    if d.pos < d.buffer.len() || d.done {
+        return Ok(());
+    }
     let (recv, meth, args, kw, have) = (d.recv, d.meth, d.args.clone(), d.kw, d.buffer.len());
     let want = if have == 0 { 1000 } else { have * 10 };
     let out: Rc<RefCell<Vec<Value>>> = Rc::default();
     let sink = Rc::clone(&out);
     vm.serial += 1;
     let tag = vm.serial;
-    let stopping = vm.native_proc(-1, false, boxed(move |vm, args, _| {
-        let v = vm.arr(args.to_vec());
-        sink.borrow_mut().push(v);
-        if sink.borrow().len() >= want { vm.pending = Pending::Break(tag, NIL); return Err(Unwind) }
-        vm.tick()?;
-        Ok(NIL)
-    }));
+    let stopping = vm.native_proc(
+        -1,
+        false,
+        boxed(move |vm, args, _| {
+            let v = vm.arr(args.to_vec());
+            sink.borrow_mut().push(v);
+            if sink.borrow().len() >= want {
+                vm.pending = Pending::Break(tag, NIL);
+                return Err(Unwind);
+            }
+            vm.tick()?;
+            Ok(NIL)
+        }),
+    );
     let result = vm.send_full(recv, meth, &args, stopping, kw);
     let finished = match result {
         Ok(v) => Some(v),
-        Err(Unwind) => match vm.pending { Pending::Break(t, _) if t == tag => { vm.pending = Pending::None; None } _ => { if out.borrow().len() <= have { return Err(Unwind) } vm.pending = Pending::None; None } },
+        Err(Unwind) => match vm.pending {
+            Pending::Break(t, _) if t == tag => {
+                vm.pending = Pending::None;
+                None
+            }
+            _ => {
+                if out.borrow().len() <= have {
+                    return Err(Unwind);
+                }
+                vm.pending = Pending::None;
+                None
+            }
+        },
     };
     let list = out.take();
     let d = data(vm, e)?;
     d.buffer = list;
-    if let Some(v) = finished { d.done = true; d.result = v }
+    if let Some(v) = finished {
+        d.done = true;
+        d.result = v
+    }
     Ok(())
 }
 
@@ -71,68 +123,215 @@ fn next_values(vm: &mut Vm, e: Value, advance: bool) -> R {
         return vm.throw(err);
     }
     let v = d.buffer[d.pos];
-    if advance { d.pos += 1 }
+    if advance {
+        d.pos += 1
+    }
     Ok(v)
 }
 
-fn single(vm: &Vm, v: Value) -> Value { match vm.heap.arr(v).as_slice() { [] => NIL, [one] => *one, _ => v } }
+fn single(vm: &Vm, v: Value) -> Value {
+    match vm.heap.arr(v).as_slice() {
+        [] => NIL,
+        [one] => *one,
+        _ => v,
+    }
+}
 
 pub(crate) fn init(vm: &mut Vm) {
     let k = c::ENUMERATOR;
     vm.classes[k as usize].alloc = Alloc::Enumerator;
     vm.include_module(k, c::ENUMERABLE);
-    vm.def_private(k, "initialize", |vm, a| {
-        vm.check_frozen(a.recv)?;
-        if a.block.is_nil() { return vm.arg_error("no block given") }
-        let p = vm.keep_block(a.block);
-        vm.load_prelude_file("enumerator.rb")?;
-        let generator = vm.define_class(c::ENUMERATOR, "Generator", c::OBJECT);
-        let g = vm.send_block(Value::class(generator), n::NEW, &[], p)?;
-        let size = vm.opt(a, 0).unwrap_or(NIL);
-        let d = EnumData { recv: g, meth: n::EACH, args: Vec::new(), kw: false, size, buffer: Vec::new(), pos: 0, done: false, result: NIL, lazy: false };
-        vm.heap.obj_mut(a.recv).ext = Ext::Enumerator(Box::new(d));
-        Ok(NIL)
-    }, 0, 1);
-    vm.def(k, "each", |vm, a| {
-        let extra = vm.args(a);
-        let d = data(vm, a.recv)?;
-        let (recv, meth, mut args, kw) = (d.recv, d.meth, d.args.clone(), d.kw);
-        args.extend(extra.iter().copied());
-        if a.block.is_nil() { if extra.is_empty() { return Ok(a.recv) } let class = vm.real_class(a.recv); let e = vm.new_enumerator(recv, meth, args, kw); vm.heap.obj_mut(e).class = class; return Ok(e) }
-        vm.send_full(recv, meth, &args, a.block, kw)
-    }, 0, -1);
-    vm.def(k, "next", |vm, a| { let v = next_values(vm, a.recv, true)?; Ok(single(vm, v)) }, 0, 0);
-    vm.def(k, "peek", |vm, a| { let v = next_values(vm, a.recv, false)?; Ok(single(vm, v)) }, 0, 0);
+    vm.def_private(
+        k,
+        "initialize",
+        |vm, a| {
+            vm.check_frozen(a.recv)?;
+            if a.block.is_nil() {
+                return vm.arg_error("no block given");
+            }
+            let p = vm.keep_block(a.block);
+            vm.load_prelude_file("enumerator.rb")?;
+            let generator = vm.define_class(c::ENUMERATOR, "Generator", c::OBJECT);
+            let g = vm.send_block(Value::class(generator), n::NEW, &[], p)?;
+            let size = vm.opt(a, 0).unwrap_or(NIL);
+            let d = EnumData {
+                recv: g,
+                meth: n::EACH,
+                args: Vec::new(),
+                kw: false,
+                size,
+                buffer: Vec::new(),
+                pos: 0,
+                done: false,
+                result: NIL,
+                lazy: false,
+            };
+            vm.heap.obj_mut(a.recv).ext = Ext::Enumerator(Box::new(d));
+            Ok(NIL)
+        },
+        0,
+        1,
+    );
+    vm.def(
+        k,
+        "each",
+        |vm, a| {
+            let extra = vm.args(a);
+            let d = data(vm, a.recv)?;
+            let (recv, meth, mut args, kw) = (d.recv, d.meth, d.args.clone(), d.kw);
+            args.extend(extra.iter().copied());
+            if a.block.is_nil() {
+                if extra.is_empty() {
+                    return Ok(a.recv);
+                }
+                let class = vm.real_class(a.recv);
+                let e = vm.new_enumerator(recv, meth, args, kw);
+                vm.heap.obj_mut(e).class = class;
+                return Ok(e);
+            }
+            vm.send_full(recv, meth, &args, a.block, kw)
+        },
+        0,
+        -1,
+    );
+    vm.def(
+        k,
+        "next",
+        |vm, a| {
+            let v = next_values(vm, a.recv, true)?;
+            Ok(single(vm, v))
+        },
+        0,
+        0,
+    );
+    vm.def(
+        k,
+        "peek",
+        |vm, a| {
+            let v = next_values(vm, a.recv, false)?;
+            Ok(single(vm, v))
+        },
+        0,
+        0,
+    );
     vm.def(k, "next_values", |vm, a| next_values(vm, a.recv, true), 0, 0);
     vm.def(k, "peek_values", |vm, a| next_values(vm, a.recv, false), 0, 0);
-    vm.def(k, "rewind", |vm, a| { let d = data(vm, a.recv)?; d.pos = 0; d.buffer.clear(); d.done = false; let recv = d.recv; let s = vm.intern("rewind"); if recv.is_obj() && vm.responds(recv, s, false)? { vm.send(recv, s, &[])?; } Ok(a.recv) }, 0, 0);
-    vm.def(k, "size", |vm, a| {
-        let d = data(vm, a.recv)?;
-        let (size, recv, args) = (d.size, d.recv, d.args.clone());
-        if size.is_undef() { let _ = recv; return Ok(NIL) }
-        if size.is_proc() { return vm.yield_self(size, recv, &args, None) }
-        if size.is_obj() && vm.responds(size, n::CALL, false)? { return vm.send(size, n::CALL, &[]) }
-        Ok(size)
-    }, 0, 0);
+    vm.def(
+        k,
+        "rewind",
+        |vm, a| {
+            let d = data(vm, a.recv)?;
+            d.pos = 0;
+            d.buffer.clear();
+            d.done = false;
+            let recv = d.recv;
+            let s = vm.intern("rewind");
+            if recv.is_obj() && vm.responds(recv, s, false)? {
+                vm.send(recv, s, &[])?;
+            }
+            Ok(a.recv)
+        },
+        0,
+        0,
+    );
+    vm.def(
+        k,
+        "size",
+        |vm, a| {
+            let d = data(vm, a.recv)?;
+            let (size, recv, args) = (d.size, d.recv, d.args.clone());
+            if size.is_undef() {
+                let _ = recv;
+                return Ok(NIL);
+            }
+            if size.is_proc() {
+                return vm.yield_self(size, recv, &args, None);
+            }
+            if size.is_obj() && vm.responds(size, n::CALL, false)? {
+                return vm.send(size, n::CALL, &[]);
+            }
+            Ok(size)
+        },
+        0,
+        0,
+    );
     vm.def(k, "__recv", |vm, a| Ok(data(vm, a.recv)?.recv), 0, 0);
     vm.def(k, "__meth", |vm, a| Ok(Value::sym(data(vm, a.recv)?.meth)), 0, 0);
-    vm.def(k, "__args", |vm, a| { let l = data(vm, a.recv)?.args.clone(); Ok(vm.arr(l)) }, 0, 0);
-    vm.def(k, "__set_size", |vm, a| { let v = vm.arg(a, 0); vm.set_enum_size(a.recv, v); Ok(a.recv) }, 1, 1);
-    vm.def(k, "__init", |vm, a| { let args = vm.args(a); let meth = vm.to_sym(args[1])?; let d = EnumData { recv: args[0], meth, args: args[2..].to_vec(), kw: false, size: UNDEF, buffer: Vec::new(), pos: 0, done: false, result: NIL, lazy: false }; vm.heap.obj_mut(a.recv).ext = Ext::Enumerator(Box::new(d)); Ok(a.recv) }, 2, -1);
+    vm.def(
+        k,
+        "__args",
+        |vm, a| {
+            let l = data(vm, a.recv)?.args.clone();
+            Ok(vm.arr(l))
+        },
+        0,
+        0,
+    );
+    vm.def(
+        k,
+        "__set_size",
+        |vm, a| {
+            let v = vm.arg(a, 0);
+            vm.set_enum_size(a.recv, v);
+            Ok(a.recv)
+        },
+        1,
+        1,
+    );
+    vm.def(
+        k,
+        "__init",
+        |vm, a| {
+            let args = vm.args(a);
+            let meth = vm.to_sym(args[1])?;
+            let d = EnumData {
+                recv: args[0],
+                meth,
+                args: args[2..].to_vec(),
+                kw: false,
+                size: UNDEF,
+                buffer: Vec::new(),
+                pos: 0,
+                done: false,
+                result: NIL,
+                lazy: false,
+            };
+            vm.heap.obj_mut(a.recv).ext = Ext::Enumerator(Box::new(d));
+            Ok(a.recv)
+        },
+        2,
+        -1,
+    );
     for name in ["inspect", "to_s"] {
-        vm.def(k, name, |vm, a| {
-            let class = vm.real_class(a.recv);
-            let class = vm.class_name(class);
-            let Ok(d) = data(vm, a.recv) else { vm.take_raise(); return Ok(vm.str(format!("#<{class}: uninitialized>"))) };
-            let (recv, meth, args) = (d.recv, d.meth, d.args.clone());
-            let me = a.recv;
-            let r = vm.recurse(me, |vm| {
-                let mut t = format!("#<{class}: {}:{}", vm.inspect_string(recv)?, vm.sym_str(meth));
-                if !args.is_empty() { let mut l = Vec::new(); for v in &args { l.push(vm.inspect_string(*v)?) } t.push_str(&format!("({})", l.join(", "))) }
-                t.push('>');
-                Ok(t)
-            })?;
-            Ok(vm.str(r.unwrap_or(format!("#<{class}: ...>"))))
-        }, 0, 0);
+        vm.def(
+            k,
+            name,
+            |vm, a| {
+                let class = vm.real_class(a.recv);
+                let class = vm.class_name(class);
+                let Ok(d) = data(vm, a.recv) else {
+                    vm.take_raise();
+                    return Ok(vm.str(format!("#<{class}: uninitialized>")));
+                };
+                let (recv, meth, args) = (d.recv, d.meth, d.args.clone());
+                let me = a.recv;
+                let r = vm.recurse(me, |vm| {
+                    let mut t =
+                        format!("#<{class}: {}:{}", vm.inspect_string(recv)?, vm.sym_str(meth));
+                    if !args.is_empty() {
+                        let mut l = Vec::new();
+                        for v in &args {
+                            l.push(vm.inspect_string(*v)?)
+                        }
+                        t.push_str(&format!("({})", l.join(", ")))
+                    }
+                    t.push('>');
+                    Ok(t)
+                })?;
+                Ok(vm.str(r.unwrap_or(format!("#<{class}: ...>"))))
+            },
+            0,
+            0,
+        );
     }
 }

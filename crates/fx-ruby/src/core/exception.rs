@@ -8,26 +8,68 @@ use crate::vm::{Args, R, Vm};
 
 /// Errno names with numbers and texts, as Linux has them.
 pub(crate) const ERRNO: &[(&str, i64, &str)] = &[
-    ("EPERM", 1, "Operation not permitted"), ("ENOENT", 2, "No such file or directory"), ("ESRCH", 3, "No such process"),
-    ("EINTR", 4, "Interrupted system call"), ("EIO", 5, "Input/output error"), ("ENXIO", 6, "No such device or address"),
-    ("E2BIG", 7, "Argument list too long"), ("ENOEXEC", 8, "Exec format error"), ("EBADF", 9, "Bad file descriptor"),
-    ("ECHILD", 10, "No child processes"), ("EAGAIN", 11, "Resource temporarily unavailable"), ("ENOMEM", 12, "Cannot allocate memory"),
-    ("EACCES", 13, "Permission denied"), ("EFAULT", 14, "Bad address"), ("EBUSY", 16, "Device or resource busy"), ("EEXIST", 17, "File exists"),
-    ("EXDEV", 18, "Invalid cross-device link"), ("ENODEV", 19, "No such device"), ("ENOTDIR", 20, "Not a directory"),
-    ("EISDIR", 21, "Is a directory"), ("EINVAL", 22, "Invalid argument"), ("ENFILE", 23, "Too many open files in system"),
-    ("EMFILE", 24, "Too many open files"), ("ENOTTY", 25, "Inappropriate ioctl for device"), ("ETXTBSY", 26, "Text file busy"),
-    ("EFBIG", 27, "File too large"), ("ENOSPC", 28, "No space left on device"), ("ESPIPE", 29, "Illegal seek"),
-    ("EROFS", 30, "Read-only file system"), ("EMLINK", 31, "Too many links"), ("EPIPE", 32, "Broken pipe"),
-    ("EDOM", 33, "Numerical argument out of domain"), ("ERANGE", 34, "Numerical result out of range"), ("ENAMETOOLONG", 36, "File name too long"),
-    ("ENOSYS", 38, "Function not implemented"), ("ENOTEMPTY", 39, "Directory not empty"), ("ELOOP", 40, "Too many levels of symbolic links"),
-    ("EPROTO", 71, "Protocol error"), ("EOVERFLOW", 75, "Value too large for defined data type"), ("EILSEQ", 84, "Invalid or incomplete multibyte or wide character"),
-    ("ENOTSOCK", 88, "Socket operation on non-socket"), ("EDESTADDRREQ", 89, "Destination address required"), ("EPROTONOSUPPORT", 93, "Protocol not supported"),
-    ("EOPNOTSUPP", 95, "Operation not supported"), ("EAFNOSUPPORT", 97, "Address family not supported by protocol"), ("EADDRINUSE", 98, "Address already in use"),
-    ("EADDRNOTAVAIL", 99, "Cannot assign requested address"), ("ENETDOWN", 100, "Network is down"), ("ENETUNREACH", 101, "Network is unreachable"),
-    ("ECONNABORTED", 103, "Software caused connection abort"), ("ECONNRESET", 104, "Connection reset by peer"), ("ENOTCONN", 107, "Transport endpoint is not connected"),
-    ("ETIMEDOUT", 110, "Connection timed out"), ("ECONNREFUSED", 111, "Connection refused"), ("EHOSTDOWN", 112, "Host is down"),
-    ("EHOSTUNREACH", 113, "No route to host"), ("EALREADY", 114, "Operation already in progress"), ("EINPROGRESS", 115, "Operation now in progress"),
-    ("ESTALE", 116, "Stale file handle"), ("EDQUOT", 122, "Disk quota exceeded"), ("ENOTSUP", 95, "Operation not supported"), ("ENODATA", 61, "No data available"),
+    ("EPERM", 1, "Operation not permitted"),
+    ("ENOENT", 2, "No such file or directory"),
+    ("ESRCH", 3, "No such process"),
+    ("EINTR", 4, "Interrupted system call"),
+    ("EIO", 5, "Input/output error"),
+    ("ENXIO", 6, "No such device or address"),
+    ("E2BIG", 7, "Argument list too long"),
+    ("ENOEXEC", 8, "Exec format error"),
+    ("EBADF", 9, "Bad file descriptor"),
+    ("ECHILD", 10, "No child processes"),
+    ("EAGAIN", 11, "Resource temporarily unavailable"),
+    ("ENOMEM", 12, "Cannot allocate memory"),
+    ("EACCES", 13, "Permission denied"),
+    ("EFAULT", 14, "Bad address"),
+    ("EBUSY", 16, "Device or resource busy"),
+    ("EEXIST", 17, "File exists"),
+    ("EXDEV", 18, "Invalid cross-device link"),
+    ("ENODEV", 19, "No such device"),
+    ("ENOTDIR", 20, "Not a directory"),
+    ("EISDIR", 21, "Is a directory"),
+    ("EINVAL", 22, "Invalid argument"),
+    ("ENFILE", 23, "Too many open files in system"),
+    ("EMFILE", 24, "Too many open files"),
+    ("ENOTTY", 25, "Inappropriate ioctl for device"),
+    ("ETXTBSY", 26, "Text file busy"),
+    ("EFBIG", 27, "File too large"),
+    ("ENOSPC", 28, "No space left on device"),
+    ("ESPIPE", 29, "Illegal seek"),
+    ("EROFS", 30, "Read-only file system"),
+    ("EMLINK", 31, "Too many links"),
+    ("EPIPE", 32, "Broken pipe"),
+    ("EDOM", 33, "Numerical argument out of domain"),
+    ("ERANGE", 34, "Numerical result out of range"),
+    ("ENAMETOOLONG", 36, "File name too long"),
+    ("ENOSYS", 38, "Function not implemented"),
+    ("ENOTEMPTY", 39, "Directory not empty"),
+    ("ELOOP", 40, "Too many levels of symbolic links"),
+    ("EPROTO", 71, "Protocol error"),
+    ("EOVERFLOW", 75, "Value too large for defined data type"),
+    ("EILSEQ", 84, "Invalid or incomplete multibyte or wide character"),
+    ("ENOTSOCK", 88, "Socket operation on non-socket"),
+    ("EDESTADDRREQ", 89, "Destination address required"),
+    ("EPROTONOSUPPORT", 93, "Protocol not supported"),
+    ("EOPNOTSUPP", 95, "Operation not supported"),
+    ("EAFNOSUPPORT", 97, "Address family not supported by protocol"),
+    ("EADDRINUSE", 98, "Address already in use"),
+    ("EADDRNOTAVAIL", 99, "Cannot assign requested address"),
+    ("ENETDOWN", 100, "Network is down"),
+    ("ENETUNREACH", 101, "Network is unreachable"),
+    ("ECONNABORTED", 103, "Software caused connection abort"),
+    ("ECONNRESET", 104, "Connection reset by peer"),
+    ("ENOTCONN", 107, "Transport endpoint is not connected"),
+    ("ETIMEDOUT", 110, "Connection timed out"),
+    ("ECONNREFUSED", 111, "Connection refused"),
+    ("EHOSTDOWN", 112, "Host is down"),
+    ("EHOSTUNREACH", 113, "No route to host"),
+    ("EALREADY", 114, "Operation already in progress"),
+    ("EINPROGRESS", 115, "Operation now in progress"),
+    ("ESTALE", 116, "Stale file handle"),
+    ("EDQUOT", 122, "Disk quota exceeded"),
+    ("ENOTSUP", 95, "Operation not supported"),
+    ("ENODATA", 61, "No data available"),
 ];
 
 pub(crate) fn init(vm: &mut Vm) {
@@ -36,20 +78,34 @@ pub(crate) fn init(vm: &mut Vm) {
     for id in c::EXCEPTION..=c::NO_PATTERN_KEY {
         vm.classes[id as usize].alloc = Alloc::Exception;
     }
-    vm.def_private(e, "initialize", |vm, a| {
-        let m = vm.opt(a, 0);
-        if let Some(d) = vm.exc_mut(a.recv) {
-            d.message = m;
-        }
-        Ok(NIL)
-    }, 0, -1);
-    vm.def_single(e, "exception", |vm, a| {
-        let args = vm.args(a);
-        vm.send_full(a.recv, n::NEW, &args, a.block, a.kw)
-    }, 0, -1);
+    vm.def_private(
+        e,
+        "initialize",
+        |vm, a| {
+            let m = vm.opt(a, 0);
+            if let Some(d) = vm.exc_mut(a.recv) {
+                d.message = m;
+            }
+            Ok(NIL)
+        },
+        0,
+        -1,
+    );
+    vm.def_single(
+        e,
+        "exception",
+        |vm, a| {
+            let args = vm.args(a);
+            vm.send_full(a.recv, n::NEW, &args, a.block, a.kw)
+        },
+        0,
+        -1,
+    );
     vm.def_single(e, "to_tty?", |_, _| Ok(FALSE), 0, 0);
-    vm.def(e, "exception", |vm, a| {
-        match vm.opt(a, 0) {
+    vm.def(
+        e,
+        "exception",
+        |vm, a| match vm.opt(a, 0) {
             None => Ok(a.recv),
             Some(v) if v == a.recv => Ok(a.recv),
             Some(v) => {
@@ -59,82 +115,129 @@ pub(crate) fn init(vm: &mut Vm) {
                 }
                 Ok(copy)
             }
-        }
-    }, 0, 1);
-    vm.def(e, "to_s", |vm, a| {
-        let m = vm.exc_mut(a.recv).and_then(|d| d.message);
-        match m {
-            Some(v) if !v.is_nil() => vm.interpolate(v),
-            _ => {
-                let class = vm.real_class(a.recv);
-                let name = vm.class_name(class);
-                Ok(vm.str(name))
+        },
+        0,
+        1,
+    );
+    vm.def(
+        e,
+        "to_s",
+        |vm, a| {
+            let m = vm.exc_mut(a.recv).and_then(|d| d.message);
+            match m {
+                Some(v) if !v.is_nil() => vm.interpolate(v),
+                _ => {
+                    let class = vm.real_class(a.recv);
+                    let name = vm.class_name(class);
+                    Ok(vm.str(name))
+                }
             }
-        }
-    }, 0, 0);
-    vm.def(e, "message", |vm, a| {
-        let s = vm.send(a.recv, n::TO_S, &[])?;
-        if s.is_str() { Ok(s) } else { vm.interpolate(s) }
-    }, 0, 0);
-    vm.def(e, "detailed_message", |vm, a| {
-        let s = vm.send(a.recv, n::MESSAGE, &[])?;
-        let text = vm.text(s);
-        let class = vm.real_class(a.recv);
-        let class = vm.class_name(class);
-        let out = if text.is_empty() { class } else {
-            match text.split_once('\n') {
-                Some((first, rest)) => format!("{first} ({class})\n{rest}"),
-                None => format!("{text} ({class})"),
-            }
-        };
-        Ok(vm.str(out))
-    }, 0, 1);
-    vm.def(e, "inspect", |vm, a| {
-        let s = vm.send(a.recv, n::TO_S, &[])?;
-        let text = if s.is_str() { vm.text(s) } else { String::new() };
-        let class = vm.real_class(a.recv);
-        let class = vm.class_name(class);
-        Ok(vm.str(if text.is_empty() { class } else { format!("#<{class}: {text}>") }))
-    }, 0, 0);
+        },
+        0,
+        0,
+    );
+    vm.def(
+        e,
+        "message",
+        |vm, a| {
+            let s = vm.send(a.recv, n::TO_S, &[])?;
+            if s.is_str() { Ok(s) } else { vm.interpolate(s) }
+        },
+        0,
+        0,
+    );
+    vm.def(
+        e,
+        "detailed_message",
+        |vm, a| {
+            let s = vm.send(a.recv, n::MESSAGE, &[])?;
+            let text = vm.text(s);
+            let class = vm.real_class(a.recv);
+            let class = vm.class_name(class);
+            let out = if text.is_empty() {
+                class
+            } else {
+                match text.split_once('\n') {
+                    Some((first, rest)) => format!("{first} ({class})\n{rest}"),
+                    None => format!("{text} ({class})"),
+                }
+            };
+            Ok(vm.str(out))
+        },
+        0,
+        1,
+    );
+    vm.def(
+        e,
+        "inspect",
+        |vm, a| {
+            let s = vm.send(a.recv, n::TO_S, &[])?;
+            let text = if s.is_str() { vm.text(s) } else { String::new() };
+            let class = vm.real_class(a.recv);
+            let class = vm.class_name(class);
+            Ok(vm.str(if text.is_empty() { class } else { format!("#<{class}: {text}>") }))
+        },
+        0,
+        0,
+    );
     vm.def(e, "full_message", full_message, 0, 1);
     vm.def(e, "backtrace", |vm, a| Ok(vm.backtrace(a.recv)), 0, 0);
-    vm.def(e, "backtrace_locations", |vm, a| {
-        let captured = vm.exc_mut(a.recv).is_some_and(|d| d.captured);
-        if !captured {
-            return Ok(NIL);
-        }
-        let list = vm.backtrace(a.recv);
-        if list.is_arr() { vm.locations(list) } else { Ok(NIL) }
-    }, 0, 0);
-    vm.def(e, "set_backtrace", |vm, a| {
-        let v = vm.arg(a, 0);
-        let list = if v.is_str() { vm.arr(vec![v]) } else { v };
-        let good = list.is_nil() || list.is_arr() && vm.heap.arr(list).iter().all(|v| v.is_str());
-        if !good {
-            return vm.type_error("backtrace must be Array of String");
-        }
-        if let Some(d) = vm.exc_mut(a.recv) {
-            d.backtrace = Some(list);
-            d.captured = true;
-        }
-        Ok(list)
-    }, 1, 1);
+    vm.def(
+        e,
+        "backtrace_locations",
+        |vm, a| {
+            let captured = vm.exc_mut(a.recv).is_some_and(|d| d.captured);
+            if !captured {
+                return Ok(NIL);
+            }
+            let list = vm.backtrace(a.recv);
+            if list.is_arr() { vm.locations(list) } else { Ok(NIL) }
+        },
+        0,
+        0,
+    );
+    vm.def(
+        e,
+        "set_backtrace",
+        |vm, a| {
+            let v = vm.arg(a, 0);
+            let list = if v.is_str() { vm.arr(vec![v]) } else { v };
+            let good =
+                list.is_nil() || list.is_arr() && vm.heap.arr(list).iter().all(|v| v.is_str());
+            if !good {
+                return vm.type_error("backtrace must be Array of String");
+            }
+            if let Some(d) = vm.exc_mut(a.recv) {
+                d.backtrace = Some(list);
+                d.captured = true;
+            }
+            Ok(list)
+        },
+        1,
+        1,
+    );
     vm.def(e, "cause", |vm, a| Ok(vm.exc_mut(a.recv).and_then(|d| d.cause).unwrap_or(NIL)), 0, 0);
-    vm.def(e, "==", |vm, a| {
-        let o = vm.arg(a, 0);
-        if a.recv == o {
-            return Ok(TRUE);
-        }
-        if !vm.is_exception(o) || vm.real_class(o) != vm.real_class(a.recv) {
-            return Ok(FALSE);
-        }
-        let (x, y) = (vm.send(a.recv, n::MESSAGE, &[])?, vm.send(o, n::MESSAGE, &[])?);
-        if !vm.equal(x, y)? {
-            return Ok(FALSE);
-        }
-        let (x, y) = (vm.send(a.recv, n::BACKTRACE, &[])?, vm.send(o, n::BACKTRACE, &[])?);
-        Ok(Value::bool(vm.equal(x, y)?))
-    }, 1, 1);
+    vm.def(
+        e,
+        "==",
+        |vm, a| {
+            let o = vm.arg(a, 0);
+            if a.recv == o {
+                return Ok(TRUE);
+            }
+            if !vm.is_exception(o) || vm.real_class(o) != vm.real_class(a.recv) {
+                return Ok(FALSE);
+            }
+            let (x, y) = (vm.send(a.recv, n::MESSAGE, &[])?, vm.send(o, n::MESSAGE, &[])?);
+            if !vm.equal(x, y)? {
+                return Ok(FALSE);
+            }
+            let (x, y) = (vm.send(a.recv, n::BACKTRACE, &[])?, vm.send(o, n::BACKTRACE, &[])?);
+            Ok(Value::bool(vm.equal(x, y)?))
+        },
+        1,
+        1,
+    );
     init_special(vm);
     init_errno(vm);
 }
@@ -160,14 +263,27 @@ fn full_message(vm: &mut Vm, mut a: Args) -> R {
     let class = vm.real_class(a.recv);
     let class = vm.class_name(class);
     let bt = vm.send(a.recv, n::BACKTRACE, &[])?;
-    let lines: Vec<String> = if bt.is_arr() { vm.heap.arr(bt).clone().into_iter().map(|v| vm.text(v)).collect() } else { Vec::new() };
+    let lines: Vec<String> = if bt.is_arr() {
+        vm.heap.arr(bt).clone().into_iter().map(|v| vm.text(v)).collect()
+    } else {
+        Vec::new()
+    };
     let head = lines.first().cloned().unwrap_or_else(|| vm.script.to_string());
     let high = vm.kw(kw, "highlight") == Some(TRUE);
     let mut out = if text.is_empty() {
-        if high { format!("{head}: \u{1b}[1;4m{class}\u{1b}[m") } else { format!("{head}: unhandled exception") }
+        if high {
+            format!("{head}: \u{1b}[1;4m{class}\u{1b}[m")
+        } else {
+            format!("{head}: unhandled exception")
+        }
     } else {
-        let (first, rest) = text.split_once('\n').map_or((text.as_str(), None), |(f, r)| (f, Some(r)));
-        let mut t = if high { format!("{head}: \u{1b}[1m{first} (\u{1b}[1;4m{class}\u{1b}[m\u{1b}[1m)\u{1b}[m") } else { format!("{head}: {first} ({class})") };
+        let (first, rest) =
+            text.split_once('\n').map_or((text.as_str(), None), |(f, r)| (f, Some(r)));
+        let mut t = if high {
+            format!("{head}: \u{1b}[1m{first} (\u{1b}[1;4m{class}\u{1b}[m\u{1b}[1m)\u{1b}[m")
+        } else {
+            format!("{head}: {first} ({class})")
+        };
         if let Some(rest) = rest {
             t.push('\n');
             if high {
@@ -192,24 +308,36 @@ fn full_message(vm: &mut Vm, mut a: Args) -> R {
 
 fn reader(vm: &mut Vm, class: u32, names: &[&'static str]) {
     for name in names {
-        vm.def(class, name, |vm, a| {
-            let text = format!("@{}", vm.sym_str(vm.methods[a.method as usize].orig));
-            let iv = vm.intern(&text);
-            Ok(vm.ivar_get(a.recv, iv).unwrap_or(NIL))
-        }, 0, 0);
+        vm.def(
+            class,
+            name,
+            |vm, a| {
+                let text = format!("@{}", vm.sym_str(vm.methods[a.method as usize].orig));
+                let iv = vm.intern(&text);
+                Ok(vm.ivar_get(a.recv, iv).unwrap_or(NIL))
+            },
+            0,
+            0,
+        );
     }
 }
 
 fn strict(vm: &mut Vm, class: u32, names: &[&'static str]) {
     for name in names {
-        vm.def(class, name, |vm, a| {
-            let name = vm.sym_str(vm.methods[a.method as usize].orig).into_owned();
-            let iv = vm.intern(&format!("@{name}"));
-            match vm.ivar_get(a.recv, iv) {
-                Some(v) => Ok(v),
-                None => vm.arg_error(format!("no {name} is available")),
-            }
-        }, 0, 0);
+        vm.def(
+            class,
+            name,
+            |vm, a| {
+                let name = vm.sym_str(vm.methods[a.method as usize].orig).into_owned();
+                let iv = vm.intern(&format!("@{name}"));
+                match vm.ivar_get(a.recv, iv) {
+                    Some(v) => Ok(v),
+                    None => vm.arg_error(format!("no {name} is available")),
+                }
+            },
+            0,
+            0,
+        );
     }
 }
 
@@ -235,93 +363,192 @@ fn keep(vm: &mut Vm, mut a: Args, positional: &[&str], keywords: &[&str]) -> R {
 }
 
 fn init_special(vm: &mut Vm) {
-    vm.def_private(c::NAME_ERROR, "initialize", |vm, a| keep(vm, a, &["name"], &["receiver"]), 0, 3);
+    vm.def_private(
+        c::NAME_ERROR,
+        "initialize",
+        |vm, a| keep(vm, a, &["name"], &["receiver"]),
+        0,
+        3,
+    );
     reader(vm, c::NAME_ERROR, &["name"]);
     strict(vm, c::NAME_ERROR, &["receiver"]);
     vm.def(c::NAME_ERROR, "local_variables", |vm, _| Ok(vm.arr(vec![])), 0, 0);
-    vm.def_private(c::NO_METHOD, "initialize", |vm, a| keep(vm, a, &["name", "args"], &["receiver"]), 0, 5);
-    vm.def(c::NO_METHOD, "args", |vm, a| {
-        let v = vm.ivar_get(a.recv, n::IV_ARGS).unwrap_or(NIL);
-        if v.is_nil() { Ok(vm.arr(vec![])) } else { Ok(v) }
-    }, 0, 0);
-    vm.def_private(c::KEY_ERROR, "initialize", |vm, a| keep(vm, a, &[], &["receiver", "key"]), 0, 2);
+    vm.def_private(
+        c::NO_METHOD,
+        "initialize",
+        |vm, a| keep(vm, a, &["name", "args"], &["receiver"]),
+        0,
+        5,
+    );
+    vm.def(
+        c::NO_METHOD,
+        "args",
+        |vm, a| {
+            let v = vm.ivar_get(a.recv, n::IV_ARGS).unwrap_or(NIL);
+            if v.is_nil() { Ok(vm.arr(vec![])) } else { Ok(v) }
+        },
+        0,
+        0,
+    );
+    vm.def_private(
+        c::KEY_ERROR,
+        "initialize",
+        |vm, a| keep(vm, a, &[], &["receiver", "key"]),
+        0,
+        2,
+    );
     strict(vm, c::KEY_ERROR, &["receiver", "key"]);
-    vm.def_private(c::NO_PATTERN_KEY, "initialize", |vm, a| keep(vm, a, &[], &["matchee", "key"]), 0, 2);
+    vm.def_private(
+        c::NO_PATTERN_KEY,
+        "initialize",
+        |vm, a| keep(vm, a, &[], &["matchee", "key"]),
+        0,
+        2,
+    );
     strict(vm, c::NO_PATTERN_KEY, &["matchee", "key"]);
     vm.def_private(c::FROZEN_ERROR, "initialize", |vm, a| keep(vm, a, &[], &["receiver"]), 0, 2);
     strict(vm, c::FROZEN_ERROR, &["receiver"]);
     reader(vm, c::STOP_ITERATION, &["result"]);
     reader(vm, c::LOCAL_JUMP, &["reason"]);
-    vm.def(c::LOCAL_JUMP, "exit_value", |vm, a| Ok(vm.ivar_get(a.recv, n::RESULT).unwrap_or(NIL)), 0, 0);
+    vm.def(
+        c::LOCAL_JUMP,
+        "exit_value",
+        |vm, a| Ok(vm.ivar_get(a.recv, n::RESULT).unwrap_or(NIL)),
+        0,
+        0,
+    );
     reader(vm, c::LOAD_ERROR, &["path"]);
     reader(vm, c::SYNTAX_ERROR, &["path"]);
     reader(vm, c::UNCAUGHT_THROW, &["tag", "value"]);
-    vm.def(c::UNCAUGHT_THROW, "to_s", |vm, a| {
-        let tag = vm.ivar_get(a.recv, n::TAG).unwrap_or(NIL);
-        let t = vm.inspect_string(tag)?;
-        Ok(vm.str(format!("uncaught throw {t}")))
-    }, 0, 0);
-    vm.def_private(c::SYSTEM_EXIT, "initialize", |vm, a| {
-        let mut args = vm.args(a);
-        let status = match args.first().copied() {
-            Some(TRUE) => { args.remove(0); 0 }
-            Some(FALSE) => { args.remove(0); 1 }
-            Some(v) if v.is_int() => { args.remove(0); vm.to_int(v)? }
-            _ => 0,
-        };
-        vm.ivar_set(a.recv, n::STATUS, Value::fix(status));
-        let m = match args.first() {
-            Some(v) => *v,
-            None => vm.str_static("exit"),
-        };
-        if let Some(d) = vm.exc_mut(a.recv) {
-            d.message = Some(m);
-        }
-        Ok(NIL)
-    }, 0, 2);
-    vm.def(c::SYSTEM_EXIT, "status", |vm, a| Ok(vm.ivar_get(a.recv, n::STATUS).unwrap_or(Value::fix(0))), 0, 0);
-    vm.def(c::SYSTEM_EXIT, "success?", |vm, a| {
-        let s = vm.ivar_get(a.recv, n::STATUS).unwrap_or(Value::fix(0));
-        Ok(Value::bool(s == Value::fix(0)))
-    }, 0, 0);
+    vm.def(
+        c::UNCAUGHT_THROW,
+        "to_s",
+        |vm, a| {
+            let tag = vm.ivar_get(a.recv, n::TAG).unwrap_or(NIL);
+            let t = vm.inspect_string(tag)?;
+            Ok(vm.str(format!("uncaught throw {t}")))
+        },
+        0,
+        0,
+    );
+    vm.def_private(
+        c::SYSTEM_EXIT,
+        "initialize",
+        |vm, a| {
+            let mut args = vm.args(a);
+            let status = match args.first().copied() {
+                Some(TRUE) => {
+                    args.remove(0);
+                    0
+                }
+                Some(FALSE) => {
+                    args.remove(0);
+                    1
+                }
+                Some(v) if v.is_int() => {
+                    args.remove(0);
+                    vm.to_int(v)?
+                }
+                _ => 0,
+            };
+            vm.ivar_set(a.recv, n::STATUS, Value::fix(status));
+            let m = match args.first() {
+                Some(v) => *v,
+                None => vm.str_static("exit"),
+            };
+            if let Some(d) = vm.exc_mut(a.recv) {
+                d.message = Some(m);
+            }
+            Ok(NIL)
+        },
+        0,
+        2,
+    );
+    vm.def(
+        c::SYSTEM_EXIT,
+        "status",
+        |vm, a| Ok(vm.ivar_get(a.recv, n::STATUS).unwrap_or(Value::fix(0))),
+        0,
+        0,
+    );
+    vm.def(
+        c::SYSTEM_EXIT,
+        "success?",
+        |vm, a| {
+            let s = vm.ivar_get(a.recv, n::STATUS).unwrap_or(Value::fix(0));
+            Ok(Value::bool(s == Value::fix(0)))
+        },
+        0,
+        0,
+    );
     reader(vm, c::INTERRUPT_BASE, &["signo"]);
-    vm.def_single(c::WARNING, "warn", |vm, a| {
-        let v = vm.arg(a, 0);
-        if !v.is_str() {
-            let t = vm.type_name(v);
-            return vm.type_error(format!("wrong argument type {t} (expected String)"));
-        }
-        let err = vm.global(n::GV_STDERR);
-        vm.send(err, n::WRITE, &[v])?;
-        Ok(NIL)
-    }, 1, 2);
-    vm.def(c::WARNING, "warn", |vm, a| {
-        let v = vm.arg(a, 0);
-        let err = vm.global(n::GV_STDERR);
-        vm.send(err, n::WRITE, &[v])?;
-        Ok(NIL)
-    }, 1, 2);
-    vm.def_single(c::WARNING, "[]", |vm, a| {
-        let k = vm.arg(a, 0);
-        let Some(s) = k.as_sym() else { let t = vm.type_name(k); return vm.type_error(format!("wrong argument type {t} (expected Symbol)")) };
-        let text = vm.sym_str(s).into_owned();
-        if text != "deprecated" && text != "experimental" && text != "performance" {
-            return vm.arg_error(format!("unknown category: {text}"));
-        }
-        let iv = vm.intern(&format!("@{text}"));
-        Ok(vm.ivar_get(a.recv, iv).unwrap_or(Value::bool(text == "experimental")))
-    }, 1, 1);
-    vm.def_single(c::WARNING, "[]=", |vm, a| {
-        let (k, v) = (vm.arg(a, 0), vm.arg(a, 1));
-        let Some(s) = k.as_sym() else { let t = vm.type_name(k); return vm.type_error(format!("wrong argument type {t} (expected Symbol)")) };
-        let text = vm.sym_str(s).into_owned();
-        if text != "deprecated" && text != "experimental" && text != "performance" {
-            return vm.arg_error(format!("unknown category: {text}"));
-        }
-        let iv = vm.intern(&format!("@{text}"));
-        vm.ivar_set(a.recv, iv, Value::bool(v.truthy()));
-        Ok(v)
-    }, 2, 2);
+    vm.def_single(
+        c::WARNING,
+        "warn",
+        |vm, a| {
+            let v = vm.arg(a, 0);
+            if !v.is_str() {
+                let t = vm.type_name(v);
+                return vm.type_error(format!("wrong argument type {t} (expected String)"));
+            }
+            let err = vm.global(n::GV_STDERR);
+            vm.send(err, n::WRITE, &[v])?;
+            Ok(NIL)
+        },
+        1,
+        2,
+    );
+    vm.def(
+        c::WARNING,
+        "warn",
+        |vm, a| {
+            let v = vm.arg(a, 0);
+            let err = vm.global(n::GV_STDERR);
+            vm.send(err, n::WRITE, &[v])?;
+            Ok(NIL)
+        },
+        1,
+        2,
+    );
+    vm.def_single(
+        c::WARNING,
+        "[]",
+        |vm, a| {
+            let k = vm.arg(a, 0);
+            let Some(s) = k.as_sym() else {
+                let t = vm.type_name(k);
+                return vm.type_error(format!("wrong argument type {t} (expected Symbol)"));
+            };
+            let text = vm.sym_str(s).into_owned();
+            if text != "deprecated" && text != "experimental" && text != "performance" {
+                return vm.arg_error(format!("unknown category: {text}"));
+            }
+            let iv = vm.intern(&format!("@{text}"));
+            Ok(vm.ivar_get(a.recv, iv).unwrap_or(Value::bool(text == "experimental")))
+        },
+        1,
+        1,
+    );
+    vm.def_single(
+        c::WARNING,
+        "[]=",
+        |vm, a| {
+            let (k, v) = (vm.arg(a, 0), vm.arg(a, 1));
+            let Some(s) = k.as_sym() else {
+                let t = vm.type_name(k);
+                return vm.type_error(format!("wrong argument type {t} (expected Symbol)"));
+            };
+            let text = vm.sym_str(s).into_owned();
+            if text != "deprecated" && text != "experimental" && text != "performance" {
+                return vm.arg_error(format!("unknown category: {text}"));
+            }
+            let iv = vm.intern(&format!("@{text}"));
+            vm.ivar_set(a.recv, iv, Value::bool(v.truthy()));
+            Ok(v)
+        },
+        2,
+        2,
+    );
 }
 
 fn init_errno(vm: &mut Vm) {
@@ -334,82 +561,113 @@ fn init_errno(vm: &mut Vm) {
     if let Some(v) = vm.classes[c::ERRNO as usize].consts.get(&agb).map(|k| k.value) {
         vm.const_set(c::ERRNO, agn, v);
     }
-    vm.def_single(c::SYSTEM_CALL, "===", |vm, a| {
-        let o = vm.arg(a, 0);
-        let id = a.recv.index() as u32;
-        if !vm.is_a(o, c::SYSTEM_CALL) {
-            return Ok(FALSE);
-        }
-        if id == c::SYSTEM_CALL || vm.is_a(o, id) {
-            return Ok(TRUE);
-        }
-        let errno = vm.intern("Errno");
-        let mine = vm.classes[id as usize].consts.get(&errno).map(|k| k.value);
-        Ok(Value::bool(mine.is_some() && mine == vm.ivar_get(o, n::IV_ERRNO)))
-    }, 1, 1);
-    vm.def_single(c::SYSTEM_CALL, "new", |vm, a| {
-        let args = vm.args(a);
-        let class = a.recv.index() as u32;
-        let errno = vm.intern("Errno");
-        let mut class = class;
-        let (mut text, mut number) = (None, None);
-        if class == c::SYSTEM_CALL {
-            match args.as_slice() {
-                [] => return vm.wrong_args(0, 1, Some(3)),
-                [v] if v.is_int() => number = Some(vm.to_int(*v)?),
-                [m, v, ..] if v.is_int() => {
-                    number = Some(vm.to_int(*v)?);
-                    text = Some(*m);
-                }
-                [m, ..] => text = Some(*m),
+    vm.def_single(
+        c::SYSTEM_CALL,
+        "===",
+        |vm, a| {
+            let o = vm.arg(a, 0);
+            let id = a.recv.index() as u32;
+            if !vm.is_a(o, c::SYSTEM_CALL) {
+                return Ok(FALSE);
             }
-            if let Some(num) = number {
-                if let Some((name, _, _)) = ERRNO.iter().find(|(_, x, _)| *x == num) {
-                    let sym = vm.intern(name);
-                    if let Some(id) = vm.classes[c::ERRNO as usize].consts.get(&sym).and_then(|k| k.value.as_class()) {
-                        class = id;
+            if id == c::SYSTEM_CALL || vm.is_a(o, id) {
+                return Ok(TRUE);
+            }
+            let errno = vm.intern("Errno");
+            let mine = vm.classes[id as usize].consts.get(&errno).map(|k| k.value);
+            Ok(Value::bool(mine.is_some() && mine == vm.ivar_get(o, n::IV_ERRNO)))
+        },
+        1,
+        1,
+    );
+    vm.def_single(
+        c::SYSTEM_CALL,
+        "new",
+        |vm, a| {
+            let args = vm.args(a);
+            let class = a.recv.index() as u32;
+            let errno = vm.intern("Errno");
+            let mut class = class;
+            let (mut text, mut number) = (None, None);
+            if class == c::SYSTEM_CALL {
+                match args.as_slice() {
+                    [] => return vm.wrong_args(0, 1, Some(3)),
+                    [v] if v.is_int() => number = Some(vm.to_int(*v)?),
+                    [m, v, ..] if v.is_int() => {
+                        number = Some(vm.to_int(*v)?);
+                        text = Some(*m);
+                    }
+                    [m, ..] => text = Some(*m),
+                }
+                if let Some(num) = number {
+                    if let Some((name, _, _)) = ERRNO.iter().find(|(_, x, _)| *x == num) {
+                        let sym = vm.intern(name);
+                        if let Some(id) = vm.classes[c::ERRNO as usize]
+                            .consts
+                            .get(&sym)
+                            .and_then(|k| k.value.as_class())
+                        {
+                            class = id;
+                        }
                     }
                 }
-            }
-        } else {
-            text = args.first().copied();
-            let mut at = Some(class);
-            while let Some(id) = at {
-                if let Some(k) = vm.classes[id as usize].consts.get(&errno) {
-                    number = k.value.fixnum();
-                    break;
+            } else {
+                text = args.first().copied();
+                let mut at = Some(class);
+                while let Some(id) = at {
+                    if let Some(k) = vm.classes[id as usize].consts.get(&errno) {
+                        number = k.value.fixnum();
+                        break;
+                    }
+                    at = vm.classes[id as usize].superclass;
                 }
-                at = vm.classes[id as usize].superclass;
             }
-        }
-        let e = vm.allocate(class)?;
-        let base = match number {
-            Some(num) => ERRNO.iter().find(|(_, x, _)| *x == num).map_or(format!("Unknown error {num}"), |(_, _, t)| (*t).to_owned()),
-            None => "unknown error".into(),
-        };
-        let message = match text.filter(|v| !v.is_nil()) {
-            Some(v) => {
-                let v = vm.to_str(v)?;
-                let place = match args.get(if number.is_some() && a.recv.index() as u32 == c::SYSTEM_CALL { 2 } else { 1 }) {
-                    Some(p) if p.is_str() => format!(" @ {}", vm.text(*p)),
-                    _ => String::new(),
-                };
-                format!("{base}{place} - {}", vm.text(v))
+            let e = vm.allocate(class)?;
+            let base = match number {
+                Some(num) => ERRNO
+                    .iter()
+                    .find(|(_, x, _)| *x == num)
+                    .map_or(format!("Unknown error {num}"), |(_, _, t)| (*t).to_owned()),
+                None => "unknown error".into(),
+            };
+            let message = match text.filter(|v| !v.is_nil()) {
+                Some(v) => {
+                    let v = vm.to_str(v)?;
+                    let place = match args.get(
+                        if number.is_some() && a.recv.index() as u32 == c::SYSTEM_CALL {
+                            2
+                        } else {
+                            1
+                        },
+                    ) {
+                        Some(p) if p.is_str() => format!(" @ {}", vm.text(*p)),
+                        _ => String::new(),
+                    };
+                    format!("{base}{place} - {}", vm.text(v))
+                }
+                None => base,
+            };
+            let m = vm.str(message);
+            if let Ext::Exception(d) = &mut vm.heap.obj_mut(e).ext {
+                d.message = Some(m);
             }
-            None => base,
-        };
-        let m = vm.str(message);
-        if let Ext::Exception(d) = &mut vm.heap.obj_mut(e).ext {
-            d.message = Some(m);
-        }
-        if let Some(num) = number {
-            vm.ivar_set(e, n::IV_ERRNO, Value::fix(num));
-        }
-        vm.send_full(e, n::INITIALIZE, &args, a.block, a.kw)?;
-        Ok(e)
-    }, 0, -1);
+            if let Some(num) = number {
+                vm.ivar_set(e, n::IV_ERRNO, Value::fix(num));
+            }
+            vm.send_full(e, n::INITIALIZE, &args, a.block, a.kw)?;
+            Ok(e)
+        },
+        0,
+        -1,
+    );
     vm.def_private(c::SYSTEM_CALL, "initialize", |_, _| Ok(NIL), 0, -1);
-    vm.def(c::SYSTEM_CALL, "errno", |vm, a| Ok(vm.ivar_get(a.recv, n::IV_ERRNO).unwrap_or(NIL)), 0, 0);
+    vm.def(
+        c::SYSTEM_CALL,
+        "errno",
+        |vm, a| Ok(vm.ivar_get(a.recv, n::IV_ERRNO).unwrap_or(NIL)),
+        0,
+        0,
+    );
 }
 
 impl Vm {

@@ -6,28 +6,61 @@ use crate::value::{NIL, Value};
 use crate::vm::{Args, R, Res, Vm};
 
 pub(crate) fn dirname(p: &[u8]) -> Vec<u8> {
-    let t: &[u8] = { let mut t = p; while t.len() > 1 && t.ends_with(b"/") { t = &t[..t.len() - 1] } t };
+    let t: &[u8] = {
+        let mut t = p;
+        while t.len() > 1 && t.ends_with(b"/") {
+            t = &t[..t.len() - 1]
+        }
+        t
+    };
     match t.iter().rposition(|b| *b == b'/') {
         None => b".".to_vec(),
-        Some(i) => { let mut t = &t[..i]; while t.ends_with(b"/") { t = &t[..t.len() - 1] } if t.is_empty() { b"/".to_vec() } else { t.to_vec() } }
+        Some(i) => {
+            let mut t = &t[..i];
+            while t.ends_with(b"/") {
+                t = &t[..t.len() - 1]
+            }
+            if t.is_empty() { b"/".to_vec() } else { t.to_vec() }
+        }
     }
 }
 
 impl Vm {
     pub(crate) fn getcwd(&mut self) -> Vec<u8> {
         use std::os::unix::ffi::OsStringExt;
-        if self.cwd.is_none() { self.cwd = Some(self.host.cwd().into_os_string().into_vec()) }
+        if self.cwd.is_none() {
+            self.cwd = Some(self.host.cwd().into_os_string().into_vec())
+        }
         self.cwd.clone().unwrap_or_default()
     }
     /// A path made absolute and free of `.` and `..`, without asking the disk.
     pub(crate) fn absolute(&mut self, p: &[u8]) -> Vec<u8> {
-        let mut full = if p.starts_with(b"/") { Vec::new() } else { let mut c = self.getcwd(); c.push(b'/'); c };
+        let mut full = if p.starts_with(b"/") {
+            Vec::new()
+        } else {
+            let mut c = self.getcwd();
+            c.push(b'/');
+            c
+        };
         full.extend_from_slice(p);
         let mut parts: Vec<&[u8]> = Vec::new();
-        for part in full.split(|b| *b == b'/') { match part { b"" | b"." => {} b".." => { parts.pop(); } p => parts.push(p) } }
+        for part in full.split(|b| *b == b'/') {
+            match part {
+                b"" | b"." => {}
+                b".." => {
+                    parts.pop();
+                }
+                p => parts.push(p),
+            }
+        }
         let mut out = Vec::new();
-        for p in parts { out.push(b'/'); out.extend_from_slice(p) }
-        if out.is_empty() { out.push(b'/') }
+        for p in parts {
+            out.push(b'/');
+            out.extend_from_slice(p)
+        }
+        if out.is_empty() {
+            out.push(b'/')
+        }
         out
     }
     fn path_at(&mut self, a: Args, i: u32) -> Res<(std::path::PathBuf, String)> {
@@ -35,26 +68,80 @@ impl Vm {
         let p = self.to_path(v)?;
         let shown = String::from_utf8_lossy(&p).into_owned();
         self.flush_files();
-        if p.is_empty() { return Ok((std::path::PathBuf::new(), shown)) }
+        if p.is_empty() {
+            return Ok((std::path::PathBuf::new(), shown));
+        }
         let full = self.absolute(&p);
         // A trailing slash asks for a directory.
         Ok((to_path(&full), shown))
     }
 }
 
-fn done(vm: &mut Vm, r: fx_host::Result<()>, what: &str) -> R { match r { Ok(()) => Ok(Value::fix(0)), Err(e) => vm.host_error(&e, what) } }
+fn done(vm: &mut Vm, r: fx_host::Result<()>, what: &str) -> R {
+    match r {
+        Ok(()) => Ok(Value::fix(0)),
+        Err(e) => vm.host_error(&e, what),
+    }
+}
 
 fn stat(vm: &mut Vm, a: Args, follow: bool) -> R {
     let (p, shown) = vm.path_at(a, 0)?;
-    if p.as_os_str().is_empty() { return Ok(NIL) }
+    if p.as_os_str().is_empty() {
+        return Ok(NIL);
+    }
     let r = if follow { vm.host.stat_opt(&p) } else { vm.host.lstat_opt(&p) };
-    let m = match r { Ok(Some(m)) => m, Ok(None) => return Ok(NIL), Err(e) => { if e.kind() == std::io::ErrorKind::PermissionDenied || e.errno() == Some(40) { return Ok(NIL) } return vm.host_error(&e, &shown) } };
-    if shown.ends_with('/') && m.kind != fx_host::Kind::Directory { return Ok(NIL) }
-    let kind = match m.kind { fx_host::Kind::File => "file", fx_host::Kind::Directory => "directory", fx_host::Kind::Symlink => "link", fx_host::Kind::Fifo => "fifo", fx_host::Kind::Socket => "socket", fx_host::Kind::CharDevice => "characterSpecial", fx_host::Kind::BlockDevice => "blockSpecial" };
-    let type_bits = match m.kind { fx_host::Kind::File => 0o100_000, fx_host::Kind::Directory => 0o040_000, fx_host::Kind::Symlink => 0o120_000, fx_host::Kind::Fifo => 0o010_000, fx_host::Kind::Socket => 0o140_000, fx_host::Kind::CharDevice => 0o020_000, fx_host::Kind::BlockDevice => 0o060_000 };
+    let m = match r {
+        Ok(Some(m)) => m,
+        Ok(None) => return Ok(NIL),
+        Err(e) => {
+            if e.kind() == std::io::ErrorKind::PermissionDenied || e.errno() == Some(40) {
+                return Ok(NIL);
+            }
+            return vm.host_error(&e, &shown);
+        }
+    };
+    if shown.ends_with('/') && m.kind != fx_host::Kind::Directory {
+        return Ok(NIL);
+    }
+    let kind = match m.kind {
+        fx_host::Kind::File => "file",
+        fx_host::Kind::Directory => "directory",
+        fx_host::Kind::Symlink => "link",
+        fx_host::Kind::Fifo => "fifo",
+        fx_host::Kind::Socket => "socket",
+        fx_host::Kind::CharDevice => "characterSpecial",
+        fx_host::Kind::BlockDevice => "blockSpecial",
+    };
+    let type_bits = match m.kind {
+        fx_host::Kind::File => 0o100_000,
+        fx_host::Kind::Directory => 0o040_000,
+        fx_host::Kind::Symlink => 0o120_000,
+        fx_host::Kind::Fifo => 0o010_000,
+        fx_host::Kind::Socket => 0o140_000,
+        fx_host::Kind::CharDevice => 0o020_000,
+        fx_host::Kind::BlockDevice => 0o060_000,
+    };
     let kind = vm.str_static(kind);
     let mut l = vec![kind];
-    for i in [i64::from(m.mode | type_bits), i64::from(m.uid), i64::from(m.gid), m.size as i64, m.dev as i64, m.ino as i64, m.nlink as i64, m.rdev as i64, m.blocks as i64, m.atime.secs, i64::from(m.atime.nanos), m.mtime.secs, i64::from(m.mtime.nanos), m.ctime.secs, i64::from(m.ctime.nanos)] { l.push(vm.int(i)) }
+    for i in [
+        i64::from(m.mode | type_bits),
+        i64::from(m.uid),
+        i64::from(m.gid),
+        m.size as i64,
+        m.dev as i64,
+        m.ino as i64,
+        m.nlink as i64,
+        m.rdev as i64,
+        m.blocks as i64,
+        m.atime.secs,
+        i64::from(m.atime.nanos),
+        m.mtime.secs,
+        i64::from(m.mtime.nanos),
+        m.ctime.secs,
+        i64::from(m.ctime.nanos),
+    ] {
+        l.push(vm.int(i))
+    }
     Ok(vm.arr(l))
 }
 
@@ -62,23 +149,277 @@ pub(crate) fn init(vm: &mut Vm) {
     let k = c::FILE;
     vm.def_single(k, "__stat", |vm, a| stat(vm, a, true), 1, 1);
     vm.def_single(k, "__lstat", |vm, a| stat(vm, a, false), 1, 1);
-    vm.def_single(k, "__read", |vm, a| { let (p, shown) = vm.path_at(a, 0)?; if p.as_os_str().is_empty() { return vm.errno("ENOENT", "rb_sysopen - ") } let b = std::os::unix::ffi::OsStrExt::as_bytes(p.as_os_str()).to_vec(); vm.hooks.file_read(&b); match vm.host.stat_opt(&p) { Ok(Some(m)) if m.kind == fx_host::Kind::Directory => return vm.errno("EISDIR", &format!("read - {shown}")), _ => {} } match vm.host.read(&p) { Ok(d) => { vm.reserve(d.len())?; Ok(vm.str(d)) } Err(e) => vm.host_error(&e, &format!("rb_sysopen - {shown}")) } }, 1, 1);
-    vm.def_single(k, "__absolute", |vm, a| { let v = vm.arg(a, 0); let p = vm.bytes(v).to_vec(); let p = vm.absolute(&p); Ok(vm.str(p)) }, 1, 1);
-    vm.def_single(k, "__unlink", |vm, a| { let (p, shown) = vm.path_at(a, 0)?; let r = vm.host.remove_file(&p); done(vm, r, &format!("apply2files - {shown}")) }, 1, 1);
-    vm.def_single(k, "__rename", |vm, a| { let ((p, x), (q, y)) = (vm.path_at(a, 0)?, vm.path_at(a, 1)?); let r = vm.host.rename(&p, &q); done(vm, r, &format!("rb_file_s_rename - ({x}, {y})")) }, 2, 2);
-    vm.def_single(k, "__symlink", |vm, a| { let t = vm.arg(a, 0); let t = vm.to_path(t)?; let (q, y) = vm.path_at(a, 1)?; let shown = String::from_utf8_lossy(&t).into_owned(); let r = vm.host.symlink(&to_path(&t), &q); done(vm, r, &format!("rb_file_s_symlink - ({shown}, {y})")) }, 2, 2);
-    vm.def_single(k, "__link", |vm, a| { let ((p, x), (q, y)) = (vm.path_at(a, 0)?, vm.path_at(a, 1)?); let r = vm.host.hard_link(&p, &q); done(vm, r, &format!("rb_file_s_link - ({x}, {y})")) }, 2, 2);
-    vm.def_single(k, "__readlink", |vm, a| { let (p, shown) = vm.path_at(a, 0)?; match vm.host.read_link(&p) { Ok(t) => { use std::os::unix::ffi::OsStringExt; Ok(vm.str(t.into_os_string().into_vec())) } Err(e) => vm.host_error(&e, &format!("rb_readlink - {shown}")) } }, 1, 1);
-    vm.def_single(k, "__realpath", |vm, a| { let (p, shown) = vm.path_at(a, 0)?; match vm.host.real_path(&p) { Ok(t) => { use std::os::unix::ffi::OsStringExt; Ok(vm.str(t.into_os_string().into_vec())) } Err(e) => vm.host_error(&e, &format!("rb_realpath_internal - {shown}")) } }, 1, 1);
-    vm.def_single(k, "__chmod", |vm, a| { let (p, shown) = vm.path_at(a, 0)?; let m = vm.arg(a, 1); let m = vm.to_int(m)? as u32 & 0o7777; let p = vm.host.real_path(&p).unwrap_or(p); let r = vm.host.set_mode(&p, m); done(vm, r, &format!("apply2files - {shown}")) }, 2, 2);
-    vm.def_single(k, "__chown", |vm, a| { let (p, shown) = vm.path_at(a, 0)?; let (u, g) = (vm.arg(a, 1), vm.arg(a, 2)); let f = |vm: &mut Vm, v: Value| -> Res<Option<u32>> { if v.is_nil() { return Ok(None) } let i = vm.to_int(v)?; Ok(if i < 0 { None } else { Some(i as u32) }) }; let (u, g) = (f(vm, u)?, f(vm, g)?); let r = vm.host.set_owner(&p, u, g); done(vm, r, &format!("apply2files - {shown}")) }, 3, 3);
-    vm.def_single(k, "__utime", |vm, a| { let (p, shown) = vm.path_at(a, 0)?; let mut t = [0i64; 4]; for (i, slot) in t.iter_mut().enumerate() { let v = vm.arg(a, i as u32 + 1); *slot = vm.to_int(v)? } let r = vm.host.set_times(&p, Some(fx_host::Time { secs: t[0], nanos: t[1] as u32 }), Some(fx_host::Time { secs: t[2], nanos: t[3] as u32 })); done(vm, r, &format!("apply2files - {shown}")) }, 5, 5);
-    vm.def_single(k, "__mkfifo", |vm, a| { let (p, shown) = vm.path_at(a, 0)?; let m = vm.arg(a, 1); let m = vm.to_int(m)? as u32 & !vm.umask; let r = vm.host.make_fifo(&p, m); done(vm, r, &format!("rb_file_s_mkfifo - {shown}")) }, 2, 2);
-    vm.def_single(k, "umask", |vm, a| { let old = vm.umask; if let Some(v) = vm.opt(a, 0) { vm.umask = vm.to_int(v)? as u32 & 0o777 } Ok(Value::fix(i64::from(old))) }, 0, 1);
+    vm.def_single(
+        k,
+        "__read",
+        |vm, a| {
+            let (p, shown) = vm.path_at(a, 0)?;
+            if p.as_os_str().is_empty() {
+                return vm.errno("ENOENT", "rb_sysopen - ");
+            }
+            let b = std::os::unix::ffi::OsStrExt::as_bytes(p.as_os_str()).to_vec();
+            vm.hooks.file_read(&b);
+            match vm.host.stat_opt(&p) {
+                Ok(Some(m)) if m.kind == fx_host::Kind::Directory => {
+                    return vm.errno("EISDIR", &format!("read - {shown}"));
+                }
+                _ => {}
+            }
+            match vm.host.read(&p) {
+                Ok(d) => {
+                    vm.reserve(d.len())?;
+                    Ok(vm.str(d))
+                }
+                Err(e) => vm.host_error(&e, &format!("rb_sysopen - {shown}")),
+            }
+        },
+        1,
+        1,
+    );
+    vm.def_single(
+        k,
+        "__absolute",
+        |vm, a| {
+            let v = vm.arg(a, 0);
+            let p = vm.bytes(v).to_vec();
+            let p = vm.absolute(&p);
+            Ok(vm.str(p))
+        },
+        1,
+        1,
+    );
+    vm.def_single(
+        k,
+        "__unlink",
+        |vm, a| {
+            let (p, shown) = vm.path_at(a, 0)?;
+            let r = vm.host.remove_file(&p);
+            done(vm, r, &format!("apply2files - {shown}"))
+        },
+        1,
+        1,
+    );
+    vm.def_single(
+        k,
+        "__rename",
+        |vm, a| {
+            let ((p, x), (q, y)) = (vm.path_at(a, 0)?, vm.path_at(a, 1)?);
+            let r = vm.host.rename(&p, &q);
+            done(vm, r, &format!("rb_file_s_rename - ({x}, {y})"))
+        },
+        2,
+        2,
+    );
+    vm.def_single(
+        k,
+        "__symlink",
+        |vm, a| {
+            let t = vm.arg(a, 0);
+            let t = vm.to_path(t)?;
+            let (q, y) = vm.path_at(a, 1)?;
+            let shown = String::from_utf8_lossy(&t).into_owned();
+            let r = vm.host.symlink(&to_path(&t), &q);
+            done(vm, r, &format!("rb_file_s_symlink - ({shown}, {y})"))
+        },
+        2,
+        2,
+    );
+    vm.def_single(
+        k,
+        "__link",
+        |vm, a| {
+            let ((p, x), (q, y)) = (vm.path_at(a, 0)?, vm.path_at(a, 1)?);
+            let r = vm.host.hard_link(&p, &q);
+            done(vm, r, &format!("rb_file_s_link - ({x}, {y})"))
+        },
+        2,
+        2,
+    );
+    vm.def_single(
+        k,
+        "__readlink",
+        |vm, a| {
+            let (p, shown) = vm.path_at(a, 0)?;
+            match vm.host.read_link(&p) {
+                Ok(t) => {
+                    use std::os::unix::ffi::OsStringExt;
+                    Ok(vm.str(t.into_os_string().into_vec()))
+                }
+                Err(e) => vm.host_error(&e, &format!("rb_readlink - {shown}")),
+            }
+        },
+        1,
+        1,
+    );
+    vm.def_single(
+        k,
+        "__realpath",
+        |vm, a| {
+            let (p, shown) = vm.path_at(a, 0)?;
+            match vm.host.real_path(&p) {
+                Ok(t) => {
+                    use std::os::unix::ffi::OsStringExt;
+                    Ok(vm.str(t.into_os_string().into_vec()))
+                }
+                Err(e) => vm.host_error(&e, &format!("rb_realpath_internal - {shown}")),
+            }
+        },
+        1,
+        1,
+    );
+    vm.def_single(
+        k,
+        "__chmod",
+        |vm, a| {
+            let (p, shown) = vm.path_at(a, 0)?;
+            let m = vm.arg(a, 1);
+            let m = vm.to_int(m)? as u32 & 0o7777;
+            let p = vm.host.real_path(&p).unwrap_or(p);
+            let r = vm.host.set_mode(&p, m);
+            done(vm, r, &format!("apply2files - {shown}"))
+        },
+        2,
+        2,
+    );
+    vm.def_single(
+        k,
+        "__chown",
+        |vm, a| {
+            let (p, shown) = vm.path_at(a, 0)?;
+            let (u, g) = (vm.arg(a, 1), vm.arg(a, 2));
+            let f = |vm: &mut Vm, v: Value| -> Res<Option<u32>> {
+                if v.is_nil() {
+                    return Ok(None);
+                }
+                let i = vm.to_int(v)?;
+                Ok(if i < 0 { None } else { Some(i as u32) })
+            };
+            let (u, g) = (f(vm, u)?, f(vm, g)?);
+            let r = vm.host.set_owner(&p, u, g);
+            done(vm, r, &format!("apply2files - {shown}"))
+        },
+        3,
+        3,
+    );
+    vm.def_single(
+        k,
+        "__utime",
+        |vm, a| {
+            let (p, shown) = vm.path_at(a, 0)?;
+            let mut t = [0i64; 4];
+            for (i, slot) in t.iter_mut().enumerate() {
+                let v = vm.arg(a, i as u32 + 1);
+                *slot = vm.to_int(v)?
+            }
+            let r = vm.host.set_times(
+                &p,
+                Some(fx_host::Time { secs: t[0], nanos: t[1] as u32 }),
+                Some(fx_host::Time { secs: t[2], nanos: t[3] as u32 }),
+            );
+            done(vm, r, &format!("apply2files - {shown}"))
+        },
+        5,
+        5,
+    );
+    vm.def_single(
+        k,
+        "__mkfifo",
+        |vm, a| {
+            let (p, shown) = vm.path_at(a, 0)?;
+            let m = vm.arg(a, 1);
+            let m = vm.to_int(m)? as u32 & !vm.umask;
+            let r = vm.host.make_fifo(&p, m);
+            done(vm, r, &format!("rb_file_s_mkfifo - {shown}"))
+        },
+        2,
+        2,
+    );
+    vm.def_single(
+        k,
+        "umask",
+        |vm, a| {
+            let old = vm.umask;
+            if let Some(v) = vm.opt(a, 0) {
+                vm.umask = vm.to_int(v)? as u32 & 0o777
+            }
+            Ok(Value::fix(i64::from(old)))
+        },
+        0,
+        1,
+    );
     let d = c::DIR;
-    vm.def_single(d, "__list", |vm, a| { let (p, shown) = vm.path_at(a, 0)?; if p.as_os_str().is_empty() { return vm.errno("ENOENT", "dir_initialize - ") } match vm.host.list(&p) { Ok(l) => { use std::os::unix::ffi::OsStrExt; let l = l.iter().map(|e| vm.str(e.name.as_bytes())).collect(); Ok(vm.arr(l)) } Err(e) => vm.host_error(&e, &format!("dir_initialize - {shown}")) } }, 1, 1);
-    vm.def_single(d, "__mkdir", |vm, a| { let (p, shown) = vm.path_at(a, 0)?; let m = vm.arg(a, 1); let m = vm.to_int(m)? as u32 & !vm.umask; let r = vm.host.make_dir(&p, m); done(vm, r, &format!("dir_s_mkdir - {shown}")) }, 2, 2);
-    vm.def_single(d, "__rmdir", |vm, a| { let (p, shown) = vm.path_at(a, 0)?; let r = vm.host.remove_dir(&p); done(vm, r, &format!("dir_s_rmdir - {shown}")) }, 1, 1);
-    for name in ["pwd", "getwd"] { vm.def_single(d, name, |vm, _| { let c = vm.getcwd(); Ok(vm.str(c)) }, 0, 0); }
-    vm.def_single(d, "__chdir", |vm, a| { let (p, shown) = vm.path_at(a, 0)?; match vm.host.stat(&p) { Ok(m) if m.kind == fx_host::Kind::Directory => {} Ok(_) => return vm.errno("ENOTDIR", &format!("dir_chdir - {shown}")), Err(e) => return vm.host_error(&e, &format!("dir_chdir - {shown}")) } use std::os::unix::ffi::OsStringExt; let real = vm.host.real_path(&p).unwrap_or(p); vm.cwd = Some(real.into_os_string().into_vec()); Ok(Value::fix(0)) }, 1, 1);
+    vm.def_single(
+        d,
+        "__list",
+        |vm, a| {
+            let (p, shown) = vm.path_at(a, 0)?;
+            if p.as_os_str().is_empty() {
+                return vm.errno("ENOENT", "dir_initialize - ");
+            }
+            match vm.host.list(&p) {
+                Ok(l) => {
+                    use std::os::unix::ffi::OsStrExt;
+                    let l = l.iter().map(|e| vm.str(e.name.as_bytes())).collect();
+                    Ok(vm.arr(l))
+                }
+                Err(e) => vm.host_error(&e, &format!("dir_initialize - {shown}")),
+            }
+        },
+        1,
+        1,
+    );
+    vm.def_single(
+        d,
+        "__mkdir",
+        |vm, a| {
+            let (p, shown) = vm.path_at(a, 0)?;
+            let m = vm.arg(a, 1);
+            let m = vm.to_int(m)? as u32 & !vm.umask;
+            let r = vm.host.make_dir(&p, m);
+            done(vm, r, &format!("dir_s_mkdir - {shown}"))
+        },
+        2,
+        2,
+    );
+    vm.def_single(
+        d,
+        "__rmdir",
+        |vm, a| {
+            let (p, shown) = vm.path_at(a, 0)?;
+            let r = vm.host.remove_dir(&p);
+            done(vm, r, &format!("dir_s_rmdir - {shown}"))
+        },
+        1,
+        1,
+    );
+    for name in ["pwd", "getwd"] {
+        vm.def_single(
+            d,
+            name,
+            |vm, _| {
+                let c = vm.getcwd();
+                Ok(vm.str(c))
+            },
+            0,
+            0,
+        );
+    }
+    vm.def_single(
+        d,
+        "__chdir",
+        |vm, a| {
+            let (p, shown) = vm.path_at(a, 0)?;
+            match vm.host.stat(&p) {
+                Ok(m) if m.kind == fx_host::Kind::Directory => {}
+                Ok(_) => return vm.errno("ENOTDIR", &format!("dir_chdir - {shown}")),
+                Err(e) => return vm.host_error(&e, &format!("dir_chdir - {shown}")),
+            }
+            use std::os::unix::ffi::OsStringExt;
+            let real = vm.host.real_path(&p).unwrap_or(p);
+            vm.cwd = Some(real.into_os_string().into_vec());
+            Ok(Value::fix(0))
+        },
+        1,
+        1,
+    );
 }

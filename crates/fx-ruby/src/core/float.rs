@@ -39,7 +39,7 @@ pub(crate) fn parse_prefix(text: &[u8]) -> f64 {
         out.push(t[i] as char);
         i += 1;
     }
-    let mut digits = |i: &mut usize, out: &mut String| {
+    let digits = |i: &mut usize, out: &mut String| {
         let mut any = false;
         while *i < t.len() {
             if t[*i].is_ascii_digit() {
@@ -80,7 +80,9 @@ pub(crate) fn parse_prefix(text: &[u8]) -> f64 {
 
 /// `Float("…")`.
 pub(crate) fn parse_strict(text: &[u8]) -> Option<f64> {
-    let t = std::str::from_utf8(text).ok()?.trim_matches(|c: char| c.is_ascii_whitespace() || c == '\u{b}');
+    let t = std::str::from_utf8(text)
+        .ok()?
+        .trim_matches(|c: char| c.is_ascii_whitespace() || c == '\u{b}');
     if t.is_empty() || t.contains('\0') {
         return None;
     }
@@ -117,8 +119,16 @@ pub(crate) fn parse_strict(text: &[u8]) -> Option<f64> {
     }
     for (i, ch) in b.iter().enumerate() {
         match ch {
-            b'_' => if !(b[i - 1].is_ascii_digit() && b.get(i + 1).is_some_and(u8::is_ascii_digit)) { return None },
-            b'.' => if !b.get(i + 1).is_some_and(u8::is_ascii_digit) { return None },
+            b'_' => {
+                if !(b[i - 1].is_ascii_digit() && b.get(i + 1).is_some_and(u8::is_ascii_digit)) {
+                    return None;
+                }
+            }
+            b'.' => {
+                if !b.get(i + 1).is_some_and(u8::is_ascii_digit) {
+                    return None;
+                }
+            }
             b'0'..=b'9' | b'e' | b'E' | b'+' | b'-' => {}
             _ => return None,
         }
@@ -142,7 +152,11 @@ fn arith(vm: &mut Vm, a: Args, op: fx_ruby_syntax::Sym, f: fn(f64, f64) -> f64) 
 }
 
 fn cmp(vm: &Vm, x: f64, b: Value) -> Option<Ordering> {
-    if b.is_float() { x.partial_cmp(&vm.heap.float_of(b)) } else { int_float_cmp(vm, b, x).map(Ordering::reverse) }
+    if b.is_float() {
+        x.partial_cmp(&vm.heap.float_of(b))
+    } else {
+        int_float_cmp(vm, b, x).map(Ordering::reverse)
+    }
 }
 
 fn order(vm: &mut Vm, a: Args, op: fx_ruby_syntax::Sym, test: fn(Ordering) -> bool) -> R {
@@ -170,7 +184,10 @@ fn rounding(vm: &mut Vm, mut a: Args, how: &str) -> R {
         Some(v) => {
             let t = match v.as_sym() {
                 Some(s) => vm.sym_str(s).into_owned(),
-                None => { let s = vm.to_str(v)?; vm.text(s) }
+                None => {
+                    let s = vm.to_str(v)?;
+                    vm.text(s)
+                }
             };
             if !["up", "down", "even"].contains(&t.as_str()) {
                 return vm.arg_error(format!("invalid rounding mode: {t}"));
@@ -199,16 +216,32 @@ fn rounding(vm: &mut Vm, mut a: Args, how: &str) -> R {
                 // Decimal rounding of the shortest text agrees with what people see.
                 let s = 10f64.powi(digits as i32);
                 let r = if x < 0.0 { -round_half_up(-x, s) } else { round_half_up(x, s) };
-                if s.is_finite() && r.is_finite() { return Ok(vm.float(r / s)) }
+                if s.is_finite() && r.is_finite() {
+                    return Ok(vm.float(r / s));
+                }
                 format!("{x:.*}", digits as usize)
             }
             _ => {
                 let s = 10f64.powi(digits as i32);
                 let y = x * s;
                 let r = match how {
-                    "floor" => { let f = y.floor(); if (f + 1.0) / s <= x { f + 1.0 } else { f } }
-                    "ceil" => { let f = y.ceil(); if (f - 1.0) / s >= x { f - 1.0 } else { f } }
-                    "truncate" => { if x > 0.0 { let f = y.floor(); if (f + 1.0) / s <= x { f + 1.0 } else { f } } else { let f = y.ceil(); if (f - 1.0) / s >= x { f - 1.0 } else { f } } }
+                    "floor" => {
+                        let f = y.floor();
+                        if (f + 1.0) / s <= x { f + 1.0 } else { f }
+                    }
+                    "ceil" => {
+                        let f = y.ceil();
+                        if (f - 1.0) / s >= x { f - 1.0 } else { f }
+                    }
+                    "truncate" => {
+                        if x > 0.0 {
+                            let f = y.floor();
+                            if (f + 1.0) / s <= x { f + 1.0 } else { f }
+                        } else {
+                            let f = y.ceil();
+                            if (f - 1.0) / s >= x { f - 1.0 } else { f }
+                        }
+                    }
                     _ => half_round(y, &half),
                 };
                 return Ok(vm.float(r / s));
@@ -225,7 +258,15 @@ fn rounding(vm: &mut Vm, mut a: Args, how: &str) -> R {
         "truncate" => x.trunc(),
         _ => half_round(x, &half),
     };
-    let i = vm.float_to_int(if digits == 0 { r } else if how == "floor" { x.floor() } else if how == "ceil" { x.ceil() } else { x.trunc() })?;
+    let i = vm.float_to_int(if digits == 0 {
+        r
+    } else if how == "floor" {
+        x.floor()
+    } else if how == "ceil" {
+        x.ceil()
+    } else {
+        x.trunc()
+    })?;
     if digits == 0 {
         return Ok(i);
     }
@@ -247,8 +288,20 @@ fn half_round(x: f64, half: &str) -> f64 {
         return x.round();
     }
     match half {
-        "even" => if f % 2.0 == 0.0 { f } else { f + 1.0 },
-        "down" => if x < 0.0 { f + 1.0 } else { f },
+        "even" => {
+            if f % 2.0 == 0.0 {
+                f
+            } else {
+                f + 1.0
+            }
+        }
+        "down" => {
+            if x < 0.0 {
+                f + 1.0
+            } else {
+                f
+            }
+        }
         _ => x.round(),
     }
 }
@@ -256,13 +309,28 @@ fn half_round(x: f64, half: &str) -> f64 {
 pub(crate) fn init(vm: &mut Vm) {
     let k = c::FLOAT;
     vm.classes[k as usize].alloc = Alloc::None;
-    let consts: [(&str, f64); 6] = [("INFINITY", f64::INFINITY), ("NAN", f64::NAN), ("EPSILON", f64::EPSILON), ("MAX", f64::MAX), ("MIN", f64::MIN_POSITIVE), ("PI_", 0.0)];
+    let consts: [(&str, f64); 6] = [
+        ("INFINITY", f64::INFINITY),
+        ("NAN", f64::NAN),
+        ("EPSILON", f64::EPSILON),
+        ("MAX", f64::MAX),
+        ("MIN", f64::MIN_POSITIVE),
+        ("PI_", 0.0),
+    ];
     for (name, f) in consts.iter().take(5) {
         let v = vm.float(*f);
         let sym = vm.intern(name);
         vm.const_set(k, sym, v);
     }
-    for (name, i) in [("DIG", 15), ("MANT_DIG", 53), ("MAX_10_EXP", 308), ("MIN_10_EXP", -307), ("MAX_EXP", 1024), ("MIN_EXP", -1021), ("RADIX", 2)] {
+    for (name, i) in [
+        ("DIG", 15),
+        ("MANT_DIG", 53),
+        ("MAX_10_EXP", 308),
+        ("MIN_10_EXP", -307),
+        ("MAX_EXP", 1024),
+        ("MIN_EXP", -1021),
+        ("RADIX", 2),
+    ] {
         let sym = vm.intern(name);
         vm.const_set(k, sym, Value::fix(i));
     }
@@ -276,95 +344,182 @@ pub(crate) fn init(vm: &mut Vm) {
     for name in ["%", "modulo"] {
         vm.def(k, name, |vm, a| arith(vm, a, n::MOD, modulo), 1, 1);
     }
-    vm.def(k, "**", |vm, a| {
-        let b = vm.arg(a, 0);
-        let x = me(vm, a);
-        if b.is_float() && x < 0.0 {
-            let y = vm.heap.float_of(b);
-            if y != y.round() {
-                let z = vm.call_name(vm.main, "Complex", &[a.recv, Value::fix(0)])?;
-                return vm.send(z, n::POW, &[b]);
+    vm.def(
+        k,
+        "**",
+        |vm, a| {
+            let b = vm.arg(a, 0);
+            let x = me(vm, a);
+            if b.is_float() && x < 0.0 {
+                let y = vm.heap.float_of(b);
+                if y != y.round() {
+                    let z = vm.call_name(vm.main, "Complex", &[a.recv, Value::fix(0)])?;
+                    return vm.send(z, n::POW, &[b]);
+                }
             }
-        }
-        arith(vm, a, n::POW, f64::powf)
-    }, 1, 1);
-    vm.def(k, "divmod", |vm, a| {
-        let b = vm.arg(a, 0);
-        if !b.is_float() && !b.is_int() {
-            let op = vm.intern("divmod");
-            return vm.coerce_op(a.recv, op, b);
-        }
-        let (x, y) = (me(vm, a), vm.to_f(b)?);
-        divmod(vm, x, y)
-    }, 1, 1);
+            arith(vm, a, n::POW, f64::powf)
+        },
+        1,
+        1,
+    );
+    vm.def(
+        k,
+        "divmod",
+        |vm, a| {
+            let b = vm.arg(a, 0);
+            if !b.is_float() && !b.is_int() {
+                let op = vm.intern("divmod");
+                return vm.coerce_op(a.recv, op, b);
+            }
+            let (x, y) = (me(vm, a), vm.to_f(b)?);
+            divmod(vm, x, y)
+        },
+        1,
+        1,
+    );
     vm.def(k, "<", |vm, a| order(vm, a, n::LT, Ordering::is_lt), 1, 1);
     vm.def(k, "<=", |vm, a| order(vm, a, n::LE, Ordering::is_le), 1, 1);
     vm.def(k, ">", |vm, a| order(vm, a, n::GT, Ordering::is_gt), 1, 1);
     vm.def(k, ">=", |vm, a| order(vm, a, n::GE, Ordering::is_ge), 1, 1);
     for name in ["==", "==="] {
-        vm.def(k, name, |vm, a| {
-            let b = vm.arg(a, 0);
-            if b.is_float() || b.is_int() {
-                return Ok(Value::bool(cmp(vm, me(vm, a), b) == Some(Ordering::Equal)));
-            }
-            if b.is_obj() {
-                return Ok(Value::bool(vm.send(b, n::EQ, &[a.recv])?.truthy()));
-            }
-            Ok(FALSE)
-        }, 1, 1);
+        vm.def(
+            k,
+            name,
+            |vm, a| {
+                let b = vm.arg(a, 0);
+                if b.is_float() || b.is_int() {
+                    return Ok(Value::bool(cmp(vm, me(vm, a), b) == Some(Ordering::Equal)));
+                }
+                if b.is_obj() {
+                    return Ok(Value::bool(vm.send(b, n::EQ, &[a.recv])?.truthy()));
+                }
+                Ok(FALSE)
+            },
+            1,
+            1,
+        );
     }
-    vm.def(k, "eql?", |vm, a| {
-        let b = vm.arg(a, 0);
-        Ok(Value::bool(b.is_float() && me(vm, a) == vm.heap.float_of(b)))
-    }, 1, 1);
-    vm.def(k, "equal?", |vm, a| {
-        let b = vm.arg(a, 0);
-        Ok(Value::bool(b.is_float() && (a.recv == b || me(vm, a) == vm.heap.float_of(b))))
-    }, 1, 1);
-    vm.def(k, "<=>", |vm, a| {
-        let b = vm.arg(a, 0);
-        let x = me(vm, a);
-        if b.is_float() || b.is_int() {
-            return Ok(cmp(vm, x, b).map_or(NIL, |o| Value::fix(o as i64)));
-        }
-        let inf = vm.intern("infinite?");
-        if x.is_infinite() && b.is_obj() && vm.responds(b, inf, false)? {
-            let r = vm.send(b, inf, &[])?;
-            let mine = if x > 0.0 { 1 } else { -1 };
-            if r.truthy() {
-                let other = vm.to_int(r)?;
-                return Ok(Value::fix(i64::from(mine > other) - i64::from(mine < other)));
+    vm.def(
+        k,
+        "eql?",
+        |vm, a| {
+            let b = vm.arg(a, 0);
+            Ok(Value::bool(b.is_float() && me(vm, a) == vm.heap.float_of(b)))
+        },
+        1,
+        1,
+    );
+    vm.def(
+        k,
+        "equal?",
+        |vm, a| {
+            let b = vm.arg(a, 0);
+            Ok(Value::bool(b.is_float() && (a.recv == b || me(vm, a) == vm.heap.float_of(b))))
+        },
+        1,
+        1,
+    );
+    vm.def(
+        k,
+        "<=>",
+        |vm, a| {
+            let b = vm.arg(a, 0);
+            let x = me(vm, a);
+            if b.is_float() || b.is_int() {
+                return Ok(cmp(vm, x, b).map_or(NIL, |o| Value::fix(o as i64)));
             }
-            return Ok(Value::fix(mine));
-        }
-        if b.is_obj() && vm.is_a(b, c::NUMERIC) && vm.responds(b, n::COERCE, true)? {
-            let pair = vm.send(b, n::COERCE, &[a.recv])?;
-            if pair.is_arr() && vm.heap.arr(pair).len() == 2 {
-                let (x, y) = (vm.heap.arr(pair)[0], vm.heap.arr(pair)[1]);
-                return vm.send(x, n::CMP, &[y]);
+            let inf = vm.intern("infinite?");
+            if x.is_infinite() && b.is_obj() && vm.responds(b, inf, false)? {
+                let r = vm.send(b, inf, &[])?;
+                let mine = if x > 0.0 { 1 } else { -1 };
+                if r.truthy() {
+                    let other = vm.to_int(r)?;
+                    return Ok(Value::fix(i64::from(mine > other) - i64::from(mine < other)));
+                }
+                return Ok(Value::fix(mine));
             }
-        }
-        Ok(NIL)
-    }, 1, 1);
-    vm.def(k, "hash", |vm, a| {
-        let f = me(vm, a);
-        let bits = if f == 0.0 { 0 } else { f.to_bits() };
-        Ok(Value::fix((bits.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 3) as i64))
-    }, 0, 0);
-    vm.def(k, "-@", |vm, a| { let x = me(vm, a); Ok(vm.float(-x)) }, 0, 0);
+            if b.is_obj() && vm.is_a(b, c::NUMERIC) && vm.responds(b, n::COERCE, true)? {
+                let pair = vm.send(b, n::COERCE, &[a.recv])?;
+                if pair.is_arr() && vm.heap.arr(pair).len() == 2 {
+                    let (x, y) = (vm.heap.arr(pair)[0], vm.heap.arr(pair)[1]);
+                    return vm.send(x, n::CMP, &[y]);
+                }
+            }
+            Ok(NIL)
+        },
+        1,
+        1,
+    );
+    vm.def(
+        k,
+        "hash",
+        |vm, a| {
+            let f = me(vm, a);
+            let bits = if f == 0.0 { 0 } else { f.to_bits() };
+            Ok(Value::fix((bits.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 3) as i64))
+        },
+        0,
+        0,
+    );
+    vm.def(
+        k,
+        "-@",
+        |vm, a| {
+            let x = me(vm, a);
+            Ok(vm.float(-x))
+        },
+        0,
+        0,
+    );
     for name in ["abs", "magnitude"] {
-        vm.def(k, name, |vm, a| { let x = me(vm, a); Ok(vm.float(x.abs())) }, 0, 0);
+        vm.def(
+            k,
+            name,
+            |vm, a| {
+                let x = me(vm, a);
+                Ok(vm.float(x.abs()))
+            },
+            0,
+            0,
+        );
     }
     for name in ["to_s", "inspect"] {
-        vm.def(k, name, |vm, a| { let t = crate::convert::float_text(me(vm, a)); Ok(vm.ascii(t)) }, 0, 0);
+        vm.def(
+            k,
+            name,
+            |vm, a| {
+                let t = crate::convert::float_text(me(vm, a));
+                Ok(vm.ascii(t))
+            },
+            0,
+            0,
+        );
     }
     vm.def(k, "to_f", |_, a| Ok(a.recv), 0, 0);
     for name in ["to_i", "to_int"] {
-        vm.def(k, name, |vm, a| { let x = me(vm, a); vm.float_to_int(x) }, 0, 0);
+        vm.def(
+            k,
+            name,
+            |vm, a| {
+                let x = me(vm, a);
+                vm.float_to_int(x)
+            },
+            0,
+            0,
+        );
     }
     vm.def(k, "nan?", |vm, a| Ok(Value::bool(me(vm, a).is_nan())), 0, 0);
     vm.def(k, "finite?", |vm, a| Ok(Value::bool(me(vm, a).is_finite())), 0, 0);
-    vm.def(k, "infinite?", |vm, a| { let x = me(vm, a); Ok(if x.is_infinite() { Value::fix(if x > 0.0 { 1 } else { -1 }) } else { NIL }) }, 0, 0);
+    vm.def(
+        k,
+        "infinite?",
+        |vm, a| {
+            let x = me(vm, a);
+            Ok(if x.is_infinite() { Value::fix(if x > 0.0 { 1 } else { -1 }) } else { NIL })
+        },
+        0,
+        0,
+    );
     vm.def(k, "zero?", |vm, a| Ok(Value::bool(me(vm, a) == 0.0)), 0, 0);
     vm.def(k, "positive?", |vm, a| Ok(Value::bool(me(vm, a) > 0.0)), 0, 0);
     vm.def(k, "negative?", |vm, a| Ok(Value::bool(me(vm, a) < 0.0)), 0, 0);
@@ -372,24 +527,65 @@ pub(crate) fn init(vm: &mut Vm) {
     vm.def(k, "ceil", |vm, a| rounding(vm, a, "ceil"), 0, 1);
     vm.def(k, "truncate", |vm, a| rounding(vm, a, "truncate"), 0, 1);
     vm.def(k, "round", |vm, a| rounding(vm, a, "round"), 0, 2);
-    vm.def(k, "next_float", |vm, a| { let x = me(vm, a); Ok(vm.float(if x.is_infinite() && x > 0.0 { x } else { x.next_up() })) }, 0, 0);
-    vm.def(k, "prev_float", |vm, a| { let x = me(vm, a); Ok(vm.float(if x.is_infinite() && x < 0.0 { x } else { x.next_down() })) }, 0, 0);
-    vm.def(k, "coerce", |vm, a| {
-        let b = vm.arg(a, 0);
-        let y = if b.is_str() { let s = vm.text(b); match parse_strict(s.as_bytes()) { Some(f) => f, None => { let t = vm.inspect_string(b)?; return vm.arg_error(format!("invalid value for Float(): {t}")) } } } else { vm.to_f(b)? };
-        let y = vm.float(y);
-        Ok(vm.arr(vec![y, a.recv]))
-    }, 1, 1);
+    vm.def(
+        k,
+        "next_float",
+        |vm, a| {
+            let x = me(vm, a);
+            Ok(vm.float(if x.is_infinite() && x > 0.0 { x } else { x.next_up() }))
+        },
+        0,
+        0,
+    );
+    vm.def(
+        k,
+        "prev_float",
+        |vm, a| {
+            let x = me(vm, a);
+            Ok(vm.float(if x.is_infinite() && x < 0.0 { x } else { x.next_down() }))
+        },
+        0,
+        0,
+    );
+    vm.def(
+        k,
+        "coerce",
+        |vm, a| {
+            let b = vm.arg(a, 0);
+            let y = if b.is_str() {
+                let s = vm.text(b);
+                match parse_strict(s.as_bytes()) {
+                    Some(f) => f,
+                    None => {
+                        let t = vm.inspect_string(b)?;
+                        return vm.arg_error(format!("invalid value for Float(): {t}"));
+                    }
+                }
+            } else {
+                vm.to_f(b)?
+            };
+            let y = vm.float(y);
+            Ok(vm.arr(vec![y, a.recv]))
+        },
+        1,
+        1,
+    );
     // Exact numerator and denominator, for Rational.
-    vm.def(k, "__ratio", |vm, a| {
-        let x = me(vm, a);
-        if !x.is_finite() {
-            return vm.fail(c::FLOAT_DOMAIN, crate::convert::float_text(x));
-        }
-        let (num, den) = ratio(x);
-        let (num, den) = (vm.heap.big(num), vm.heap.big(den));
-        Ok(vm.arr(vec![num, den]))
-    }, 0, 0);
+    vm.def(
+        k,
+        "__ratio",
+        |vm, a| {
+            let x = me(vm, a);
+            if !x.is_finite() {
+                return vm.fail(c::FLOAT_DOMAIN, crate::convert::float_text(x));
+            }
+            let (num, den) = ratio(x);
+            let (num, den) = (vm.heap.big(num), vm.heap.big(den));
+            Ok(vm.arr(vec![num, den]))
+        },
+        0,
+        0,
+    );
     let _ = TRUE;
 }
 

@@ -6,17 +6,43 @@ use crate::value::{NIL, Value};
 use crate::vm::{R, Res, Vm};
 
 #[derive(Default, Clone)]
-struct Spec { minus: bool, plus: bool, space: bool, zero: bool, alt: bool, width: Option<usize>, prec: Option<usize> }
+struct Spec {
+    minus: bool,
+    plus: bool,
+    space: bool,
+    zero: bool,
+    alt: bool,
+    width: Option<usize>,
+    prec: Option<usize>,
+}
 
 fn pad(s: &Spec, body: String, sign: &str, numeric: bool) -> String {
     let len = body.chars().count() + sign.chars().count();
     let width = s.width.unwrap_or(0);
-    if len >= width { return format!("{sign}{body}") }
+    if len >= width {
+        return format!("{sign}{body}");
+    }
     let fill = width - len;
-    if s.minus { format!("{sign}{body}{}", " ".repeat(fill)) } else if s.zero && numeric { format!("{sign}{}{body}", "0".repeat(fill)) } else { format!("{}{sign}{body}", " ".repeat(fill)) }
+    if s.minus {
+        format!("{sign}{body}{}", " ".repeat(fill))
+    } else if s.zero && numeric {
+        format!("{sign}{}{body}", "0".repeat(fill))
+    } else {
+        format!("{}{sign}{body}", " ".repeat(fill))
+    }
 }
 
-fn sign_text(s: &Spec, neg: bool) -> &'static str { if neg { "-" } else if s.plus { "+" } else if s.space { " " } else { "" } }
+fn sign_text(s: &Spec, neg: bool) -> &'static str {
+    if neg {
+        "-"
+    } else if s.plus {
+        "+"
+    } else if s.space {
+        " "
+    } else {
+        ""
+    }
+}
 
 /// `%e` as C prints it.
 pub(crate) fn exponent(f: f64, prec: usize, upper: bool) -> String {
@@ -28,11 +54,20 @@ pub(crate) fn exponent(f: f64, prec: usize, upper: bool) -> String {
 }
 
 fn general(f: f64, prec: usize, alt: bool, upper: bool) -> String {
-    if f == 0.0 { return if alt { format!("{:.*}", prec.max(1) - 1, 0.0) } else { "0".into() } }
+    if f == 0.0 {
+        return if alt { format!("{:.*}", prec.max(1) - 1, 0.0) } else { "0".into() };
+    }
     let p = prec.max(1);
-    let e: i32 = format!("{f:.*e}", p - 1).split_once('e').and_then(|(_, e)| e.parse().ok()).unwrap_or(0);
-    let t = if e < -4 || e >= p as i32 { exponent(f, p - 1, upper) } else { format!("{f:.*}", (p as i32 - 1 - e).max(0) as usize) };
-    if alt || !t.contains('.') { return t }
+    let e: i32 =
+        format!("{f:.*e}", p - 1).split_once('e').and_then(|(_, e)| e.parse().ok()).unwrap_or(0);
+    let t = if e < -4 || e >= p as i32 {
+        exponent(f, p - 1, upper)
+    } else {
+        format!("{f:.*}", (p as i32 - 1 - e).max(0) as usize)
+    };
+    if alt || !t.contains('.') {
+        return t;
+    }
     match t.find(['e', 'E']) {
         Some(i) => format!("{}{}", t[..i].trim_end_matches('0').trim_end_matches('.'), &t[i..]),
         None => t.trim_end_matches('0').trim_end_matches('.').to_owned(),
@@ -40,14 +75,29 @@ fn general(f: f64, prec: usize, alt: bool, upper: bool) -> String {
 }
 
 fn hex_float(f: f64, prec: Option<usize>) -> String {
-    if f == 0.0 { return "0x0p+0".into() }
+    if f == 0.0 {
+        return "0x0p+0".into();
+    }
     let bits = f.to_bits();
     let mut e = ((bits >> 52) & 0x7ff) as i32 - 1023;
     let mut m = bits & ((1 << 52) - 1);
-    let lead = if e == -1023 { e = -1022; 0 } else { 1 };
-    if let Some(p) = prec { if p < 13 { let shift = 52 - 4 * p; m = (m + (1u64 << (shift - 1))) >> shift << shift } }
+    let lead = if e == -1023 {
+        e = -1022;
+        0
+    } else {
+        1
+    };
+    if let Some(p) = prec {
+        if p < 13 {
+            let shift = 52 - 4 * p;
+            m = (m + (1u64 << (shift - 1))) >> shift << shift
+        }
+    }
     let mut d = format!("{m:013x}");
-    match prec { Some(p) => d.truncate(p), None => d = d.trim_end_matches('0').to_owned() }
+    match prec {
+        Some(p) => d.truncate(p),
+        None => d = d.trim_end_matches('0').to_owned(),
+    }
     let dot = if d.is_empty() { String::new() } else { format!(".{d}") };
     format!("0x{lead}{dot}p{e:+}")
 }
@@ -64,97 +114,216 @@ impl Vm {
         let mut used_pos = false;
         let mut hash: Option<Value> = None;
         while i < text.len() {
-            if text[i] != b'%' { out.push(text[i]); i += 1; continue }
+            if text[i] != b'%' {
+                out.push(text[i]);
+                i += 1;
+                continue;
+            }
             i += 1;
             let mut s = Spec::default();
             let mut value: Option<Value> = None;
             loop {
-                let Some(ch) = text.get(i).copied() else { return self.arg_error("incomplete format specifier; use %% (double %) instead") };
+                let Some(ch) = text.get(i).copied() else {
+                    return self
+                        .arg_error("incomplete format specifier; use %% (double %) instead");
+                };
                 i += 1;
                 match ch {
-                    b'-' => s.minus = true, b'+' => s.plus = true, b' ' => s.space = true, b'0' => s.zero = true, b'#' => s.alt = true,
+                    b'-' => s.minus = true,
+                    b'+' => s.plus = true,
+                    b' ' => s.space = true,
+                    b'0' => s.zero = true,
+                    b'#' => s.alt = true,
                     b'1'..=b'9' => {
                         let start = i - 1;
-                        while text.get(i).is_some_and(u8::is_ascii_digit) { i += 1 }
-                        let n: usize = String::from_utf8_lossy(&text[start..i]).parse().unwrap_or(usize::MAX);
+                        while text.get(i).is_some_and(u8::is_ascii_digit) {
+                            i += 1
+                        }
+                        let n: usize =
+                            String::from_utf8_lossy(&text[start..i]).parse().unwrap_or(usize::MAX);
                         if text.get(i) == Some(&b'$') {
                             i += 1;
-                            if next > 0 { return self.arg_error(format!("numbered({n}) after unnumbered({next})")) }
-                            if value.is_some() { return self.arg_error(format!("value given twice - {n}$")) }
+                            if next > 0 {
+                                return self
+                                    .arg_error(format!("numbered({n}) after unnumbered({next})"));
+                            }
+                            if value.is_some() {
+                                return self.arg_error(format!("value given twice - {n}$"));
+                            }
                             used_pos = true;
-                            match args.get(n - 1) { Some(v) => value = Some(*v), None => return self.arg_error("too few arguments") }
+                            match args.get(n - 1) {
+                                Some(v) => value = Some(*v),
+                                None => return self.arg_error("too few arguments"),
+                            }
                         } else {
-                            if s.width.is_some() { return self.arg_error("width given twice") }
-                            if n > 1 << 31 { return self.arg_error("width too big") }
+                            if s.width.is_some() {
+                                return self.arg_error("width given twice");
+                            }
+                            if n > 1 << 31 {
+                                return self.arg_error("width too big");
+                            }
                             self.reserve(n)?;
                             s.width = Some(n);
                         }
                     }
                     b'*' => {
-                        if s.width.is_some() { return self.arg_error("width given twice") }
+                        if s.width.is_some() {
+                            return self.arg_error("width given twice");
+                        }
                         let w = self.next_arg(args, &mut next, used_pos)?;
                         let w = self.to_int(w)?;
-                        if w < 0 { s.minus = true }
+                        if w < 0 {
+                            s.minus = true
+                        }
                         self.reserve(w.unsigned_abs() as usize)?;
                         s.width = Some(w.unsigned_abs() as usize);
                     }
                     b'.' => {
-                        if s.prec.is_some() { return self.arg_error("precision given twice") }
-                        if text.get(i) == Some(&b'*') { i += 1; let p = self.next_arg(args, &mut next, used_pos)?; let p = self.to_int(p)?; s.prec = if p < 0 { None } else { Some(p as usize) } } else {
+                        if s.prec.is_some() {
+                            return self.arg_error("precision given twice");
+                        }
+                        if text.get(i) == Some(&b'*') {
+                            i += 1;
+                            let p = self.next_arg(args, &mut next, used_pos)?;
+                            let p = self.to_int(p)?;
+                            s.prec = if p < 0 { None } else { Some(p as usize) }
+                        } else {
                             let start = i;
-                            while text.get(i).is_some_and(u8::is_ascii_digit) { i += 1 }
-                            let p: usize = String::from_utf8_lossy(&text[start..i]).parse().unwrap_or(0);
-                            if p > 1 << 31 { return self.arg_error("precision too big") }
+                            while text.get(i).is_some_and(u8::is_ascii_digit) {
+                                i += 1
+                            }
+                            let p: usize =
+                                String::from_utf8_lossy(&text[start..i]).parse().unwrap_or(0);
+                            if p > 1 << 31 {
+                                return self.arg_error("precision too big");
+                            }
                             s.prec = Some(p);
                         }
                     }
                     b'<' | b'{' => {
                         let close = if ch == b'<' { b'>' } else { b'}' };
                         let start = i;
-                        while text.get(i).is_some_and(|b| *b != close) { i += 1 }
-                        if i >= text.len() { return self.arg_error("malformed name - unmatched parenthesis") }
+                        while text.get(i).is_some_and(|b| *b != close) {
+                            i += 1
+                        }
+                        if i >= text.len() {
+                            return self.arg_error("malformed name - unmatched parenthesis");
+                        }
                         let name = text[start..i].to_vec();
                         i += 1;
                         let shown = String::from_utf8_lossy(&text[start - 1..i]).into_owned();
-                        if value.is_some() { return self.arg_error(format!("named{shown} after <{}>", String::from_utf8_lossy(&name))) }
-                        if next > 0 { return self.arg_error(format!("named{shown} after unnumbered({next})")) }
-                        if used_pos { return self.arg_error(format!("named{shown} after numbered")) }
-                        let h = match hash { Some(h) => h, None => { if args.len() != 1 { return self.arg_error("one hash required") } if !args[0].is_hash() && !args[0].is_obj() { return self.arg_error("one hash required") } let h = self.to_hash(args[0])?; hash = Some(h); h } };
+                        if value.is_some() {
+                            return self.arg_error(format!(
+                                "named{shown} after <{}>",
+                                String::from_utf8_lossy(&name)
+                            ));
+                        }
+                        if next > 0 {
+                            return self
+                                .arg_error(format!("named{shown} after unnumbered({next})"));
+                        }
+                        if used_pos {
+                            return self.arg_error(format!("named{shown} after numbered"));
+                        }
+                        let h = match hash {
+                            Some(h) => h,
+                            None => {
+                                if args.len() != 1 {
+                                    return self.arg_error("one hash required");
+                                }
+                                if !args[0].is_hash() && !args[0].is_obj() {
+                                    return self.arg_error("one hash required");
+                                }
+                                let h = self.to_hash(args[0])?;
+                                hash = Some(h);
+                                h
+                            }
+                        };
                         let key = Value::sym(self.syms.intern(&name));
-                        let v = match self.hash_get(h, key)? { Some(v) => v, None => {
-                            let t = self.heap.h(h);
-                            if t.default_proc.is_nil() && t.default.is_nil() { let e = self.make_error(c::KEY_ERROR, format!("key{shown} not found"))?; self.ivar_set(e, crate::names::IV_RECEIVER, h); self.ivar_set(e, crate::names::IV_KEY, key); return self.throw(e) }
-                            self.hash_aref(h, key)?
-                        } };
+                        let v = match self.hash_get(h, key)? {
+                            Some(v) => v,
+                            None => {
+                                let t = self.heap.h(h);
+                                if t.default_proc.is_nil() && t.default.is_nil() {
+                                    let e = self.make_error(
+                                        c::KEY_ERROR,
+                                        format!("key{shown} not found"),
+                                    )?;
+                                    self.ivar_set(e, crate::names::IV_RECEIVER, h);
+                                    self.ivar_set(e, crate::names::IV_KEY, key);
+                                    return self.throw(e);
+                                }
+                                self.hash_aref(h, key)?
+                            }
+                        };
                         if ch == b'{' {
                             let sv = self.interpolate(v)?;
                             let mut t = self.text(sv);
-                            if let Some(p) = s.prec { t = t.chars().take(p).collect() }
+                            if let Some(p) = s.prec {
+                                t = t.chars().take(p).collect()
+                            }
                             out.extend_from_slice(pad(&s, t, "", false).as_bytes());
                             break;
                         }
                         value = Some(v);
                     }
-                    b'%' => { if s.width.is_some() || s.minus || s.zero || s.plus || value.is_some() { return self.arg_error("invalid format character - %") } out.push(b'%'); break }
-                    b'\n' | 0 => { out.push(b'%'); out.push(ch); break }
-                    b'd' | b'i' | b'u' | b'f' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A' | b's' | b'p' | b'c' | b'x' | b'X' | b'o' | b'b' | b'B' => {
-                        let v = match value { Some(v) => v, None => { if hash.is_some() { let n = next; return self.arg_error(format!("unnumbered({}) mixed with named", n + 1)) } self.next_arg(args, &mut next, used_pos)? } };
+                    b'%' => {
+                        if s.width.is_some() || s.minus || s.zero || s.plus || value.is_some() {
+                            return self.arg_error("invalid format character - %");
+                        }
+                        out.push(b'%');
+                        break;
+                    }
+                    b'\n' | 0 => {
+                        out.push(b'%');
+                        out.push(ch);
+                        break;
+                    }
+                    b'd' | b'i' | b'u' | b'f' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A' | b's'
+                    | b'p' | b'c' | b'x' | b'X' | b'o' | b'b' | b'B' => {
+                        let v = match value {
+                            Some(v) => v,
+                            None => {
+                                if hash.is_some() {
+                                    let n = next;
+                                    return self.arg_error(format!(
+                                        "unnumbered({}) mixed with named",
+                                        n + 1
+                                    ));
+                                }
+                                self.next_arg(args, &mut next, used_pos)?
+                            }
+                        };
                         let piece = self.directive(ch, &s, v)?;
                         out.extend_from_slice(&piece);
                         break;
                     }
-                    _ => { let t = String::from_utf8_lossy(&[ch]).into_owned(); return self.arg_error(format!("malformed format string - %{t}")) }
+                    _ => {
+                        let t = String::from_utf8_lossy(&[ch]).into_owned();
+                        return self.arg_error(format!("malformed format string - %{t}"));
+                    }
                 }
             }
         }
-        if self.global(crate::names::GV_DEBUG).truthy() && !used_pos && hash.is_none() && next < args.len() { return self.arg_error("too many arguments for format string") }
+        if self.global(crate::names::GV_DEBUG).truthy()
+            && !used_pos
+            && hash.is_none()
+            && next < args.len()
+        {
+            return self.arg_error("too many arguments for format string");
+        }
         Ok(self.str_enc(out, if enc == 2 { 0 } else { enc }))
     }
 
     fn next_arg(&mut self, args: &[Value], next: &mut usize, pos: bool) -> R {
-        if pos { return self.arg_error(format!("unnumbered({}) mixed with numbered", *next + 1)) }
+        if pos {
+            return self.arg_error(format!("unnumbered({}) mixed with numbered", *next + 1));
+        }
         *next += 1;
-        match args.get(*next - 1) { Some(v) => Ok(*v), None => self.arg_error("too few arguments") }
+        match args.get(*next - 1) {
+            Some(v) => Ok(*v),
+            None => self.arg_error("too few arguments"),
+        }
     }
 
     fn directive(&mut self, ch: u8, s: &Spec, v: Value) -> Res<Vec<u8>> {
@@ -162,65 +331,161 @@ impl Vm {
             b's' | b'p' => {
                 let sv = if ch == b's' { self.interpolate(v)? } else { self.inspect(v)? };
                 let bytes = self.bytes(sv).to_vec();
-                if s.width.is_none() && s.prec.is_none() { return Ok(bytes) }
+                if s.width.is_none() && s.prec.is_none() {
+                    return Ok(bytes);
+                }
                 let mut t = String::from_utf8_lossy(&bytes).into_owned();
-                if let Some(p) = s.prec { t = t.chars().take(p).collect() }
+                if let Some(p) = s.prec {
+                    t = t.chars().take(p).collect()
+                }
                 pad(s, t, "", false).into_bytes()
             }
             b'c' => {
-                let t = if let Some(sv) = self.check_str(v)? { let t = self.text(sv); match t.chars().next() { Some(c) => c.to_string(), None => return self.arg_error("%c requires a character") } } else { let i = self.to_int(v)?; match u32::try_from(i).ok().and_then(char::from_u32) { Some(c) => c.to_string(), None => return self.arg_error("invalid character") } };
+                let t = if let Some(sv) = self.check_str(v)? {
+                    let t = self.text(sv);
+                    match t.chars().next() {
+                        Some(c) => c.to_string(),
+                        None => return self.arg_error("%c requires a character"),
+                    }
+                } else {
+                    let i = self.to_int(v)?;
+                    match u32::try_from(i).ok().and_then(char::from_u32) {
+                        Some(c) => c.to_string(),
+                        None => return self.arg_error("invalid character"),
+                    }
+                };
                 pad(s, t, "", false).into_bytes()
             }
             b'd' | b'i' | b'u' => {
                 let i = self.format_int_value(v)?;
                 let t = self.int_text(i, 10);
-                let (neg, digits) = match t.strip_prefix('-') { Some(d) => (true, d.to_owned()), None => (false, t) };
+                let (neg, digits) = match t.strip_prefix('-') {
+                    Some(d) => (true, d.to_owned()),
+                    None => (false, t),
+                };
                 self.int_pad(s, digits, neg)
             }
             b'x' | b'X' | b'o' | b'b' | b'B' => {
                 let i = self.format_int_value(v)?;
-                let radix = match ch { b'x' | b'X' => 16, b'o' => 8, _ => 2 };
+                let radix = match ch {
+                    b'x' | b'X' => 16,
+                    b'o' => 8,
+                    _ => 2,
+                };
                 let big = self.big_value(i);
-                let prefix = if s.alt { match ch { b'x' => "0x", b'X' => "0X", b'o' => "0", b'b' => "0b", _ => "0B" } } else { "" };
+                let prefix = if s.alt {
+                    match ch {
+                        b'x' => "0x",
+                        b'X' => "0X",
+                        b'o' => "0",
+                        b'b' => "0b",
+                        _ => "0B",
+                    }
+                } else {
+                    ""
+                };
                 let prefix = if big.is_zero() && ch != b'o' { "" } else { prefix };
                 if big.neg && !s.plus && !s.space {
                     // Two's complement with its infinite sign shown as dots.
-                    let bits = match radix { 16 => 4, 8 => 3, _ => 1 };
+                    let bits = match radix {
+                        16 => 4,
+                        8 => 3,
+                        _ => 1,
+                    };
                     let n = big.bit_length() / bits + 1;
                     let m = Big::from_i64(1).shl(n * bits).add(&big);
                     let mut d = m.to_radix(radix);
-                    let top = match radix { 16 => 'f', 8 => '7', _ => '1' };
-                    while d.len() < n { d.insert(0, '0') }
-                    while d.len() > 1 && d.starts_with(top) && d[1..].starts_with(top) { d.remove(0); }
-                    if !d.starts_with(top) { d.insert(0, top) }
+                    let top = match radix {
+                        16 => 'f',
+                        8 => '7',
+                        _ => '1',
+                    };
+                    while d.len() < n {
+                        d.insert(0, '0')
+                    }
+                    while d.len() > 1 && d.starts_with(top) && d[1..].starts_with(top) {
+                        d.remove(0);
+                    }
+                    if !d.starts_with(top) {
+                        d.insert(0, top)
+                    }
                     let mut d = if ch == b'X' { d.to_uppercase() } else { d };
                     let fill = if ch == b'X' { top.to_ascii_uppercase() } else { top };
-                    if let Some(p) = s.prec { while d.len() < p { d.insert(0, fill) } return Ok(pad(&Spec { zero: false, ..s.clone() }, d, prefix, true).into_bytes()) }
-                    if s.zero && !s.minus { let w = s.width.unwrap_or(0).saturating_sub(prefix.len()); while d.len() < w { d.insert(0, fill) } return Ok(format!("{prefix}{d}").into_bytes()) }
-                    return Ok(pad(&Spec { zero: false, ..s.clone() }, format!("..{d}"), prefix, true).into_bytes());
+                    if let Some(p) = s.prec {
+                        while d.len() < p {
+                            d.insert(0, fill)
+                        }
+                        return Ok(
+                            pad(&Spec { zero: false, ..s.clone() }, d, prefix, true).into_bytes()
+                        );
+                    }
+                    if s.zero && !s.minus {
+                        let w = s.width.unwrap_or(0).saturating_sub(prefix.len());
+                        while d.len() < w {
+                            d.insert(0, fill)
+                        }
+                        return Ok(format!("{prefix}{d}").into_bytes());
+                    }
+                    return Ok(pad(
+                        &Spec { zero: false, ..s.clone() },
+                        format!("..{d}"),
+                        prefix,
+                        true,
+                    )
+                    .into_bytes());
                 }
                 let mut d = Big { neg: false, digits: big.digits.clone() }.to_radix(radix);
-                if ch == b'X' { d = d.to_uppercase() }
+                if ch == b'X' {
+                    d = d.to_uppercase()
+                }
                 let sign = format!("{}{prefix}", sign_text(s, big.neg));
                 let mut s2 = s.clone();
-                if let Some(p) = s.prec { while d.len() < p { d.insert(0, '0') } s2.zero = false }
+                if let Some(p) = s.prec {
+                    while d.len() < p {
+                        d.insert(0, '0')
+                    }
+                    s2.zero = false
+                }
                 pad(&s2, d, &sign, true).into_bytes()
             }
             _ => {
                 let f = self.format_float_value(v)?;
                 let sign = sign_text(s, f.is_sign_negative() && !f.is_nan());
                 let a = f.abs();
-                if !a.is_finite() { let s2 = Spec { zero: false, ..s.clone() }; return Ok(pad(&s2, if a.is_nan() { "NaN".into() } else { "Inf".into() }, sign, false).into_bytes()) }
+                if !a.is_finite() {
+                    let s2 = Spec { zero: false, ..s.clone() };
+                    return Ok(pad(
+                        &s2,
+                        if a.is_nan() { "NaN".into() } else { "Inf".into() },
+                        sign,
+                        false,
+                    )
+                    .into_bytes());
+                }
                 let body = match ch {
                     b'f' => {
                         let p = s.prec.unwrap_or(6);
-                        if v.is_int() { let t = self.int_text(v, 10); let t = t.trim_start_matches('-').to_owned(); if p == 0 { t } else { format!("{t}.{}", "0".repeat(p)) } } else { let t = format!("{a:.p$}"); if s.alt && p == 0 { format!("{t}.") } else { t } }
+                        if v.is_int() {
+                            let t = self.int_text(v, 10);
+                            let t = t.trim_start_matches('-').to_owned();
+                            if p == 0 { t } else { format!("{t}.{}", "0".repeat(p)) }
+                        } else {
+                            let t = format!("{a:.p$}");
+                            if s.alt && p == 0 { format!("{t}.") } else { t }
+                        }
                     }
                     b'e' | b'E' => exponent(a, s.prec.unwrap_or(6), ch == b'E'),
                     b'g' | b'G' => general(a, s.prec.unwrap_or(6), s.alt, ch == b'G'),
-                    _ => { let t = hex_float(a, s.prec); if ch == b'A' { t.to_uppercase() } else { t } }
+                    _ => {
+                        let t = hex_float(a, s.prec);
+                        if ch == b'A' { t.to_uppercase() } else { t }
+                    }
                 };
-                if ch == b'a' && s.zero && !s.minus { let (p, r) = body.split_at(2); let s3 = format!("{sign}{p}"); return Ok(pad(s, r.to_owned(), &s3, true).into_bytes()) }
+                if ch == b'a' && s.zero && !s.minus {
+                    let (p, r) = body.split_at(2);
+                    let s3 = format!("{sign}{p}");
+                    return Ok(pad(s, r.to_owned(), &s3, true).into_bytes());
+                }
                 pad(s, body, sign, true).into_bytes()
             }
         })
@@ -228,19 +493,31 @@ impl Vm {
 
     fn int_pad(&self, s: &Spec, mut digits: String, neg: bool) -> Vec<u8> {
         let mut s2 = s.clone();
-        if let Some(p) = s.prec { while digits.len() < p { digits.insert(0, '0') } s2.zero = false }
+        if let Some(p) = s.prec {
+            while digits.len() < p {
+                digits.insert(0, '0')
+            }
+            s2.zero = false
+        }
         pad(&s2, digits, sign_text(s, neg), true).into_bytes()
     }
 
     fn format_int_value(&mut self, v: Value) -> R {
-        if v.is_int() { return Ok(v) }
-        if v.is_float() { let f = self.heap.float_of(v); return self.float_to_int(f.floor()) }
+        if v.is_int() {
+            return Ok(v);
+        }
+        if v.is_float() {
+            let f = self.heap.float_of(v);
+            return self.float_to_int(f.floor());
+        }
         let m = self.main;
         self.call_name(m, "Integer", &[v])
     }
 
     fn format_float_value(&mut self, v: Value) -> Res<f64> {
-        if v.is_nil() { return self.type_error("can't convert nil into Float") }
+        if v.is_nil() {
+            return self.type_error("can't convert nil into Float");
+        }
         let m = self.main;
         let f = self.call_name(m, "Float", &[v])?;
         let _ = NIL;

@@ -54,7 +54,10 @@ impl Vm {
                 return Ok(None);
             }
             let e = table.entries[i as usize];
-            if e.hash == hash && !e.key.is_undef() && (e.key == key || (!table.identity && self.eql(e.key, key)?)) {
+            if e.hash == hash
+                && !e.key.is_undef()
+                && (e.key == key || (!table.identity && self.eql(e.key, key)?))
+            {
                 return Ok(Some(i as usize));
             }
             at = (at + 1) & mask;
@@ -142,7 +145,11 @@ impl Vm {
     }
 
     /// Calls a function for each pair, with the hash marked as being walked.
-    pub fn hash_each(&mut self, h: Value, mut f: impl FnMut(&mut Vm, Value, Value) -> Res<bool>) -> Res<()> {
+    pub fn hash_each(
+        &mut self,
+        h: Value,
+        mut f: impl FnMut(&mut Vm, Value, Value) -> Res<bool>,
+    ) -> Res<()> {
         self.heap.h_mut(h).iterating += 1;
         let mut i = self.heap.h(h).head;
         let result = loop {

@@ -1,5 +1,7 @@
 //! Integer: arithmetic, bits, text. Small ones are words, large ones bignums.
 
+mod arithmetic;
+
 use std::cmp::Ordering;
 
 use crate::bignum::Big;
@@ -42,7 +44,9 @@ pub(crate) fn parse_prefix(vm: &mut Vm, text: &[u8], base: u32) -> Value {
 
 fn make(vm: &mut Vm, digits: &[u8], base: u32, neg: bool) -> Value {
     if digits.len() < 12 {
-        let v = digits.iter().fold(0i64, |a, d| a * i64::from(base) + i64::from((*d as char).to_digit(base).unwrap_or(0)));
+        let v = digits.iter().fold(0i64, |a, d| {
+            a * i64::from(base) + i64::from((*d as char).to_digit(base).unwrap_or(0))
+        });
         return Value::fix(if neg { -v } else { v });
     }
     vm.heap.big(Big::parse(digits, base, neg))
@@ -95,110 +99,13 @@ pub(crate) fn parse_strict(vm: &mut Vm, text: &[u8], base: Option<i64>) -> Res<O
     Ok(Some(make(vm, &digits, radix, neg)))
 }
 
-impl Vm {
-    pub(crate) fn big_value(&self, v: Value) -> Big {
-        if v.is_fix() { Big::from_i64(v.as_fix()) } else { self.heap.big_of(v).clone() }
-    }
-
-    pub fn int_cmp(&self, a: Value, b: Value) -> Ordering {
-        match (a.fixnum(), b.fixnum()) {
-            (Some(x), Some(y)) => x.cmp(&y),
-            _ => self.big_value(a).compare(&self.big_value(b)),
-        }
-    }
-
-    pub fn int_text(&self, v: Value, radix: u32) -> String {
-        match v.fixnum() {
-            Some(i) if radix == 10 => i.to_string(),
-            _ => self.big_value(v).to_radix(radix),
-        }
-    }
-
-    pub fn int_add(&mut self, a: Value, b: Value) -> Value {
-        match (a.fixnum(), b.fixnum()) {
-            (Some(x), Some(y)) => self.int(x + y),
-            _ => {
-                let r = self.big_value(a).add(&self.big_value(b));
-                self.heap.big(r)
-            }
-        }
-    }
-
-    pub fn int_sub(&mut self, a: Value, b: Value) -> Value {
-        match (a.fixnum(), b.fixnum()) {
-            (Some(x), Some(y)) => self.int(x - y),
-            _ => {
-                let r = self.big_value(a).sub(&self.big_value(b));
-                self.heap.big(r)
-            }
-        }
-    }
-
-    pub fn int_mul(&mut self, a: Value, b: Value) -> Value {
-        match (a.fixnum(), b.fixnum()) {
-            (Some(x), Some(y)) => self.int128(i128::from(x) * i128::from(y)),
-            _ => {
-                let r = self.big_value(a).mul(&self.big_value(b));
-                self.heap.big(r)
-            }
-        }
-    }
-
-    pub fn int_divmod(&mut self, a: Value, b: Value) -> Res<(Value, Value)> {
-        if b == Value::fix(0) {
-            return self.fail(c::ZERO_DIVISION, "divided by 0");
-        }
-        if let (Some(x), Some(y)) = (a.fixnum(), b.fixnum()) {
-            let (mut q, mut r) = (x / y, x % y);
-            if r != 0 && (r < 0) != (y < 0) {
-                q -= 1;
-                r += y;
-            }
-            return Ok((self.int(q), self.int(r)));
-        }
-        let (q, r) = self.big_value(a).divmod(&self.big_value(b));
-        Ok((self.heap.big(q), self.heap.big(r)))
-    }
-
-    pub fn int_pow(&mut self, a: Value, e: i64) -> R {
-        if let Some(x) = a.fixnum() {
-            if x == 0 || x == 1 {
-                return Ok(if e == 0 { Value::fix(1) } else { a });
-            }
-            if x == -1 {
-                return Ok(Value::fix(if e % 2 == 0 { 1 } else { -1 }));
-            }
-        }
-        let bits = self.big_value(a).bit_length_abs() as i64;
-        if bits.saturating_mul(e) > 32 * 1024 * 1024 {
-            self.warn("warning: in a**b, b may be too big\n")?;
-            return Ok(self.float(f64::INFINITY));
-        }
-        let r = self.big_value(a).pow(e as u64);
-        Ok(self.heap.big(r))
-    }
-
-    /// The other operand is no integer: floats by hand, anything else through `coerce`.
-    pub(crate) fn coerce_op(&mut self, a: Value, op: fx_ruby_syntax::Sym, b: Value) -> R {
-        if b.is_str() || b.is_nil() || b == TRUE || b == FALSE || b.is_sym() || !self.responds(b, n::COERCE, true)? {
-            let name = if b.is_str() || b.is_obj() || b.is_arr() || b.is_hash() || b.is_sym() || b.is_class() || b.is_proc() || b.is_range() { self.type_name(b) } else { self.inspect_string(b)? };
-            let into = self.real_class(a);
-            let into = self.class_name(into);
-            if matches!(op, n::LT | n::LE | n::GT | n::GE) {
-                return self.cmp_failed(a, b);
-            }
-            return self.type_error(format!("{name} can't be coerced into {into}"));
-        }
-        let pair = self.send(b, n::COERCE, &[a])?;
-        if !pair.is_arr() || self.heap.arr(pair).len() != 2 {
-            return self.type_error("coerce must return [x, y]");
-        }
-        let (x, y) = (self.heap.arr(pair)[0], self.heap.arr(pair)[1]);
-        self.send(x, op, &[y])
-    }
-}
-
-fn arith(vm: &mut Vm, a: Args, op: fx_ruby_syntax::Sym, ints: fn(&mut Vm, Value, Value) -> R, floats: fn(f64, f64) -> f64) -> R {
+fn arith(
+    vm: &mut Vm,
+    a: Args,
+    op: fx_ruby_syntax::Sym,
+    ints: fn(&mut Vm, Value, Value) -> R,
+    floats: fn(f64, f64) -> f64,
+) -> R {
     let b = vm.arg(a, 0);
     if b.is_int() {
         return ints(vm, a.recv, b);
@@ -231,7 +138,8 @@ pub(crate) fn int_float_cmp(vm: &Vm, a: Value, f: f64) -> Option<Ordering> {
         return Some(if f > 0.0 { Ordering::Less } else { Ordering::Greater });
     }
     let t = f.trunc();
-    let whole = vm.big_value(a).compare(&if t.abs() < 1.0 { Big::default() } else { Big::from_f64(t) });
+    let whole =
+        vm.big_value(a).compare(&if t.abs() < 1.0 { Big::default() } else { Big::from_f64(t) });
     Some(whole.then_with(|| 0.0f64.partial_cmp(&(f - t)).unwrap_or(Ordering::Equal)))
 }
 
@@ -297,7 +205,10 @@ fn round_digits(vm: &mut Vm, a: Args, how: &str) -> R {
         Some(v) => {
             let t = match v.as_sym() {
                 Some(s) => vm.sym_str(s).into_owned(),
-                None => { let s = vm.to_str(v)?; vm.text(s) }
+                None => {
+                    let s = vm.to_str(v)?;
+                    vm.text(s)
+                }
             };
             if !["up", "down", "even"].contains(&t.as_str()) {
                 return vm.arg_error(format!("invalid rounding mode: {t}"));
@@ -326,17 +237,47 @@ fn round_digits(vm: &mut Vm, a: Args, how: &str) -> R {
     let neg = vm.int_cmp(a.recv, Value::fix(0)) == Ordering::Less;
     Ok(match how {
         "floor" => floor,
-        "ceil" => if zero { floor } else { ceil },
-        "truncate" => if neg && !zero { ceil } else { floor },
+        "ceil" => {
+            if zero {
+                floor
+            } else {
+                ceil
+            }
+        }
+        "truncate" => {
+            if neg && !zero {
+                ceil
+            } else {
+                floor
+            }
+        }
         _ => {
             let twice = vm.int_add(r, r);
             match vm.int_cmp(twice, unit) {
                 Ordering::Less => floor,
                 Ordering::Greater => ceil,
                 Ordering::Equal => match half.as_str() {
-                    "even" => if vm.big_value(q).is_even() { floor } else { ceil },
-                    "down" => if neg { ceil } else { floor },
-                    _ => if neg { floor } else { ceil },
+                    "even" => {
+                        if vm.big_value(q).is_even() {
+                            floor
+                        } else {
+                            ceil
+                        }
+                    }
+                    "down" => {
+                        if neg {
+                            ceil
+                        } else {
+                            floor
+                        }
+                    }
+                    _ => {
+                        if neg {
+                            floor
+                        } else {
+                            ceil
+                        }
+                    }
                 },
             }
         }
@@ -346,369 +287,593 @@ fn round_digits(vm: &mut Vm, a: Args, how: &str) -> R {
 pub(crate) fn init(vm: &mut Vm) {
     let i = c::INTEGER;
     vm.classes[i as usize].alloc = Alloc::None;
-    vm.def(i, "+", |vm, a| arith(vm, a, n::ADD, |vm, x, y| Ok(vm.int_add(x, y)), |x, y| x + y), 1, 1);
-    vm.def(i, "-", |vm, a| arith(vm, a, n::SUB, |vm, x, y| Ok(vm.int_sub(x, y)), |x, y| x - y), 1, 1);
-    vm.def(i, "*", |vm, a| arith(vm, a, n::MUL, |vm, x, y| Ok(vm.int_mul(x, y)), |x, y| x * y), 1, 1);
-    vm.def(i, "/", |vm, a| arith(vm, a, n::DIV, |vm, x, y| Ok(vm.int_divmod(x, y)?.0), |x, y| x / y), 1, 1);
+    vm.def(
+        i,
+        "+",
+        |vm, a| arith(vm, a, n::ADD, |vm, x, y| Ok(vm.int_add(x, y)), |x, y| x + y),
+        1,
+        1,
+    );
+    vm.def(
+        i,
+        "-",
+        |vm, a| arith(vm, a, n::SUB, |vm, x, y| Ok(vm.int_sub(x, y)), |x, y| x - y),
+        1,
+        1,
+    );
+    vm.def(
+        i,
+        "*",
+        |vm, a| arith(vm, a, n::MUL, |vm, x, y| Ok(vm.int_mul(x, y)), |x, y| x * y),
+        1,
+        1,
+    );
+    vm.def(
+        i,
+        "/",
+        |vm, a| arith(vm, a, n::DIV, |vm, x, y| Ok(vm.int_divmod(x, y)?.0), |x, y| x / y),
+        1,
+        1,
+    );
     for name in ["%", "modulo"] {
-        vm.def(i, name, |vm, a| arith(vm, a, n::MOD, |vm, x, y| Ok(vm.int_divmod(x, y)?.1), crate::core::float::modulo), 1, 1);
+        vm.def(
+            i,
+            name,
+            |vm, a| {
+                arith(
+                    vm,
+                    a,
+                    n::MOD,
+                    |vm, x, y| Ok(vm.int_divmod(x, y)?.1),
+                    crate::core::float::modulo,
+                )
+            },
+            1,
+            1,
+        );
     }
-    vm.def(i, "div", |vm, a| {
-        let b = vm.arg(a, 0);
-        if b.is_float() {
-            let (x, y) = (vm.to_f(a.recv)?, vm.heap.float_of(b));
-            if y == 0.0 {
+    vm.def(
+        i,
+        "div",
+        |vm, a| {
+            let b = vm.arg(a, 0);
+            if b.is_float() {
+                let (x, y) = (vm.to_f(a.recv)?, vm.heap.float_of(b));
+                if y == 0.0 {
+                    return vm.fail(c::ZERO_DIVISION, "divided by 0");
+                }
+                return vm.float_to_int((x / y).floor());
+            }
+            if b.is_int() {
+                return Ok(vm.int_divmod(a.recv, b)?.0);
+            }
+            let q = vm.coerce_op(a.recv, n::DIV, b)?;
+            vm.call_name(q, "floor", &[])
+        },
+        1,
+        1,
+    );
+    vm.def(
+        i,
+        "divmod",
+        |vm, a| {
+            let b = vm.arg(a, 0);
+            if b.is_int() {
+                let (q, r) = vm.int_divmod(a.recv, b)?;
+                return Ok(vm.arr(vec![q, r]));
+            }
+            if b.is_float() {
+                let (x, y) = (vm.to_f(a.recv)?, vm.heap.float_of(b));
+                return crate::core::float::divmod(vm, x, y);
+            }
+            let op = vm.intern("divmod");
+            vm.coerce_op(a.recv, op, b)
+        },
+        1,
+        1,
+    );
+    vm.def(
+        i,
+        "remainder",
+        |vm, a| {
+            let b = vm.arg(a, 0);
+            if b.is_int() {
+                let (_, r) = vm.int_divmod(a.recv, b)?;
+                if r != Value::fix(0)
+                    && (vm.int_cmp(a.recv, Value::fix(0)) != vm.int_cmp(b, Value::fix(0)))
+                {
+                    return Ok(vm.int_sub(r, b));
+                }
+                return Ok(r);
+            }
+            if b.is_float() {
+                let (x, y) = (vm.to_f(a.recv)?, vm.heap.float_of(b));
+                return Ok(vm.float(x % y));
+            }
+            let op = vm.intern("remainder");
+            vm.coerce_op(a.recv, op, b)
+        },
+        1,
+        1,
+    );
+    vm.def(
+        i,
+        "fdiv",
+        |vm, a| {
+            let b = vm.arg(a, 0);
+            if !b.is_int() && !b.is_float() {
+                let op = vm.intern("fdiv");
+                return vm.coerce_op(a.recv, op, b);
+            }
+            if b.is_int() && (a.recv.is_big() || b.is_big()) && b != Value::fix(0) {
+                // Scale so that the quotient keeps its digits.
+                let (x, y) = (vm.big_value(a.recv), vm.big_value(b));
+                let shift = 80 + y.bit_length_abs() as i64 - x.bit_length_abs() as i64;
+                let q = if shift > 0 {
+                    x.shl(shift as usize).divmod(&y).0
+                } else {
+                    x.divmod(&y.shl((-shift) as usize)).0
+                };
+                return Ok(vm.float(q.to_f64() * 2f64.powi(-shift as i32)));
+            }
+            let (x, y) = (vm.to_f(a.recv)?, vm.to_f(b)?);
+            Ok(vm.float(x / y))
+        },
+        1,
+        1,
+    );
+    vm.def(
+        i,
+        "**",
+        |vm, a| {
+            let b = vm.arg(a, 0);
+            if b.is_int() {
+                if vm.int_cmp(b, Value::fix(0)) == Ordering::Less {
+                    let r = vm.call_name(vm.main, "Rational", &[a.recv, Value::fix(1)])?;
+                    return vm.send(r, n::POW, &[b]);
+                }
+                return match b.fixnum() {
+                    Some(e) => vm.int_pow(a.recv, e),
+                    None if matches!(a.recv.fixnum(), Some(0 | 1)) => Ok(a.recv),
+                    None if a.recv == Value::fix(-1) => {
+                        Ok(Value::fix(if vm.big_value(b).is_even() { 1 } else { -1 }))
+                    }
+                    None => {
+                        vm.warn("warning: in a**b, b may be too big\n")?;
+                        Ok(vm.float(f64::INFINITY))
+                    }
+                };
+            }
+            if b.is_float() {
+                let (x, y) = (vm.to_f(a.recv)?, vm.heap.float_of(b));
+                if x < 0.0 && y != y.round() {
+                    let z = vm.call_name(vm.main, "Complex", &[a.recv, Value::fix(0)])?;
+                    return vm.send(z, n::POW, &[b]);
+                }
+                return Ok(vm.float(x.powf(y)));
+            }
+            vm.coerce_op(a.recv, n::POW, b)
+        },
+        1,
+        1,
+    );
+    vm.def(
+        i,
+        "pow",
+        |vm, a| {
+            let (b, m) = (vm.arg(a, 0), vm.opt(a, 1));
+            let Some(m) = m else { return vm.send(a.recv, n::POW, &[b]) };
+            if !b.is_int() {
+                return vm.type_error(
+                    "Integer#pow() 2nd argument not allowed unless a 1st argument is integer",
+                );
+            }
+            if vm.int_cmp(b, Value::fix(0)) == Ordering::Less {
+                return vm.fail(
+                    c::RANGE_ERROR,
+                    "Integer#pow() 1st argument cannot be negative when 2nd argument specified",
+                );
+            }
+            if !m.is_int() {
+                return vm.type_error(
+                    "Integer#pow() 2nd argument not allowed unless all arguments are integers",
+                );
+            }
+            if m == Value::fix(0) {
                 return vm.fail(c::ZERO_DIVISION, "divided by 0");
             }
-            return vm.float_to_int((x / y).floor());
-        }
-        if b.is_int() {
-            return Ok(vm.int_divmod(a.recv, b)?.0);
-        }
-        let q = vm.coerce_op(a.recv, n::DIV, b)?;
-        vm.call_name(q, "floor", &[])
-    }, 1, 1);
-    vm.def(i, "divmod", |vm, a| {
-        let b = vm.arg(a, 0);
-        if b.is_int() {
-            let (q, r) = vm.int_divmod(a.recv, b)?;
-            return Ok(vm.arr(vec![q, r]));
-        }
-        if b.is_float() {
-            let (x, y) = (vm.to_f(a.recv)?, vm.heap.float_of(b));
-            return crate::core::float::divmod(vm, x, y);
-        }
-        let op = vm.intern("divmod");
-        vm.coerce_op(a.recv, op, b)
-    }, 1, 1);
-    vm.def(i, "remainder", |vm, a| {
-        let b = vm.arg(a, 0);
-        if b.is_int() {
-            let (_, r) = vm.int_divmod(a.recv, b)?;
-            if r != Value::fix(0) && (vm.int_cmp(a.recv, Value::fix(0)) != vm.int_cmp(b, Value::fix(0))) {
-                return Ok(vm.int_sub(r, b));
-            }
-            return Ok(r);
-        }
-        if b.is_float() {
-            let (x, y) = (vm.to_f(a.recv)?, vm.heap.float_of(b));
-            return Ok(vm.float(x % y));
-        }
-        let op = vm.intern("remainder");
-        vm.coerce_op(a.recv, op, b)
-    }, 1, 1);
-    vm.def(i, "fdiv", |vm, a| {
-        let b = vm.arg(a, 0);
-        if !b.is_int() && !b.is_float() {
-            let op = vm.intern("fdiv");
-            return vm.coerce_op(a.recv, op, b);
-        }
-        if b.is_int() && (a.recv.is_big() || b.is_big()) && b != Value::fix(0) {
-            // Scale so that the quotient keeps its digits.
-            let (x, y) = (vm.big_value(a.recv), vm.big_value(b));
-            let shift = 80 + y.bit_length_abs() as i64 - x.bit_length_abs() as i64;
-            let q = if shift > 0 { x.shl(shift as usize).divmod(&y).0 } else { x.divmod(&y.shl((-shift) as usize)).0 };
-            return Ok(vm.float(q.to_f64() * 2f64.powi(-shift as i32)));
-        }
-        let (x, y) = (vm.to_f(a.recv)?, vm.to_f(b)?);
-        Ok(vm.float(x / y))
-    }, 1, 1);
-    vm.def(i, "**", |vm, a| {
-        let b = vm.arg(a, 0);
-        if b.is_int() {
-            if vm.int_cmp(b, Value::fix(0)) == Ordering::Less {
-                let r = vm.call_name(vm.main, "Rational", &[a.recv, Value::fix(1)])?;
-                return vm.send(r, n::POW, &[b]);
-            }
-            return match b.fixnum() {
-                Some(e) => vm.int_pow(a.recv, e),
-                None if matches!(a.recv.fixnum(), Some(0 | 1)) => Ok(a.recv),
-                None if a.recv == Value::fix(-1) => Ok(Value::fix(if vm.big_value(b).is_even() { 1 } else { -1 })),
-                None => {
-                    vm.warn("warning: in a**b, b may be too big\n")?;
-                    Ok(vm.float(f64::INFINITY))
+            let m = vm.big_value(m);
+            let mut base = vm.big_value(a.recv).divmod(&m).1;
+            let e = vm.big_value(b);
+            let mut out = Big::from_i64(1).divmod(&m).1;
+            for k in 0..e.bit_length_abs() {
+                if e.bit(k) {
+                    out = out.mul(&base).divmod(&m).1;
                 }
-            };
-        }
-        if b.is_float() {
-            let (x, y) = (vm.to_f(a.recv)?, vm.heap.float_of(b));
-            if x < 0.0 && y != y.round() {
-                let z = vm.call_name(vm.main, "Complex", &[a.recv, Value::fix(0)])?;
-                return vm.send(z, n::POW, &[b]);
+                base = base.mul(&base).divmod(&m).1;
             }
-            return Ok(vm.float(x.powf(y)));
-        }
-        vm.coerce_op(a.recv, n::POW, b)
-    }, 1, 1);
-    vm.def(i, "pow", |vm, a| {
-        let (b, m) = (vm.arg(a, 0), vm.opt(a, 1));
-        let Some(m) = m else { return vm.send(a.recv, n::POW, &[b]) };
-        if !b.is_int() {
-            return vm.type_error("Integer#pow() 2nd argument not allowed unless a 1st argument is integer");
-        }
-        if vm.int_cmp(b, Value::fix(0)) == Ordering::Less {
-            return vm.fail(c::RANGE_ERROR, "Integer#pow() 1st argument cannot be negative when 2nd argument specified");
-        }
-        if !m.is_int() {
-            return vm.type_error("Integer#pow() 2nd argument not allowed unless all arguments are integers");
-        }
-        if m == Value::fix(0) {
-            return vm.fail(c::ZERO_DIVISION, "divided by 0");
-        }
-        let m = vm.big_value(m);
-        let mut base = vm.big_value(a.recv).divmod(&m).1;
-        let e = vm.big_value(b);
-        let mut out = Big::from_i64(1).divmod(&m).1;
-        for k in 0..e.bit_length_abs() {
-            if e.bit(k) {
-                out = out.mul(&base).divmod(&m).1;
-            }
-            base = base.mul(&base).divmod(&m).1;
-        }
-        Ok(vm.heap.big(out))
-    }, 1, 2);
+            Ok(vm.heap.big(out))
+        },
+        1,
+        2,
+    );
     vm.def(i, "<", |vm, a| order(vm, a, n::LT, Ordering::is_lt), 1, 1);
     vm.def(i, "<=", |vm, a| order(vm, a, n::LE, Ordering::is_le), 1, 1);
     vm.def(i, ">", |vm, a| order(vm, a, n::GT, Ordering::is_gt), 1, 1);
     vm.def(i, ">=", |vm, a| order(vm, a, n::GE, Ordering::is_ge), 1, 1);
     for name in ["==", "==="] {
-        vm.def(i, name, |vm, a| {
+        vm.def(
+            i,
+            name,
+            |vm, a| {
+                let b = vm.arg(a, 0);
+                if b.is_int() {
+                    return Ok(Value::bool(vm.int_cmp(a.recv, b).is_eq()));
+                }
+                if b.is_float() {
+                    let f = vm.heap.float_of(b);
+                    return Ok(Value::bool(int_float_cmp(vm, a.recv, f) == Some(Ordering::Equal)));
+                }
+                if b.is_obj() {
+                    return Ok(Value::bool(vm.send(b, n::EQ, &[a.recv])?.truthy()));
+                }
+                Ok(FALSE)
+            },
+            1,
+            1,
+        );
+    }
+    vm.def(
+        i,
+        "eql?",
+        |vm, a| {
+            let b = vm.arg(a, 0);
+            Ok(Value::bool(b.is_int() && vm.int_cmp(a.recv, b).is_eq()))
+        },
+        1,
+        1,
+    );
+    vm.def(
+        i,
+        "equal?",
+        |vm, a| {
+            let b = vm.arg(a, 0);
+            Ok(Value::bool(b.is_int() && vm.int_cmp(a.recv, b).is_eq()))
+        },
+        1,
+        1,
+    );
+    vm.def(
+        i,
+        "<=>",
+        |vm, a| {
             let b = vm.arg(a, 0);
             if b.is_int() {
-                return Ok(Value::bool(vm.int_cmp(a.recv, b).is_eq()));
+                return Ok(Value::fix(vm.int_cmp(a.recv, b) as i64));
             }
             if b.is_float() {
                 let f = vm.heap.float_of(b);
-                return Ok(Value::bool(int_float_cmp(vm, a.recv, f) == Some(Ordering::Equal)));
+                return Ok(int_float_cmp(vm, a.recv, f).map_or(NIL, |o| Value::fix(o as i64)));
             }
-            if b.is_obj() {
-                return Ok(Value::bool(vm.send(b, n::EQ, &[a.recv])?.truthy()));
+            if b.is_obj() && vm.is_a(b, c::NUMERIC) && vm.responds(b, n::COERCE, true)? {
+                let pair = vm.send(b, n::COERCE, &[a.recv])?;
+                if pair.is_arr() && vm.heap.arr(pair).len() == 2 {
+                    let (x, y) = (vm.heap.arr(pair)[0], vm.heap.arr(pair)[1]);
+                    return vm.send(x, n::CMP, &[y]);
+                }
             }
-            Ok(FALSE)
-        }, 1, 1);
-    }
-    vm.def(i, "eql?", |vm, a| {
-        let b = vm.arg(a, 0);
-        Ok(Value::bool(b.is_int() && vm.int_cmp(a.recv, b).is_eq()))
-    }, 1, 1);
-    vm.def(i, "equal?", |vm, a| {
-        let b = vm.arg(a, 0);
-        Ok(Value::bool(b.is_int() && vm.int_cmp(a.recv, b).is_eq()))
-    }, 1, 1);
-    vm.def(i, "<=>", |vm, a| {
-        let b = vm.arg(a, 0);
-        if b.is_int() {
-            return Ok(Value::fix(vm.int_cmp(a.recv, b) as i64));
-        }
-        if b.is_float() {
-            let f = vm.heap.float_of(b);
-            return Ok(int_float_cmp(vm, a.recv, f).map_or(NIL, |o| Value::fix(o as i64)));
-        }
-        if b.is_obj() && vm.is_a(b, c::NUMERIC) && vm.responds(b, n::COERCE, true)? {
-            let pair = vm.send(b, n::COERCE, &[a.recv])?;
-            if pair.is_arr() && vm.heap.arr(pair).len() == 2 {
-                let (x, y) = (vm.heap.arr(pair)[0], vm.heap.arr(pair)[1]);
-                return vm.send(x, n::CMP, &[y]);
-            }
-        }
-        Ok(NIL)
-    }, 1, 1);
+            Ok(NIL)
+        },
+        1,
+        1,
+    );
     vm.def(i, "hash", |vm, a| Ok(Value::fix((vm.hash_of(a.recv)? >> 3) as i64)), 0, 0);
     vm.def(i, "-@", |vm, a| Ok(vm.int_sub(Value::fix(0), a.recv)), 0, 0);
-    vm.def(i, "~", |vm, a| {
-        let m = vm.int_sub(Value::fix(-1), a.recv);
-        Ok(m)
-    }, 0, 0);
+    vm.def(
+        i,
+        "~",
+        |vm, a| {
+            let m = vm.int_sub(Value::fix(-1), a.recv);
+            Ok(m)
+        },
+        0,
+        0,
+    );
     for name in ["abs", "magnitude"] {
-        vm.def(i, name, |vm, a| Ok(if vm.int_cmp(a.recv, Value::fix(0)).is_lt() { vm.int_sub(Value::fix(0), a.recv) } else { a.recv }), 0, 0);
+        vm.def(
+            i,
+            name,
+            |vm, a| {
+                Ok(if vm.int_cmp(a.recv, Value::fix(0)).is_lt() {
+                    vm.int_sub(Value::fix(0), a.recv)
+                } else {
+                    a.recv
+                })
+            },
+            0,
+            0,
+        );
     }
     vm.def(i, "&", |vm, a| bits(vm, a, n::BAND, |x, y| x & y), 1, 1);
     vm.def(i, "|", |vm, a| bits(vm, a, n::BOR, |x, y| x | y), 1, 1);
     vm.def(i, "^", |vm, a| bits(vm, a, n::BXOR, |x, y| x ^ y), 1, 1);
     vm.def(i, "<<", |vm, a| shift_arg(vm, a, 1), 1, 1);
     vm.def(i, ">>", |vm, a| shift_arg(vm, a, -1), 1, 1);
-    vm.def(i, "[]", |vm, a| {
-        let v = vm.arg(a, 0);
-        if v.is_range() {
-            let r = vm.heap.rng(v);
-            let (lo, hi, excl) = (r.lo, r.hi, r.excl);
-            let from = if lo.is_nil() { 0 } else { vm.to_int(lo)? };
-            let x = shift(vm, a.recv, -from)?;
-            if hi.is_nil() {
-                return Ok(x);
-            }
-            let len = vm.to_int(hi)? - from + i64::from(!excl);
-            if len < 0 {
-                return Ok(x);
-            }
-            let mask = shift(vm, Value::fix(1), len)?;
-            let mask = vm.int_sub(mask, Value::fix(1));
-            if lo.is_nil() {
-                let low = vm.send(a.recv, n::BAND, &[mask])?;
-                if low != Value::fix(0) {
-                    return vm.arg_error("The beginless range for Integer#[] results in infinity");
+    vm.def(
+        i,
+        "[]",
+        |vm, a| {
+            let v = vm.arg(a, 0);
+            if v.is_range() {
+                let r = vm.heap.rng(v);
+                let (lo, hi, excl) = (r.lo, r.hi, r.excl);
+                let from = if lo.is_nil() { 0 } else { vm.to_int(lo)? };
+                let x = shift(vm, a.recv, -from)?;
+                if hi.is_nil() {
+                    return Ok(x);
                 }
+                let len = vm.to_int(hi)? - from + i64::from(!excl);
+                if len < 0 {
+                    return Ok(x);
+                }
+                let mask = shift(vm, Value::fix(1), len)?;
+                let mask = vm.int_sub(mask, Value::fix(1));
+                if lo.is_nil() {
+                    let low = vm.send(a.recv, n::BAND, &[mask])?;
+                    if low != Value::fix(0) {
+                        return vm
+                            .arg_error("The beginless range for Integer#[] results in infinity");
+                    }
+                    return Ok(Value::fix(0));
+                }
+                return vm.send(x, n::BAND, &[mask]);
+            }
+            let i = vm.to_int_value(v)?;
+            let Some(at) = i.fixnum() else {
+                let neg = vm.heap.big_of(i).neg;
+                return Ok(Value::fix(i64::from(!neg && vm.big_value(a.recv).neg)));
+            };
+            if let Some(len) = vm.opt(a, 1) {
+                let len = vm.to_int(len)?;
+                let x = shift(vm, a.recv, -at)?;
+                let mask = shift(vm, Value::fix(1), len)?;
+                let mask = vm.int_sub(mask, Value::fix(1));
+                return vm.send(x, n::BAND, &[mask]);
+            }
+            if at < 0 {
                 return Ok(Value::fix(0));
             }
-            return vm.send(x, n::BAND, &[mask]);
-        }
-        let i = vm.to_int_value(v)?;
-        let Some(at) = i.fixnum() else {
-            let neg = vm.heap.big_of(i).neg;
-            return Ok(Value::fix(i64::from(!neg && vm.big_value(a.recv).neg)));
-        };
-        if let Some(len) = vm.opt(a, 1) {
-            let len = vm.to_int(len)?;
-            let x = shift(vm, a.recv, -at)?;
-            let mask = shift(vm, Value::fix(1), len)?;
-            let mask = vm.int_sub(mask, Value::fix(1));
-            return vm.send(x, n::BAND, &[mask]);
-        }
-        if at < 0 {
-            return Ok(Value::fix(0));
-        }
-        Ok(Value::fix(i64::from(vm.big_value(a.recv).bit(at as usize))))
-    }, 1, 2);
+            Ok(Value::fix(i64::from(vm.big_value(a.recv).bit(at as usize))))
+        },
+        1,
+        2,
+    );
     vm.def(i, "bit_length", |vm, a| Ok(Value::fix(vm.big_value(a.recv).bit_length() as i64)), 0, 0);
     for name in ["to_s", "inspect"] {
-        vm.def(i, name, |vm, a| {
-            let radix = match vm.opt(a, 0) {
-                Some(v) => vm.to_int(v)?,
-                None => 10,
-            };
-            if !(2..=36).contains(&radix) {
-                return vm.arg_error(format!("invalid radix {radix}"));
-            }
-            let text = vm.int_text(a.recv, radix as u32);
-            Ok(vm.ascii(text))
-        }, 0, 1);
+        vm.def(
+            i,
+            name,
+            |vm, a| {
+                let radix = match vm.opt(a, 0) {
+                    Some(v) => vm.to_int(v)?,
+                    None => 10,
+                };
+                if !(2..=36).contains(&radix) {
+                    return vm.arg_error(format!("invalid radix {radix}"));
+                }
+                let text = vm.int_text(a.recv, radix as u32);
+                Ok(vm.ascii(text))
+            },
+            0,
+            1,
+        );
     }
     for name in ["to_i", "to_int", "ord", "numerator"] {
         vm.def(i, name, |_, a| Ok(a.recv), 0, 0);
     }
     vm.def(i, "denominator", |_, _| Ok(Value::fix(1)), 0, 0);
-    vm.def(i, "to_f", |vm, a| {
-        let f = vm.to_f(a.recv)?;
-        Ok(vm.float(f))
-    }, 0, 0);
+    vm.def(
+        i,
+        "to_f",
+        |vm, a| {
+            let f = vm.to_f(a.recv)?;
+            Ok(vm.float(f))
+        },
+        0,
+        0,
+    );
     for name in ["succ", "next"] {
         vm.def(i, name, |vm, a| Ok(vm.int_add(a.recv, Value::fix(1))), 0, 0);
     }
     vm.def(i, "pred", |vm, a| Ok(vm.int_sub(a.recv, Value::fix(1))), 0, 0);
-    vm.def(i, "chr", |vm, a| {
-        let code = a.recv.fixnum().filter(|x| (0..=0xFFFF_FFFF).contains(x));
-        let Some(code) = code else {
-            let t = vm.int_text(a.recv, 10);
-            return if a.recv.is_big() { vm.fail(c::RANGE_ERROR, "bignum out of char range") } else { vm.fail(c::RANGE_ERROR, format!("{t} out of char range")) };
-        };
-        let enc = match vm.opt(a, 0) {
-            Some(e) => vm.to_encoding(e)?,
-            None if code < 128 => crate::encoding::ASCII,
-            None if code < 256 => crate::encoding::BINARY,
-            None => return vm.fail(c::RANGE_ERROR, format!("{code} out of char range")),
-        };
-        match crate::encoding::encode_char(code as u32, enc) {
-            Some(bytes) => Ok(vm.str_enc(bytes, enc)),
-            None => {
-                let n = crate::encoding::name(enc);
-                if enc == 0 { vm.fail(c::RANGE_ERROR, format!("invalid codepoint 0x{code:X} in {n}")) } else { vm.fail(c::RANGE_ERROR, format!("{code} out of char range")) }
+    vm.def(
+        i,
+        "chr",
+        |vm, a| {
+            let code = a.recv.fixnum().filter(|x| (0..=0xFFFF_FFFF).contains(x));
+            let Some(code) = code else {
+                let t = vm.int_text(a.recv, 10);
+                return if a.recv.is_big() {
+                    vm.fail(c::RANGE_ERROR, "bignum out of char range")
+                } else {
+                    vm.fail(c::RANGE_ERROR, format!("{t} out of char range"))
+                };
+            };
+            let enc = match vm.opt(a, 0) {
+                Some(e) => vm.to_encoding(e)?,
+                None if code < 128 => crate::encoding::ASCII,
+                None if code < 256 => crate::encoding::BINARY,
+                None => return vm.fail(c::RANGE_ERROR, format!("{code} out of char range")),
+            };
+            match crate::encoding::encode_char(code as u32, enc) {
+                Some(bytes) => Ok(vm.str_enc(bytes, enc)),
+                None => {
+                    let n = crate::encoding::name(enc);
+                    if enc == 0 {
+                        vm.fail(c::RANGE_ERROR, format!("invalid codepoint 0x{code:X} in {n}"))
+                    } else {
+                        vm.fail(c::RANGE_ERROR, format!("{code} out of char range"))
+                    }
+                }
             }
-        }
-    }, 0, 1);
-    vm.def(i, "size", |vm, a| Ok(Value::fix(if a.recv.is_fix() { 8 } else { vm.heap.big_of(a.recv).digits.len().div_ceil(2) as i64 * 8 })), 0, 0);
+        },
+        0,
+        1,
+    );
+    vm.def(
+        i,
+        "size",
+        |vm, a| {
+            Ok(Value::fix(if a.recv.is_fix() {
+                8
+            } else {
+                vm.heap.big_of(a.recv).digits.len().div_ceil(2) as i64 * 8
+            }))
+        },
+        0,
+        0,
+    );
     vm.def(i, "zero?", |_, a| Ok(Value::bool(a.recv == Value::fix(0))), 0, 0);
     vm.def(i, "even?", |vm, a| Ok(Value::bool(vm.big_value(a.recv).is_even())), 0, 0);
     vm.def(i, "odd?", |vm, a| Ok(Value::bool(!vm.big_value(a.recv).is_even())), 0, 0);
     vm.def(i, "integer?", |_, _| Ok(TRUE), 0, 0);
-    vm.def(i, "times", |vm, a| {
-        if a.block.is_nil() {
-            let size = if vm.int_cmp(a.recv, Value::fix(0)).is_lt() { Value::fix(0) } else { a.recv };
-            return vm.enumerator_sized(a, size);
-        }
-        let Some(count) = a.recv.fixnum() else {
-            let mut i = Value::fix(0);
-            while vm.int_cmp(i, a.recv).is_lt() {
-                vm.yield1(a.block, i)?;
-                i = vm.int_add(i, Value::fix(1));
+    vm.def(
+        i,
+        "times",
+        |vm, a| {
+            if a.block.is_nil() {
+                let size =
+                    if vm.int_cmp(a.recv, Value::fix(0)).is_lt() { Value::fix(0) } else { a.recv };
+                return vm.enumerator_sized(a, size);
             }
-            return Ok(a.recv);
-        };
-        for i in 0..count {
-            vm.yield1(a.block, Value::fix(i))?;
-        }
-        Ok(a.recv)
-    }, 0, 0);
+            let Some(count) = a.recv.fixnum() else {
+                let mut i = Value::fix(0);
+                while vm.int_cmp(i, a.recv).is_lt() {
+                    vm.yield1(a.block, i)?;
+                    i = vm.int_add(i, Value::fix(1));
+                }
+                return Ok(a.recv);
+            };
+            for i in 0..count {
+                vm.yield1(a.block, Value::fix(i))?;
+            }
+            Ok(a.recv)
+        },
+        0,
+        0,
+    );
     vm.def(i, "upto", |vm, a| count(vm, a, 1), 1, 1);
     vm.def(i, "downto", |vm, a| count(vm, a, -1), 1, 1);
     vm.def(i, "floor", |vm, a| round_digits(vm, a, "floor"), 0, 1);
     vm.def(i, "ceil", |vm, a| round_digits(vm, a, "ceil"), 0, 1);
     vm.def(i, "truncate", |vm, a| round_digits(vm, a, "truncate"), 0, 1);
     vm.def(i, "round", |vm, a| round_digits(vm, a, "round"), 0, 2);
-    vm.def(i, "gcd", |vm, a| {
-        let b = vm.arg(a, 0);
-        if !b.is_int() {
-            return vm.type_error("not an integer");
-        }
-        Ok(vm.gcd(a.recv, b))
-    }, 1, 1);
-    vm.def(i, "lcm", |vm, a| {
-        let b = vm.arg(a, 0);
-        if !b.is_int() {
-            return vm.type_error("not an integer");
-        }
-        if a.recv == Value::fix(0) || b == Value::fix(0) {
-            return Ok(Value::fix(0));
-        }
-        let g = vm.gcd(a.recv, b);
-        let (q, _) = vm.int_divmod(a.recv, g)?;
-        let r = vm.int_mul(q, b);
-        Ok(if vm.int_cmp(r, Value::fix(0)).is_lt() { vm.int_sub(Value::fix(0), r) } else { r })
-    }, 1, 1);
-    vm.def(i, "coerce", |vm, a| {
-        let b = vm.arg(a, 0);
-        if b.is_int() {
-            return Ok(vm.arr(vec![b, a.recv]));
-        }
-        let y = if b.is_str() { let s = vm.text(b); match crate::core::float::parse_strict(s.as_bytes()) { Some(f) => f, None => { let t = vm.inspect_string(b)?; return vm.arg_error(format!("invalid value for Float(): {t}")) } } } else { vm.to_f(b)? };
-        let (y, x) = (vm.float(y), vm.to_f(a.recv)?);
-        let x = vm.float(x);
-        Ok(vm.arr(vec![y, x]))
-    }, 1, 1);
-    vm.def_single(i, "sqrt", |vm, a| {
-        let v = vm.arg(a, 0);
-        let v = vm.to_int_value(v)?;
-        let big = vm.big_value(v);
-        if big.neg {
-            let class = vm.math_domain_error();
-            return vm.fail(class, "Numerical argument is out of domain - \"isqrt\"");
-        }
-        if big.is_zero() {
-            return Ok(v);
-        }
-        let mut x = Big::from_i64(1).shl(big.bit_length_abs().div_ceil(2));
-        loop {
-            let y = x.add(&big.divmod(&x).0).shr(1);
-            if y.compare(&x) != Ordering::Less {
-                break;
+    vm.def(
+        i,
+        "gcd",
+        |vm, a| {
+            let b = vm.arg(a, 0);
+            if !b.is_int() {
+                return vm.type_error("not an integer");
             }
-            x = y;
-        }
-        Ok(vm.heap.big(x))
-    }, 1, 1);
-    vm.def_single(i, "try_convert", |vm, a| {
-        let v = vm.arg(a, 0);
-        if v.is_int() {
-            return Ok(v);
-        }
-        match vm.try_send(v, n::TO_INT, &[])? {
-            Some(r) if r.is_int() || r.is_nil() => Ok(r),
-            Some(r) => {
-                let (x, y) = (vm.type_name(v), vm.type_name(r));
-                vm.type_error(format!("can't convert {x} to Integer ({x}#to_int gives {y})"))
+            Ok(vm.gcd(a.recv, b))
+        },
+        1,
+        1,
+    );
+    vm.def(
+        i,
+        "lcm",
+        |vm, a| {
+            let b = vm.arg(a, 0);
+            if !b.is_int() {
+                return vm.type_error("not an integer");
             }
-            None => Ok(NIL),
-        }
-    }, 1, 1);
+            if a.recv == Value::fix(0) || b == Value::fix(0) {
+                return Ok(Value::fix(0));
+            }
+            let g = vm.gcd(a.recv, b);
+            let (q, _) = vm.int_divmod(a.recv, g)?;
+            let r = vm.int_mul(q, b);
+            Ok(if vm.int_cmp(r, Value::fix(0)).is_lt() { vm.int_sub(Value::fix(0), r) } else { r })
+        },
+        1,
+        1,
+    );
+    vm.def(
+        i,
+        "coerce",
+        |vm, a| {
+            let b = vm.arg(a, 0);
+            if b.is_int() {
+                return Ok(vm.arr(vec![b, a.recv]));
+            }
+            let y = if b.is_str() {
+                let s = vm.text(b);
+                match crate::core::float::parse_strict(s.as_bytes()) {
+                    Some(f) => f,
+                    None => {
+                        let t = vm.inspect_string(b)?;
+                        return vm.arg_error(format!("invalid value for Float(): {t}"));
+                    }
+                }
+            } else {
+                vm.to_f(b)?
+            };
+            let (y, x) = (vm.float(y), vm.to_f(a.recv)?);
+            let x = vm.float(x);
+            Ok(vm.arr(vec![y, x]))
+        },
+        1,
+        1,
+    );
+    vm.def_single(
+        i,
+        "sqrt",
+        |vm, a| {
+            let v = vm.arg(a, 0);
+            let v = vm.to_int_value(v)?;
+            let big = vm.big_value(v);
+            if big.neg {
+                let class = vm.math_domain_error();
+                return vm.fail(class, "Numerical argument is out of domain - \"isqrt\"");
+            }
+            if big.is_zero() {
+                return Ok(v);
+            }
+            let mut x = Big::from_i64(1).shl(big.bit_length_abs().div_ceil(2));
+            loop {
+                let y = x.add(&big.divmod(&x).0).shr(1);
+                if y.compare(&x) != Ordering::Less {
+                    break;
+                }
+                x = y;
+            }
+            Ok(vm.heap.big(x))
+        },
+        1,
+        1,
+    );
+    vm.def_single(
+        i,
+        "try_convert",
+        |vm, a| {
+            let v = vm.arg(a, 0);
+            if v.is_int() {
+                return Ok(v);
+            }
+            match vm.try_send(v, n::TO_INT, &[])? {
+                Some(r) if r.is_int() || r.is_nil() => Ok(r),
+                Some(r) => {
+                    let (x, y) = (vm.type_name(v), vm.type_name(r));
+                    vm.type_error(format!("can't convert {x} to Integer ({x}#to_int gives {y})"))
+                }
+                None => Ok(NIL),
+            }
+        },
+        1,
+        1,
+    );
     let _ = Tag::Int;
 }
 
@@ -723,10 +888,15 @@ fn count(vm: &mut Vm, a: Args, step: i64) -> R {
         }
     }
     if a.block.is_nil() {
-        let diff = if step > 0 { vm.send(limit, n::SUB, &[a.recv])? } else { vm.send(a.recv, n::SUB, &[limit])? };
+        let diff = if step > 0 {
+            vm.send(limit, n::SUB, &[a.recv])?
+        } else {
+            vm.send(a.recv, n::SUB, &[limit])?
+        };
         let f = vm.call_name(diff, "floor", &[])?;
         let size = vm.send(f, n::ADD, &[Value::fix(1)])?;
-        let size = if vm.send(size, n::LT, &[Value::fix(0)])?.truthy() { Value::fix(0) } else { size };
+        let size =
+            if vm.send(size, n::LT, &[Value::fix(0)])?.truthy() { Value::fix(0) } else { size };
         return vm.enumerator_sized(a, size);
     }
     if let (Some(from), Some(to)) = (a.recv.fixnum(), limit.fixnum()) {

@@ -11,7 +11,9 @@ use crate::value::{NIL, TRUE, Value};
 use crate::vm::{R, Res, Vm};
 
 #[derive(Clone, Default)]
-pub struct IoData { pub fd: i64 }
+pub struct IoData {
+    pub fd: i64,
+}
 
 /// An open stream.
 #[derive(Default)]
@@ -31,21 +33,41 @@ pub struct Stream {
 }
 
 #[derive(Default)]
-pub struct IoTable { pub streams: Vec<Option<Stream>> }
+pub struct IoTable {
+    pub streams: Vec<Option<Stream>>,
+}
 
 impl Vm {
     pub(crate) fn stream(&mut self, v: Value) -> Res<&mut Stream> {
-        let fd = match self.heap.ext(v) { Some(Ext::Io(d)) => d.fd, _ => return self.type_error("not an IO") };
-        let open = self.io.streams.get(fd as usize).is_some_and(|s| s.as_ref().is_some_and(|s| !s.closed));
-        if !open { return self.fail(c::IO_ERROR, if fd < 0 { "uninitialized stream" } else { "closed stream" }) }
-        match &mut self.io.streams[fd as usize] { Some(s) => Ok(s), None => Err(crate::vm::Unwind) }
+        let fd = match self.heap.ext(v) {
+            Some(Ext::Io(d)) => d.fd,
+            _ => return self.type_error("not an IO"),
+        };
+        let open =
+            self.io.streams.get(fd as usize).is_some_and(|s| s.as_ref().is_some_and(|s| !s.closed));
+        if !open {
+            return self
+                .fail(c::IO_ERROR, if fd < 0 { "uninitialized stream" } else { "closed stream" });
+        }
+        match &mut self.io.streams[fd as usize] {
+            Some(s) => Ok(s),
+            None => Err(crate::vm::Unwind),
+        }
     }
 
     /// Writes back what open files hold.
     pub(crate) fn flush_files(&mut self) {
         for i in 3..self.io.streams.len() {
-            let job = match &mut self.io.streams[i] { Some(s) if s.dirty => { s.dirty = false; Some((s.path.clone(), s.data.clone(), s.append)) } _ => None };
-            if let Some((path, data, _)) = job { drop(self.host.write(&to_path(&path), &data, &fx_host::WriteOptions::default())) }
+            let job = match &mut self.io.streams[i] {
+                Some(s) if s.dirty => {
+                    s.dirty = false;
+                    Some((s.path.clone(), s.data.clone(), s.append))
+                }
+                _ => None,
+            };
+            if let Some((path, data, _)) = job {
+                drop(self.host.write(&to_path(&path), &data, &fx_host::WriteOptions::default()))
+            }
         }
         drop(self.out.flush());
     }
@@ -65,7 +87,9 @@ impl Vm {
 
     fn fetch_stdin(&mut self, v: Value) -> Res<()> {
         let s = self.stream(v)?;
-        if s.std != 3 || s.fetched { return Ok(()) }
+        if s.std != 3 || s.fetched {
+            return Ok(());
+        }
         s.fetched = true;
         let text = (self.hooks.stdin)();
         self.stream(v)?.data = text;
@@ -74,11 +98,21 @@ impl Vm {
 
     pub fn write_io(&mut self, v: Value, bytes: &[u8]) -> Res<()> {
         let s = self.stream(v)?;
-        if !s.write { return self.fail(c::IO_ERROR, "not opened for writing") }
-        if s.std == 1 || s.std == 2 { let std = s.std; self.write_out(std, bytes); return Ok(()) }
-        if s.append { s.pos = s.data.len() }
+        if !s.write {
+            return self.fail(c::IO_ERROR, "not opened for writing");
+        }
+        if s.std == 1 || s.std == 2 {
+            let std = s.std;
+            self.write_out(std, bytes);
+            return Ok(());
+        }
+        if s.append {
+            s.pos = s.data.len()
+        }
         let end = s.pos + bytes.len();
-        if s.data.len() < end { s.data.resize(end, 0) }
+        if s.data.len() < end {
+            s.data.resize(end, 0)
+        }
         s.data[s.pos..end].copy_from_slice(bytes);
         s.pos = end;
         s.dirty = true;
@@ -92,106 +126,443 @@ pub(crate) fn init(vm: &mut Vm) {
     vm.classes[k as usize].alloc = Alloc::Io;
     vm.classes[c::FILE as usize].alloc = Alloc::Io;
     vm.include_module(k, c::ENUMERABLE);
-    vm.io.streams = vec![Some(Stream { read: true, std: 3, ..Stream::default() }), Some(Stream { write: true, std: 1, ..Stream::default() }), Some(Stream { write: true, std: 2, ..Stream::default() })];
-    for (i, (konst, gv)) in [("STDIN", n::GV_STDIN), ("STDOUT", n::GV_STDOUT), ("STDERR", n::GV_STDERR)].into_iter().enumerate() {
+    vm.io.streams = vec![
+        Some(Stream { read: true, std: 3, ..Stream::default() }),
+        Some(Stream { write: true, std: 1, ..Stream::default() }),
+        Some(Stream { write: true, std: 2, ..Stream::default() }),
+    ];
+    for (i, (konst, gv)) in
+        [("STDIN", n::GV_STDIN), ("STDOUT", n::GV_STDOUT), ("STDERR", n::GV_STDERR)]
+            .into_iter()
+            .enumerate()
+    {
         let v = vm.new_obj(k, Ext::Io(Box::new(IoData { fd: i as i64 })));
         let s = vm.intern(konst);
         vm.const_set(c::OBJECT, s, v);
         vm.globals.insert(gv, v);
     }
-    vm.def(k, "fileno", |vm, a| { vm.stream(a.recv)?; Ok(match vm.heap.ext(a.recv) { Some(Ext::Io(d)) => Value::fix(d.fd), _ => NIL }) }, 0, 0);
-    vm.def(k, "write", |vm, a| {
-        let mut total = 0;
-        for v in vm.args(a) { let s = vm.interpolate(v)?; let b = vm.bytes(s).to_vec(); total += b.len(); vm.write_io(a.recv, &b)?; }
-        if a.argc == 0 { vm.stream(a.recv)?; }
-        Ok(Value::fix(total as i64))
-    }, 0, -1);
-    vm.def(k, "puts", |vm, a| {
-        let args = vm.args(a);
-        let mut out = Vec::new();
-        if args.is_empty() { out.push(b'\n') }
-        for v in args { puts_value(vm, v, &mut out)?; }
-        if vm.is_native(a.recv, n::WRITE) { vm.write_io(a.recv, &out)?; } else { let s = vm.str(out); vm.send(a.recv, n::WRITE, &[s])?; }
-        Ok(NIL)
-    }, 0, -1);
-    for name in ["flush", "fsync", "fdatasync"] { vm.def(k, name, |vm, a| { vm.stream(a.recv)?; vm.flush_files(); Ok(if vm.syms.bytes(a.name) == b"flush" { a.recv } else { Value::fix(0) }) }, 0, 0); }
-    vm.def(k, "close", |vm, a| { if vm.stream(a.recv).is_err() { vm.take_raise(); return Ok(NIL) } vm.flush_files(); let s = vm.stream(a.recv)?; s.closed = true; s.data = Vec::new(); Ok(NIL) }, 0, 0);
-    vm.def(k, "closed?", |vm, a| { let fd = match vm.heap.ext(a.recv) { Some(Ext::Io(d)) => d.fd, _ => -1 }; Ok(Value::bool(vm.io.streams.get(fd as usize).is_none_or(|s| s.as_ref().is_none_or(|s| s.closed)))) }, 0, 0);
-    vm.def(k, "__open", |vm, a| {
-        // path, read, write, append, truncate, create, excl, perm
-        let args = vm.args(a);
-        let path = vm.bytes(args[0]).to_vec();
-        let flag = |i: usize| args[i].truthy();
-        let perm = vm.to_int(args[7])? as u32;
-        let full = vm.absolute(&path);
-        let shown = String::from_utf8_lossy(&path).into_owned();
-        vm.flush_files();
-        vm.hooks.file_read(&full);
-        let p = to_path(&full);
-        let stat = match vm.host.stat_opt(&p) { Ok(s) => s, Err(e) => return vm.host_error(&e, &format!("rb_sysopen - {shown}")).or_else(|u: crate::vm::Unwind| Err(u)) };
-        let dir = stat.as_ref().is_some_and(|m| m.kind == fx_host::Kind::Directory);
-        if dir && flag(2) { return vm.errno("EISDIR", &format!("rb_sysopen - {shown}")) }
-        if stat.is_some() && flag(6) && flag(5) { return vm.errno("EEXIST", &format!("rb_sysopen - {shown}")) }
-        if stat.is_none() && !flag(5) { return vm.errno("ENOENT", &format!("rb_sysopen - {shown}")) }
-        let device = stat.as_ref().is_some_and(|m| m.kind != fx_host::Kind::File && !dir);
-        let data = if flag(4) || dir || device { Vec::new() } else { match vm.host.read_opt(&p) { Ok(d) => d.unwrap_or_default(), Err(e) => return vm.host_error(&e, &format!("rb_sysopen - {shown}")) } };
-        if stat.is_none() || (flag(4) && !device && stat.as_ref().is_some_and(|m| m.size > 0)) {
-            let options = if stat.is_none() { fx_host::WriteOptions { mode: Some(perm & !vm.umask), ..Default::default() } } else { fx_host::WriteOptions::default() };
-            if let Err(e) = vm.host.write(&p, b"", &options) { return vm.host_error(&e, &format!("rb_sysopen - {shown}")) }
-        }
-        let fd = match vm.io.streams.iter().skip(3).position(|s| s.as_ref().is_some_and(|s| s.closed)) { Some(i) => i + 3, None => { vm.io.streams.push(None); vm.io.streams.len() - 1 } };
-        vm.heap.bytes += data.len();
-        vm.io.streams[fd] = Some(Stream { path: full, data, read: flag(1), write: flag(2) && !device, append: flag(3), perm, ..Stream::default() });
-        if device && flag(2) { if let Some(s) = &mut vm.io.streams[fd] { s.write = true; s.path = b"/dev/null".to_vec(); } }
-        if let Ext::Io(d) = &mut vm.heap.obj_mut(a.recv).ext { d.fd = fd as i64 }
-        Ok(a.recv)
-    }, 8, 8);
-    vm.def(k, "__fd", |vm, a| { let fd = vm.arg(a, 0); let fd = vm.to_int(fd)?; if !vm.io.streams.get(fd as usize).is_some_and(|s| s.as_ref().is_some_and(|s| !s.closed)) { return vm.errno("EBADF", "") } if let Ext::Io(d) = &mut vm.heap.obj_mut(a.recv).ext { d.fd = fd } Ok(a.recv) }, 1, 1);
-    vm.def(k, "__path", |vm, a| { let fd = match vm.heap.ext(a.recv) { Some(Ext::Io(d)) => d.fd, _ => -1 }; Ok(match vm.io.streams.get(fd as usize).and_then(|s| s.as_ref()).map(|s| s.path.clone()) { Some(p) => vm.str(p), None => NIL }) }, 0, 0);
+    vm.def(
+        k,
+        "fileno",
+        |vm, a| {
+            vm.stream(a.recv)?;
+            Ok(match vm.heap.ext(a.recv) {
+                Some(Ext::Io(d)) => Value::fix(d.fd),
+                _ => NIL,
+            })
+        },
+        0,
+        0,
+    );
+    vm.def(
+        k,
+        "write",
+        |vm, a| {
+            let mut total = 0;
+            for v in vm.args(a) {
+                let s = vm.interpolate(v)?;
+                let b = vm.bytes(s).to_vec();
+                total += b.len();
+                vm.write_io(a.recv, &b)?;
+            }
+            if a.argc == 0 {
+                vm.stream(a.recv)?;
+            }
+            Ok(Value::fix(total as i64))
+        },
+        0,
+        -1,
+    );
+    vm.def(
+        k,
+        "puts",
+        |vm, a| {
+            let args = vm.args(a);
+            let mut out = Vec::new();
+            if args.is_empty() {
+                out.push(b'\n')
+            }
+            for v in args {
+                puts_value(vm, v, &mut out)?;
+            }
+            if vm.is_native(a.recv, n::WRITE) {
+                vm.write_io(a.recv, &out)?;
+            } else {
+                let s = vm.str(out);
+                vm.send(a.recv, n::WRITE, &[s])?;
+            }
+            Ok(NIL)
+        },
+        0,
+        -1,
+    );
+    for name in ["flush", "fsync", "fdatasync"] {
+        vm.def(
+            k,
+            name,
+            |vm, a| {
+                vm.stream(a.recv)?;
+                vm.flush_files();
+                Ok(if vm.syms.bytes(a.name) == b"flush" { a.recv } else { Value::fix(0) })
+            },
+            0,
+            0,
+        );
+    }
+    vm.def(
+        k,
+        "close",
+        |vm, a| {
+            if vm.stream(a.recv).is_err() {
+                vm.take_raise();
+                return Ok(NIL);
+            }
+            vm.flush_files();
+            let s = vm.stream(a.recv)?;
+            s.closed = true;
+            s.data = Vec::new();
+            Ok(NIL)
+        },
+        0,
+        0,
+    );
+    vm.def(
+        k,
+        "closed?",
+        |vm, a| {
+            let fd = match vm.heap.ext(a.recv) {
+                Some(Ext::Io(d)) => d.fd,
+                _ => -1,
+            };
+            Ok(Value::bool(
+                vm.io.streams.get(fd as usize).is_none_or(|s| s.as_ref().is_none_or(|s| s.closed)),
+            ))
+        },
+        0,
+        0,
+    );
+    vm.def(
+        k,
+        "__open",
+        |vm, a| {
+            // path, read, write, append, truncate, create, excl, perm
+            let args = vm.args(a);
+            let path = vm.bytes(args[0]).to_vec();
+            let flag = |i: usize| args[i].truthy();
+            let perm = vm.to_int(args[7])? as u32;
+            let full = vm.absolute(&path);
+            let shown = String::from_utf8_lossy(&path).into_owned();
+            vm.flush_files();
+            vm.hooks.file_read(&full);
+            let p = to_path(&full);
+            let stat = match vm.host.stat_opt(&p) {
+                Ok(s) => s,
+                Err(e) => {
+                    return vm
+                        .host_error(&e, &format!("rb_sysopen - {shown}"))
+                        .or_else(|u: crate::vm::Unwind| Err(u));
+                }
+            };
+            let dir = stat.as_ref().is_some_and(|m| m.kind == fx_host::Kind::Directory);
+            if dir && flag(2) {
+                return vm.errno("EISDIR", &format!("rb_sysopen - {shown}"));
+            }
+            if stat.is_some() && flag(6) && flag(5) {
+                return vm.errno("EEXIST", &format!("rb_sysopen - {shown}"));
+            }
+            if stat.is_none() && !flag(5) {
+                return vm.errno("ENOENT", &format!("rb_sysopen - {shown}"));
+            }
+            let device = stat.as_ref().is_some_and(|m| m.kind != fx_host::Kind::File && !dir);
+            let data = if flag(4) || dir || device {
+                Vec::new()
+            } else {
+                match vm.host.read_opt(&p) {
+                    Ok(d) => d.unwrap_or_default(),
+                    Err(e) => return vm.host_error(&e, &format!("rb_sysopen - {shown}")),
+                }
+            };
+            if stat.is_none() || (flag(4) && !device && stat.as_ref().is_some_and(|m| m.size > 0)) {
+                let options = if stat.is_none() {
+                    fx_host::WriteOptions { mode: Some(perm & !vm.umask), ..Default::default() }
+                } else {
+                    fx_host::WriteOptions::default()
+                };
+                if let Err(e) = vm.host.write(&p, b"", &options) {
+                    return vm.host_error(&e, &format!("rb_sysopen - {shown}"));
+                }
+            }
+            let fd = match vm
+                .io
+                .streams
+                .iter()
+                .skip(3)
+                .position(|s| s.as_ref().is_some_and(|s| s.closed))
+            {
+                Some(i) => i + 3,
+                None => {
+                    vm.io.streams.push(None);
+                    vm.io.streams.len() - 1
+                }
+            };
+            vm.heap.bytes += data.len();
+            vm.io.streams[fd] = Some(Stream {
+                path: full,
+                data,
+                read: flag(1),
+                write: flag(2) && !device,
+                append: flag(3),
+                perm,
+                ..Stream::default()
+            });
+            if device && flag(2) {
+                if let Some(s) = &mut vm.io.streams[fd] {
+                    s.write = true;
+                    s.path = b"/dev/null".to_vec();
+                }
+            }
+            if let Ext::Io(d) = &mut vm.heap.obj_mut(a.recv).ext {
+                d.fd = fd as i64
+            }
+            Ok(a.recv)
+        },
+        8,
+        8,
+    );
+    vm.def(
+        k,
+        "__fd",
+        |vm, a| {
+            let fd = vm.arg(a, 0);
+            let fd = vm.to_int(fd)?;
+            if !vm
+                .io
+                .streams
+                .get(fd as usize)
+                .is_some_and(|s| s.as_ref().is_some_and(|s| !s.closed))
+            {
+                return vm.errno("EBADF", "");
+            }
+            if let Ext::Io(d) = &mut vm.heap.obj_mut(a.recv).ext {
+                d.fd = fd
+            }
+            Ok(a.recv)
+        },
+        1,
+        1,
+    );
+    vm.def(
+        k,
+        "__path",
+        |vm, a| {
+            let fd = match vm.heap.ext(a.recv) {
+                Some(Ext::Io(d)) => d.fd,
+                _ => -1,
+            };
+            Ok(
+                match vm
+                    .io
+                    .streams
+                    .get(fd as usize)
+                    .and_then(|s| s.as_ref())
+                    .map(|s| s.path.clone())
+                {
+                    Some(p) => vm.str(p),
+                    None => NIL,
+                },
+            )
+        },
+        0,
+        0,
+    );
     vm.def(k, "__readable", |vm, a| Ok(Value::bool(vm.stream(a.recv)?.read)), 0, 0);
     vm.def(k, "__writable", |vm, a| Ok(Value::bool(vm.stream(a.recv)?.write)), 0, 0);
-    vm.def(k, "__data", |vm, a| { vm.fetch_stdin(a.recv)?; let s = vm.stream(a.recv)?; if !s.read { return vm.fail(c::IO_ERROR, "not opened for reading") } let (d, p) = (s.data.len(), s.pos); Ok(Value::fix(d.saturating_sub(p) as i64)) }, 0, 0);
+    vm.def(
+        k,
+        "__data",
+        |vm, a| {
+            vm.fetch_stdin(a.recv)?;
+            let s = vm.stream(a.recv)?;
+            if !s.read {
+                return vm.fail(c::IO_ERROR, "not opened for reading");
+            }
+            let (d, p) = (s.data.len(), s.pos);
+            Ok(Value::fix(d.saturating_sub(p) as i64))
+        },
+        0,
+        0,
+    );
     // Takes up to n bytes from the position; nil n takes all.
-    vm.def(k, "__take", |vm, a| { vm.fetch_stdin(a.recv)?; let nv = vm.arg(a, 0); let want = if nv.is_nil() { usize::MAX } else { vm.to_int(nv)? as usize }; let s = vm.stream(a.recv)?; if !s.read { return vm.fail(c::IO_ERROR, "not opened for reading") } let from = s.pos.min(s.data.len()); let end = from.saturating_add(want).min(s.data.len()); let b = s.data[from..end].to_vec(); s.pos = end; Ok(vm.str(b)) }, 1, 1);
-    vm.def(k, "__line", |vm, a| {
-        let (sep, lim) = (vm.arg(a, 0), vm.arg(a, 1));
-        vm.fetch_stdin(a.recv)?;
-        let sep = if sep.is_nil() { None } else { Some(vm.bytes(sep).to_vec()) };
-        let lim = if lim.is_nil() { usize::MAX } else { vm.to_int(lim)? as usize };
-        let s = vm.stream(a.recv)?;
-        if !s.read { return vm.fail(c::IO_ERROR, "not opened for reading") }
-        if let Some(sp) = &sep { if sp.is_empty() { while s.data.get(s.pos) == Some(&b'\n') { s.pos += 1 } } }
-        if s.pos >= s.data.len() { return Ok(NIL) }
-        let rest = &s.data[s.pos..];
-        let mut end = match &sep { None => rest.len(), Some(sp) => { let sp: &[u8] = if sp.is_empty() { b"\n\n" } else { sp }; crate::regex::find(rest, sp).map_or(rest.len(), |i| i + sp.len()) } };
-        if end > lim { end = lim; while end < rest.len() && rest[end] & 0xC0 == 0x80 { end += 1 } }
-        let b = rest[..end].to_vec();
-        s.pos += end;
-        if sep.as_ref().is_some_and(Vec::is_empty) { while s.data.get(s.pos) == Some(&b'\n') { s.pos += 1 } }
-        s.lineno += 1;
-        let l = s.lineno;
-        vm.globals.insert(n::GV_DOT, Value::fix(l));
-        Ok(vm.str(b))
-    }, 2, 2);
-    for name in ["pos", "tell"] { vm.def(k, name, |vm, a| Ok(Value::fix(vm.stream(a.recv)?.pos as i64)), 0, 0); }
-    vm.def(k, "pos=", |vm, a| { let p = vm.arg(a, 0); let p = vm.to_int(p)?; if p < 0 { return vm.errno("EINVAL", "") } vm.stream(a.recv)?.pos = p as usize; Ok(Value::fix(p)) }, 1, 1);
+    vm.def(
+        k,
+        "__take",
+        |vm, a| {
+            vm.fetch_stdin(a.recv)?;
+            let nv = vm.arg(a, 0);
+            let want = if nv.is_nil() { usize::MAX } else { vm.to_int(nv)? as usize };
+            let s = vm.stream(a.recv)?;
+            if !s.read {
+                return vm.fail(c::IO_ERROR, "not opened for reading");
+            }
+            let from = s.pos.min(s.data.len());
+            let end = from.saturating_add(want).min(s.data.len());
+            let b = s.data[from..end].to_vec();
+            s.pos = end;
+            Ok(vm.str(b))
+        },
+        1,
+        1,
+    );
+    vm.def(
+        k,
+        "__line",
+        |vm, a| {
+            let (sep, lim) = (vm.arg(a, 0), vm.arg(a, 1));
+            vm.fetch_stdin(a.recv)?;
+            let sep = if sep.is_nil() { None } else { Some(vm.bytes(sep).to_vec()) };
+            let lim = if lim.is_nil() { usize::MAX } else { vm.to_int(lim)? as usize };
+            let s = vm.stream(a.recv)?;
+            if !s.read {
+                return vm.fail(c::IO_ERROR, "not opened for reading");
+            }
+            if let Some(sp) = &sep {
+                if sp.is_empty() {
+                    while s.data.get(s.pos) == Some(&b'\n') {
+                        s.pos += 1
+                    }
+                }
+            }
+            if s.pos >= s.data.len() {
+                return Ok(NIL);
+            }
+            let rest = &s.data[s.pos..];
+            let mut end = match &sep {
+                None => rest.len(),
+                Some(sp) => {
+                    let sp: &[u8] = if sp.is_empty() { b"\n\n" } else { sp };
+                    crate::regex::find(rest, sp).map_or(rest.len(), |i| i + sp.len())
+                }
+            };
+            if end > lim {
+                end = lim;
+                while end < rest.len() && rest[end] & 0xC0 == 0x80 {
+                    end += 1
+                }
+            }
+            let b = rest[..end].to_vec();
+            s.pos += end;
+            if sep.as_ref().is_some_and(Vec::is_empty) {
+                while s.data.get(s.pos) == Some(&b'\n') {
+                    s.pos += 1
+                }
+            }
+            s.lineno += 1;
+            let l = s.lineno;
+            vm.globals.insert(n::GV_DOT, Value::fix(l));
+            Ok(vm.str(b))
+        },
+        2,
+        2,
+    );
+    for name in ["pos", "tell"] {
+        vm.def(k, name, |vm, a| Ok(Value::fix(vm.stream(a.recv)?.pos as i64)), 0, 0);
+    }
+    vm.def(
+        k,
+        "pos=",
+        |vm, a| {
+            let p = vm.arg(a, 0);
+            let p = vm.to_int(p)?;
+            if p < 0 {
+                return vm.errno("EINVAL", "");
+            }
+            vm.stream(a.recv)?.pos = p as usize;
+            Ok(Value::fix(p))
+        },
+        1,
+        1,
+    );
     vm.def(k, "__size", |vm, a| Ok(Value::fix(vm.stream(a.recv)?.data.len() as i64)), 0, 0);
-    vm.def(k, "lineno", |vm, a| { let s = vm.stream(a.recv)?; if !s.read { return vm.fail(c::IO_ERROR, "not opened for reading") } Ok(Value::fix(s.lineno)) }, 0, 0);
-    vm.def(k, "lineno=", |vm, a| { let p = vm.arg(a, 0); let p = vm.to_int(p)?; vm.stream(a.recv)?.lineno = p; Ok(Value::fix(p)) }, 1, 1);
-    vm.def(k, "truncate", |vm, a| { let p = vm.arg(a, 0); let p = vm.to_int(p)?; if p < 0 { return vm.errno("EINVAL", "") } vm.reserve(p as usize)?; let s = vm.stream(a.recv)?; if !s.write { return vm.fail(c::IO_ERROR, "not opened for writing") } s.data.resize(p as usize, 0); s.dirty = true; vm.flush_files(); Ok(Value::fix(0)) }, 1, 1);
-    for name in ["tty?", "isatty"] { vm.def(k, name, |vm, a| { vm.stream(a.recv)?; Ok(Value::bool(false)) }, 0, 0); }
+    vm.def(
+        k,
+        "lineno",
+        |vm, a| {
+            let s = vm.stream(a.recv)?;
+            if !s.read {
+                return vm.fail(c::IO_ERROR, "not opened for reading");
+            }
+            Ok(Value::fix(s.lineno))
+        },
+        0,
+        0,
+    );
+    vm.def(
+        k,
+        "lineno=",
+        |vm, a| {
+            let p = vm.arg(a, 0);
+            let p = vm.to_int(p)?;
+            vm.stream(a.recv)?.lineno = p;
+            Ok(Value::fix(p))
+        },
+        1,
+        1,
+    );
+    vm.def(
+        k,
+        "truncate",
+        |vm, a| {
+            let p = vm.arg(a, 0);
+            let p = vm.to_int(p)?;
+            if p < 0 {
+                return vm.errno("EINVAL", "");
+            }
+            vm.reserve(p as usize)?;
+            let s = vm.stream(a.recv)?;
+            if !s.write {
+                return vm.fail(c::IO_ERROR, "not opened for writing");
+            }
+            s.data.resize(p as usize, 0);
+            s.dirty = true;
+            vm.flush_files();
+            Ok(Value::fix(0))
+        },
+        1,
+        1,
+    );
+    for name in ["tty?", "isatty"] {
+        vm.def(
+            k,
+            name,
+            |vm, a| {
+                vm.stream(a.recv)?;
+                Ok(Value::bool(false))
+            },
+            0,
+            0,
+        );
+    }
     let _ = TRUE;
 }
 
 fn puts_value(vm: &mut Vm, v: Value, out: &mut Vec<u8>) -> Res<()> {
     if let Some(l) = if v.is_str() { None } else { vm.check_ary(v)? } {
-        let r = vm.recurse(l, |vm| { for i in 0..vm.heap.arr(l).len() { let Some(x) = vm.heap.arr(l).get(i).copied() else { break }; puts_value(vm, x, out)?; } Ok(()) })?;
-        if r.is_none() { out.extend_from_slice(b"[...]\n") }
+        let r = vm.recurse(l, |vm| {
+            for i in 0..vm.heap.arr(l).len() {
+                let Some(x) = vm.heap.arr(l).get(i).copied() else { break };
+                puts_value(vm, x, out)?;
+            }
+            Ok(())
+        })?;
+        if r.is_none() {
+            out.extend_from_slice(b"[...]\n")
+        }
         return Ok(());
     }
     let s = vm.interpolate(v)?;
     out.extend_from_slice(&vm.bytes(s).to_vec());
-    if out.last() != Some(&b'\n') || vm.bytes(s).is_empty() { out.push(b'\n') }
+    if out.last() != Some(&b'\n') || vm.bytes(s).is_empty() {
+        out.push(b'\n')
+    }
     Ok(())
 }
-

@@ -1,306 +1,500 @@
 //! Kernel: output, raising, loading, conversion functions, evaluation.
 
+mod numbers;
+
 use std::rc::Rc;
 
 use crate::heap::Ext;
 use crate::names as n;
 use crate::object::{Cref, Vis, c};
-use crate::value::{FALSE, NIL, TRUE, Tag, Value};
+use crate::value::{FALSE, NIL, TRUE, Value};
 use crate::vm::{Args, Pending, R, Res, Unwind, Vm};
 
 pub(crate) fn init(vm: &mut Vm) {
     let k = c::KERNEL;
-    vm.def_module_function(k, "puts", |vm, a| {
-        let out = vm.global(n::GV_STDOUT);
-        let args = vm.args(a);
-        vm.send(out, n::PUTS, &args)
-    }, 0, -1);
-    vm.def_module_function(k, "print", |vm, a| {
-        let out = vm.global(n::GV_STDOUT);
-        let args = vm.args(a);
-        vm.send(out, n::PRINT, &args)
-    }, 0, -1);
-    vm.def_module_function(k, "p", |vm, a| {
-        let args = vm.args(a);
-        for v in &args {
-            let s = vm.inspect(*v)?;
-            let mut bytes = vm.bytes(s).to_vec();
-            bytes.push(b'\n');
+    vm.def_module_function(
+        k,
+        "puts",
+        |vm, a| {
             let out = vm.global(n::GV_STDOUT);
-            let line = vm.str(bytes);
-            vm.send(out, n::WRITE, &[line])?;
-        }
-        Ok(match args.as_slice() {
-            [] => NIL,
-            [one] => *one,
-            _ => vm.arr(args),
-        })
-    }, 0, -1);
-    vm.def_module_function(k, "require", |vm, a| {
-        let path = vm.arg(a, 0);
-        let path = vm.to_path(path)?;
-        vm.require(&String::from_utf8_lossy(&path))
-    }, 1, 1);
-    vm.def_module_function(k, "require_relative", |vm, a| {
-        let path = vm.arg(a, 0);
-        let path = vm.to_path(path)?;
-        let here = vm.path_of(vm.here().0);
-        let dir = match here.rfind('/') {
-            Some(i) => here[..i].to_owned(),
-            None => ".".to_owned(),
-        };
-        let path = String::from_utf8_lossy(&path).into_owned();
-        let full = if path.starts_with('/') { path } else { format!("{dir}/{path}") };
-        let full = vm.absolute(full.as_bytes());
-        vm.require(&String::from_utf8_lossy(&full))
-    }, 1, 1);
+            let args = vm.args(a);
+            vm.send(out, n::PUTS, &args)
+        },
+        0,
+        -1,
+    );
+    vm.def_module_function(
+        k,
+        "print",
+        |vm, a| {
+            let out = vm.global(n::GV_STDOUT);
+            let args = vm.args(a);
+            vm.send(out, n::PRINT, &args)
+        },
+        0,
+        -1,
+    );
+    vm.def_module_function(
+        k,
+        "p",
+        |vm, a| {
+            let args = vm.args(a);
+            for v in &args {
+                let s = vm.inspect(*v)?;
+                let mut bytes = vm.bytes(s).to_vec();
+                bytes.push(b'\n');
+                let out = vm.global(n::GV_STDOUT);
+                let line = vm.str(bytes);
+                vm.send(out, n::WRITE, &[line])?;
+            }
+            Ok(match args.as_slice() {
+                [] => NIL,
+                [one] => *one,
+                _ => vm.arr(args),
+            })
+        },
+        0,
+        -1,
+    );
+    vm.def_module_function(
+        k,
+        "require",
+        |vm, a| {
+            let path = vm.arg(a, 0);
+            let path = vm.to_path(path)?;
+            vm.require(&String::from_utf8_lossy(&path))
+        },
+        1,
+        1,
+    );
+    vm.def_module_function(
+        k,
+        "require_relative",
+        |vm, a| {
+            let path = vm.arg(a, 0);
+            let path = vm.to_path(path)?;
+            let here = vm.path_of(vm.here().0);
+            let dir = match here.rfind('/') {
+                Some(i) => here[..i].to_owned(),
+                None => ".".to_owned(),
+            };
+            let path = String::from_utf8_lossy(&path).into_owned();
+            let full = if path.starts_with('/') { path } else { format!("{dir}/{path}") };
+            let full = vm.absolute(full.as_bytes());
+            vm.require(&String::from_utf8_lossy(&full))
+        },
+        1,
+        1,
+    );
     vm.def_module_function(k, "load", load, 1, 2);
     vm.def_module_function(k, "raise", raise, 0, -1);
     vm.def_module_function(k, "fail", raise, 0, -1);
-    vm.def_module_function(k, "block_given?", |vm, _| Ok(Value::bool(!vm.frames[vm.frames.len() - 1].block.is_nil())), 0, 0);
-    vm.def_module_function(k, "loop", |vm, a| {
-        if a.block.is_nil() {
-            let inf = vm.float(f64::INFINITY);
-            return vm.enumerator_sized(a, inf);
-        }
-        loop {
-            if let Err(Unwind) = vm.yield0(a.block) {
-                if let Pending::Raise(e) = vm.pending {
-                    if vm.is_a(e, c::STOP_ITERATION) {
-                        vm.pending = Pending::None;
-                        return Ok(vm.ivar_get(e, n::RESULT).unwrap_or(NIL));
+    vm.def_module_function(
+        k,
+        "block_given?",
+        |vm, _| Ok(Value::bool(!vm.frames[vm.frames.len() - 1].block.is_nil())),
+        0,
+        0,
+    );
+    vm.def_module_function(
+        k,
+        "loop",
+        |vm, a| {
+            if a.block.is_nil() {
+                let inf = vm.float(f64::INFINITY);
+                return vm.enumerator_sized(a, inf);
+            }
+            loop {
+                if let Err(Unwind) = vm.yield0(a.block) {
+                    if let Pending::Raise(e) = vm.pending {
+                        if vm.is_a(e, c::STOP_ITERATION) {
+                            vm.pending = Pending::None;
+                            return Ok(vm.ivar_get(e, n::RESULT).unwrap_or(NIL));
+                        }
                     }
+                    return Err(Unwind);
                 }
-                return Err(Unwind);
             }
-        }
-    }, 0, 0);
-    vm.def_module_function(k, "lambda", |vm, a| {
-        if a.block.is_nil() {
-            return vm.arg_error("tried to create Proc object without a block");
-        }
-        let fresh = !vm.heap.pr(a.block).escaped;
-        vm.heap.escape(a.block);
-        if fresh {
-            vm.heap.pr_mut(a.block).lambda = true;
-        }
-        Ok(a.block)
-    }, 0, 0);
-    vm.def_module_function(k, "proc", |vm, a| {
-        if a.block.is_nil() {
-            return vm.arg_error("tried to create Proc object without a block");
-        }
-        Ok(vm.keep_block(a.block))
-    }, 0, 0);
-    vm.def_module_function(k, "catch", |vm, a| {
-        let tag = match vm.opt(a, 0) {
-            Some(v) => v,
-            None => vm.new_obj(c::OBJECT, Ext::None),
-        };
-        vm.serial += 1;
-        let id = vm.serial;
-        vm.catching.push((id, tag));
-        let height = vm.stack.len();
-        let result = vm.yield1(a.block, tag);
-        vm.catching.pop();
-        if let (Err(Unwind), Pending::Throw(to, v)) = (&result, vm.pending) {
-            if to == id {
-                vm.pending = Pending::None;
-                vm.stack.truncate(height);
-                return Ok(v);
+        },
+        0,
+        0,
+    );
+    vm.def_module_function(
+        k,
+        "lambda",
+        |vm, a| {
+            if a.block.is_nil() {
+                return vm.arg_error("tried to create Proc object without a block");
             }
-        }
-        result
-    }, 0, 1);
-    vm.def_module_function(k, "throw", |vm, a| {
-        let tag = vm.arg(a, 0);
-        let value = vm.opt(a, 1).unwrap_or(NIL);
-        let found = vm.catching.iter().rev().find(|(_, t)| *t == tag).map(|(id, _)| *id);
-        match found {
-            Some(id) => {
-                vm.pending = Pending::Throw(id, value);
-                Err(Unwind)
+            let fresh = !vm.heap.pr(a.block).escaped;
+            vm.heap.escape(a.block);
+            if fresh {
+                vm.heap.pr_mut(a.block).lambda = true;
             }
-            None => {
-                let text = vm.inspect_string(tag)?;
-                let e = vm.make_error(c::UNCAUGHT_THROW, format!("uncaught throw {text}"))?;
-                vm.ivar_set(e, n::TAG, tag);
-                vm.ivar_set(e, n::VALUE, value);
-                vm.throw(e)
+            Ok(a.block)
+        },
+        0,
+        0,
+    );
+    vm.def_module_function(
+        k,
+        "proc",
+        |vm, a| {
+            if a.block.is_nil() {
+                return vm.arg_error("tried to create Proc object without a block");
             }
-        }
-    }, 1, 2);
+            Ok(vm.keep_block(a.block))
+        },
+        0,
+        0,
+    );
+    vm.def_module_function(
+        k,
+        "catch",
+        |vm, a| {
+            let tag = match vm.opt(a, 0) {
+                Some(v) => v,
+                None => vm.new_obj(c::OBJECT, Ext::None),
+            };
+            vm.serial += 1;
+            let id = vm.serial;
+            vm.catching.push((id, tag));
+            let height = vm.stack.len();
+            let result = vm.yield1(a.block, tag);
+            vm.catching.pop();
+            if let (Err(Unwind), Pending::Throw(to, v)) = (&result, vm.pending) {
+                if to == id {
+                    vm.pending = Pending::None;
+                    vm.stack.truncate(height);
+                    return Ok(v);
+                }
+            }
+            result
+        },
+        0,
+        1,
+    );
+    vm.def_module_function(
+        k,
+        "throw",
+        |vm, a| {
+            let tag = vm.arg(a, 0);
+            let value = vm.opt(a, 1).unwrap_or(NIL);
+            let found = vm.catching.iter().rev().find(|(_, t)| *t == tag).map(|(id, _)| *id);
+            match found {
+                Some(id) => {
+                    vm.pending = Pending::Throw(id, value);
+                    Err(Unwind)
+                }
+                None => {
+                    let text = vm.inspect_string(tag)?;
+                    let e = vm.make_error(c::UNCAUGHT_THROW, format!("uncaught throw {text}"))?;
+                    vm.ivar_set(e, n::TAG, tag);
+                    vm.ivar_set(e, n::VALUE, value);
+                    vm.throw(e)
+                }
+            }
+        },
+        1,
+        2,
+    );
     vm.def_module_function(k, "exit", |vm, a| exit(vm, a, false), 0, 1);
     vm.def_module_function(k, "exit!", |vm, a| exit(vm, a, true), 0, 1);
-    vm.def_module_function(k, "abort", |vm, a| {
-        let text = match vm.opt(a, 0) {
-            Some(v) => {
-                let s = vm.to_str(v)?;
-                let err = vm.global(n::GV_STDERR);
-                vm.send(err, n::PUTS, &[s])?;
-                vm.text(s)
+    vm.def_module_function(
+        k,
+        "abort",
+        |vm, a| {
+            let text = match vm.opt(a, 0) {
+                Some(v) => {
+                    let s = vm.to_str(v)?;
+                    let err = vm.global(n::GV_STDERR);
+                    vm.send(err, n::PUTS, &[s])?;
+                    vm.text(s)
+                }
+                None => "exit".into(),
+            };
+            let e = vm.make_error(c::SYSTEM_EXIT, text)?;
+            vm.ivar_set(e, n::STATUS, Value::fix(1));
+            vm.throw(e)
+        },
+        0,
+        1,
+    );
+    vm.def_module_function(
+        k,
+        "at_exit",
+        |vm, a| {
+            if a.block.is_nil() {
+                return vm.arg_error("called without a block");
             }
-            None => "exit".into(),
-        };
-        let e = vm.make_error(c::SYSTEM_EXIT, text)?;
-        vm.ivar_set(e, n::STATUS, Value::fix(1));
-        vm.throw(e)
-    }, 0, 1);
-    vm.def_module_function(k, "at_exit", |vm, a| {
-        if a.block.is_nil() {
-            return vm.arg_error("called without a block");
-        }
-        let p = vm.keep_block(a.block);
-        vm.at_exit.push(p);
-        Ok(p)
-    }, 0, 0);
-    vm.def_module_function(k, "binding", |vm, _| {
-        let b = vm.caller_binding();
-        Ok(vm.new_binding(b))
-    }, 0, 0);
-    vm.def_module_function(k, "local_variables", |vm, _| {
-        let b = vm.caller_binding();
-        Ok(vm.local_names(b.env))
-    }, 0, 0);
-    vm.def_module_function(k, "global_variables", |vm, _| {
-        let mut names: Vec<Value> = vm.globals.keys().chain(vm.galiases.keys()).map(|s| Value::sym(*s)).collect();
-        names.sort_by_key(|v| v.bits());
-        Ok(vm.arr(names))
-    }, 0, 0);
+            let p = vm.keep_block(a.block);
+            vm.at_exit.push(p);
+            Ok(p)
+        },
+        0,
+        0,
+    );
+    vm.def_module_function(
+        k,
+        "binding",
+        |vm, _| {
+            let b = vm.caller_binding();
+            Ok(vm.new_binding(b))
+        },
+        0,
+        0,
+    );
+    vm.def_module_function(
+        k,
+        "local_variables",
+        |vm, _| {
+            let b = vm.caller_binding();
+            Ok(vm.local_names(b.env))
+        },
+        0,
+        0,
+    );
+    vm.def_module_function(
+        k,
+        "global_variables",
+        |vm, _| {
+            let mut names: Vec<Value> =
+                vm.globals.keys().chain(vm.galiases.keys()).map(|s| Value::sym(*s)).collect();
+            names.sort_by_key(|v| v.bits());
+            Ok(vm.arr(names))
+        },
+        0,
+        0,
+    );
     vm.def_module_function(k, "eval", eval, 1, 4);
-    vm.def_module_function(k, "__method__", |vm, _| {
-        let f = vm.frames[vm.frames.len() - 1];
-        Ok(if f.method == crate::vm::NO_METHOD { NIL } else { Value::sym(vm.methods[f.method as usize].orig) })
-    }, 0, 0);
-    vm.def_module_function(k, "__callee__", |vm, _| {
-        let f = vm.frames[vm.frames.len() - 1];
-        Ok(if f.method == crate::vm::NO_METHOD { NIL } else { Value::sym(vm.methods[f.method as usize].name) })
-    }, 0, 0);
-    vm.def_module_function(k, "__dir__", |vm, _| {
-        let path = vm.path_of(vm.here().0);
-        let full = vm.absolute(path.as_bytes());
-        let dir = crate::core::file::dirname(&full);
-        Ok(vm.str(dir))
-    }, 0, 0);
+    vm.def_module_function(
+        k,
+        "__method__",
+        |vm, _| {
+            let f = vm.frames[vm.frames.len() - 1];
+            Ok(if f.method == crate::vm::NO_METHOD {
+                NIL
+            } else {
+                Value::sym(vm.methods[f.method as usize].orig)
+            })
+        },
+        0,
+        0,
+    );
+    vm.def_module_function(
+        k,
+        "__callee__",
+        |vm, _| {
+            let f = vm.frames[vm.frames.len() - 1];
+            Ok(if f.method == crate::vm::NO_METHOD {
+                NIL
+            } else {
+                Value::sym(vm.methods[f.method as usize].name)
+            })
+        },
+        0,
+        0,
+    );
+    vm.def_module_function(
+        k,
+        "__dir__",
+        |vm, _| {
+            let path = vm.path_of(vm.here().0);
+            let full = vm.absolute(path.as_bytes());
+            let dir = crate::core::file::dirname(&full);
+            Ok(vm.str(dir))
+        },
+        0,
+        0,
+    );
     vm.def_module_function(k, "caller", |vm, a| caller(vm, a, false), 0, 2);
     vm.def_module_function(k, "caller_locations", |vm, a| caller(vm, a, true), 0, 2);
-    vm.def_module_function(k, "Integer", |vm, a| to_integer(vm, a), 1, 3);
-    vm.def_module_function(k, "Float", |vm, a| to_float(vm, a), 1, 2);
-    vm.def_module_function(k, "String", |vm, a| {
-        let v = vm.arg(a, 0);
-        if let Some(s) = vm.check_str(v)? {
-            return Ok(s);
-        }
-        if !vm.responds(v, n::TO_S, true)? {
-            let name = vm.type_name(v);
-            return vm.type_error(format!("can't convert {name} into String"));
-        }
-        let s = vm.send(v, n::TO_S, &[])?;
-        if s.is_str() {
-            return Ok(s);
-        }
-        let (x, y) = (vm.type_name(v), vm.type_name(s));
-        vm.type_error(format!("can't convert {x} to String ({x}#to_s gives {y})"))
-    }, 1, 1);
-    vm.def_module_function(k, "Array", |vm, a| {
-        let v = vm.arg(a, 0);
-        if v.is_nil() {
-            return Ok(vm.arr(vec![]));
-        }
-        if let Some(list) = vm.check_ary(v)? {
-            return Ok(list);
-        }
-        if v.is_str() || v.is_fix() || v.is_sym() {
-            return Ok(vm.arr(vec![v]));
-        }
-        match vm.try_send(v, n::TO_A, &[])? {
-            Some(list) if list.is_arr() => Ok(list),
-            Some(list) if !list.is_nil() => {
-                let (x, y) = (vm.type_name(v), vm.type_name(list));
-                vm.type_error(format!("can't convert {x} to Array ({x}#to_a gives {y})"))
+    vm.def_module_function(k, "Integer", |vm, a| numbers::to_integer(vm, a), 1, 3);
+    vm.def_module_function(k, "Float", |vm, a| numbers::to_float(vm, a), 1, 2);
+    vm.def_module_function(
+        k,
+        "String",
+        |vm, a| {
+            let v = vm.arg(a, 0);
+            if let Some(s) = vm.check_str(v)? {
+                return Ok(s);
             }
-            _ => Ok(vm.arr(vec![v])),
-        }
-    }, 1, 1);
-    vm.def_module_function(k, "Hash", |vm, a| {
-        let v = vm.arg(a, 0);
-        if v.is_nil() || (v.is_arr() && vm.heap.arr(v).is_empty()) {
-            return Ok(vm.hash());
-        }
-        match vm.try_send(v, n::TO_HASH, &[])? {
-            Some(h) if h.is_hash() => Ok(h),
-            _ => {
+            if !vm.responds(v, n::TO_S, true)? {
                 let name = vm.type_name(v);
-                vm.type_error(format!("can't convert {name} into Hash"))
+                return vm.type_error(format!("can't convert {name} into String"));
             }
-        }
-    }, 1, 1);
-    vm.def_module_function(k, "format", |vm, a| {
-        let args = vm.args(a);
-        vm.format(&args)
-    }, 1, -1);
-    vm.def_module_function(k, "sprintf", |vm, a| {
-        let args = vm.args(a);
-        vm.format(&args)
-    }, 1, -1);
-    vm.def_module_function(k, "printf", |vm, a| {
-        let mut args = vm.args(a);
-        if args.is_empty() {
-            return Ok(NIL);
-        }
-        let out = if args[0].is_str() { vm.global(n::GV_STDOUT) } else { args.remove(0) };
-        let s = vm.format(&args)?;
-        vm.send(out, n::WRITE, &[s])?;
-        Ok(NIL)
-    }, 0, -1);
-    vm.def_module_function(k, "putc", |vm, a| {
-        let v = vm.arg(a, 0);
-        let out = vm.global(n::GV_STDOUT);
-        vm.call_name(out, "putc", &[v])
-    }, 1, 1);
-    vm.def_module_function(k, "gets", |vm, a| {
-        let args = vm.args(a);
-        let input = vm.global(n::GV_STDIN);
-        let line = vm.call_name(input, "gets", &args)?;
-        vm.last_line = line;
-        Ok(line)
-    }, 0, -1);
-    vm.def_module_function(k, "sleep", |vm, a| {
-        let v = vm.opt(a, 0).unwrap_or(Value::fix(0));
-        if !v.is_fix() && !v.is_float() && !vm.is_a(v, c::NUMERIC) {
-            let name = vm.type_name(v);
-            return vm.type_error(format!("can't convert {name} into time interval"));
-        }
-        let f = vm.to_f(v)?;
-        if f < 0.0 {
-            return vm.arg_error("time interval must not be negative");
-        }
-        let mut left = f;
-        while left > 0.0 {
-            let part = left.min(0.2);
-            vm.host.sleep(std::time::Duration::from_secs_f64(part));
-            left -= part;
-            vm.check_limits()?;
-        }
-        Ok(Value::fix(f.round() as i64))
-    }, 0, 1);
+            let s = vm.send(v, n::TO_S, &[])?;
+            if s.is_str() {
+                return Ok(s);
+            }
+            let (x, y) = (vm.type_name(v), vm.type_name(s));
+            vm.type_error(format!("can't convert {x} to String ({x}#to_s gives {y})"))
+        },
+        1,
+        1,
+    );
+    vm.def_module_function(
+        k,
+        "Array",
+        |vm, a| {
+            let v = vm.arg(a, 0);
+            if v.is_nil() {
+                return Ok(vm.arr(vec![]));
+            }
+            if let Some(list) = vm.check_ary(v)? {
+                return Ok(list);
+            }
+            if v.is_str() || v.is_fix() || v.is_sym() {
+                return Ok(vm.arr(vec![v]));
+            }
+            match vm.try_send(v, n::TO_A, &[])? {
+                Some(list) if list.is_arr() => Ok(list),
+                Some(list) if !list.is_nil() => {
+                    let (x, y) = (vm.type_name(v), vm.type_name(list));
+                    vm.type_error(format!("can't convert {x} to Array ({x}#to_a gives {y})"))
+                }
+                _ => Ok(vm.arr(vec![v])),
+            }
+        },
+        1,
+        1,
+    );
+    vm.def_module_function(
+        k,
+        "Hash",
+        |vm, a| {
+            let v = vm.arg(a, 0);
+            if v.is_nil() || (v.is_arr() && vm.heap.arr(v).is_empty()) {
+                return Ok(vm.hash());
+            }
+            match vm.try_send(v, n::TO_HASH, &[])? {
+                Some(h) if h.is_hash() => Ok(h),
+                _ => {
+                    let name = vm.type_name(v);
+                    vm.type_error(format!("can't convert {name} into Hash"))
+                }
+            }
+        },
+        1,
+        1,
+    );
+    vm.def_module_function(
+        k,
+        "format",
+        |vm, a| {
+            let args = vm.args(a);
+            vm.format(&args)
+        },
+        1,
+        -1,
+    );
+    vm.def_module_function(
+        k,
+        "sprintf",
+        |vm, a| {
+            let args = vm.args(a);
+            vm.format(&args)
+        },
+        1,
+        -1,
+    );
+    vm.def_module_function(
+        k,
+        "printf",
+        |vm, a| {
+            let mut args = vm.args(a);
+            if args.is_empty() {
+                return Ok(NIL);
+            }
+            let out = if args[0].is_str() { vm.global(n::GV_STDOUT) } else { args.remove(0) };
+            let s = vm.format(&args)?;
+            vm.send(out, n::WRITE, &[s])?;
+            Ok(NIL)
+        },
+        0,
+        -1,
+    );
+    vm.def_module_function(
+        k,
+        "putc",
+        |vm, a| {
+            let v = vm.arg(a, 0);
+            let out = vm.global(n::GV_STDOUT);
+            vm.call_name(out, "putc", &[v])
+        },
+        1,
+        1,
+    );
+    vm.def_module_function(
+        k,
+        "gets",
+        |vm, a| {
+            let args = vm.args(a);
+            let input = vm.global(n::GV_STDIN);
+            let line = vm.call_name(input, "gets", &args)?;
+            vm.last_line = line;
+            Ok(line)
+        },
+        0,
+        -1,
+    );
+    vm.def_module_function(
+        k,
+        "sleep",
+        |vm, a| {
+            let v = vm.opt(a, 0).unwrap_or(Value::fix(0));
+            if !v.is_fix() && !v.is_float() && !vm.is_a(v, c::NUMERIC) {
+                let name = vm.type_name(v);
+                return vm.type_error(format!("can't convert {name} into time interval"));
+            }
+            let f = vm.to_f(v)?;
+            if f < 0.0 {
+                return vm.arg_error("time interval must not be negative");
+            }
+            let mut left = f;
+            while left > 0.0 {
+                let part = left.min(0.2);
+                vm.host.sleep(std::time::Duration::from_secs_f64(part));
+                left -= part;
+                vm.check_limits()?;
+            }
+            Ok(Value::fix(f.round() as i64))
+        },
+        0,
+        1,
+    );
     vm.def_module_function(k, "warn", warn, 0, -1);
     vm.def_module_function(k, "rand", |vm, a| crate::core::random::rand(vm, a), 0, 1);
     vm.def_module_function(k, "srand", |vm, a| crate::core::random::srand(vm, a), 0, 1);
-    vm.def_module_function(k, "autoload", |vm, a| {
-        let (name, path) = (vm.arg(a, 0), vm.arg(a, 1));
-        let class = vm.definee();
-        vm.set_autoload(class, name, path)
-    }, 2, 2);
-    vm.def_module_function(k, "autoload?", |vm, a| {
-        let name = vm.arg(a, 0);
-        let name = vm.to_sym(name)?;
-        let class = vm.definee();
-        Ok(match vm.classes[class as usize].consts.get(&name).and_then(|k| k.autoload.clone()) {
-            Some(p) => vm.str(p.as_bytes()),
-            None => NIL,
-        })
-    }, 1, 2);
+    vm.def_module_function(
+        k,
+        "autoload",
+        |vm, a| {
+            let (name, path) = (vm.arg(a, 0), vm.arg(a, 1));
+            let class = vm.definee();
+            vm.set_autoload(class, name, path)
+        },
+        2,
+        2,
+    );
+    vm.def_module_function(
+        k,
+        "autoload?",
+        |vm, a| {
+            let name = vm.arg(a, 0);
+            let name = vm.to_sym(name)?;
+            let class = vm.definee();
+            Ok(
+                match vm.classes[class as usize].consts.get(&name).and_then(|k| k.autoload.clone())
+                {
+                    Some(p) => vm.str(p.as_bytes()),
+                    None => NIL,
+                },
+            )
+        },
+        1,
+        2,
+    );
     for name in ["fork", "set_trace_func", "trace_var", "untrace_var", "syscall", "callcc"] {
         vm.def_module_function(k, name, |vm, a| {
             let name = vm.sym_str(a.name).into_owned();
@@ -316,7 +510,8 @@ impl Vm {
             for name in self.heap.envs[env as usize].names {
                 let v = Value::sym(*name);
                 let text = self.syms.bytes(*name);
-                let plain = text.first().is_some_and(|b| b.is_ascii_lowercase() || *b == b'_' || *b >= 128);
+                let plain =
+                    text.first().is_some_and(|b| b.is_ascii_lowercase() || *b == b'_' || *b >= 128);
                 if plain && !names.contains(&v) {
                     names.push(v);
                 }
@@ -348,8 +543,12 @@ impl Vm {
         }
         let rest = &args[1..args.len().min(2)];
         let e = match first.as_class() {
-            Some(_) if self.responds(first, n::EXCEPTION, true)? => self.send(first, n::EXCEPTION, rest)?,
-            _ if self.responds(first, n::EXCEPTION, true)? => self.send(first, n::EXCEPTION, rest)?,
+            Some(_) if self.responds(first, n::EXCEPTION, true)? => {
+                self.send(first, n::EXCEPTION, rest)?
+            }
+            _ if self.responds(first, n::EXCEPTION, true)? => {
+                self.send(first, n::EXCEPTION, rest)?
+            }
             _ => return self.type_error("exception class/object expected"),
         };
         if !self.is_exception(e) {
@@ -456,7 +655,8 @@ fn load(vm: &mut Vm, a: Args) -> R {
             Some(id) => id,
             None => vm.new_class(crate::object::ClassKind::Module, None),
         };
-        let cref: &'static Cref = Box::leak(Box::new(Cref { class: module, up: Some(vm.top_cref), eval: false }));
+        let cref: &'static Cref =
+            Box::leak(Box::new(Cref { class: module, up: Some(vm.top_cref), eval: false }));
         let me = vm.new_obj(c::OBJECT, Ext::None);
         let single = vm.singleton_class(me)?;
         vm.include_module(single, module);
@@ -569,7 +769,9 @@ fn warn(vm: &mut Vm, mut a: Args) -> R {
         }
         let frames = vm.capture();
         match frames.get(up as usize) {
-            Some((file, pos, _)) => text.extend_from_slice(format!("{}:{}: warning: ", vm.path_of(*file), vm.line_of(*file, *pos)).as_bytes()),
+            Some((file, pos, _)) => text.extend_from_slice(
+                format!("{}:{}: warning: ", vm.path_of(*file), vm.line_of(*file, *pos)).as_bytes(),
+            ),
             None => text.extend_from_slice(b"warning: "),
         }
     }
@@ -596,104 +798,8 @@ fn warn(vm: &mut Vm, mut a: Args) -> R {
     Ok(NIL)
 }
 
-/// `exception: false` turns a failed conversion into nil.
-fn soften(vm: &mut Vm, quiet: bool, result: R) -> R {
-    if quiet && result.is_err() && vm.take_raise().is_some() {
-        return Ok(NIL);
-    }
-    result
-}
-
-fn to_integer(vm: &mut Vm, mut a: Args) -> R {
-    let kw = vm.take_kw(&mut a);
-    let quiet = vm.kw(kw, "exception") == Some(FALSE);
-    let v = vm.arg(a, 0);
-    let base = match vm.opt_nil(a, 1) {
-        Some(b) => Some(vm.to_int(b)?),
-        None => None,
-    };
-    let result = integer(vm, v, base);
-    soften(vm, quiet, result)
-}
-
-fn integer(vm: &mut Vm, v: Value, base: Option<i64>) -> R {
-    match v.tag() {
-        Tag::Str => {
-            let s = vm.bytes(v).to_vec();
-            match crate::core::integer::parse_strict(vm, &s, base)? {
-                Some(i) => Ok(i),
-                None => {
-                    let text = vm.inspect_string(v)?;
-                    vm.arg_error(format!("invalid value for Integer(): {text}"))
-                }
-            }
-        }
-        _ if base.is_some() => match vm.check_str(v)? {
-            Some(s) => integer(vm, s, base),
-            None => vm.arg_error("base specified for non string value"),
-        },
-        Tag::Int | Tag::Big => Ok(v),
-        Tag::Flonum | Tag::Float => {
-            let f = vm.heap.float_of(v);
-            vm.float_to_int(f)
-        }
-        Tag::Nil => vm.type_error("can't convert nil into Integer"),
-        _ => {
-            for m in [n::TO_INT, n::TO_STR, n::TO_I] {
-                if m == n::TO_STR {
-                    if let Some(s) = vm.check_str(v)? {
-                        return integer(vm, s, base);
-                    }
-                    continue;
-                }
-                if let Some(r) = vm.try_send(v, m, &[])? {
-                    if r.is_int() {
-                        return Ok(r);
-                    }
-                    if m == n::TO_I {
-                        let (x, y) = (vm.type_name(v), vm.type_name(r));
-                        return vm.type_error(format!("can't convert {x} to Integer ({x}#to_i gives {y})"));
-                    }
-                }
-            }
-            let name = vm.type_name(v);
-            vm.type_error(format!("can't convert {name} into Integer"))
-        }
-    }
-}
-
-fn to_float(vm: &mut Vm, mut a: Args) -> R {
-    let kw = vm.take_kw(&mut a);
-    let quiet = vm.kw(kw, "exception") == Some(FALSE);
-    let v = vm.arg(a, 0);
-    let result = float(vm, v);
-    soften(vm, quiet, result)
-}
-
-fn float(vm: &mut Vm, v: Value) -> R {
-    if v.is_str() {
-        let s = vm.bytes(v).to_vec();
-        return match crate::core::float::parse_strict(&s) {
-            Some(f) => Ok(vm.float(f)),
-            None => {
-                let text = vm.inspect_string(v)?;
-                vm.arg_error(format!("invalid value for Float(): {text}"))
-            }
-        };
-    }
-    if v.is_obj() && !vm.is_a(v, c::NUMERIC) {
-        if let Some(r) = vm.try_send(v, n::TO_F, &[])? {
-            if r.is_float() {
-                return Ok(r);
-            }
-            let (x, y) = (vm.type_name(v), vm.type_name(r));
-            return vm.type_error(format!("can't convert {x} to Float ({x}#to_f gives {y})"));
-        }
-    }
-    let f = vm.to_f(v)?;
-    Ok(vm.float(f))
-}
-
-pub(crate) fn boxed(f: impl Fn(&mut Vm, &[Value], Value) -> R + 'static) -> crate::heap::NativeBlock {
+pub(crate) fn boxed(
+    f: impl Fn(&mut Vm, &[Value], Value) -> R + 'static,
+) -> crate::heap::NativeBlock {
     Rc::new(f)
 }

@@ -18,8 +18,15 @@ fn one(vm: &mut Vm, a: Args, f: fn(f64) -> f64, ok: fn(f64) -> bool) -> R {
 /// Lanczos approximation, good to about fifteen digits.
 fn gamma(x: f64) -> f64 {
     const G: [f64; 9] = [
-        0.999_999_999_999_809_9, 676.520_368_121_885_1, -1_259.139_216_722_402_8, 771.323_428_777_653_1, -176.615_029_162_140_6,
-        12.507_343_278_686_905, -0.138_571_095_265_720_12, 9.984_369_578_019_572e-6, 1.505_632_735_149_311_6e-7,
+        0.999_999_999_999_809_9,
+        676.520_368_121_885_1,
+        -1_259.139_216_722_402_8,
+        771.323_428_777_653_1,
+        -176.615_029_162_140_6,
+        12.507_343_278_686_905,
+        -0.138_571_095_265_720_12,
+        9.984_369_578_019_572e-6,
+        1.505_632_735_149_311_6e-7,
     ];
     if x == x.floor() && (1.0..24.0).contains(&x) {
         return (1..x as u64).map(|i| i as f64).product();
@@ -88,90 +95,167 @@ pub(crate) fn init(vm: &mut Vm) {
     vm.def_module_function(m, "exp", |vm, a| one(vm, a, f64::exp, |_| true), 1, 1);
     vm.def_module_function(m, "erf", |vm, a| one(vm, a, erf, |_| true), 1, 1);
     vm.def_module_function(m, "erfc", |vm, a| one(vm, a, erfc, |_| true), 1, 1);
-    vm.def_module_function(m, "gamma", |vm, a| one(vm, a, |x| if x == 0.0 { 1.0 / x } else if x.is_infinite() { x } else { gamma(x) }, |x| !(x < 0.0 && x == x.floor()) && x != f64::NEG_INFINITY), 1, 1);
-    vm.def_module_function(m, "lgamma", |vm, a| {
-        let v = vm.arg(a, 0);
-        let x = vm.math_arg(v)?;
-        if x == f64::NEG_INFINITY {
-            let class = vm.math_domain_error();
-            return vm.fail(class, "Numerical argument is out of domain - \"lgamma\"");
-        }
-        let (r, sign) = if x == 0.0 {
-            (f64::INFINITY, if x.is_sign_negative() { -1 } else { 1 })
-        } else if x > 150.0 {
-            ((x - 0.5) * x.ln() - x + 0.918_938_533_204_672_8 + 1.0 / (12.0 * x) - 1.0 / (360.0 * x * x * x), 1)
-        } else {
-            let g = gamma(x);
-            (g.abs().ln(), if g < 0.0 { -1 } else { 1 })
-        };
-        let r = vm.float(r);
-        Ok(vm.arr(vec![r, Value::fix(sign)]))
-    }, 1, 1);
-    vm.def_module_function(m, "log", |vm, a| {
-        let v = vm.arg(a, 0);
-        let big = if v.is_big() { vm.big_value(v).bit_length_abs().saturating_sub(1000) } else { 0 };
-        let x = if big > 0 { vm.big_value(v).shr(big).to_f64() } else { vm.math_arg(v)? };
-        if x < 0.0 {
-            let class = vm.math_domain_error();
-            return vm.fail(class, "Numerical argument is out of domain - \"log\"");
-        }
-        let mut r = x.ln() + big as f64 * std::f64::consts::LN_2;
-        if let Some(b) = vm.opt(a, 1) {
-            let b = vm.math_arg(b)?;
-            if b < 0.0 {
-                let class = vm.math_domain_error();
-                return vm.fail(class, "Numerical argument is out of domain - \"log\"");
-            }
-            r /= b.ln();
-        }
-        Ok(vm.float(r))
-    }, 1, 2);
-    for (name, f) in [("log2", f64::log2 as fn(f64) -> f64), ("log10", f64::log10)] {
-        let _ = f;
-        vm.def_module_function(m, name, |vm, a| {
+    vm.def_module_function(
+        m,
+        "gamma",
+        |vm, a| {
+            one(
+                vm,
+                a,
+                |x| {
+                    if x == 0.0 {
+                        1.0 / x
+                    } else if x.is_infinite() {
+                        x
+                    } else {
+                        gamma(x)
+                    }
+                },
+                |x| !(x < 0.0 && x == x.floor()) && x != f64::NEG_INFINITY,
+            )
+        },
+        1,
+        1,
+    );
+    vm.def_module_function(
+        m,
+        "lgamma",
+        |vm, a| {
             let v = vm.arg(a, 0);
-            let two = vm.syms.bytes(a.name) == b"log2";
-            let big = if v.is_big() { vm.big_value(v).bit_length_abs().saturating_sub(1000) } else { 0 };
+            let x = vm.math_arg(v)?;
+            if x == f64::NEG_INFINITY {
+                let class = vm.math_domain_error();
+                return vm.fail(class, "Numerical argument is out of domain - \"lgamma\"");
+            }
+            let (r, sign) = if x == 0.0 {
+                (f64::INFINITY, if x.is_sign_negative() { -1 } else { 1 })
+            } else if x > 150.0 {
+                (
+                    (x - 0.5) * x.ln() - x + 0.918_938_533_204_672_8 + 1.0 / (12.0 * x)
+                        - 1.0 / (360.0 * x * x * x),
+                    1,
+                )
+            } else {
+                let g = gamma(x);
+                (g.abs().ln(), if g < 0.0 { -1 } else { 1 })
+            };
+            let r = vm.float(r);
+            Ok(vm.arr(vec![r, Value::fix(sign)]))
+        },
+        1,
+        1,
+    );
+    vm.def_module_function(
+        m,
+        "log",
+        |vm, a| {
+            let v = vm.arg(a, 0);
+            let big =
+                if v.is_big() { vm.big_value(v).bit_length_abs().saturating_sub(1000) } else { 0 };
             let x = if big > 0 { vm.big_value(v).shr(big).to_f64() } else { vm.math_arg(v)? };
             if x < 0.0 {
                 let class = vm.math_domain_error();
-                let name = vm.sym_str(a.name).into_owned();
-                return vm.fail(class, format!("Numerical argument is out of domain - \"{name}\""));
+                return vm.fail(class, "Numerical argument is out of domain - \"log\"");
             }
-            let r = if two { x.log2() + big as f64 } else { x.log10() + big as f64 * std::f64::consts::LOG10_2 };
+            let mut r = x.ln() + big as f64 * std::f64::consts::LN_2;
+            if let Some(b) = vm.opt(a, 1) {
+                let b = vm.math_arg(b)?;
+                if b < 0.0 {
+                    let class = vm.math_domain_error();
+                    return vm.fail(class, "Numerical argument is out of domain - \"log\"");
+                }
+                r /= b.ln();
+            }
             Ok(vm.float(r))
-        }, 1, 1);
+        },
+        1,
+        2,
+    );
+    for (name, f) in [("log2", f64::log2 as fn(f64) -> f64), ("log10", f64::log10)] {
+        let _ = f;
+        vm.def_module_function(
+            m,
+            name,
+            |vm, a| {
+                let v = vm.arg(a, 0);
+                let two = vm.syms.bytes(a.name) == b"log2";
+                let big = if v.is_big() {
+                    vm.big_value(v).bit_length_abs().saturating_sub(1000)
+                } else {
+                    0
+                };
+                let x = if big > 0 { vm.big_value(v).shr(big).to_f64() } else { vm.math_arg(v)? };
+                if x < 0.0 {
+                    let class = vm.math_domain_error();
+                    let name = vm.sym_str(a.name).into_owned();
+                    return vm
+                        .fail(class, format!("Numerical argument is out of domain - \"{name}\""));
+                }
+                let r = if two {
+                    x.log2() + big as f64
+                } else {
+                    x.log10() + big as f64 * std::f64::consts::LOG10_2
+                };
+                Ok(vm.float(r))
+            },
+            1,
+            1,
+        );
     }
-    vm.def_module_function(m, "atan2", |vm, a| {
-        let (y, x) = (vm.arg(a, 0), vm.arg(a, 1));
-        let (y, x) = (vm.math_arg(y)?, vm.math_arg(x)?);
-        Ok(vm.float(y.atan2(x)))
-    }, 2, 2);
-    vm.def_module_function(m, "hypot", |vm, a| {
-        let (y, x) = (vm.arg(a, 0), vm.arg(a, 1));
-        let (y, x) = (vm.math_arg(y)?, vm.math_arg(x)?);
-        Ok(vm.float(y.hypot(x)))
-    }, 2, 2);
-    vm.def_module_function(m, "ldexp", |vm, a| {
-        let (x, e) = (vm.arg(a, 0), vm.arg(a, 1));
-        let (x, e) = (vm.math_arg(x)?, vm.to_int(e)?);
-        let e = e.clamp(-3000, 3000) as i32;
-        Ok(vm.float(x * 2f64.powi(e / 2) * 2f64.powi(e - e / 2)))
-    }, 2, 2);
-    vm.def_module_function(m, "frexp", |vm, a| {
-        let x = vm.arg(a, 0);
-        let x = vm.math_arg(x)?;
-        if x == 0.0 || !x.is_finite() {
-            let f = vm.float(x);
-            return Ok(vm.arr(vec![f, Value::fix(0)]));
-        }
-        let mut e = x.abs().log2().floor() as i32 + 1;
-        let mut m = x / 2f64.powi(e);
-        if m.abs() >= 1.0 {
-            m /= 2.0;
-            e += 1;
-        }
-        let f = vm.float(m);
-        Ok(vm.arr(vec![f, Value::fix(i64::from(e))]))
-    }, 1, 1);
+    vm.def_module_function(
+        m,
+        "atan2",
+        |vm, a| {
+            let (y, x) = (vm.arg(a, 0), vm.arg(a, 1));
+            let (y, x) = (vm.math_arg(y)?, vm.math_arg(x)?);
+            Ok(vm.float(y.atan2(x)))
+        },
+        2,
+        2,
+    );
+    vm.def_module_function(
+        m,
+        "hypot",
+        |vm, a| {
+            let (y, x) = (vm.arg(a, 0), vm.arg(a, 1));
+            let (y, x) = (vm.math_arg(y)?, vm.math_arg(x)?);
+            Ok(vm.float(y.hypot(x)))
+        },
+        2,
+        2,
+    );
+    vm.def_module_function(
+        m,
+        "ldexp",
+        |vm, a| {
+            let (x, e) = (vm.arg(a, 0), vm.arg(a, 1));
+            let (x, e) = (vm.math_arg(x)?, vm.to_int(e)?);
+            let e = e.clamp(-3000, 3000) as i32;
+            Ok(vm.float(x * 2f64.powi(e / 2) * 2f64.powi(e - e / 2)))
+        },
+        2,
+        2,
+    );
+    vm.def_module_function(
+        m,
+        "frexp",
+        |vm, a| {
+            let x = vm.arg(a, 0);
+            let x = vm.math_arg(x)?;
+            if x == 0.0 || !x.is_finite() {
+                let f = vm.float(x);
+                return Ok(vm.arr(vec![f, Value::fix(0)]));
+            }
+            let mut e = x.abs().log2().floor() as i32 + 1;
+            let mut m = x / 2f64.powi(e);
+            if m.abs() >= 1.0 {
+                m /= 2.0;
+                e += 1;
+            }
+            let f = vm.float(m);
+            Ok(vm.arr(vec![f, Value::fix(i64::from(e))]))
+        },
+        1,
+        1,
+    );
 }

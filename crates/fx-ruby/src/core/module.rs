@@ -1,5 +1,7 @@
 //! Module and Class: definition, reflection, visibility, constants.
 
+mod constants;
+
 use fx_ruby_syntax::Sym;
 
 use crate::heap::{Ext, MethodData, ProcBody};
@@ -14,122 +16,222 @@ fn me(a: Args) -> u32 {
 
 pub(crate) fn init(vm: &mut Vm) {
     let m = c::MODULE;
-    vm.def(m, "name", |vm, a| {
-        let name = vm.classes[me(a) as usize].name.clone();
-        Ok(match name {
-            Some(name) => {
-                let s = vm.str(name.as_bytes());
-                vm.freeze(s);
-                s
-            }
-            None => NIL,
-        })
-    }, 0, 0);
-    vm.def(m, "to_s", |vm, a| {
-        let text = match vm.classes[me(a) as usize].kind {
-            ClassKind::Singleton(v) if !v.is_class() => {
-                let inner = vm.any_to_s(v)?;
-                format!("#<Class:{}>", vm.text(inner))
-            }
-            _ => vm.class_name(me(a)),
-        };
-        Ok(vm.str(text))
-    }, 0, 0);
+    vm.def(
+        m,
+        "name",
+        |vm, a| {
+            let name = vm.classes[me(a) as usize].name.clone();
+            Ok(match name {
+                Some(name) => {
+                    let s = vm.str(name.as_bytes());
+                    vm.freeze(s);
+                    s
+                }
+                None => NIL,
+            })
+        },
+        0,
+        0,
+    );
+    vm.def(
+        m,
+        "to_s",
+        |vm, a| {
+            let text = match vm.classes[me(a) as usize].kind {
+                ClassKind::Singleton(v) if !v.is_class() => {
+                    let inner = vm.any_to_s(v)?;
+                    format!("#<Class:{}>", vm.text(inner))
+                }
+                _ => vm.class_name(me(a)),
+            };
+            Ok(vm.str(text))
+        },
+        0,
+        0,
+    );
     let (to_s, inspect) = (vm.intern("to_s"), vm.intern("inspect"));
     let _ = vm.alias(m, inspect, to_s);
-    vm.def(m, "===", |vm, a| {
-        let v = vm.arg(a, 0);
-        Ok(Value::bool(vm.is_a(v, me(a))))
-    }, 1, 1);
+    vm.def(
+        m,
+        "===",
+        |vm, a| {
+            let v = vm.arg(a, 0);
+            Ok(Value::bool(vm.is_a(v, me(a))))
+        },
+        1,
+        1,
+    );
     vm.def(m, "==", |vm, a| Ok(Value::bool(a.recv == vm.arg(a, 0))), 1, 1);
     for name in ["<", "<=", ">", ">="] {
         vm.def(m, name, relation, 1, 1);
     }
-    vm.def(m, "<=>", |vm, a| {
-        let Some(y) = vm.arg(a, 0).as_class() else { return Ok(NIL) };
-        let x = me(a);
-        Ok(if x == y { Value::fix(0) } else if vm.inherits(x, y) { Value::fix(-1) } else if vm.inherits(y, x) { Value::fix(1) } else { NIL })
-    }, 1, 1);
+    vm.def(
+        m,
+        "<=>",
+        |vm, a| {
+            let Some(y) = vm.arg(a, 0).as_class() else { return Ok(NIL) };
+            let x = me(a);
+            Ok(if x == y {
+                Value::fix(0)
+            } else if vm.inherits(x, y) {
+                Value::fix(-1)
+            } else if vm.inherits(y, x) {
+                Value::fix(1)
+            } else {
+                NIL
+            })
+        },
+        1,
+        1,
+    );
     vm.def(m, "hash", |_, a| Ok(Value::fix(i64::from(me(a)) * 2_654_435_761)), 0, 0);
-    vm.def(m, "ancestors", |vm, a| {
-        let list = vm.mro(me(a)).iter().map(|id| Value::class(*id)).collect();
-        Ok(vm.arr(list))
-    }, 0, 0);
-    vm.def(m, "included_modules", |vm, a| {
-        let own = me(a);
-        let list = vm.mro(own).iter().filter(|id| **id != own && vm.classes[**id as usize].is_module()).map(|id| Value::class(*id)).collect();
-        Ok(vm.arr(list))
-    }, 0, 0);
-    vm.def(m, "include?", |vm, a| {
-        let o = vm.arg(a, 0);
-        let id = vm.as_module(o)?;
-        if !vm.classes[id as usize].is_module() {
-            return vm.type_error("wrong argument type Class (expected Module)");
-        }
-        Ok(Value::bool(id != me(a) && vm.mro(me(a)).contains(&id)))
-    }, 1, 1);
+    vm.def(
+        m,
+        "ancestors",
+        |vm, a| {
+            let list = vm.mro(me(a)).iter().map(|id| Value::class(*id)).collect();
+            Ok(vm.arr(list))
+        },
+        0,
+        0,
+    );
+    vm.def(
+        m,
+        "included_modules",
+        |vm, a| {
+            let own = me(a);
+            let list = vm
+                .mro(own)
+                .iter()
+                .filter(|id| **id != own && vm.classes[**id as usize].is_module())
+                .map(|id| Value::class(*id))
+                .collect();
+            Ok(vm.arr(list))
+        },
+        0,
+        0,
+    );
+    vm.def(
+        m,
+        "include?",
+        |vm, a| {
+            let o = vm.arg(a, 0);
+            let id = vm.as_module(o)?;
+            if !vm.classes[id as usize].is_module() {
+                return vm.type_error("wrong argument type Class (expected Module)");
+            }
+            Ok(Value::bool(id != me(a) && vm.mro(me(a)).contains(&id)))
+        },
+        1,
+        1,
+    );
     vm.def(m, "include", |vm, a| mix(vm, a, n::APPEND_FEATURES, n::INCLUDED), 0, -1);
     vm.def(m, "prepend", |vm, a| mix(vm, a, n::PREPEND_FEATURES, n::PREPENDED), 0, -1);
-    vm.def_private(m, "append_features", |vm, a| {
-        let target = vm.arg(a, 0);
-        let target = vm.as_module(target)?;
-        vm.check_frozen(Value::class(target))?;
-        if vm.mro(me(a)).contains(&target) {
-            return vm.arg_error("cyclic include detected");
-        }
-        vm.include_module(target, me(a));
-        Ok(a.recv)
-    }, 1, 1);
-    vm.def_private(m, "prepend_features", |vm, a| {
-        let target = vm.arg(a, 0);
-        let target = vm.as_module(target)?;
-        vm.check_frozen(Value::class(target))?;
-        if vm.mro(me(a)).contains(&target) {
-            return vm.arg_error("cyclic prepend detected");
-        }
-        vm.prepend_module(target, me(a));
-        Ok(a.recv)
-    }, 1, 1);
-    vm.def_private(m, "extend_object", |vm, a| {
-        let o = vm.arg(a, 0);
-        vm.check_frozen(o)?;
-        let single = vm.singleton_class(o)?;
-        vm.include_module(single, me(a));
-        Ok(o)
-    }, 1, 1);
-    for name in ["included", "extended", "prepended", "method_added", "method_removed", "method_undefined", "const_added"] {
+    vm.def_private(
+        m,
+        "append_features",
+        |vm, a| {
+            let target = vm.arg(a, 0);
+            let target = vm.as_module(target)?;
+            vm.check_frozen(Value::class(target))?;
+            if vm.mro(me(a)).contains(&target) {
+                return vm.arg_error("cyclic include detected");
+            }
+            vm.include_module(target, me(a));
+            Ok(a.recv)
+        },
+        1,
+        1,
+    );
+    vm.def_private(
+        m,
+        "prepend_features",
+        |vm, a| {
+            let target = vm.arg(a, 0);
+            let target = vm.as_module(target)?;
+            vm.check_frozen(Value::class(target))?;
+            if vm.mro(me(a)).contains(&target) {
+                return vm.arg_error("cyclic prepend detected");
+            }
+            vm.prepend_module(target, me(a));
+            Ok(a.recv)
+        },
+        1,
+        1,
+    );
+    vm.def_private(
+        m,
+        "extend_object",
+        |vm, a| {
+            let o = vm.arg(a, 0);
+            vm.check_frozen(o)?;
+            let single = vm.singleton_class(o)?;
+            vm.include_module(single, me(a));
+            Ok(o)
+        },
+        1,
+        1,
+    );
+    for name in [
+        "included",
+        "extended",
+        "prepended",
+        "method_added",
+        "method_removed",
+        "method_undefined",
+        "const_added",
+    ] {
         vm.def_private(m, name, |_, _| Ok(NIL), 1, 1);
     }
     vm.def_private(c::CLASS, "inherited", |_, _| Ok(NIL), 1, 1);
     for name in ["public", "private", "protected"] {
         vm.def(m, name, visibility, 0, -1);
     }
-    vm.def(m, "module_function", |vm, a| {
-        if !vm.classes[me(a) as usize].is_module() {
-            let name = vm.sym_str(a.name).into_owned();
-            return vm.undefined_method(a.recv, vm.syms.get(name.as_bytes()).unwrap_or(a.name), &[], false, None);
-        }
-        if a.argc == 0 {
-            if let Some(i) = vm.scope_frame() {
-                vm.frames[i].module_function = true;
+    vm.def(
+        m,
+        "module_function",
+        |vm, a| {
+            if !vm.classes[me(a) as usize].is_module() {
+                let name = vm.sym_str(a.name).into_owned();
+                return vm.undefined_method(
+                    a.recv,
+                    vm.syms.get(name.as_bytes()).unwrap_or(a.name),
+                    &[],
+                    false,
+                    None,
+                );
             }
-            return Ok(NIL);
-        }
-        let names = names_of(vm, a)?;
-        let meta = vm.singleton_class(a.recv)?;
-        for name in &names {
-            let Some(id) = vm.find_for_module(me(a), *name) else { return vm.undefined_in(me(a), *name) };
-            let id = vm.real_method(me(a), id).unwrap_or(id);
-            let mut copy = vm.methods[id as usize];
-            copy.vis = Vis::Public;
-            copy.owner = meta;
-            let new = vm.methods.len() as u32;
-            vm.methods.push(copy);
-            vm.put_method(meta, *name, new);
-            vm.set_visibility(me(a), *name, Vis::Private)?;
-        }
-        Ok(if a.argc == 1 { vm.arg(a, 0) } else { let l = vm.args(a); vm.arr(l) })
-    }, 0, -1);
+            if a.argc == 0 {
+                if let Some(i) = vm.scope_frame() {
+                    vm.frames[i].module_function = true;
+                }
+                return Ok(NIL);
+            }
+            let names = names_of(vm, a)?;
+            let meta = vm.singleton_class(a.recv)?;
+            for name in &names {
+                let Some(id) = vm.find_for_module(me(a), *name) else {
+                    return vm.undefined_in(me(a), *name);
+                };
+                let id = vm.real_method(me(a), id).unwrap_or(id);
+                let mut copy = vm.methods[id as usize];
+                copy.vis = Vis::Public;
+                copy.owner = meta;
+                let new = vm.methods.len() as u32;
+                vm.methods.push(copy);
+                vm.put_method(meta, *name, new);
+                vm.set_visibility(me(a), *name, Vis::Private)?;
+            }
+            Ok(if a.argc == 1 {
+                vm.arg(a, 0)
+            } else {
+                let l = vm.args(a);
+                vm.arr(l)
+            })
+        },
+        0,
+        -1,
+    );
     vm.def(m, "private_class_method", |vm, a| class_vis(vm, a, Vis::Private), 0, -1);
     vm.def(m, "public_class_method", |vm, a| class_vis(vm, a, Vis::Public), 0, -1);
     vm.def(m, "private_constant", |vm, a| const_flag(vm, a, |k| k.private = true), 0, -1);
@@ -138,56 +240,101 @@ pub(crate) fn init(vm: &mut Vm) {
     vm.def(m, "attr_reader", |vm, a| attr(vm, a, true, false), 0, -1);
     vm.def(m, "attr_writer", |vm, a| attr(vm, a, false, true), 0, -1);
     vm.def(m, "attr_accessor", |vm, a| attr(vm, a, true, true), 0, -1);
-    vm.def(m, "attr", |vm, mut a| {
-        if a.argc == 2 {
-            let flag = vm.arg(a, 1);
-            if flag == TRUE || flag == FALSE {
-                a.argc = 1;
-                return attr(vm, a, true, flag == TRUE);
+    vm.def(
+        m,
+        "attr",
+        |vm, mut a| {
+            if a.argc == 2 {
+                let flag = vm.arg(a, 1);
+                if flag == TRUE || flag == FALSE {
+                    a.argc = 1;
+                    return attr(vm, a, true, flag == TRUE);
+                }
             }
-        }
-        attr(vm, a, true, false)
-    }, 0, -1);
+            attr(vm, a, true, false)
+        },
+        0,
+        -1,
+    );
     vm.def(m, "define_method", |vm, a| define_method(vm, a, me(a), None), 1, 2);
-    vm.def(m, "alias_method", |vm, a| {
-        let (new, old) = (vm.arg(a, 0), vm.arg(a, 1));
-        let (new, old) = (vm.to_sym(new)?, vm.to_sym(old)?);
-        vm.alias(me(a), new, old)?;
-        Ok(Value::sym(new))
-    }, 2, 2);
-    vm.def(m, "remove_method", |vm, a| {
-        for name in names_of(vm, a)? {
-            vm.check_frozen(a.recv)?;
-            let found = vm.classes[me(a) as usize].methods.get(&name).copied();
-            if found.is_none_or(|id| matches!(vm.methods[id as usize].body, Body::Undef)) {
-                let text = vm.sym_str(name).into_owned();
-                let owner = vm.class_name(me(a));
-                let e = vm.name_error(c::NAME_ERROR, &format!("method `{text}' not defined in {owner}"), name, a.recv)?;
-                return vm.throw(e);
+    vm.def(
+        m,
+        "alias_method",
+        |vm, a| {
+            let (new, old) = (vm.arg(a, 0), vm.arg(a, 1));
+            let (new, old) = (vm.to_sym(new)?, vm.to_sym(old)?);
+            vm.alias(me(a), new, old)?;
+            Ok(Value::sym(new))
+        },
+        2,
+        2,
+    );
+    vm.def(
+        m,
+        "remove_method",
+        |vm, a| {
+            for name in names_of(vm, a)? {
+                vm.check_frozen(a.recv)?;
+                let found = vm.classes[me(a) as usize].methods.get(&name).copied();
+                if found.is_none_or(|id| matches!(vm.methods[id as usize].body, Body::Undef)) {
+                    let text = vm.sym_str(name).into_owned();
+                    let owner = vm.class_name(me(a));
+                    let e = vm.name_error(
+                        c::NAME_ERROR,
+                        &format!("method `{text}' not defined in {owner}"),
+                        name,
+                        a.recv,
+                    )?;
+                    return vm.throw(e);
+                }
+                let class = &mut vm.classes[me(a) as usize];
+                class.methods.remove(&name);
+                class.order.retain(|s| *s != name);
+                vm.bump();
+                vm.method_hook(me(a), name, n::METHOD_REMOVED, n::SINGLETON_METHOD_REMOVED)?;
             }
-            let class = &mut vm.classes[me(a) as usize];
-            class.methods.remove(&name);
-            class.order.retain(|s| *s != name);
-            vm.bump();
-            vm.method_hook(me(a), name, n::METHOD_REMOVED, n::SINGLETON_METHOD_REMOVED)?;
-        }
-        Ok(a.recv)
-    }, 0, -1);
-    vm.def(m, "undef_method", |vm, a| {
-        for name in names_of(vm, a)? {
-            vm.undef_method(me(a), name)?;
-        }
-        Ok(a.recv)
-    }, 0, -1);
+            Ok(a.recv)
+        },
+        0,
+        -1,
+    );
+    vm.def(
+        m,
+        "undef_method",
+        |vm, a| {
+            for name in names_of(vm, a)? {
+                vm.undef_method(me(a), name)?;
+            }
+            Ok(a.recv)
+        },
+        0,
+        -1,
+    );
     vm.def(m, "instance_methods", |vm, a| names(vm, a, |v| v != Vis::Private), 0, 1);
     vm.def(m, "public_instance_methods", |vm, a| names(vm, a, |v| v == Vis::Public), 0, 1);
     vm.def(m, "private_instance_methods", |vm, a| names(vm, a, |v| v == Vis::Private), 0, 1);
     vm.def(m, "protected_instance_methods", |vm, a| names(vm, a, |v| v == Vis::Protected), 0, 1);
-    vm.def(m, "undefined_instance_methods", |vm, a| {
-        let class = &vm.classes[me(a) as usize];
-        let list = class.order.iter().filter(|s| class.methods.get(s).is_some_and(|id| matches!(vm.methods[*id as usize].body, Body::Undef))).map(|s| Value::sym(*s)).collect();
-        Ok(vm.arr(list))
-    }, 0, 0);
+    vm.def(
+        m,
+        "undefined_instance_methods",
+        |vm, a| {
+            let class = &vm.classes[me(a) as usize];
+            let list = class
+                .order
+                .iter()
+                .filter(|s| {
+                    class
+                        .methods
+                        .get(s)
+                        .is_some_and(|id| matches!(vm.methods[*id as usize].body, Body::Undef))
+                })
+                .map(|s| Value::sym(*s))
+                .collect();
+            Ok(vm.arr(list))
+        },
+        0,
+        0,
+    );
     vm.def(m, "method_defined?", |vm, a| defined(vm, a, |v| v != Vis::Private), 1, 2);
     vm.def(m, "public_method_defined?", |vm, a| defined(vm, a, |v| v == Vis::Public), 1, 2);
     vm.def(m, "private_method_defined?", |vm, a| defined(vm, a, |v| v == Vis::Private), 1, 2);
@@ -195,117 +342,196 @@ pub(crate) fn init(vm: &mut Vm) {
     vm.def(m, "instance_method", |vm, a| instance_method(vm, a, true), 1, 1);
     vm.def(m, "public_instance_method", |vm, a| instance_method(vm, a, false), 1, 1);
     for name in ["class_eval", "module_eval"] {
-        vm.def(m, name, |vm, a| {
-            if a.block.is_nil() {
-                if a.argc == 0 {
-                    return vm.arg_error("wrong number of arguments (given 0, expected 1..3)");
+        vm.def(
+            m,
+            name,
+            |vm, a| {
+                if a.block.is_nil() {
+                    if a.argc == 0 {
+                        return vm.arg_error("wrong number of arguments (given 0, expected 1..3)");
+                    }
+                    let cref = vm.new_cref(me(a), false);
+                    return vm.eval_string_args(a, a.recv, Some(cref));
                 }
-                let cref = vm.new_cref(me(a), false);
-                return vm.eval_string_args(a, a.recv, Some(cref));
-            }
-            if a.argc > 0 {
-                return vm.wrong_args(a.argc as usize, 0, Some(0));
-            }
-            let cref = block_cref(vm, a);
-            vm.yield_self(a.block, a.recv, &[a.recv], Some(cref))
-        }, 0, 3);
+                if a.argc > 0 {
+                    return vm.wrong_args(a.argc as usize, 0, Some(0));
+                }
+                let cref = block_cref(vm, a);
+                vm.yield_self(a.block, a.recv, &[a.recv], Some(cref))
+            },
+            0,
+            3,
+        );
     }
     for name in ["class_exec", "module_exec"] {
-        vm.def(m, name, |vm, a| {
-            if a.block.is_nil() {
-                return vm.jump_error("no block given (yield)", "noreason", NIL);
-            }
-            let cref = block_cref(vm, a);
-            let over = crate::interp::Over { me: a.recv, cref: Some(cref), method: None, lambda: false };
-            vm.call_over(a.block, a.start as usize, a.kw, NIL, over)
-        }, 0, -1);
+        vm.def(
+            m,
+            name,
+            |vm, a| {
+                if a.block.is_nil() {
+                    return vm.jump_error("no block given (yield)", "noreason", NIL);
+                }
+                let cref = block_cref(vm, a);
+                let over = crate::interp::Over {
+                    me: a.recv,
+                    cref: Some(cref),
+                    method: None,
+                    lambda: false,
+                };
+                vm.call_over(a.block, a.start as usize, a.kw, NIL, over)
+            },
+            0,
+            -1,
+        );
     }
-    init_constants(vm);
-    vm.def(m, "freeze", |vm, a| {
-        vm.freeze(a.recv);
-        Ok(a.recv)
-    }, 0, 0);
-    vm.def(m, "singleton_class?", |vm, a| Ok(Value::bool(vm.classes[me(a) as usize].is_singleton())), 0, 0);
+    constants::init(vm);
+    vm.def(
+        m,
+        "freeze",
+        |vm, a| {
+            vm.freeze(a.recv);
+            Ok(a.recv)
+        },
+        0,
+        0,
+    );
+    vm.def(
+        m,
+        "singleton_class?",
+        |vm, a| Ok(Value::bool(vm.classes[me(a) as usize].is_singleton())),
+        0,
+        0,
+    );
     vm.def(m, "refine", |vm, _| vm.fail(c::NOT_IMPLEMENTED, "refinements are not supported by this runtime: a call's method would depend on its file"), 0, -1);
     vm.def(m, "using", |vm, _| vm.fail(c::NOT_IMPLEMENTED, "refinements are not supported by this runtime: a call's method would depend on its file"), 0, -1);
-    vm.def_private(m, "ruby2_keywords", |vm, a| {
-        for name in names_of(vm, a)? {
-            if let Some(id) = vm.classes[me(a) as usize].methods.get(&name).copied() {
-                vm.methods[id as usize].ruby2 = true;
-                if let Body::Proc(p) = vm.methods[id as usize].body {
-                    vm.heap.pr_mut(p).ruby2 = true;
+    vm.def_private(
+        m,
+        "ruby2_keywords",
+        |vm, a| {
+            for name in names_of(vm, a)? {
+                if let Some(id) = vm.classes[me(a) as usize].methods.get(&name).copied() {
+                    vm.methods[id as usize].ruby2 = true;
+                    if let Body::Proc(p) = vm.methods[id as usize].body {
+                        vm.heap.pr_mut(p).ruby2 = true;
+                    }
+                } else {
+                    return vm.undefined_in(me(a), name);
                 }
-            } else {
-                return vm.undefined_in(me(a), name);
             }
-        }
-        Ok(NIL)
-    }, 0, -1);
-    vm.def_private(m, "initialize", |vm, a| {
-        if !a.block.is_nil() {
-            let cref = block_cref(vm, a);
-            vm.yield_self(a.block, a.recv, &[a.recv], Some(cref))?;
-        }
-        Ok(NIL)
-    }, 0, 0);
+            Ok(NIL)
+        },
+        0,
+        -1,
+    );
+    vm.def_private(
+        m,
+        "initialize",
+        |vm, a| {
+            if !a.block.is_nil() {
+                let cref = block_cref(vm, a);
+                vm.yield_self(a.block, a.recv, &[a.recv], Some(cref))?;
+            }
+            Ok(NIL)
+        },
+        0,
+        0,
+    );
     let k = c::CLASS;
     vm.def(k, "new", new_object, 0, -1);
     vm.def(k, "allocate", |vm, a| vm.allocate(me(a)), 0, 0);
-    vm.def(k, "superclass", |vm, a| {
-        let mut at = vm.classes[me(a) as usize].superclass;
-        while let Some(id) = at {
-            if !vm.classes[id as usize].is_module() {
-                return Ok(Value::class(id));
-            }
-            at = vm.classes[id as usize].superclass;
-        }
-        Ok(NIL)
-    }, 0, 0);
-    vm.def(k, "subclasses", |vm, a| {
-        let list = vm.classes[me(a) as usize].subclasses.iter().rev().map(|id| Value::class(*id)).collect();
-        Ok(vm.arr(list))
-    }, 0, 0);
-    vm.def(k, "attached_object", |vm, a| match vm.classes[me(a) as usize].kind {
-        ClassKind::Singleton(v) => Ok(v),
-        _ => {
-            let name = vm.class_name(me(a));
-            vm.type_error(format!("`{name}' is not a singleton class"))
-        }
-    }, 0, 0);
-    vm.def_single(c::CLASS, "new", |vm, a| {
-        let sup = match vm.opt(a, 0) {
-            None => c::OBJECT,
-            Some(v) => match v.as_class() {
-                Some(id) if vm.classes[id as usize].is_singleton() => return vm.type_error("can't make subclass of singleton class"),
-                Some(c::CLASS) => return vm.type_error("can't make subclass of Class"),
-                Some(id) if !vm.classes[id as usize].is_module() => id,
-                _ => {
-                    let name = vm.type_name(v);
-                    return vm.type_error(format!("superclass must be a Class ({name} given)"));
+    vm.def(
+        k,
+        "superclass",
+        |vm, a| {
+            let mut at = vm.classes[me(a) as usize].superclass;
+            while let Some(id) = at {
+                if !vm.classes[id as usize].is_module() {
+                    return Ok(Value::class(id));
                 }
-            },
-        };
-        let id = vm.new_class(ClassKind::Class, Some(sup));
-        vm.inherited(sup, id)?;
-        if !a.block.is_nil() {
-            let up = vm.heap.pr(a.block).frame.cref;
-            let cref: &'static Cref = Box::leak(Box::new(Cref { class: id, up: Some(up), eval: false }));
-            let v = Value::class(id);
-            vm.yield_self(a.block, v, &[v], Some(cref))?;
-        }
-        Ok(Value::class(id))
-    }, 0, 1);
-    vm.def_single(c::MODULE, "nesting", |vm, _| {
-        let mut out = Vec::new();
-        let mut at = Some(vm.frames[vm.frames.len() - 1].cref);
-        while let Some(cref) = at {
-            if cref.up.is_some() && !cref.eval {
-                out.push(Value::class(cref.class));
+                at = vm.classes[id as usize].superclass;
             }
-            at = cref.up;
-        }
-        Ok(vm.arr(out))
-    }, 0, 0);
+            Ok(NIL)
+        },
+        0,
+        0,
+    );
+    vm.def(
+        k,
+        "subclasses",
+        |vm, a| {
+            let list = vm.classes[me(a) as usize]
+                .subclasses
+                .iter()
+                .rev()
+                .map(|id| Value::class(*id))
+                .collect();
+            Ok(vm.arr(list))
+        },
+        0,
+        0,
+    );
+    vm.def(
+        k,
+        "attached_object",
+        |vm, a| match vm.classes[me(a) as usize].kind {
+            ClassKind::Singleton(v) => Ok(v),
+            _ => {
+                let name = vm.class_name(me(a));
+                vm.type_error(format!("`{name}' is not a singleton class"))
+            }
+        },
+        0,
+        0,
+    );
+    vm.def_single(
+        c::CLASS,
+        "new",
+        |vm, a| {
+            let sup = match vm.opt(a, 0) {
+                None => c::OBJECT,
+                Some(v) => match v.as_class() {
+                    Some(id) if vm.classes[id as usize].is_singleton() => {
+                        return vm.type_error("can't make subclass of singleton class");
+                    }
+                    Some(c::CLASS) => return vm.type_error("can't make subclass of Class"),
+                    Some(id) if !vm.classes[id as usize].is_module() => id,
+                    _ => {
+                        let name = vm.type_name(v);
+                        return vm.type_error(format!("superclass must be a Class ({name} given)"));
+                    }
+                },
+            };
+            let id = vm.new_class(ClassKind::Class, Some(sup));
+            vm.inherited(sup, id)?;
+            if !a.block.is_nil() {
+                let up = vm.heap.pr(a.block).frame.cref;
+                let cref: &'static Cref =
+                    Box::leak(Box::new(Cref { class: id, up: Some(up), eval: false }));
+                let v = Value::class(id);
+                vm.yield_self(a.block, v, &[v], Some(cref))?;
+            }
+            Ok(Value::class(id))
+        },
+        0,
+        1,
+    );
+    vm.def_single(
+        c::MODULE,
+        "nesting",
+        |vm, _| {
+            let mut out = Vec::new();
+            let mut at = Some(vm.frames[vm.frames.len() - 1].cref);
+            while let Some(cref) = at {
+                if cref.up.is_some() && !cref.eval {
+                    out.push(Value::class(cref.class));
+                }
+                at = cref.up;
+            }
+            Ok(vm.arr(out))
+        },
+        0,
+        0,
+    );
     vm.classes[c::CLASS as usize].alloc = Alloc::Class;
     vm.classes[c::MODULE as usize].alloc = Alloc::Module;
     // The program's own object has the verbs of a module body.
@@ -313,25 +539,49 @@ pub(crate) fn init(vm: &mut Vm) {
     if let Ok(s) = vm.singleton_class(main) {
         vm.def(s, "public", |vm, a| main_vis(vm, a, Vis::Public), 0, -1);
         vm.def(s, "private", |vm, a| main_vis(vm, a, Vis::Private), 0, -1);
-        vm.def(s, "include", |vm, a| {
-            let args = vm.args(a);
-            vm.call_name(Value::class(c::OBJECT), "include", &args)
-        }, 0, -1);
+        vm.def(
+            s,
+            "include",
+            |vm, a| {
+                let args = vm.args(a);
+                vm.call_name(Value::class(c::OBJECT), "include", &args)
+            },
+            0,
+            -1,
+        );
         vm.def(s, "define_method", |vm, a| define_method(vm, a, c::OBJECT, None), 1, 2);
         vm.def(s, "using", |vm, _| vm.fail(c::NOT_IMPLEMENTED, "refinements are not supported by this runtime: a call's method would depend on its file"), 1, 1);
     }
 }
 
 fn relation(vm: &mut Vm, a: Args) -> R {
-    let Some(y) = vm.arg(a, 0).as_class() else { return vm.type_error("compared with non class/module") };
+    let Some(y) = vm.arg(a, 0).as_class() else {
+        return vm.type_error("compared with non class/module");
+    };
     let x = me(a);
     let (down, up) = (vm.inherits(x, y), vm.inherits(y, x));
     let op = vm.syms.bytes(vm.methods[a.method as usize].orig);
     Ok(match op {
         b"<" if x == y => FALSE,
         b">" if x == y => FALSE,
-        b"<" | b"<=" => if down { TRUE } else if up { FALSE } else { NIL },
-        _ => if up { TRUE } else if down { FALSE } else { NIL },
+        b"<" | b"<=" => {
+            if down {
+                TRUE
+            } else if up {
+                FALSE
+            } else {
+                NIL
+            }
+        }
+        _ => {
+            if up {
+                TRUE
+            } else if down {
+                FALSE
+            } else {
+                NIL
+            }
+        }
     })
 }
 
@@ -346,7 +596,11 @@ fn new_object(vm: &mut Vm, a: Args) -> R {
         return vm.type_error("can't create instance of singleton class");
     }
     let fast = vm.classes[class as usize].alloc == Alloc::Object;
-    let v = if fast && vm.is_native(a.recv, n::ALLOCATE) { vm.heap.object(class, Ext::None) } else { vm.send(a.recv, n::ALLOCATE, &[])? };
+    let v = if fast && vm.is_native(a.recv, n::ALLOCATE) {
+        vm.heap.object(class, Ext::None)
+    } else {
+        vm.send(a.recv, n::ALLOCATE, &[])?
+    };
     let Some(id) = vm.find_method(class, n::INITIALIZE) else { return Ok(v) };
     let id = vm.real_method(class, id).unwrap_or(id);
     if id == vm.basic_initialize() {
@@ -407,7 +661,12 @@ fn visibility(vm: &mut Vm, a: Args) -> R {
     for name in names_of(vm, a)? {
         vm.set_visibility(me(a), name, vis)?;
     }
-    Ok(if a.argc == 1 { vm.arg(a, 0) } else { let l = vm.args(a); vm.arr(l) })
+    Ok(if a.argc == 1 {
+        vm.arg(a, 0)
+    } else {
+        let l = vm.args(a);
+        vm.arr(l)
+    })
 }
 
 fn main_vis(vm: &mut Vm, a: Args, vis: Vis) -> R {
@@ -420,7 +679,12 @@ fn main_vis(vm: &mut Vm, a: Args, vis: Vis) -> R {
     for name in names_of(vm, a)? {
         vm.set_visibility(c::OBJECT, name, vis)?;
     }
-    Ok(if a.argc == 1 { vm.arg(a, 0) } else { let l = vm.args(a); vm.arr(l) })
+    Ok(if a.argc == 1 {
+        vm.arg(a, 0)
+    } else {
+        let l = vm.args(a);
+        vm.arr(l)
+    })
 }
 
 fn class_vis(vm: &mut Vm, a: Args, vis: Vis) -> R {
@@ -438,7 +702,12 @@ fn const_flag(vm: &mut Vm, a: Args, set: fn(&mut Const)) -> R {
             Some(k) => set(k),
             None => {
                 let full = vm.const_full(class, name);
-                let e = vm.name_error(c::NAME_ERROR, &format!("constant {full} not defined"), name, a.recv)?;
+                let e = vm.name_error(
+                    c::NAME_ERROR,
+                    &format!("constant {full} not defined"),
+                    name,
+                    a.recv,
+                )?;
                 return vm.throw(e);
             }
         }
@@ -450,14 +719,22 @@ fn const_flag(vm: &mut Vm, a: Args, set: fn(&mut Const)) -> R {
 fn attr(vm: &mut Vm, a: Args, read: bool, write: bool) -> R {
     let class = me(a);
     let frame = vm.scope_frame();
-    let vis = frame.filter(|i| vm.frames[*i].self_val == a.recv).map_or(Vis::Public, |i| vm.frames[i].vis);
+    let vis = frame
+        .filter(|i| vm.frames[*i].self_val == a.recv)
+        .map_or(Vis::Public, |i| vm.frames[i].vis);
     let mut made = Vec::new();
     for name in names_of(vm, a)? {
         vm.check_frozen(a.recv)?;
         let text = vm.sym_str(name).into_owned();
-        let good = text.starts_with(|ch: char| ch.is_alphabetic() || ch == '_') && !text.ends_with(['?', '!', '=']);
+        let good = text.starts_with(|ch: char| ch.is_alphabetic() || ch == '_')
+            && !text.ends_with(['?', '!', '=']);
         if !good {
-            let e = vm.name_error(c::NAME_ERROR, &format!("invalid attribute name `{text}'"), name, a.recv)?;
+            let e = vm.name_error(
+                c::NAME_ERROR,
+                &format!("invalid attribute name `{text}'"),
+                name,
+                a.recv,
+            )?;
             return vm.throw(e);
         }
         let ivar = vm.intern(&format!("@{text}"));
@@ -481,7 +758,10 @@ pub(crate) fn define_method(vm: &mut Vm, a: Args, class: u32, vis: Option<Vis>) 
     let name = vm.to_sym(name)?;
     vm.check_frozen(Value::class(class))?;
     let vis = vis.unwrap_or_else(|| {
-        let same = vm.frames.last().is_some_and(|f| f.self_val == Value::class(class) && f.code.kind != fx_ruby_syntax::ast::CodeKind::Method);
+        let same = vm.frames.last().is_some_and(|f| {
+            f.self_val == Value::class(class)
+                && f.code.kind != fx_ruby_syntax::ast::CodeKind::Method
+        });
         vm.scope_frame().filter(|_| same).map_or(Vis::Public, |i| vm.frames[i].vis)
     });
     let body = match vm.opt(a, 1) {
@@ -492,7 +772,11 @@ pub(crate) fn define_method(vm: &mut Vm, a: Args, class: u32, vis: Option<Vis>) 
                 let owner = vm.classes[d.owner as usize].is_module();
                 if !owner && !vm.inherits(class, d.owner) {
                     let name = vm.class_name(d.owner);
-                    return vm.type_error(if vm.classes[d.owner as usize].is_singleton() { "can't bind singleton method to a different class".to_owned() } else { format!("bind argument must be a subclass of {name}") });
+                    return vm.type_error(if vm.classes[d.owner as usize].is_singleton() {
+                        "can't bind singleton method to a different class".to_owned()
+                    } else {
+                        format!("bind argument must be a subclass of {name}")
+                    });
                 }
                 let mut m = vm.methods[d.id as usize];
                 m.owner = class;
@@ -506,10 +790,14 @@ pub(crate) fn define_method(vm: &mut Vm, a: Args, class: u32, vis: Option<Vis>) 
             }
             _ => {
                 let name = vm.type_name(v);
-                return vm.type_error(format!("wrong argument type {name} (expected Proc/Method/UnboundMethod)"));
+                return vm.type_error(format!(
+                    "wrong argument type {name} (expected Proc/Method/UnboundMethod)"
+                ));
             }
         },
-        None if a.block.is_nil() => return vm.arg_error("tried to create Proc object without a block"),
+        None if a.block.is_nil() => {
+            return vm.arg_error("tried to create Proc object without a block");
+        }
         None => a.block,
     };
     vm.heap.escape(body);
@@ -533,8 +821,14 @@ fn defined(vm: &mut Vm, a: Args, keep: fn(Vis) -> bool) -> R {
     let name = vm.arg(a, 0);
     let name = vm.to_sym(name)?;
     let all = vm.opt(a, 1).unwrap_or(TRUE).truthy();
-    let id = if all { vm.find_method(me(a), name) } else { vm.classes[me(a) as usize].methods.get(&name).copied() };
-    Ok(Value::bool(id.is_some_and(|id| !matches!(vm.methods[id as usize].body, Body::Undef) && keep(vm.methods[id as usize].vis))))
+    let id = if all {
+        vm.find_method(me(a), name)
+    } else {
+        vm.classes[me(a) as usize].methods.get(&name).copied()
+    };
+    Ok(Value::bool(id.is_some_and(|id| {
+        !matches!(vm.methods[id as usize].body, Body::Undef) && keep(vm.methods[id as usize].vis)
+    })))
 }
 
 fn instance_method(vm: &mut Vm, a: Args, any: bool) -> R {
@@ -545,7 +839,8 @@ fn instance_method(vm: &mut Vm, a: Args, any: bool) -> R {
         if any || vm.methods[id as usize].vis == Vis::Public {
             let id = vm.real_method(class, id).unwrap_or(id);
             let owner = vm.methods[id as usize].owner;
-            let data = MethodData { recv: NIL, id, name, owner, class, unbound: true, missing: false };
+            let data =
+                MethodData { recv: NIL, id, name, owner, class, unbound: true, missing: false };
             return Ok(vm.new_obj(c::UNBOUND, Ext::Method(Box::new(data))));
         }
     }
@@ -554,7 +849,11 @@ fn instance_method(vm: &mut Vm, a: Args, any: bool) -> R {
 
 impl Vm {
     pub(crate) fn basic_initialize(&self) -> u32 {
-        self.classes[c::BASIC_OBJECT as usize].methods.get(&n::INITIALIZE).copied().unwrap_or(u32::MAX)
+        self.classes[c::BASIC_OBJECT as usize]
+            .methods
+            .get(&n::INITIALIZE)
+            .copied()
+            .unwrap_or(u32::MAX)
     }
 
     pub(crate) fn set_visibility(&mut self, class: u32, name: Sym, vis: Vis) -> Res<()> {
@@ -585,7 +884,12 @@ impl Vm {
         let text = self.syms.bytes(sym);
         if !text.first().is_some_and(u8::is_ascii_uppercase) {
             let shown = String::from_utf8_lossy(text).into_owned();
-            let e = self.name_error(c::NAME_ERROR, &format!("autoload must be constant name: {shown}"), sym, Value::class(class))?;
+            let e = self.name_error(
+                c::NAME_ERROR,
+                &format!("autoload must be constant name: {shown}"),
+                sym,
+                Value::class(class),
+            )?;
             return self.throw(e);
         }
         let path = self.to_path(path)?;
@@ -596,7 +900,10 @@ impl Vm {
             return Ok(NIL);
         }
         let autoload = Some(String::from_utf8_lossy(&path).into_owned().into());
-        self.classes[class as usize].consts.insert(sym, Const { value: UNDEF, private: false, deprecated: false, autoload, file: 0, pos: 0 });
+        self.classes[class as usize].consts.insert(
+            sym,
+            Const { value: UNDEF, private: false, deprecated: false, autoload, file: 0, pos: 0 },
+        );
         self.const_epoch += 1;
         Ok(NIL)
     }
@@ -605,7 +912,8 @@ impl Vm {
         let sym = self.to_sym(v)?;
         let text = self.sym_str(sym).into_owned();
         if !valid_const(&text) {
-            let e = self.name_error(c::NAME_ERROR, &format!("wrong constant name {text}"), sym, recv)?;
+            let e =
+                self.name_error(c::NAME_ERROR, &format!("wrong constant name {text}"), sym, recv)?;
             return self.throw(e);
         }
         Ok(sym)
@@ -613,220 +921,6 @@ impl Vm {
 }
 
 fn valid_const(text: &str) -> bool {
-    text.starts_with(|ch: char| ch.is_uppercase()) && text.chars().all(|ch| ch.is_alphanumeric() || ch == '_')
-}
-
-fn init_constants(vm: &mut Vm) {
-    let m = c::MODULE;
-    vm.def(m, "const_get", |vm, a| {
-        let v = vm.arg(a, 0);
-        let inherit = vm.opt(a, 1).unwrap_or(TRUE).truthy();
-        let sym = vm.to_sym(v)?;
-        let text = vm.sym_str(sym).into_owned();
-        if !text.contains("::") {
-            let sym = vm.const_name(v, a.recv)?;
-            return const_step(vm, me(a), sym, inherit, true);
-        }
-        let mut at = a.recv;
-        for (i, part) in text.split("::").enumerate() {
-            if part.is_empty() && i == 0 {
-                at = Value::class(c::OBJECT);
-                continue;
-            }
-            if !valid_const(part) {
-                let e = vm.name_error(c::NAME_ERROR, &format!("wrong constant name {text}"), sym, a.recv)?;
-                return vm.throw(e);
-            }
-            let sym = vm.intern(part);
-            let Some(id) = at.as_class() else {
-                let shown = vm.inspect_string(at)?;
-                return vm.type_error(format!("{shown} does not refer to class/module"));
-            };
-            at = const_step(vm, id, sym, inherit, i == 0)?;
-        }
-        Ok(at)
-    }, 1, 2);
-    vm.def(m, "const_set", |vm, a| {
-        let (name, v) = (vm.arg(a, 0), vm.arg(a, 1));
-        let sym = vm.const_name(name, a.recv)?;
-        vm.assign_const(me(a), sym, v)?;
-        Ok(v)
-    }, 2, 2);
-    vm.def(m, "const_defined?", |vm, a| {
-        let v = vm.arg(a, 0);
-        let inherit = vm.opt(a, 1).unwrap_or(TRUE).truthy();
-        let sym = vm.to_sym(v)?;
-        let text = vm.sym_str(sym).into_owned();
-        let mut class = me(a);
-        for (i, part) in text.split("::").enumerate() {
-            if part.is_empty() && i == 0 {
-                class = c::OBJECT;
-                continue;
-            }
-            if !valid_const(part) {
-                let e = vm.name_error(c::NAME_ERROR, &format!("wrong constant name {text}"), sym, a.recv)?;
-                return vm.throw(e);
-            }
-            let sym = vm.intern(part);
-            let last = text.ends_with(part) && i + 1 == text.split("::").count();
-            let known = if inherit {
-                vm.mro(class).iter().any(|id| vm.classes[*id as usize].consts.contains_key(&sym)) || (i == 0 && vm.classes[class as usize].is_module() && vm.classes[c::OBJECT as usize].consts.contains_key(&sym))
-            } else {
-                vm.classes[class as usize].consts.contains_key(&sym)
-            };
-            if !known {
-                return Ok(FALSE);
-            }
-            if !last {
-                match const_step(vm, class, sym, inherit, i == 0)?.as_class() {
-                    Some(id) => class = id,
-                    None => return Ok(FALSE),
-                }
-            }
-        }
-        Ok(TRUE)
-    }, 1, 2);
-    vm.def(m, "const_missing", |vm, a| {
-        let name = vm.arg(a, 0);
-        let name = vm.to_sym(name)?;
-        let full = vm.const_full(me(a), name);
-        let e = vm.name_error(c::NAME_ERROR, &format!("uninitialized constant {full}"), name, a.recv)?;
-        vm.throw(e)
-    }, 1, 1);
-    vm.def(m, "constants", |vm, a| {
-        let all = vm.opt(a, 0).unwrap_or(TRUE).truthy();
-        let own = me(a);
-        let mut out: Vec<Value> = Vec::new();
-        for id in vm.mro(own).iter() {
-            if *id == c::OBJECT && own != c::OBJECT {
-                break;
-            }
-            for (name, k) in &vm.classes[*id as usize].consts {
-                let v = Value::sym(*name);
-                if !k.private && !out.contains(&v) {
-                    out.push(v);
-                }
-            }
-            if !all {
-                break;
-            }
-        }
-        Ok(vm.arr(out))
-    }, 0, 1);
-    vm.def_single(m, "constants", |vm, a| {
-        let list: Vec<Value> = vm.classes[c::OBJECT as usize].consts.keys().map(|s| Value::sym(*s)).collect();
-        let _ = a;
-        Ok(vm.arr(list))
-    }, 0, 1);
-    vm.def_private(m, "remove_const", |vm, a| {
-        let name = vm.arg(a, 0);
-        let sym = vm.const_name(name, a.recv)?;
-        match vm.classes[me(a) as usize].consts.shift_remove(&sym) {
-            Some(k) => {
-                vm.const_epoch += 1;
-                Ok(if k.value.is_undef() { NIL } else { k.value })
-            }
-            None => {
-                let full = vm.const_full(me(a), sym);
-                let e = vm.name_error(c::NAME_ERROR, &format!("constant {full} not defined"), sym, a.recv)?;
-                vm.throw(e)
-            }
-        }
-    }, 1, 1);
-    vm.def(m, "const_source_location", |vm, a| {
-        let v = vm.arg(a, 0);
-        let sym = vm.to_sym(v)?;
-        for id in vm.mro(me(a)).iter().chain(vm.mro(c::OBJECT).iter()) {
-            if let Some(k) = vm.classes[*id as usize].consts.get(&sym) {
-                let (file, pos) = (k.file, k.pos);
-                if vm.files.is_empty() || (file == 0 && pos == 0) {
-                    return Ok(vm.arr(vec![]));
-                }
-                let path = vm.path_of(file);
-                let path = vm.str(path.as_bytes());
-                let line = Value::fix(i64::from(vm.line_of(file, pos)));
-                return Ok(vm.arr(vec![path, line]));
-            }
-        }
-        Ok(NIL)
-    }, 1, 2);
-    vm.def(m, "autoload", |vm, a| {
-        let (name, path) = (vm.arg(a, 0), vm.arg(a, 1));
-        vm.set_autoload(me(a), name, path)
-    }, 2, 2);
-    vm.def(m, "autoload?", |vm, a| {
-        let name = vm.arg(a, 0);
-        let name = vm.to_sym(name)?;
-        let all = vm.opt(a, 1).unwrap_or(TRUE).truthy();
-        for id in vm.mro(me(a)).iter().take(if all { usize::MAX } else { 1 }) {
-            if let Some(k) = vm.classes[*id as usize].consts.get(&name) {
-                let p = if k.value.is_undef() { k.autoload.clone() } else { None };
-                return Ok(match p {
-                    Some(p) => vm.str(p.as_bytes()),
-                    None => NIL,
-                });
-            }
-        }
-        Ok(NIL)
-    }, 1, 2);
-    vm.def(m, "class_variable_get", |vm, a| {
-        let name = cvar_name(vm, a)?;
-        vm.cvar_of(me(a), name)
-    }, 1, 1);
-    vm.def(m, "class_variable_set", |vm, a| {
-        let name = cvar_name(vm, a)?;
-        let v = vm.arg(a, 1);
-        vm.cvar_put(me(a), name, v)?;
-        Ok(v)
-    }, 2, 2);
-    vm.def(m, "class_variable_defined?", |vm, a| {
-        let name = cvar_name(vm, a)?;
-        Ok(Value::bool(vm.cvar_find(me(a), name).is_some()))
-    }, 1, 1);
-    vm.def(m, "class_variables", |vm, a| {
-        let all = vm.opt(a, 0).unwrap_or(TRUE).truthy();
-        let mut out: Vec<Value> = Vec::new();
-        for id in vm.mro(me(a)).iter().take(if all { usize::MAX } else { 1 }) {
-            for name in vm.classes[*id as usize].cvars.keys() {
-                let v = Value::sym(*name);
-                if !out.contains(&v) {
-                    out.push(v);
-                }
-            }
-        }
-        Ok(vm.arr(out))
-    }, 0, 1);
-    vm.def(m, "remove_class_variable", |vm, a| {
-        let name = cvar_name(vm, a)?;
-        vm.check_frozen(a.recv)?;
-        match vm.classes[me(a) as usize].cvars.shift_remove(&name) {
-            Some(v) => Ok(v),
-            None => {
-                let text = vm.sym_str(name).into_owned();
-                let owner = vm.class_name(me(a));
-                let e = vm.name_error(c::NAME_ERROR, &format!("class variable {text} not defined for {owner}"), name, a.recv)?;
-                vm.throw(e)
-            }
-        }
-    }, 1, 1);
-}
-
-fn cvar_name(vm: &mut Vm, a: Args) -> Res<Sym> {
-    let v = vm.arg(a, 0);
-    let name = vm.to_sym(v)?;
-    let text = vm.syms.bytes(name);
-    if !(text.starts_with(b"@@") && text.len() > 2 && !text[2].is_ascii_digit()) {
-        let shown = String::from_utf8_lossy(text).into_owned();
-        let e = vm.name_error(c::NAME_ERROR, &format!("`{shown}' is not allowed as a class variable name"), name, a.recv)?;
-        return vm.throw(e);
-    }
-    Ok(name)
-}
-
-fn const_step(vm: &mut Vm, class: u32, sym: Sym, inherit: bool, object: bool) -> R {
-    let found = if inherit { vm.const_in(class, sym, object)? } else { vm.const_own(class, sym)? };
-    match found {
-        Some(v) => Ok(v),
-        None => vm.const_missing(class, sym),
-    }
+    text.starts_with(|ch: char| ch.is_uppercase())
+        && text.chars().all(|ch| ch.is_alphanumeric() || ch == '_')
 }

@@ -1,11 +1,13 @@
 //! Object and BasicObject: identity, reflection, copying, sending.
 
+mod copy;
+
 use fx_ruby_syntax::Sym;
 
 use crate::heap::{Ext, MethodData};
 use crate::names as n;
-use crate::object::{Body, Cref, Vis, c};
-use crate::value::{FALSE, NIL, TRUE, Tag, Value};
+use crate::object::{Vis, c};
+use crate::value::{FALSE, NIL, TRUE, Value};
 use crate::vm::{Args, R, Res, Vm};
 
 pub(crate) fn init(vm: &mut Vm) {
@@ -14,232 +16,413 @@ pub(crate) fn init(vm: &mut Vm) {
     vm.def(b, "==", eq, 1, 1);
     vm.def(b, "equal?", eq, 1, 1);
     vm.def(b, "!", |_, a| Ok(Value::bool(!a.recv.truthy())), 0, 0);
-    vm.def(b, "!=", |vm, a| {
-        let other = vm.arg(a, 0);
-        Ok(Value::bool(!vm.equal(a.recv, other)?))
-    }, 1, 1);
+    vm.def(
+        b,
+        "!=",
+        |vm, a| {
+            let other = vm.arg(a, 0);
+            Ok(Value::bool(!vm.equal(a.recv, other)?))
+        },
+        1,
+        1,
+    );
     vm.def(b, "__id__", |vm, a| Ok(Value::fix(vm.object_id(a.recv) as i64)), 0, 0);
     vm.def(b, "__send__", send, 0, -1);
     vm.def(b, "instance_eval", instance_eval, 0, 3);
-    vm.def(b, "instance_exec", |vm, a| {
-        if a.block.is_nil() {
-            return vm.jump_error("no block given (yield)", "noreason", NIL);
-        }
-        let cref = vm.instance_cref(a.recv, a.block);
-        let start = a.start as usize;
-        vm.call_over(a.block, start, a.kw, NIL, crate::interp::Over { me: a.recv, cref, method: None, lambda: false })
-    }, 0, -1);
-    vm.def_private(b, "method_missing", |vm, a| {
-        let args = vm.args(a);
-        let Some(name) = args.first().and_then(|v| v.as_sym()) else {
-            return vm.arg_error("no method name given");
-        };
-        let class = vm.class_of(a.recv);
-        let hidden = match vm.find_method(class, name).map(|id| vm.methods[id as usize].vis) {
-            Some(Vis::Private) => Some("private"),
-            Some(Vis::Protected) => Some("protected"),
-            _ => None,
-        };
-        vm.undefined_method(a.recv, name, &args[1..], false, hidden)
-    }, 0, -1);
-    for name in ["singleton_method_added", "singleton_method_removed", "singleton_method_undefined"] {
+    vm.def(
+        b,
+        "instance_exec",
+        |vm, a| {
+            if a.block.is_nil() {
+                return vm.jump_error("no block given (yield)", "noreason", NIL);
+            }
+            let cref = vm.instance_cref(a.recv, a.block);
+            let start = a.start as usize;
+            vm.call_over(
+                a.block,
+                start,
+                a.kw,
+                NIL,
+                crate::interp::Over { me: a.recv, cref, method: None, lambda: false },
+            )
+        },
+        0,
+        -1,
+    );
+    vm.def_private(
+        b,
+        "method_missing",
+        |vm, a| {
+            let args = vm.args(a);
+            let Some(name) = args.first().and_then(|v| v.as_sym()) else {
+                return vm.arg_error("no method name given");
+            };
+            let class = vm.class_of(a.recv);
+            let hidden = match vm.find_method(class, name).map(|id| vm.methods[id as usize].vis) {
+                Some(Vis::Private) => Some("private"),
+                Some(Vis::Protected) => Some("protected"),
+                _ => None,
+            };
+            vm.undefined_method(a.recv, name, &args[1..], false, hidden)
+        },
+        0,
+        -1,
+    );
+    for name in ["singleton_method_added", "singleton_method_removed", "singleton_method_undefined"]
+    {
         vm.def_private(b, name, |_, _| Ok(NIL), 1, 1);
     }
     let k = c::KERNEL;
     vm.def(k, "class", |vm, a| Ok(Value::class(vm.real_class(a.recv))), 0, 0);
     vm.def(k, "singleton_class", |vm, a| Ok(Value::class(vm.singleton_class(a.recv)?)), 0, 0);
     vm.def(k, "frozen?", |vm, a| Ok(Value::bool(vm.frozen(a.recv))), 0, 0);
-    vm.def(k, "freeze", |vm, a| {
-        vm.freeze(a.recv);
-        Ok(a.recv)
-    }, 0, 0);
+    vm.def(
+        k,
+        "freeze",
+        |vm, a| {
+            vm.freeze(a.recv);
+            Ok(a.recv)
+        },
+        0,
+        0,
+    );
     vm.def(k, "nil?", |_, a| Ok(Value::bool(a.recv.is_nil())), 0, 0);
-    vm.def(k, "===", |vm, a| {
-        let o = vm.arg(a, 0);
-        Ok(Value::bool(a.recv == o || vm.equal(a.recv, o)?))
-    }, 1, 1);
+    vm.def(
+        k,
+        "===",
+        |vm, a| {
+            let o = vm.arg(a, 0);
+            Ok(Value::bool(a.recv == o || vm.equal(a.recv, o)?))
+        },
+        1,
+        1,
+    );
     vm.def(k, "=~", |_, _| Ok(NIL), 1, 1);
-    vm.def(k, "!~", |vm, a| {
-        let o = vm.arg(a, 0);
-        Ok(Value::bool(!vm.send(a.recv, n::MATCH_OP, &[o])?.truthy()))
-    }, 1, 1);
+    vm.def(
+        k,
+        "!~",
+        |vm, a| {
+            let o = vm.arg(a, 0);
+            Ok(Value::bool(!vm.send(a.recv, n::MATCH_OP, &[o])?.truthy()))
+        },
+        1,
+        1,
+    );
     vm.def(k, "eql?", eq, 1, 1);
-    vm.def(k, "<=>", |vm, a| {
-        let o = vm.arg(a, 0);
-        Ok(if a.recv == o || vm.equal(a.recv, o)? { Value::fix(0) } else { NIL })
-    }, 1, 1);
-    vm.def(k, "hash", |vm, a| {
-        let h = vm.object_id(a.recv).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 4;
-        Ok(Value::fix(h as i64))
-    }, 0, 0);
+    vm.def(
+        k,
+        "<=>",
+        |vm, a| {
+            let o = vm.arg(a, 0);
+            Ok(if a.recv == o || vm.equal(a.recv, o)? { Value::fix(0) } else { NIL })
+        },
+        1,
+        1,
+    );
+    vm.def(
+        k,
+        "hash",
+        |vm, a| {
+            let h = vm.object_id(a.recv).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 4;
+            Ok(Value::fix(h as i64))
+        },
+        0,
+        0,
+    );
     vm.def(k, "object_id", |vm, a| Ok(Value::fix(vm.object_id(a.recv) as i64)), 0, 0);
-    vm.def(k, "to_s", |vm, a| {
-        if a.recv == vm.main {
-            return Ok(vm.str_static("main"));
-        }
-        vm.any_to_s(a.recv)
-    }, 0, 0);
+    vm.def(
+        k,
+        "to_s",
+        |vm, a| {
+            if a.recv == vm.main {
+                return Ok(vm.str_static("main"));
+            }
+            vm.any_to_s(a.recv)
+        },
+        0,
+        0,
+    );
     vm.def(k, "inspect", inspect, 0, 0);
     vm.def(k, "is_a?", is_a, 1, 1);
     vm.def(k, "kind_of?", is_a, 1, 1);
-    vm.def(k, "instance_of?", |vm, a| {
-        let class = vm.arg(a, 0);
-        match class.as_class() {
-            Some(id) => Ok(Value::bool(vm.real_class(a.recv) == id)),
-            None => vm.type_error("class or module required"),
-        }
-    }, 1, 1);
-    vm.def(k, "respond_to?", |vm, a| {
-        let name = vm.arg(a, 0);
-        let name = vm.to_sym(name)?;
-        let private = vm.opt(a, 1).unwrap_or(FALSE).truthy();
-        let class = vm.class_of(a.recv);
-        if let Some(id) = vm.find_method(class, name) {
-            let vis = vm.methods[id as usize].vis;
-            return Ok(Value::bool(private || vis == Vis::Public));
-        }
-        Ok(Value::bool(vm.send(a.recv, n::RESPOND_TO_MISSING, &[Value::sym(name), Value::bool(private)])?.truthy()))
-    }, 1, 2);
+    vm.def(
+        k,
+        "instance_of?",
+        |vm, a| {
+            let class = vm.arg(a, 0);
+            match class.as_class() {
+                Some(id) => Ok(Value::bool(vm.real_class(a.recv) == id)),
+                None => vm.type_error("class or module required"),
+            }
+        },
+        1,
+        1,
+    );
+    vm.def(
+        k,
+        "respond_to?",
+        |vm, a| {
+            let name = vm.arg(a, 0);
+            let name = vm.to_sym(name)?;
+            let private = vm.opt(a, 1).unwrap_or(FALSE).truthy();
+            let class = vm.class_of(a.recv);
+            if let Some(id) = vm.find_method(class, name) {
+                let vis = vm.methods[id as usize].vis;
+                return Ok(Value::bool(private || vis == Vis::Public));
+            }
+            Ok(Value::bool(
+                vm.send(a.recv, n::RESPOND_TO_MISSING, &[Value::sym(name), Value::bool(private)])?
+                    .truthy(),
+            ))
+        },
+        1,
+        2,
+    );
     vm.def_private(k, "respond_to_missing?", |_, _| Ok(FALSE), 2, 2);
     vm.def(k, "send", send, 0, -1);
-    vm.def(k, "public_send", |vm, a| {
-        if a.argc == 0 {
-            return vm.arg_error("no method name given");
-        }
-        let args = vm.args(a);
-        let name = vm.to_sym(args[0])?;
-        vm.send_public(a.recv, name, &args[1..], a.block, a.kw)
-    }, 0, -1);
+    vm.def(
+        k,
+        "public_send",
+        |vm, a| {
+            if a.argc == 0 {
+                return vm.arg_error("no method name given");
+            }
+            let args = vm.args(a);
+            let name = vm.to_sym(args[0])?;
+            vm.send_public(a.recv, name, &args[1..], a.block, a.kw)
+        },
+        0,
+        -1,
+    );
     vm.def(k, "dup", |vm, a| vm.dup(a.recv), 0, 0);
     vm.def(k, "clone", clone, 0, 1);
     vm.def(k, "itself", |_, a| Ok(a.recv), 0, 0);
     vm.def(k, "then", then, 0, 0);
     vm.def(k, "yield_self", then, 0, 0);
-    vm.def(k, "tap", |vm, a| {
-        vm.yield1(a.block, a.recv)?;
-        Ok(a.recv)
-    }, 0, 0);
-    vm.def(k, "extend", |vm, a| {
-        let mods = vm.args(a);
-        if mods.is_empty() {
-            return vm.wrong_args(0, 1, None);
-        }
-        for m in mods.iter().rev() {
-            let id = vm.as_module(*m)?;
-            if !vm.classes[id as usize].is_module() {
-                let name = vm.type_name(*m);
-                return vm.type_error(format!("wrong argument type {name} (expected module)"));
+    vm.def(
+        k,
+        "tap",
+        |vm, a| {
+            vm.yield1(a.block, a.recv)?;
+            Ok(a.recv)
+        },
+        0,
+        0,
+    );
+    vm.def(
+        k,
+        "extend",
+        |vm, a| {
+            let mods = vm.args(a);
+            if mods.is_empty() {
+                return vm.wrong_args(0, 1, None);
             }
-            vm.send(*m, n::EXTEND_OBJECT, &[a.recv])?;
-            vm.send(*m, n::EXTENDED, &[a.recv])?;
-        }
-        Ok(a.recv)
-    }, 0, -1);
-    vm.def_private(k, "initialize_copy", |vm, a| {
-        let o = vm.arg(a, 0);
-        if o != a.recv {
+            for m in mods.iter().rev() {
+                let id = vm.as_module(*m)?;
+                if !vm.classes[id as usize].is_module() {
+                    let name = vm.type_name(*m);
+                    return vm.type_error(format!("wrong argument type {name} (expected module)"));
+                }
+                vm.send(*m, n::EXTEND_OBJECT, &[a.recv])?;
+                vm.send(*m, n::EXTENDED, &[a.recv])?;
+            }
+            Ok(a.recv)
+        },
+        0,
+        -1,
+    );
+    vm.def_private(
+        k,
+        "initialize_copy",
+        |vm, a| {
+            let o = vm.arg(a, 0);
+            if o != a.recv {
+                vm.check_frozen(a.recv)?;
+                if vm.real_class(a.recv) != vm.real_class(o) {
+                    return vm.type_error("initialize_copy should take same class object");
+                }
+            }
+            Ok(a.recv)
+        },
+        1,
+        1,
+    );
+    vm.def_private(
+        k,
+        "initialize_dup",
+        |vm, a| {
+            let o = vm.arg(a, 0);
+            vm.send(a.recv, n::INITIALIZE_COPY, &[o])
+        },
+        1,
+        1,
+    );
+    vm.def_private(
+        k,
+        "initialize_clone",
+        |vm, a| {
+            let o = vm.arg(a, 0);
+            vm.send(a.recv, n::INITIALIZE_COPY, &[o])
+        },
+        1,
+        2,
+    );
+    vm.def(
+        k,
+        "instance_variable_get",
+        |vm, a| {
+            let name = ivar_name(vm, a)?;
+            Ok(vm.ivar_get(a.recv, name).unwrap_or(NIL))
+        },
+        1,
+        1,
+    );
+    vm.def(
+        k,
+        "instance_variable_set",
+        |vm, a| {
+            let name = ivar_name(vm, a)?;
             vm.check_frozen(a.recv)?;
-            if vm.real_class(a.recv) != vm.real_class(o) {
-                return vm.type_error("initialize_copy should take same class object");
+            let v = vm.arg(a, 1);
+            vm.ivar_set(a.recv, name, v);
+            Ok(v)
+        },
+        2,
+        2,
+    );
+    vm.def(
+        k,
+        "instance_variable_defined?",
+        |vm, a| {
+            let name = ivar_name(vm, a)?;
+            Ok(Value::bool(vm.ivar_get(a.recv, name).is_some()))
+        },
+        1,
+        1,
+    );
+    vm.def(
+        k,
+        "remove_instance_variable",
+        |vm, a| {
+            let name = ivar_name(vm, a)?;
+            vm.check_frozen(a.recv)?;
+            match vm.ivar_remove(a.recv, name) {
+                Some(v) => Ok(v),
+                None => {
+                    let text = vm.sym_str(name).into_owned();
+                    let what = vm.describe(a.recv)?;
+                    let e = vm.name_error(
+                        c::NAME_ERROR,
+                        &format!("instance variable {text} not defined for {what}"),
+                        name,
+                        a.recv,
+                    )?;
+                    vm.throw(e)
+                }
             }
-        }
-        Ok(a.recv)
-    }, 1, 1);
-    vm.def_private(k, "initialize_dup", |vm, a| {
-        let o = vm.arg(a, 0);
-        vm.send(a.recv, n::INITIALIZE_COPY, &[o])
-    }, 1, 1);
-    vm.def_private(k, "initialize_clone", |vm, a| {
-        let o = vm.arg(a, 0);
-        vm.send(a.recv, n::INITIALIZE_COPY, &[o])
-    }, 1, 2);
-    vm.def(k, "instance_variable_get", |vm, a| {
-        let name = ivar_name(vm, a)?;
-        Ok(vm.ivar_get(a.recv, name).unwrap_or(NIL))
-    }, 1, 1);
-    vm.def(k, "instance_variable_set", |vm, a| {
-        let name = ivar_name(vm, a)?;
-        vm.check_frozen(a.recv)?;
-        let v = vm.arg(a, 1);
-        vm.ivar_set(a.recv, name, v);
-        Ok(v)
-    }, 2, 2);
-    vm.def(k, "instance_variable_defined?", |vm, a| {
-        let name = ivar_name(vm, a)?;
-        Ok(Value::bool(vm.ivar_get(a.recv, name).is_some()))
-    }, 1, 1);
-    vm.def(k, "remove_instance_variable", |vm, a| {
-        let name = ivar_name(vm, a)?;
-        vm.check_frozen(a.recv)?;
-        match vm.ivar_remove(a.recv, name) {
-            Some(v) => Ok(v),
-            None => {
-                let text = vm.sym_str(name).into_owned();
-                let what = vm.describe(a.recv)?;
-                let e = vm.name_error(c::NAME_ERROR, &format!("instance variable {text} not defined for {what}"), name, a.recv)?;
-                vm.throw(e)
-            }
-        }
-    }, 1, 1);
-    vm.def(k, "instance_variables", |vm, a| {
-        let names: Vec<Value> = vm
-            .ivar_names(a.recv)
-            .into_iter()
-            .filter(|s| !vm.syms.bytes(*s).starts_with(b"@__"))
-            .map(Value::sym)
-            .collect();
-        Ok(vm.arr(names))
-    }, 0, 0);
+        },
+        1,
+        1,
+    );
+    vm.def(
+        k,
+        "instance_variables",
+        |vm, a| {
+            let names: Vec<Value> = vm
+                .ivar_names(a.recv)
+                .into_iter()
+                .filter(|s| !vm.syms.bytes(*s).starts_with(b"@__"))
+                .map(Value::sym)
+                .collect();
+            Ok(vm.arr(names))
+        },
+        0,
+        0,
+    );
     vm.def(k, "method", |vm, a| method(vm, a, true), 1, 1);
     vm.def(k, "public_method", |vm, a| method(vm, a, false), 1, 1);
-    vm.def(k, "singleton_method", |vm, a| {
-        let name = vm.arg(a, 0);
-        let name = vm.to_sym(name)?;
-        if let Some(single) = vm.singleton_of(a.recv) {
-            if let Some(id) = vm.classes[single as usize].methods.get(&name).copied() {
-                return Ok(vm.method_object(a.recv, id, name, single));
+    vm.def(
+        k,
+        "singleton_method",
+        |vm, a| {
+            let name = vm.arg(a, 0);
+            let name = vm.to_sym(name)?;
+            if let Some(single) = vm.singleton_of(a.recv) {
+                if let Some(id) = vm.classes[single as usize].methods.get(&name).copied() {
+                    return Ok(vm.method_object(a.recv, id, name, single));
+                }
             }
-        }
-        let text = vm.sym_str(name).into_owned();
-        let what = vm.inspect_string(a.recv)?;
-        let e = vm.name_error(c::NAME_ERROR, &format!("undefined singleton method `{text}' for {what}"), name, a.recv)?;
-        vm.throw(e)
-    }, 1, 1);
-    vm.def(k, "methods", |vm, a| {
-        if vm.opt(a, 0) == Some(FALSE) {
-            let names = vm.singleton_names(a.recv, false);
-            return Ok(vm.arr(names));
-        }
-        let class = vm.class_of(a.recv);
-        let names = vm.method_names(class, true, |v| v != Vis::Private);
-        Ok(vm.arr(names))
-    }, 0, 1);
-    vm.def(k, "singleton_methods", |vm, a| {
-        let all = vm.opt(a, 0).unwrap_or(TRUE).truthy();
-        let names = vm.singleton_names(a.recv, all);
-        Ok(vm.arr(names))
-    }, 0, 1);
+            let text = vm.sym_str(name).into_owned();
+            let what = vm.inspect_string(a.recv)?;
+            let e = vm.name_error(
+                c::NAME_ERROR,
+                &format!("undefined singleton method `{text}' for {what}"),
+                name,
+                a.recv,
+            )?;
+            vm.throw(e)
+        },
+        1,
+        1,
+    );
+    vm.def(
+        k,
+        "methods",
+        |vm, a| {
+            if vm.opt(a, 0) == Some(FALSE) {
+                let names = vm.singleton_names(a.recv, false);
+                return Ok(vm.arr(names));
+            }
+            let class = vm.class_of(a.recv);
+            let names = vm.method_names(class, true, |v| v != Vis::Private);
+            Ok(vm.arr(names))
+        },
+        0,
+        1,
+    );
+    vm.def(
+        k,
+        "singleton_methods",
+        |vm, a| {
+            let all = vm.opt(a, 0).unwrap_or(TRUE).truthy();
+            let names = vm.singleton_names(a.recv, all);
+            Ok(vm.arr(names))
+        },
+        0,
+        1,
+    );
     vm.def(k, "public_methods", |vm, a| listed(vm, a, Vis::Public), 0, 1);
     vm.def(k, "private_methods", |vm, a| listed(vm, a, Vis::Private), 0, 1);
     vm.def(k, "protected_methods", |vm, a| listed(vm, a, Vis::Protected), 0, 1);
-    vm.def(k, "define_singleton_method", |vm, a| {
-        let class = vm.singleton_class(a.recv)?;
-        vm.check_frozen(a.recv)?;
-        crate::core::module::define_method(vm, a, class, Some(Vis::Public))
-    }, 1, 2);
+    vm.def(
+        k,
+        "define_singleton_method",
+        |vm, a| {
+            let class = vm.singleton_class(a.recv)?;
+            vm.check_frozen(a.recv)?;
+            crate::core::module::define_method(vm, a, class, Some(Vis::Public))
+        },
+        1,
+        2,
+    );
     vm.def(k, "enum_for", enum_for, 0, -1);
     vm.def(k, "to_enum", enum_for, 0, -1);
-    vm.def(k, "display", |vm, a| {
-        let out = match vm.opt(a, 0) {
-            Some(v) => v,
-            None => vm.global(n::GV_STDOUT),
-        };
-        let s = vm.interpolate(a.recv)?;
-        vm.send(out, n::WRITE, &[s])?;
-        Ok(NIL)
-    }, 0, 1);
+    vm.def(
+        k,
+        "display",
+        |vm, a| {
+            let out = match vm.opt(a, 0) {
+                Some(v) => v,
+                None => vm.global(n::GV_STDOUT),
+            };
+            let s = vm.interpolate(a.recv)?;
+            vm.send(out, n::WRITE, &[s])?;
+            Ok(NIL)
+        },
+        0,
+        1,
+    );
 }
-
 
 fn eq(vm: &mut Vm, a: Args) -> R {
     Ok(Value::bool(a.recv == vm.arg(a, 0)))
@@ -278,10 +461,17 @@ fn ivar_name(vm: &mut Vm, a: Args) -> Res<Sym> {
     let v = vm.arg(a, 0);
     let name = vm.to_sym(v)?;
     let text = vm.syms.bytes(name);
-    let good = text.len() > 1 && text[0] == b'@' && (text[1].is_ascii_alphabetic() || text[1] == b'_' || text[1] >= 128);
+    let good = text.len() > 1
+        && text[0] == b'@'
+        && (text[1].is_ascii_alphabetic() || text[1] == b'_' || text[1] >= 128);
     if !good {
         let shown = String::from_utf8_lossy(text).into_owned();
-        let e = vm.name_error(c::NAME_ERROR, &format!("'{shown}' is not allowed as an instance variable name"), name, a.recv)?;
+        let e = vm.name_error(
+            c::NAME_ERROR,
+            &format!("'{shown}' is not allowed as an instance variable name"),
+            name,
+            a.recv,
+        )?;
         return vm.throw(e);
     }
     Ok(name)
@@ -292,7 +482,8 @@ fn inspect(vm: &mut Vm, a: Args) -> R {
     if v == vm.main {
         return Ok(vm.str_static("main"));
     }
-    let names: Vec<Sym> = vm.ivar_names(v).into_iter().filter(|s| !vm.syms.bytes(*s).starts_with(b"@__")).collect();
+    let names: Vec<Sym> =
+        vm.ivar_names(v).into_iter().filter(|s| !vm.syms.bytes(*s).starts_with(b"@__")).collect();
     if names.is_empty() || v.is_class() {
         if !vm.is_native(v, n::TO_S) && false {
             return vm.send(v, n::TO_S, &[]);
@@ -367,16 +558,36 @@ fn method(vm: &mut Vm, a: Args, private: bool) -> R {
         }
     }
     if vm.send(a.recv, n::RESPOND_TO_MISSING, &[Value::sym(name), Value::bool(private)])?.truthy() {
-        let data = MethodData { recv: a.recv, id: 0, name, owner: class, class, unbound: false, missing: true };
+        let data = MethodData {
+            recv: a.recv,
+            id: 0,
+            name,
+            owner: class,
+            class,
+            unbound: false,
+            missing: true,
+        };
         return Ok(vm.new_obj(c::METHOD, Ext::Method(Box::new(data))));
     }
     let text = vm.sym_str(name).into_owned();
     let real = vm.real_class(a.recv);
     let (kind, owner) = match a.recv.as_class() {
-        Some(_) => ("class", { let s = vm.class_of(a.recv); if vm.classes[s as usize].is_singleton() { vm.class_name(s) } else { format!("#<Class:{}>", vm.class_name(a.recv.index() as u32)) } }),
+        Some(_) => ("class", {
+            let s = vm.class_of(a.recv);
+            if vm.classes[s as usize].is_singleton() {
+                vm.class_name(s)
+            } else {
+                format!("#<Class:{}>", vm.class_name(a.recv.index() as u32))
+            }
+        }),
         None => ("class", vm.class_name(real)),
     };
-    let e = vm.name_error(c::NAME_ERROR, &format!("undefined method `{text}' for {kind} `{owner}'"), name, a.recv)?;
+    let e = vm.name_error(
+        c::NAME_ERROR,
+        &format!("undefined method `{text}' for {kind} `{owner}'"),
+        name,
+        a.recv,
+    )?;
     vm.throw(e)
 }
 
@@ -414,245 +625,4 @@ fn instance_eval(vm: &mut Vm, a: Args) -> R {
     }
     let cref = vm.instance_cref_here(a.recv);
     vm.eval_string_args(a, a.recv, cref)
-}
-
-impl Vm {
-    pub(crate) fn is_immediate(&self, v: Value) -> bool {
-        matches!(v.tag(), Tag::Int | Tag::Flonum | Tag::Float | Tag::Big | Tag::Nil | Tag::True | Tag::False | Tag::Sym) || matches!(self.heap.ext(v), Some(Ext::Method(_)))
-    }
-
-    /// Evaluates text arguments (`code, file, line`) with another self.
-    pub(crate) fn eval_string_args(&mut self, a: Args, me: Value, cref: Option<&'static Cref>) -> R {
-        let text = self.arg(a, 0);
-        let text = self.to_str_bytes(text)?;
-        let path = match self.opt_nil(a, 1) {
-            Some(p) => {
-                let p = self.to_str(p)?;
-                self.text(p)
-            }
-            None => "(eval)".into(),
-        };
-        let line = match self.opt_nil(a, 2) {
-            Some(l) => self.to_int(l)? as i32,
-            None => 1,
-        };
-        let mut b = self.caller_binding();
-        b.self_val = me;
-        self.eval_in(&mut b, &text, &path, line, cref, Vis::Public)
-    }
-
-    /// Definition target for instance_eval: the singleton class, where there can be one.
-    pub(crate) fn instance_cref(&mut self, me: Value, block: Value) -> Option<&'static Cref> {
-        let up = self.heap.pr(block).frame.cref;
-        let class = self.instance_definee(me)?;
-        Some(Box::leak(Box::new(Cref { class, up: Some(up), eval: true })))
-    }
-
-    fn instance_definee(&mut self, me: Value) -> Option<u32> {
-        match me.tag() {
-            Tag::Int | Tag::Flonum | Tag::Float | Tag::Big | Tag::Sym => None,
-            // Most blocks define nothing: the singleton class is made when a method is.
-            _ => self.singleton_class(me).ok(),
-        }
-    }
-
-    pub(crate) fn instance_cref_here(&mut self, me: Value) -> Option<&'static Cref> {
-        let class = self.instance_definee(me)?;
-        Some(self.new_cref(class, true))
-    }
-
-    /// A shallow copy without singleton and frozen state.
-    pub(crate) fn copy(&mut self, v: Value) -> R {
-        let real = self.real_class(v);
-        let copy = match v.tag() {
-            Tag::Str => {
-                let s = self.heap.str(v);
-                let (bytes, enc) = (s.bytes.clone(), s.enc);
-                self.heap.string(real, bytes, enc)
-            }
-            Tag::Arr => {
-                let items = self.heap.arr(v).clone();
-                self.heap.array(real, items)
-            }
-            Tag::Hash => {
-                let mut h = self.heap.h(v).clone();
-                h.class = real;
-                h.frozen = false;
-                h.iterating = 0;
-                let new = self.heap.hash(real);
-                *self.heap.h_mut(new) = h;
-                new
-            }
-            Tag::Range => {
-                let r = self.heap.rng(v);
-                let (lo, hi, excl) = (r.lo, r.hi, r.excl);
-                self.heap.range(real, lo, hi, excl)
-            }
-            Tag::Regex => {
-                let r = &self.heap.regexes[v.index()];
-                let copy = crate::heap::RRegex { class: real, frozen: false, source: r.source.clone(), flags: r.flags, enc: r.enc, prog: r.prog.clone() };
-                self.heap.regex(copy)
-            }
-            Tag::Proc => {
-                self.heap.escape(v);
-                let mut p = self.heap.pr(v).clone();
-                p.class = real;
-                p.frozen = false;
-                self.heap.proc_(p)
-            }
-            Tag::Class => return self.copy_class(v.index() as u32),
-            Tag::Obj => {
-                let ext = match &self.heap.obj(v).ext {
-                    Ext::None => Ext::None,
-                    Ext::Exception(d) => Ext::Exception(Box::new(crate::heap::ExcData {
-                        message: d.message,
-                        frames: d.frames.clone(),
-                        backtrace: d.backtrace,
-                        cause: d.cause,
-                        captured: d.captured,
-                    })),
-                    Ext::Method(d) => Ext::Method(d.clone()),
-                    Ext::Match(d) => Ext::Match(d.clone()),
-                    Ext::Binding(d) => Ext::Binding(d.clone()),
-                    Ext::Fields(f) => Ext::Fields(f.clone()),
-                    Ext::Time(t) => Ext::Time(t.clone()),
-                    Ext::Io(d) => Ext::Io(d.clone()),
-                    Ext::Host(h) => Ext::Host(std::rc::Rc::clone(h)),
-                    Ext::Enumerator(e) => Ext::Enumerator(Box::new(crate::heap::EnumData {
-                        recv: e.recv,
-                        meth: e.meth,
-                        args: e.args.clone(),
-                        kw: e.kw,
-                        size: e.size,
-                        buffer: Vec::new(),
-                        pos: 0,
-                        done: false,
-                        result: NIL,
-                        lazy: e.lazy,
-                    })),
-                };
-                let ivars = self.heap.obj(v).ivars.clone();
-                let copy = self.heap.object(real, ext);
-                self.heap.obj_mut(copy).ivars = ivars;
-                copy
-            }
-            _ => return Ok(v),
-        };
-        if let Some(list) = self.heap.side_ivars.get(&v).cloned() {
-            self.heap.side_ivars.insert(copy, list);
-        }
-        Ok(copy)
-    }
-
-    fn copy_class(&mut self, id: u32) -> R {
-        let kind = self.classes[id as usize].kind;
-        let sup = self.classes[id as usize].superclass;
-        let new = self.new_class(kind, sup);
-        self.copy_class_body(id, new);
-        self.classes[new as usize].class_class = self.classes[id as usize].class_class;
-        if let Some(meta) = self.classes[id as usize].meta {
-            let target = self.singleton_class(Value::class(new))?;
-            self.copy_class_body(meta, target);
-        }
-        Ok(Value::class(new))
-    }
-
-    pub(crate) fn copy_class_body(&mut self, from: u32, to: u32) {
-        let order = self.classes[from as usize].order.clone();
-        for name in order {
-            if let Some(id) = self.classes[from as usize].methods.get(&name).copied() {
-                let mut m = self.methods[id as usize];
-                m.owner = to;
-                let new = self.methods.len() as u32;
-                self.methods.push(m);
-                self.put_method(to, name, new);
-            }
-        }
-        let src = &self.classes[from as usize];
-        let (includes, prepends, ivars, cvars) = (src.includes.clone(), src.prepends.clone(), src.ivars.clone(), src.cvars.clone());
-        let consts: Vec<(Sym, Value)> = src.consts.iter().map(|(k, v)| (*k, v.value)).collect();
-        let dst = &mut self.classes[to as usize];
-        dst.includes = includes;
-        dst.prepends = prepends;
-        dst.ivars = ivars;
-        dst.cvars = cvars;
-        for (name, value) in consts {
-            self.const_set(to, name, value);
-        }
-        self.hierarchy += 1;
-        self.bump();
-    }
-
-    pub fn dup(&mut self, v: Value) -> R {
-        if self.is_immediate(v) {
-            return Ok(v);
-        }
-        let copy = self.copy(v)?;
-        self.send(copy, n::INITIALIZE_DUP, &[v])?;
-        Ok(copy)
-    }
-
-    pub(crate) fn method_object(&mut self, recv: Value, id: u32, name: Sym, class: u32) -> Value {
-        let owner = self.methods[id as usize].owner;
-        let data = MethodData { recv, id, name, owner, class, unbound: false, missing: false };
-        self.heap.escape(recv);
-        self.new_obj(c::METHOD, Ext::Method(Box::new(data)))
-    }
-
-    /// Names of methods along the ancestors that pass a test of their visibility.
-    pub(crate) fn method_names(&mut self, class: u32, all: bool, keep: impl Fn(Vis) -> bool) -> Vec<Value> {
-        self.load_lazy(class);
-        let mro = self.mro(class);
-        let mut seen = rustc_hash::FxHashSet::default();
-        let mut out = Vec::new();
-        for at in mro.iter() {
-            for name in &self.classes[*at as usize].order {
-                let Some(id) = self.classes[*at as usize].methods.get(name) else { continue };
-                if !seen.insert(*name) {
-                    continue;
-                }
-                let m = &self.methods[*id as usize];
-                if !matches!(m.body, Body::Undef) && keep(m.vis) {
-                    out.push(Value::sym(*name));
-                }
-            }
-            if !all && *at == class {
-                break;
-            }
-        }
-        out
-    }
-
-    fn singleton_names(&mut self, v: Value, all: bool) -> Vec<Value> {
-        let Some(single) = self.singleton_of(v) else {
-            if !v.is_class() || !all {
-                return Vec::new();
-            }
-            let class = self.class_of(v);
-            return self.singleton_chain(class, all);
-        };
-        self.singleton_chain(single, all)
-    }
-
-    fn singleton_chain(&mut self, single: u32, all: bool) -> Vec<Value> {
-        let mut out: Vec<Value> = Vec::new();
-        for at in self.mro(single).iter() {
-            let class = &self.classes[*at as usize];
-            if !class.is_singleton() && !class.is_module() || *at == c::KERNEL {
-                break;
-            }
-            if *at != single && !all {
-                break;
-            }
-            for name in &class.order {
-                let Some(id) = class.methods.get(name) else { continue };
-                let m = &self.methods[*id as usize];
-                let v = Value::sym(*name);
-                if m.vis != Vis::Private && !matches!(m.body, Body::Undef) && !out.contains(&v) {
-                    out.push(v);
-                }
-            }
-        }
-        out
-    }
 }

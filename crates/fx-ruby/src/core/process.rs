@@ -11,32 +11,101 @@ use crate::vm::{Args, R, Vm};
 /// Runs a command: argv (or one shell line), environment changes, directory, input, merge.
 /// Gives stdout, stderr, exit code, signal, pid.
 fn run(vm: &mut Vm, a: Args) -> R {
-    let (argv, env, dir, input, merge) = (vm.arg(a, 0), vm.arg(a, 1), vm.arg(a, 2), vm.arg(a, 3), vm.arg(a, 4));
+    let (argv, env, dir, input, merge) =
+        (vm.arg(a, 0), vm.arg(a, 1), vm.arg(a, 2), vm.arg(a, 3), vm.arg(a, 4));
     vm.flush_files();
-    let plain = argv.is_str() && !vm.bytes(argv).iter().any(|b| b"*?{}[]<>()~&|\\$;'`\"\n#=%!".contains(b)) && !matches!(vm.text(argv).split_whitespace().next(), Some("cd" | "exit" | "export" | "set" | "test" | "true" | "false" | "echo" | "." | "exec" | "if" | "for" | "while" | "type" | "command" | "ulimit" | "umask") | None);
-    let mut spec = if plain { let l: Vec<OsString> = vm.text(argv).split_whitespace().map(OsString::from).collect(); fx_host::Spec::argv(l) } else if argv.is_str() { fx_host::Spec::shell(OsString::from_vec(vm.bytes(argv).to_vec())) } else { let l: Vec<OsString> = vm.heap.arr(argv).clone().into_iter().map(|v| OsString::from_vec(vm.bytes(v).to_vec())).collect(); fx_host::Spec::argv(l) };
+    let plain = argv.is_str()
+        && !vm.bytes(argv).iter().any(|b| b"*?{}[]<>()~&|\\$;'`\"\n#=%!".contains(b))
+        && !matches!(
+            vm.text(argv).split_whitespace().next(),
+            Some(
+                "cd" | "exit"
+                    | "export"
+                    | "set"
+                    | "test"
+                    | "true"
+                    | "false"
+                    | "echo"
+                    | "."
+                    | "exec"
+                    | "if"
+                    | "for"
+                    | "while"
+                    | "type"
+                    | "command"
+                    | "ulimit"
+                    | "umask"
+            ) | None
+        );
+    let mut spec = if plain {
+        let l: Vec<OsString> = vm.text(argv).split_whitespace().map(OsString::from).collect();
+        fx_host::Spec::argv(l)
+    } else if argv.is_str() {
+        fx_host::Spec::shell(OsString::from_vec(vm.bytes(argv).to_vec()))
+    } else {
+        let l: Vec<OsString> = vm
+            .heap
+            .arr(argv)
+            .clone()
+            .into_iter()
+            .map(|v| OsString::from_vec(vm.bytes(v).to_vec()))
+            .collect();
+        fx_host::Spec::argv(l)
+    };
     let shown = spec.display();
     let at = vm.here();
     vm.hooks.command(&shown, at);
     spec.clear_env = true;
-    for (k, v) in vm.env_vars().clone() { spec.env.push((OsString::from_vec(k), Some(OsString::from_vec(v)))) }
-    if env.is_hash() { for (k, v) in vm.hash_pairs(env) { let k = OsString::from_vec(vm.bytes(k).to_vec()); let v = if v.is_nil() { None } else { Some(OsString::from_vec(vm.bytes(v).to_vec())) }; spec.env.push((k, v)) } }
-    let cwd = if dir.is_nil() { vm.getcwd() } else { let d = vm.bytes(dir).to_vec(); vm.absolute(&d) };
+    for (k, v) in vm.env_vars().clone() {
+        spec.env.push((OsString::from_vec(k), Some(OsString::from_vec(v))))
+    }
+    if env.is_hash() {
+        for (k, v) in vm.hash_pairs(env) {
+            let k = OsString::from_vec(vm.bytes(k).to_vec());
+            let v = if v.is_nil() { None } else { Some(OsString::from_vec(vm.bytes(v).to_vec())) };
+            spec.env.push((k, v))
+        }
+    }
+    let cwd = if dir.is_nil() {
+        vm.getcwd()
+    } else {
+        let d = vm.bytes(dir).to_vec();
+        vm.absolute(&d)
+    };
     spec.cwd = Some(to_path(&cwd));
     spec.umask = Some(vm.umask);
-    spec.stdin = if input.is_nil() { fx_host::Stdin::Closed } else { fx_host::Stdin::Bytes(vm.bytes(input).to_vec()) };
+    spec.stdin = if input.is_nil() {
+        fx_host::Stdin::Closed
+    } else {
+        fx_host::Stdin::Bytes(vm.bytes(input).to_vec())
+    };
     spec.merge_stderr = merge.truthy();
     spec.output_limit = 256 << 20;
-    if let Some(d) = vm.deadline { spec.timeout = Some(d.saturating_sub(vm.host.monotonic())) }
+    if let Some(d) = vm.deadline {
+        spec.timeout = Some(d.saturating_sub(vm.host.monotonic()))
+    }
     match vm.host.run(&spec) {
         Ok(done) => {
-            let (code, sig) = match done.exit { fx_host::Exit::Code(i) => (Value::fix(i64::from(i)), NIL), fx_host::Exit::Signal(s) => (NIL, Value::fix(i64::from(s))), fx_host::Exit::TimedOut | fx_host::Exit::Cancelled => (NIL, Value::fix(15)) };
+            let (code, sig) = match done.exit {
+                fx_host::Exit::Code(i) => (Value::fix(i64::from(i)), NIL),
+                fx_host::Exit::Signal(s) => (NIL, Value::fix(i64::from(s))),
+                fx_host::Exit::TimedOut | fx_host::Exit::Cancelled => (NIL, Value::fix(15)),
+            };
             let (o, e) = (vm.str(done.stdout), vm.str(done.stderr));
             vm.serial += 1;
             let pid = Value::fix(i64::from(vm.host.pid()) + 1);
             Ok(vm.arr(vec![o, e, code, sig, pid]))
         }
-        Err(e) => { let name = crate::embed::errno_name(&e); let first = if argv.is_str() { vm.text(argv) } else { let f = vm.heap.arr(argv)[0]; vm.text(f) }; vm.errno(if name == "EIO" { "ENOENT" } else { name }, &first) }
+        Err(e) => {
+            let name = crate::embed::errno_name(&e);
+            let first = if argv.is_str() {
+                vm.text(argv)
+            } else {
+                let f = vm.heap.arr(argv)[0];
+                vm.text(f)
+            };
+            vm.errno(if name == "EIO" { "ENOENT" } else { name }, &first)
+        }
     }
 }
 
@@ -44,29 +113,172 @@ pub(crate) fn init(vm: &mut Vm) {
     let p = c::PROCESS;
     vm.def_single(p, "__run", run, 5, 5);
     vm.def_single(p, "pid", |vm, _| Ok(Value::fix(i64::from(vm.host.pid()))), 0, 0);
-    for name in ["uid", "euid"] { vm.def_single(p, name, |vm, _| Ok(Value::fix(i64::from(vm.host.euid()))), 0, 0); }
-    for name in ["gid", "egid"] { vm.def_single(p, name, |vm, _| Ok(Value::fix(i64::from(vm.host.egid()))), 0, 0); }
-    vm.def_single(p, "__now", |vm, _| { let t = vm.host.now(); let (s, n) = (vm.int(t.secs), Value::fix(i64::from(t.nanos))); Ok(vm.arr(vec![s, n])) }, 0, 0);
-    vm.def_single(p, "__mono", |vm, _| { let t = vm.host.monotonic(); let n = t.as_nanos(); Ok(vm.int128(n as i128)) }, 0, 0);
-    vm.def_single(p, "__signal", |vm, a| { let (pid, sig) = (vm.arg(a, 0), vm.arg(a, 1)); let (pid, sig) = (vm.to_int(pid)?, vm.to_int(sig)?); match vm.host.signal(pid as i32, sig as i32) { Ok(()) => Ok(Value::fix(1)), Err(e) => vm.host_error(&e, "") } }, 2, 2);
-    vm.def_single(p, "__uname", |vm, _| { let u = vm.host.uname(); let l = [u.sysname, u.nodename, u.release, u.version, u.machine].into_iter().map(|t| vm.str(t)).collect(); Ok(vm.arr(l)) }, 0, 0);
-    vm.def_single(p, "__users", |vm, _| { match vm.host.users() { Ok(l) => { let mut out = Vec::new(); for u in l { let (n, g, h, s) = (vm.str(u.name), vm.str(u.comment), vm.str(u.home.to_string_lossy().into_owned()), vm.str(u.shell.to_string_lossy().into_owned())); out.push(vm.arr(vec![n, Value::fix(i64::from(u.uid)), Value::fix(i64::from(u.gid)), g, h, s])) } Ok(vm.arr(out)) } Err(e) => vm.host_error(&e, "passwd") } }, 0, 0);
-    vm.def_single(p, "__groups", |vm, _| { match vm.host.groups() { Ok(l) => { let mut out = Vec::new(); for g in l { let n = vm.str(g.name); let m = g.members.into_iter().map(|m| vm.str(m)).collect(); let m = vm.arr(m); out.push(vm.arr(vec![n, Value::fix(i64::from(g.gid)), m])) } Ok(vm.arr(out)) } Err(e) => vm.host_error(&e, "group") } }, 0, 0);
-    vm.def_single(p, "__deadline", |vm, a| { let v = vm.arg(a, 0); let old = vm.deadline; vm.deadline = if v.is_nil() { None } else { let f = vm.to_f(v)?; Some(std::time::Duration::from_secs_f64(f.max(0.0))) }; Ok(match old { Some(d) => vm.float(d.as_secs_f64()), None => NIL }) }, 1, 1);
-    vm.def_single(p, "__http", |vm, a| {
-        let (m, u, h, b, t) = (vm.arg(a, 0), vm.arg(a, 1), vm.arg(a, 2), vm.arg(a, 3), vm.arg(a, 4));
-        let mut r = fx_host::Request::get(vm.text(u));
-        r.method = vm.text(m);
-        for (k, v) in vm.hash_pairs(h) { let (k, v) = (vm.to_s(k)?, vm.to_s(v)?); r.headers.push((k, v)) }
-        if b.is_str() { r.body = vm.bytes(b).to_vec() }
-        if !t.is_nil() { let f = vm.to_f(t)?; r.timeout = std::time::Duration::from_secs_f64(f.max(0.1)) }
-        match vm.host.http(&r) {
-            Ok(r) => { let body = vm.str(r.body); let h = vm.hash(); for (k, v) in r.headers { let (k, v) = (vm.str(k), vm.str(v)); vm.hash_set(h, k, v)?; } Ok(vm.arr(vec![Value::fix(i64::from(r.status)), h, body])) }
-            Err(e) => { let t = e.to_string(); vm.errno("ECONNREFUSED", &t) }
-        }
-    }, 5, 5);
+    for name in ["uid", "euid"] {
+        vm.def_single(p, name, |vm, _| Ok(Value::fix(i64::from(vm.host.euid()))), 0, 0);
+    }
+    for name in ["gid", "egid"] {
+        vm.def_single(p, name, |vm, _| Ok(Value::fix(i64::from(vm.host.egid()))), 0, 0);
+    }
+    vm.def_single(
+        p,
+        "__now",
+        |vm, _| {
+            let t = vm.host.now();
+            let (s, n) = (vm.int(t.secs), Value::fix(i64::from(t.nanos)));
+            Ok(vm.arr(vec![s, n]))
+        },
+        0,
+        0,
+    );
+    vm.def_single(
+        p,
+        "__mono",
+        |vm, _| {
+            let t = vm.host.monotonic();
+            let n = t.as_nanos();
+            Ok(vm.int128(n as i128))
+        },
+        0,
+        0,
+    );
+    vm.def_single(
+        p,
+        "__signal",
+        |vm, a| {
+            let (pid, sig) = (vm.arg(a, 0), vm.arg(a, 1));
+            let (pid, sig) = (vm.to_int(pid)?, vm.to_int(sig)?);
+            match vm.host.signal(pid as i32, sig as i32) {
+                Ok(()) => Ok(Value::fix(1)),
+                Err(e) => vm.host_error(&e, ""),
+            }
+        },
+        2,
+        2,
+    );
+    vm.def_single(
+        p,
+        "__uname",
+        |vm, _| {
+            let u = vm.host.uname();
+            let l = [u.sysname, u.nodename, u.release, u.version, u.machine]
+                .into_iter()
+                .map(|t| vm.str(t))
+                .collect();
+            Ok(vm.arr(l))
+        },
+        0,
+        0,
+    );
+    vm.def_single(
+        p,
+        "__users",
+        |vm, _| match vm.host.users() {
+            Ok(l) => {
+                let mut out = Vec::new();
+                for u in l {
+                    let (n, g, h, s) = (
+                        vm.str(u.name),
+                        vm.str(u.comment),
+                        vm.str(u.home.to_string_lossy().into_owned()),
+                        vm.str(u.shell.to_string_lossy().into_owned()),
+                    );
+                    out.push(vm.arr(vec![
+                        n,
+                        Value::fix(i64::from(u.uid)),
+                        Value::fix(i64::from(u.gid)),
+                        g,
+                        h,
+                        s,
+                    ]))
+                }
+                Ok(vm.arr(out))
+            }
+            Err(e) => vm.host_error(&e, "passwd"),
+        },
+        0,
+        0,
+    );
+    vm.def_single(
+        p,
+        "__groups",
+        |vm, _| match vm.host.groups() {
+            Ok(l) => {
+                let mut out = Vec::new();
+                for g in l {
+                    let n = vm.str(g.name);
+                    let m = g.members.into_iter().map(|m| vm.str(m)).collect();
+                    let m = vm.arr(m);
+                    out.push(vm.arr(vec![n, Value::fix(i64::from(g.gid)), m]))
+                }
+                Ok(vm.arr(out))
+            }
+            Err(e) => vm.host_error(&e, "group"),
+        },
+        0,
+        0,
+    );
+    vm.def_single(
+        p,
+        "__deadline",
+        |vm, a| {
+            let v = vm.arg(a, 0);
+            let old = vm.deadline;
+            vm.deadline = if v.is_nil() {
+                None
+            } else {
+                let f = vm.to_f(v)?;
+                Some(std::time::Duration::from_secs_f64(f.max(0.0)))
+            };
+            Ok(match old {
+                Some(d) => vm.float(d.as_secs_f64()),
+                None => NIL,
+            })
+        },
+        1,
+        1,
+    );
+    vm.def_single(
+        p,
+        "__http",
+        |vm, a| {
+            let (m, u, h, b, t) =
+                (vm.arg(a, 0), vm.arg(a, 1), vm.arg(a, 2), vm.arg(a, 3), vm.arg(a, 4));
+            let mut r = fx_host::Request::get(vm.text(u));
+            r.method = vm.text(m);
+            for (k, v) in vm.hash_pairs(h) {
+                let (k, v) = (vm.to_s(k)?, vm.to_s(v)?);
+                r.headers.push((k, v))
+            }
+            if b.is_str() {
+                r.body = vm.bytes(b).to_vec()
+            }
+            if !t.is_nil() {
+                let f = vm.to_f(t)?;
+                r.timeout = std::time::Duration::from_secs_f64(f.max(0.1))
+            }
+            match vm.host.http(&r) {
+                Ok(r) => {
+                    let body = vm.str(r.body);
+                    let h = vm.hash();
+                    for (k, v) in r.headers {
+                        let (k, v) = (vm.str(k), vm.str(v));
+                        vm.hash_set(h, k, v)?;
+                    }
+                    Ok(vm.arr(vec![Value::fix(i64::from(r.status)), h, body]))
+                }
+                Err(e) => {
+                    let t = e.to_string();
+                    vm.errno("ECONNREFUSED", &t)
+                }
+            }
+        },
+        5,
+        5,
+    );
     vm.def_single(c::GC, "start", |_, _| Ok(NIL), 0, 1);
-    for name in ["enable", "disable"] { vm.def_single(c::GC, name, |_, _| Ok(Value::bool(false)), 0, 0); }
+    for name in ["enable", "disable"] {
+        vm.def_single(c::GC, name, |_, _| Ok(Value::bool(false)), 0, 0);
+    }
     vm.def_single(c::GC, "count", |_, _| Ok(Value::fix(0)), 0, 0);
     vm.def_single(c::GC, "stress", |_, _| Ok(Value::bool(false)), 0, 0);
     vm.def_single(c::OBJECTSPACE, "garbage_collect", |_, _| Ok(NIL), 0, 1);

@@ -10,110 +10,187 @@ use crate::vm::{Args, R, Res, Vm};
 pub(crate) fn init(vm: &mut Vm) {
     let p = c::PROC;
     vm.classes[p as usize].alloc = crate::object::Alloc::Proc;
-    vm.def_single(p, "new", |vm, a| {
-        if a.block.is_nil() {
-            return vm.arg_error("tried to create Proc object without a block");
-        }
-        vm.heap.escape(a.block);
-        let class = a.recv.index() as u32;
-        let v = if class == c::PROC {
-            a.block
-        } else {
-            let copy = vm.copy(a.block)?;
-            vm.heap.pr_mut(copy).class = class;
-            copy
-        };
-        if class != c::PROC {
-            let args = vm.args(a);
-            vm.send_full(v, n::INITIALIZE, &args, NIL, a.kw)?;
-        }
-        Ok(v)
-    }, 0, -1);
+    vm.def_single(
+        p,
+        "new",
+        |vm, a| {
+            if a.block.is_nil() {
+                return vm.arg_error("tried to create Proc object without a block");
+            }
+            vm.heap.escape(a.block);
+            let class = a.recv.index() as u32;
+            let v = if class == c::PROC {
+                a.block
+            } else {
+                let copy = vm.copy(a.block)?;
+                vm.heap.pr_mut(copy).class = class;
+                copy
+            };
+            if class != c::PROC {
+                let args = vm.args(a);
+                vm.send_full(v, n::INITIALIZE, &args, NIL, a.kw)?;
+            }
+            Ok(v)
+        },
+        0,
+        -1,
+    );
     for name in ["call", "()", "yield", "===", "[]"] {
-        vm.def(p, name, |vm, a| vm.call_block(a.recv, a.start as usize, a.kw, crate::value::UNDEF, a.block), 0, -1);
+        vm.def(
+            p,
+            name,
+            |vm, a| vm.call_block(a.recv, a.start as usize, a.kw, crate::value::UNDEF, a.block),
+            0,
+            -1,
+        );
     }
     vm.def(p, "to_proc", |_, a| Ok(a.recv), 0, 0);
     vm.def(p, "lambda?", |vm, a| Ok(Value::bool(vm.heap.pr(a.recv).lambda)), 0, 0);
     vm.def(p, "arity", |vm, a| Ok(Value::fix(vm.proc_arity(a.recv))), 0, 0);
-    vm.def(p, "parameters", |vm, mut a| {
-        let kw = vm.take_kw(&mut a);
-        let lambda = match vm.kw(kw, "lambda") {
-            Some(v) if !v.is_nil() => v.truthy(),
-            _ => vm.heap.pr(a.recv).lambda,
-        };
-        match vm.heap.pr(a.recv).body.clone() {
-            ProcBody::Code(code) => Ok(vm.parameters(code, lambda)),
-            ProcBody::Method(m) => vm.call_name(m, "parameters", &[]),
-            ProcBody::Sym(_) => {
-                let (req, rest) = (vm.intern(if lambda { "req" } else { "opt" }), vm.intern("rest"));
-                let x = vm.arr(vec![Value::sym(req)]);
-                let y = vm.arr(vec![Value::sym(rest)]);
-                Ok(vm.arr(vec![x, y]))
-            }
-            ProcBody::Native(..) => {
-                let rest = vm.intern("rest");
-                let y = vm.arr(vec![Value::sym(rest)]);
-                Ok(vm.arr(vec![y]))
-            }
-        }
-    }, 0, 1);
-    vm.def(p, "binding", |vm, a| {
-        let pr = vm.heap.pr(a.recv).clone();
-        if !matches!(pr.body, ProcBody::Code(_)) {
-            return vm.arg_error("Can't create Binding from C level Proc");
-        }
-        vm.heap.escape(a.recv);
-        Ok(vm.new_binding(crate::heap::BindingData { self_val: pr.self_val, env: pr.env, frame: pr.frame }))
-    }, 0, 0);
-    vm.def(p, "source_location", |vm, a| match vm.heap.pr(a.recv).body {
-        ProcBody::Code(code) => Ok(vm.location_pair(code.file, code.pos)),
-        _ => Ok(NIL),
-    }, 0, 0);
-    vm.def(p, "curry", |vm, a| {
-        let arity = vm.proc_arity(a.recv);
-        let need = match vm.opt(a, 0) {
-            Some(v) => {
-                let want = vm.to_int(v)?;
-                if vm.heap.pr(a.recv).lambda && (arity >= 0 && want != arity || arity < 0 && want < -arity - 1) {
-                    let min = if arity >= 0 { arity } else { -arity - 1 };
-                    return vm.wrong_args(want as usize, min as usize, if arity >= 0 { Some(arity as usize) } else { None });
+    vm.def(
+        p,
+        "parameters",
+        |vm, mut a| {
+            let kw = vm.take_kw(&mut a);
+            let lambda = match vm.kw(kw, "lambda") {
+                Some(v) if !v.is_nil() => v.truthy(),
+                _ => vm.heap.pr(a.recv).lambda,
+            };
+            match vm.heap.pr(a.recv).body.clone() {
+                ProcBody::Code(code) => Ok(vm.parameters(code, lambda)),
+                ProcBody::Method(m) => vm.call_name(m, "parameters", &[]),
+                ProcBody::Sym(_) => {
+                    let (req, rest) =
+                        (vm.intern(if lambda { "req" } else { "opt" }), vm.intern("rest"));
+                    let x = vm.arr(vec![Value::sym(req)]);
+                    let y = vm.arr(vec![Value::sym(rest)]);
+                    Ok(vm.arr(vec![x, y]))
                 }
-                want
+                ProcBody::Native(..) => {
+                    let rest = vm.intern("rest");
+                    let y = vm.arr(vec![Value::sym(rest)]);
+                    Ok(vm.arr(vec![y]))
+                }
             }
-            None => if arity < 0 { -arity - 1 } else { arity },
-        };
-        let lambda = vm.heap.pr(a.recv).lambda;
-        Ok(curry(vm, a.recv, need as usize, Vec::new(), lambda))
-    }, 0, 1);
+        },
+        0,
+        1,
+    );
+    vm.def(
+        p,
+        "binding",
+        |vm, a| {
+            let pr = vm.heap.pr(a.recv).clone();
+            if !matches!(pr.body, ProcBody::Code(_)) {
+                return vm.arg_error("Can't create Binding from C level Proc");
+            }
+            vm.heap.escape(a.recv);
+            Ok(vm.new_binding(crate::heap::BindingData {
+                self_val: pr.self_val,
+                env: pr.env,
+                frame: pr.frame,
+            }))
+        },
+        0,
+        0,
+    );
+    vm.def(
+        p,
+        "source_location",
+        |vm, a| match vm.heap.pr(a.recv).body {
+            ProcBody::Code(code) => Ok(vm.location_pair(code.file, code.pos)),
+            _ => Ok(NIL),
+        },
+        0,
+        0,
+    );
+    vm.def(
+        p,
+        "curry",
+        |vm, a| {
+            let arity = vm.proc_arity(a.recv);
+            let need = match vm.opt(a, 0) {
+                Some(v) => {
+                    let want = vm.to_int(v)?;
+                    if vm.heap.pr(a.recv).lambda
+                        && (arity >= 0 && want != arity || arity < 0 && want < -arity - 1)
+                    {
+                        let min = if arity >= 0 { arity } else { -arity - 1 };
+                        return vm.wrong_args(
+                            want as usize,
+                            min as usize,
+                            if arity >= 0 { Some(arity as usize) } else { None },
+                        );
+                    }
+                    want
+                }
+                None => {
+                    if arity < 0 {
+                        -arity - 1
+                    } else {
+                        arity
+                    }
+                }
+            };
+            let lambda = vm.heap.pr(a.recv).lambda;
+            Ok(curry(vm, a.recv, need as usize, Vec::new(), lambda))
+        },
+        0,
+        1,
+    );
     vm.def(p, ">>", |vm, a| compose(vm, a, true), 1, 1);
     vm.def(p, "<<", |vm, a| compose(vm, a, false), 1, 1);
     vm.def(p, "hash", |vm, a| Ok(Value::fix(vm.proc_key(a.recv) as i64 >> 3)), 0, 0);
     for name in ["==", "eql?"] {
-        vm.def(p, name, |vm, a| {
-            let o = vm.arg(a, 0);
-            Ok(Value::bool(a.recv == o || o.is_proc() && vm.proc_key(a.recv) == vm.proc_key(o)))
-        }, 1, 1);
+        vm.def(
+            p,
+            name,
+            |vm, a| {
+                let o = vm.arg(a, 0);
+                Ok(Value::bool(a.recv == o || o.is_proc() && vm.proc_key(a.recv) == vm.proc_key(o)))
+            },
+            1,
+            1,
+        );
     }
     for name in ["to_s", "inspect"] {
-        vm.def(p, name, |vm, a| {
-            let pr = vm.heap.pr(a.recv).clone();
-            let lambda = if pr.lambda { " (lambda)" } else { "" };
-            let class = vm.real_class(a.recv);
-            let class = vm.class_name(class);
-            let id = vm.object_id(a.recv) * 8;
-            let text = match pr.body {
-                ProcBody::Code(code) => format!("#<{class}:0x{id:016x} {}:{}{lambda}>", vm.path_of(code.file), vm.line_of(code.file, code.pos)),
-                ProcBody::Sym(s) => format!("#<{class}:0x{id:016x}(&:{}) (lambda)>", vm.sym_str(s)),
-                _ => format!("#<{class}:0x{id:016x}{lambda}>"),
-            };
-            Ok(vm.str(text))
-        }, 0, 0);
+        vm.def(
+            p,
+            name,
+            |vm, a| {
+                let pr = vm.heap.pr(a.recv).clone();
+                let lambda = if pr.lambda { " (lambda)" } else { "" };
+                let class = vm.real_class(a.recv);
+                let class = vm.class_name(class);
+                let id = vm.object_id(a.recv) * 8;
+                let text = match pr.body {
+                    ProcBody::Code(code) => format!(
+                        "#<{class}:0x{id:016x} {}:{}{lambda}>",
+                        vm.path_of(code.file),
+                        vm.line_of(code.file, code.pos)
+                    ),
+                    ProcBody::Sym(s) => {
+                        format!("#<{class}:0x{id:016x}(&:{}) (lambda)>", vm.sym_str(s))
+                    }
+                    _ => format!("#<{class}:0x{id:016x}{lambda}>"),
+                };
+                Ok(vm.str(text))
+            },
+            0,
+            0,
+        );
     }
-    vm.def(p, "ruby2_keywords", |vm, a| {
-        vm.check_frozen(a.recv)?;
-        vm.heap.pr_mut(a.recv).ruby2 = true;
-        Ok(a.recv)
-    }, 0, 0);
+    vm.def(
+        p,
+        "ruby2_keywords",
+        |vm, a| {
+            vm.check_frozen(a.recv)?;
+            vm.heap.pr_mut(a.recv).ruby2 = true;
+            Ok(a.recv)
+        },
+        0,
+        0,
+    );
     init_method(vm);
     init_binding(vm);
 }
@@ -125,21 +202,37 @@ fn compose(vm: &mut Vm, a: Args, forward: bool) -> R {
     }
     vm.heap.escape(f);
     vm.heap.escape(g);
-    let lambda = if forward { !f.is_proc() || vm.heap.pr(f).lambda } else { !g.is_proc() || vm.heap.pr(g).lambda };
-    Ok(vm.native_proc(-1, lambda, boxed(move |vm, args, block| {
-        let (first, then) = if forward { (f, g) } else { (g, f) };
-        let v = vm.send_block(first, n::CALL, args, block)?;
-        vm.send(then, n::CALL, &[v])
-    })))
+    let lambda = if forward {
+        !f.is_proc() || vm.heap.pr(f).lambda
+    } else {
+        !g.is_proc() || vm.heap.pr(g).lambda
+    };
+    Ok(vm.native_proc(
+        -1,
+        lambda,
+        boxed(move |vm, args, block| {
+            let (first, then) = if forward { (f, g) } else { (g, f) };
+            let v = vm.send_block(first, n::CALL, args, block)?;
+            vm.send(then, n::CALL, &[v])
+        }),
+    ))
 }
 
 fn curry(vm: &mut Vm, f: Value, need: usize, have: Vec<Value>, lambda: bool) -> Value {
     vm.heap.escape(f);
-    vm.native_proc(-1, lambda, boxed(move |vm, args, _| {
-        let mut all = have.clone();
-        all.extend_from_slice(args);
-        if all.len() >= need { vm.send(f, n::CALL, &all) } else { Ok(curry(vm, f, need, all, lambda)) }
-    }))
+    vm.native_proc(
+        -1,
+        lambda,
+        boxed(move |vm, args, _| {
+            let mut all = have.clone();
+            all.extend_from_slice(args);
+            if all.len() >= need {
+                vm.send(f, n::CALL, &all)
+            } else {
+                Ok(curry(vm, f, need, all, lambda))
+            }
+        }),
+    )
 }
 
 fn data(vm: &Vm, v: Value) -> Option<MethodData> {
@@ -160,168 +253,267 @@ fn init_method(vm: &mut Vm) {
     for class in [c::METHOD, c::UNBOUND] {
         vm.classes[class as usize].alloc = crate::object::Alloc::None;
         vm.def(class, "name", |vm, a| Ok(Value::sym(method_data(vm, a)?.name)), 0, 0);
-        vm.def(class, "owner", |vm, a| {
-            let d = method_data(vm, a)?;
-            let owner = if d.missing { d.owner } else { vm.methods[d.id as usize].owner };
-            Ok(Value::class(owner))
-        }, 0, 0);
-        vm.def(class, "original_name", |vm, a| {
-            let d = method_data(vm, a)?;
-            Ok(Value::sym(vm.methods[d.id as usize].orig))
-        }, 0, 0);
-        vm.def(class, "arity", |vm, a| {
-            let d = method_data(vm, a)?;
-            if d.missing {
-                return Ok(Value::fix(-1));
-            }
-            Ok(Value::fix(vm.method_arity(d.id)))
-        }, 0, 0);
-        vm.def(class, "parameters", |vm, a| {
-            let d = method_data(vm, a)?;
-            let body = if d.missing { None } else { Some(vm.methods[d.id as usize].body) };
-            match body {
-                Some(Body::Ruby(code, _)) => Ok(vm.parameters(code, true)),
-                Some(Body::Proc(p)) => match vm.heap.pr(p).body {
-                    ProcBody::Code(code) => Ok(vm.parameters(code, true)),
-                    _ => Ok(vm.arr(vec![])),
-                },
-                Some(Body::Writer(_) | Body::SetField(_)) => {
-                    let s = vm.intern("unnamed");
-                    let _ = s;
-                    let req = vm.intern("req");
-                    let row = vm.arr(vec![Value::sym(req)]);
-                    Ok(vm.arr(vec![row]))
-                }
-                Some(Body::Reader(_) | Body::Field(_)) => Ok(vm.arr(vec![])),
-                Some(Body::Native(_, min, max)) => {
-                    let mut rows = Vec::new();
-                    let (req, opt, rest) = (vm.intern("req"), vm.intern("opt"), vm.intern("rest"));
-                    if min == max {
-                        for _ in 0..min {
-                            rows.push(vm.arr(vec![Value::sym(req)]));
-                        }
-                    } else if max < 0 || max > min {
-                        let _ = opt;
-                        rows.push(vm.arr(vec![Value::sym(rest)]));
-                    }
-                    Ok(vm.arr(rows))
-                }
-                _ => {
-                    let rest = vm.intern("rest");
-                    let row = vm.arr(vec![Value::sym(rest)]);
-                    Ok(vm.arr(vec![row]))
-                }
-            }
-        }, 0, 0);
-        vm.def(class, "source_location", |vm, a| {
-            let d = method_data(vm, a)?;
-            match vm.methods[d.id as usize].body {
-                Body::Ruby(code, _) => Ok(vm.location_pair(code.file, code.pos)),
-                Body::Proc(p) => match vm.heap.pr(p).body {
-                    ProcBody::Code(code) => Ok(vm.location_pair(code.file, code.pos)),
-                    _ => Ok(NIL),
-                },
-                _ => Ok(NIL),
-            }
-        }, 0, 0);
-        vm.def(class, "hash", |vm, a| {
-            let d = method_data(vm, a)?;
-            let x = (u64::from(d.id) << 20) ^ d.recv.bits();
-            Ok(Value::fix((x >> 3) as i64))
-        }, 0, 0);
-        for name in ["==", "eql?"] {
-            vm.def(class, name, |vm, a| {
-                let o = vm.arg(a, 0);
+        vm.def(
+            class,
+            "owner",
+            |vm, a| {
                 let d = method_data(vm, a)?;
-                let Some(e) = data(vm, o) else { return Ok(Value::bool(false)) };
-                let same = d.unbound == e.unbound && d.recv == e.recv && d.missing == e.missing && vm.same_body(d.id, e.id) && vm.methods[d.id as usize].owner == vm.methods[e.id as usize].owner;
-                Ok(Value::bool(same && d.class == e.class))
-            }, 1, 1);
+                let owner = if d.missing { d.owner } else { vm.methods[d.id as usize].owner };
+                Ok(Value::class(owner))
+            },
+            0,
+            0,
+        );
+        vm.def(
+            class,
+            "original_name",
+            |vm, a| {
+                let d = method_data(vm, a)?;
+                Ok(Value::sym(vm.methods[d.id as usize].orig))
+            },
+            0,
+            0,
+        );
+        vm.def(
+            class,
+            "arity",
+            |vm, a| {
+                let d = method_data(vm, a)?;
+                if d.missing {
+                    return Ok(Value::fix(-1));
+                }
+                Ok(Value::fix(vm.method_arity(d.id)))
+            },
+            0,
+            0,
+        );
+        vm.def(
+            class,
+            "parameters",
+            |vm, a| {
+                let d = method_data(vm, a)?;
+                let body = if d.missing { None } else { Some(vm.methods[d.id as usize].body) };
+                match body {
+                    Some(Body::Ruby(code, _)) => Ok(vm.parameters(code, true)),
+                    Some(Body::Proc(p)) => match vm.heap.pr(p).body {
+                        ProcBody::Code(code) => Ok(vm.parameters(code, true)),
+                        _ => Ok(vm.arr(vec![])),
+                    },
+                    Some(Body::Writer(_) | Body::SetField(_)) => {
+                        let s = vm.intern("unnamed");
+                        let _ = s;
+                        let req = vm.intern("req");
+                        let row = vm.arr(vec![Value::sym(req)]);
+                        Ok(vm.arr(vec![row]))
+                    }
+                    Some(Body::Reader(_) | Body::Field(_)) => Ok(vm.arr(vec![])),
+                    Some(Body::Native(_, min, max)) => {
+                        let mut rows = Vec::new();
+                        let (req, opt, rest) =
+                            (vm.intern("req"), vm.intern("opt"), vm.intern("rest"));
+                        if min == max {
+                            for _ in 0..min {
+                                rows.push(vm.arr(vec![Value::sym(req)]));
+                            }
+                        } else if max < 0 || max > min {
+                            let _ = opt;
+                            rows.push(vm.arr(vec![Value::sym(rest)]));
+                        }
+                        Ok(vm.arr(rows))
+                    }
+                    _ => {
+                        let rest = vm.intern("rest");
+                        let row = vm.arr(vec![Value::sym(rest)]);
+                        Ok(vm.arr(vec![row]))
+                    }
+                }
+            },
+            0,
+            0,
+        );
+        vm.def(
+            class,
+            "source_location",
+            |vm, a| {
+                let d = method_data(vm, a)?;
+                match vm.methods[d.id as usize].body {
+                    Body::Ruby(code, _) => Ok(vm.location_pair(code.file, code.pos)),
+                    Body::Proc(p) => match vm.heap.pr(p).body {
+                        ProcBody::Code(code) => Ok(vm.location_pair(code.file, code.pos)),
+                        _ => Ok(NIL),
+                    },
+                    _ => Ok(NIL),
+                }
+            },
+            0,
+            0,
+        );
+        vm.def(
+            class,
+            "hash",
+            |vm, a| {
+                let d = method_data(vm, a)?;
+                let x = (u64::from(d.id) << 20) ^ d.recv.bits();
+                Ok(Value::fix((x >> 3) as i64))
+            },
+            0,
+            0,
+        );
+        for name in ["==", "eql?"] {
+            vm.def(
+                class,
+                name,
+                |vm, a| {
+                    let o = vm.arg(a, 0);
+                    let d = method_data(vm, a)?;
+                    let Some(e) = data(vm, o) else { return Ok(Value::bool(false)) };
+                    let same = d.unbound == e.unbound
+                        && d.recv == e.recv
+                        && d.missing == e.missing
+                        && vm.same_body(d.id, e.id)
+                        && vm.methods[d.id as usize].owner == vm.methods[e.id as usize].owner;
+                    Ok(Value::bool(same && d.class == e.class))
+                },
+                1,
+                1,
+            );
         }
         for name in ["to_s", "inspect"] {
-            vm.def(class, name, |vm, a| {
-                let d = method_data(vm, a)?;
-                let kind = if d.unbound { "UnboundMethod" } else { "Method" };
-                let owner = vm.methods[d.id as usize].owner;
-                let name = vm.sym_str(d.name).into_owned();
-                let single = vm.classes[owner as usize].is_singleton();
-                let on = if single && !d.unbound {
-                    format!("{}.", vm.inspect_string(d.recv)?)
-                } else {
-                    let class = if d.unbound { owner } else { vm.real_class(d.recv) };
-                    let own = vm.class_name(owner);
-                    let cn = vm.class_name(class);
-                    if class == owner { format!("{cn}#") } else { format!("{cn}({own})#") }
-                };
-                let params = vm.call_name(a.recv, "parameters", &[])?;
-                let params = vm.params_text(params);
-                let at = match vm.methods[d.id as usize].body {
-                    Body::Ruby(code, _) => format!(" {}:{}", vm.path_of(code.file), vm.line_of(code.file, code.pos)),
-                    _ => String::new(),
-                };
-                Ok(vm.str(format!("#<{kind}: {on}{name}({params}){at}>")))
-            }, 0, 0);
+            vm.def(
+                class,
+                name,
+                |vm, a| {
+                    let d = method_data(vm, a)?;
+                    let kind = if d.unbound { "UnboundMethod" } else { "Method" };
+                    let owner = vm.methods[d.id as usize].owner;
+                    let name = vm.sym_str(d.name).into_owned();
+                    let single = vm.classes[owner as usize].is_singleton();
+                    let on = if single && !d.unbound {
+                        format!("{}.", vm.inspect_string(d.recv)?)
+                    } else {
+                        let class = if d.unbound { owner } else { vm.real_class(d.recv) };
+                        let own = vm.class_name(owner);
+                        let cn = vm.class_name(class);
+                        if class == owner { format!("{cn}#") } else { format!("{cn}({own})#") }
+                    };
+                    let params = vm.call_name(a.recv, "parameters", &[])?;
+                    let params = vm.params_text(params);
+                    let at = match vm.methods[d.id as usize].body {
+                        Body::Ruby(code, _) => format!(
+                            " {}:{}",
+                            vm.path_of(code.file),
+                            vm.line_of(code.file, code.pos)
+                        ),
+                        _ => String::new(),
+                    };
+                    Ok(vm.str(format!("#<{kind}: {on}{name}({params}){at}>")))
+                },
+                0,
+                0,
+            );
         }
-        vm.def(class, "super_method", |vm, a| {
-            let d = method_data(vm, a)?;
-            let m = vm.methods[d.id as usize];
-            let class = if d.unbound { d.class } else { vm.class_of(d.recv) };
-            match vm.find_super(class, m.owner, m.orig) {
-                Some(id) => {
-                    let owner = vm.methods[id as usize].owner;
-                    let new = MethodData { id, owner, class: owner, ..d };
-                    let class = vm.real_class(a.recv);
-                    Ok(vm.new_obj(class, Ext::Method(Box::new(new))))
+        vm.def(
+            class,
+            "super_method",
+            |vm, a| {
+                let d = method_data(vm, a)?;
+                let m = vm.methods[d.id as usize];
+                let class = if d.unbound { d.class } else { vm.class_of(d.recv) };
+                match vm.find_super(class, m.owner, m.orig) {
+                    Some(id) => {
+                        let owner = vm.methods[id as usize].owner;
+                        let new = MethodData { id, owner, class: owner, ..d };
+                        let class = vm.real_class(a.recv);
+                        Ok(vm.new_obj(class, Ext::Method(Box::new(new))))
+                    }
+                    None => Ok(NIL),
                 }
-                None => Ok(NIL),
-            }
-        }, 0, 0);
+            },
+            0,
+            0,
+        );
     }
     let m = c::METHOD;
     for name in ["call", "()", "===", "[]"] {
-        vm.def(m, name, |vm, a| {
-            let args = vm.args(a);
-            vm.call_method_object(a.recv, &args, a.block, a.kw)
-        }, 0, -1);
+        vm.def(
+            m,
+            name,
+            |vm, a| {
+                let args = vm.args(a);
+                vm.call_method_object(a.recv, &args, a.block, a.kw)
+            },
+            0,
+            -1,
+        );
     }
     vm.def(m, "receiver", |vm, a| Ok(method_data(vm, a)?.recv), 0, 0);
-    vm.def(m, "unbind", |vm, a| {
-        let d = method_data(vm, a)?;
-        let class = vm.class_of(d.recv);
-        let new = MethodData { recv: NIL, unbound: true, class, ..d };
-        Ok(vm.new_obj(c::UNBOUND, Ext::Method(Box::new(new))))
-    }, 0, 0);
-    vm.def(m, "to_proc", |vm, a| {
-        let stub = vm.native_proc_stub();
-        let mut p = vm.heap.pr(stub).clone();
-        p.body = ProcBody::Method(a.recv);
-        p.lambda = true;
-        p.escaped = true;
-        Ok(vm.heap.proc_(p))
-    }, 0, 0);
-    vm.def(m, "curry", |vm, a| {
-        let p = vm.call_name(a.recv, "to_proc", &[])?;
-        let args = vm.args(a);
-        vm.call_name(p, "curry", &args)
-    }, 0, 1);
+    vm.def(
+        m,
+        "unbind",
+        |vm, a| {
+            let d = method_data(vm, a)?;
+            let class = vm.class_of(d.recv);
+            let new = MethodData { recv: NIL, unbound: true, class, ..d };
+            Ok(vm.new_obj(c::UNBOUND, Ext::Method(Box::new(new))))
+        },
+        0,
+        0,
+    );
+    vm.def(
+        m,
+        "to_proc",
+        |vm, a| {
+            let stub = vm.native_proc_stub();
+            let mut p = vm.heap.pr(stub).clone();
+            p.body = ProcBody::Method(a.recv);
+            p.lambda = true;
+            p.escaped = true;
+            Ok(vm.heap.proc_(p))
+        },
+        0,
+        0,
+    );
+    vm.def(
+        m,
+        "curry",
+        |vm, a| {
+            let p = vm.call_name(a.recv, "to_proc", &[])?;
+            let args = vm.args(a);
+            vm.call_name(p, "curry", &args)
+        },
+        0,
+        1,
+    );
     vm.def(m, ">>", |vm, a| compose(vm, a, true), 1, 1);
     vm.def(m, "<<", |vm, a| compose(vm, a, false), 1, 1);
-    vm.def(c::UNBOUND, "bind", |vm, a| {
-        let d = method_data(vm, a)?;
-        let recv = vm.arg(a, 0);
-        check_bind(vm, &d, recv)?;
-        let class = vm.class_of(recv);
-        let new = MethodData { recv, unbound: false, class, ..d };
-        Ok(vm.new_obj(c::METHOD, Ext::Method(Box::new(new))))
-    }, 1, 1);
-    vm.def(c::UNBOUND, "bind_call", |vm, a| {
-        let d = method_data(vm, a)?;
-        let args = vm.args(a);
-        check_bind(vm, &d, args[0])?;
-        let start = vm.stack.len();
-        vm.stack.extend_from_slice(&args[1..]);
-        vm.invoke(d.id, args[0], d.name, start, a.block, a.kw)
-    }, 1, -1);
+    vm.def(
+        c::UNBOUND,
+        "bind",
+        |vm, a| {
+            let d = method_data(vm, a)?;
+            let recv = vm.arg(a, 0);
+            check_bind(vm, &d, recv)?;
+            let class = vm.class_of(recv);
+            let new = MethodData { recv, unbound: false, class, ..d };
+            Ok(vm.new_obj(c::METHOD, Ext::Method(Box::new(new))))
+        },
+        1,
+        1,
+    );
+    vm.def(
+        c::UNBOUND,
+        "bind_call",
+        |vm, a| {
+            let d = method_data(vm, a)?;
+            let args = vm.args(a);
+            check_bind(vm, &d, args[0])?;
+            let start = vm.stack.len();
+            vm.stack.extend_from_slice(&args[1..]);
+            vm.invoke(d.id, args[0], d.name, start, a.block, a.kw)
+        },
+        1,
+        -1,
+    );
 }
 
 fn check_bind(vm: &mut Vm, d: &MethodData, recv: Value) -> Res<()> {
@@ -339,60 +531,102 @@ fn check_bind(vm: &mut Vm, d: &MethodData, recv: Value) -> Res<()> {
 fn init_binding(vm: &mut Vm) {
     let b = c::BINDING;
     vm.classes[b as usize].alloc = crate::object::Alloc::None;
-    vm.def(b, "eval", |vm, a| {
-        let mut args = vm.args(a);
-        args.insert(1, a.recv);
-        vm.call_name(vm.main, "eval", &args)
-    }, 1, 3);
+    vm.def(
+        b,
+        "eval",
+        |vm, a| {
+            let mut args = vm.args(a);
+            args.insert(1, a.recv);
+            vm.call_name(vm.main, "eval", &args)
+        },
+        1,
+        3,
+    );
     vm.def(b, "receiver", |vm, a| Ok(binding(vm, a.recv).0), 0, 0);
-    vm.def(b, "local_variables", |vm, a| {
-        let (_, env) = binding(vm, a.recv);
-        Ok(vm.local_names(env))
-    }, 0, 0);
-    vm.def(b, "local_variable_defined?", |vm, a| {
-        let name = vm.arg(a, 0);
-        let name = vm.to_sym(name)?;
-        let (_, env) = binding(vm, a.recv);
-        Ok(Value::bool(vm.find_local(env, name).is_some()))
-    }, 1, 1);
-    vm.def(b, "local_variable_get", |vm, a| {
-        let name = local_name(vm, a)?;
-        let (_, env) = binding(vm, a.recv);
-        match vm.find_local(env, name) {
-            Some((env, slot)) => Ok(vm.heap.envs[env as usize].vars[slot]),
-            None => {
-                let text = vm.sym_str(name).into_owned();
-                let what = vm.inspect_string(a.recv)?;
-                let e = vm.name_error(c::NAME_ERROR, &format!("local variable `{text}' is not defined for {what}"), name, a.recv)?;
-                vm.throw(e)
-            }
-        }
-    }, 1, 1);
-    vm.def(b, "local_variable_set", |vm, a| {
-        let name = local_name(vm, a)?;
-        let v = vm.arg(a, 1);
-        let (_, env) = binding(vm, a.recv);
-        match vm.find_local(env, name) {
-            Some((env, slot)) => vm.heap.envs[env as usize].vars[slot] = v,
-            None => {
-                let names: &'static [fx_ruby_syntax::Sym] = Box::leak(vec![name].into_boxed_slice());
-                let new = vm.heap.env(names, env);
-                vm.heap.envs[new as usize].vars[0] = v;
-                vm.heap.escape_env(new);
-                if let Ext::Binding(d) = &mut vm.heap.obj_mut(a.recv).ext {
-                    d.env = new;
+    vm.def(
+        b,
+        "local_variables",
+        |vm, a| {
+            let (_, env) = binding(vm, a.recv);
+            Ok(vm.local_names(env))
+        },
+        0,
+        0,
+    );
+    vm.def(
+        b,
+        "local_variable_defined?",
+        |vm, a| {
+            let name = vm.arg(a, 0);
+            let name = vm.to_sym(name)?;
+            let (_, env) = binding(vm, a.recv);
+            Ok(Value::bool(vm.find_local(env, name).is_some()))
+        },
+        1,
+        1,
+    );
+    vm.def(
+        b,
+        "local_variable_get",
+        |vm, a| {
+            let name = local_name(vm, a)?;
+            let (_, env) = binding(vm, a.recv);
+            match vm.find_local(env, name) {
+                Some((env, slot)) => Ok(vm.heap.envs[env as usize].vars[slot]),
+                None => {
+                    let text = vm.sym_str(name).into_owned();
+                    let what = vm.inspect_string(a.recv)?;
+                    let e = vm.name_error(
+                        c::NAME_ERROR,
+                        &format!("local variable `{text}' is not defined for {what}"),
+                        name,
+                        a.recv,
+                    )?;
+                    vm.throw(e)
                 }
             }
-        }
-        Ok(v)
-    }, 2, 2);
-    vm.def(b, "source_location", |vm, a| match vm.heap.ext(a.recv) {
-        Some(Ext::Binding(d)) => {
-            let f = d.frame;
-            Ok(vm.location_pair(f.file, f.pos))
-        }
-        _ => Ok(NIL),
-    }, 0, 0);
+        },
+        1,
+        1,
+    );
+    vm.def(
+        b,
+        "local_variable_set",
+        |vm, a| {
+            let name = local_name(vm, a)?;
+            let v = vm.arg(a, 1);
+            let (_, env) = binding(vm, a.recv);
+            match vm.find_local(env, name) {
+                Some((env, slot)) => vm.heap.envs[env as usize].vars[slot] = v,
+                None => {
+                    let names: &'static [fx_ruby_syntax::Sym] =
+                        Box::leak(vec![name].into_boxed_slice());
+                    let new = vm.heap.env(names, env);
+                    vm.heap.envs[new as usize].vars[0] = v;
+                    vm.heap.escape_env(new);
+                    if let Ext::Binding(d) = &mut vm.heap.obj_mut(a.recv).ext {
+                        d.env = new;
+                    }
+                }
+            }
+            Ok(v)
+        },
+        2,
+        2,
+    );
+    vm.def(
+        b,
+        "source_location",
+        |vm, a| match vm.heap.ext(a.recv) {
+            Some(Ext::Binding(d)) => {
+                let f = d.frame;
+                Ok(vm.location_pair(f.file, f.pos))
+            }
+            _ => Ok(NIL),
+        },
+        0,
+        0,
+    );
     vm.def(b, "irb", |_, _| Ok(NIL), 0, 0);
 }
 
@@ -402,7 +636,12 @@ fn local_name(vm: &mut Vm, a: Args) -> Res<fx_ruby_syntax::Sym> {
     let text = vm.sym_str(name).into_owned();
     if !text.starts_with(|ch: char| ch.is_lowercase() || ch == '_' || ch > '\u{7f}') {
         let what = vm.inspect_string(a.recv)?;
-        let e = vm.name_error(c::NAME_ERROR, &format!("wrong local variable name `{text}' for {what}"), name, a.recv)?;
+        let e = vm.name_error(
+            c::NAME_ERROR,
+            &format!("wrong local variable name `{text}' for {what}"),
+            name,
+            a.recv,
+        )?;
         return vm.throw(e);
     }
     Ok(name)
@@ -440,7 +679,9 @@ impl Vm {
     fn proc_key(&self, v: Value) -> u64 {
         let p = self.heap.pr(v);
         match &p.body {
-            ProcBody::Code(code) => (std::ptr::from_ref(*code) as u64) ^ u64::from(p.env) << 8 ^ p.self_val.bits() << 20,
+            ProcBody::Code(code) => {
+                (std::ptr::from_ref(*code) as u64) ^ u64::from(p.env) << 8 ^ p.self_val.bits() << 20
+            }
             ProcBody::Sym(s) => u64::from(s.0) << 8 | 1,
             ProcBody::Method(m) => m.bits() << 1,
             ProcBody::Native(..) => (v.index() as u64) << 4 | 3,
@@ -464,7 +705,13 @@ impl Vm {
     pub(crate) fn method_arity(&mut self, id: u32) -> i64 {
         match self.methods[id as usize].body {
             Body::Ruby(code, _) => Vm::arity(code, true),
-            Body::Native(_, min, max) => if min == max { i64::from(min) } else { -i64::from(min) - 1 },
+            Body::Native(_, min, max) => {
+                if min == max {
+                    i64::from(min)
+                } else {
+                    -i64::from(min) - 1
+                }
+            }
             Body::Writer(_) | Body::SetField(_) => 1,
             Body::Proc(p) => match self.heap.pr(p).body {
                 ProcBody::Code(code) => Vm::arity(code, true),
@@ -478,7 +725,9 @@ impl Vm {
     fn same_body(&self, a: u32, b: u32) -> bool {
         match (self.methods[a as usize].body, self.methods[b as usize].body) {
             (Body::Ruby(x, _), Body::Ruby(y, _)) => std::ptr::eq(x, y),
-            (Body::Native(..), Body::Native(..)) => self.methods[a as usize].orig == self.methods[b as usize].orig,
+            (Body::Native(..), Body::Native(..)) => {
+                self.methods[a as usize].orig == self.methods[b as usize].orig
+            }
             (Body::Proc(x), Body::Proc(y)) => x == y,
             (Body::Reader(x), Body::Reader(y)) | (Body::Writer(x), Body::Writer(y)) => x == y,
             _ => a == b,
@@ -489,7 +738,11 @@ impl Vm {
         let mut out = Vec::new();
         for row in self.heap.arr(list).clone() {
             let row = self.heap.arr(row).clone();
-            let kind = row.first().and_then(|v| v.as_sym()).map(|s| self.sym_str(s).into_owned()).unwrap_or_default();
+            let kind = row
+                .first()
+                .and_then(|v| v.as_sym())
+                .map(|s| self.sym_str(s).into_owned())
+                .unwrap_or_default();
             let name = row.get(1).and_then(|v| v.as_sym()).map(|s| self.sym_str(s).into_owned());
             let n = name.clone().unwrap_or_else(|| "_".into());
             out.push(match kind.as_str() {
@@ -506,7 +759,13 @@ impl Vm {
         out.join(", ")
     }
 
-    pub(crate) fn call_method_object(&mut self, m: Value, args: &[Value], block: Value, kw: bool) -> R {
+    pub(crate) fn call_method_object(
+        &mut self,
+        m: Value,
+        args: &[Value],
+        block: Value,
+        kw: bool,
+    ) -> R {
         let Some(d) = data(self, m) else { return self.type_error("not a method") };
         if d.missing {
             let mut all = vec![Value::sym(d.name)];

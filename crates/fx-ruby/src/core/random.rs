@@ -15,12 +15,18 @@ pub struct Mt {
 impl Mt {
     pub fn new(seed: u64) -> Mt {
         let mut mt = Mt { state: vec![0; 624], at: 624, seed };
-        let key: Vec<u32> = if seed >> 32 == 0 { vec![seed as u32] } else { vec![seed as u32, (seed >> 32) as u32] };
+        let key: Vec<u32> = if seed >> 32 == 0 {
+            vec![seed as u32]
+        } else {
+            vec![seed as u32, (seed >> 32) as u32]
+        };
         mt.init(19_650_218);
         let (mut i, mut j) = (1, 0);
         for _ in 0..624.max(key.len()) {
             let prev = mt.state[i - 1];
-            mt.state[i] = (mt.state[i] ^ ((prev ^ (prev >> 30)).wrapping_mul(1_664_525))).wrapping_add(key[j]).wrapping_add(j as u32);
+            mt.state[i] = (mt.state[i] ^ ((prev ^ (prev >> 30)).wrapping_mul(1_664_525)))
+                .wrapping_add(key[j])
+                .wrapping_add(j as u32);
             i += 1;
             j += 1;
             if i >= 624 {
@@ -33,7 +39,8 @@ impl Mt {
         }
         for _ in 0..623 {
             let prev = mt.state[i - 1];
-            mt.state[i] = (mt.state[i] ^ ((prev ^ (prev >> 30)).wrapping_mul(1_566_083_941))).wrapping_sub(i as u32);
+            mt.state[i] = (mt.state[i] ^ ((prev ^ (prev >> 30)).wrapping_mul(1_566_083_941)))
+                .wrapping_sub(i as u32);
             i += 1;
             if i >= 624 {
                 mt.state[0] = mt.state[623];
@@ -48,7 +55,8 @@ impl Mt {
         self.state[0] = seed;
         for i in 1..624 {
             let prev = self.state[i - 1];
-            self.state[i] = 1_812_433_253u32.wrapping_mul(prev ^ (prev >> 30)).wrapping_add(i as u32);
+            self.state[i] =
+                1_812_433_253u32.wrapping_mul(prev ^ (prev >> 30)).wrapping_add(i as u32);
         }
         self.at = 624;
     }
@@ -109,7 +117,11 @@ fn draw(vm: &mut Vm, arg: Option<Value>, gen_: &mut Mt, strict: bool) -> R {
         let f = vm.heap.float_of(v);
         if f <= 0.0 || !f.is_finite() {
             let t = vm.inspect_string(v)?;
-            return if f.is_finite() { vm.arg_error(format!("invalid argument - {t}")) } else { vm.errno("EDOM", "") };
+            return if f.is_finite() {
+                vm.arg_error(format!("invalid argument - {t}"))
+            } else {
+                vm.errno("EDOM", "")
+            };
         }
         let r = gen_.float() * f;
         return Ok(vm.float(r));
@@ -179,7 +191,9 @@ fn seed_of(vm: &mut Vm, v: Value) -> Res<u64> {
     let i = vm.to_int_value(v)?;
     Ok(match i.fixnum() {
         Some(i) => i.unsigned_abs(),
-        None => vm.heap.big_of(i).digits.iter().take(2).rev().fold(0, |a, d| a << 32 | u64::from(*d)),
+        None => {
+            vm.heap.big_of(i).digits.iter().take(2).rev().fold(0, |a, d| a << 32 | u64::from(*d))
+        }
     })
 }
 
@@ -206,82 +220,139 @@ impl Vm {
 /// Generators of Random objects live in a table keyed by the object's variable.
 pub(crate) fn init(vm: &mut Vm) {
     let r = c::RANDOM;
-    vm.def_private(r, "initialize", |vm, a| {
-        let seed = match vm.opt(a, 0) {
-            Some(v) => v,
-            None => {
-                let s = vm.fresh_seed();
-                vm.int128(i128::from(s))
+    vm.def_private(
+        r,
+        "initialize",
+        |vm, a| {
+            let seed = match vm.opt(a, 0) {
+                Some(v) => v,
+                None => {
+                    let s = vm.fresh_seed();
+                    vm.int128(i128::from(s))
+                }
+            };
+            let iv = vm.intern("@__seed");
+            let seed = vm.to_int_value(seed)?;
+            vm.ivar_set(a.recv, iv, seed);
+            let s = seed_of(vm, seed)?;
+            let mt = Mt::new(s);
+            save(vm, a.recv, &mt);
+            Ok(NIL)
+        },
+        0,
+        1,
+    );
+    vm.def(
+        r,
+        "seed",
+        |vm, a| {
+            let iv = vm.intern("@__seed");
+            Ok(vm.ivar_get(a.recv, iv).unwrap_or(NIL))
+        },
+        0,
+        0,
+    );
+    vm.def(
+        r,
+        "rand",
+        |vm, a| {
+            let mut g = load(vm, a.recv);
+            let arg = vm.opt(a, 0);
+            if arg == Some(NIL) {
+                return vm.arg_error("invalid argument - nil");
             }
-        };
-        let iv = vm.intern("@__seed");
-        let seed = vm.to_int_value(seed)?;
-        vm.ivar_set(a.recv, iv, seed);
-        let s = seed_of(vm, seed)?;
-        let mt = Mt::new(s);
-        save(vm, a.recv, &mt);
-        Ok(NIL)
-    }, 0, 1);
-    vm.def(r, "seed", |vm, a| {
-        let iv = vm.intern("@__seed");
-        Ok(vm.ivar_get(a.recv, iv).unwrap_or(NIL))
-    }, 0, 0);
-    vm.def(r, "rand", |vm, a| {
-        let mut g = load(vm, a.recv);
-        let arg = vm.opt(a, 0);
-        if arg == Some(NIL) {
-            return vm.arg_error("invalid argument - nil");
-        }
-        let v = draw(vm, arg, &mut g, true);
-        save(vm, a.recv, &g);
-        v
-    }, 0, 1);
-    vm.def(r, "bytes", |vm, a| {
-        let n = vm.arg(a, 0);
-        let n = vm.to_int(n)?.max(0) as usize;
-        vm.reserve(n)?;
-        let mut g = load(vm, a.recv);
-        let mut out = Vec::with_capacity(n + 4);
-        while out.len() < n {
-            out.extend_from_slice(&g.next32().to_le_bytes());
-        }
-        out.truncate(n);
-        save(vm, a.recv, &g);
-        Ok(vm.str_enc(out, crate::encoding::BINARY))
-    }, 1, 1);
-    vm.def(r, "==", |vm, a| {
-        let o = vm.arg(a, 0);
-        if !vm.is_a(o, c::RANDOM) {
-            return Ok(Value::bool(false));
-        }
-        let (x, y) = (load(vm, a.recv), load(vm, o));
-        Ok(Value::bool(x.state == y.state && x.at == y.at))
-    }, 1, 1);
-    vm.def_single(r, "rand", |vm, a| {
-        let mut g = std::mem::replace(&mut vm.rng, Mt::new(0));
-        let arg = vm.opt(a, 0);
-        let v = draw(vm, arg, &mut g, true);
-        vm.rng = g;
-        v
-    }, 0, 1);
-    vm.def_single(r, "srand", srand, 0, 1);
-    vm.def_single(r, "new_seed", |vm, _| {
-        let s = vm.random_bytes(16);
-        let mut big = crate::bignum::Big::default();
-        for b in s {
-            big = big.shl(8).add(&crate::bignum::Big::from_i64(i64::from(b)));
-        }
-        Ok(vm.heap.big(big))
-    }, 0, 0);
-    vm.def_single(r, "seed", |vm, _| { let s = vm.rng.seed; Ok(vm.int128(i128::from(s))) }, 0, 0);
-    for name in ["urandom", "bytes"] {
-        vm.def_single(r, name, |vm, a| {
+            let v = draw(vm, arg, &mut g, true);
+            save(vm, a.recv, &g);
+            v
+        },
+        0,
+        1,
+    );
+    vm.def(
+        r,
+        "bytes",
+        |vm, a| {
             let n = vm.arg(a, 0);
             let n = vm.to_int(n)?.max(0) as usize;
             vm.reserve(n)?;
-            let b = vm.random_bytes(n);
-            Ok(vm.str_enc(b, crate::encoding::BINARY))
-        }, 1, 1);
+            let mut g = load(vm, a.recv);
+            let mut out = Vec::with_capacity(n + 4);
+            while out.len() < n {
+                out.extend_from_slice(&g.next32().to_le_bytes());
+            }
+            out.truncate(n);
+            save(vm, a.recv, &g);
+            Ok(vm.str_enc(out, crate::encoding::BINARY))
+        },
+        1,
+        1,
+    );
+    vm.def(
+        r,
+        "==",
+        |vm, a| {
+            let o = vm.arg(a, 0);
+            if !vm.is_a(o, c::RANDOM) {
+                return Ok(Value::bool(false));
+            }
+            let (x, y) = (load(vm, a.recv), load(vm, o));
+            Ok(Value::bool(x.state == y.state && x.at == y.at))
+        },
+        1,
+        1,
+    );
+    vm.def_single(
+        r,
+        "rand",
+        |vm, a| {
+            let mut g = std::mem::replace(&mut vm.rng, Mt::new(0));
+            let arg = vm.opt(a, 0);
+            let v = draw(vm, arg, &mut g, true);
+            vm.rng = g;
+            v
+        },
+        0,
+        1,
+    );
+    vm.def_single(r, "srand", srand, 0, 1);
+    vm.def_single(
+        r,
+        "new_seed",
+        |vm, _| {
+            let s = vm.random_bytes(16);
+            let mut big = crate::bignum::Big::default();
+            for b in s {
+                big = big.shl(8).add(&crate::bignum::Big::from_i64(i64::from(b)));
+            }
+            Ok(vm.heap.big(big))
+        },
+        0,
+        0,
+    );
+    vm.def_single(
+        r,
+        "seed",
+        |vm, _| {
+            let s = vm.rng.seed;
+            Ok(vm.int128(i128::from(s)))
+        },
+        0,
+        0,
+    );
+    for name in ["urandom", "bytes"] {
+        vm.def_single(
+            r,
+            name,
+            |vm, a| {
+                let n = vm.arg(a, 0);
+                let n = vm.to_int(n)?.max(0) as usize;
+                vm.reserve(n)?;
+                let b = vm.random_bytes(n);
+                Ok(vm.str_enc(b, crate::encoding::BINARY))
+            },
+            1,
+            1,
+        );
     }
     let _ = Ext::None;
 }
@@ -305,6 +376,7 @@ fn save(vm: &mut Vm, v: Value, mt: &Mt) {
 fn load(vm: &mut Vm, v: Value) -> Mt {
     let iv = vm.intern("@__state");
     let Some(s) = vm.ivar_get(v, iv) else { return Mt::new(0) };
-    let words: Vec<u32> = vm.bytes(s).chunks(4).map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]])).collect();
+    let words: Vec<u32> =
+        vm.bytes(s).chunks(4).map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]])).collect();
     Mt { state: words[..624].to_vec(), at: words[624] as usize, seed: 0 }
 }

@@ -1,10 +1,11 @@
 //! Regexp, MatchData and the variables of the last match.
 
+mod match_data;
+
 use std::rc::Rc;
 
 use crate::encoding as e;
 use crate::heap::{Ext, MatchData, RRegex};
-use crate::names as n;
 use crate::object::{Alloc, c};
 use crate::regex::{Groups, Program};
 use crate::value::{FALSE, NIL, TRUE, Value};
@@ -14,8 +15,16 @@ pub(crate) fn escape(b: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(b.len());
     for x in b {
         match x {
-            b'\n' => out.extend_from_slice(b"\\n"), b'\t' => out.extend_from_slice(b"\\t"), b'\r' => out.extend_from_slice(b"\\r"), 12 => out.extend_from_slice(b"\\f"), 11 => out.extend_from_slice(b"\\v"),
-            b'.' | b'*' | b'?' | b'+' | b'^' | b'$' | b'|' | b'\\' | b'(' | b')' | b'[' | b']' | b'{' | b'}' | b'-' | b'#' | b' ' => { out.push(b'\\'); out.push(*x) }
+            b'\n' => out.extend_from_slice(b"\\n"),
+            b'\t' => out.extend_from_slice(b"\\t"),
+            b'\r' => out.extend_from_slice(b"\\r"),
+            12 => out.extend_from_slice(b"\\f"),
+            11 => out.extend_from_slice(b"\\v"),
+            b'.' | b'*' | b'?' | b'+' | b'^' | b'$' | b'|' | b'\\' | b'(' | b')' | b'[' | b']'
+            | b'{' | b'}' | b'-' | b'#' | b' ' => {
+                out.push(b'\\');
+                out.push(*x)
+            }
             _ => out.push(*x),
         }
     }
@@ -27,21 +36,46 @@ impl Vm {
         let source: Rc<[u8]> = source.into();
         let enc = if source.is_ascii() { if flags & 16 != 0 { 0 } else { e::ASCII } } else { enc };
         let prog = self.regex_program(&source, flags, enc)?;
-        Ok(self.heap.regex(RRegex { class: c::REGEXP, frozen: true, source, flags, enc, prog: Some(prog) }))
+        Ok(self.heap.regex(RRegex {
+            class: c::REGEXP,
+            frozen: true,
+            source,
+            flags,
+            enc,
+            prog: Some(prog),
+        }))
     }
 
-    fn regex_program(&mut self, source: &Rc<[u8]>, flags: u32, enc: crate::heap::Enc) -> Res<Rc<Program>> {
+    fn regex_program(
+        &mut self,
+        source: &Rc<[u8]>,
+        flags: u32,
+        enc: crate::heap::Enc,
+    ) -> Res<Rc<Program>> {
         let key = (Rc::clone(source), flags & 0x3F, enc);
-        if let Some(p) = self.regex_cache.get(&key) { return Ok(Rc::clone(p)) }
+        if let Some(p) = self.regex_cache.get(&key) {
+            return Ok(Rc::clone(p));
+        }
         let binary = enc == e::BINARY || (flags & 32 != 0 && !source.is_ascii());
         match Program::compile(source, flags, binary) {
-            Ok(p) => { let p = Rc::new(p); self.heap.bytes += 2000; self.regex_cache.insert(key, Rc::clone(&p)); Ok(p) }
-            Err(m) => { let t = String::from_utf8_lossy(source).into_owned(); self.fail(c::REGEXP_ERROR, format!("{m}: /{t}/")) }
+            Ok(p) => {
+                let p = Rc::new(p);
+                self.heap.bytes += 2000;
+                self.regex_cache.insert(key, Rc::clone(&p));
+                Ok(p)
+            }
+            Err(m) => {
+                let t = String::from_utf8_lossy(source).into_owned();
+                self.fail(c::REGEXP_ERROR, format!("{m}: /{t}/"))
+            }
         }
     }
 
     fn program(&mut self, re: Value) -> Res<Rc<Program>> {
-        match &self.heap.regexes[re.index()].prog { Some(p) => Ok(Rc::clone(p)), None => self.type_error("uninitialized Regexp") }
+        match &self.heap.regexes[re.index()].prog {
+            Some(p) => Ok(Rc::clone(p)),
+            None => self.type_error("uninitialized Regexp"),
+        }
     }
 
     /// The program that fits a string: bytes are characters in a binary one.
@@ -66,7 +100,10 @@ impl Vm {
         if r.enc != e::ASCII && r.enc != st.enc && !e::is_ascii(st) {
             let (x, y) = (e::name(r.enc), e::name(st.enc));
             let class = self.compat_error_class();
-            return self.fail(class, format!("incompatible encoding regexp match ({x} regexp with {y} string)"));
+            return self.fail(
+                class,
+                format!("incompatible encoding regexp match ({x} regexp with {y} string)"),
+            );
         }
         Ok(())
     }
@@ -74,40 +111,77 @@ impl Vm {
     pub(crate) fn regex_search(&mut self, re: Value, s: Value, from: usize) -> Res<Option<Groups>> {
         self.check_enc(re, s)?;
         let p = self.program_for(re, s)?;
-        match p.search(&self.heap.str(s).bytes, from, false) { Ok(g) => Ok(g), Err(m) => self.search_failed(re, &m) }
+        match p.search(&self.heap.str(s).bytes, from, false) {
+            Ok(g) => Ok(g),
+            Err(m) => self.search_failed(re, &m),
+        }
     }
 
     pub(crate) fn new_match(&mut self, re: Value, s: Value, groups: Groups) -> Value {
         let st = self.heap.str(s);
         let (bytes, enc) = (st.bytes.clone(), st.enc);
-        let copy = if self.frozen(s) { s } else { let v = self.heap.string(c::STRING, bytes, enc); self.heap.strings[v.index()].frozen = true; v };
-        let regex = if re.is_regex() { re } else { let b = escape(self.bytes(re)); match self.new_regex(&b, 0, enc) { Ok(r) => r, Err(_) => NIL } };
+        let copy = if self.frozen(s) {
+            s
+        } else {
+            let v = self.heap.string(c::STRING, bytes, enc);
+            self.heap.strings[v.index()].frozen = true;
+            v
+        };
+        let regex = if re.is_regex() {
+            re
+        } else {
+            let b = escape(self.bytes(re));
+            match self.new_regex(&b, 0, enc) {
+                Ok(r) => r,
+                Err(_) => NIL,
+            }
+        };
         self.heap.object(c::MATCH, Ext::Match(Box::new(MatchData { regex, string: copy, groups })))
     }
 
     /// Matches and sets `$~`.
     pub(crate) fn regex_match(&mut self, re: Value, s: Value, from: usize) -> R {
         let g = self.regex_search(re, s, from)?;
-        self.last_match = match g { Some(g) => self.new_match(re, s, g), None => NIL };
+        self.last_match = match g {
+            Some(g) => self.new_match(re, s, g),
+            None => NIL,
+        };
         Ok(self.last_match)
     }
 
     pub(crate) fn regex_match_back(&mut self, re: Value, s: Value, from: usize) -> R {
         let p = self.program(re)?;
-        let g = match p.search_back(&self.heap.str(s).bytes, from) { Ok(g) => g, Err(m) => return self.search_failed(re, &m) };
-        self.last_match = match g { Some(g) => self.new_match(re, s, g), None => NIL };
+        let g = match p.search_back(&self.heap.str(s).bytes, from) {
+            Ok(g) => g,
+            Err(m) => return self.search_failed(re, &m),
+        };
+        self.last_match = match g {
+            Some(g) => self.new_match(re, s, g),
+            None => NIL,
+        };
         Ok(self.last_match)
     }
 
     /// Matches at a place only.
     pub(crate) fn regex_match_at(&mut self, re: Value, s: Value, at: usize) -> R {
         let p = self.program(re)?;
-        let g = match p.search(&self.heap.str(s).bytes, at, true) { Ok(g) => g, Err(m) => return self.search_failed(re, &m) };
-        self.last_match = match g { Some(g) => self.new_match(re, s, g), None => NIL };
+        let g = match p.search(&self.heap.str(s).bytes, at, true) {
+            Ok(g) => g,
+            Err(m) => return self.search_failed(re, &m),
+        };
+        self.last_match = match g {
+            Some(g) => self.new_match(re, s, g),
+            None => NIL,
+        };
         Ok(self.last_match)
     }
 
-    pub(crate) fn match_data(&self, m: Value) -> Option<&MatchData> { match self.heap.ext(m) { Some(Ext::Match(d)) => Some(d), _ => None } }
+    pub(crate) fn match_data(&self, m: Value) -> Option<&MatchData> {
+        match self.heap.ext(m) {
+            Some(Ext::Match(d)) => Some(d),
+            _ => None,
+        }
+    }
 
     pub(crate) fn match_group(&mut self, m: Value, i: usize) -> Value {
         let Some(d) = self.match_data(m) else { return NIL };
@@ -117,27 +191,50 @@ impl Vm {
         self.like(s, b)
     }
 
-    pub(crate) fn regex_group_index(&self, re: Value, name: &str, groups: &Groups) -> Option<usize> {
-        if !re.is_regex() { return None }
+    pub(crate) fn regex_group_index(
+        &self,
+        re: Value,
+        name: &str,
+        groups: &Groups,
+    ) -> Option<usize> {
+        if !re.is_regex() {
+            return None;
+        }
         let p = self.heap.regexes[re.index()].prog.as_ref()?;
         let (_, list) = p.names.iter().find(|(n, _)| **n == *name)?;
-        list.iter().rev().find(|i| groups.get(**i).is_some_and(Option::is_some)).or(list.last()).copied()
+        list.iter()
+            .rev()
+            .find(|i| groups.get(**i).is_some_and(Option::is_some))
+            .or(list.last())
+            .copied()
     }
 
     pub(crate) fn match_named(&mut self, m: Value, name: fx_ruby_syntax::Sym) -> Value {
         let Some(d) = self.match_data(m) else { return NIL };
         let text = self.sym_str(name);
-        match self.regex_group_index(d.regex, &text, &d.groups) { Some(i) => self.match_group(m, i), None => NIL }
+        match self.regex_group_index(d.regex, &text, &d.groups) {
+            Some(i) => self.match_group(m, i),
+            None => NIL,
+        }
     }
 
     /// Group number for an index, name or symbol.
     fn group_number(&mut self, m: Value, key: Value) -> Res<Option<usize>> {
-        let name = match key.as_sym() { Some(s) => Some(self.sym_str(s).into_owned()), None if key.is_str() => Some(self.text(key)), None => None };
+        let name = match key.as_sym() {
+            Some(s) => Some(self.sym_str(s).into_owned()),
+            None if key.is_str() => Some(self.text(key)),
+            None => None,
+        };
         let Some(d) = self.match_data(m) else { return Ok(None) };
         let (re, len) = (d.regex, d.groups.len() as i64);
         if let Some(name) = name {
             let g = self.match_data(m).map(|d| d.groups.clone()).unwrap_or_default();
-            return match self.regex_group_index(re, &name, &g) { Some(i) => Ok(Some(i)), None => self.fail(c::INDEX_ERROR, format!("undefined group name reference: {name}")) };
+            return match self.regex_group_index(re, &name, &g) {
+                Some(i) => Ok(Some(i)),
+                None => {
+                    self.fail(c::INDEX_ERROR, format!("undefined group name reference: {name}"))
+                }
+            };
         }
         let i = self.to_int(key)?;
         let i = if i < 0 { i + len } else { i };
@@ -145,20 +242,33 @@ impl Vm {
     }
 
     pub(crate) fn match_ref(&mut self, m: Value, key: Value) -> R {
-        if m.is_nil() { return Ok(NIL) }
-        Ok(match self.group_number(m, key)? { Some(i) => self.match_group(m, i), None => NIL })
+        if m.is_nil() {
+            return Ok(NIL);
+        }
+        Ok(match self.group_number(m, key)? {
+            Some(i) => self.match_group(m, i),
+            None => NIL,
+        })
     }
 
     pub(crate) fn match_range(&mut self, m: Value, key: Value) -> Res<Option<(usize, usize)>> {
-        if m.is_nil() { return Ok(None) }
-        let Some(i) = self.group_number(m, key)? else { let t = self.inspect_string(key)?; return self.fail(c::INDEX_ERROR, format!("index {t} out of regexp")) };
+        if m.is_nil() {
+            return Ok(None);
+        }
+        let Some(i) = self.group_number(m, key)? else {
+            let t = self.inspect_string(key)?;
+            return self.fail(c::INDEX_ERROR, format!("index {t} out of regexp"));
+        };
         Ok(self.match_data(m).and_then(|d| d.groups[i]))
     }
 
     /// Character offset where a group begins.
     pub(crate) fn match_begin(&mut self, m: Value, i: usize) -> Value {
         let Some(d) = self.match_data(m) else { return NIL };
-        match d.groups.get(i).copied().flatten() { Some((x, _)) => Value::fix(e::index_of(self.heap.str(d.string), x) as i64), None => NIL }
+        match d.groups.get(i).copied().flatten() {
+            Some((x, _)) => Value::fix(e::index_of(self.heap.str(d.string), x) as i64),
+            None => NIL,
+        }
     }
 
     pub(crate) fn back_ref(&mut self, which: u8) -> R {
@@ -166,91 +276,437 @@ impl Vm {
         let Some(d) = self.match_data(m) else { return Ok(NIL) };
         let (s, (x, y)) = (d.string, d.groups[0].unwrap_or((0, 0)));
         Ok(match which {
-            b'`' => { let b = self.bytes(s)[..x].to_vec(); self.like(s, b) }
-            b'\'' => { let b = self.bytes(s)[y..].to_vec(); self.like(s, b) }
-            b'+' => { let last = d.groups.iter().rposition(Option::is_some).filter(|i| *i > 0); match last { Some(i) => self.match_group(m, i), None => NIL } }
+            b'`' => {
+                let b = self.bytes(s)[..x].to_vec();
+                self.like(s, b)
+            }
+            b'\'' => {
+                let b = self.bytes(s)[y..].to_vec();
+                self.like(s, b)
+            }
+            b'+' => {
+                let last = d.groups.iter().rposition(Option::is_some).filter(|i| *i > 0);
+                match last {
+                    Some(i) => self.match_group(m, i),
+                    None => NIL,
+                }
+            }
             _ => self.match_group(m, 0),
         })
     }
 }
 
-fn options(flags: u32) -> String { let mut o = String::new(); if flags & 4 != 0 { o.push('m') } if flags & 1 != 0 { o.push('i') } if flags & 2 != 0 { o.push('x') } o }
+fn options(flags: u32) -> String {
+    let mut o = String::new();
+    if flags & 4 != 0 {
+        o.push('m')
+    }
+    if flags & 1 != 0 {
+        o.push('i')
+    }
+    if flags & 2 != 0 {
+        o.push('x')
+    }
+    o
+}
 
 fn subject(vm: &mut Vm, v: Value) -> Res<Option<Value>> {
-    if v.is_nil() { return Ok(None) }
-    if let Some(s) = v.as_sym() { let t = vm.syms.bytes(s); return Ok(Some(vm.str(t))) }
+    if v.is_nil() {
+        return Ok(None);
+    }
+    if let Some(s) = v.as_sym() {
+        let t = vm.syms.bytes(s);
+        return Ok(Some(vm.str(t)));
+    }
     vm.to_str(v).map(Some)
 }
 
 pub(crate) fn init(vm: &mut Vm) {
     let k = c::REGEXP;
     vm.classes[k as usize].alloc = Alloc::Regexp;
-    for (name, i) in [("IGNORECASE", 1), ("EXTENDED", 2), ("MULTILINE", 4), ("FIXEDENCODING", 16), ("NOENCODING", 32)] { let s = vm.intern(name); vm.const_set(k, s, Value::fix(i)); }
-    vm.def_private(k, "initialize", |vm, mut a| {
-        let _ = vm.take_kw(&mut a);
-        if vm.heap.regexes[a.recv.index()].frozen { return vm.frozen_error(a.recv) }
-        let src = vm.arg(a, 0);
-        let (source, mut flags, enc) = if src.is_regex() { let r = &vm.heap.regexes[src.index()]; (r.source.to_vec(), r.flags, r.enc) } else { let s = vm.to_str(src)?; (vm.bytes(s).to_vec(), 0, vm.heap.str(s).enc) };
-        if let Some(o) = vm.opt(a, 1) {
-            if src.is_regex() { vm.warn("warning: flags ignored\n")?; }
-            else if let Some(i) = o.fixnum() { flags = i as u32 & 0x37 }
-            else if o.is_str() { for b in vm.bytes(o).to_vec() { match b { b'i' => flags |= 1, b'x' => flags |= 2, b'm' => flags |= 4, _ => { let t = vm.text(o); return vm.arg_error(format!("unknown regexp option: {t}")) } } } }
-            else if o.truthy() { flags |= 1 }
-        }
-        let v = vm.new_regex(&source, flags, enc)?;
-        let (p, src, enc) = { let r = &vm.heap.regexes[v.index()]; (r.prog.clone(), r.source.clone(), r.enc) };
-        let me = &mut vm.heap.regexes[a.recv.index()];
-        me.prog = p; me.source = src; me.enc = enc; me.flags = flags; me.frozen = false;
-        Ok(NIL)
-    }, 1, 3);
-    for name in ["escape", "quote"] { vm.def_single(k, name, |vm, a| { let v = vm.arg(a, 0); let Some(s) = subject(vm, v)? else { return vm.type_error("no implicit conversion of nil into String") }; let b = escape(vm.bytes(s)); if b.is_ascii() { Ok(vm.ascii(b)) } else { Ok(vm.like(s, b)) } }, 1, 1); }
-    vm.def_single(k, "last_match", |vm, a| { let m = vm.last_match; match vm.opt(a, 0) { Some(i) => vm.match_ref(m, i), None => Ok(m) } }, 0, 1);
-    vm.def_single(k, "try_convert", |vm, a| { let v = vm.arg(a, 0); if v.is_regex() { return Ok(v) } let s = vm.intern("to_regexp"); match vm.try_send(v, s, &[])? { Some(r) if r.is_regex() || r.is_nil() => Ok(r), Some(r) => { let (x, y) = (vm.type_name(v), vm.type_name(r)); vm.type_error(format!("can't convert {x} to Regexp ({x}#to_regexp gives {y})")) } None => Ok(NIL) } }, 1, 1);
+    for (name, i) in [
+        ("IGNORECASE", 1),
+        ("EXTENDED", 2),
+        ("MULTILINE", 4),
+        ("FIXEDENCODING", 16),
+        ("NOENCODING", 32),
+    ] {
+        let s = vm.intern(name);
+        vm.const_set(k, s, Value::fix(i));
+    }
+    vm.def_private(
+        k,
+        "initialize",
+        |vm, mut a| {
+            let _ = vm.take_kw(&mut a);
+            if vm.heap.regexes[a.recv.index()].frozen {
+                return vm.frozen_error(a.recv);
+            }
+            let src = vm.arg(a, 0);
+            let (source, mut flags, enc) = if src.is_regex() {
+                let r = &vm.heap.regexes[src.index()];
+                (r.source.to_vec(), r.flags, r.enc)
+            } else {
+                let s = vm.to_str(src)?;
+                (vm.bytes(s).to_vec(), 0, vm.heap.str(s).enc)
+            };
+            if let Some(o) = vm.opt(a, 1) {
+                if src.is_regex() {
+                    vm.warn("warning: flags ignored\n")?;
+                } else if let Some(i) = o.fixnum() {
+                    flags = i as u32 & 0x37
+                } else if o.is_str() {
+                    for b in vm.bytes(o).to_vec() {
+                        match b {
+                            b'i' => flags |= 1,
+                            b'x' => flags |= 2,
+                            b'm' => flags |= 4,
+                            _ => {
+                                let t = vm.text(o);
+                                return vm.arg_error(format!("unknown regexp option: {t}"));
+                            }
+                        }
+                    }
+                } else if o.truthy() {
+                    flags |= 1
+                }
+            }
+            let v = vm.new_regex(&source, flags, enc)?;
+            let (p, src, enc) = {
+                let r = &vm.heap.regexes[v.index()];
+                (r.prog.clone(), r.source.clone(), r.enc)
+            };
+            let me = &mut vm.heap.regexes[a.recv.index()];
+            me.prog = p;
+            me.source = src;
+            me.enc = enc;
+            me.flags = flags;
+            me.frozen = false;
+            Ok(NIL)
+        },
+        1,
+        3,
+    );
+    for name in ["escape", "quote"] {
+        vm.def_single(
+            k,
+            name,
+            |vm, a| {
+                let v = vm.arg(a, 0);
+                let Some(s) = subject(vm, v)? else {
+                    return vm.type_error("no implicit conversion of nil into String");
+                };
+                let b = escape(vm.bytes(s));
+                if b.is_ascii() { Ok(vm.ascii(b)) } else { Ok(vm.like(s, b)) }
+            },
+            1,
+            1,
+        );
+    }
+    vm.def_single(
+        k,
+        "last_match",
+        |vm, a| {
+            let m = vm.last_match;
+            match vm.opt(a, 0) {
+                Some(i) => vm.match_ref(m, i),
+                None => Ok(m),
+            }
+        },
+        0,
+        1,
+    );
+    vm.def_single(
+        k,
+        "try_convert",
+        |vm, a| {
+            let v = vm.arg(a, 0);
+            if v.is_regex() {
+                return Ok(v);
+            }
+            let s = vm.intern("to_regexp");
+            match vm.try_send(v, s, &[])? {
+                Some(r) if r.is_regex() || r.is_nil() => Ok(r),
+                Some(r) => {
+                    let (x, y) = (vm.type_name(v), vm.type_name(r));
+                    vm.type_error(format!("can't convert {x} to Regexp ({x}#to_regexp gives {y})"))
+                }
+                None => Ok(NIL),
+            }
+        },
+        1,
+        1,
+    );
     vm.def_single(k, "timeout", |_, _| Ok(NIL), 0, 0);
     vm.def_single(k, "linear_time?", |_, _| Ok(TRUE), 1, 3);
-    vm.def(k, "source", |vm, a| { let r = &vm.heap.regexes[a.recv.index()]; let (s, enc) = (r.source.to_vec(), r.enc); let out = String::from_utf8_lossy(&s).contains("\\/"); let s = if out { String::from_utf8_lossy(&s).replace("\\/", "/").into_bytes() } else { s }; Ok(vm.str_enc(s, enc)) }, 0, 0);
-    vm.def(k, "options", |vm, a| { let r = &vm.heap.regexes[a.recv.index()]; let f = r.flags | if r.enc != e::ASCII && r.flags & 32 == 0 { 16 } else { 0 }; Ok(Value::fix(i64::from(f))) }, 0, 0);
-    vm.def(k, "casefold?", |vm, a| Ok(Value::bool(vm.heap.regexes[a.recv.index()].flags & 1 != 0)), 0, 0);
-    vm.def(k, "fixed_encoding?", |vm, a| { let r = &vm.heap.regexes[a.recv.index()]; Ok(Value::bool(r.enc != e::ASCII && !(r.flags & 32 != 0 && r.source.is_ascii()))) }, 0, 0);
-    vm.def(k, "encoding", |vm, a| { let enc = vm.heap.regexes[a.recv.index()].enc; vm.encoding_object(enc) }, 0, 0);
-    vm.def(k, "to_s", |vm, a| {
-        let r = &vm.heap.regexes[a.recv.index()];
-        let on = options(r.flags);
-        let off: String = "mix".chars().filter(|ch| !on.contains(*ch)).collect();
-        let src = String::from_utf8_lossy(&r.source).into_owned();
-        // A pattern that is one group with options keeps them.
-        let t = if off.is_empty() { format!("(?{on}:{src})") } else { format!("(?{on}-{off}:{src})") };
-        Ok(vm.str(t))
-    }, 0, 0);
-    vm.def(k, "inspect", |vm, a| {
-        let r = &vm.heap.regexes[a.recv.index()];
-        let src = String::from_utf8_lossy(&r.source).into_owned();
-        let mut out = String::new();
-        let mut esc = false;
-        for ch in src.chars() { if ch == '/' && !esc { out.push('\\') } esc = ch == '\\' && !esc; match ch { '\n' => out.push_str("\\n"), ch => out.push(ch) } }
-        let n = if r.flags & 32 != 0 { "n" } else { "" };
-        let t = format!("/{out}/{}{n}", options(r.flags));
-        Ok(vm.str(t))
-    }, 0, 0);
-    for name in ["==", "eql?"] { vm.def(k, name, |vm, a| { let o = vm.arg(a, 0); if !o.is_regex() { return Ok(FALSE) } let (x, y) = (&vm.heap.regexes[a.recv.index()], &vm.heap.regexes[o.index()]); Ok(Value::bool(x.source == y.source && x.flags == y.flags && x.enc == y.enc)) }, 1, 1); }
-    vm.def(k, "hash", |vm, a| { let s = vm.heap.regexes[a.recv.index()].source.to_vec(); let f = vm.heap.regexes[a.recv.index()].flags; let v = vm.str(s); Ok(Value::fix((vm.hash_of(v)? >> 3) as i64 ^ i64::from(f))) }, 0, 0);
-    vm.def(k, "=~", |vm, a| { let v = vm.arg(a, 0); let Some(s) = subject(vm, v)? else { vm.last_match = NIL; return Ok(NIL) }; let m = vm.regex_match(a.recv, s, 0)?; Ok(if m.is_nil() { NIL } else { vm.match_begin(m, 0) }) }, 1, 1);
-    vm.def(k, "===", |vm, a| { let v = vm.arg(a, 0); let s = if v.is_str() { v } else if v.is_sym() { match subject(vm, v)? { Some(s) => s, None => return Ok(FALSE) } } else { match vm.check_str(v)? { Some(s) => s, None => { vm.last_match = NIL; return Ok(FALSE) } } }; Ok(Value::bool(!vm.regex_match(a.recv, s, 0)?.is_nil())) }, 1, 1);
-    vm.def(k, "~", |vm, a| { let l = vm.last_line; if !l.is_str() { vm.last_match = NIL; return Ok(NIL) } let m = vm.regex_match(a.recv, l, 0)?; Ok(if m.is_nil() { NIL } else { vm.match_begin(m, 0) }) }, 0, 0);
-    vm.def(k, "match", |vm, a| {
-        let v = vm.arg(a, 0);
-        let Some(s) = subject(vm, v)? else { vm.last_match = NIL; return Ok(NIL) };
-        let at = match start_at(vm, a, s)? { Some(at) => at, None => { vm.last_match = NIL; return Ok(NIL) } };
-        let m = vm.regex_match(a.recv, s, at)?;
-        if !m.is_nil() && !a.block.is_nil() { return vm.yield1(a.block, m) }
-        Ok(m)
-    }, 1, 2);
-    vm.def(k, "match?", |vm, a| { let v = vm.arg(a, 0); let Some(s) = subject(vm, v)? else { return Ok(FALSE) }; let Some(at) = start_at(vm, a, s)? else { return Ok(FALSE) }; Ok(Value::bool(vm.regex_search(a.recv, s, at)?.is_some())) }, 1, 2);
-    vm.def(k, "names", |vm, a| { let p = vm.program(a.recv)?; let l = p.names.iter().map(|(n, _)| vm.str(n.as_bytes())).collect(); Ok(vm.arr(l)) }, 0, 0);
-    vm.def(k, "named_captures", |vm, a| { let p = vm.program(a.recv)?; let h = vm.hash(); for (name, list) in &p.names { let key = vm.str(name.as_bytes()); let l = list.iter().map(|i| Value::fix(*i as i64)).collect(); let l = vm.arr(l); vm.hash_set(h, key, l)?; } Ok(h) }, 0, 0);
-    vm.def(k, "__match_at", |vm, a| { let (s, i) = (vm.arg(a, 0), vm.arg(a, 1)); let i = vm.to_int(i)? as usize; vm.regex_match_at(a.recv, s, i) }, 2, 2);
-    vm.def(k, "__search", |vm, a| { let (s, i) = (vm.arg(a, 0), vm.arg(a, 1)); let i = vm.to_int(i)? as usize; vm.regex_match(a.recv, s, i) }, 2, 2);
-    init_match(vm);
+    vm.def(
+        k,
+        "source",
+        |vm, a| {
+            let r = &vm.heap.regexes[a.recv.index()];
+            let (s, enc) = (r.source.to_vec(), r.enc);
+            let out = String::from_utf8_lossy(&s).contains("\\/");
+            let s =
+                if out { String::from_utf8_lossy(&s).replace("\\/", "/").into_bytes() } else { s };
+            Ok(vm.str_enc(s, enc))
+        },
+        0,
+        0,
+    );
+    vm.def(
+        k,
+        "options",
+        |vm, a| {
+            let r = &vm.heap.regexes[a.recv.index()];
+            let f = r.flags | if r.enc != e::ASCII && r.flags & 32 == 0 { 16 } else { 0 };
+            Ok(Value::fix(i64::from(f)))
+        },
+        0,
+        0,
+    );
+    vm.def(
+        k,
+        "casefold?",
+        |vm, a| Ok(Value::bool(vm.heap.regexes[a.recv.index()].flags & 1 != 0)),
+        0,
+        0,
+    );
+    vm.def(
+        k,
+        "fixed_encoding?",
+        |vm, a| {
+            let r = &vm.heap.regexes[a.recv.index()];
+            Ok(Value::bool(r.enc != e::ASCII && !(r.flags & 32 != 0 && r.source.is_ascii())))
+        },
+        0,
+        0,
+    );
+    vm.def(
+        k,
+        "encoding",
+        |vm, a| {
+            let enc = vm.heap.regexes[a.recv.index()].enc;
+            vm.encoding_object(enc)
+        },
+        0,
+        0,
+    );
+    vm.def(
+        k,
+        "to_s",
+        |vm, a| {
+            let r = &vm.heap.regexes[a.recv.index()];
+            let on = options(r.flags);
+            let off: String = "mix".chars().filter(|ch| !on.contains(*ch)).collect();
+            let src = String::from_utf8_lossy(&r.source).into_owned();
+            // A pattern that is one group with options keeps them.
+            let t = if off.is_empty() {
+                format!("(?{on}:{src})")
+            } else {
+                format!("(?{on}-{off}:{src})")
+            };
+            Ok(vm.str(t))
+        },
+        0,
+        0,
+    );
+    vm.def(
+        k,
+        "inspect",
+        |vm, a| {
+            let r = &vm.heap.regexes[a.recv.index()];
+            let src = String::from_utf8_lossy(&r.source).into_owned();
+            let mut out = String::new();
+            let mut esc = false;
+            for ch in src.chars() {
+                if ch == '/' && !esc {
+                    out.push('\\')
+                }
+                esc = ch == '\\' && !esc;
+                match ch {
+                    '\n' => out.push_str("\\n"),
+                    ch => out.push(ch),
+                }
+            }
+            let n = if r.flags & 32 != 0 { "n" } else { "" };
+            let t = format!("/{out}/{}{n}", options(r.flags));
+            Ok(vm.str(t))
+        },
+        0,
+        0,
+    );
+    for name in ["==", "eql?"] {
+        vm.def(
+            k,
+            name,
+            |vm, a| {
+                let o = vm.arg(a, 0);
+                if !o.is_regex() {
+                    return Ok(FALSE);
+                }
+                let (x, y) = (&vm.heap.regexes[a.recv.index()], &vm.heap.regexes[o.index()]);
+                Ok(Value::bool(x.source == y.source && x.flags == y.flags && x.enc == y.enc))
+            },
+            1,
+            1,
+        );
+    }
+    vm.def(
+        k,
+        "hash",
+        |vm, a| {
+            let s = vm.heap.regexes[a.recv.index()].source.to_vec();
+            let f = vm.heap.regexes[a.recv.index()].flags;
+            let v = vm.str(s);
+            Ok(Value::fix((vm.hash_of(v)? >> 3) as i64 ^ i64::from(f)))
+        },
+        0,
+        0,
+    );
+    vm.def(
+        k,
+        "=~",
+        |vm, a| {
+            let v = vm.arg(a, 0);
+            let Some(s) = subject(vm, v)? else {
+                vm.last_match = NIL;
+                return Ok(NIL);
+            };
+            let m = vm.regex_match(a.recv, s, 0)?;
+            Ok(if m.is_nil() { NIL } else { vm.match_begin(m, 0) })
+        },
+        1,
+        1,
+    );
+    vm.def(
+        k,
+        "===",
+        |vm, a| {
+            let v = vm.arg(a, 0);
+            let s = if v.is_str() {
+                v
+            } else if v.is_sym() {
+                match subject(vm, v)? {
+                    Some(s) => s,
+                    None => return Ok(FALSE),
+                }
+            } else {
+                match vm.check_str(v)? {
+                    Some(s) => s,
+                    None => {
+                        vm.last_match = NIL;
+                        return Ok(FALSE);
+                    }
+                }
+            };
+            Ok(Value::bool(!vm.regex_match(a.recv, s, 0)?.is_nil()))
+        },
+        1,
+        1,
+    );
+    vm.def(
+        k,
+        "~",
+        |vm, a| {
+            let l = vm.last_line;
+            if !l.is_str() {
+                vm.last_match = NIL;
+                return Ok(NIL);
+            }
+            let m = vm.regex_match(a.recv, l, 0)?;
+            Ok(if m.is_nil() { NIL } else { vm.match_begin(m, 0) })
+        },
+        0,
+        0,
+    );
+    vm.def(
+        k,
+        "match",
+        |vm, a| {
+            let v = vm.arg(a, 0);
+            let Some(s) = subject(vm, v)? else {
+                vm.last_match = NIL;
+                return Ok(NIL);
+            };
+            let at = match start_at(vm, a, s)? {
+                Some(at) => at,
+                None => {
+                    vm.last_match = NIL;
+                    return Ok(NIL);
+                }
+            };
+            let m = vm.regex_match(a.recv, s, at)?;
+            if !m.is_nil() && !a.block.is_nil() {
+                return vm.yield1(a.block, m);
+            }
+            Ok(m)
+        },
+        1,
+        2,
+    );
+    vm.def(
+        k,
+        "match?",
+        |vm, a| {
+            let v = vm.arg(a, 0);
+            let Some(s) = subject(vm, v)? else { return Ok(FALSE) };
+            let Some(at) = start_at(vm, a, s)? else { return Ok(FALSE) };
+            Ok(Value::bool(vm.regex_search(a.recv, s, at)?.is_some()))
+        },
+        1,
+        2,
+    );
+    vm.def(
+        k,
+        "names",
+        |vm, a| {
+            let p = vm.program(a.recv)?;
+            let l = p.names.iter().map(|(n, _)| vm.str(n.as_bytes())).collect();
+            Ok(vm.arr(l))
+        },
+        0,
+        0,
+    );
+    vm.def(
+        k,
+        "named_captures",
+        |vm, a| {
+            let p = vm.program(a.recv)?;
+            let h = vm.hash();
+            for (name, list) in &p.names {
+                let key = vm.str(name.as_bytes());
+                let l = list.iter().map(|i| Value::fix(*i as i64)).collect();
+                let l = vm.arr(l);
+                vm.hash_set(h, key, l)?;
+            }
+            Ok(h)
+        },
+        0,
+        0,
+    );
+    vm.def(
+        k,
+        "__match_at",
+        |vm, a| {
+            let (s, i) = (vm.arg(a, 0), vm.arg(a, 1));
+            let i = vm.to_int(i)? as usize;
+            vm.regex_match_at(a.recv, s, i)
+        },
+        2,
+        2,
+    );
+    vm.def(
+        k,
+        "__search",
+        |vm, a| {
+            let (s, i) = (vm.arg(a, 0), vm.arg(a, 1));
+            let i = vm.to_int(i)? as usize;
+            vm.regex_match(a.recv, s, i)
+        },
+        2,
+        2,
+    );
+    match_data::init(vm);
 }
 
 fn start_at(vm: &mut Vm, a: Args, s: Value) -> Res<Option<usize>> {
@@ -259,47 +715,4 @@ fn start_at(vm: &mut Vm, a: Args, s: Value) -> Res<Option<usize>> {
     let len = e::count(vm.heap.str(s)) as i64;
     let i = if i < 0 { i + len } else { i };
     Ok(if i < 0 || i > len { None } else { e::offset(vm.heap.str(s), i as usize) })
-}
-
-fn init_match(vm: &mut Vm) {
-    let k = c::MATCH;
-    vm.classes[k as usize].alloc = Alloc::None;
-    vm.def(k, "[]", |vm, a| {
-        let i = vm.arg(a, 0);
-        if a.argc == 2 || i.is_range() { let l = vm.call_name(a.recv, "to_a", &[])?; let args = vm.args(a); return vm.send(l, n::AREF, &args) }
-        vm.match_ref(a.recv, i)
-    }, 1, 2);
-    for name in ["to_a", "deconstruct_", "captures", "deconstruct"] { vm.def(k, name, |vm, a| { let len = vm.match_data(a.recv).map_or(0, |d| d.groups.len()); let from = usize::from(vm.syms.bytes(vm.methods[a.method as usize].orig) != b"to_a"); let l = (from..len).map(|i| vm.match_group(a.recv, i)).collect(); Ok(vm.arr(l)) }, 0, 0); }
-    for name in ["length", "size"] { vm.def(k, name, |vm, a| Ok(Value::fix(vm.match_data(a.recv).map_or(0, |d| d.groups.len()) as i64)), 0, 0); }
-    vm.def(k, "string", |vm, a| Ok(vm.match_data(a.recv).map_or(NIL, |d| d.string)), 0, 0);
-    vm.def(k, "regexp", |vm, a| Ok(vm.match_data(a.recv).map_or(NIL, |d| d.regex)), 0, 0);
-    vm.def(k, "to_s", |vm, a| Ok(vm.match_group(a.recv, 0)), 0, 0);
-    vm.def(k, "pre_match", |vm, a| { let Some(d) = vm.match_data(a.recv) else { return Ok(NIL) }; let (s, x) = (d.string, d.groups[0].map_or(0, |g| g.0)); let b = vm.bytes(s)[..x].to_vec(); Ok(vm.like(s, b)) }, 0, 0);
-    vm.def(k, "post_match", |vm, a| { let Some(d) = vm.match_data(a.recv) else { return Ok(NIL) }; let (s, y) = (d.string, d.groups[0].map_or(0, |g| g.1)); let b = vm.bytes(s)[y..].to_vec(); Ok(vm.like(s, b)) }, 0, 0);
-    for name in ["begin", "end", "offset", "byteoffset", "__byte_begin", "__byte_end"] {
-        vm.def(k, name, |vm, a| {
-            let i = vm.arg(a, 0);
-            let r = vm.match_range(a.recv, i)?;
-            let name = vm.syms.bytes(vm.methods[a.method as usize].orig);
-            let s = vm.match_data(a.recv).map_or(NIL, |d| d.string);
-            let Some((x, y)) = r else { return Ok(if name == b"offset" || name == b"byteoffset" { vm.arr(vec![NIL, NIL]) } else { NIL }) };
-            let byte = name.starts_with(b"byte") || name.starts_with(b"__");
-            let (x, y) = if byte { (x, y) } else { (e::index_of(vm.heap.str(s), x), e::index_of(vm.heap.str(s), y)) };
-            let (x, y) = (Value::fix(x as i64), Value::fix(y as i64));
-            Ok(match name { b"begin" | b"__byte_begin" => x, b"end" | b"__byte_end" => y, _ => vm.arr(vec![x, y]) })
-        }, 1, 1);
-    }
-    vm.def(k, "names", |vm, a| { let re = vm.match_data(a.recv).map_or(NIL, |d| d.regex); vm.call_name(re, "names", &[]) }, 0, 0);
-    vm.def(k, "named_captures", |vm, mut a| { let kw = vm.take_kw(&mut a); let symbols = vm.kw(kw, "symbolize_names").is_some_and(Value::truthy); let re = vm.match_data(a.recv).map_or(NIL, |d| d.regex); let p = vm.program(re)?; let h = vm.hash(); for (name, _) in &p.names { let sym = vm.intern(name); let v = vm.match_named(a.recv, sym); let key = if symbols { Value::sym(sym) } else { vm.str(name.as_bytes()) }; vm.hash_set(h, key, v)?; } Ok(h) }, 0, 1);
-    vm.def(k, "inspect", |vm, a| {
-        let len = vm.match_data(a.recv).map_or(0, |d| d.groups.len());
-        let re = vm.match_data(a.recv).map_or(NIL, |d| d.regex);
-        let p = vm.program(re)?;
-        let g0 = vm.match_group(a.recv, 0);
-        let mut out = format!("#<MatchData {}", vm.inspect_string(g0)?);
-        for i in 1..len { let g = vm.match_group(a.recv, i); let t = vm.inspect_string(g)?; let label = p.names.iter().find(|(_, l)| l.contains(&i)).map_or(i.to_string(), |(n, _)| n.to_string()); out.push_str(&format!(" {label}:{t}")) }
-        out.push('>');
-        Ok(vm.str(out))
-    }, 0, 0);
-    for name in ["==", "eql?"] { vm.def(k, name, |vm, a| { let o = vm.arg(a, 0); let (Some(x), Some(y)) = (vm.match_data(a.recv), vm.match_data(o)) else { return Ok(FALSE) }; let (s1, s2, r1, r2, g) = (x.string, y.string, x.regex, y.regex, x.groups == y.groups); Ok(Value::bool(g && vm.equal(s1, s2)? && vm.equal(r1, r2)?)) }, 1, 1); }
 }

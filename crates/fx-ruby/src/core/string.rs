@@ -1,6 +1,7 @@
 //! String: the methods that touch bytes. What is simpler in Ruby is in `prelude/string.rb`.
 
 mod convert;
+mod encodings;
 mod index;
 mod search;
 
@@ -17,277 +18,492 @@ pub(crate) use index::range_bounds;
 pub(crate) fn init(vm: &mut Vm) {
     let s = c::STRING;
     vm.classes[s as usize].alloc = Alloc::String;
-    vm.def_private(s, "initialize", |vm, mut a| {
-        let kw = vm.take_kw(&mut a);
-        if let Some(v) = vm.opt(a, 0) {
-            let v = vm.to_str(v)?;
-            let (bytes, enc) = (vm.heap.str(v).bytes.clone(), vm.heap.str(v).enc);
-            let me = vm.heap.str_mut(a.recv);
-            me.bytes = bytes;
-            me.enc = enc;
-        } else if kw.is_none() {
-            vm.heap.str_mut(a.recv).enc = e::BINARY;
-        } else if vm.kw(kw, "encoding").is_none() {
-            vm.heap.str_mut(a.recv).enc = e::BINARY;
-        }
-        if let Some(enc) = vm.kw(kw, "encoding").filter(|v| !v.is_nil()) {
-            let enc = vm.to_encoding(enc)?;
-            vm.heap.str_mut(a.recv).enc = enc;
-        }
-        Ok(NIL)
-    }, 0, 2);
+    vm.def_private(
+        s,
+        "initialize",
+        |vm, mut a| {
+            let kw = vm.take_kw(&mut a);
+            if let Some(v) = vm.opt(a, 0) {
+                let v = vm.to_str(v)?;
+                let (bytes, enc) = (vm.heap.str(v).bytes.clone(), vm.heap.str(v).enc);
+                let me = vm.heap.str_mut(a.recv);
+                me.bytes = bytes;
+                me.enc = enc;
+            } else if kw.is_none() {
+                vm.heap.str_mut(a.recv).enc = e::BINARY;
+            } else if vm.kw(kw, "encoding").is_none() {
+                vm.heap.str_mut(a.recv).enc = e::BINARY;
+            }
+            if let Some(enc) = vm.kw(kw, "encoding").filter(|v| !v.is_nil()) {
+                let enc = vm.to_encoding(enc)?;
+                vm.heap.str_mut(a.recv).enc = enc;
+            }
+            Ok(NIL)
+        },
+        0,
+        2,
+    );
     for name in ["initialize_copy", "replace"] {
-        vm.def(s, name, |vm, a| {
-            let v = vm.arg(a, 0);
-            vm.check_frozen(a.recv)?;
-            let v = vm.to_str(v)?;
-            let (bytes, enc) = (vm.heap.str(v).bytes.clone(), vm.heap.str(v).enc);
-            let me = vm.heap.str_mut(a.recv);
-            me.bytes = bytes;
-            me.enc = enc;
-            Ok(a.recv)
-        }, 1, 1);
+        vm.def(
+            s,
+            name,
+            |vm, a| {
+                let v = vm.arg(a, 0);
+                vm.check_frozen(a.recv)?;
+                let v = vm.to_str(v)?;
+                let (bytes, enc) = (vm.heap.str(v).bytes.clone(), vm.heap.str(v).enc);
+                let me = vm.heap.str_mut(a.recv);
+                me.bytes = bytes;
+                me.enc = enc;
+                Ok(a.recv)
+            },
+            1,
+            1,
+        );
     }
     for name in ["==", "==="] {
-        vm.def(s, name, |vm, a| {
-            let o = vm.arg(a, 0);
-            if o.is_str() {
-                return Ok(Value::bool(vm.str_equal(a.recv, o)));
-            }
-            if o.is_obj() && vm.responds(o, n::TO_STR, false)? {
-                return Ok(Value::bool(vm.send(o, n::EQ, &[a.recv])?.truthy()));
-            }
-            Ok(FALSE)
-        }, 1, 1);
-    }
-    vm.def(s, "eql?", |vm, a| {
-        let o = vm.arg(a, 0);
-        Ok(Value::bool(o.is_str() && vm.str_equal(a.recv, o)))
-    }, 1, 1);
-    vm.def(s, "hash", |vm, a| Ok(Value::fix((vm.hash_of(a.recv)? >> 3) as i64)), 0, 0);
-    vm.def(s, "<=>", |vm, a| {
-        let o = vm.arg(a, 0);
-        if !o.is_str() {
-            if o.is_obj() {
-                let r = vm.try_send(o, n::CMP, &[a.recv])?.unwrap_or(NIL);
-                if r.is_nil() {
-                    return Ok(NIL);
+        vm.def(
+            s,
+            name,
+            |vm, a| {
+                let o = vm.arg(a, 0);
+                if o.is_str() {
+                    return Ok(Value::bool(vm.str_equal(a.recv, o)));
                 }
-                return vm.send(Value::fix(0), n::SUB, &[r]);
+                if o.is_obj() && vm.responds(o, n::TO_STR, false)? {
+                    return Ok(Value::bool(vm.send(o, n::EQ, &[a.recv])?.truthy()));
+                }
+                Ok(FALSE)
+            },
+            1,
+            1,
+        );
+    }
+    vm.def(
+        s,
+        "eql?",
+        |vm, a| {
+            let o = vm.arg(a, 0);
+            Ok(Value::bool(o.is_str() && vm.str_equal(a.recv, o)))
+        },
+        1,
+        1,
+    );
+    vm.def(s, "hash", |vm, a| Ok(Value::fix((vm.hash_of(a.recv)? >> 3) as i64)), 0, 0);
+    vm.def(
+        s,
+        "<=>",
+        |vm, a| {
+            let o = vm.arg(a, 0);
+            if !o.is_str() {
+                if o.is_obj() {
+                    let r = vm.try_send(o, n::CMP, &[a.recv])?.unwrap_or(NIL);
+                    if r.is_nil() {
+                        return Ok(NIL);
+                    }
+                    return vm.send(Value::fix(0), n::SUB, &[r]);
+                }
+                return Ok(NIL);
             }
-            return Ok(NIL);
-        }
-        let ord = vm.bytes(a.recv).cmp(vm.bytes(o));
-        if ord == Ordering::Equal && !e::comparable(vm.heap.str(a.recv), vm.heap.str(o)) {
-            let (x, y) = (vm.heap.str(a.recv).enc, vm.heap.str(o).enc);
-            return Ok(Value::fix(if x > y { 1 } else { -1 }));
-        }
-        Ok(Value::fix(ord as i64))
-    }, 1, 1);
-    vm.def(s, "+", |vm, a| {
-        let o = vm.arg(a, 0);
-        let o = vm.to_str(o)?;
-        let enc = vm.compat(a.recv, o)?;
-        let mut bytes = Vec::with_capacity(vm.bytes(a.recv).len() + vm.bytes(o).len());
-        bytes.extend_from_slice(vm.bytes(a.recv));
-        bytes.extend_from_slice(vm.bytes(o));
-        Ok(vm.str_enc(bytes, enc))
-    }, 1, 1);
-    vm.def(s, "*", |vm, a| {
-        let times = vm.arg(a, 0);
-        let times = vm.to_int(times)?;
-        if times < 0 {
-            return vm.arg_error("negative argument");
-        }
-        let len = vm.bytes(a.recv).len();
-        let Some(total) = len.checked_mul(times as usize).filter(|t| *t < 1 << 40) else { return vm.arg_error("argument too big") };
-        vm.reserve(total)?;
-        let bytes = vm.bytes(a.recv).repeat(times as usize);
-        let enc = vm.heap.str(a.recv).enc;
-        Ok(vm.str_enc(bytes, enc))
-    }, 1, 1);
-    vm.def(s, "%", |vm, a| {
-        let o = vm.arg(a, 0);
-        let mut args = vec![a.recv];
-        match vm.check_ary(o)? {
-            Some(list) => args.extend(vm.heap.arr(list).clone()),
-            None => args.push(o),
-        }
-        vm.format(&args)
-    }, 1, 1);
-    vm.def(s, "<<", |vm, a| {
-        let o = vm.arg(a, 0);
-        vm.append(a.recv, o)
-    }, 1, 1);
-    vm.def(s, "concat", |vm, a| {
-        vm.check_frozen(a.recv)?;
-        let mut parts = Vec::new();
-        for v in vm.args(a) {
-            parts.push(if v == a.recv { vm.copy(v)? } else { v });
-        }
-        for v in parts {
-            vm.append(a.recv, v)?;
-        }
-        Ok(a.recv)
-    }, 0, -1);
+            let ord = vm.bytes(a.recv).cmp(vm.bytes(o));
+            if ord == Ordering::Equal && !e::comparable(vm.heap.str(a.recv), vm.heap.str(o)) {
+                let (x, y) = (vm.heap.str(a.recv).enc, vm.heap.str(o).enc);
+                return Ok(Value::fix(if x > y { 1 } else { -1 }));
+            }
+            Ok(Value::fix(ord as i64))
+        },
+        1,
+        1,
+    );
+    vm.def(
+        s,
+        "+",
+        |vm, a| {
+            let o = vm.arg(a, 0);
+            let o = vm.to_str(o)?;
+            let enc = vm.compat(a.recv, o)?;
+            let mut bytes = Vec::with_capacity(vm.bytes(a.recv).len() + vm.bytes(o).len());
+            bytes.extend_from_slice(vm.bytes(a.recv));
+            bytes.extend_from_slice(vm.bytes(o));
+            Ok(vm.str_enc(bytes, enc))
+        },
+        1,
+        1,
+    );
+    vm.def(
+        s,
+        "*",
+        |vm, a| {
+            let times = vm.arg(a, 0);
+            let times = vm.to_int(times)?;
+            if times < 0 {
+                return vm.arg_error("negative argument");
+            }
+            let len = vm.bytes(a.recv).len();
+            let Some(total) = len.checked_mul(times as usize).filter(|t| *t < 1 << 40) else {
+                return vm.arg_error("argument too big");
+            };
+            vm.reserve(total)?;
+            let bytes = vm.bytes(a.recv).repeat(times as usize);
+            let enc = vm.heap.str(a.recv).enc;
+            Ok(vm.str_enc(bytes, enc))
+        },
+        1,
+        1,
+    );
+    vm.def(
+        s,
+        "%",
+        |vm, a| {
+            let o = vm.arg(a, 0);
+            let mut args = vec![a.recv];
+            match vm.check_ary(o)? {
+                Some(list) => args.extend(vm.heap.arr(list).clone()),
+                None => args.push(o),
+            }
+            vm.format(&args)
+        },
+        1,
+        1,
+    );
+    vm.def(
+        s,
+        "<<",
+        |vm, a| {
+            let o = vm.arg(a, 0);
+            vm.append(a.recv, o)
+        },
+        1,
+        1,
+    );
+    vm.def(
+        s,
+        "concat",
+        |vm, a| {
+            vm.check_frozen(a.recv)?;
+            let mut parts = Vec::new();
+            for v in vm.args(a) {
+                parts.push(if v == a.recv { vm.copy(v)? } else { v });
+            }
+            for v in parts {
+                vm.append(a.recv, v)?;
+            }
+            Ok(a.recv)
+        },
+        0,
+        -1,
+    );
     for name in ["length", "size"] {
         vm.def(s, name, |vm, a| Ok(Value::fix(e::count(vm.heap.str(a.recv)) as i64)), 0, 0);
     }
     vm.def(s, "bytesize", |vm, a| Ok(Value::fix(vm.bytes(a.recv).len() as i64)), 0, 0);
     vm.def(s, "empty?", |vm, a| Ok(Value::bool(vm.bytes(a.recv).is_empty())), 0, 0);
     for name in ["to_s", "to_str"] {
-        vm.def(s, name, |vm, a| {
-            if vm.real_class(a.recv) == c::STRING {
-                return Ok(a.recv);
-            }
-            let (b, enc) = (vm.bytes(a.recv).to_vec(), vm.heap.str(a.recv).enc);
-            Ok(vm.str_enc(b, enc))
-        }, 0, 0);
+        vm.def(
+            s,
+            name,
+            |vm, a| {
+                if vm.real_class(a.recv) == c::STRING {
+                    return Ok(a.recv);
+                }
+                let (b, enc) = (vm.bytes(a.recv).to_vec(), vm.heap.str(a.recv).enc);
+                Ok(vm.str_enc(b, enc))
+            },
+            0,
+            0,
+        );
     }
     for name in ["to_sym", "intern"] {
-        vm.def(s, name, |vm, a| {
-            if !e::valid(vm.heap.str(a.recv)) {
-                let t = vm.inspect_string(a.recv)?;
-                return vm.fail(c::ENCODING_ERROR, format!("invalid symbol in encoding {} :{t}", e::name(vm.heap.str(a.recv).enc)));
-            }
-            Ok(vm.str_to_sym(a.recv))
-        }, 0, 0);
+        vm.def(
+            s,
+            name,
+            |vm, a| {
+                if !e::valid(vm.heap.str(a.recv)) {
+                    let t = vm.inspect_string(a.recv)?;
+                    return vm.fail(
+                        c::ENCODING_ERROR,
+                        format!(
+                            "invalid symbol in encoding {} :{t}",
+                            e::name(vm.heap.str(a.recv).enc)
+                        ),
+                    );
+                }
+                Ok(vm.str_to_sym(a.recv))
+            },
+            0,
+            0,
+        );
     }
-    vm.def(s, "inspect", |vm, a| {
-        let str_ = vm.heap.str(a.recv);
-        let t = inspect_bytes(&str_.bytes, str_.enc);
-        Ok(vm.str(t))
-    }, 0, 0);
-    vm.def(s, "dump", |vm, a| {
-        let t = dump_bytes(vm.bytes(a.recv), vm.heap.str(a.recv).enc);
-        let enc = vm.heap.str(a.recv).enc;
-        Ok(vm.str_enc(t, enc))
-    }, 0, 0);
-    vm.def(s, "reverse", |vm, a| {
-        let str_ = vm.heap.str(a.recv);
-        let enc = str_.enc;
-        let bytes: Vec<u8> = if e::single(str_) {
-            str_.bytes.iter().rev().copied().collect()
-        } else {
-            e::chars(&str_.bytes, enc).iter().rev().flat_map(|(x, y)| str_.bytes[*x..*y].to_vec()).collect()
-        };
-        Ok(vm.str_enc(bytes, enc))
-    }, 0, 0);
-    vm.def(s, "chars", |vm, a| {
-        if !a.block.is_nil() {
-            let name = vm.intern("each_char");
-            return vm.send_block(a.recv, name, &[], a.block);
-        }
-        let list = vm.char_values(a.recv);
-        Ok(vm.arr(list))
-    }, 0, 0);
-    vm.def(s, "each_char", |vm, a| {
-        if a.block.is_nil() {
-            let size = Value::fix(e::count(vm.heap.str(a.recv)) as i64);
-            return vm.enumerator_sized(a, size);
-        }
-        for v in vm.char_values(a.recv) {
-            vm.yield1(a.block, v)?;
-        }
-        Ok(a.recv)
-    }, 0, 0);
-    vm.def(s, "bytes", |vm, a| {
-        let list = vm.bytes(a.recv).iter().map(|b| Value::fix(i64::from(*b))).collect();
-        Ok(vm.arr(list))
-    }, 0, 0);
-    vm.def(s, "getbyte", |vm, a| {
-        let i = vm.arg(a, 0);
-        let i = vm.to_int(i)?;
-        let b = vm.bytes(a.recv);
-        let i = if i < 0 { i + b.len() as i64 } else { i };
-        Ok(usize::try_from(i).ok().and_then(|i| b.get(i)).map_or(NIL, |b| Value::fix(i64::from(*b))))
-    }, 1, 1);
-    vm.def(s, "setbyte", |vm, a| {
-        let (i, v) = (vm.arg(a, 0), vm.arg(a, 1));
-        let (i, v) = (vm.to_int(i)?, vm.to_int(v)?);
-        vm.check_frozen(a.recv)?;
-        let len = vm.bytes(a.recv).len() as i64;
-        if i < -len || i >= len {
-            return vm.fail(c::INDEX_ERROR, format!("index {i} out of string"));
-        }
-        let at = if i < 0 { i + len } else { i } as usize;
-        vm.heap.str_mut(a.recv).bytes.to_mut()[at] = v as u8;
-        Ok(Value::fix(v))
-    }, 2, 2);
-    vm.def(s, "codepoints", |vm, a| {
-        let str_ = vm.heap.str(a.recv);
-        let enc = str_.enc;
-        let bytes = str_.bytes.to_vec();
-        let mut out = Vec::new();
-        for (x, y) in e::chars(&bytes, enc) {
-            match e::codepoint(&bytes[x..y], enc) {
-                Some(cp) => out.push(Value::fix(i64::from(cp))),
-                None => return vm.arg_error(format!("invalid byte sequence in {}", e::name(enc))),
-            }
-        }
-        Ok(vm.arr(out))
-    }, 0, 0);
-    vm.def(s, "ord", |vm, a| {
-        let str_ = vm.heap.str(a.recv);
-        if str_.bytes.is_empty() {
-            return vm.arg_error("empty string");
-        }
-        match e::codepoint(&str_.bytes, str_.enc) {
-            Some(cp) => Ok(Value::fix(i64::from(cp))),
-            None => { let n = e::name(str_.enc); vm.arg_error(format!("invalid byte sequence in {n}")) }
-        }
-    }, 0, 0);
-    vm.def(s, "__lines", |vm, a| lines(vm, a), 0, 2);
-    vm.def(s, "__chomp", |vm, a| {
-        let sep = vm.opt(a, 0);
-        let b = vm.bytes(a.recv).to_vec();
-        let cut: &[u8] = match sep {
-            None => chomp(&b, None),
-            Some(v) if v.is_nil() => &b,
-            Some(v) => { let v = vm.to_str(v)?; let sep = vm.bytes(v).to_vec(); let l = chomp(&b, Some(&sep)).len(); &b[..l] }
-        };
-        let enc = vm.heap.str(a.recv).enc;
-        Ok(vm.str_enc(cut, enc))
-    }, 0, 1);
-    for (name, left, right) in [("strip", true, true), ("lstrip", true, false), ("rstrip", false, true)] {
-        let _ = (left, right);
-        vm.def(s, name, |vm, a| {
-            let b = vm.bytes(a.recv);
-            let name = vm.syms.bytes(vm.methods[a.method as usize].orig);
-            let mut t: &[u8] = b;
-            if name != b"rstrip" {
-                while let [x, rest @ ..] = t { if x.is_ascii_whitespace() || *x == 0x0B || *x == 0 { t = rest } else { break } }
-            }
-            if name != b"lstrip" {
-                while let [rest @ .., x] = t { if x.is_ascii_whitespace() || *x == 0x0B || *x == 0 { t = rest } else { break } }
-            }
-            let (t, enc) = (t.to_vec(), vm.heap.str(a.recv).enc);
+    vm.def(
+        s,
+        "inspect",
+        |vm, a| {
+            let str_ = vm.heap.str(a.recv);
+            let t = inspect_bytes(&str_.bytes, str_.enc);
+            Ok(vm.str(t))
+        },
+        0,
+        0,
+    );
+    vm.def(
+        s,
+        "dump",
+        |vm, a| {
+            let t = dump_bytes(vm.bytes(a.recv), vm.heap.str(a.recv).enc);
+            let enc = vm.heap.str(a.recv).enc;
             Ok(vm.str_enc(t, enc))
-        }, 0, 0);
+        },
+        0,
+        0,
+    );
+    vm.def(
+        s,
+        "reverse",
+        |vm, a| {
+            let str_ = vm.heap.str(a.recv);
+            let enc = str_.enc;
+            let bytes: Vec<u8> = if e::single(str_) {
+                str_.bytes.iter().rev().copied().collect()
+            } else {
+                e::chars(&str_.bytes, enc)
+                    .iter()
+                    .rev()
+                    .flat_map(|(x, y)| str_.bytes[*x..*y].to_vec())
+                    .collect()
+            };
+            Ok(vm.str_enc(bytes, enc))
+        },
+        0,
+        0,
+    );
+    vm.def(
+        s,
+        "chars",
+        |vm, a| {
+            if !a.block.is_nil() {
+                let name = vm.intern("each_char");
+                return vm.send_block(a.recv, name, &[], a.block);
+            }
+            let list = vm.char_values(a.recv);
+            Ok(vm.arr(list))
+        },
+        0,
+        0,
+    );
+    vm.def(
+        s,
+        "each_char",
+        |vm, a| {
+            if a.block.is_nil() {
+                let size = Value::fix(e::count(vm.heap.str(a.recv)) as i64);
+                return vm.enumerator_sized(a, size);
+            }
+            for v in vm.char_values(a.recv) {
+                vm.yield1(a.block, v)?;
+            }
+            Ok(a.recv)
+        },
+        0,
+        0,
+    );
+    vm.def(
+        s,
+        "bytes",
+        |vm, a| {
+            let list = vm.bytes(a.recv).iter().map(|b| Value::fix(i64::from(*b))).collect();
+            Ok(vm.arr(list))
+        },
+        0,
+        0,
+    );
+    vm.def(
+        s,
+        "getbyte",
+        |vm, a| {
+            let i = vm.arg(a, 0);
+            let i = vm.to_int(i)?;
+            let b = vm.bytes(a.recv);
+            let i = if i < 0 { i + b.len() as i64 } else { i };
+            Ok(usize::try_from(i)
+                .ok()
+                .and_then(|i| b.get(i))
+                .map_or(NIL, |b| Value::fix(i64::from(*b))))
+        },
+        1,
+        1,
+    );
+    vm.def(
+        s,
+        "setbyte",
+        |vm, a| {
+            let (i, v) = (vm.arg(a, 0), vm.arg(a, 1));
+            let (i, v) = (vm.to_int(i)?, vm.to_int(v)?);
+            vm.check_frozen(a.recv)?;
+            let len = vm.bytes(a.recv).len() as i64;
+            if i < -len || i >= len {
+                return vm.fail(c::INDEX_ERROR, format!("index {i} out of string"));
+            }
+            let at = if i < 0 { i + len } else { i } as usize;
+            vm.heap.str_mut(a.recv).bytes.to_mut()[at] = v as u8;
+            Ok(Value::fix(v))
+        },
+        2,
+        2,
+    );
+    vm.def(
+        s,
+        "codepoints",
+        |vm, a| {
+            let str_ = vm.heap.str(a.recv);
+            let enc = str_.enc;
+            let bytes = str_.bytes.to_vec();
+            let mut out = Vec::new();
+            for (x, y) in e::chars(&bytes, enc) {
+                match e::codepoint(&bytes[x..y], enc) {
+                    Some(cp) => out.push(Value::fix(i64::from(cp))),
+                    None => {
+                        return vm.arg_error(format!("invalid byte sequence in {}", e::name(enc)));
+                    }
+                }
+            }
+            Ok(vm.arr(out))
+        },
+        0,
+        0,
+    );
+    vm.def(
+        s,
+        "ord",
+        |vm, a| {
+            let str_ = vm.heap.str(a.recv);
+            if str_.bytes.is_empty() {
+                return vm.arg_error("empty string");
+            }
+            match e::codepoint(&str_.bytes, str_.enc) {
+                Some(cp) => Ok(Value::fix(i64::from(cp))),
+                None => {
+                    let n = e::name(str_.enc);
+                    vm.arg_error(format!("invalid byte sequence in {n}"))
+                }
+            }
+        },
+        0,
+        0,
+    );
+    vm.def(s, "__lines", |vm, a| lines(vm, a), 0, 2);
+    vm.def(
+        s,
+        "__chomp",
+        |vm, a| {
+            let sep = vm.opt(a, 0);
+            let b = vm.bytes(a.recv).to_vec();
+            let cut: &[u8] = match sep {
+                None => chomp(&b, None),
+                Some(v) if v.is_nil() => &b,
+                Some(v) => {
+                    let v = vm.to_str(v)?;
+                    let sep = vm.bytes(v).to_vec();
+                    let l = chomp(&b, Some(&sep)).len();
+                    &b[..l]
+                }
+            };
+            let enc = vm.heap.str(a.recv).enc;
+            Ok(vm.str_enc(cut, enc))
+        },
+        0,
+        1,
+    );
+    for (name, left, right) in
+        [("strip", true, true), ("lstrip", true, false), ("rstrip", false, true)]
+    {
+        let _ = (left, right);
+        vm.def(
+            s,
+            name,
+            |vm, a| {
+                let b = vm.bytes(a.recv);
+                let name = vm.syms.bytes(vm.methods[a.method as usize].orig);
+                let mut t: &[u8] = b;
+                if name != b"rstrip" {
+                    while let [x, rest @ ..] = t {
+                        if x.is_ascii_whitespace() || *x == 0x0B || *x == 0 {
+                            t = rest
+                        } else {
+                            break;
+                        }
+                    }
+                }
+                if name != b"lstrip" {
+                    while let [rest @ .., x] = t {
+                        if x.is_ascii_whitespace() || *x == 0x0B || *x == 0 {
+                            t = rest
+                        } else {
+                            break;
+                        }
+                    }
+                }
+                let (t, enc) = (t.to_vec(), vm.heap.str(a.recv).enc);
+                Ok(vm.str_enc(t, enc))
+            },
+            0,
+            0,
+        );
     }
-    vm.def(s, "freeze", |vm, a| { vm.freeze(a.recv); Ok(a.recv) }, 0, 0);
+    vm.def(
+        s,
+        "freeze",
+        |vm, a| {
+            vm.freeze(a.recv);
+            Ok(a.recv)
+        },
+        0,
+        0,
+    );
     vm.def(s, "+@", |vm, a| if vm.frozen(a.recv) { vm.dup(a.recv) } else { Ok(a.recv) }, 0, 0);
     for name in ["-@", "dedup"] {
-        vm.def(s, name, |vm, a| {
-            if vm.frozen(a.recv) && vm.real_class(a.recv) != c::STRING {
-                return Ok(a.recv);
-            }
-            let key = (vm.bytes(a.recv).to_vec(), vm.heap.str(a.recv).enc);
-            if let Some(v) = vm.fstrings.get(&key) {
-                return Ok(*v);
-            }
-            let v = if vm.frozen(a.recv) { a.recv } else { vm.copy(a.recv)? };
-            vm.freeze(v);
-            vm.fstrings.insert(key, v);
-            Ok(v)
-        }, 0, 0);
+        vm.def(
+            s,
+            name,
+            |vm, a| {
+                if vm.frozen(a.recv) && vm.real_class(a.recv) != c::STRING {
+                    return Ok(a.recv);
+                }
+                let key = (vm.bytes(a.recv).to_vec(), vm.heap.str(a.recv).enc);
+                if let Some(v) = vm.fstrings.get(&key) {
+                    return Ok(*v);
+                }
+                let v = if vm.frozen(a.recv) { a.recv } else { vm.copy(a.recv)? };
+                vm.freeze(v);
+                vm.fstrings.insert(key, v);
+                Ok(v)
+            },
+            0,
+            0,
+        );
     }
-    vm.def(s, "crypt", |vm, _| vm.fail(c::NOT_IMPLEMENTED, "String#crypt is not supported: hash passwords with the host's tools"), 1, 1);
+    vm.def(
+        s,
+        "crypt",
+        |vm, _| {
+            vm.fail(
+                c::NOT_IMPLEMENTED,
+                "String#crypt is not supported: hash passwords with the host's tools",
+            )
+        },
+        1,
+        1,
+    );
     vm.def(s, "unpack", |vm, a| crate::core::pack::unpack(vm, a), 1, 2);
-    vm.def_single(s, "try_convert", |vm, a| {
-        let v = vm.arg(a, 0);
-        Ok(vm.check_str(v)?.unwrap_or(NIL))
-    }, 1, 1);
+    vm.def_single(
+        s,
+        "try_convert",
+        |vm, a| {
+            let v = vm.arg(a, 0);
+            Ok(vm.check_str(v)?.unwrap_or(NIL))
+        },
+        1,
+        1,
+    );
     convert::init(vm);
     index::init(vm);
     search::init(vm);
@@ -297,7 +513,11 @@ pub(crate) fn init(vm: &mut Vm) {
 /// Length without a trailing newline or separator.
 pub(crate) fn chomp<'a>(b: &'a [u8], sep: Option<&[u8]>) -> &'a [u8] {
     match sep {
-        None | Some(b"\n") => b.strip_suffix(b"\r\n").or_else(|| b.strip_suffix(b"\n")).or_else(|| b.strip_suffix(b"\r")).unwrap_or(b),
+        None | Some(b"\n") => b
+            .strip_suffix(b"\r\n")
+            .or_else(|| b.strip_suffix(b"\n"))
+            .or_else(|| b.strip_suffix(b"\r"))
+            .unwrap_or(b),
         Some(b"") => {
             let mut t = b;
             while let Some(x) = t.strip_suffix(b"\r\n").or_else(|| t.strip_suffix(b"\n")) {
@@ -348,7 +568,11 @@ fn lines(vm: &mut Vm, a: Args) -> R {
         let mut parts = split_lines(&b, &sep);
         if chomped {
             for p in &mut parts {
-                let l = if sep.is_empty() { chomp(p, Some(b"")).len() } else { chomp(p, Some(&sep)).len() };
+                let l = if sep.is_empty() {
+                    chomp(p, Some(b"")).len()
+                } else {
+                    chomp(p, Some(&sep)).len()
+                };
                 p.truncate(l);
             }
         }
@@ -394,7 +618,14 @@ pub(crate) fn inspect_bytes(bytes: &[u8], enc: crate::heap::Enc) -> Vec<u8> {
                 } else if cp > 0xFFFF {
                     out.extend_from_slice(format!("\\u{{{cp:X}}}").as_bytes());
                 } else if cp < 0x80 && enc == e::UTF8 {
-                    out.extend_from_slice(if cp < 32 || cp == 127 { format!("\\x{cp:02X}") } else { format!("\\u{cp:04X}") }.as_bytes());
+                    out.extend_from_slice(
+                        if cp < 32 || cp == 127 {
+                            format!("\\x{cp:02X}")
+                        } else {
+                            format!("\\u{cp:04X}")
+                        }
+                        .as_bytes(),
+                    );
                 } else {
                     out.extend_from_slice(format!("\\u{cp:04X}").as_bytes());
                 }
@@ -417,7 +648,10 @@ fn dump_bytes(bytes: &[u8], enc: crate::heap::Enc) -> Vec<u8> {
         let ch = &bytes[x..y];
         if ch.len() > 1 && enc == e::UTF8 {
             if let Some(cp) = e::codepoint(ch, enc) {
-                out.extend_from_slice(if cp > 0xFFFF { format!("\\u{{{cp:X}}}") } else { format!("\\u{cp:04X}") }.as_bytes());
+                out.extend_from_slice(
+                    if cp > 0xFFFF { format!("\\u{{{cp:X}}}") } else { format!("\\u{cp:04X}") }
+                        .as_bytes(),
+                );
                 continue;
             }
         }
@@ -472,7 +706,11 @@ impl Vm {
                 // Taken apart so that both arena entries can be held at once.
                 let (lo, hi) = (me.index().min(o.index()), me.index().max(o.index()));
                 let (left, right) = self.heap.strings.split_at_mut(hi);
-                let (target, source) = if me.index() < o.index() { (&mut left[lo], &right[0]) } else { (&mut right[0], &left[lo]) };
+                let (target, source) = if me.index() < o.index() {
+                    (&mut left[lo], &right[0])
+                } else {
+                    (&mut right[0], &left[lo])
+                };
                 target.range.set(0);
                 target.bytes.to_mut().extend_from_slice(&source.bytes);
                 self.heap.bytes += source.bytes.len();
@@ -485,11 +723,29 @@ impl Vm {
             let code = o.fixnum().filter(|x| (0..=0xFFFF_FFFF).contains(x));
             let Some(code) = code else {
                 let t = self.int_text(o, 10);
-                return self.fail(c::RANGE_ERROR, if o.is_big() { "bignum out of char range".to_owned() } else { format!("{t} out of char range") });
+                return self.fail(
+                    c::RANGE_ERROR,
+                    if o.is_big() {
+                        "bignum out of char range".to_owned()
+                    } else {
+                        format!("{t} out of char range")
+                    },
+                );
             };
-            let (bytes, enc) = if enc == e::ASCII && code > 127 && code < 256 { (Some(vec![code as u8]), e::BINARY) } else { (e::encode_char(code as u32, enc), enc) };
+            let (bytes, enc) = if enc == e::ASCII && code > 127 && code < 256 {
+                (Some(vec![code as u8]), e::BINARY)
+            } else {
+                (e::encode_char(code as u32, enc), enc)
+            };
             let Some(bytes) = bytes else {
-                return self.fail(c::RANGE_ERROR, if enc == 0 { format!("invalid codepoint 0x{code:X} in UTF-8") } else { format!("{code} out of char range") });
+                return self.fail(
+                    c::RANGE_ERROR,
+                    if enc == 0 {
+                        format!("invalid codepoint 0x{code:X} in UTF-8")
+                    } else {
+                        format!("{code} out of char range")
+                    },
+                );
             };
             let s = self.heap.str_mut(me);
             s.enc = enc;
@@ -510,7 +766,11 @@ impl Vm {
         let s = self.heap.str(v);
         let enc = s.enc;
         let bytes = s.bytes.to_vec();
-        let ranges = if e::single(s) { (0..bytes.len()).map(|i| (i, i + 1)).collect() } else { e::chars(&bytes, enc) };
+        let ranges = if e::single(s) {
+            (0..bytes.len()).map(|i| (i, i + 1)).collect()
+        } else {
+            e::chars(&bytes, enc)
+        };
         ranges.into_iter().map(|(x, y)| self.str_enc(&bytes[x..y], enc)).collect()
     }
 

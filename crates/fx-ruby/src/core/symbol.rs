@@ -6,69 +6,202 @@ use crate::vm::{Args, Vm};
 
 fn plain(bytes: &[u8]) -> bool {
     let Ok(t) = std::str::from_utf8(bytes) else { return false };
-    if matches!(t, "[]" | "[]=" | "+" | "-" | "*" | "/" | "%" | "**" | "==" | "!=" | "===" | "=~" | "!~" | "<" | "<=" | ">" | ">=" | "<=>" | "<<" | ">>" | "!" | "~" | "&" | "|" | "^" | "+@" | "-@" | "`" | "~@" | "!@") { return true }
-    let body = t.strip_prefix("@@").or_else(|| t.strip_prefix('@')).or_else(|| t.strip_prefix('$')).unwrap_or(t);
+    if matches!(
+        t,
+        "[]" | "[]="
+            | "+"
+            | "-"
+            | "*"
+            | "/"
+            | "%"
+            | "**"
+            | "=="
+            | "!="
+            | "==="
+            | "=~"
+            | "!~"
+            | "<"
+            | "<="
+            | ">"
+            | ">="
+            | "<=>"
+            | "<<"
+            | ">>"
+            | "!"
+            | "~"
+            | "&"
+            | "|"
+            | "^"
+            | "+@"
+            | "-@"
+            | "`"
+            | "~@"
+            | "!@"
+    ) {
+        return true;
+    }
+    let body = t
+        .strip_prefix("@@")
+        .or_else(|| t.strip_prefix('@'))
+        .or_else(|| t.strip_prefix('$'))
+        .unwrap_or(t);
     let sigil = body.len() != t.len();
-    if t.starts_with('$') && (body.len() == 1 && !body.starts_with(char::is_whitespace) || (body.len() == 2 && body.starts_with('-')) || body.chars().all(|c| c.is_ascii_digit()) && !body.is_empty()) { return body.chars().all(|c| c.is_ascii_graphic()) }
+    if t.starts_with('$')
+        && (body.len() == 1 && !body.starts_with(char::is_whitespace)
+            || (body.len() == 2 && body.starts_with('-'))
+            || body.chars().all(|c| c.is_ascii_digit()) && !body.is_empty())
+    {
+        return body.chars().all(|c| c.is_ascii_graphic());
+    }
     let body = if sigil { body } else { body.strip_suffix(['?', '!', '=']).unwrap_or(body) };
-    body.starts_with(|c: char| c.is_alphabetic() || c == '_' || c as u32 > 127) && body.chars().all(|c| c.is_alphanumeric() || c == '_' || c as u32 > 127)
+    body.starts_with(|c: char| c.is_alphabetic() || c == '_' || c as u32 > 127)
+        && body.chars().all(|c| c.is_alphanumeric() || c == '_' || c as u32 > 127)
 }
 
-fn text(vm: &Vm, a: Args) -> &'static [u8] { a.recv.as_sym().map(|s| vm.syms.bytes(s)).unwrap_or(b"") }
+fn text(vm: &Vm, a: Args) -> &'static [u8] {
+    a.recv.as_sym().map(|s| vm.syms.bytes(s)).unwrap_or(b"")
+}
 
 pub(crate) fn init(vm: &mut Vm) {
     let k = c::SYMBOL;
     vm.classes[k as usize].alloc = Alloc::None;
     vm.include_module(k, c::COMPARABLE);
     for name in ["to_s", "id2name", "name"] {
-        vm.def(k, name, |vm, a| {
-            let t = text(vm, a);
-            let enc = a.recv.as_sym().and_then(|s| vm.sym_encs.get(&s).copied()).unwrap_or(if t.is_ascii() { 2 } else { 0 });
-            let frozen = vm.syms.bytes(vm.methods[a.method as usize].orig) == b"name";
-            if frozen { if let Some(v) = vm.fstrings.get(&(t.to_vec(), enc)) { return Ok(*v) } }
-            let s = vm.str_enc(t, enc);
-            if frozen { vm.freeze(s); vm.fstrings.insert((t.to_vec(), enc), s); }
-            Ok(s)
-        }, 0, 0);
+        vm.def(
+            k,
+            name,
+            |vm, a| {
+                let t = text(vm, a);
+                let enc = a
+                    .recv
+                    .as_sym()
+                    .and_then(|s| vm.sym_encs.get(&s).copied())
+                    .unwrap_or(if t.is_ascii() { 2 } else { 0 });
+                let frozen = vm.syms.bytes(vm.methods[a.method as usize].orig) == b"name";
+                if frozen {
+                    if let Some(v) = vm.fstrings.get(&(t.to_vec(), enc)) {
+                        return Ok(*v);
+                    }
+                }
+                let s = vm.str_enc(t, enc);
+                if frozen {
+                    vm.freeze(s);
+                    vm.fstrings.insert((t.to_vec(), enc), s);
+                }
+                Ok(s)
+            },
+            0,
+            0,
+        );
     }
     vm.def(k, "to_sym", |_, a| Ok(a.recv), 0, 0);
-    vm.def(k, "inspect", |vm, a| {
-        let t = text(vm, a);
-        if plain(t) { let mut b = vec![b':']; b.extend_from_slice(t); return Ok(vm.str(b)) }
-        let mut b = vec![b':'];
-        b.extend(crate::core::string::inspect_bytes(t, 0));
-        Ok(vm.str(b))
-    }, 0, 0);
-    vm.def(k, "to_proc", |vm, a| Ok(match a.recv.as_sym() { Some(s) => vm.sym_proc(s), None => NIL }), 0, 0);
-    for name in ["length", "size"] { vm.def(k, name, |vm, a| { let n = String::from_utf8_lossy(text(vm, a)).chars().count(); Ok(Value::fix(n as i64)) }, 0, 0); }
+    vm.def(
+        k,
+        "inspect",
+        |vm, a| {
+            let t = text(vm, a);
+            if plain(t) {
+                let mut b = vec![b':'];
+                b.extend_from_slice(t);
+                return Ok(vm.str(b));
+            }
+            let mut b = vec![b':'];
+            b.extend(crate::core::string::inspect_bytes(t, 0));
+            Ok(vm.str(b))
+        },
+        0,
+        0,
+    );
+    vm.def(
+        k,
+        "to_proc",
+        |vm, a| {
+            Ok(match a.recv.as_sym() {
+                Some(s) => vm.sym_proc(s),
+                None => NIL,
+            })
+        },
+        0,
+        0,
+    );
+    for name in ["length", "size"] {
+        vm.def(
+            k,
+            name,
+            |vm, a| {
+                let n = String::from_utf8_lossy(text(vm, a)).chars().count();
+                Ok(Value::fix(n as i64))
+            },
+            0,
+            0,
+        );
+    }
     vm.def(k, "==", |vm, a| Ok(Value::bool(a.recv == vm.arg(a, 0))), 1, 1);
     vm.def(k, "===", |vm, a| Ok(Value::bool(a.recv == vm.arg(a, 0))), 1, 1);
-    vm.def(k, "hash", |_, a| Ok(Value::fix((a.recv.bits().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 3) as i64)), 0, 0);
-    vm.def(k, "<=>", |vm, a| {
-        let o = vm.arg(a, 0);
-        Ok(match o.as_sym() { Some(s) => Value::fix(text(vm, a).cmp(vm.syms.bytes(s)) as i64), None => NIL })
-    }, 1, 1);
+    vm.def(
+        k,
+        "hash",
+        |_, a| Ok(Value::fix((a.recv.bits().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 3) as i64)),
+        0,
+        0,
+    );
+    vm.def(
+        k,
+        "<=>",
+        |vm, a| {
+            let o = vm.arg(a, 0);
+            Ok(match o.as_sym() {
+                Some(s) => Value::fix(text(vm, a).cmp(vm.syms.bytes(s)) as i64),
+                None => NIL,
+            })
+        },
+        1,
+        1,
+    );
     vm.def(k, "empty?", |vm, a| Ok(Value::bool(text(vm, a).is_empty())), 0, 0);
     // Text methods work on the name; those giving text give a symbol again.
     for name in ["upcase", "downcase", "capitalize", "swapcase", "succ", "next"] {
-        vm.def(k, name, |vm, a| {
-            let t = text(vm, a);
-            let s = vm.str(t);
-            let name = vm.methods[a.method as usize].orig;
-            let args = vm.args(a);
-            let r = vm.send(s, name, &args)?;
-            Ok(vm.str_to_sym(r))
-        }, 0, -1);
+        vm.def(
+            k,
+            name,
+            |vm, a| {
+                let t = text(vm, a);
+                let s = vm.str(t);
+                let name = vm.methods[a.method as usize].orig;
+                let args = vm.args(a);
+                let r = vm.send(s, name, &args)?;
+                Ok(vm.str_to_sym(r))
+            },
+            0,
+            -1,
+        );
     }
     for name in ["[]", "slice", "=~", "match", "match?", "start_with?", "end_with?", "encoding"] {
-        vm.def(k, name, |vm, a| {
-            let s = vm.call_name(a.recv, "to_s", &[])?;
-            let name = vm.methods[a.method as usize].orig;
-            let args = vm.args(a);
-            vm.send_block(s, name, &args, a.block)
-        }, 0, -1);
+        vm.def(
+            k,
+            name,
+            |vm, a| {
+                let s = vm.call_name(a.recv, "to_s", &[])?;
+                let name = vm.methods[a.method as usize].orig;
+                let args = vm.args(a);
+                vm.send_block(s, name, &args, a.block)
+            },
+            0,
+            -1,
+        );
     }
-    vm.def_single(k, "all_symbols", |vm, _| { let l = (0..vm.syms.len() as u32).map(|i| Value::sym(fx_ruby_syntax::Sym(i))).collect(); Ok(vm.arr(l)) }, 0, 0);
+    vm.def_single(
+        k,
+        "all_symbols",
+        |vm, _| {
+            let l = (0..vm.syms.len() as u32).map(|i| Value::sym(fx_ruby_syntax::Sym(i))).collect();
+            Ok(vm.arr(l))
+        },
+        0,
+        0,
+    );
 }
 
-pub(crate) fn is_plain(bytes: &[u8]) -> bool { plain(bytes) }
+pub(crate) fn is_plain(bytes: &[u8]) -> bool {
+    plain(bytes)
+}

@@ -9,7 +9,15 @@ use crate::vm::{Res, Vm};
 
 impl Vm {
     /// Moves the arguments on the stack from `start` into the slots of the parameters.
-    pub(crate) fn bind_args(&mut self, code: &'static Code, start: usize, kw: bool, strict: bool, ruby2: bool, block: Value) -> Res<()> {
+    pub(crate) fn bind_args(
+        &mut self,
+        code: &'static Code,
+        start: usize,
+        kw: bool,
+        strict: bool,
+        ruby2: bool,
+        block: Value,
+    ) -> Res<()> {
         let p = &code.params;
         let mut args: Vec<Value> = self.stack[start..].to_vec();
         self.stack.truncate(start);
@@ -34,7 +42,12 @@ impl Vm {
             if args.len() < min || (!open && args.len() > min + opt) {
                 let max = if open { None } else { Some(min + opt) };
                 let missing: Vec<String> = match keywords {
-                    None => p.kw.iter().filter(|k| k.default.is_none()).map(|k| self.sym_str(k.name).into_owned()).collect(),
+                    None => {
+                        p.kw.iter()
+                            .filter(|k| k.default.is_none())
+                            .map(|k| self.sym_str(k.name).into_owned())
+                            .collect()
+                    }
                     Some(_) => Vec::new(),
                 };
                 if !missing.is_empty() && args.len() >= min {
@@ -87,9 +100,15 @@ impl Vm {
         Ok(())
     }
 
-    fn bind_keywords(&mut self, code: &'static Code, base: usize, keywords: Option<Value>) -> Res<()> {
+    fn bind_keywords(
+        &mut self,
+        code: &'static Code,
+        base: usize,
+        keywords: Option<Value>,
+    ) -> Res<()> {
         let p = &code.params;
-        let pairs: Vec<(Value, Value)> = keywords.map(|h| self.heap.h(h).pairs().collect()).unwrap_or_default();
+        let pairs: Vec<(Value, Value)> =
+            keywords.map(|h| self.heap.h(h).pairs().collect()).unwrap_or_default();
         let mut used = 0;
         let mut missing = Vec::new();
         for k in p.kw {
@@ -104,7 +123,8 @@ impl Vm {
             }
         }
         if !missing.is_empty() {
-            let names: Vec<String> = missing.iter().map(|s| format!(":{}", self.sym_str(*s))).collect();
+            let names: Vec<String> =
+                missing.iter().map(|s| format!(":{}", self.sym_str(*s))).collect();
             let s = if names.len() > 1 { "s" } else { "" };
             return self.arg_error(format!("missing keyword{s}: {}", names.join(", ")));
         }
@@ -183,7 +203,8 @@ impl Vm {
         let p = &code.params;
         let req = i64::from(p.req + p.post);
         let required_kw = p.kw.iter().any(|k| k.default.is_none());
-        let optional = !p.opt.is_empty() && lambda || p.rest.is_some() || (!lambda && !p.opt.is_empty());
+        let optional =
+            !p.opt.is_empty() && lambda || p.rest.is_some() || (!lambda && !p.opt.is_empty());
         if optional {
             return -(req + i64::from(required_kw)) - 1;
         }
@@ -236,7 +257,8 @@ impl Vm {
             let kind = self.intern(kind);
             let mut row = vec![Value::sym(kind)];
             if let Some(name) = name {
-                let anonymous = matches!(self.syms.bytes(name), b"*" | b"**" | b"&") && !p.forwarding;
+                let anonymous =
+                    matches!(self.syms.bytes(name), b"*" | b"**" | b"&") && !p.forwarding;
                 if !anonymous {
                     row.push(Value::sym(name));
                 }

@@ -87,7 +87,8 @@ impl Vm {
                 vec![v]
             } else {
                 let (a, b) = (self.type_name(v), self.type_name(list));
-                return self.type_error(format!("can't convert {a} to Array ({a}#to_ary gives {b})"));
+                return self
+                    .type_error(format!("can't convert {a} to Array ({a}#to_ary gives {b})"));
             }
         } else {
             vec![v]
@@ -95,7 +96,12 @@ impl Vm {
         self.assign_items(fp, multi, &items)
     }
 
-    pub(crate) fn assign_items(&mut self, fp: Fp, multi: &'static Multi, items: &[Value]) -> Res<()> {
+    pub(crate) fn assign_items(
+        &mut self,
+        fp: Fp,
+        multi: &'static Multi,
+        items: &[Value],
+    ) -> Res<()> {
         let get = |i: usize| items.get(i).copied().unwrap_or(NIL);
         for (i, target) in multi.pre.iter().enumerate() {
             self.assign(fp, target, get(i))?;
@@ -148,7 +154,8 @@ impl Vm {
             if !old.is_undef() {
                 let (here_file, here_pos) = self.here();
                 let full = self.const_full(class, name);
-                let at = format!("{}:{}", self.path_of(here_file), self.line_of(here_file, here_pos));
+                let at =
+                    format!("{}:{}", self.path_of(here_file), self.line_of(here_file, here_pos));
                 let was = format!("{}:{}", self.path_of(file), self.line_of(file, pos));
                 let tail = self.sym_str(name).into_owned();
                 self.warn(&format!("{at}: warning: already initialized constant {full}\n{was}: warning: previous definition of {tail} was here\n"))?;
@@ -162,7 +169,8 @@ impl Vm {
     fn cvar_scope(&mut self) -> Res<u32> {
         let mut cref = self.frames[self.frames.len() - 1].cref;
         loop {
-            let singleton = matches!(self.classes[cref.class as usize].kind, ClassKind::Singleton(_));
+            let singleton =
+                matches!(self.classes[cref.class as usize].kind, ClassKind::Singleton(_));
             match cref.up {
                 Some(up) if singleton || cref.eval => cref = up,
                 _ => break,

@@ -12,7 +12,7 @@ use crate::vm::{Frame, Pending, R, Res, Unwind, Vm};
 
 /// How a block runs other than where it was written.
 #[derive(Clone, Copy)]
-pub struct Over {
+pub(crate) struct Over {
     pub(crate) me: Value,
     pub(crate) cref: Option<&'static Cref>,
     /// Method id, owner and name for `define_method`.
@@ -50,7 +50,9 @@ impl Vm {
     pub fn yield_pair(&mut self, block: Value, k: Value, v: Value) -> R {
         let start = self.stack.len();
         let apart = match &self.heap.procs[block.index()].body {
-            ProcBody::Code(code) => code.params.simple && code.params.req >= 2 && !self.heap.procs[block.index()].lambda,
+            ProcBody::Code(code) => {
+                code.params.simple && code.params.req >= 2 && !self.heap.procs[block.index()].lambda
+            }
             _ => false,
         };
         if apart {
@@ -64,7 +66,13 @@ impl Vm {
     }
 
     /// Calls with another self, as `instance_exec` does.
-    pub fn yield_self(&mut self, block: Value, me: Value, args: &[Value], cref: Option<&'static Cref>) -> R {
+    pub fn yield_self(
+        &mut self,
+        block: Value,
+        me: Value,
+        args: &[Value],
+        cref: Option<&'static Cref>,
+    ) -> R {
         let start = self.stack.len();
         self.stack.extend_from_slice(args);
         self.call_over(block, start, false, NIL, Over { me, cref, method: None, lambda: false })
@@ -78,7 +86,14 @@ impl Vm {
     }
 
     /// Arguments are on the stack from `start` and are dropped.
-    pub(crate) fn call_block(&mut self, block: Value, start: usize, kw: bool, me: Value, passed: Value) -> R {
+    pub(crate) fn call_block(
+        &mut self,
+        block: Value,
+        start: usize,
+        kw: bool,
+        me: Value,
+        passed: Value,
+    ) -> R {
         let _ = me;
         let p = &self.heap.procs[block.index()];
         if let ProcBody::Code(code) = p.body {
@@ -143,7 +158,13 @@ impl Vm {
                 return result;
             }
         }
-        self.call_over(block, start, kw, passed, Over { me: UNDEF, cref: None, method: None, lambda: false })
+        self.call_over(
+            block,
+            start,
+            kw,
+            passed,
+            Over { me: UNDEF, cref: None, method: None, lambda: false },
+        )
     }
 
     /// `next` ends the block with a value, `redo` runs it again.
@@ -178,7 +199,8 @@ impl Vm {
             }
             if !list.is_arr() {
                 let (a, b) = (self.type_name(v), self.type_name(list));
-                return self.type_error(format!("can't convert {a} to Array ({a}#to_ary gives {b})"));
+                return self
+                    .type_error(format!("can't convert {a} to Array ({a}#to_ary gives {b})"));
             }
             list
         } else {
@@ -191,7 +213,14 @@ impl Vm {
     }
 
     /// The general form: lambdas, other self, other definition target.
-    pub(crate) fn call_over(&mut self, block: Value, start: usize, kw: bool, passed: Value, over: Over) -> R {
+    pub(crate) fn call_over(
+        &mut self,
+        block: Value,
+        start: usize,
+        kw: bool,
+        passed: Value,
+        over: Over,
+    ) -> R {
         let p: RProc = self.heap.procs[block.index()].clone();
         let code = match &p.body {
             ProcBody::Code(code) => *code,
@@ -228,7 +257,8 @@ impl Vm {
         let me = if over.me.is_undef() { p.self_val } else { over.me };
         self.serial += 1;
         let own_serial = self.serial;
-        let (method, owner, name) = over.method.unwrap_or((p.frame.method, p.frame.owner, p.frame.name));
+        let (method, owner, name) =
+            over.method.unwrap_or((p.frame.method, p.frame.owner, p.frame.name));
         self.frames.push(Frame {
             code,
             self_val: me,
@@ -268,7 +298,17 @@ impl Vm {
     }
 
     #[expect(clippy::too_many_arguments, reason = "the state of a call")]
-    fn run_over(&mut self, code: &'static Code, start: usize, kw: bool, passed: Value, me: Value, up: u32, lambda: bool, ruby2: bool) -> R {
+    fn run_over(
+        &mut self,
+        code: &'static Code,
+        start: usize,
+        kw: bool,
+        passed: Value,
+        me: Value,
+        up: u32,
+        lambda: bool,
+        ruby2: bool,
+    ) -> R {
         if !lambda && code.params.spreads && self.stack.len() - start == 1 && !kw {
             self.spread(start)?;
         }
@@ -294,13 +334,27 @@ impl Vm {
 
     /// A method made by `define_method`.
     #[expect(clippy::too_many_arguments, reason = "the state of a call")]
-    pub(crate) fn call_method_proc(&mut self, p: Value, recv: Value, args: &[Value], block: Value, kw: bool, id: u32, method: Method) -> R {
+    pub(crate) fn call_method_proc(
+        &mut self,
+        p: Value,
+        recv: Value,
+        args: &[Value],
+        block: Value,
+        kw: bool,
+        id: u32,
+        method: Method,
+    ) -> R {
         let start = self.stack.len();
         if let ProcBody::Sym(_) = self.heap.procs[p.index()].body {
             self.stack.push(recv);
         }
         self.stack.extend_from_slice(args);
-        let over = Over { me: recv, cref: None, method: Some((id, method.owner, method.orig)), lambda: true };
+        let over = Over {
+            me: recv,
+            cref: None,
+            method: Some((id, method.owner, method.orig)),
+            lambda: true,
+        };
         self.call_over(p, start, kw, block, over)
     }
 

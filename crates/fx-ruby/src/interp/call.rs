@@ -83,7 +83,15 @@ impl Vm {
     }
 
     /// An assignment call: its value is what was assigned.
-    fn call_asgn(&mut self, fp: Fp, call: &'static Call, recv: Value, start: usize, block: Value, kw: bool) -> R {
+    fn call_asgn(
+        &mut self,
+        fp: Fp,
+        call: &'static Call,
+        recv: Value,
+        start: usize,
+        block: Value,
+        kw: bool,
+    ) -> R {
         let value = self.stack.last().copied().unwrap_or(NIL);
         self.call_with(fp, call, recv, start, block, kw)?;
         Ok(value)
@@ -201,7 +209,8 @@ impl Vm {
                 Some(list) if list.is_nil() => return Ok(vec![v]),
                 Some(list) => {
                     let (a, b) = (self.type_name(v), self.type_name(list));
-                    return self.type_error(format!("can't convert {a} to Array ({a}#to_a gives {b})"));
+                    return self
+                        .type_error(format!("can't convert {a} to Array ({a}#to_a gives {b})"));
                 }
                 None => return Ok(vec![v]),
             }
@@ -250,14 +259,25 @@ impl Vm {
 
     /// Arguments are on the stack from `start`; finds the method through the site's cache.
     #[inline]
-    pub(crate) fn call_with(&mut self, fp: Fp, call: &'static Call, recv: Value, start: usize, block: Value, kw: bool) -> R {
+    pub(crate) fn call_with(
+        &mut self,
+        fp: Fp,
+        call: &'static Call,
+        recv: Value,
+        start: usize,
+        block: Value,
+        kw: bool,
+    ) -> R {
         let class = self.class_of(recv);
         let id = if call.c_class.get() == class && call.c_epoch.get() == self.epoch {
             call.c_meth.get()
         } else {
             match self.lookup(fp, call, recv, class)? {
                 Some(id) => id,
-                None => return self.call_missing(recv, call.name, start, block, kw, call.vcall, call.fcall),
+                None => {
+                    return self
+                        .call_missing(recv, call.name, start, block, kw, call.vcall, call.fcall);
+                }
             }
         };
         self.invoke(id, recv, call.name, start, block, kw)
@@ -294,7 +314,15 @@ impl Vm {
     }
 
     /// Dynamic call: arguments on the stack from `start`.
-    pub(crate) fn dispatch(&mut self, recv: Value, name: Sym, start: usize, block: Value, kw: bool, private: bool) -> R {
+    pub(crate) fn dispatch(
+        &mut self,
+        recv: Value,
+        name: Sym,
+        start: usize,
+        block: Value,
+        kw: bool,
+        private: bool,
+    ) -> R {
         let class = self.class_of(recv);
         if let Some(id) = self.find_method(class, name) {
             let vis = self.methods[id as usize].vis;
@@ -309,7 +337,16 @@ impl Vm {
 
     #[inline(never)]
     #[expect(clippy::too_many_arguments, reason = "the state of a failed call")]
-    pub(crate) fn call_missing(&mut self, recv: Value, name: Sym, start: usize, block: Value, kw: bool, vcall: bool, fcall: bool) -> R {
+    pub(crate) fn call_missing(
+        &mut self,
+        recv: Value,
+        name: Sym,
+        start: usize,
+        block: Value,
+        kw: bool,
+        vcall: bool,
+        fcall: bool,
+    ) -> R {
         let class = self.class_of(recv);
         if let Some(id) = self.find_method(class, n::METHOD_MISSING) {
             if !matches!(self.methods[id as usize].body, Body::Native(..)) {
@@ -330,7 +367,15 @@ impl Vm {
     }
 
     /// Runs a method with the arguments on the stack from `start`, and drops them.
-    pub(crate) fn invoke(&mut self, id: u32, recv: Value, name: Sym, start: usize, block: Value, kw: bool) -> R {
+    pub(crate) fn invoke(
+        &mut self,
+        id: u32,
+        recv: Value,
+        name: Sym,
+        start: usize,
+        block: Value,
+        kw: bool,
+    ) -> R {
         let method: Method = self.methods[id as usize];
         match method.body {
             Body::Ruby(code, cref) => {
@@ -354,7 +399,15 @@ impl Vm {
                     return self.too_deep();
                 }
                 self.native_depth += 1;
-                let a = Args { recv, start: start as u32, argc: argc as u32, block, kw, name, method: id };
+                let a = Args {
+                    recv,
+                    start: start as u32,
+                    argc: argc as u32,
+                    block,
+                    kw,
+                    name,
+                    method: id,
+                };
                 let result = f(self, a);
                 self.native_depth -= 1;
                 self.stack.truncate(start);
@@ -383,9 +436,27 @@ impl Vm {
     }
 
     #[cold]
-    fn method_args_error(&mut self, code: &'static Code, method: Method, recv: Value, argc: usize, cref: &'static Cref, start: usize) -> R {
+    fn method_args_error(
+        &mut self,
+        code: &'static Code,
+        method: Method,
+        recv: Value,
+        argc: usize,
+        cref: &'static Cref,
+        start: usize,
+    ) -> R {
         // The error belongs to the callee's line, as its own frame shows.
-        self.push_frame(code, cref, recv, NIL, NO_METHOD, method.owner, method.orig, start as u32, 0);
+        self.push_frame(
+            code,
+            cref,
+            recv,
+            NIL,
+            NO_METHOD,
+            method.owner,
+            method.orig,
+            start as u32,
+            0,
+        );
         let req = code.params.req as usize;
         let r = self.wrong_args(argc, req, Some(req));
         self.frames.pop();
@@ -394,7 +465,18 @@ impl Vm {
 
     #[expect(clippy::too_many_arguments, reason = "the fields of a frame")]
     #[inline]
-    pub(crate) fn push_frame(&mut self, code: &'static Code, cref: &'static Cref, me: Value, block: Value, method: u32, owner: u32, name: Sym, base: u32, env: u32) {
+    pub(crate) fn push_frame(
+        &mut self,
+        code: &'static Code,
+        cref: &'static Cref,
+        me: Value,
+        block: Value,
+        method: u32,
+        owner: u32,
+        name: Sym,
+        base: u32,
+        env: u32,
+    ) {
         self.serial += 1;
         let home = self.serial;
         self.frames.push(Frame {
@@ -419,7 +501,16 @@ impl Vm {
     /// Locals are in place; runs the body.
     #[expect(clippy::too_many_arguments, reason = "the fields of a frame")]
     #[inline]
-    fn run_method(&mut self, code: &'static Code, cref: &'static Cref, id: u32, method: Method, recv: Value, start: usize, block: Value) -> R {
+    fn run_method(
+        &mut self,
+        code: &'static Code,
+        cref: &'static Cref,
+        id: u32,
+        method: Method,
+        recv: Value,
+        start: usize,
+        block: Value,
+    ) -> R {
         if self.frames.len() >= self.limits.depth as usize {
             self.stack.truncate(start);
             return self.too_deep();
@@ -464,7 +555,17 @@ impl Vm {
 
     #[inline(never)]
     #[expect(clippy::too_many_arguments, reason = "the state of a call")]
-    fn invoke_slow(&mut self, code: &'static Code, cref: &'static Cref, id: u32, method: Method, recv: Value, start: usize, block: Value, kw: bool) -> R {
+    fn invoke_slow(
+        &mut self,
+        code: &'static Code,
+        cref: &'static Cref,
+        id: u32,
+        method: Method,
+        recv: Value,
+        start: usize,
+        block: Value,
+        kw: bool,
+    ) -> R {
         if self.frames.len() >= self.limits.depth as usize {
             self.stack.truncate(start);
             return self.too_deep();
@@ -502,7 +603,16 @@ impl Vm {
 
     #[inline(never)]
     #[expect(clippy::too_many_arguments, reason = "the state of a call")]
-    fn invoke_other(&mut self, id: u32, method: Method, recv: Value, name: Sym, start: usize, block: Value, kw: bool) -> R {
+    fn invoke_other(
+        &mut self,
+        id: u32,
+        method: Method,
+        recv: Value,
+        name: Sym,
+        start: usize,
+        block: Value,
+        kw: bool,
+    ) -> R {
         match method.body {
             Body::Proc(p) => {
                 let args: Vec<Value> = self.stack[start..].to_vec();
@@ -582,7 +692,10 @@ impl Vm {
         let method = self.methods[frame.method as usize];
         let class = self.class_of(fp.me);
         let name = method.orig;
-        let found = if call.c_class.get() == class && call.c_epoch.get() == self.epoch && call.c_meth.get() != NO_METHOD {
+        let found = if call.c_class.get() == class
+            && call.c_epoch.get() == self.epoch
+            && call.c_meth.get() != NO_METHOD
+        {
             Some(call.c_meth.get())
         } else {
             let found = self.find_super(class, frame.owner, name);

@@ -1,6 +1,8 @@
 //! The nodes that are not on the hot path.
 
-use fx_ruby_syntax::ast::{Begin, Blk, CodeKind, ConstScope, ConstSite, Kind, N, RegexLit, StrLit, Target, Var, WhenClause};
+use fx_ruby_syntax::ast::{
+    Begin, Blk, CodeKind, ConstScope, ConstSite, Kind, N, RegexLit, StrLit, Target, Var, WhenClause,
+};
 
 use crate::interp::Fp;
 use crate::names as n;
@@ -39,7 +41,9 @@ impl Vm {
     pub(crate) fn eval_cold(&mut self, fp: Fp, node: N) -> R {
         match &node.kind {
             Kind::Float(f) => Ok(self.float(*f)),
-            Kind::Big(neg, digits) => Ok(self.heap.big(crate::bignum::Big::new(*neg, digits.to_vec()))),
+            Kind::Big(neg, digits) => {
+                Ok(self.heap.big(crate::bignum::Big::new(*neg, digits.to_vec())))
+            }
             Kind::Rational(num, den) => {
                 let (a, b) = (self.eval(fp, num)?, self.eval(fp, den)?);
                 self.call_name(self.main, "Rational", &[a, b])
@@ -263,7 +267,11 @@ impl Vm {
             }
             Kind::Defined(inner) => self.eval_defined(fp, inner),
             Kind::SafeSeq(first, then) => {
-                if self.eval(fp, first)?.is_nil() { Ok(NIL) } else { self.eval(fp, then) }
+                if self.eval(fp, first)?.is_nil() {
+                    Ok(NIL)
+                } else {
+                    self.eval(fp, then)
+                }
             }
             Kind::File => {
                 let path = self.path_of(self.here().0);
@@ -300,9 +308,13 @@ impl Vm {
                     let ascii = piece.bytes.is_ascii();
                     if !ascii && piece.enc != enc {
                         if decided && enc != piece.enc {
-                            let (a, b) = (crate::encoding::name(enc), crate::encoding::name(piece.enc));
+                            let (a, b) =
+                                (crate::encoding::name(enc), crate::encoding::name(piece.enc));
                             let class = self.compat_error_class();
-                            return self.fail(class, format!("incompatible character encodings: {a} and {b}"));
+                            return self.fail(
+                                class,
+                                format!("incompatible character encodings: {a} and {b}"),
+                            );
                         }
                         enc = piece.enc;
                     }
@@ -466,7 +478,11 @@ impl Vm {
                             return Err(Unwind);
                         }
                     };
-                    let list = if let Kind::Splat(_) = class.kind { self.heap.arr(v).clone() } else { vec![v] };
+                    let list = if let Kind::Splat(_) = class.kind {
+                        self.heap.arr(v).clone()
+                    } else {
+                        vec![v]
+                    };
                     for v in list {
                         let hit = match v.as_class() {
                             Some(id) if self.is_native(v, n::EQQ) => self.is_a(e, id),
@@ -479,7 +495,8 @@ impl Vm {
                             },
                             None => {
                                 self.errinfo = saved;
-                                return self.type_error("class or module required for rescue clause");
+                                return self
+                                    .type_error("class or module required for rescue clause");
                             }
                         };
                         if hit {
@@ -495,7 +512,9 @@ impl Vm {
                 return Err(Unwind);
             };
             let result = match &clause.target {
-                Some(target) => self.assign(fp, target, e).and_then(|()| self.eval(fp, clause.body)),
+                Some(target) => {
+                    self.assign(fp, target, e).and_then(|()| self.eval(fp, clause.body))
+                }
                 None => self.eval(fp, clause.body),
             };
             self.errinfo = saved;
@@ -549,7 +568,13 @@ impl Vm {
             Kind::True => "true",
             Kind::False => "false",
             Kind::LVar(_) | Kind::EVar(..) => "local-variable",
-            Kind::LSet(..) | Kind::ESet(..) | Kind::ISet(..) | Kind::GSet(..) | Kind::CSet(..) | Kind::ConstSet(..) | Kind::Masgn(..) => "assignment",
+            Kind::LSet(..)
+            | Kind::ESet(..)
+            | Kind::ISet(..)
+            | Kind::GSet(..)
+            | Kind::CSet(..)
+            | Kind::ConstSet(..)
+            | Kind::Masgn(..) => "assignment",
             Kind::IVar(site) => {
                 if self.ivar_get(fp.me, site.name).is_none() {
                     return Ok(NIL);
@@ -603,7 +628,10 @@ impl Vm {
                 let Some(class) = base.as_class() else { return Ok(NIL) };
                 let found = self.mro(class).iter().any(|at| {
                     (*at != c::OBJECT || class == c::OBJECT)
-                        && self.classes[*at as usize].consts.get(name).is_some_and(|k| !k.private || class == c::OBJECT)
+                        && self.classes[*at as usize]
+                            .consts
+                            .get(name)
+                            .is_some_and(|k| !k.private || class == c::OBJECT)
                 });
                 if !found {
                     return Ok(NIL);
@@ -628,7 +656,10 @@ impl Vm {
                 }
                 "super"
             }
-            Kind::Call(call) | Kind::Bin(_, _, _, call) | Kind::BinLI(_, _, _, call) | Kind::Not(_, call) => {
+            Kind::Call(call)
+            | Kind::Bin(_, _, _, call)
+            | Kind::BinLI(_, _, _, call)
+            | Kind::Not(_, call) => {
                 if matches!(node.kind, Kind::Not(..)) {
                     if let Some(recv) = call.recv {
                         if self.eval_defined(fp, recv)?.is_nil() {
@@ -679,7 +710,15 @@ impl Vm {
                 if call.asgn { "assignment" } else { "method" }
             }
             Kind::Or(_, set) | Kind::And(_, set)
-                if matches!(set.kind, Kind::LSet(..) | Kind::ESet(..) | Kind::ISet(..) | Kind::GSet(..) | Kind::CSet(..) | Kind::ConstSet(..)) =>
+                if matches!(
+                    set.kind,
+                    Kind::LSet(..)
+                        | Kind::ESet(..)
+                        | Kind::ISet(..)
+                        | Kind::GSet(..)
+                        | Kind::CSet(..)
+                        | Kind::ConstSet(..)
+                ) =>
             {
                 "assignment"
             }
@@ -706,8 +745,15 @@ impl Vm {
                 None => break,
             }
         }
-        let known = self.mro(scope.class).iter().any(|at| self.classes[*at as usize].consts.contains_key(&name));
-        known || self.mro(c::OBJECT).iter().any(|at| self.classes[*at as usize].consts.contains_key(&name))
+        let known = self
+            .mro(scope.class)
+            .iter()
+            .any(|at| self.classes[*at as usize].consts.contains_key(&name));
+        known
+            || self
+                .mro(c::OBJECT)
+                .iter()
+                .any(|at| self.classes[*at as usize].consts.contains_key(&name))
     }
 
     /// Whether code of this kind starts a new visibility scope.

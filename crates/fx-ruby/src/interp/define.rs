@@ -39,7 +39,14 @@ impl Vm {
             None => Vis::Public,
         };
         let module_function = frame.is_some_and(|i| self.frames[i].module_function);
-        if matches!(def.name, n::INITIALIZE | n::INITIALIZE_COPY | n::INITIALIZE_CLONE | n::INITIALIZE_DUP | n::RESPOND_TO_MISSING) {
+        if matches!(
+            def.name,
+            n::INITIALIZE
+                | n::INITIALIZE_COPY
+                | n::INITIALIZE_CLONE
+                | n::INITIALIZE_DUP
+                | n::RESPOND_TO_MISSING
+        ) {
             vis = Vis::Private;
         }
         if module_function {
@@ -70,7 +77,13 @@ impl Vm {
         self.method_hook(class, name, n::METHOD_ADDED, n::SINGLETON_METHOD_ADDED)
     }
 
-    pub(crate) fn method_hook(&mut self, class: u32, name: Sym, plain: Sym, single: Sym) -> Res<()> {
+    pub(crate) fn method_hook(
+        &mut self,
+        class: u32,
+        name: Sym,
+        plain: Sym,
+        single: Sym,
+    ) -> Res<()> {
         let (target, hook) = match self.classes[class as usize].kind {
             ClassKind::Singleton(v) => (v, single),
             _ => (Value::class(class), plain),
@@ -101,7 +114,8 @@ impl Vm {
         let under = self.const_target(fp, &node.scope)?;
         let id = match self.open_existing(under, node)? {
             Some(v) => {
-                let found = v.as_class().filter(|id| self.classes[*id as usize].kind == ClassKind::Class);
+                let found =
+                    v.as_class().filter(|id| self.classes[*id as usize].kind == ClassKind::Class);
                 let Some(id) = found else {
                     let name = self.const_full(under, node.name);
                     return self.type_error(format!("{name} is not a class"));

@@ -20,7 +20,14 @@ pub(crate) fn to_path(bytes: &[u8]) -> PathBuf {
 
 impl Vm {
     /// Parses a text; a syntax error becomes a Ruby exception.
-    pub(crate) fn compile(&mut self, text: &[u8], path: &str, line: i32, scopes: Option<Vec<Vec<Sym>>>, main: bool) -> Res<(&'static Code, Option<u32>)> {
+    pub(crate) fn compile(
+        &mut self,
+        text: &[u8],
+        path: &str,
+        line: i32,
+        scopes: Option<Vec<Vec<Sym>>>,
+        main: bool,
+    ) -> Res<(&'static Code, Option<u32>)> {
         let file = self.add_file(path, text, line);
         let request = Request { source: text, path, file, line, scopes, frozen: false, main };
         match fx_ruby_syntax::parse(&request, &mut self.syms) {
@@ -55,7 +62,8 @@ impl Vm {
         let label = if self.frames.is_empty() { n::MAIN } else { self.intern("<top (required)>") };
         self.push_frame(code, cref, me, NIL, NO_METHOD, c::OBJECT, label, start as u32, env);
         let top = self.frames.len() - 1;
-        self.frames[top].vis = if cref.class == c::OBJECT && !self.loading_lazy { Vis::Private } else { Vis::Public };
+        self.frames[top].vis =
+            if cref.class == c::OBJECT && !self.loading_lazy { Vis::Private } else { Vis::Public };
         let home = self.serial;
         let saved_match = self.last_match;
         let result = self.eval(Fp { base: start as u32, env, me }, code.body);
@@ -81,12 +89,21 @@ impl Vm {
     pub fn run_with_self(&mut self, text: &[u8], path: &str, me: Value) -> R {
         let (code, _) = self.compile(text, path, 1, None, false)?;
         let class = self.singleton_class(me)?;
-        let cref: &'static Cref = Box::leak(Box::new(Cref { class, up: Some(self.top_cref), eval: true }));
+        let cref: &'static Cref =
+            Box::leak(Box::new(Cref { class, up: Some(self.top_cref), eval: true }));
         self.run_program(code, me, cref)
     }
 
     /// Evaluates a text in a binding. New variables stay with the binding.
-    pub(crate) fn eval_in(&mut self, binding: &mut BindingData, text: &[u8], path: &str, line: i32, cref: Option<&'static Cref>, vis: Vis) -> R {
+    pub(crate) fn eval_in(
+        &mut self,
+        binding: &mut BindingData,
+        text: &[u8],
+        path: &str,
+        line: i32,
+        cref: Option<&'static Cref>,
+        vis: Vis,
+    ) -> R {
         let mut scopes = Vec::new();
         let mut env = binding.env;
         while env != 0 {
@@ -100,7 +117,11 @@ impl Vm {
         }
         let start = self.stack.len();
         self.stack.resize(start + code.nstack as usize, NIL);
-        let env = if code.env_names.is_empty() { binding.env } else { self.open_env(code, binding.env, start) };
+        let env = if code.env_names.is_empty() {
+            binding.env
+        } else {
+            self.open_env(code, binding.env, start)
+        };
         self.heap.escape_env(env);
         binding.env = env;
         let f = binding.frame;
@@ -210,8 +231,12 @@ impl Vm {
 
     /// Path of a file to require: as given or along `$LOAD_PATH`.
     pub(crate) fn find_feature(&mut self, name: &str) -> Option<Rc<str>> {
-        let names: Vec<String> = if name.ends_with(".rb") { vec![name.to_owned()] } else { vec![format!("{name}.rb")] };
-        let direct = name.starts_with('/') || name.starts_with("./") || name.starts_with("../") || name.starts_with("~");
+        let names: Vec<String> =
+            if name.ends_with(".rb") { vec![name.to_owned()] } else { vec![format!("{name}.rb")] };
+        let direct = name.starts_with('/')
+            || name.starts_with("./")
+            || name.starts_with("../")
+            || name.starts_with("~");
         let mut dirs: Vec<String> = Vec::new();
         if direct {
             dirs.push(String::new());
@@ -234,7 +259,10 @@ impl Vm {
                 let stat = self.host.stat_opt(&to_path(&full)).ok().flatten();
                 if stat.is_some_and(|m| m.kind == fx_host::Kind::File) {
                     let real = self.host.real_path(&to_path(&full)).ok();
-                    let text = real.map_or_else(|| String::from_utf8_lossy(&full).into_owned(), |p| p.to_string_lossy().into_owned());
+                    let text = real.map_or_else(
+                        || String::from_utf8_lossy(&full).into_owned(),
+                        |p| p.to_string_lossy().into_owned(),
+                    );
                     return Some(text.into());
                 }
             }
@@ -250,7 +278,9 @@ impl Vm {
             }
             let Some(text) = self.read_source(&path) else { return self.load_error(name) };
             self.loading.push(Rc::clone(&path));
-            let result = self.compile(&text, &path, 1, None, false).and_then(|(code, _)| self.run_program(code, self.main, self.top_cref));
+            let result = self
+                .compile(&text, &path, 1, None, false)
+                .and_then(|(code, _)| self.run_program(code, self.main, self.top_cref));
             self.loading.pop();
             result?;
             self.mark_loaded(&path);
@@ -273,7 +303,8 @@ impl Vm {
 
     fn is_loaded(&self, path: &str) -> bool {
         let list = self.global(n::GV_FEATURES);
-        list.is_arr() && self.heap.arr(list).iter().any(|v| v.is_str() && self.bytes(*v) == path.as_bytes())
+        list.is_arr()
+            && self.heap.arr(list).iter().any(|v| v.is_str() && self.bytes(*v) == path.as_bytes())
     }
 
     fn mark_loaded(&mut self, path: &str) {

@@ -9,7 +9,13 @@ use crate::value::{NIL, Value};
 use crate::vm::{R, Res, Vm};
 
 impl Vm {
-    pub(crate) fn eval_case_in(&mut self, fp: Fp, subject: N, clauses: &'static [InClause], other: Option<N>) -> R {
+    pub(crate) fn eval_case_in(
+        &mut self,
+        fp: Fp,
+        subject: N,
+        clauses: &'static [InClause],
+        other: Option<N>,
+    ) -> R {
         let v = self.eval(fp, subject)?;
         for clause in clauses {
             if self.matches(fp, &clause.pat, v)? {
@@ -162,7 +168,13 @@ impl Vm {
         }
     }
 
-    fn matches_hash(&mut self, fp: Fp, pairs: &'static [(fx_ruby_syntax::Sym, Pat)], rest: &'static PatRest, v: Value) -> Res<bool> {
+    fn matches_hash(
+        &mut self,
+        fp: Fp,
+        pairs: &'static [(fx_ruby_syntax::Sym, Pat)],
+        rest: &'static PatRest,
+        v: Value,
+    ) -> Res<bool> {
         let hash = if v.is_hash() && self.class_of(v) == c::HASH {
             v
         } else {

@@ -15,19 +15,31 @@ struct Reader<'a> {
 pub(crate) fn init(vm: &mut Vm) {
     let m = vm.define_module(c::OBJECT, "JSON");
     // text, symbolize, allow_nan, max_nesting
-    vm.def_single(m, "__parse", |vm, a| {
-        let (t, s, nan, max) = (vm.arg(a, 0), vm.arg(a, 1), vm.arg(a, 2), vm.arg(a, 3));
-        let text = vm.bytes(t).to_vec();
-        let max = vm.to_int(max)?.max(0) as usize;
-        let mut r = Reader { text: &text, at: 0, symbols: s.truthy(), nan: nan.truthy(), max: if max == 0 { 5000 } else { max } };
-        r.space(vm)?;
-        let v = r.value(vm, 1)?;
-        r.space(vm)?;
-        if r.at < r.text.len() {
-            return r.fail(vm);
-        }
-        Ok(v)
-    }, 4, 4);
+    vm.def_single(
+        m,
+        "__parse",
+        |vm, a| {
+            let (t, s, nan, max) = (vm.arg(a, 0), vm.arg(a, 1), vm.arg(a, 2), vm.arg(a, 3));
+            let text = vm.bytes(t).to_vec();
+            let max = vm.to_int(max)?.max(0) as usize;
+            let mut r = Reader {
+                text: &text,
+                at: 0,
+                symbols: s.truthy(),
+                nan: nan.truthy(),
+                max: if max == 0 { 5000 } else { max },
+            };
+            r.space(vm)?;
+            let v = r.value(vm, 1)?;
+            r.space(vm)?;
+            if r.at < r.text.len() {
+                return r.fail(vm);
+            }
+            Ok(v)
+        },
+        4,
+        4,
+    );
 }
 
 impl Reader<'_> {
@@ -51,10 +63,12 @@ impl Reader<'_> {
                         self.at += 1;
                     }
                 }
-                Some(b'/') if self.text.get(self.at + 1) == Some(&b'*') => match crate::regex::find(&self.text[self.at..], b"*/") {
-                    Some(i) => self.at += i + 2,
-                    None => return self.fail(vm),
-                },
+                Some(b'/') if self.text.get(self.at + 1) == Some(&b'*') => {
+                    match crate::regex::find(&self.text[self.at..], b"*/") {
+                        Some(i) => self.at += i + 2,
+                        None => return self.fail(vm),
+                    }
+                }
                 _ => return Ok(()),
             }
         }
@@ -87,7 +101,14 @@ impl Reader<'_> {
                         let base = vm.define_class(m, "JSONError", c::STANDARD_ERROR);
                         let class = vm.define_class(m, "ParserError", base);
                         let rest = String::from_utf8_lossy(&self.text[self.at..]).into_owned();
-                        return vm.fail(class, format!("expected object key, got '{}' at line 1 column {}", rest.chars().take(10).collect::<String>(), self.at + 1));
+                        return vm.fail(
+                            class,
+                            format!(
+                                "expected object key, got '{}' at line 1 column {}",
+                                rest.chars().take(10).collect::<String>(),
+                                self.at + 1
+                            ),
+                        );
                     }
                     let k = self.string(vm)?;
                     self.space(vm)?;
@@ -146,7 +167,9 @@ impl Reader<'_> {
                     self.at += 1;
                 }
                 let mut float = false;
-                if self.text.get(self.at) == Some(&b'.') && self.text.get(self.at + 1).is_some_and(u8::is_ascii_digit) {
+                if self.text.get(self.at) == Some(&b'.')
+                    && self.text.get(self.at + 1).is_some_and(u8::is_ascii_digit)
+                {
                     float = true;
                     self.at += 1;
                     while self.text.get(self.at).is_some_and(|b| b.is_ascii_digit()) {
@@ -156,7 +179,11 @@ impl Reader<'_> {
                 if matches!(self.text.get(self.at), Some(b'e' | b'E')) {
                     float = true;
                     self.at += 1;
-                    while self.text.get(self.at).is_some_and(|b| b.is_ascii_digit() || *b == b'-' || *b == b'+') {
+                    while self
+                        .text
+                        .get(self.at)
+                        .is_some_and(|b| b.is_ascii_digit() || *b == b'-' || *b == b'+')
+                    {
                         self.at += 1;
                     }
                 }
@@ -209,12 +236,19 @@ impl Reader<'_> {
                         b'f' => out.push(12),
                         b'u' => {
                             let mut code = self.hex();
-                            if (0xD800..0xDC00).contains(&code) && self.text[self.at.min(self.text.len())..].starts_with(b"\\u") {
+                            if (0xD800..0xDC00).contains(&code)
+                                && self.text[self.at.min(self.text.len())..].starts_with(b"\\u")
+                            {
                                 self.at += 2;
                                 let low = self.hex();
-                                code = 0x10000 + ((code - 0xD800) << 10) + (low.wrapping_sub(0xDC00) & 0x3FF);
+                                code = 0x10000
+                                    + ((code - 0xD800) << 10)
+                                    + (low.wrapping_sub(0xDC00) & 0x3FF);
                             }
-                            out.extend(crate::encoding::encode_char(code, 0).unwrap_or_else(|| "\u{FFFD}".as_bytes().to_vec()));
+                            out.extend(
+                                crate::encoding::encode_char(code, 0)
+                                    .unwrap_or_else(|| "\u{FFFD}".as_bytes().to_vec()),
+                            );
                         }
                         other => out.push(other),
                     }
@@ -230,9 +264,11 @@ impl Reader<'_> {
 
     fn hex(&mut self) -> u32 {
         let end = (self.at + 4).min(self.text.len());
-        let v = std::str::from_utf8(&self.text[self.at..end]).ok().and_then(|t| u32::from_str_radix(t, 16).ok()).unwrap_or(0xFFFD);
+        let v = std::str::from_utf8(&self.text[self.at..end])
+            .ok()
+            .and_then(|t| u32::from_str_radix(t, 16).ok())
+            .unwrap_or(0xFFFD);
         self.at = end;
         v
     }
 }
-

@@ -5,7 +5,9 @@ use crate::object::{Alloc, c};
 use crate::value::{FALSE, NIL, TRUE, Value};
 use crate::vm::{Args, R, Res, Vm};
 
-fn size(vm: &Vm, a: Args) -> Value { Value::fix(vm.heap.h(a.recv).live as i64) }
+fn size(vm: &Vm, a: Args) -> Value {
+    Value::fix(vm.heap.h(a.recv).live as i64)
+}
 
 pub(crate) fn key_error<T>(vm: &mut Vm, recv: Value, key: Value) -> Res<T> {
     let t = vm.inspect_string(key)?;
@@ -17,14 +19,27 @@ pub(crate) fn key_error<T>(vm: &mut Vm, recv: Value, key: Value) -> Res<T> {
 
 fn same(vm: &mut Vm, a: Args, eql: bool) -> R {
     let o = vm.arg(a, 0);
-    if a.recv == o { return Ok(TRUE) }
-    if !o.is_hash() { if o.is_obj() && vm.responds(o, n::TO_HASH, false)? { return Ok(Value::bool(vm.send(o, if eql { n::EQL } else { n::EQ }, &[a.recv])?.truthy())) } return Ok(FALSE) }
-    if vm.heap.h(a.recv).live != vm.heap.h(o).live { return Ok(FALSE) }
+    if a.recv == o {
+        return Ok(TRUE);
+    }
+    if !o.is_hash() {
+        if o.is_obj() && vm.responds(o, n::TO_HASH, false)? {
+            return Ok(Value::bool(
+                vm.send(o, if eql { n::EQL } else { n::EQ }, &[a.recv])?.truthy(),
+            ));
+        }
+        return Ok(FALSE);
+    }
+    if vm.heap.h(a.recv).live != vm.heap.h(o).live {
+        return Ok(FALSE);
+    }
     let me = a.recv;
     let r = vm.recurse(me, |vm| {
         for (k, v) in vm.hash_pairs(me) {
             let Some(w) = vm.hash_get(o, k)? else { return Ok(false) };
-            if !(if eql { vm.eql(v, w)? } else { vm.equal(v, w)? }) { return Ok(false) }
+            if !(if eql { vm.eql(v, w)? } else { vm.equal(v, w)? }) {
+                return Ok(false);
+            }
         }
         Ok(true)
     })?;
@@ -33,25 +48,45 @@ fn same(vm: &mut Vm, a: Args, eql: bool) -> R {
 
 fn merge_into(vm: &mut Vm, target: Value, other: Value, block: Value) -> Res<()> {
     for (k, v) in vm.hash_pairs(other) {
-        let v = if block.is_nil() { v } else { match vm.hash_get(target, k)? { Some(old) => vm.yield_n(block, &[k, old, v])?, None => v } };
+        let v = if block.is_nil() {
+            v
+        } else {
+            match vm.hash_get(target, k)? {
+                Some(old) => vm.yield_n(block, &[k, old, v])?,
+                None => v,
+            }
+        };
         vm.hash_set(target, k, v)?;
     }
     Ok(())
 }
 
 fn filter(vm: &mut Vm, a: Args, keep: bool, bang: bool) -> R {
-    if a.block.is_nil() { let s = size(vm, a); return vm.enumerator_sized(a, s) }
+    if a.block.is_nil() {
+        let s = size(vm, a);
+        return vm.enumerator_sized(a, s);
+    }
     if bang {
         vm.check_frozen(a.recv)?;
         let before = vm.heap.h(a.recv).live;
         let h = a.recv;
-        vm.hash_each(h, |vm, k, v| { if vm.yield2(a.block, k, v)?.truthy() != keep { vm.hash_delete(h, k)?; } Ok(true) })?;
+        vm.hash_each(h, |vm, k, v| {
+            if vm.yield2(a.block, k, v)?.truthy() != keep {
+                vm.hash_delete(h, k)?;
+            }
+            Ok(true)
+        })?;
         return Ok(if vm.heap.h(a.recv).live == before { NIL } else { a.recv });
     }
     let out = vm.hash();
     vm.heap.h_mut(out).identity = vm.heap.h(a.recv).identity;
     let h = a.recv;
-    vm.hash_each(h, |vm, k, v| { if vm.yield2(a.block, k, v)?.truthy() == keep { vm.hash_set(out, k, v)?; } Ok(true) })?;
+    vm.hash_each(h, |vm, k, v| {
+        if vm.yield2(a.block, k, v)?.truthy() == keep {
+            vm.hash_set(out, k, v)?;
+        }
+        Ok(true)
+    })?;
     Ok(out)
 }
 
@@ -59,166 +94,579 @@ pub(crate) fn init(vm: &mut Vm) {
     let k = c::HASH;
     vm.classes[k as usize].alloc = Alloc::Hash;
     vm.include_module(k, c::ENUMERABLE);
-    vm.def_private(k, "initialize", |vm, mut a| {
-        vm.check_frozen(a.recv)?;
-        if a.kw { let kw = vm.take_kw(&mut a); if let Some(h) = kw { vm.heap.h_mut(a.recv).default = h; if !a.block.is_nil() { return vm.wrong_args(1, 0, Some(0)) } return Ok(NIL) } }
-        if !a.block.is_nil() {
-            if a.argc > 0 { return vm.wrong_args(a.argc as usize, 0, Some(0)) }
-            let p = vm.keep_block(a.block);
-            if vm.heap.pr(p).lambda { let ar = vm.proc_arity(p); if ar != 2 && (ar >= 0 || ar < -3) { let want = if ar < 0 { -ar - 1 } else { ar }; return vm.type_error(format!("default_proc takes two arguments (2 for {want})")) } }
-            vm.heap.h_mut(a.recv).default_proc = p;
-        } else if let Some(v) = vm.opt(a, 0) { vm.heap.h_mut(a.recv).default = v }
-        Ok(NIL)
-    }, 0, 2);
-    for name in ["initialize_copy", "replace"] {
-        vm.def(k, name, |vm, a| {
-            let o = vm.arg(a, 0);
+    vm.def_private(
+        k,
+        "initialize",
+        |vm, mut a| {
             vm.check_frozen(a.recv)?;
-            let o = vm.to_hash(o)?;
-            if vm.heap.h(a.recv).iterating > 0 && o != a.recv { return vm.fail(c::RUNTIME_ERROR, "can't replace hash during iteration") }
-            let mut h = vm.heap.h(o).clone();
-            let me = vm.heap.h(a.recv);
-            h.class = me.class; h.frozen = false; h.iterating = me.iterating;
-            *vm.heap.h_mut(a.recv) = h;
-            Ok(a.recv)
-        }, 1, 1);
+            if a.kw {
+                let kw = vm.take_kw(&mut a);
+                if let Some(h) = kw {
+                    vm.heap.h_mut(a.recv).default = h;
+                    if !a.block.is_nil() {
+                        return vm.wrong_args(1, 0, Some(0));
+                    }
+                    return Ok(NIL);
+                }
+            }
+            if !a.block.is_nil() {
+                if a.argc > 0 {
+                    return vm.wrong_args(a.argc as usize, 0, Some(0));
+                }
+                let p = vm.keep_block(a.block);
+                if vm.heap.pr(p).lambda {
+                    let ar = vm.proc_arity(p);
+                    if ar != 2 && (ar >= 0 || ar < -3) {
+                        let want = if ar < 0 { -ar - 1 } else { ar };
+                        return vm.type_error(format!(
+                            "default_proc takes two arguments (2 for {want})"
+                        ));
+                    }
+                }
+                vm.heap.h_mut(a.recv).default_proc = p;
+            } else if let Some(v) = vm.opt(a, 0) {
+                vm.heap.h_mut(a.recv).default = v
+            }
+            Ok(NIL)
+        },
+        0,
+        2,
+    );
+    for name in ["initialize_copy", "replace"] {
+        vm.def(
+            k,
+            name,
+            |vm, a| {
+                let o = vm.arg(a, 0);
+                vm.check_frozen(a.recv)?;
+                let o = vm.to_hash(o)?;
+                if vm.heap.h(a.recv).iterating > 0 && o != a.recv {
+                    return vm.fail(c::RUNTIME_ERROR, "can't replace hash during iteration");
+                }
+                let mut h = vm.heap.h(o).clone();
+                let me = vm.heap.h(a.recv);
+                h.class = me.class;
+                h.frozen = false;
+                h.iterating = me.iterating;
+                *vm.heap.h_mut(a.recv) = h;
+                Ok(a.recv)
+            },
+            1,
+            1,
+        );
     }
-    vm.def_single(k, "try_convert", |vm, a| { let v = vm.arg(a, 0); if v.is_hash() { return Ok(v) } match vm.try_send(v, n::TO_HASH, &[])? { Some(h) if h.is_hash() || h.is_nil() => Ok(h), Some(h) => { let (x, y) = (vm.type_name(v), vm.type_name(h)); vm.type_error(format!("can't convert {x} to Hash ({x}#to_hash gives {y})")) } None => Ok(NIL) } }, 1, 1);
-    vm.def(k, "[]", |vm, a| { let key = vm.arg(a, 0); vm.hash_aref(a.recv, key) }, 1, 1);
-    for name in ["[]=", "store"] { vm.def(k, name, |vm, a| { vm.check_frozen(a.recv)?; let (key, v) = (vm.arg(a, 0), vm.arg(a, 1)); vm.hash_set(a.recv, key, v)?; Ok(v) }, 2, 2); }
-    vm.def(k, "fetch", |vm, a| {
-        let key = vm.arg(a, 0);
-        if let Some(v) = vm.hash_get(a.recv, key)? { return Ok(v) }
-        if !a.block.is_nil() { return vm.yield1(a.block, key) }
-        if let Some(d) = vm.opt(a, 1) { return Ok(d) }
-        key_error(vm, a.recv, key)
-    }, 1, 2);
-    for name in ["key?", "has_key?", "include?", "member?"] { vm.def(k, name, |vm, a| { let key = vm.arg(a, 0); Ok(Value::bool(vm.hash_get(a.recv, key)?.is_some())) }, 1, 1); }
-    vm.def(k, "delete", |vm, a| {
-        vm.check_frozen(a.recv)?;
-        let key = vm.arg(a, 0);
-        match vm.hash_delete(a.recv, key)? { Some(v) => Ok(v), None if !a.block.is_nil() => vm.yield1(a.block, key), None => Ok(NIL) }
-    }, 1, 1);
-    for name in ["length", "size"] { vm.def(k, name, |vm, a| Ok(size(vm, a)), 0, 0); }
+    vm.def_single(
+        k,
+        "try_convert",
+        |vm, a| {
+            let v = vm.arg(a, 0);
+            if v.is_hash() {
+                return Ok(v);
+            }
+            match vm.try_send(v, n::TO_HASH, &[])? {
+                Some(h) if h.is_hash() || h.is_nil() => Ok(h),
+                Some(h) => {
+                    let (x, y) = (vm.type_name(v), vm.type_name(h));
+                    vm.type_error(format!("can't convert {x} to Hash ({x}#to_hash gives {y})"))
+                }
+                None => Ok(NIL),
+            }
+        },
+        1,
+        1,
+    );
+    vm.def(
+        k,
+        "[]",
+        |vm, a| {
+            let key = vm.arg(a, 0);
+            vm.hash_aref(a.recv, key)
+        },
+        1,
+        1,
+    );
+    for name in ["[]=", "store"] {
+        vm.def(
+            k,
+            name,
+            |vm, a| {
+                vm.check_frozen(a.recv)?;
+                let (key, v) = (vm.arg(a, 0), vm.arg(a, 1));
+                vm.hash_set(a.recv, key, v)?;
+                Ok(v)
+            },
+            2,
+            2,
+        );
+    }
+    vm.def(
+        k,
+        "fetch",
+        |vm, a| {
+            let key = vm.arg(a, 0);
+            if let Some(v) = vm.hash_get(a.recv, key)? {
+                return Ok(v);
+            }
+            if !a.block.is_nil() {
+                return vm.yield1(a.block, key);
+            }
+            if let Some(d) = vm.opt(a, 1) {
+                return Ok(d);
+            }
+            key_error(vm, a.recv, key)
+        },
+        1,
+        2,
+    );
+    for name in ["key?", "has_key?", "include?", "member?"] {
+        vm.def(
+            k,
+            name,
+            |vm, a| {
+                let key = vm.arg(a, 0);
+                Ok(Value::bool(vm.hash_get(a.recv, key)?.is_some()))
+            },
+            1,
+            1,
+        );
+    }
+    vm.def(
+        k,
+        "delete",
+        |vm, a| {
+            vm.check_frozen(a.recv)?;
+            let key = vm.arg(a, 0);
+            match vm.hash_delete(a.recv, key)? {
+                Some(v) => Ok(v),
+                None if !a.block.is_nil() => vm.yield1(a.block, key),
+                None => Ok(NIL),
+            }
+        },
+        1,
+        1,
+    );
+    for name in ["length", "size"] {
+        vm.def(k, name, |vm, a| Ok(size(vm, a)), 0, 0);
+    }
     vm.def(k, "empty?", |vm, a| Ok(Value::bool(vm.heap.h(a.recv).live == 0)), 0, 0);
-    vm.def(k, "keys", |vm, a| { let l = vm.heap.h(a.recv).pairs().map(|p| p.0).collect(); Ok(vm.arr(l)) }, 0, 0);
-    vm.def(k, "values", |vm, a| { let l = vm.heap.h(a.recv).pairs().map(|p| p.1).collect(); Ok(vm.arr(l)) }, 0, 0);
-    vm.def(k, "to_a", |vm, a| { let l = vm.hash_pairs(a.recv).into_iter().map(|(x, y)| vm.arr(vec![x, y])).collect(); Ok(vm.arr(l)) }, 0, 0);
+    vm.def(
+        k,
+        "keys",
+        |vm, a| {
+            let l = vm.heap.h(a.recv).pairs().map(|p| p.0).collect();
+            Ok(vm.arr(l))
+        },
+        0,
+        0,
+    );
+    vm.def(
+        k,
+        "values",
+        |vm, a| {
+            let l = vm.heap.h(a.recv).pairs().map(|p| p.1).collect();
+            Ok(vm.arr(l))
+        },
+        0,
+        0,
+    );
+    vm.def(
+        k,
+        "to_a",
+        |vm, a| {
+            let l = vm.hash_pairs(a.recv).into_iter().map(|(x, y)| vm.arr(vec![x, y])).collect();
+            Ok(vm.arr(l))
+        },
+        0,
+        0,
+    );
     vm.def(k, "to_hash", |_, a| Ok(a.recv), 0, 0);
     for name in ["each", "each_pair"] {
-        vm.def(k, name, |vm, a| {
-            if a.block.is_nil() { let s = size(vm, a); return vm.enumerator_sized(a, s) }
+        vm.def(
+            k,
+            name,
+            |vm, a| {
+                if a.block.is_nil() {
+                    let s = size(vm, a);
+                    return vm.enumerator_sized(a, s);
+                }
+                let h = a.recv;
+                let two = vm.heap.pr(a.block).lambda && vm.proc_arity(a.block) == 2;
+                vm.hash_each(h, |vm, k, v| {
+                    if two {
+                        vm.yield2(a.block, k, v)?;
+                    } else {
+                        vm.yield_pair(a.block, k, v)?;
+                    }
+                    Ok(true)
+                })?;
+                Ok(a.recv)
+            },
+            0,
+            0,
+        );
+    }
+    vm.def(
+        k,
+        "each_key",
+        |vm, a| {
+            if a.block.is_nil() {
+                let s = size(vm, a);
+                return vm.enumerator_sized(a, s);
+            }
             let h = a.recv;
-            let two = vm.heap.pr(a.block).lambda && vm.proc_arity(a.block) == 2;
-            vm.hash_each(h, |vm, k, v| { if two { vm.yield2(a.block, k, v)?; } else { vm.yield_pair(a.block, k, v)?; } Ok(true) })?;
+            vm.hash_each(h, |vm, k, _| {
+                vm.yield1(a.block, k)?;
+                Ok(true)
+            })?;
             Ok(a.recv)
-        }, 0, 0);
-    }
-    vm.def(k, "each_key", |vm, a| { if a.block.is_nil() { let s = size(vm, a); return vm.enumerator_sized(a, s) } let h = a.recv; vm.hash_each(h, |vm, k, _| { vm.yield1(a.block, k)?; Ok(true) })?; Ok(a.recv) }, 0, 0);
-    vm.def(k, "each_value", |vm, a| { if a.block.is_nil() { let s = size(vm, a); return vm.enumerator_sized(a, s) } let h = a.recv; vm.hash_each(h, |vm, _, v| { vm.yield1(a.block, v)?; Ok(true) })?; Ok(a.recv) }, 0, 0);
-    for name in ["map", "collect"] {
-        vm.def(k, name, |vm, a| {
-            if a.block.is_nil() { let s = size(vm, a); return vm.enumerator_sized(a, s) }
-            let mut out = Vec::new();
+        },
+        0,
+        0,
+    );
+    vm.def(
+        k,
+        "each_value",
+        |vm, a| {
+            if a.block.is_nil() {
+                let s = size(vm, a);
+                return vm.enumerator_sized(a, s);
+            }
             let h = a.recv;
-            vm.hash_each(h, |vm, k, v| { out.push(vm.yield_pair(a.block, k, v)?); Ok(true) })?;
-            Ok(vm.arr(out))
-        }, 0, 0);
+            vm.hash_each(h, |vm, _, v| {
+                vm.yield1(a.block, v)?;
+                Ok(true)
+            })?;
+            Ok(a.recv)
+        },
+        0,
+        0,
+    );
+    for name in ["map", "collect"] {
+        vm.def(
+            k,
+            name,
+            |vm, a| {
+                if a.block.is_nil() {
+                    let s = size(vm, a);
+                    return vm.enumerator_sized(a, s);
+                }
+                let mut out = Vec::new();
+                let h = a.recv;
+                vm.hash_each(h, |vm, k, v| {
+                    out.push(vm.yield_pair(a.block, k, v)?);
+                    Ok(true)
+                })?;
+                Ok(vm.arr(out))
+            },
+            0,
+            0,
+        );
     }
-    for name in ["select", "filter"] { vm.def(k, name, |vm, a| filter(vm, a, true, false), 0, 0); }
+    for name in ["select", "filter"] {
+        vm.def(k, name, |vm, a| filter(vm, a, true, false), 0, 0);
+    }
     vm.def(k, "reject", |vm, a| filter(vm, a, false, false), 0, 0);
-    for name in ["select!", "filter!"] { vm.def(k, name, |vm, a| filter(vm, a, true, true), 0, 0); }
+    for name in ["select!", "filter!"] {
+        vm.def(k, name, |vm, a| filter(vm, a, true, true), 0, 0);
+    }
     vm.def(k, "reject!", |vm, a| filter(vm, a, false, true), 0, 0);
-    vm.def(k, "keep_if", |vm, a| { if a.block.is_nil() { return filter(vm, a, true, true) } filter(vm, a, true, true)?; Ok(a.recv) }, 0, 0);
-    vm.def(k, "delete_if", |vm, a| { if a.block.is_nil() { return filter(vm, a, false, true) } filter(vm, a, false, true)?; Ok(a.recv) }, 0, 0);
-    vm.def(k, "merge", |vm, a| {
-        let out = vm.copy(a.recv)?;
-        for o in vm.args(a) { let o = vm.to_hash(o)?; merge_into(vm, out, o, a.block)?; }
-        Ok(out)
-    }, 0, -1);
-    for name in ["merge!", "update"] { vm.def(k, name, |vm, a| { vm.check_frozen(a.recv)?; for o in vm.args(a) { let o = vm.to_hash(o)?; merge_into(vm, a.recv, o, a.block)?; } Ok(a.recv) }, 0, -1); }
+    vm.def(
+        k,
+        "keep_if",
+        |vm, a| {
+            if a.block.is_nil() {
+                return filter(vm, a, true, true);
+            }
+            filter(vm, a, true, true)?;
+            Ok(a.recv)
+        },
+        0,
+        0,
+    );
+    vm.def(
+        k,
+        "delete_if",
+        |vm, a| {
+            if a.block.is_nil() {
+                return filter(vm, a, false, true);
+            }
+            filter(vm, a, false, true)?;
+            Ok(a.recv)
+        },
+        0,
+        0,
+    );
+    vm.def(
+        k,
+        "merge",
+        |vm, a| {
+            let out = vm.copy(a.recv)?;
+            for o in vm.args(a) {
+                let o = vm.to_hash(o)?;
+                merge_into(vm, out, o, a.block)?;
+            }
+            Ok(out)
+        },
+        0,
+        -1,
+    );
+    for name in ["merge!", "update"] {
+        vm.def(
+            k,
+            name,
+            |vm, a| {
+                vm.check_frozen(a.recv)?;
+                for o in vm.args(a) {
+                    let o = vm.to_hash(o)?;
+                    merge_into(vm, a.recv, o, a.block)?;
+                }
+                Ok(a.recv)
+            },
+            0,
+            -1,
+        );
+    }
     vm.def(k, "==", |vm, a| same(vm, a, false), 1, 1);
     vm.def(k, "eql?", |vm, a| same(vm, a, true), 1, 1);
-    vm.def(k, "hash", |vm, a| {
-        let me = a.recv;
-        let r = vm.recurse(me, |vm| {
-            let mut h = vm.heap.h(me).live as u64;
-            for (k, v) in vm.hash_pairs(me) { let (x, y) = (vm.hash_of(k)?, vm.hash_of(v)?); h = h.wrapping_add(x.wrapping_mul(31) ^ y.rotate_left(17)) }
-            Ok(h)
-        })?;
-        Ok(Value::fix((r.unwrap_or(7) >> 3) as i64))
-    }, 0, 0);
-    for name in ["to_s", "inspect"] {
-        vm.def(k, name, |vm, a| {
+    vm.def(
+        k,
+        "hash",
+        |vm, a| {
             let me = a.recv;
             let r = vm.recurse(me, |vm| {
-                let pairs = vm.hash_pairs(me);
-                if pairs.is_empty() { return Ok(b"{}".to_vec()) }
-                let mut out = Vec::from(&b"{"[..]);
-                for (i, (k, v)) in pairs.into_iter().enumerate() {
-                    if i > 0 { out.extend_from_slice(b", ") }
-                    let s = vm.inspect(k)?;
-                    out.extend_from_slice(&vm.bytes(s).to_vec());
-                    out.extend_from_slice(b"=>");
-                    let s = vm.inspect(v)?;
-                    out.extend_from_slice(&vm.bytes(s).to_vec());
+                let mut h = vm.heap.h(me).live as u64;
+                for (k, v) in vm.hash_pairs(me) {
+                    let (x, y) = (vm.hash_of(k)?, vm.hash_of(v)?);
+                    h = h.wrapping_add(x.wrapping_mul(31) ^ y.rotate_left(17))
                 }
-                out.push(b'}');
-                Ok(out)
+                Ok(h)
             })?;
-            Ok(vm.str(r.unwrap_or_else(|| b"{...}".to_vec())))
-        }, 0, 0);
+            Ok(Value::fix((r.unwrap_or(7) >> 3) as i64))
+        },
+        0,
+        0,
+    );
+    for name in ["to_s", "inspect"] {
+        vm.def(
+            k,
+            name,
+            |vm, a| {
+                let me = a.recv;
+                let r = vm.recurse(me, |vm| {
+                    let pairs = vm.hash_pairs(me);
+                    if pairs.is_empty() {
+                        return Ok(b"{}".to_vec());
+                    }
+                    let mut out = Vec::from(&b"{"[..]);
+                    for (i, (k, v)) in pairs.into_iter().enumerate() {
+                        if i > 0 {
+                            out.extend_from_slice(b", ")
+                        }
+                        let s = vm.inspect(k)?;
+                        out.extend_from_slice(&vm.bytes(s).to_vec());
+                        out.extend_from_slice(b"=>");
+                        let s = vm.inspect(v)?;
+                        out.extend_from_slice(&vm.bytes(s).to_vec());
+                    }
+                    out.push(b'}');
+                    Ok(out)
+                })?;
+                Ok(vm.str(r.unwrap_or_else(|| b"{...}".to_vec())))
+            },
+            0,
+            0,
+        );
     }
-    vm.def(k, "clear", |vm, a| { vm.check_frozen(a.recv)?; if vm.heap.h(a.recv).iterating > 0 { for (k, _) in vm.hash_pairs(a.recv) { vm.hash_delete(a.recv, k)?; } } else { vm.heap.h_mut(a.recv).clear() } Ok(a.recv) }, 0, 0);
-    vm.def(k, "shift", |vm, a| {
-        vm.check_frozen(a.recv)?;
-        let first = vm.heap.h(a.recv).pairs().next();
-        match first { Some((k, v)) => { vm.hash_delete(a.recv, k)?; Ok(vm.arr(vec![k, v])) } None => Ok(NIL) }
-    }, 0, 0);
-    vm.def(k, "first", |vm, a| {
-        if let Some(c) = vm.opt(a, 0) { let c = vm.to_int(c)?; if c < 0 { return vm.arg_error("attempt to take negative size") } let l = vm.hash_pairs(a.recv).into_iter().take(c as usize).map(|(x, y)| vm.arr(vec![x, y])).collect(); return Ok(vm.arr(l)) }
-        let first = vm.heap.h(a.recv).pairs().next();
-        Ok(first.map_or(NIL, |(x, y)| vm.arr(vec![x, y])))
-    }, 0, 1);
-    vm.def(k, "default", |vm, a| {
-        let h = vm.heap.h(a.recv);
-        let (p, d) = (h.default_proc, h.default);
-        if !p.is_nil() { return match vm.opt(a, 0) { Some(key) => vm.call_proc(p, &[a.recv, key], NIL, false), None => Ok(NIL) } }
-        Ok(d)
-    }, 0, 1);
-    vm.def(k, "default=", |vm, a| { vm.check_frozen(a.recv)?; let v = vm.arg(a, 0); let h = vm.heap.h_mut(a.recv); h.default = v; h.default_proc = NIL; Ok(v) }, 1, 1);
+    vm.def(
+        k,
+        "clear",
+        |vm, a| {
+            vm.check_frozen(a.recv)?;
+            if vm.heap.h(a.recv).iterating > 0 {
+                for (k, _) in vm.hash_pairs(a.recv) {
+                    vm.hash_delete(a.recv, k)?;
+                }
+            } else {
+                vm.heap.h_mut(a.recv).clear()
+            }
+            Ok(a.recv)
+        },
+        0,
+        0,
+    );
+    vm.def(
+        k,
+        "shift",
+        |vm, a| {
+            vm.check_frozen(a.recv)?;
+            let first = vm.heap.h(a.recv).pairs().next();
+            match first {
+                Some((k, v)) => {
+                    vm.hash_delete(a.recv, k)?;
+                    Ok(vm.arr(vec![k, v]))
+                }
+                None => Ok(NIL),
+            }
+        },
+        0,
+        0,
+    );
+    vm.def(
+        k,
+        "first",
+        |vm, a| {
+            if let Some(c) = vm.opt(a, 0) {
+                let c = vm.to_int(c)?;
+                if c < 0 {
+                    return vm.arg_error("attempt to take negative size");
+                }
+                let l = vm
+                    .hash_pairs(a.recv)
+                    .into_iter()
+                    .take(c as usize)
+                    .map(|(x, y)| vm.arr(vec![x, y]))
+                    .collect();
+                return Ok(vm.arr(l));
+            }
+            let first = vm.heap.h(a.recv).pairs().next();
+            Ok(first.map_or(NIL, |(x, y)| vm.arr(vec![x, y])))
+        },
+        0,
+        1,
+    );
+    vm.def(
+        k,
+        "default",
+        |vm, a| {
+            let h = vm.heap.h(a.recv);
+            let (p, d) = (h.default_proc, h.default);
+            if !p.is_nil() {
+                return match vm.opt(a, 0) {
+                    Some(key) => vm.call_proc(p, &[a.recv, key], NIL, false),
+                    None => Ok(NIL),
+                };
+            }
+            Ok(d)
+        },
+        0,
+        1,
+    );
+    vm.def(
+        k,
+        "default=",
+        |vm, a| {
+            vm.check_frozen(a.recv)?;
+            let v = vm.arg(a, 0);
+            let h = vm.heap.h_mut(a.recv);
+            h.default = v;
+            h.default_proc = NIL;
+            Ok(v)
+        },
+        1,
+        1,
+    );
     vm.def(k, "default_proc", |vm, a| Ok(vm.heap.h(a.recv).default_proc), 0, 0);
-    vm.def(k, "default_proc=", |vm, a| {
-        vm.check_frozen(a.recv)?;
-        let v = vm.arg(a, 0);
-        let p = if v.is_nil() || v.is_proc() { v } else { match vm.try_send(v, n::TO_PROC, &[])? { Some(p) if p.is_proc() => p, _ => { let t = vm.type_name(v); return vm.type_error(format!("wrong default_proc type {t} (expected Proc)")) } } };
-        if p.is_proc() && vm.heap.pr(p).lambda { let ar = vm.proc_arity(p); if ar != 2 && (ar >= 0 || ar < -3) { let want = if ar < 0 { -ar - 1 } else { ar }; return vm.type_error(format!("default_proc takes two arguments (2 for {want})")) } }
-        vm.heap.escape(p);
-        let h = vm.heap.h_mut(a.recv);
-        h.default_proc = p;
-        h.default = NIL;
-        Ok(v)
-    }, 1, 1);
-    vm.def(k, "compare_by_identity", |vm, a| {
-        if vm.heap.h(a.recv).identity { return Ok(a.recv) }
-        vm.check_frozen(a.recv)?;
-        if vm.heap.h(a.recv).iterating > 0 { return vm.fail(c::RUNTIME_ERROR, "compare_by_identity during iteration") }
-        let pairs = vm.hash_pairs(a.recv);
-        let h = vm.heap.h_mut(a.recv);
-        h.clear();
-        h.identity = true;
-        for (k, v) in pairs { vm.hash_set(a.recv, k, v)?; }
-        Ok(a.recv)
-    }, 0, 0);
+    vm.def(
+        k,
+        "default_proc=",
+        |vm, a| {
+            vm.check_frozen(a.recv)?;
+            let v = vm.arg(a, 0);
+            let p = if v.is_nil() || v.is_proc() {
+                v
+            } else {
+                match vm.try_send(v, n::TO_PROC, &[])? {
+                    Some(p) if p.is_proc() => p,
+                    _ => {
+                        let t = vm.type_name(v);
+                        return vm
+                            .type_error(format!("wrong default_proc type {t} (expected Proc)"));
+                    }
+                }
+            };
+            if p.is_proc() && vm.heap.pr(p).lambda {
+                let ar = vm.proc_arity(p);
+                if ar != 2 && (ar >= 0 || ar < -3) {
+                    let want = if ar < 0 { -ar - 1 } else { ar };
+                    return vm
+                        .type_error(format!("default_proc takes two arguments (2 for {want})"));
+                }
+            }
+            vm.heap.escape(p);
+            let h = vm.heap.h_mut(a.recv);
+            h.default_proc = p;
+            h.default = NIL;
+            Ok(v)
+        },
+        1,
+        1,
+    );
+    vm.def(
+        k,
+        "compare_by_identity",
+        |vm, a| {
+            if vm.heap.h(a.recv).identity {
+                return Ok(a.recv);
+            }
+            vm.check_frozen(a.recv)?;
+            if vm.heap.h(a.recv).iterating > 0 {
+                return vm.fail(c::RUNTIME_ERROR, "compare_by_identity during iteration");
+            }
+            let pairs = vm.hash_pairs(a.recv);
+            let h = vm.heap.h_mut(a.recv);
+            h.clear();
+            h.identity = true;
+            for (k, v) in pairs {
+                vm.hash_set(a.recv, k, v)?;
+            }
+            Ok(a.recv)
+        },
+        0,
+        0,
+    );
     vm.def(k, "compare_by_identity?", |vm, a| Ok(Value::bool(vm.heap.h(a.recv).identity)), 0, 0);
-    vm.def(k, "rehash", |vm, a| {
-        if vm.heap.h(a.recv).iterating > 0 { return vm.fail(c::RUNTIME_ERROR, "rehash during iteration") }
-        vm.check_frozen(a.recv)?;
-        let pairs = vm.hash_pairs(a.recv);
-        vm.heap.h_mut(a.recv).clear();
-        for (k, v) in pairs { if vm.hash_get(a.recv, k)?.is_none() { vm.hash_set(a.recv, k, v)?; } }
-        Ok(a.recv)
-    }, 0, 0);
-    vm.def_single(k, "ruby2_keywords_hash?", |vm, a| { let h = vm.arg(a, 0); let h = vm.to_hash(h)?; Ok(Value::bool(vm.heap.h(h).ruby2)) }, 1, 1);
-    vm.def_single(k, "ruby2_keywords_hash", |vm, a| { let h = vm.arg(a, 0); let h = vm.to_hash(h)?; let c2 = vm.copy(h)?; vm.heap.h_mut(c2).ruby2 = true; Ok(c2) }, 1, 1);
+    vm.def(
+        k,
+        "rehash",
+        |vm, a| {
+            if vm.heap.h(a.recv).iterating > 0 {
+                return vm.fail(c::RUNTIME_ERROR, "rehash during iteration");
+            }
+            vm.check_frozen(a.recv)?;
+            let pairs = vm.hash_pairs(a.recv);
+            vm.heap.h_mut(a.recv).clear();
+            for (k, v) in pairs {
+                if vm.hash_get(a.recv, k)?.is_none() {
+                    vm.hash_set(a.recv, k, v)?;
+                }
+            }
+            Ok(a.recv)
+        },
+        0,
+        0,
+    );
+    vm.def_single(
+        k,
+        "ruby2_keywords_hash?",
+        |vm, a| {
+            let h = vm.arg(a, 0);
+            let h = vm.to_hash(h)?;
+            Ok(Value::bool(vm.heap.h(h).ruby2))
+        },
+        1,
+        1,
+    );
+    vm.def_single(
+        k,
+        "ruby2_keywords_hash",
+        |vm, a| {
+            let h = vm.arg(a, 0);
+            let h = vm.to_hash(h)?;
+            let c2 = vm.copy(h)?;
+            vm.heap.h_mut(c2).ruby2 = true;
+            Ok(c2)
+        },
+        1,
+        1,
+    );
 }

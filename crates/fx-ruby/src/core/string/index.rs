@@ -58,7 +58,13 @@ impl Vm {
         }
         let end = from.saturating_add(len).min(total);
         let x = e::offset(s, from as usize).unwrap_or(s.bytes.len());
-        let rest = crate::heap::RString { class: 0, frozen: false, enc, range: std::cell::Cell::new(0), bytes: std::borrow::Cow::Owned(s.bytes[x..].to_vec()) };
+        let rest = crate::heap::RString {
+            class: 0,
+            frozen: false,
+            enc,
+            range: std::cell::Cell::new(0),
+            bytes: std::borrow::Cow::Owned(s.bytes[x..].to_vec()),
+        };
         let y = x + e::offset(&rest, (end - from) as usize).unwrap_or(rest.bytes.len());
         let bytes = s.bytes[x..y].to_vec();
         self.str_enc(bytes, enc)
@@ -151,7 +157,9 @@ fn aset(vm: &mut Vm, a: Args) -> R {
             }
         }
     } else if i.is_str() {
-        let Some(x) = crate::regex::find(vm.bytes(a.recv), vm.bytes(i)) else { return vm.fail(c::INDEX_ERROR, "string not matched") };
+        let Some(x) = crate::regex::find(vm.bytes(a.recv), vm.bytes(i)) else {
+            return vm.fail(c::INDEX_ERROR, "string not matched");
+        };
         let y = x + vm.bytes(i).len();
         let w = vm.to_str(v)?;
         splice(vm, a.recv, x, y, w)?;
@@ -176,43 +184,55 @@ pub(crate) fn init(vm: &mut Vm) {
     vm.def(s, "[]", aref, 1, 2);
     vm.def(s, "slice", aref, 1, 2);
     vm.def(s, "[]=", aset, 2, 3);
-    vm.def(s, "byteslice", |vm, a| {
-        let i = vm.arg(a, 0);
-        let total = vm.bytes(a.recv).len();
-        let (from, len) = if i.is_range() {
-            match range_bounds(vm, i, total)? {
-                Some(b) => b,
-                None => return Ok(NIL),
-            }
-        } else {
-            let k = vm.to_int(i)?;
-            let len = match vm.opt(a, 1) {
-                Some(l) => vm.to_int(l)?,
-                None => 1,
+    vm.def(
+        s,
+        "byteslice",
+        |vm, a| {
+            let i = vm.arg(a, 0);
+            let total = vm.bytes(a.recv).len();
+            let (from, len) = if i.is_range() {
+                match range_bounds(vm, i, total)? {
+                    Some(b) => b,
+                    None => return Ok(NIL),
+                }
+            } else {
+                let k = vm.to_int(i)?;
+                let len = match vm.opt(a, 1) {
+                    Some(l) => vm.to_int(l)?,
+                    None => 1,
+                };
+                let k = if k < 0 { k + total as i64 } else { k };
+                if k < 0 || k > total as i64 || len < 0 || (a.argc == 1 && k == total as i64) {
+                    return Ok(NIL);
+                }
+                (k as usize, (len as usize).min(total - k as usize))
             };
-            let k = if k < 0 { k + total as i64 } else { k };
-            if k < 0 || k > total as i64 || len < 0 || (a.argc == 1 && k == total as i64) {
-                return Ok(NIL);
+            let b = vm.bytes(a.recv)[from..from + len].to_vec();
+            Ok(vm.like(a.recv, b))
+        },
+        1,
+        2,
+    );
+    vm.def(
+        s,
+        "insert",
+        |vm, a| {
+            let (i, w) = (vm.arg(a, 0), vm.arg(a, 1));
+            let i = vm.to_int(i)?;
+            let w = vm.to_str(w)?;
+            vm.check_frozen(a.recv)?;
+            let total = e::count(vm.heap.str(a.recv)) as i64;
+            let at = if i < 0 { i + total + 1 } else { i };
+            if at < 0 || at > total {
+                return vm.fail(c::INDEX_ERROR, format!("index {i} out of string"));
             }
-            (k as usize, (len as usize).min(total - k as usize))
-        };
-        let b = vm.bytes(a.recv)[from..from + len].to_vec();
-        Ok(vm.like(a.recv, b))
-    }, 1, 2);
-    vm.def(s, "insert", |vm, a| {
-        let (i, w) = (vm.arg(a, 0), vm.arg(a, 1));
-        let i = vm.to_int(i)?;
-        let w = vm.to_str(w)?;
-        vm.check_frozen(a.recv)?;
-        let total = e::count(vm.heap.str(a.recv)) as i64;
-        let at = if i < 0 { i + total + 1 } else { i };
-        if at < 0 || at > total {
-            return vm.fail(c::INDEX_ERROR, format!("index {i} out of string"));
-        }
-        let str_ = vm.heap.str(a.recv);
-        let x = e::offset(str_, at as usize).unwrap_or(str_.bytes.len());
-        splice(vm, a.recv, x, x, w)?;
-        Ok(a.recv)
-    }, 2, 2);
+            let str_ = vm.heap.str(a.recv);
+            let x = e::offset(str_, at as usize).unwrap_or(str_.bytes.len());
+            splice(vm, a.recv, x, x, w)?;
+            Ok(a.recv)
+        },
+        2,
+        2,
+    );
     let _ = n::AREF;
 }
