@@ -75,10 +75,26 @@ fn node_name(run: Run<'_>) -> String {
 fn facts(run: Run<'_>, node: &str) -> Vec<(String, Value)> {
     let uname = run.host.uname();
     let (host, domain) = node.split_once('.').unwrap_or((node, ""));
-    let os = fx_facts::Facts::new(run.host);
-    let family = os.os();
+    let facts = fx_facts::Facts::new(run.host);
+    let os = facts.os();
     let text = |text: &str| Value::from(text);
-    let _ = family;
+    let family = match os.family.as_str() {
+        "redhat" => "RedHat".to_owned(),
+        other => crate::types::capitalized(other),
+    };
+    let name = match os.id.as_str() {
+        "rhel" => "RedHat".to_owned(),
+        "centos" => "CentOS".to_owned(),
+        "almalinux" => "AlmaLinux".to_owned(),
+        other => crate::types::capitalized(other),
+    };
+    let full = if os.full_version.is_empty() { &os.version } else { &os.full_version };
+    let (major, minor) = full.split_once('.').unwrap_or((full, ""));
+    let release = Value::hash([
+        ("full".into(), text(full)),
+        ("major".into(), text(if os.id == "ubuntu" { full } else { major })),
+        ("minor".into(), text(minor)),
+    ]);
     vec![
         ("kernel".into(), text(&uname.sysname)),
         ("kernelrelease".into(), text(&uname.release)),
@@ -94,7 +110,11 @@ fn facts(run: Run<'_>, node: &str) -> Vec<(String, Value)> {
         ),
         (
             "os".into(),
-            Value::hash([("family".into(), text("Debian")), ("name".into(), text("Debian"))]),
+            Value::hash([
+                ("family".into(), text(&family)),
+                ("name".into(), text(&name)),
+                ("release".into(), release),
+            ]),
         ),
     ]
 }
