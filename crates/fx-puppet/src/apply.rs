@@ -4,14 +4,14 @@ mod order;
 mod things;
 mod transaction;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use fx_engine::{Level, Run};
 use fx_source::{Origin, SourceMap};
-use transaction::Transaction;
+use transaction::{Status, Transaction};
 
-use crate::compile::Settings;
+use crate::compile::{Catalog, Settings};
 use crate::eval::Evaluator;
 use crate::value::Value;
 
@@ -26,6 +26,14 @@ pub struct Request {
     pub modulepath: Vec<PathBuf>,
     /// Only tell what would be done.
     pub noop: bool,
+    /// Only resources with one of these tags.
+    pub tags: Vec<String>,
+    /// No resources with one of these tags.
+    pub skip_tags: Vec<String>,
+    /// A command to run before anything is done.
+    pub prerun: Option<String>,
+    /// A command to run at the end.
+    pub postrun: Option<String>,
     /// Where the report goes.
     pub report: Option<PathBuf>,
     /// Exit codes tell of changes and failures.
@@ -67,10 +75,26 @@ fn node_name(run: Run<'_>) -> String {
 fn facts(run: Run<'_>, node: &str) -> Vec<(String, Value)> {
     let uname = run.host.uname();
     let (host, domain) = node.split_once('.').unwrap_or((node, ""));
-    let os = fx_facts::Facts::new(run.host);
-    let family = os.os();
+    let facts = fx_facts::Facts::new(run.host);
+    let os = facts.os();
     let text = |text: &str| Value::from(text);
-    let _ = family;
+    let family = match os.family.as_str() {
+        "redhat" => "RedHat".to_owned(),
+        other => crate::types::capitalized(other),
+    };
+    let name = match os.id.as_str() {
+        "rhel" => "RedHat".to_owned(),
+        "centos" => "CentOS".to_owned(),
+        "almalinux" => "AlmaLinux".to_owned(),
+        other => crate::types::capitalized(other),
+    };
+    let full = if os.full_version.is_empty() { &os.version } else { &os.full_version };
+    let (major, minor) = full.split_once('.').unwrap_or((full, ""));
+    let release = Value::hash([
+        ("full".into(), text(full)),
+        ("major".into(), text(if os.id == "ubuntu" { full } else { major })),
+        ("minor".into(), text(minor)),
+    ]);
     vec![
         ("kernel".into(), text(&uname.sysname)),
         ("kernelrelease".into(), text(&uname.release)),
@@ -86,7 +110,11 @@ fn facts(run: Run<'_>, node: &str) -> Vec<(String, Value)> {
         ),
         (
             "os".into(),
-            Value::hash([("family".into(), text("Debian")), ("name".into(), text("Debian"))]),
+            Value::hash([
+                ("family".into(), text(&family)),
+                ("name".into(), text(&name)),
+                ("release".into(), release),
+            ]),
         ),
     ]
 }
@@ -122,6 +150,10 @@ fn carry_out(evaluator: &Evaluator<'_>, request: &Request) -> Summary {
         Summary { code: 1 }
     };
     let started = run.host.monotonic();
+    if let Some(message) = hook(run, "prerun_command", request.prerun.as_ref()) {
+        write_report(run, request, &report(&BTreeMap::new(), None, request.noop, "failed", false));
+        return refused(&message);
+    }
     let catalog = evaluator.catalog.borrow();
     let planned = order::plan(&catalog, |shown, at, attribute| {
         let place = evaluator.line_text(catalog.resources[at].span);
@@ -151,39 +183,109 @@ fn carry_out(evaluator: &Evaluator<'_>, request: &Request) -> Summary {
             }
             Err(message) => {
                 let place = evaluator.line_text(resource.span);
-                return refused(&format!(
-                    "Failed to apply catalog: Validation of {} failed: {message} {place}",
-                    resource.reference()
-                ));
+                return refused(&format!("{message} {place}"));
             }
         }
     }
-    let mut transaction =
-        Transaction { run, catalog: &catalog, noop: request.noop, status: BTreeMap::new() };
+    let left_out = plan
+        .order
+        .iter()
+        .copied()
+        .filter(|at| is_left_out(evaluator, request, &catalog.resources[*at]))
+        .collect();
+    let version = run.host.now().secs;
+    run.ledger.message(
+        Level::Info,
+        &format!("Applying configuration version '{version}'"),
+        &origin,
+    );
+    let mut transaction = Transaction {
+        run,
+        catalog: &catalog,
+        noop: request.noop,
+        status: BTreeMap::new(),
+        announced: BTreeSet::new(),
+        left_out,
+    };
     transaction.apply(&plan, &mut made);
     let took = run.host.monotonic().saturating_sub(started).as_secs_f64();
     run.ledger.message(Level::Notice, &format!("Applied catalog in {took:.2} seconds"), &origin);
     let changed = transaction.status.values().any(|status| status.changed);
     let failed =
         transaction.status.values().any(|status| status.failed || status.failed_to_restart);
-    if let Some(path) = &request.report {
-        let text = report(&transaction, request.noop, changed, failed);
-        if let Err(error) = run.host.write(path, text.as_bytes(), &fx_host::WriteOptions::default())
-        {
-            run.ledger.message(Level::Error, &format!("Could not write report: {error}"), &origin);
-        }
+    let status = if failed {
+        "failed"
+    } else if changed {
+        "changed"
+    } else {
+        "unchanged"
+    };
+    write_report(
+        run,
+        request,
+        &report(&transaction.status, Some(&catalog), request.noop, status, true),
+    );
+    if let Some(message) = hook(run, "postrun_command", request.postrun.as_ref()) {
+        return refused(&message);
     }
     let code =
         if request.detailed_exitcodes { u8::from(changed) * 2 + u8::from(failed) * 4 } else { 0 };
     Summary { code }
 }
 
+/// Whether the tags asked for leave a resource out.
+fn is_left_out(
+    evaluator: &Evaluator<'_>,
+    request: &Request,
+    resource: &crate::compile::Resource,
+) -> bool {
+    if things::is_never(evaluator, resource) {
+        return true;
+    }
+    let has = |tag: &String| evaluator.resource_has_tag(resource, tag);
+    request.skip_tags.iter().any(has) || (!request.tags.is_empty() && !request.tags.iter().any(has))
+}
+
+/// Runs a command around the whole; what went wrong with it.
+fn hook(run: Run<'_>, name: &str, command: Option<&String>) -> Option<String> {
+    let command = command.filter(|command| !command.is_empty())?;
+    let why = match run.host.run(&fx_host::Spec::shell(command.as_str())) {
+        Ok(ended) if ended.exit.success() => return None,
+        Ok(ended) => format!(
+            "Execution of '{command}' returned {}: {}",
+            ended.exit.code(),
+            String::from_utf8_lossy(&ended.stderr)
+        ),
+        Err(error) => error.to_string(),
+    };
+    Some(format!("Could not run command from {name}: {why}"))
+}
+
+fn write_report(run: Run<'_>, request: &Request, text: &str) {
+    let Some(path) = &request.report else { return };
+    if let Err(error) = run.host.write(path, text.as_bytes(), &fx_host::WriteOptions::default()) {
+        run.ledger.message(
+            Level::Error,
+            &format!("Could not write report: {error}"),
+            &Origin::default(),
+        );
+    }
+}
+
 /// The report as JSON, which readers of YAML take, too.
-fn report(transaction: &Transaction<'_>, noop: bool, changed: bool, failed: bool) -> String {
-    let pending = transaction.status.values().any(|status| status.noop > 0);
+fn report(
+    all: &BTreeMap<usize, Status>,
+    catalog: Option<&Catalog>,
+    noop: bool,
+    status: &str,
+    completed: bool,
+) -> String {
+    let pending = all.values().any(|status| status.noop > 0);
     let mut statuses = serde_json::Map::new();
-    for (at, status) in &transaction.status {
-        let resource = &transaction.catalog.resources[*at];
+    for (at, status) in all {
+        let Some(resource) = catalog.and_then(|catalog| catalog.resources.get(*at)) else {
+            continue;
+        };
         let entry = serde_json::json!({
             "title": &*resource.title,
             "resource_type": &*resource.kind,
@@ -198,18 +300,11 @@ fn report(transaction: &Transaction<'_>, noop: bool, changed: bool, failed: bool
         });
         statuses.insert(resource.reference(), entry);
     }
-    let status = if failed {
-        "failed"
-    } else if changed {
-        "changed"
-    } else {
-        "unchanged"
-    };
     let whole = serde_json::json!({
         "status": status,
         "noop": noop,
         "noop_pending": pending,
-        "transaction_completed": true,
+        "transaction_completed": completed,
         "puppet_version": crate::VERSION,
         "report_format": 12,
         "resource_statuses": statuses,

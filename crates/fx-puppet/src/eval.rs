@@ -43,7 +43,7 @@ pub(crate) use time::{strfspan, strftime};
 pub(crate) type Evaluated<T = Value> = Result<T, Flow>;
 
 /// Deepest nesting of calls and expressions.
-const MAX_DEPTH: u32 = 400;
+const MAX_DEPTH: u32 = 1500;
 
 /// Evaluates expressions in scopes, and knows all that has been defined and declared.
 pub(crate) struct Evaluator<'a> {
@@ -84,12 +84,18 @@ impl<'a> Evaluator<'a> {
     /// ` (file: F, line: L, column: C)`
     pub(crate) fn place_text(&self, span: Span) -> String {
         let at = self.sources.location(span);
+        if at.file.is_empty() {
+            return format!("(line: {}, column: {})", at.line, at.column);
+        }
         format!("(file: {}, line: {}, column: {})", at.file, at.line, at.column)
     }
 
     /// `(file: F, line: L)`
     pub(crate) fn line_text(&self, span: Span) -> String {
         let at = self.sources.location(span);
+        if at.file.is_empty() {
+            return format!("(line: {})", at.line);
+        }
         format!("(file: {}, line: {})", at.file, at.line)
     }
 

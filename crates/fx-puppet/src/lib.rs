@@ -22,12 +22,17 @@ mod eval;
 mod functions;
 mod compile;
 mod apply;
+#[cfg(test)]
+mod tests;
 
 pub use apply::{Request, Summary, run};
 pub use compile::Settings;
 pub use regex::Regex;
 pub use types::Type;
 pub use value::{Hash, Value};
+
+/// Stack that an evaluation as deep as allowed needs, with room to spare.
+pub const STACK: usize = 256 << 20;
 
 /// The version of the original that this equals.
 pub const VERSION: &str = "7.23.0";

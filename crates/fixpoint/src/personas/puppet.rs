@@ -72,7 +72,18 @@ pub(crate) fn main(invocation: &Invocation) -> u8 {
             );
             0
         }
-        Some("apply") => apply(&args[1..]),
+        Some("apply") => {
+            let args = args[1..].to_vec();
+            // Deep recursion in a manifest must end in a message, not in a crash.
+            let thread = std::thread::Builder::new().stack_size(fx_puppet::STACK);
+            match thread.spawn(move || apply(&args)) {
+                Ok(worker) => worker.join().unwrap_or(1),
+                Err(error) => {
+                    complain(&format!("Error: {error}"));
+                    1
+                }
+            }
+        }
         Some("parser") => parser(&args[1..]),
         Some(other) => {
             complain(&format!("Error: '{other}' is not supported"));
@@ -157,11 +168,23 @@ fn apply(args: &[String]) -> u8 {
         },
         |paths| paths.split(':').filter(|path| !path.is_empty()).map(PathBuf::from).collect(),
     );
+    let words = |name: &str| -> Vec<String> {
+        flag(&[name])
+            .iter()
+            .flat_map(|list| list.split(','))
+            .map(|tag| tag.trim().to_owned())
+            .filter(|tag| !tag.is_empty())
+            .collect()
+    };
     let request = Request {
         name,
         text,
         modulepath,
         noop: has(&["--noop"]),
+        prerun: flag(&["--prerun_command"]),
+        postrun: flag(&["--postrun_command"]),
+        tags: words("--tags"),
+        skip_tags: words("--skip_tags"),
         report: flag(&["--lastrunreport"]).map(PathBuf::from),
         detailed_exitcodes: has(&["--detailed-exitcodes", "--test", "-t"]),
     };

@@ -22,6 +22,10 @@ pub(super) enum Made {
     Directory(directory::Directory),
     Link(link::Link),
     Exec(Box<exec::Exec>),
+    /// A directory that should go and may not; the original counts it as gone.
+    Stubborn(Notify),
+    /// What cannot be acted on, and why.
+    Broken(Broken),
     /// Nothing to do.
     Nothing,
 }
@@ -34,6 +38,8 @@ impl Made {
             Made::Directory(thing) => thing,
             Made::Link(thing) => thing,
             Made::Exec(thing) => &mut **thing,
+            Made::Stubborn(thing) => thing,
+            Made::Broken(thing) => thing,
             Made::Nothing => return None,
         })
     }
@@ -70,11 +76,43 @@ impl Thing for Notify {
     }
 }
 
+/// A resource whose state cannot be found out.
+pub(super) struct Broken {
+    why: String,
+}
+
+impl Thing for Broken {
+    fn id(&self) -> ResourceId {
+        ResourceId::new("broken", self.why.as_str())
+    }
+
+    fn observe(&mut self, _host: &dyn Host) -> Result<Vec<Change>, Failure> {
+        Err(Failure::new(self.why.clone()))
+    }
+
+    fn apply(&mut self, _host: &dyn Host, _changes: &[Change]) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+fn broken(why: String) -> Made {
+    Made::Broken(Broken { why })
+}
+
 fn plain(value: &Value) -> Value {
     match value {
         Value::Sensitive(inner) => plain(inner),
         other => other.clone(),
     }
+}
+
+/// Whether a schedule lets a resource never have its turn.
+pub(super) fn is_never(evaluator: &Evaluator<'_>, resource: &Resource) -> bool {
+    let Some(name) = text(resource, "schedule") else { return false };
+    let catalog = evaluator.catalog.borrow();
+    let period =
+        catalog.find("schedule", &name).and_then(|at| text(&catalog.resources[at], "period"));
+    period.as_deref() == Some("never")
 }
 
 /// The value of an attribute; undef counts as not given.
@@ -104,16 +142,37 @@ fn truth(value: Option<Value>) -> bool {
     })
 }
 
+/// Whether a property's value must not be told.
+pub(super) fn is_secret(resource: &Resource, property: &str) -> bool {
+    let name = if property == "ensure" { "content" } else { property };
+    matches!(resource.attributes.get(name).map(|given| &given.value), Some(Value::Sensitive(_)))
+}
+
 /// What is wrong with a resource before anything is done.
 pub(super) fn make(evaluator: &Evaluator<'_>, resource: &Resource) -> Result<Made, String> {
+    if let Some(name) = text(resource, "schedule") {
+        let catalog = evaluator.catalog.borrow();
+        let known = catalog.find("schedule", &name).map(|at| &catalog.resources[at]);
+        if known.is_none_or(|schedule| text(schedule, "period").as_deref() != Some("never")) {
+            return Ok(broken(format!("schedule '{name}' is not supported")));
+        }
+    }
     match &*resource.kind {
-        "Notify" => Ok(Made::Notify(Notify {
-            message: text(resource, "message").unwrap_or_else(|| resource.title.to_string()),
-        })),
+        "Notify" => {
+            let given = attribute(resource, "message");
+            let message = match &given {
+                // Of several values a property is brought to the first.
+                Some(Value::Array(items)) => items.first().map(interpolated).unwrap_or_default(),
+                Some(hash @ Value::Hash(_)) => crate::eval::inspected(hash),
+                Some(other) => interpolated(other),
+                None => resource.title.to_string(),
+            };
+            Ok(Made::Notify(Notify { message }))
+        }
         "File" => make_file(evaluator, resource),
         "Exec" => make_exec(resource),
         "Stage" | "Schedule" | "Filebucket" | "Whit" => Ok(Made::Nothing),
-        other => Err(format!("resource type '{}' is not supported", other.to_lowercase())),
+        other => Ok(broken(format!("resource type '{}' is not supported", other.to_lowercase()))),
     }
 }
 
@@ -132,17 +191,29 @@ fn make_file(evaluator: &Evaluator<'_>, resource: &Resource) -> Result<Made, Str
             !matches!(value, Value::Bool(false)) && !matches!(value.as_str(), Some("false"))
         });
         if given.is_some() {
-            return Err(format!("attribute '{name}' of file is not supported"));
+            return Ok(broken(format!("attribute '{name}' of file is not supported")));
         }
     }
     let path = PathBuf::from(text(resource, "path").unwrap_or_else(|| resource.title.to_string()));
     if !path.is_absolute() {
-        return Err(format!("File paths must be fully qualified, not '{}'", path.display()));
+        return Err(format!(
+            "Parameter path failed on {}: File paths must be fully qualified, not '{}'",
+            resource.reference(),
+            path.display()
+        ));
     }
-    let mode = text(resource, "mode")
-        .map(|mode| Mode::parse(&mode))
-        .transpose()
-        .map_err(|_| "The file mode specification is invalid".to_owned())?;
+    let mode = match text(resource, "mode") {
+        Some(mode) => match Mode::parse(&mode) {
+            Ok(parsed) => Some(parsed),
+            Err(_) => {
+                return Err(format!(
+                    "Parameter mode failed on {}: The file mode specification is invalid: {mode:?}",
+                    resource.reference()
+                ));
+            }
+        },
+        None => None,
+    };
     let owner = text(resource, "owner").map(|owner| Account::parse(&owner));
     let group = text(resource, "group").map(|group| Account::parse(&group));
     let force = truth(attribute(resource, "force"));
@@ -163,12 +234,14 @@ fn make_file(evaluator: &Evaluator<'_>, resource: &Resource) -> Result<Made, Str
                     break;
                 }
             }
-            Some(found.ok_or_else(|| {
-                format!(
-                    "Could not retrieve information from environment production source(s) {}",
-                    interpolated(first)
-                )
-            })?)
+            if found.is_none() {
+                let name = interpolated(first);
+                let name = if name.starts_with('/') { format!("file://{name}") } else { name };
+                return Ok(broken(format!(
+                    "Could not retrieve information from environment production source(s) {name}"
+                )));
+            }
+            found
         }
         None => None,
     };
@@ -212,7 +285,7 @@ fn make_file(evaluator: &Evaluator<'_>, resource: &Resource) -> Result<Made, Str
         }
         "absent" if is_dir => {
             if !force {
-                return Ok(Made::Nothing);
+                return Ok(Made::Stubborn(Notify { message: path.to_string_lossy().into_owned() }));
             }
             Made::Directory(directory::Directory::new(directory::Desired {
                 path,
@@ -294,7 +367,8 @@ fn make_exec(resource: &Resource) -> Result<Made, String> {
     };
     if path.is_empty() && !qualified(&command) {
         return Err(format!(
-            "'{}' is not qualified and no path was specified. Please qualify the command or specify a path.",
+            "Validation of {} failed: '{}' is not qualified and no path was specified. Please qualify the command or specify a path.",
+            resource.reference(),
             interpolated(&command)
         ));
     }

@@ -1,12 +1,12 @@
 //! The transaction: one step after the other, refreshes, and what is told of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fx_engine::{Change, Level, Mode, Outcome, Request, Run, step};
 use fx_source::Origin;
 
 use super::order::{Plan, container};
-use super::things::{Made, attribute};
+use super::things::{Made, attribute, is_secret};
 use crate::compile::{Catalog, Resource};
 use crate::eval::interpolated;
 use crate::value::Value;
@@ -30,6 +30,10 @@ pub(super) struct Transaction<'a> {
     pub(super) catalog: &'a Catalog,
     pub(super) noop: bool,
     pub(super) status: BTreeMap<usize, Status>,
+    /// Failures that have been told to who depends on them.
+    pub(super) announced: BTreeSet<usize>,
+    /// Resources left out because of their tags.
+    pub(super) left_out: BTreeSet<usize>,
 }
 
 fn text_of(value: &fx_value::Value) -> String {
@@ -82,10 +86,13 @@ impl Transaction<'_> {
         let resource = &self.catalog.resources[at];
         let path = self.path(at);
         let Some(thing) = made.get_mut(&at) else { return status };
+        if self.left_out.contains(&at) {
+            return Status { skipped: true, ..status };
+        }
         let mut held = false;
         for before in plan.before.get(&at).into_iter().flatten() {
             let Some(earlier) = self.status.get(&before.resource) else { continue };
-            if earlier.failed {
+            if earlier.failed && self.announced.insert(before.resource) {
                 let name = self.catalog.resources[before.resource].reference();
                 self.say(Level::Notice, &format!("{path}: Dependency {name} has failures: true"));
             }
@@ -111,13 +118,13 @@ impl Transaction<'_> {
                     status.changes = told;
                 }
                 Outcome::WouldRepair => {
-                    let told = self.tell_withheld(&path, &changes);
+                    let told = self.tell_withheld(resource, &path, &changes);
                     status.out_of_sync = told;
                     status.noop = told;
                 }
                 other => {
                     status.failed = true;
-                    status.out_of_sync = usize::from(!changes.is_empty());
+                    status.out_of_sync = 1;
                     let message =
                         other.failure().map(|failure| failure.message.clone()).unwrap_or_default();
                     self.tell_failure(resource, &path, thing, &changes, &message);
@@ -162,6 +169,7 @@ impl Transaction<'_> {
                 self.say(Level::Notice, &format!("{path}: Triggered 'refresh' from {events}"));
                 status.changed = true;
                 status.changes += 1;
+                status.out_of_sync += 1;
             }
             Some(Err(failure)) => {
                 self.say(
@@ -190,20 +198,34 @@ impl Transaction<'_> {
         thing: &Made,
         changes: &[Change],
     ) -> usize {
+        let level = loglevel(resource);
         match thing {
-            Made::Notify(notify) => {
-                self.say(Level::Notice, &notify.message);
+            Made::Stubborn(_) => {
                 self.say(
                     Level::Notice,
+                    &format!("{path}: Not removing directory; use 'force' to override"),
+                );
+                self.say(level, &format!("{path}/ensure: removed"));
+                return 1;
+            }
+            Made::Notify(notify) => {
+                let prefix = if truth_word(resource, "withpath") == Some(true) {
+                    format!("{path}/message: ")
+                } else {
+                    String::new()
+                };
+                self.say(level, &format!("{prefix}{}", notify.message));
+                self.say(
+                    level,
                     &format!("{path}/message: defined 'message' as '{}'", notify.message),
                 );
                 return 1;
             }
             Made::Exec(exec) => {
                 if truth_word(resource, "logoutput") == Some(true) {
-                    self.tell_output(path, exec, Level::Notice);
+                    self.tell_output(path, exec, level);
                 }
-                self.say(Level::Notice, &format!("{path}/returns: executed successfully"));
+                self.say(level, &format!("{path}/returns: executed successfully"));
                 return 1;
             }
             _ => {}
@@ -212,43 +234,43 @@ impl Transaction<'_> {
             let content = changes.iter().find(|change| change.property == "content");
             let text = match (text_of(&ensure.to).as_str(), content) {
                 ("absent", _) => "removed".to_owned(),
+                ("file", Some(_)) if is_secret(resource, "ensure") => {
+                    "changed [redacted] to [redacted]".to_owned()
+                }
                 ("file", Some(content)) => format!("defined content as '{}'", text_of(&content.to)),
                 _ => "created".to_owned(),
             };
-            self.say(Level::Notice, &format!("{path}/ensure: {text}"));
+            self.say(level, &format!("{path}/ensure: {text}"));
             return 1;
         }
         for change in changes {
             let name = &change.property;
             let (from, to) = (text_of(&change.from), text_of(&change.to));
-            let text = if from == fx_value::REDACTED || to == fx_value::REDACTED {
+            let text = if is_secret(resource, name) {
                 "changed [redacted] to [redacted]".to_owned()
             } else {
                 format!("{name} changed '{from}' to '{to}'")
             };
-            self.say(Level::Notice, &format!("{path}/{name}: {text}"));
+            self.say(level, &format!("{path}/{name}: {text}"));
         }
         changes.len()
     }
 
-    fn tell_withheld(&self, path: &str, changes: &[Change]) -> usize {
+    fn tell_withheld(&self, resource: &Resource, path: &str, changes: &[Change]) -> usize {
         let ensure = changes.iter().find(|change| change.property == "ensure");
         let shown: Vec<&Change> =
             ensure.map_or_else(|| changes.iter().collect(), |ensure| vec![ensure]);
         for change in &shown {
-            let to = if change.property == "returns" {
-                "['0']".to_owned()
+            let (from, to) = if change.property == "returns" {
+                ("'notrun'".to_owned(), "['0']".to_owned())
+            } else if is_secret(resource, &change.property) {
+                ("[redacted]".to_owned(), "[redacted]".to_owned())
             } else {
-                format!("'{}'", text_of(&change.to))
+                (format!("'{}'", text_of(&change.from)), format!("'{}'", text_of(&change.to)))
             };
-            self.say(
-                Level::Notice,
-                &format!(
-                    "{path}/{}: current_value '{}', should be {to} (noop)",
-                    change.property,
-                    text_of(&change.from)
-                ),
-            );
+            let text =
+                format!("{path}/{}: current_value {from}, should be {to} (noop)", change.property);
+            self.say(Level::Notice, &text);
         }
         shown.len()
     }
@@ -277,7 +299,11 @@ impl Transaction<'_> {
         } else {
             exec.desired.returns.iter().map(i32::to_string).collect()
         };
+        let first = command.split_whitespace().next().unwrap_or_default();
         match exec.ended.as_ref().map(|ended| ended.exit) {
+            Some(exit) if exit.code() == 127 && self.is_missing(exec, first) => {
+                format!("Could not find command '{first}'")
+            }
             Some(fx_host::Exit::TimedOut) => "Command exceeded timeout".to_owned(),
             Some(exit) => format!(
                 "'{command}' returned {} instead of one of [{}]",
@@ -286,6 +312,25 @@ impl Transaction<'_> {
             ),
             None => message.to_owned(),
         }
+    }
+
+    /// Whether there is no such program, so that the shell's word for it need not be told.
+    fn is_missing(&self, exec: &fx_resources::exec::Exec, program: &str) -> bool {
+        if program.starts_with('/') {
+            return self.run.host.stat(std::path::Path::new(program)).is_err();
+        }
+        let path = exec
+            .desired
+            .rules
+            .env
+            .iter()
+            .find(|(name, _)| name == "PATH")
+            .and_then(|(_, value)| value.clone())
+            .unwrap_or_default();
+        !path
+            .to_string_lossy()
+            .split(':')
+            .any(|folder| self.run.host.stat(&std::path::Path::new(folder).join(program)).is_ok())
     }
 
     fn tell_failure(
@@ -298,7 +343,9 @@ impl Transaction<'_> {
     ) {
         let message = self.exec_failure(thing, message);
         if let Made::Exec(exec) = thing {
-            if truth_word(resource, "logoutput") != Some(false) {
+            if truth_word(resource, "logoutput") != Some(false)
+                && !message.starts_with("Could not find command")
+            {
                 self.tell_output(path, exec, Level::Notice);
             }
             let returns: Vec<String> = if exec.desired.returns.is_empty() {
@@ -335,6 +382,9 @@ impl Transaction<'_> {
 
     /// In a rehearsal classes and stages would have been notified, too.
     fn tell_classes(&self) {
+        if !self.noop {
+            return;
+        }
         let mut classes: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
         for (at, status) in &self.status {
             let mut outer = *at;
@@ -363,6 +413,17 @@ impl Transaction<'_> {
                 &format!("Stage[main]: Would have triggered 'refresh' from {}", events(told.len())),
             );
         }
+    }
+}
+
+/// The level a resource asks its messages to have.
+fn loglevel(resource: &Resource) -> Level {
+    match attribute(resource, "loglevel").map(|level| interpolated(&level)).as_deref() {
+        Some("err" | "alert" | "emerg" | "crit") => Level::Error,
+        Some("warning") => Level::Warning,
+        Some("info") => Level::Info,
+        Some("debug" | "verbose") => Level::Debug,
+        _ => Level::Notice,
     }
 }
 

@@ -78,6 +78,10 @@ impl Evaluator<'_> {
             span,
             scope: Rc::clone(scope),
         };
+        if form == QueryForm::Exported {
+            self.warn("You cannot collect exported resources without storeconfigs being set; the collection will be ignored", Some(span));
+            return Ok(Value::Undef);
+        }
         let mut pending = self.pending.borrow_mut();
         pending.collectors.push(Rc::new(collector));
         // In a relationship a collector stands for what it will find.
@@ -298,7 +302,7 @@ impl Evaluator<'_> {
         }
     }
 
-    fn resource_has_tag(&self, resource: &Resource, tag: &str) -> bool {
+    pub(crate) fn resource_has_tag(&self, resource: &Resource, tag: &str) -> bool {
         let tag = tag.to_lowercase();
         let own = match resource.attributes.get("tag").map(|attribute| &attribute.value) {
             Some(Value::Array(items)) => {

@@ -132,6 +132,9 @@ impl Evaluator<'_> {
         scope: &Rc<Scope>,
     ) -> Evaluated {
         let kind = self.kind_of(ty, scope)?;
+        if form == Form::Exported {
+            self.warn("You cannot collect exported resources without storeconfigs being set; the export is ignored", Some(span));
+        }
         let mut base = Attributes::new();
         let mut prepared = Vec::new();
         for body in bodies {

@@ -1,0 +1,174 @@
+//! Manifests on a machine in memory: what is told and what is done.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use fx_engine::{Cancel, Event, Ledger, Level, Run, Sink};
+use fx_host::{Files, MemoryHost};
+use fx_source::SourceMap;
+
+use crate::{Request, run};
+
+#[derive(Default)]
+struct Told(RefCell<Vec<String>>);
+
+impl Sink for Told {
+    fn event(&self, event: &Event<'_>) {
+        if let Event::Message { level, text, .. } = event
+            && *level <= Level::Notice
+            && !text.starts_with("Compiled catalog")
+            && !text.starts_with("Applied catalog")
+        {
+            let word = match level {
+                Level::Error => "Error: ",
+                Level::Warning => "Warning: ",
+                _ => "",
+            };
+            self.0.borrow_mut().push(format!("{word}{text}"));
+        }
+    }
+}
+
+fn told(host: &MemoryHost, code: &str) -> (Vec<String>, u8) {
+    let ledger = Ledger::new();
+    let sink = Rc::new(Told::default());
+    ledger.watch(Rc::<Told>::clone(&sink));
+    let cancel = Cancel::default();
+    let sources = SourceMap::new();
+    let request =
+        Request { text: code.as_bytes().to_vec(), detailed_exitcodes: true, ..Request::default() };
+    let summary = run(Run { host, ledger: &ledger, cancel: &cancel }, &sources, &request);
+    let lines = sink.0.borrow().clone();
+    (lines, summary.code)
+}
+
+fn check(code: &str, expected: &[&str]) {
+    let (lines, _) = told(&MemoryHost::new(), code);
+    let lines: Vec<String> = lines
+        .iter()
+        .map(|line| line.replacen("Scope(Class[main]): ", "", 1))
+        .map(|line| line.split(" on node ").next().unwrap_or_default().to_owned())
+        .collect();
+    assert_eq!(lines, expected, "{code}");
+}
+
+#[test]
+fn values_are_computed_as_the_original_does() {
+    let table: &[(&str, &str)] = &[
+        ("7 / -2", "-4"),
+        ("-7 % 3", "2"),
+        ("'a' == 'A'", "true"),
+        ("'eat' in 'Eaten'", "true"),
+        ("[1, 2, 3, 2] - [2]", "[1, 3]"),
+        ("{'a' => 1} + {'a' => 2}", "{'a' => 2}"),
+        ("'hello'[-3, 2]", "'ll'"),
+        ("[1, [2, undef]]", "[1, [2, undef]]"),
+        ("5 =~ Integer[1, 10]", "true"),
+        ("type([1, 'a'], 'reduced')", "Array[ScalarData, 2, 2]"),
+        ("Integer('0x1F')", "31"),
+        ("String(255, '%#x')", "'0xff'"),
+        ("String({'a' => [1]}, '%#h')", "\"{\\n  'a' => [1]\\n}\""),
+        ("[3, 1, 2].sort.map |$x| { $x * 2 }", "[2, 4, 6]"),
+        ("regsubst('hello', '(l+)', '<\\1>')", "'he<ll>o'"),
+        ("split('a,b,,', ',')", "['a', 'b']"),
+        ("versioncmp('1.10', '1.9')", "1"),
+        ("sprintf('%05.1f|%-4s|%x', 2.5, 'a', 255)", "'002.5|a   |ff'"),
+        ("SemVer('1.5.0') =~ SemVerRange('1.x')", "true"),
+        ("Sensitive('x')", "Sensitive [value redacted]"),
+        ("'ab' ? { /(a)(b)/ => \"${2}${1}\", default => 'no' }", "'ba'"),
+        ("inline_epp('<%= $x %>!', { 'x' => 5 })", "'5!'"),
+    ];
+    for (code, expected) in table {
+        check(&format!("$r = {code}\nnotice(String($r, '%p'))"), &[*expected]);
+    }
+}
+
+#[test]
+fn failures_are_told_in_the_originals_words() {
+    let table: &[(&str, &str)] = &[
+        (
+            "$r = 'a' + 1",
+            "Error: Evaluation Error: The value 'a' cannot be converted to Numeric. (line: 1, column: 6)",
+        ),
+        (
+            "$r = join('a')",
+            "Error: Evaluation Error: Error while evaluating a Function Call, 'join' parameter 'arg' expects an Array value, got String (line: 1, column: 6)",
+        ),
+        (
+            "$r = nosuch(1)",
+            "Error: Evaluation Error: Unknown function: 'nosuch'. (line: 1, column: 6)",
+        ),
+        (
+            "$a = 1\n$a = 2",
+            "Error: Evaluation Error: Cannot reassign variable '$a' (line: 2, column: 4)",
+        ),
+        ("break()", "Error: break() from context where this is illegal (line: 1)"),
+        (
+            "class c(Array[Integer] $s) { }\nclass { 'c': s => [1, 'a'] }",
+            "Error: Evaluation Error: Error while evaluating a Resource Statement, Class[C]: parameter 's' index 1 expects an Integer value, got String (line: 2, column: 1)",
+        ),
+        (
+            "notify { 'a': }\nnotify { 'a': }",
+            "Error: Evaluation Error: Error while evaluating a Resource Statement, Duplicate declaration: Notify[a] is already declared at (line: 1); cannot redeclare (line: 2) (line: 2, column: 1)",
+        ),
+    ];
+    for (code, expected) in table {
+        check(code, &[*expected]);
+    }
+}
+
+#[test]
+fn endless_recursion_is_a_failure() {
+    let deep = || told(&MemoryHost::new(), "function f() { f() }\nf()");
+    let thread = std::thread::Builder::new().stack_size(crate::STACK).spawn(deep);
+    let (lines, code) = thread.expect("a thread starts").join().expect("it ends");
+    assert_eq!(code, 1);
+    assert!(lines[0].contains("stack level too deep"), "{lines:?}");
+}
+
+#[test]
+fn order_follows_relationships_and_then_the_manifest() {
+    check(
+        "notify { 'b': }\nnotify { 'a': before => Notify['b'] }\nnotify { 'c': }",
+        &[
+            "a",
+            "/Stage[main]/Main/Notify[a]/message: defined 'message' as 'a'",
+            "b",
+            "/Stage[main]/Main/Notify[b]/message: defined 'message' as 'b'",
+            "c",
+            "/Stage[main]/Main/Notify[c]/message: defined 'message' as 'c'",
+        ],
+    );
+}
+
+#[test]
+fn a_second_run_finds_nothing_to_do() {
+    let host = MemoryHost::new();
+    let code = "file { '/x': content => 'v' }";
+    let (lines, exit) = told(&host, code);
+    assert_eq!(exit, 2, "{lines:?}");
+    assert!(
+        lines[0].starts_with("/Stage[main]/Main/File[/x]/ensure: defined content as '{sha256}"),
+        "{lines:?}"
+    );
+    assert_eq!(host.read("/x".as_ref()).ok().as_deref(), Some(b"v".as_slice()));
+    assert_eq!(told(&host, code), (Vec::new(), 0));
+}
+
+#[test]
+fn secrets_are_not_told() {
+    let (lines, _) = told(&MemoryHost::new(), "file { '/x': content => Sensitive('v') }");
+    assert_eq!(lines, ["/Stage[main]/Main/File[/x]/ensure: changed [redacted] to [redacted]"]);
+}
+
+#[test]
+fn what_is_not_supported_is_named() {
+    let (lines, exit) = told(&MemoryHost::new(), "package { 'p': }");
+    assert_eq!(exit, 4);
+    assert_eq!(
+        lines,
+        [
+            "Error: /Stage[main]/Main/Package[p]: Could not evaluate: resource type 'package' is not supported"
+        ]
+    );
+}
