@@ -336,7 +336,7 @@ impl Big {
     }
 
     pub fn bit(&self, n: usize) -> bool {
-        if n / 32 >= self.digits.len() + 1 {
+        if n / 32 > self.digits.len() {
             return self.neg;
         }
         self.twos(self.digits.len() + 1)[n / 32] >> (n % 32) & 1 == 1

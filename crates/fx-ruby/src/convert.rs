@@ -169,11 +169,11 @@ impl Vm {
         if v.is_str() {
             return Ok(v);
         }
-        if let Some(sym) = v.as_sym() {
-            if self.is_native(v, n::TO_S) {
-                let bytes = self.syms.bytes(sym);
-                return Ok(self.str(bytes));
-            }
+        if let Some(sym) = v.as_sym()
+            && self.is_native(v, n::TO_S)
+        {
+            let bytes = self.syms.bytes(sym);
+            return Ok(self.str(bytes));
         }
         let s = self.send(v, n::TO_S, &[])?;
         if s.is_str() { Ok(s) } else { self.any_to_s(v) }
@@ -329,10 +329,10 @@ impl Vm {
         if i.is_fix() {
             return Ok(i.as_fix());
         }
-        if let Some(x) = self.heap.big_of(i).to_i128() {
-            if let Ok(x) = i64::try_from(x) {
-                return Ok(x);
-            }
+        if let Some(x) = self.heap.big_of(i).to_i128()
+            && let Ok(x) = i64::try_from(x)
+        {
+            return Ok(x);
         }
         self.fail(c::RANGE_ERROR, "bignum too big to convert into `long'")
     }

@@ -95,12 +95,11 @@ pub fn on_big_stack<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -
 
 /// Errno name of a failure of the machine.
 pub(crate) fn errno_name(error: &HostError) -> &'static str {
-    if let Some(number) = error.errno() {
-        if let Some((name, _, _)) =
+    if let Some(number) = error.errno()
+        && let Some((name, _, _)) =
             crate::core::exception::ERRNO.iter().find(|(_, x, _)| *x == i64::from(number))
-        {
-            return name;
-        }
+    {
+        return name;
     }
     match error.kind() {
         std::io::ErrorKind::NotFound => "ENOENT",

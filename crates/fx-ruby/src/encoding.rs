@@ -201,13 +201,7 @@ pub(crate) fn char_len(b: &[u8], enc: Enc) -> (usize, bool) {
         }
         EUC_JP => match b[0] {
             0..=0x7F => (1, true),
-            0x8E => {
-                if b.len() > 1 {
-                    (2, b[1] >= 0xA1)
-                } else {
-                    (1, false)
-                }
-            }
+            0x8E if b.len() > 1 => (2, b[1] >= 0xA1),
             0x8F => {
                 if b.len() > 2 {
                     (3, true)
@@ -215,24 +209,12 @@ pub(crate) fn char_len(b: &[u8], enc: Enc) -> (usize, bool) {
                     (b.len(), false)
                 }
             }
-            0xA1..=0xFE => {
-                if b.len() > 1 && b[1] >= 0xA1 {
-                    (2, true)
-                } else {
-                    (1, false)
-                }
-            }
+            0xA1..=0xFE if b.len() > 1 && b[1] >= 0xA1 => (2, true),
             _ => (1, false),
         },
         SJIS | 11 => match b[0] {
             0..=0x7F | 0xA1..=0xDF => (1, true),
-            0x81..=0x9F | 0xE0..=0xFC => {
-                if b.len() > 1 && b[1] >= 0x40 && b[1] != 0x7F {
-                    (2, true)
-                } else {
-                    (1, false)
-                }
-            }
+            0x81..=0x9F | 0xE0..=0xFC if b.len() > 1 && b[1] >= 0x40 && b[1] != 0x7F => (2, true),
             _ => (1, false),
         },
         ASCII => (1, b[0] < 128),

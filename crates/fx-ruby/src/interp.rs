@@ -77,20 +77,23 @@ impl Vm {
             Kind::Call(call) => self.eval_call(fp, call),
             Kind::BinLI(op, slot, i, call) => {
                 let l = self.stack[(fp.base + slot) as usize];
-                if l.is_fix() && !self.redefined {
-                    if let Some(v) = int_op(*op, l.as_fix(), *i) {
-                        return Ok(v);
-                    }
+                if l.is_fix()
+                    && !self.redefined
+                    && let Some(v) = int_op(*op, l.as_fix(), *i)
+                {
+                    return Ok(v);
                 }
                 self.bin_slow(*op, l, Value::fix(*i), call, fp)
             }
             Kind::Bin(op, l, r, call) => {
                 let l = self.quick(fp, l)?;
                 let r = self.quick(fp, r)?;
-                if l.is_fix() && r.is_fix() && !self.redefined {
-                    if let Some(v) = int_op(*op, l.as_fix(), r.as_fix()) {
-                        return Ok(v);
-                    }
+                if l.is_fix()
+                    && r.is_fix()
+                    && !self.redefined
+                    && let Some(v) = int_op(*op, l.as_fix(), r.as_fix())
+                {
+                    return Ok(v);
                 }
                 self.bin_slow(*op, l, r, call, fp)
             }
@@ -108,11 +111,12 @@ impl Vm {
                 let v = self.eval(fp, value)?;
                 if fp.me.is_obj() {
                     let obj = &mut self.heap.objects[fp.me.index()];
-                    if obj.class == site.class.get() && !obj.frozen {
-                        if let Some(slot) = obj.ivars.get_mut(site.slot.get() as usize) {
-                            *slot = v;
-                            return Ok(v);
-                        }
+                    if obj.class == site.class.get()
+                        && !obj.frozen
+                        && let Some(slot) = obj.ivars.get_mut(site.slot.get() as usize)
+                    {
+                        *slot = v;
+                        return Ok(v);
                     }
                 }
                 self.iset_slow(fp.me, site, v)?;
@@ -153,10 +157,9 @@ impl Vm {
                 let cref = self.frames[self.frames.len() - 1].cref;
                 if site.epoch.get() == self.const_epoch
                     && site.cref.get() == std::ptr::from_ref(cref) as usize
+                    && let Some(v) = Value::from_bits(site.value.get())
                 {
-                    if let Some(v) = Value::from_bits(site.value.get()) {
-                        return Ok(v);
-                    }
+                    return Ok(v);
                 }
                 self.set_pos(node.pos);
                 self.const_slow(cref, site)

@@ -4,6 +4,16 @@
 //! Reading order: `value`, `heap`, `object`, `vm`, `interp`, then `core` by need.
 
 #![forbid(unsafe_code)]
+#![allow(
+    clippy::inline_always,
+    clippy::float_cmp,
+    clippy::default_trait_access,
+    clippy::format_push_string,
+    clippy::type_complexity,
+    clippy::wrong_self_convention,
+    clippy::unused_self,
+    reason = "an interpreter: hot paths are inlined by measurement, floats compare as Ruby's do, native methods share one signature"
+)]
 
 mod bignum;
 mod boot;

@@ -234,10 +234,10 @@ impl Vm {
     /// A named class under another, made at start or by the embedder.
     pub fn define_class(&mut self, under: u32, name: &str, superclass: u32) -> u32 {
         let sym = self.intern(name);
-        if let Some(found) = self.classes[under as usize].consts.get(&sym) {
-            if let Some(id) = found.value.as_class() {
-                return id;
-            }
+        if let Some(found) = self.classes[under as usize].consts.get(&sym)
+            && let Some(id) = found.value.as_class()
+        {
+            return id;
         }
         let id = self.new_class(ClassKind::Class, Some(superclass));
         self.name_class(id, under, name);
@@ -246,10 +246,10 @@ impl Vm {
 
     pub fn define_module(&mut self, under: u32, name: &str) -> u32 {
         let sym = self.intern(name);
-        if let Some(found) = self.classes[under as usize].consts.get(&sym) {
-            if let Some(id) = found.value.as_class() {
-                return id;
-            }
+        if let Some(found) = self.classes[under as usize].consts.get(&sym)
+            && let Some(id) = found.value.as_class()
+        {
+            return id;
         }
         let id = self.new_class(ClassKind::Module, None);
         self.name_class(id, under, name);

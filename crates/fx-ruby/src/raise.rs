@@ -148,12 +148,10 @@ impl Vm {
         let error = self.intern("Error");
         if let Some(m) =
             self.classes[c::OBJECT as usize].consts.get(&timeout).and_then(|k| k.value.as_class())
-        {
-            if let Some(e) =
+            && let Some(e) =
                 self.classes[m as usize].consts.get(&error).and_then(|k| k.value.as_class())
-            {
-                return e;
-            }
+        {
+            return e;
         }
         let module = self.define_module(c::OBJECT, "Timeout");
         let class = self.define_class(module, "ExitException", c::EXCEPTION);

@@ -111,8 +111,7 @@ impl Program {
                 let mut s = String::with_capacity(text.len() * 2);
                 let mut at = 0;
                 while at < text.len() {
-                    let (len, good) =
-                        crate::encoding::char_len(&text[at..], if self.binary { 1 } else { 0 });
+                    let (len, good) = crate::encoding::char_len(&text[at..], u8::from(self.binary));
                     map.push((s.len(), at));
                     if good && !self.binary {
                         s.push_str(&String::from_utf8_lossy(&text[at..at + len]));
@@ -153,12 +152,11 @@ impl Program {
         let mut at = from.min(text.len());
         loop {
             let boundary = at == text.len() || self.binary || (text[at] & 0xC0) != 0x80;
-            if boundary {
-                if let Some(g) = self.search(text, at, false)? {
-                    if g[0].is_some_and(|(a, _)| a == at) {
-                        return Ok(Some(g));
-                    }
-                }
+            if boundary
+                && let Some(g) = self.search(text, at, false)?
+                && g[0].is_some_and(|(a, _)| a == at)
+            {
+                return Ok(Some(g));
             }
             if at == 0 {
                 return Ok(None);

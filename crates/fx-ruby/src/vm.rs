@@ -430,11 +430,11 @@ impl Vm {
             self.limits.heap += self.limits.heap / 4 + (16 << 20);
             return self.fail(c::NO_MEMORY, "failed to allocate memory");
         }
-        if let Some(deadline) = self.deadline {
-            if self.host.monotonic() > deadline {
-                self.deadline = None;
-                return self.time_up();
-            }
+        if let Some(deadline) = self.deadline
+            && self.host.monotonic() > deadline
+        {
+            self.deadline = None;
+            return self.time_up();
         }
         Ok(())
     }

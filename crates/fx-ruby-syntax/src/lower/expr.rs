@@ -93,7 +93,7 @@ impl Lower<'_> {
             if negative {
                 value = -value;
             }
-            if value >= -(1 << 62) && value < (1 << 62) {
+            if (-(1 << 62)..(1 << 62)).contains(&value) {
                 return self.node(at, Kind::Int(value as i64));
             }
         }

@@ -81,12 +81,11 @@ impl Lower<'_> {
         if let Some(n) = node.as_hash_pattern_node() {
             return self.hash_pattern(&n);
         }
-        if let Some(n) = node.as_parentheses_node() {
-            if let Some(inner) =
+        if let Some(n) = node.as_parentheses_node()
+            && let Some(inner) =
                 n.body().and_then(|b| b.as_statements_node()).and_then(|s| s.body().first())
-            {
-                return self.pattern(&inner);
-            }
+        {
+            return self.pattern(&inner);
         }
         if let Some(n) = node.as_implicit_node() {
             return self.pattern(&n.value());

@@ -137,7 +137,7 @@ fn sorted(vm: &mut Vm, v: Value, block: Value) -> Res<Vec<Value>> {
             items.sort_unstable_by_key(|v| v.as_fix());
             return Ok(items);
         }
-        sort_values(vm, &mut items, |vm, a, b| vm.compare(a, b))?;
+        sort_values(vm, &mut items, Vm::compare)?;
     } else {
         sort_values(vm, &mut items, |vm, a, b| {
             let r = vm.yield2(block, a, b)?;
@@ -316,12 +316,13 @@ pub(crate) fn init(vm: &mut Vm) {
                 return Ok(NIL);
             }
             let first = vm.arg(a, 0);
-            if a.argc == 1 && !first.is_fix() {
-                if let Some(l) = vm.check_ary(first)? {
-                    let items = vm.heap.arr(l).clone();
-                    *vm.heap.arr_mut(a.recv) = items;
-                    return Ok(NIL);
-                }
+            if a.argc == 1
+                && !first.is_fix()
+                && let Some(l) = vm.check_ary(first)?
+            {
+                let items = vm.heap.arr(l).clone();
+                *vm.heap.arr_mut(a.recv) = items;
+                return Ok(NIL);
             }
             let len = vm.to_int(first)?;
             if len < 0 {
@@ -636,7 +637,7 @@ pub(crate) fn init(vm: &mut Vm) {
                         }
                         let Some(v) = vm.heap.arr(me).get(i).copied() else { break };
                         let s = vm.inspect(v)?;
-                        out.extend_from_slice(&vm.bytes(s).to_vec())
+                        out.extend_from_slice(vm.bytes(s))
                     }
                     out.push(b']');
                     Ok(out)
@@ -1158,7 +1159,7 @@ pub(crate) fn init(vm: &mut Vm) {
         1,
         1,
     );
-    vm.def(k, "pack", |vm, a| crate::core::pack::pack(vm, a), 1, 2);
+    vm.def(k, "pack", crate::core::pack::pack, 1, 2);
     vm.def(
         k,
         "<=>",

@@ -244,11 +244,13 @@ pub(crate) fn init(vm: &mut Vm) {
 
 fn full_message(vm: &mut Vm, mut a: Args) -> R {
     let kw = vm.take_kw(&mut a);
-    if let Some(v) = vm.kw(kw, "highlight") {
-        if !v.is_nil() && v != TRUE && v != FALSE {
-            let t = vm.inspect_string(v)?;
-            return vm.arg_error(format!("expected true or false as highlight: {t}"));
-        }
+    if let Some(v) = vm.kw(kw, "highlight")
+        && !v.is_nil()
+        && v != TRUE
+        && v != FALSE
+    {
+        let t = vm.inspect_string(v)?;
+        return vm.arg_error(format!("expected true or false as highlight: {t}"));
     }
     let order = vm.kw(kw, "order");
     if let Some(v) = order {
@@ -599,16 +601,16 @@ fn init_errno(vm: &mut Vm) {
                     }
                     [m, ..] => text = Some(*m),
                 }
-                if let Some(num) = number {
-                    if let Some((name, _, _)) = ERRNO.iter().find(|(_, x, _)| *x == num) {
-                        let sym = vm.intern(name);
-                        if let Some(id) = vm.classes[c::ERRNO as usize]
-                            .consts
-                            .get(&sym)
-                            .and_then(|k| k.value.as_class())
-                        {
-                            class = id;
-                        }
+                if let Some(num) = number
+                    && let Some((name, _, _)) = ERRNO.iter().find(|(_, x, _)| *x == num)
+                {
+                    let sym = vm.intern(name);
+                    if let Some(id) = vm.classes[c::ERRNO as usize]
+                        .consts
+                        .get(&sym)
+                        .and_then(|k| k.value.as_class())
+                    {
+                        class = id;
                     }
                 }
             } else {

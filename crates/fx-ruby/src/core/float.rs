@@ -32,7 +32,7 @@ pub(crate) fn divmod(vm: &mut Vm, x: f64, y: f64) -> R {
 
 /// The longest number at the start of a text, as `to_f` reads it.
 pub(crate) fn parse_prefix(text: &[u8]) -> f64 {
-    let t: Vec<u8> = text.iter().copied().skip_while(|b| b.is_ascii_whitespace()).collect();
+    let t: Vec<u8> = text.iter().copied().skip_while(u8::is_ascii_whitespace).collect();
     let mut out = String::new();
     let mut i = 0;
     if i < t.len() && (t[i] == b'-' || t[i] == b'+') {

@@ -87,11 +87,11 @@ fn hex_float(f: f64, prec: Option<usize>) -> String {
     } else {
         1
     };
-    if let Some(p) = prec {
-        if p < 13 {
-            let shift = 52 - 4 * p;
-            m = (m + (1u64 << (shift - 1))) >> shift << shift
-        }
+    if let Some(p) = prec
+        && p < 13
+    {
+        let shift = 52 - 4 * p;
+        m = (m + (1u64 << (shift - 1))) >> shift << shift
     }
     let mut d = format!("{m:013x}");
     match prec {

@@ -31,7 +31,7 @@ pub(crate) fn parse_prefix(vm: &mut Vm, text: &[u8], base: u32) -> Value {
                 break;
             }
             under = true;
-        } else if (text[i] as char).to_digit(base).is_some() {
+        } else if (text[i] as char).is_digit(base) {
             digits.push(text[i]);
             under = false;
         } else {
@@ -72,10 +72,8 @@ fn prefix(text: &[u8], base: u32) -> (u32, usize) {
 /// `Integer("…")`: the whole text must be a number.
 pub(crate) fn parse_strict(vm: &mut Vm, text: &[u8], base: Option<i64>) -> Res<Option<Value>> {
     let base = base.unwrap_or(0);
-    if base < 0 || base == 1 || base > 36 {
-        if !(-36..=-2).contains(&base) {
-            return vm.arg_error(format!("invalid radix {base}"));
-        }
+    if (base < 0 || base == 1 || base > 36) && !(-36..=-2).contains(&base) {
+        return vm.arg_error(format!("invalid radix {base}"));
     }
     let base = base.unsigned_abs() as u32;
     if text.contains(&0) {

@@ -260,7 +260,7 @@ pub(crate) fn init(vm: &mut Vm) {
                 Err(e) => {
                     return vm
                         .host_error(&e, &format!("rb_sysopen - {shown}"))
-                        .or_else(|u: crate::vm::Unwind| Err(u));
+                        .map_err(|u: crate::vm::Unwind| u);
                 }
             };
             let dir = stat.as_ref().is_some_and(|m| m.kind == fx_host::Kind::Directory);
@@ -315,11 +315,12 @@ pub(crate) fn init(vm: &mut Vm) {
                 perm,
                 ..Stream::default()
             });
-            if device && flag(2) {
-                if let Some(s) = &mut vm.io.streams[fd] {
-                    s.write = true;
-                    s.path = b"/dev/null".to_vec();
-                }
+            if device
+                && flag(2)
+                && let Some(s) = &mut vm.io.streams[fd]
+            {
+                s.write = true;
+                s.path = b"/dev/null".to_vec();
             }
             if let Ext::Io(d) = &mut vm.heap.obj_mut(a.recv).ext {
                 d.fd = fd as i64
@@ -335,12 +336,7 @@ pub(crate) fn init(vm: &mut Vm) {
         |vm, a| {
             let fd = vm.arg(a, 0);
             let fd = vm.to_int(fd)?;
-            if !vm
-                .io
-                .streams
-                .get(fd as usize)
-                .is_some_and(|s| s.as_ref().is_some_and(|s| !s.closed))
-            {
+            if vm.io.streams.get(fd as usize).is_none_or(|s| s.as_ref().is_none_or(|s| s.closed)) {
                 return vm.errno("EBADF", "");
             }
             if let Ext::Io(d) = &mut vm.heap.obj_mut(a.recv).ext {
@@ -425,11 +421,11 @@ pub(crate) fn init(vm: &mut Vm) {
             if !s.read {
                 return vm.fail(c::IO_ERROR, "not opened for reading");
             }
-            if let Some(sp) = &sep {
-                if sp.is_empty() {
-                    while s.data.get(s.pos) == Some(&b'\n') {
-                        s.pos += 1
-                    }
+            if let Some(sp) = &sep
+                && sp.is_empty()
+            {
+                while s.data.get(s.pos) == Some(&b'\n') {
+                    s.pos += 1
                 }
             }
             if s.pos >= s.data.len() {
@@ -560,7 +556,7 @@ fn puts_value(vm: &mut Vm, v: Value, out: &mut Vec<u8>) -> Res<()> {
         return Ok(());
     }
     let s = vm.interpolate(v)?;
-    out.extend_from_slice(&vm.bytes(s).to_vec());
+    out.extend_from_slice(vm.bytes(s));
     if out.last() != Some(&b'\n') || vm.bytes(s).is_empty() {
         out.push(b'\n')
     }

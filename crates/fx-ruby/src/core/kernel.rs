@@ -106,11 +106,11 @@ pub(crate) fn init(vm: &mut Vm) {
             }
             loop {
                 if let Err(Unwind) = vm.yield0(a.block) {
-                    if let Pending::Raise(e) = vm.pending {
-                        if vm.is_a(e, c::STOP_ITERATION) {
-                            vm.pending = Pending::None;
-                            return Ok(vm.ivar_get(e, n::RESULT).unwrap_or(NIL));
-                        }
+                    if let Pending::Raise(e) = vm.pending
+                        && vm.is_a(e, c::STOP_ITERATION)
+                    {
+                        vm.pending = Pending::None;
+                        return Ok(vm.ivar_get(e, n::RESULT).unwrap_or(NIL));
                     }
                     return Err(Unwind);
                 }
@@ -162,12 +162,12 @@ pub(crate) fn init(vm: &mut Vm) {
             let height = vm.stack.len();
             let result = vm.yield1(a.block, tag);
             vm.catching.pop();
-            if let (Err(Unwind), Pending::Throw(to, v)) = (&result, vm.pending) {
-                if to == id {
-                    vm.pending = Pending::None;
-                    vm.stack.truncate(height);
-                    return Ok(v);
-                }
+            if let (Err(Unwind), Pending::Throw(to, v)) = (&result, vm.pending)
+                && to == id
+            {
+                vm.pending = Pending::None;
+                vm.stack.truncate(height);
+                return Ok(v);
             }
             result
         },
@@ -309,8 +309,8 @@ pub(crate) fn init(vm: &mut Vm) {
     );
     vm.def_module_function(k, "caller", |vm, a| caller(vm, a, false), 0, 2);
     vm.def_module_function(k, "caller_locations", |vm, a| caller(vm, a, true), 0, 2);
-    vm.def_module_function(k, "Integer", |vm, a| numbers::to_integer(vm, a), 1, 3);
-    vm.def_module_function(k, "Float", |vm, a| numbers::to_float(vm, a), 1, 2);
+    vm.def_module_function(k, "Integer", numbers::to_integer, 1, 3);
+    vm.def_module_function(k, "Float", numbers::to_float, 1, 2);
     vm.def_module_function(
         k,
         "String",
@@ -464,8 +464,8 @@ pub(crate) fn init(vm: &mut Vm) {
         1,
     );
     vm.def_module_function(k, "warn", warn, 0, -1);
-    vm.def_module_function(k, "rand", |vm, a| crate::core::random::rand(vm, a), 0, 1);
-    vm.def_module_function(k, "srand", |vm, a| crate::core::random::srand(vm, a), 0, 1);
+    vm.def_module_function(k, "rand", crate::core::random::rand, 0, 1);
+    vm.def_module_function(k, "srand", crate::core::random::srand, 0, 1);
     vm.def_module_function(
         k,
         "autoload",
@@ -604,10 +604,10 @@ fn raise(vm: &mut Vm, mut a: Args) -> R {
             }
             at = vm.exc_mut(at).and_then(|d| d.cause).unwrap_or(NIL);
         }
-        if v != e {
-            if let Some(d) = vm.exc_mut(e) {
-                d.cause = Some(v);
-            }
+        if v != e
+            && let Some(d) = vm.exc_mut(e)
+        {
+            d.cause = Some(v);
         }
     }
     vm.throw(e)
@@ -788,7 +788,7 @@ fn warn(vm: &mut Vm, mut a: Args) -> R {
     }
     for v in items {
         let s = vm.interpolate(v)?;
-        text.extend_from_slice(&vm.bytes(s).to_vec());
+        text.extend_from_slice(vm.bytes(s));
         if text.last() != Some(&b'\n') {
             text.push(b'\n');
         }

@@ -835,14 +835,13 @@ fn instance_method(vm: &mut Vm, a: Args, any: bool) -> R {
     let name = vm.arg(a, 0);
     let name = vm.to_sym(name)?;
     let class = me(a);
-    if let Some(id) = vm.find_method(class, name) {
-        if any || vm.methods[id as usize].vis == Vis::Public {
-            let id = vm.real_method(class, id).unwrap_or(id);
-            let owner = vm.methods[id as usize].owner;
-            let data =
-                MethodData { recv: NIL, id, name, owner, class, unbound: true, missing: false };
-            return Ok(vm.new_obj(c::UNBOUND, Ext::Method(Box::new(data))));
-        }
+    if let Some(id) = vm.find_method(class, name)
+        && (any || vm.methods[id as usize].vis == Vis::Public)
+    {
+        let id = vm.real_method(class, id).unwrap_or(id);
+        let owner = vm.methods[id as usize].owner;
+        let data = MethodData { recv: NIL, id, name, owner, class, unbound: true, missing: false };
+        return Ok(vm.new_obj(c::UNBOUND, Ext::Method(Box::new(data))));
     }
     vm.undefined_in(class, name)
 }
@@ -858,15 +857,15 @@ impl Vm {
 
     pub(crate) fn set_visibility(&mut self, class: u32, name: Sym, vis: Vis) -> Res<()> {
         self.check_frozen(Value::class(class))?;
-        if let Some(id) = self.classes[class as usize].methods.get(&name).copied() {
-            if !matches!(self.methods[id as usize].body, Body::Undef) {
-                let mut m = self.methods[id as usize];
-                m.vis = vis;
-                let new = self.methods.len() as u32;
-                self.methods.push(m);
-                self.put_method(class, name, new);
-                return Ok(());
-            }
+        if let Some(id) = self.classes[class as usize].methods.get(&name).copied()
+            && !matches!(self.methods[id as usize].body, Body::Undef)
+        {
+            let mut m = self.methods[id as usize];
+            m.vis = vis;
+            let new = self.methods.len() as u32;
+            self.methods.push(m);
+            self.put_method(class, name, new);
+            return Ok(());
         }
         match self.find_for_module(class, name) {
             Some(id) => {

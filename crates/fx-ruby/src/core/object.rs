@@ -347,10 +347,10 @@ pub(crate) fn init(vm: &mut Vm) {
         |vm, a| {
             let name = vm.arg(a, 0);
             let name = vm.to_sym(name)?;
-            if let Some(single) = vm.singleton_of(a.recv) {
-                if let Some(id) = vm.classes[single as usize].methods.get(&name).copied() {
-                    return Ok(vm.method_object(a.recv, id, name, single));
-                }
+            if let Some(single) = vm.singleton_of(a.recv)
+                && let Some(id) = vm.classes[single as usize].methods.get(&name).copied()
+            {
+                return Ok(vm.method_object(a.recv, id, name, single));
             }
             let text = vm.sym_str(name).into_owned();
             let what = vm.inspect_string(a.recv)?;
@@ -526,11 +526,11 @@ fn clone(vm: &mut Vm, mut a: Args) -> R {
         return Ok(v);
     }
     let copy = vm.copy(v)?;
-    if let Some(single) = vm.singleton_of(v) {
-        if !v.is_class() {
-            let target = vm.singleton_class(copy)?;
-            vm.copy_class_body(single, target);
-        }
+    if let Some(single) = vm.singleton_of(v)
+        && !v.is_class()
+    {
+        let target = vm.singleton_class(copy)?;
+        vm.copy_class_body(single, target);
     }
     match freeze {
         Some(f) if f == TRUE || f == FALSE => {
@@ -551,11 +551,11 @@ fn method(vm: &mut Vm, a: Args, private: bool) -> R {
     let name = vm.arg(a, 0);
     let name = vm.to_sym(name)?;
     let class = vm.class_of(a.recv);
-    if let Some(id) = vm.find_method(class, name) {
-        if private || vm.methods[id as usize].vis == Vis::Public {
-            let id = vm.real_method(class, id).unwrap_or(id);
-            return Ok(vm.method_object(a.recv, id, name, class));
-        }
+    if let Some(id) = vm.find_method(class, name)
+        && (private || vm.methods[id as usize].vis == Vis::Public)
+    {
+        let id = vm.real_method(class, id).unwrap_or(id);
+        return Ok(vm.method_object(a.recv, id, name, class));
     }
     if vm.send(a.recv, n::RESPOND_TO_MISSING, &[Value::sym(name), Value::bool(private)])?.truthy() {
         let data = MethodData {

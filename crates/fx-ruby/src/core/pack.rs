@@ -431,13 +431,13 @@ pub(crate) fn unpack(vm: &mut Vm, mut a: Args) -> R {
                         if *x == b' ' || *x == 0 { b = r } else { break }
                     }
                 }
-                if item.kind == b'Z' {
-                    if let Some(i) = b.iter().position(|x| *x == 0) {
-                        if item.star {
-                            used = i + 1
-                        }
-                        b = &b[..i]
+                if item.kind == b'Z'
+                    && let Some(i) = b.iter().position(|x| *x == 0)
+                {
+                    if item.star {
+                        used = i + 1
                     }
+                    b = &b[..i]
                 }
                 out.push(vm.str_enc(b, e::BINARY));
                 at += used;
@@ -473,7 +473,8 @@ pub(crate) fn unpack(vm: &mut Vm, mut a: Args) -> R {
             b'm' => {
                 let strict = item.count == Some(0);
                 if strict
-                    && (rest.len() % 4 != 0 || rest.iter().any(|x| !B64.contains(x) && *x != b'='))
+                    && (!rest.len().is_multiple_of(4)
+                        || rest.iter().any(|x| !B64.contains(x) && *x != b'='))
                 {
                     return vm.arg_error("invalid base64");
                 }

@@ -152,7 +152,7 @@ fn draw(vm: &mut Vm, arg: Option<Value>, gen_: &mut Mt, strict: bool) -> R {
     let Some(n) = i.fixnum() else {
         let bits = vm.heap.big_of(i).bit_length_abs();
         let mut out = crate::bignum::Big::default();
-        for _ in 0..bits / 32 + 1 {
+        for _ in 0..=(bits / 32) {
             out = out.shl(32).add(&crate::bignum::Big::from_i64(i64::from(gen_.next32())));
         }
         let r = out.divmod(vm.heap.big_of(i)).1;
@@ -208,10 +208,10 @@ impl Vm {
         use std::io::Read;
         let mut out = vec![0; n];
         let path = std::path::Path::new("/dev/urandom");
-        if let Ok(mut r) = self.host.open(path) {
-            if r.read_exact(&mut out).is_ok() {
-                return out;
-            }
+        if let Ok(mut r) = self.host.open(path)
+            && r.read_exact(&mut out).is_ok()
+        {
+            return out;
         }
         (0..n).map(|_| self.rng.next32() as u8).collect()
     }

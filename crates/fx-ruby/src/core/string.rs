@@ -390,7 +390,7 @@ pub(crate) fn init(vm: &mut Vm) {
         0,
         0,
     );
-    vm.def(s, "__lines", |vm, a| lines(vm, a), 0, 2);
+    vm.def(s, "__lines", lines, 0, 2);
     vm.def(
         s,
         "__chomp",
@@ -493,7 +493,7 @@ pub(crate) fn init(vm: &mut Vm) {
         1,
         1,
     );
-    vm.def(s, "unpack", |vm, a| crate::core::pack::unpack(vm, a), 1, 2);
+    vm.def(s, "unpack", crate::core::pack::unpack, 1, 2);
     vm.def_single(
         s,
         "try_convert",
@@ -646,14 +646,15 @@ fn dump_bytes(bytes: &[u8], enc: crate::heap::Enc) -> Vec<u8> {
     let mut out = vec![b'"'];
     for (x, y) in e::chars(bytes, enc) {
         let ch = &bytes[x..y];
-        if ch.len() > 1 && enc == e::UTF8 {
-            if let Some(cp) = e::codepoint(ch, enc) {
-                out.extend_from_slice(
-                    if cp > 0xFFFF { format!("\\u{{{cp:X}}}") } else { format!("\\u{cp:04X}") }
-                        .as_bytes(),
-                );
-                continue;
-            }
+        if ch.len() > 1
+            && enc == e::UTF8
+            && let Some(cp) = e::codepoint(ch, enc)
+        {
+            out.extend_from_slice(
+                if cp > 0xFFFF { format!("\\u{{{cp:X}}}") } else { format!("\\u{cp:04X}") }
+                    .as_bytes(),
+            );
+            continue;
         }
         for b in ch {
             match b {

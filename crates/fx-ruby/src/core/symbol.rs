@@ -78,10 +78,8 @@ pub(crate) fn init(vm: &mut Vm) {
                     .and_then(|s| vm.sym_encs.get(&s).copied())
                     .unwrap_or(if t.is_ascii() { 2 } else { 0 });
                 let frozen = vm.syms.bytes(vm.methods[a.method as usize].orig) == b"name";
-                if frozen {
-                    if let Some(v) = vm.fstrings.get(&(t.to_vec(), enc)) {
-                        return Ok(*v);
-                    }
+                if frozen && let Some(v) = vm.fstrings.get(&(t.to_vec(), enc)) {
+                    return Ok(*v);
                 }
                 let s = vm.str_enc(t, enc);
                 if frozen {

@@ -205,10 +205,10 @@ impl Vm {
         if let Some(r) = data.as_deref().and_then(|d| tzif(d, at)) {
             return r;
         }
-        if let Some(t) = tz {
-            if let Some(r) = posix_tz(&t, at) {
-                return r;
-            }
+        if let Some(t) = tz
+            && let Some(r) = posix_tz(&t, at)
+        {
+            return r;
         }
         (0, false, "UTC".into())
     }

@@ -29,10 +29,11 @@ impl Vm {
                 keywords = args.pop();
             } else if p.no_kw {
                 return self.arg_error("no keywords accepted");
-            } else if let Some(hash) = args.last().copied() {
-                if ruby2 && p.rest.is_some() {
-                    self.heap.h_mut(hash).ruby2 = true;
-                }
+            } else if let Some(hash) = args.last().copied()
+                && ruby2
+                && p.rest.is_some()
+            {
+                self.heap.h_mut(hash).ruby2 = true;
             }
         }
         let (req, post, opt) = (p.req as usize, p.post as usize, p.opt.len());
@@ -165,13 +166,13 @@ impl Vm {
             }
         }
         for k in p.kw {
-            if let Some(default) = k.default {
-                if self.stack[(fp.base + k.slot) as usize].is_undef() {
-                    self.store(fp, k.var, NIL);
-                    self.stack[(fp.base + k.slot) as usize] = NIL;
-                    let v = self.eval(fp, default)?;
-                    self.store(fp, k.var, v);
-                }
+            if let Some(default) = k.default
+                && self.stack[(fp.base + k.slot) as usize].is_undef()
+            {
+                self.store(fp, k.var, NIL);
+                self.stack[(fp.base + k.slot) as usize] = NIL;
+                let v = self.eval(fp, default)?;
+                self.store(fp, k.var, v);
             }
         }
         Ok(())

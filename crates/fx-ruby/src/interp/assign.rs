@@ -150,16 +150,15 @@ impl Vm {
     pub(crate) fn assign_const(&mut self, class: u32, name: Sym, v: Value) -> Res<()> {
         self.check_frozen(Value::class(class))?;
         let old = self.classes[class as usize].consts.get(&name).map(|k| (k.value, k.file, k.pos));
-        if let Some((old, file, pos)) = old {
-            if !old.is_undef() {
-                let (here_file, here_pos) = self.here();
-                let full = self.const_full(class, name);
-                let at =
-                    format!("{}:{}", self.path_of(here_file), self.line_of(here_file, here_pos));
-                let was = format!("{}:{}", self.path_of(file), self.line_of(file, pos));
-                let tail = self.sym_str(name).into_owned();
-                self.warn(&format!("{at}: warning: already initialized constant {full}\n{was}: warning: previous definition of {tail} was here\n"))?;
-            }
+        if let Some((old, file, pos)) = old
+            && !old.is_undef()
+        {
+            let (here_file, here_pos) = self.here();
+            let full = self.const_full(class, name);
+            let at = format!("{}:{}", self.path_of(here_file), self.line_of(here_file, here_pos));
+            let was = format!("{}:{}", self.path_of(file), self.line_of(file, pos));
+            let tail = self.sym_str(name).into_owned();
+            self.warn(&format!("{at}: warning: already initialized constant {full}\n{was}: warning: previous definition of {tail} was here\n"))?;
         }
         self.const_set(class, name, v);
         Ok(())

@@ -96,67 +96,67 @@ impl Vm {
     ) -> R {
         let _ = me;
         let p = &self.heap.procs[block.index()];
-        if let ProcBody::Code(code) = p.body {
-            if !p.lambda {
-                let (me, env, frame, tag) = (p.self_val, p.env, p.frame, p.tag);
-                let params = &code.params;
-                if params.simple && !kw {
-                    let argc = self.stack.len() - start;
-                    let req = params.req as usize;
-                    if argc != req {
-                        if argc == 1 && params.spreads {
-                            self.spread(start)?;
-                        }
-                        self.stack.resize(start + req, NIL);
-                    }
-                    self.stack.resize(start + code.nstack as usize, NIL);
-                } else {
-                    if params.spreads && self.stack.len() - start == 1 + usize::from(kw) && !kw {
+        if let ProcBody::Code(code) = p.body
+            && !p.lambda
+        {
+            let (me, env, frame, tag) = (p.self_val, p.env, p.frame, p.tag);
+            let params = &code.params;
+            if params.simple && !kw {
+                let argc = self.stack.len() - start;
+                let req = params.req as usize;
+                if argc != req {
+                    if argc == 1 && params.spreads {
                         self.spread(start)?;
                     }
-                    self.bind_args(code, start, kw, false, false, passed)?;
+                    self.stack.resize(start + req, NIL);
                 }
-                if self.frames.len() >= self.limits.depth as usize {
-                    self.stack.truncate(start);
-                    return self.too_deep();
+                self.stack.resize(start + code.nstack as usize, NIL);
+            } else {
+                if params.spreads && self.stack.len() - start == 1 + usize::from(kw) && !kw {
+                    self.spread(start)?;
                 }
-                let own = !code.env_names.is_empty();
-                let env = if own { self.open_env(code, env, start) } else { env };
-                self.frames.push(Frame {
-                    code,
-                    self_val: me,
-                    block: frame.block,
-                    method: frame.method,
-                    owner: frame.owner,
-                    cref: frame.cref,
-                    home: frame.home,
-                    break_tag: tag,
-                    env,
-                    base: start as u32,
-                    pos: code.pos,
-                    name: frame.name,
-                    vis: Vis::Public,
-                    module_function: false,
-                    lambda: false,
-                });
-                let fp = Fp { base: start as u32, env, me };
-                let result = if params.simple { Ok(()) } else { self.fill_defaults(fp, code) };
-                let result = match result {
-                    Ok(()) => self.eval(fp, code.body),
-                    Err(Unwind) => Err(Unwind),
-                };
-                let result = match result {
-                    Ok(v) => Ok(v),
-                    Err(Unwind) => self.block_jump(fp, code),
-                };
-                self.frames.pop();
-                self.stack.truncate(start);
-                if own {
-                    self.heap.release_env(env);
-                }
-                self.tick()?;
-                return result;
+                self.bind_args(code, start, kw, false, false, passed)?;
             }
+            if self.frames.len() >= self.limits.depth as usize {
+                self.stack.truncate(start);
+                return self.too_deep();
+            }
+            let own = !code.env_names.is_empty();
+            let env = if own { self.open_env(code, env, start) } else { env };
+            self.frames.push(Frame {
+                code,
+                self_val: me,
+                block: frame.block,
+                method: frame.method,
+                owner: frame.owner,
+                cref: frame.cref,
+                home: frame.home,
+                break_tag: tag,
+                env,
+                base: start as u32,
+                pos: code.pos,
+                name: frame.name,
+                vis: Vis::Public,
+                module_function: false,
+                lambda: false,
+            });
+            let fp = Fp { base: start as u32, env, me };
+            let result = if params.simple { Ok(()) } else { self.fill_defaults(fp, code) };
+            let result = match result {
+                Ok(()) => self.eval(fp, code.body),
+                Err(Unwind) => Err(Unwind),
+            };
+            let result = match result {
+                Ok(v) => Ok(v),
+                Err(Unwind) => self.block_jump(fp, code),
+            };
+            self.frames.pop();
+            self.stack.truncate(start);
+            if own {
+                self.heap.release_env(env);
+            }
+            self.tick()?;
+            return result;
         }
         self.call_over(
             block,
@@ -283,16 +283,16 @@ impl Vm {
         }
         self.frames.pop();
         self.stack.truncate(start);
-        if let Err(Unwind) = result {
-            if lambda {
-                if let Pending::Break(to, v) = self.pending {
-                    if to == own_serial || to == p.tag && to != 0 {
-                        self.pending = Pending::None;
-                        return Ok(v);
-                    }
-                }
-                return self.catch_return(own_serial);
+        if let Err(Unwind) = result
+            && lambda
+        {
+            if let Pending::Break(to, v) = self.pending
+                && (to == own_serial || to == p.tag && to != 0)
+            {
+                self.pending = Pending::None;
+                return Ok(v);
             }
+            return self.catch_return(own_serial);
         }
         result
     }

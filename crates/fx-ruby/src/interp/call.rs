@@ -70,14 +70,13 @@ impl Vm {
     /// After a call with a literal block: `break` ends here, and the block may be reused.
     pub(crate) fn finish_block(&mut self, result: R, block: Value, tag: u64, start: usize) -> R {
         self.heap.release_proc(block);
-        if let Err(Unwind) = result {
-            if let Pending::Break(to, v) = self.pending {
-                if to == tag {
-                    self.pending = Pending::None;
-                    self.stack.truncate(start);
-                    return Ok(v);
-                }
-            }
+        if let Err(Unwind) = result
+            && let Pending::Break(to, v) = self.pending
+            && to == tag
+        {
+            self.pending = Pending::None;
+            self.stack.truncate(start);
+            return Ok(v);
         }
         result
     }
@@ -134,19 +133,20 @@ impl Vm {
                 let only = args.pos.len() == 1 || std::ptr::eq(*node, args.pos[args.pos.len() - 1]);
                 if only && args.kw.is_none() {
                     // A hash flagged by ruby2_keywords becomes keywords again.
-                    if let Some(last) = items.last().copied() {
-                        if last.is_hash() && self.heap.h(last).ruby2 {
-                            self.stack.extend_from_slice(&items);
-                            let copy = self.hash_dup(last);
-                            self.heap.h_mut(copy).ruby2 = false;
-                            let top = self.stack.len() - 1;
-                            if self.heap.h(copy).live == 0 {
-                                self.stack.pop();
-                                return Ok(false);
-                            }
-                            self.stack[top] = copy;
-                            return Ok(true);
+                    if let Some(last) = items.last().copied()
+                        && last.is_hash()
+                        && self.heap.h(last).ruby2
+                    {
+                        self.stack.extend_from_slice(&items);
+                        let copy = self.hash_dup(last);
+                        self.heap.h_mut(copy).ruby2 = false;
+                        let top = self.stack.len() - 1;
+                        if self.heap.h(copy).live == 0 {
+                            self.stack.pop();
+                            return Ok(false);
                         }
+                        self.stack[top] = copy;
+                        return Ok(true);
                     }
                 }
                 self.stack.extend_from_slice(&items);
@@ -326,10 +326,10 @@ impl Vm {
         let class = self.class_of(recv);
         if let Some(id) = self.find_method(class, name) {
             let vis = self.methods[id as usize].vis;
-            if private || vis == Vis::Public {
-                if let Some(id) = self.real_method(class, id) {
-                    return self.invoke(id, recv, name, start, block, kw);
-                }
+            if (private || vis == Vis::Public)
+                && let Some(id) = self.real_method(class, id)
+            {
+                return self.invoke(id, recv, name, start, block, kw);
             }
         }
         self.call_missing(recv, name, start, block, kw, false, private)
@@ -348,11 +348,11 @@ impl Vm {
         fcall: bool,
     ) -> R {
         let class = self.class_of(recv);
-        if let Some(id) = self.find_method(class, n::METHOD_MISSING) {
-            if !matches!(self.methods[id as usize].body, Body::Native(..)) {
-                self.stack.insert(start, Value::sym(name));
-                return self.invoke(id, recv, n::METHOD_MISSING, start, block, kw);
-            }
+        if let Some(id) = self.find_method(class, n::METHOD_MISSING)
+            && !matches!(self.methods[id as usize].body, Body::Native(..))
+        {
+            self.stack.insert(start, Value::sym(name));
+            return self.invoke(id, recv, n::METHOD_MISSING, start, block, kw);
         }
         let hidden = match self.find_method(class, name) {
             Some(id) if !fcall => match self.methods[id as usize].vis {
@@ -536,11 +536,11 @@ impl Vm {
 
     #[inline]
     pub(crate) fn catch_return(&mut self, home: u64) -> R {
-        if let Pending::Return(to, v) = self.pending {
-            if to == home {
-                self.pending = Pending::None;
-                return Ok(v);
-            }
+        if let Pending::Return(to, v) = self.pending
+            && to == home
+        {
+            self.pending = Pending::None;
+            return Ok(v);
         }
         Err(Unwind)
     }

@@ -518,13 +518,13 @@ impl Vm {
                 None => self.eval(fp, clause.body),
             };
             self.errinfo = saved;
-            if result.is_err() {
-                if let Pending::Retry = self.pending {
-                    self.pending = Pending::None;
-                    self.stack.truncate(height);
-                    self.tick()?;
-                    continue;
-                }
+            if result.is_err()
+                && let Pending::Retry = self.pending
+            {
+                self.pending = Pending::None;
+                self.stack.truncate(height);
+                self.tick()?;
+                continue;
             }
             return result;
         }
@@ -660,12 +660,11 @@ impl Vm {
             | Kind::Bin(_, _, _, call)
             | Kind::BinLI(_, _, _, call)
             | Kind::Not(_, call) => {
-                if matches!(node.kind, Kind::Not(..)) {
-                    if let Some(recv) = call.recv {
-                        if self.eval_defined(fp, recv)?.is_nil() {
-                            return Ok(NIL);
-                        }
-                    }
+                if matches!(node.kind, Kind::Not(..))
+                    && let Some(recv) = call.recv
+                    && self.eval_defined(fp, recv)?.is_nil()
+                {
+                    return Ok(NIL);
                 }
                 for arg in call.args.pos {
                     if self.eval_defined(fp, arg)?.is_nil() && !matches!(arg.kind, Kind::Splat(_)) {

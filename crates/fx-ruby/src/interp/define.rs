@@ -120,11 +120,11 @@ impl Vm {
                     let name = self.const_full(under, node.name);
                     return self.type_error(format!("{name} is not a class"));
                 };
-                if let Some(sup) = superclass {
-                    if self.classes[id as usize].superclass != Some(sup) {
-                        let name = self.class_name(id);
-                        return self.type_error(format!("superclass mismatch for class {name}"));
-                    }
+                if let Some(sup) = superclass
+                    && self.classes[id as usize].superclass != Some(sup)
+                {
+                    let name = self.class_name(id);
+                    return self.type_error(format!("superclass mismatch for class {name}"));
                 }
                 id
             }

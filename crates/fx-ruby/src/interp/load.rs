@@ -212,11 +212,11 @@ impl Vm {
         }
         let saved = self.pending;
         for name in due {
-            if self.load_prelude_file(name).is_err() {
-                if let Some(e) = self.take_raise() {
-                    let text = self.report(e);
-                    drop(writeln_err(self, &text));
-                }
+            if self.load_prelude_file(name).is_err()
+                && let Some(e) = self.take_raise()
+            {
+                let text = self.report(e);
+                drop(writeln_err(self, &text));
             }
         }
         self.pending = saved;
@@ -236,7 +236,7 @@ impl Vm {
         let direct = name.starts_with('/')
             || name.starts_with("./")
             || name.starts_with("../")
-            || name.starts_with("~");
+            || name.starts_with('~');
         let mut dirs: Vec<String> = Vec::new();
         if direct {
             dirs.push(String::new());

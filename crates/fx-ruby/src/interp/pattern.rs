@@ -19,10 +19,10 @@ impl Vm {
         let v = self.eval(fp, subject)?;
         for clause in clauses {
             if self.matches(fp, &clause.pat, v)? {
-                if let Some(guard) = clause.guard {
-                    if !self.eval(fp, guard)?.truthy() {
-                        continue;
-                    }
+                if let Some(guard) = clause.guard
+                    && !self.eval(fp, guard)?.truthy()
+                {
+                    continue;
                 }
                 return self.eval(fp, clause.body);
             }
@@ -44,17 +44,17 @@ impl Vm {
             return Ok(NIL);
         }
         let text = self.inspect_string(v)?;
-        if let Pat::Hash { pairs, .. } = pat {
-            if v.is_hash() {
-                for (key, _) in *pairs {
-                    let k = Value::sym(*key);
-                    if self.hash_get(v, k)?.is_none() {
-                        let message = format!("{text}: key not found: :{}", self.sym_str(*key));
-                        let e = self.make_error(c::NO_PATTERN_KEY, message)?;
-                        self.ivar_set(e, n::IV_KEY, k);
-                        self.ivar_set(e, n::IV_RECEIVER, v);
-                        return self.throw(e);
-                    }
+        if let Pat::Hash { pairs, .. } = pat
+            && v.is_hash()
+        {
+            for (key, _) in *pairs {
+                let k = Value::sym(*key);
+                if self.hash_get(v, k)?.is_none() {
+                    let message = format!("{text}: key not found: :{}", self.sym_str(*key));
+                    let e = self.make_error(c::NO_PATTERN_KEY, message)?;
+                    self.ivar_set(e, n::IV_KEY, k);
+                    self.ivar_set(e, n::IV_RECEIVER, v);
+                    return self.throw(e);
                 }
             }
         }

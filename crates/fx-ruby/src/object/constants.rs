@@ -9,25 +9,25 @@ use crate::vm::{R, Res, Vm};
 
 impl Vm {
     pub fn const_set(&mut self, class: u32, name: Sym, value: Value) {
-        if let Some(id) = value.as_class() {
-            if !self.classes[id as usize].permanent {
-                let text = String::from_utf8_lossy(self.syms.bytes(name)).into_owned();
-                let under = &self.classes[class as usize];
-                let (full, permanent) = if class == c::OBJECT {
-                    (text, true)
-                } else if under.is_singleton() {
-                    (format!("{}::{text}", self.class_name(class)), false)
-                } else {
-                    (format!("{}::{text}", self.class_name(class)), under.permanent)
-                };
-                let known = &mut self.classes[id as usize];
-                if known.name.is_none() || permanent {
-                    known.name = Some(full.into());
-                    known.permanent = permanent;
-                    known.lexical = class;
-                    if permanent {
-                        self.rename_inner(id, 0);
-                    }
+        if let Some(id) = value.as_class()
+            && !self.classes[id as usize].permanent
+        {
+            let text = String::from_utf8_lossy(self.syms.bytes(name)).into_owned();
+            let under = &self.classes[class as usize];
+            let (full, permanent) = if class == c::OBJECT {
+                (text, true)
+            } else if under.is_singleton() {
+                (format!("{}::{text}", self.class_name(class)), false)
+            } else {
+                (format!("{}::{text}", self.class_name(class)), under.permanent)
+            };
+            let known = &mut self.classes[id as usize];
+            if known.name.is_none() || permanent {
+                known.name = Some(full.into());
+                known.permanent = permanent;
+                known.lexical = class;
+                if permanent {
+                    self.rename_inner(id, 0);
                 }
             }
         }
@@ -119,10 +119,11 @@ impl Vm {
     pub fn const_lexical(&mut self, cref: &'static Cref, name: Sym) -> Res<Option<Value>> {
         let mut at = Some(cref);
         while let Some(cref) = at {
-            if cref.up.is_some() && !cref.eval {
-                if let Some(v) = self.const_own(cref.class, name)? {
-                    return Ok(Some(v));
-                }
+            if cref.up.is_some()
+                && !cref.eval
+                && let Some(v) = self.const_own(cref.class, name)?
+            {
+                return Ok(Some(v));
             }
             at = cref.up;
         }

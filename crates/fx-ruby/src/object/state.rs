@@ -216,12 +216,11 @@ impl Vm {
 
     pub fn include_module(&mut self, class: u32, module: u32) {
         let mro = self.mro(module);
-        if self.classes[class as usize].includes.contains(&module)
-            || mro.contains(&class) && mro[0] != class
+        if (self.classes[class as usize].includes.contains(&module)
+            || mro.contains(&class) && mro[0] != class)
+            && self.classes[class as usize].includes.contains(&module)
         {
-            if self.classes[class as usize].includes.contains(&module) {
-                return;
-            }
+            return;
         }
         self.classes[class as usize].includes.push(module);
         self.hierarchy += 1;

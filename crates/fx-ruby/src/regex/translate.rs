@@ -113,16 +113,16 @@ impl Translator {
                     self.suffix();
                 }
                 '{' => {
-                    if let Some((quantifier, next)) = self.quantifier() {
-                        if can_repeat {
-                            self.out.push_str(&quantifier);
-                            self.at = next;
-                            if self.peek() == Some('?') {
-                                self.out.push('?');
-                                self.at += 1;
-                            }
-                            continue;
+                    if let Some((quantifier, next)) = self.quantifier()
+                        && can_repeat
+                    {
+                        self.out.push_str(&quantifier);
+                        self.at = next;
+                        if self.peek() == Some('?') {
+                            self.out.push('?');
+                            self.at += 1;
                         }
+                        continue;
                     }
                     self.out.push_str("\\{");
                     self.at += 1;

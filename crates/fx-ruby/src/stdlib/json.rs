@@ -163,7 +163,7 @@ impl Reader<'_> {
             Some(b'-') if self.nan && self.word(b"-Infinity") => Ok(vm.float(f64::NEG_INFINITY)),
             Some(b'-' | b'0'..=b'9') => {
                 self.at += 1;
-                while self.text.get(self.at).is_some_and(|b| b.is_ascii_digit()) {
+                while self.text.get(self.at).is_some_and(u8::is_ascii_digit) {
                     self.at += 1;
                 }
                 let mut float = false;
@@ -172,7 +172,7 @@ impl Reader<'_> {
                 {
                     float = true;
                     self.at += 1;
-                    while self.text.get(self.at).is_some_and(|b| b.is_ascii_digit()) {
+                    while self.text.get(self.at).is_some_and(u8::is_ascii_digit) {
                         self.at += 1;
                     }
                 }

@@ -116,7 +116,7 @@ pub(crate) fn init(vm: &mut Vm) {
                 let p = vm.keep_block(a.block);
                 if vm.heap.pr(p).lambda {
                     let ar = vm.proc_arity(p);
-                    if ar != 2 && (ar >= 0 || ar < -3) {
+                    if ar != 2 && !(-3..0).contains(&ar) {
                         let want = if ar < 0 { -ar - 1 } else { ar };
                         return vm.type_error(format!(
                             "default_proc takes two arguments (2 for {want})"
@@ -463,10 +463,10 @@ pub(crate) fn init(vm: &mut Vm) {
                             out.extend_from_slice(b", ")
                         }
                         let s = vm.inspect(k)?;
-                        out.extend_from_slice(&vm.bytes(s).to_vec());
+                        out.extend_from_slice(vm.bytes(s));
                         out.extend_from_slice(b"=>");
                         let s = vm.inspect(v)?;
-                        out.extend_from_slice(&vm.bytes(s).to_vec());
+                        out.extend_from_slice(vm.bytes(s));
                     }
                     out.push(b'}');
                     Ok(out)
@@ -586,7 +586,7 @@ pub(crate) fn init(vm: &mut Vm) {
             };
             if p.is_proc() && vm.heap.pr(p).lambda {
                 let ar = vm.proc_arity(p);
-                if ar != 2 && (ar >= 0 || ar < -3) {
+                if ar != 2 && !(-3..0).contains(&ar) {
                     let want = if ar < 0 { -ar - 1 } else { ar };
                     return vm
                         .type_error(format!("default_proc takes two arguments (2 for {want})"));

@@ -92,14 +92,15 @@ fn float(vm: &mut Vm, v: Value) -> R {
             }
         };
     }
-    if v.is_obj() && !vm.is_a(v, c::NUMERIC) {
-        if let Some(r) = vm.try_send(v, n::TO_F, &[])? {
-            if r.is_float() {
-                return Ok(r);
-            }
-            let (x, y) = (vm.type_name(v), vm.type_name(r));
-            return vm.type_error(format!("can't convert {x} to Float ({x}#to_f gives {y})"));
+    if v.is_obj()
+        && !vm.is_a(v, c::NUMERIC)
+        && let Some(r) = vm.try_send(v, n::TO_F, &[])?
+    {
+        if r.is_float() {
+            return Ok(r);
         }
+        let (x, y) = (vm.type_name(v), vm.type_name(r));
+        return vm.type_error(format!("can't convert {x} to Float ({x}#to_f gives {y})"));
     }
     let f = vm.to_f(v)?;
     Ok(vm.float(f))

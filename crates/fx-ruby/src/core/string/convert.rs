@@ -133,14 +133,15 @@ pub(crate) fn succ(bytes: &[u8]) -> Vec<u8> {
             i -= 1;
             if b[i] < 255 {
                 b[i] += 1;
-                if b[i] >= 128 && std::str::from_utf8(&b).is_err() {
-                    if let Ok(s) = std::str::from_utf8(bytes) {
-                        let mut chars: Vec<char> = s.chars().collect();
-                        if let Some(last) = chars.pop() {
-                            chars.push(char::from_u32(last as u32 + 1).unwrap_or(last));
-                        }
-                        return chars.into_iter().collect::<String>().into_bytes();
+                if b[i] >= 128
+                    && std::str::from_utf8(&b).is_err()
+                    && let Ok(s) = std::str::from_utf8(bytes)
+                {
+                    let mut chars: Vec<char> = s.chars().collect();
+                    if let Some(last) = chars.pop() {
+                        chars.push(char::from_u32(last as u32 + 1).unwrap_or(last));
                     }
+                    return chars.into_iter().collect::<String>().into_bytes();
                 }
                 return b;
             }
@@ -244,14 +245,14 @@ pub(crate) fn init(vm: &mut Vm) {
     vm.def(
         s,
         "upcase",
-        |vm, a| case(vm, a, |t| t.to_uppercase(), |b| b.make_ascii_uppercase()),
+        |vm, a| case(vm, a, str::to_uppercase, <[u8]>::make_ascii_uppercase),
         0,
         -1,
     );
     vm.def(
         s,
         "downcase",
-        |vm, a| case(vm, a, |t| t.to_lowercase(), |b| b.make_ascii_lowercase()),
+        |vm, a| case(vm, a, str::to_lowercase, <[u8]>::make_ascii_lowercase),
         0,
         -1,
     );

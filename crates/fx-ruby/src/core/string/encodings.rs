@@ -18,12 +18,12 @@ pub(crate) fn encode(vm: &mut Vm, mut a: Args) -> R {
         None => vm.heap.str(a.recv).enc,
     };
     let replace_word = |vm: &Vm, v: Option<Value>| {
-        v.and_then(|v| v.as_sym()).map(|s| vm.syms.bytes(s) == b"replace").unwrap_or(false)
+        v.and_then(Value::as_sym).is_some_and(|s| vm.syms.bytes(s) == b"replace")
     };
     let (inv, undef) = (vm.kw(kw, "invalid"), vm.kw(kw, "undef"));
     let (inv, undef) = (replace_word(vm, inv), replace_word(vm, undef));
     let rep = vm.kw(kw, "replace").filter(|v| !v.is_nil());
-    let xml = vm.kw(kw, "xml").and_then(|v| v.as_sym()).map(|s| vm.sym_str(s).into_owned());
+    let xml = vm.kw(kw, "xml").and_then(Value::as_sym).map(|s| vm.sym_str(s).into_owned());
     let newline = vm.kw(kw, "universal_newline").is_some_and(Value::truthy);
     let crlf = vm.kw(kw, "crlf_newline").is_some_and(Value::truthy);
     let fallback = vm.kw(kw, "fallback").filter(|v| !v.is_nil());
@@ -42,11 +42,12 @@ pub(crate) fn encode(vm: &mut Vm, mut a: Args) -> R {
                 out.extend(new);
                 continue;
             }
-            if good && xml.is_some() {
-                if let Some(cp) = code {
-                    out.extend_from_slice(format!("&#x{cp:X};").as_bytes());
-                    continue;
-                }
+            if good
+                && xml.is_some()
+                && let Some(cp) = code
+            {
+                out.extend_from_slice(format!("&#x{cp:X};").as_bytes());
+                continue;
             }
             if let (true, Some(f)) = (good, fallback) {
                 let chv = vm.str_enc(ch, from);
@@ -99,7 +100,9 @@ pub(crate) fn encode(vm: &mut Vm, mut a: Args) -> R {
         }
         for b in &out {
             match b {
-                b'&' if !(kind != "" && out.len() > 1 && false) => t.extend_from_slice(b"&amp;"),
+                b'&' if !(!kind.is_empty() && out.len() > 1 && false) => {
+                    t.extend_from_slice(b"&amp;")
+                }
                 b'<' => t.extend_from_slice(b"&lt;"),
                 b'>' => t.extend_from_slice(b"&gt;"),
                 b'"' if kind == "attr" => t.extend_from_slice(b"&quot;"),

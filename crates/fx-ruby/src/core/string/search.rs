@@ -206,30 +206,24 @@ fn split_list(vm: &mut Vm, a: Args) -> Res<Vec<Value>> {
                             break;
                         }
                         parts.push(bytes[at..x2].to_vec());
-                        for gr in &g2[1..] {
-                            if let Some((p, q)) = gr {
-                                parts.push(bytes[*p..*q].to_vec())
-                            }
+                        for (p, q) in g2[1..].iter().flatten() {
+                            parts.push(bytes[*p..*q].to_vec())
                         }
                         at = y2;
                         from = if y2 == x2 { y2 } else { y2 };
                         continue;
                     }
                     parts.push(bytes[at..x].to_vec());
-                    for gr in &g[1..] {
-                        if let Some((p, q)) = gr {
-                            parts.push(bytes[*p..*q].to_vec())
-                        }
+                    for (p, q) in g[1..].iter().flatten() {
+                        parts.push(bytes[*p..*q].to_vec())
                     }
                     at = x;
                     from = x;
                     continue;
                 }
                 parts.push(bytes[at..x].to_vec());
-                for gr in &g[1..] {
-                    if let Some((p, q)) = gr {
-                        parts.push(bytes[*p..*q].to_vec())
-                    }
+                for (p, q) in g[1..].iter().flatten() {
+                    parts.push(bytes[*p..*q].to_vec())
                 }
                 at = y;
                 from = y;
@@ -321,11 +315,9 @@ fn sub_with(
     hash: Option<Value>,
     all: bool,
 ) -> Res<(Value, bool)> {
-    if !pat.is_regex() && !pat.is_str() {
-        if !(pat.is_obj() && vm.responds(pat, n::TO_STR, true)?) {
-            let t = vm.type_name(pat);
-            return vm.type_error(format!("wrong argument type {t} (expected Regexp)"));
-        }
+    if !pat.is_regex() && !pat.is_str() && !(pat.is_obj() && vm.responds(pat, n::TO_STR, true)?) {
+        let t = vm.type_name(pat);
+        return vm.type_error(format!("wrong argument type {t} (expected Regexp)"));
     }
     let pat = if pat.is_regex() { pat } else { vm.to_str(pat)? };
     let mut enc = vm.heap.str(a.recv).enc;
@@ -360,7 +352,7 @@ fn sub_with(
                 let key = vm.str_enc(&text[x..y], vm.heap.str(a.recv).enc);
                 let v = vm.hash_aref(h, key)?;
                 let s = vm.interpolate(v)?;
-                out.extend_from_slice(&vm.bytes(s).to_vec());
+                out.extend_from_slice(vm.bytes(s));
             }
             _ => {
                 let m = vm.new_match(pat, a.recv, g.clone());
@@ -375,7 +367,7 @@ fn sub_with(
                         enc = vm.compat(probe, s)?;
                     }
                 }
-                out.extend_from_slice(&vm.bytes(s).to_vec());
+                out.extend_from_slice(vm.bytes(s));
             }
         }
         last = Some(g);
