@@ -335,7 +335,7 @@ fn processors(facts: &Facts<'_>) -> Value {
     let cpu = facts.cpu();
     let count = cpu.models.len() as u64;
     let per_socket = cpu.cores / cpu.sockets.max(1);
-    let threads = if cpu.cores > 0 { count / cpu.cores } else { 1 };
+    let threads = count.checked_div(cpu.cores).unwrap_or(1);
     map([
         ("cores", int(per_socket.max(1))),
         ("count", int(count)),

@@ -4,6 +4,8 @@
 //! room for the inline caches that the runtime fills. The tree is leaked on purpose: one
 //! run keeps its code until it ends, and plain references make frames and caches cheap.
 
+#![allow(clippy::unused_self, reason = "every lowering step is a method of the lowerer")]
+
 pub mod ast;
 mod intern;
 mod locals;

@@ -406,6 +406,9 @@ mod tests {
         assert_eq!(Big::from_i64(2).pow(100).to_radix(10), "1267650600228229401496703205376");
         assert_eq!(Big::from_i64(-5).bitop(&Big::from_i64(3), |x, y| x & y).to_fix(), Some(3));
         assert_eq!(Big::from_f64(1e20).to_radix(10), "100000000000000000000");
-        assert_eq!(Big::parse(b"ffffffffffffffffffff", 16, false).to_f64(), 1.2089258196146292e24);
+        assert_eq!(
+            Big::parse(b"ffffffffffffffffffff", 16, false).to_f64(),
+            1.208_925_819_614_629_2e24
+        );
     }
 }

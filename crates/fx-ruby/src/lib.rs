@@ -12,6 +12,11 @@
     clippy::type_complexity,
     clippy::wrong_self_convention,
     clippy::unused_self,
+    clippy::map_unwrap_or,
+    clippy::match_wildcard_for_single_variants,
+    clippy::case_sensitive_file_extension_comparisons,
+    clippy::assigning_clones,
+    clippy::verbose_bit_mask,
     reason = "an interpreter: hot paths are inlined by measurement, floats compare as Ruby's do, native methods share one signature"
 )]
 

@@ -6,9 +6,10 @@ macro_rules! names {
     ($($id:ident = $text:literal),* $(,)?) => {
         #[expect(non_camel_case_types, reason = "numbers the list below")]
         #[expect(clippy::upper_case_acronyms, reason = "the names of constants")]
+        #[allow(dead_code, reason = "the list is one; not every name is used by Rust code")]
         enum Numbers { $($id),* }
-        $(pub const $id: Sym = Sym(Numbers::$id as u32);)*
-        pub const ALL: &[&str] = &[$($text),*];
+        $(#[allow(dead_code, reason = "the list is one")] pub(crate) const $id: Sym = Sym(Numbers::$id as u32);)*
+        pub(crate) const ALL: &[&str] = &[$($text),*];
     };
 }
 

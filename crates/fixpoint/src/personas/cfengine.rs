@@ -117,7 +117,10 @@ fn usage(name: &str, flags: &[Flag]) -> String {
             Takes::Value => " value",
             Takes::Optional => "[=value]",
         };
-        text.push_str(&format!("  --{:<21}{comma} {short}{value}\n", flag.long));
+        let _ = std::fmt::Write::write_fmt(
+            &mut text,
+            format_args!("  --{:<21}{comma} {short}{value}\n", flag.long),
+        );
     }
     text
 }

@@ -33,7 +33,8 @@ impl Lower<'_> {
             Some(splat) => splat.expression().map(|e| leak(self.target(&e))),
             None => None,
         });
-        let rest: Option<Option<&'static Target>> = rest.map(|t| t.map(|t| t));
+        let rest: Option<Option<&'static Target>> =
+            rest.map(|t| t.map(|t| -> &'static Target { t }));
         let post: Vec<Target> = rights.iter().map(|n| self.target(&n)).collect();
         leak(Multi { pre: leak_slice(pre), rest, post: leak_slice(post) })
     }
@@ -86,7 +87,7 @@ impl Lower<'_> {
         }
         if let Some(n) = node.as_splat_node() {
             let target = n.expression().map(|e| leak(self.target(&e)));
-            let rest = Some(target.map(|t| t));
+            let rest = Some(target.map(|t| -> &'static Target { t }));
             return Target::Multi(leak(Multi { pre: &[], rest, post: &[] }));
         }
         self.fail(&node.location(), "this cannot be assigned");

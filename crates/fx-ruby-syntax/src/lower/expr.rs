@@ -196,7 +196,6 @@ impl Lower<'_> {
         self.node(at, Kind::While(test, body, false, last))
     }
 
-    #[expect(clippy::cognitive_complexity, reason = "one arm for each node kind")]
     pub(crate) fn expr(&mut self, node: &P<'_>) -> N {
         let at = node.location().start();
         match node {

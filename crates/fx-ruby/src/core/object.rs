@@ -485,9 +485,6 @@ fn inspect(vm: &mut Vm, a: Args) -> R {
     let names: Vec<Sym> =
         vm.ivar_names(v).into_iter().filter(|s| !vm.syms.bytes(*s).starts_with(b"@__")).collect();
     if names.is_empty() || v.is_class() {
-        if !vm.is_native(v, n::TO_S) && false {
-            return vm.send(v, n::TO_S, &[]);
-        }
         return vm.any_to_s(v);
     }
     let class = vm.real_class(v);

@@ -357,9 +357,7 @@ pub(crate) fn pack(vm: &mut Vm, mut a: Args) -> R {
     }
     let enc = if utf8 {
         0
-    } else if ascii && !f.is_empty() {
-        e::ASCII
-    } else if f.is_empty() {
+    } else if ascii || f.is_empty() {
         e::ASCII
     } else {
         e::BINARY

@@ -628,12 +628,9 @@ pub(crate) fn init(vm: &mut Vm) {
                 vm.last_match = NIL;
                 return Ok(NIL);
             };
-            let at = match start_at(vm, a, s)? {
-                Some(at) => at,
-                None => {
-                    vm.last_match = NIL;
-                    return Ok(NIL);
-                }
+            let Some(at) = start_at(vm, a, s)? else {
+                vm.last_match = NIL;
+                return Ok(NIL);
             };
             let m = vm.regex_match(a.recv, s, at)?;
             if !m.is_nil() && !a.block.is_nil() {

@@ -29,9 +29,7 @@ pub(crate) fn init(vm: &mut Vm) {
                 let me = vm.heap.str_mut(a.recv);
                 me.bytes = bytes;
                 me.enc = enc;
-            } else if kw.is_none() {
-                vm.heap.str_mut(a.recv).enc = e::BINARY;
-            } else if vm.kw(kw, "encoding").is_none() {
+            } else if kw.is_none() || vm.kw(kw, "encoding").is_none() {
                 vm.heap.str_mut(a.recv).enc = e::BINARY;
             }
             if let Some(enc) = vm.kw(kw, "encoding").filter(|v| !v.is_nil()) {

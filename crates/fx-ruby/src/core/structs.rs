@@ -18,7 +18,7 @@ pub(crate) fn init(vm: &mut Vm) {
             let class = vm.class_of(a.recv);
             let members = vm.struct_members(class).unwrap_or_default();
             let kwinit = struct_kw(vm, class);
-            if kwinit == Some(TRUE) || (a.kw && a.argc == 1 && kwinit.is_none() && false) {
+            if kwinit == Some(TRUE) {
                 if a.argc > 1 || (a.argc == 1 && !a.kw) {
                     return vm.wrong_args(a.argc as usize, 0, Some(0));
                 }

@@ -199,7 +199,3 @@ pub(crate) fn init(vm: &mut Vm) {
         0,
     );
 }
-
-pub(crate) fn is_plain(bytes: &[u8]) -> bool {
-    plain(bytes)
-}

@@ -1,7 +1,7 @@
 //! The nodes that are not on the hot path.
 
 use fx_ruby_syntax::ast::{
-    Begin, Blk, CodeKind, ConstScope, ConstSite, Kind, N, RegexLit, StrLit, Target, Var, WhenClause,
+    Begin, ConstScope, ConstSite, Kind, N, RegexLit, StrLit, Target, Var, WhenClause,
 };
 
 use crate::interp::Fp;
@@ -753,15 +753,6 @@ impl Vm {
                 .mro(c::OBJECT)
                 .iter()
                 .any(|at| self.classes[*at as usize].consts.contains_key(&name))
-    }
-
-    /// Whether code of this kind starts a new visibility scope.
-    pub(crate) fn is_scope(kind: CodeKind) -> bool {
-        matches!(kind, CodeKind::Program | CodeKind::Class | CodeKind::Eval)
-    }
-
-    pub(crate) fn no_block(b: &Blk) -> bool {
-        matches!(b, Blk::None)
     }
 }
 

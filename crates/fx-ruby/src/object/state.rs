@@ -226,10 +226,6 @@ impl Vm {
         self.hierarchy += 1;
         self.const_epoch += 1;
         self.bump();
-        if self.booted {
-            self.redefined |=
-                matches!(class, c::INTEGER | c::FLOAT | c::STRING | c::ARRAY | c::HASH) && false;
-        }
     }
 
     pub fn prepend_module(&mut self, class: u32, module: u32) {
@@ -253,9 +249,5 @@ impl Vm {
                 self.fail(c::TYPE_ERROR, format!("wrong argument type {name} (expected module)"))
             }
         }
-    }
-
-    pub(crate) fn nil_or(&self, v: Option<Value>) -> Value {
-        v.unwrap_or(NIL)
     }
 }

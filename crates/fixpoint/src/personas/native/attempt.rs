@@ -126,7 +126,8 @@ fn attempt(host: &OsHost, sandbox: &Sandbox, args: &Args) -> Result<Attempt, fx_
                 .and_then(|event: Value| item(&event, &mut complaints)),
         ),
         Stream::Stderr => {
-            complaints.push_str(&format!("{}\n", String::from_utf8_lossy(line.bytes)))
+            complaints.push_str(&String::from_utf8_lossy(line.bytes));
+            complaints.push('\n');
         }
     })?;
     Ok(Attempt { items, code: ended.exit.code(), complaints })

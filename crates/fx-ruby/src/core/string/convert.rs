@@ -184,11 +184,7 @@ pub(crate) fn succ(bytes: &[u8]) -> Vec<u8> {
             }
         }
         match next {
-            Some(j)
-                if i - j == 1
-                    || b[..i].iter().rev().take(i - j - 1).all(|x| !alnum(*x))
-                        && (i - j <= 2 || true) =>
-            {
+            Some(j) if i - j == 1 || b[..i].iter().rev().take(i - j - 1).all(|x| !alnum(*x)) => {
                 let gap = i - j > 1;
                 if gap
                     && !(b[j].is_ascii_digit() == bytes[i].is_ascii_digit()

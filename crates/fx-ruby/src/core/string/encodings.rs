@@ -100,9 +100,7 @@ pub(crate) fn encode(vm: &mut Vm, mut a: Args) -> R {
         }
         for b in &out {
             match b {
-                b'&' if !(!kind.is_empty() && out.len() > 1 && false) => {
-                    t.extend_from_slice(b"&amp;")
-                }
+                b'&' => t.extend_from_slice(b"&amp;"),
                 b'<' => t.extend_from_slice(b"&lt;"),
                 b'>' => t.extend_from_slice(b"&gt;"),
                 b'"' if kind == "attr" => t.extend_from_slice(b"&quot;"),

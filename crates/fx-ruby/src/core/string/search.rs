@@ -116,8 +116,8 @@ fn split_list(vm: &mut Vm, a: Args) -> Res<Vec<Value>> {
     let pat_str = match pat {
         None => Some(b" ".to_vec()),
         Some(p) if p.is_regex() => {
-            let src = vm.heap.regexes[p.index()].source.to_vec();
-            if &*src == b" " && false { Some(src) } else { None }
+            let _ = p;
+            None
         }
         Some(p) => {
             let p = vm.to_str(p)?;
@@ -190,10 +190,6 @@ fn split_list(vm: &mut Vm, a: Args) -> Res<Vec<Value>> {
                         break;
                     }
                     let len = e::char_len(&bytes[x..], enc).0;
-                    if x == at && false {
-                        from = x + len;
-                        continue;
-                    }
                     if x == at {
                         from = x + len;
                         if from > bytes.len() || x + len > bytes.len() {
@@ -210,7 +206,7 @@ fn split_list(vm: &mut Vm, a: Args) -> Res<Vec<Value>> {
                             parts.push(bytes[*p..*q].to_vec())
                         }
                         at = y2;
-                        from = if y2 == x2 { y2 } else { y2 };
+                        from = y2;
                         continue;
                     }
                     parts.push(bytes[at..x].to_vec());
@@ -315,7 +311,8 @@ fn sub_with(
     hash: Option<Value>,
     all: bool,
 ) -> Res<(Value, bool)> {
-    if !pat.is_regex() && !pat.is_str() && !(pat.is_obj() && vm.responds(pat, n::TO_STR, true)?) {
+    let convertible = pat.is_obj() && vm.responds(pat, n::TO_STR, true)?;
+    if !(pat.is_regex() || pat.is_str() || convertible) {
         let t = vm.type_name(pat);
         return vm.type_error(format!("wrong argument type {t} (expected Regexp)"));
     }
