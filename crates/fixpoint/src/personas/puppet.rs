@@ -112,6 +112,54 @@ fn options(args: &[String]) -> (Vec<(String, String)>, Vec<String>) {
     (flags, rest)
 }
 
+/// Flags that are known and change what happens, but not here yet.
+const NOT_YET: [&str; 12] = [
+    "--catalog",
+    "--certname",
+    "--environment",
+    "--environmentpath",
+    "--hiera_config",
+    "--loadclasses",
+    "--logdest",
+    "-l",
+    "--node_terminus",
+    "--strict",
+    "--write-catalog-summary",
+    "--basemodulepath",
+];
+
+/// Flags without a value that are known. Directories of state are in `WITH_VALUE`; they are
+/// taken and not used, since no state is kept there.
+const PLAIN: [&str; 18] = [
+    "--version",
+    "-V",
+    "--debug",
+    "-d",
+    "--verbose",
+    "-v",
+    "--test",
+    "-t",
+    "--noop",
+    "--no-noop",
+    "--detailed-exitcodes",
+    "--no-color",
+    "--show_diff",
+    "--no-show_diff",
+    "--evaltrace",
+    "--summarize",
+    "--trace",
+    "--no-report",
+];
+
+/// Why a flag cannot be taken, if so.
+fn refusal(name: &str) -> Option<String> {
+    if NOT_YET.contains(&name) {
+        return Some(format!("The option '{name}' is not supported yet"));
+    }
+    let known = PLAIN.contains(&name) || WITH_VALUE.contains(&name);
+    (!known).then(|| format!("Could not parse application options: invalid option: {name}"))
+}
+
 fn apply(args: &[String]) -> u8 {
     let (flags, rest) = options(args);
     let flag = |names: &[&str]| {
@@ -122,6 +170,10 @@ fn apply(args: &[String]) -> u8 {
             .map(|(_, value)| value.clone())
     };
     let has = |names: &[&str]| flag(names).is_some();
+    if let Some(message) = flags.iter().find_map(|(name, _)| refusal(name)) {
+        complain(&format!("Error: {message}"));
+        return 1;
+    }
     if has(&["--version", "-V"]) {
         say(fx_puppet::VERSION);
         return 0;
@@ -168,6 +220,17 @@ fn apply(args: &[String]) -> u8 {
         },
         |paths| paths.split(':').filter(|path| !path.is_empty()).map(PathBuf::from).collect(),
     );
+    for dir in &modulepath {
+        for module in host.list(dir).unwrap_or_default() {
+            let data = dir.join(module.name).join("hiera.yaml");
+            if host.exists(&data).unwrap_or(false) {
+                complain(&format!(
+                    "Warning: '{}' is not read: Hiera is not supported yet",
+                    data.display()
+                ));
+            }
+        }
+    }
     let words = |name: &str| -> Vec<String> {
         flag(&[name])
             .iter()
