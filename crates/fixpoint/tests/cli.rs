@@ -298,3 +298,19 @@ fn a_try_leaves_the_machine_alone_and_names_what_is_not_idempotent() {
     let inside = kept.join("root").join(place.0.path().strip_prefix("/").unwrap()).join("hello");
     assert_eq!(std::fs::read_to_string(inside).unwrap(), "Hello\n");
 }
+
+#[test]
+fn the_example_of_the_readme_is_idempotent() {
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/cfengine/web.cf");
+    let (code, out, err) = ran(&["try", example]);
+    if code == 1 && err.contains("needs root") {
+        return;
+    }
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(
+        out.contains("verdict: idempotent")
+            && out.contains("server_name example.org www.example.org;"),
+        "{out}"
+    );
+    assert!(!std::path::Path::new("/etc/nginx/sites-available/example.conf").exists());
+}
