@@ -1,4 +1,4 @@
-//! The binary: argv[0] or the first word names a persona, which returns the exit code.
+//! The binary: `argv[0]` or the first word names a persona, which returns the exit code.
 //! Nothing else happens here.
 
 #![forbid(unsafe_code)]

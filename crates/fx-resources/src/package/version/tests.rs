@@ -116,3 +116,23 @@ fn alpine_python_and_ruby_versions_follow_their_own_rules() {
          2.0-x < 2.0",
     );
 }
+
+/// Every pair of the list, as `rpm.vercmp` of rpm 4.18.0 compares them.
+#[test]
+fn rpm_versions_compare_as_rpm_compares_them() {
+    let table = include_str!("rpm_pairs.txt");
+    let mut rows = 0;
+    for row in table.lines() {
+        let words: Vec<&str> = row.split(' ').collect();
+        let [a, sign, b] = words[..] else { panic!("{row}") };
+        let expected = match sign {
+            "<" => Ordering::Less,
+            ">" => Ordering::Greater,
+            _ => Ordering::Equal,
+        };
+        assert_eq!(rpm(a, b), expected, "{row}");
+        assert_eq!(rpm(b, a), expected.reverse(), "{row}, turned");
+        rows += 1;
+    }
+    assert!(rows > 1000, "{rows}");
+}
