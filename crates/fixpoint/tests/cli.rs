@@ -314,3 +314,21 @@ fn the_example_of_the_readme_is_idempotent() {
     );
     assert!(!std::path::Path::new("/etc/nginx/sites-available/example.conf").exists());
 }
+
+#[test]
+fn a_broken_policy_is_told_fails_and_leaves_nothing_behind() {
+    let place = Place::new("bundle agent main { files: \"DIR/x\" create => \"tru\"; }");
+    for verb in ["check", "plan", "run", "explain", "try"] {
+        let (code, out, err) = place.ran(&[verb, "site.cf"]);
+        assert_eq!(code, 1, "{verb}: {out}{err}");
+        let said = format!("{out}{err}");
+        assert!(
+            said.contains("Selection is out of bounds") || said.contains("syntax errors"),
+            "{verb}: {said}"
+        );
+        assert!(!said.contains("failsafe"), "{verb}: {said}");
+    }
+    assert!(!place.0.path().join("work/inputs/failsafe.cf").exists());
+    let (code, out, _) = ran(&["explain", "--format", "html", "/nonexistent.cf"]);
+    assert_eq!((code, out.as_str()), (1, ""));
+}

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use fx_engine::{Cancel, Ledger, Run, Sink};
+use fx_engine::{Cancel, Event, Ledger, Level, Run, Sink};
 use fx_host::{OsHost, Sandbox, SandboxOptions, Spec, Stream};
 
 use fx_report::timeline::{self, Moment, Timeline};
@@ -110,6 +110,8 @@ impl PolicyArgs {
             file: Some(absolute(target).display().to_string()),
             define: self.define.clone(),
             bundles: self.bundles.clone(),
+            // A policy with errors is told and left; no failsafe policy takes its place.
+            interactive: true,
             ..fx_cfengine::Request::default()
         }
     }
@@ -163,10 +165,34 @@ pub(crate) fn explain(args: &ExplainArgs) -> u8 {
         let mut request = args.policy.request(target);
         (request.dry_run, request.no_lock, request.trace, request.no_functions) =
             (true, true, true, !args.inside);
-        fx_cfengine::run(Run { host: &host, ledger: &ledger, cancel: &cancel }, &sources, &request);
+        ledger.watch(Rc::new(Complaints));
+        let run = Run { host: &host, ledger: &ledger, cancel: &cancel };
+        let ended = fx_cfengine::run(run, &sources, &request).code;
+        if ended != exit::OK {
+            // There is no order to explain, and what is wrong was said.
+            code = code.max(exit::ERROR);
+            continue;
+        }
         code = code.max(told(args, target, &timeline.moments()));
     }
     code
+}
+
+/// Hands on what a language has to say of its text while an order is explained.
+struct Complaints;
+
+impl Sink for Complaints {
+    fn event(&self, event: &Event<'_>) {
+        match event {
+            Event::Message { level: Level::Error, text, .. } => terminal::complain(text),
+            Event::Note { code, fields, .. } if code.ends_with(".stderr") => {
+                if let Some((_, text)) = fields.iter().find(|(name, _)| name == "text") {
+                    terminal::hand_on(&text.to_string());
+                }
+            }
+            _ => {}
+        }
+    }
 }
 
 fn told(args: &ExplainArgs, target: &Path, moments: &[Moment]) -> u8 {
