@@ -1,6 +1,7 @@
 //! Names as numbers: every method, variable and symbol name is interned once per run.
 
-use std::collections::HashMap;
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
 
 /// An interned name.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -9,8 +10,7 @@ pub struct Sym(pub u32);
 /// The table of names. Names are bytes: Ruby symbols may hold any.
 #[derive(Default)]
 pub struct Interner {
-    names: Vec<&'static [u8]>,
-    index: HashMap<&'static [u8], u32>,
+    names: IndexSet<&'static [u8], FxBuildHasher>,
 }
 
 impl Interner {
@@ -21,10 +21,8 @@ impl Interner {
 
     /// A table whose first names stand at fixed numbers.
     pub fn with_names(names: &[&'static str]) -> Interner {
-        let mut table = Interner {
-            names: Vec::with_capacity(names.len() * 4),
-            index: HashMap::with_capacity(names.len() * 4),
-        };
+        let mut table =
+            Interner { names: IndexSet::with_capacity_and_hasher(names.len() * 8, FxBuildHasher) };
         for name in names {
             table.intern_static(name.as_bytes());
         }
@@ -33,30 +31,20 @@ impl Interner {
 
     /// The number of a name.
     pub fn intern(&mut self, name: &[u8]) -> Sym {
-        if let Some(id) = self.index.get(name) {
-            return Sym(*id);
+        match self.get(name) {
+            Some(sym) => sym,
+            None => self.intern_static(Box::leak(name.to_vec().into_boxed_slice())),
         }
-        self.insert(Box::leak(name.to_vec().into_boxed_slice()))
     }
 
     /// The number of a name that lives as long as the program.
     pub fn intern_static(&mut self, name: &'static [u8]) -> Sym {
-        if let Some(id) = self.index.get(name) {
-            return Sym(*id);
-        }
-        self.insert(name)
-    }
-
-    fn insert(&mut self, name: &'static [u8]) -> Sym {
-        let id = self.names.len() as u32;
-        self.names.push(name);
-        self.index.insert(name, id);
-        Sym(id)
+        Sym(self.names.insert_full(name).0 as u32)
     }
 
     /// The number of a name already known.
     pub fn get(&self, name: &[u8]) -> Option<Sym> {
-        self.index.get(name).map(|id| Sym(*id))
+        self.names.get_index_of(name).map(|id| Sym(id as u32))
     }
 
     /// The bytes of a name.

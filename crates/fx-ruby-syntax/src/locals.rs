@@ -3,7 +3,7 @@
 //! A local touched from an inner block must live in an environment. A scope that calls
 //! `binding`, `eval` or one of their kin keeps all its locals there, with their names.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use ruby_prism as p;
 use ruby_prism::Visit;
@@ -14,7 +14,7 @@ pub(crate) type Key = (u32, u32, u8);
 /// What must live in the environment of a scope.
 #[derive(Default)]
 pub(crate) struct Captured {
-    pub(crate) names: HashSet<Vec<u8>>,
+    pub(crate) names: FxHashSet<Vec<u8>>,
     pub(crate) all: bool,
 }
 
@@ -29,15 +29,15 @@ pub(crate) fn key(loc: &p::Location<'_>, kind: u8) -> Key {
 }
 
 /// Finds the captured locals of every scope.
-pub(crate) fn analyse(node: &p::Node<'_>) -> HashMap<Key, Captured> {
-    let mut finder = Finder { open: Vec::new(), done: HashMap::new() };
+pub(crate) fn analyse(node: &p::Node<'_>) -> FxHashMap<Key, Captured> {
+    let mut finder = Finder { open: Vec::new(), done: FxHashMap::default() };
     finder.visit(node);
     finder.done
 }
 
 struct Finder {
     open: Vec<(Key, Captured)>,
-    done: HashMap<Key, Captured>,
+    done: FxHashMap<Key, Captured>,
 }
 
 impl Finder {

@@ -6,8 +6,8 @@ mod expr;
 mod params;
 mod pattern;
 
+use rustc_hash::FxHashMap;
 use std::cell::Cell;
-use std::collections::HashMap;
 
 use ruby_prism as p;
 
@@ -138,7 +138,7 @@ pub fn parse(request: &Request<'_>, syms: &mut Interner) -> Result<Parsed, Vec<P
 /// A scope under construction.
 #[derive(Default)]
 pub(crate) struct Scope {
-    pub(crate) vars: HashMap<Vec<u8>, Var>,
+    pub(crate) vars: FxHashMap<Vec<u8>, Var>,
     pub(crate) nstack: u32,
     pub(crate) env_names: Vec<Sym>,
     pub(crate) has_env: bool,
@@ -162,7 +162,7 @@ pub(crate) struct ZArgs {
 pub(crate) struct Lower<'a> {
     pub(crate) syms: &'a mut Interner,
     pub(crate) scopes: Vec<Scope>,
-    captured: HashMap<Key, Captured>,
+    captured: FxHashMap<Key, Captured>,
     pub(crate) file: u32,
     pub(crate) source_enc: u8,
     pub(crate) error: Option<ParseError>,

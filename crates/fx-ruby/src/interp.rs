@@ -50,12 +50,28 @@ impl Vm {
         }
     }
 
+    /// As [`Vm::quick`], and a local with a small integer too: what loops count and test by.
+    #[expect(clippy::inline_always, reason = "measured on arithmetic loops")]
+    #[inline(always)]
+    fn quick_step(&mut self, fp: Fp, node: N) -> R {
+        if let Kind::BinLI(op, slot, i, _) = &node.kind {
+            let l = self.stack[(fp.base + slot) as usize];
+            if l.is_fix()
+                && !self.redefined
+                && let Some(v) = int_step(*op, l.as_fix(), *i)
+            {
+                return Ok(v);
+            }
+        }
+        self.eval(fp, node)
+    }
+
     pub(crate) fn eval(&mut self, fp: Fp, node: N) -> R {
         match &node.kind {
             Kind::LVar(slot) => Ok(self.stack[(fp.base + slot) as usize]),
             Kind::Int(i) => Ok(Value::fix(*i)),
             Kind::LSet(slot, value) => {
-                let v = self.eval(fp, value)?;
+                let v = self.quick_step(fp, value)?;
                 self.stack[(fp.base + slot) as usize] = v;
                 Ok(v)
             }
@@ -87,7 +103,11 @@ impl Vm {
             }
             Kind::Bin(op, l, r, call) => {
                 let l = self.quick(fp, l)?;
-                let r = self.quick(fp, r)?;
+                let r = match &r.kind {
+                    Kind::LVar(slot) => self.stack[(fp.base + slot) as usize],
+                    Kind::Int(i) => Value::fix(*i),
+                    _ => self.quick_step(fp, r)?,
+                };
                 if l.is_fix()
                     && r.is_fix()
                     && !self.redefined
@@ -122,13 +142,7 @@ impl Vm {
                 self.iset_slow(fp.me, site, v)?;
                 Ok(v)
             }
-            Kind::Seq(nodes) => {
-                let mut last = NIL;
-                for node in *nodes {
-                    last = self.eval(fp, node)?;
-                }
-                Ok(last)
-            }
+            Kind::Seq(nodes) => self.each_of(fp, nodes),
             Kind::If(test, yes, no) | Kind::Ternary(test, yes, no) => {
                 if self.eval(fp, test)?.truthy() { self.eval(fp, yes) } else { self.eval(fp, no) }
             }
@@ -196,13 +210,29 @@ impl Vm {
         self.frames[last].pos = pos;
     }
 
+    /// Statements in order; the value of the last.
+    #[expect(clippy::inline_always, reason = "the body of every method and loop")]
+    #[inline(always)]
+    fn each_of(&mut self, fp: Fp, nodes: &[N]) -> R {
+        let mut last = NIL;
+        for node in nodes {
+            last = self.eval(fp, node)?;
+        }
+        Ok(last)
+    }
+
     fn eval_while(&mut self, fp: Fp, test: N, body: N, do_first: bool) -> R {
+        // The statements of the body, spared the node that only holds them together.
+        let statements: &[N] = match &body.kind {
+            Kind::Seq(nodes) => nodes,
+            _ => &[body],
+        };
         let mut first = do_first;
         let height = self.stack.len();
         let mut redo = false;
         loop {
             if !first && !redo {
-                match self.eval(fp, test) {
+                match self.quick_step(fp, test) {
                     Ok(v) if v.truthy() => {}
                     Ok(_) => return Ok(NIL),
                     Err(Unwind) => match self.pending {
@@ -220,7 +250,7 @@ impl Vm {
             }
             first = false;
             redo = false;
-            if let Err(Unwind) = self.eval(fp, body) {
+            if let Err(Unwind) = self.each_of(fp, statements) {
                 match self.pending {
                     Pending::LoopBreak(v) => {
                         self.pending = Pending::None;
@@ -353,6 +383,20 @@ impl Vm {
         self.ivar_set(e, n::RESULT, value);
         self.throw(e)
     }
+}
+
+/// The few operators that loops step and end by; the others go the usual way.
+#[expect(clippy::inline_always, reason = "folds into the loops that use it")]
+#[inline(always)]
+fn int_step(op: Op, x: i64, y: i64) -> Option<Value> {
+    let sum = match op {
+        Op::Add => x + y,
+        Op::Sub => x - y,
+        Op::Lt => return Some(Value::bool(x < y)),
+        Op::And => return Some(Value::fix(x & y)),
+        _ => return None,
+    };
+    if (FIX_MIN..=FIX_MAX).contains(&sum) { Some(Value::fix(sum)) } else { None }
 }
 
 #[expect(clippy::inline_always, reason = "folds into eval's two operator arms")]
