@@ -454,10 +454,19 @@ impl Vm {
         }
         let mut found = self.search(class, name);
         // A general method may hide a better one that is still to be read.
-        let general = |id: u32| {
-            matches!(self.methods[id as usize].owner, c::ENUMERABLE | c::COMPARABLE | c::NUMERIC)
-        };
-        if found.is_none_or(general) && self.load_lazy(class) {
+        let hides = found.is_none_or(|id| match self.methods[id as usize] {
+            Method { owner: c::ENUMERABLE | c::COMPARABLE | c::NUMERIC, .. } => true,
+            // `print` and its kin: functions of everyone, methods of some classes; and the
+            // `new` of every class.
+            Method { owner: owner @ c::KERNEL, vis: Vis::Private, .. }
+            | Method { owner: owner @ c::CLASS, .. } => {
+                let mro = self.mro(class);
+                let below = mro.iter().position(|x| *x == owner).unwrap_or(0);
+                self.lazy.iter().any(|(id, _, _)| mro[..below].contains(id))
+            }
+            _ => false,
+        });
+        if hides && self.load_lazy(class) {
             found = self.search(class, name);
         }
         self.method_cache.insert((class, name), found);
