@@ -39,6 +39,8 @@ struct State {
     script: Script,
     now: Time,
     monotonic: Duration,
+    /// How far each reading of the clock moves it.
+    tick: Duration,
     uid: u32,
     gid: u32,
     cwd: PathBuf,
@@ -81,6 +83,7 @@ impl MemoryHost {
             script: Script::default(),
             now: START,
             monotonic: Duration::ZERO,
+            tick: Duration::ZERO,
             uid: 0,
             gid: 0,
             cwd: "/".into(),
@@ -246,6 +249,12 @@ impl MemoryHost {
         state.now.nanos = nanos % 1_000_000_000;
     }
 
+    /// Lets the clock move by this much each time it is read, so that limits in time are
+    /// limits in work, the same in every run.
+    pub fn tick(&self, by: Duration) {
+        self.state.borrow_mut().tick = by;
+    }
+
     /// Runs as this user and group from now on.
     pub fn become_user(&self, uid: u32, gid: u32) {
         let mut state = self.state.borrow_mut();
@@ -310,7 +319,10 @@ impl Clock for MemoryHost {
     }
 
     fn monotonic(&self) -> Duration {
-        self.state.borrow().monotonic
+        let mut state = self.state.borrow_mut();
+        let now = state.monotonic;
+        state.monotonic = now + state.tick;
+        now
     }
 
     fn sleep(&self, duration: Duration) {
