@@ -1,6 +1,6 @@
 module Kernel
   def instance_variable_names = instance_variables.map(&:to_s)
-  def pp(*objs) = (objs.each { |o| puts o.inspect }; objs.size <= 1 ? objs.first : objs)
+  def pp(*objs) = (require "pp"; pp(*objs))
   def `(cmd)
     cmd = Process.__str(cmd)
     r = Process.__run(cmd, nil, nil, nil, false)

@@ -134,7 +134,6 @@ class Set
     end
   end
   alias to_s inspect
-  def pretty_print_dummy__ = nil
 end
 class SortedSet < Set
   def each(&b) = b ? (@hash.keys.sort.each(&b); self) : to_enum(:each)

@@ -44,6 +44,31 @@ fn run(program: &str, limits: Limits) -> String {
     .expect("the thread ends")
 }
 
+/// Each `programs/NAME.rb` prints `NAME.out`. `FX_RECORD=ruby` writes the outputs anew from
+/// that interpreter (recorded: 3.1.2).
+#[test]
+fn programs_print_what_ruby_prints() {
+    let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
+    let mut files: Vec<_> = std::fs::read_dir(&dir)
+        .expect("the directory is in the repository")
+        .map(|entry| entry.expect("it can be read").path())
+        .filter(|path| path.extension().is_some_and(|e| e == "rb"))
+        .collect();
+    files.sort();
+    assert!(!files.is_empty());
+    let ruby = std::env::var_os("FX_RECORD");
+    for file in files {
+        let expected = file.with_extension("out");
+        if let Some(ruby) = &ruby {
+            let output = std::process::Command::new(ruby).arg(&file).output().expect("it runs");
+            std::fs::write(&expected, output.stdout).expect("it can be written");
+        }
+        let program = std::fs::read_to_string(&file).expect("a program");
+        let expected = std::fs::read_to_string(&expected).expect("its recorded output");
+        assert_eq!(run(&program, Limits::default()), expected, "{}", file.display());
+    }
+}
+
 fn check(program: &str, expected: &str) {
     assert_eq!(run(program, Limits::default()).trim_end(), expected, "{program}");
 }
