@@ -2,6 +2,8 @@
 //! its limits. The same seed gives the same programs. `FX_FUZZ_SECONDS` asks for a longer
 //! run; a batch runs in a child process, so that an abort or a hang is seen and named.
 
+#![expect(clippy::disallowed_methods, reason = "tests read their own files and run themselves")]
+
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};

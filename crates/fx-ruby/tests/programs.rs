@@ -1,6 +1,8 @@
 //! Small programs and what Ruby prints for them; the expectations come from CRuby 3.1.
 //! Each runs on its own, on a thread with a large stack.
 
+#![expect(clippy::disallowed_methods, reason = "tests read their own files and run themselves")]
+
 use std::cell::RefCell;
 use std::io::Write;
 use std::rc::Rc;
