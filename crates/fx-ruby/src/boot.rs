@@ -43,6 +43,7 @@ impl Vm {
             top_cref: top,
             redefined: false,
             booted: false,
+            wording: Default::default(),
             loading_lazy: false,
             lazy: Vec::new(),
             autoloading: Vec::new(),

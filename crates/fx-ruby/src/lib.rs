@@ -36,7 +36,9 @@ mod regex;
 mod stdlib;
 pub mod value;
 pub mod vm;
+mod wording;
 
 pub use embed::{Ended, Hooks, HostObject, Options, on_big_stack};
 pub use value::Value;
 pub use vm::{Args, Limits, R, Res, Vm};
+pub use wording::Wording;

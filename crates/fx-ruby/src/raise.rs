@@ -65,9 +65,10 @@ impl Vm {
             let f = self.frames[i];
             let label = match f.code.kind {
                 CodeKind::Program => n::MAIN,
-                CodeKind::Eval | CodeKind::Method | CodeKind::Class => f.name,
+                CodeKind::Eval | CodeKind::Method | CodeKind::Class => self.frame_label(f),
                 CodeKind::Block | CodeKind::Lambda => {
-                    let name = self.sym_str(f.name);
+                    let label = self.frame_label(f);
+                    let name = self.sym_str(label);
                     if name.starts_with("block in ") {
                         f.name
                     } else {
@@ -89,7 +90,7 @@ impl Vm {
                 continue;
             }
             let text =
-                format!("{path}:{}:in `{}'", self.line_of(*file, *pos), self.sym_str(*label));
+                format!("{path}:{}:in {}", self.line_of(*file, *pos), self.quoted_sym(*label));
             lines.push(self.str(text));
         }
         self.arr(lines)
@@ -184,13 +185,15 @@ impl Vm {
         vcall: bool,
         private: Option<&str>,
     ) -> Res<T> {
-        let text = self.sym_str(name).into_owned();
+        let quoted = self.quoted_sym(name);
         let what = self.describe(recv)?;
         let message = match private {
-            Some(kind) => format!("{kind} method `{text}' called for {what}"),
-            None if vcall => format!("undefined local variable or method `{text}' for {what}"),
-            None if text == "super" => format!("super: no superclass method for {what}"),
-            None => format!("undefined method `{text}' for {what}"),
+            Some(kind) => format!("{kind} method {quoted} called for {what}"),
+            None if vcall => {
+                format!("undefined local variable or method {quoted} for {what}")
+            }
+            None if name == n::SUPER => format!("super: no superclass method for {what}"),
+            None => format!("undefined method {quoted} for {what}"),
         };
         let class = if vcall && private.is_none() { c::NAME_ERROR } else { c::NO_METHOD };
         let e = self.name_error(class, &message, name, recv)?;
@@ -199,8 +202,8 @@ impl Vm {
         self.throw(e)
     }
 
-    /// An object as NoMethodError names it.
-    pub fn describe(&mut self, recv: Value) -> Res<String> {
+    /// An object as NoMethodError names it when it shows its contents.
+    pub(crate) fn describe_by_inspect(&mut self, recv: Value) -> Res<String> {
         Ok(match recv.tag() {
             Tag::Nil => "nil:NilClass".into(),
             Tag::True => "true:TrueClass".into(),

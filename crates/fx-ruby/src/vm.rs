@@ -129,6 +129,8 @@ pub struct Vm {
     pub top_cref: &'static Cref,
     pub redefined: bool,
     pub booted: bool,
+    /// How messages are worded; set it before the program runs.
+    pub wording: crate::wording::Wording,
     pub loading_lazy: bool,
     pub lazy: Vec<(u32, &'static str, &'static str)>,
     pub autoloading: Vec<(u32, Sym)>,

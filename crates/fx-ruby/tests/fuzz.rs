@@ -15,7 +15,7 @@ use fx_ruby::{Hooks, Limits, Options, Vm, on_big_stack};
 /// Programs a batch runs in one process.
 const BATCH: u64 = 250;
 /// No batch takes this long unless a program hangs.
-const HANG: Duration = Duration::from_secs(120);
+const HANG: Duration = Duration::from_mins(2);
 /// Address space of a batch: eight times what its heap limit allows one program.
 const MEMORY_KB: u64 = 4 << 20;
 

@@ -8,7 +8,7 @@ use std::io::Write;
 use std::rc::Rc;
 use std::time::Duration;
 
-use fx_ruby::{Ended, Hooks, Limits, Options, Vm, on_big_stack};
+use fx_ruby::{Ended, Hooks, Limits, Options, Vm, Wording, on_big_stack};
 
 #[derive(Clone, Default)]
 struct Sink(Rc<RefCell<Vec<u8>>>);
@@ -24,6 +24,10 @@ impl Write for Sink {
 }
 
 fn run(program: &str, limits: Limits) -> String {
+    run_worded(program, limits, Wording::Ruby31)
+}
+
+fn run_worded(program: &str, limits: Limits, wording: Wording) -> String {
     let program = program.to_owned();
     on_big_stack(move || {
         let out = Sink::default();
@@ -36,6 +40,7 @@ fn run(program: &str, limits: Limits) -> String {
             script: "t.rb".into(),
             argv: Vec::new(),
         });
+        vm.wording = wording;
         let ended = vm.run_script(program.as_bytes(), "t.rb");
         let mut text = String::from_utf8_lossy(&out.0.borrow()).into_owned();
         if let Ended::Failed(report) = ended {
@@ -169,4 +174,36 @@ fn bombs_end_in_the_right_exception() {
         let printed = run(program, quick);
         assert_eq!(printed.trim_end(), expected, "{program}");
     }
+}
+
+#[test]
+fn messages_can_be_worded_as_ruby_3_4_words_them() {
+    let program = r#"
+class Foo
+  def bar = nil.oops
+  def self.baz = yield
+end
+p({ a: 1, "b" => 2, :"c d" => 3, :+ => 4, 5 => nil })
+[-> { Foo.new.bar }, -> { Foo.new.zip }, -> { zap }, -> { Foo.zip }, -> { Kernel.zip }, -> { Foo.instance_method(:q) }].each do |f|
+  f.call
+rescue NameError => e
+  puts e.message
+end
+begin
+  Foo.new.bar
+rescue => e
+  puts e.backtrace.first
+end
+"#;
+    expect_test::expect![[r#"
+        {a: 1, "b" => 2, "c d": 3, "+": 4, 5 => nil}
+        undefined method 'oops' for nil
+        undefined method 'zip' for an instance of Foo
+        undefined local variable or method 'zap' for main
+        undefined method 'zip' for class Foo
+        undefined method 'zip' for module Kernel
+        undefined method 'q' for class 'Foo'
+        t.rb:3:in 'Foo#bar'
+    "#]]
+    .assert_eq(&run_worded(program, Limits::default(), Wording::Ruby34));
 }

@@ -23,6 +23,7 @@ struct Request {
     verbose: Option<bool>,
     debug: bool,
     time: Option<f64>,
+    wording: fx_ruby::Wording,
 }
 
 pub(crate) fn main(invocation: &Invocation) -> u8 {
@@ -86,6 +87,8 @@ fn parse(args: Vec<Vec<u8>>) -> Result<Option<Request>, String> {
                 let text = String::from_utf8_lossy(&a[13..]).into_owned();
                 r.time = Some(text.parse().map_err(|_| format!("invalid time limit {text}"))?);
             }
+            b"--messages=3.1" => r.wording = fx_ruby::Wording::Ruby31,
+            b"--messages=3.4" => r.wording = fx_ruby::Wording::Ruby34,
             a if a.starts_with(b"--disable")
                 || a.starts_with(b"--enable")
                 || a.starts_with(b"-W")
@@ -156,6 +159,7 @@ fn run(request: Request) -> u8 {
         script: name.clone(),
         argv: request.args,
     });
+    vm.wording = request.wording;
     vm.configure(&request.include, request.verbose, request.debug);
     if request.check {
         return match vm.check_syntax(&text, &name) {

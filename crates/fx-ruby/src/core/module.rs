@@ -278,11 +278,11 @@ pub(crate) fn init(vm: &mut Vm) {
                 vm.check_frozen(a.recv)?;
                 let found = vm.classes[me(a) as usize].methods.get(&name).copied();
                 if found.is_none_or(|id| matches!(vm.methods[id as usize].body, Body::Undef)) {
-                    let text = vm.sym_str(name).into_owned();
+                    let text = vm.quoted_sym(name);
                     let owner = vm.class_name(me(a));
                     let e = vm.name_error(
                         c::NAME_ERROR,
-                        &format!("method `{text}' not defined in {owner}"),
+                        &format!("method {text} not defined in {owner}"),
                         name,
                         a.recv,
                     )?;
@@ -479,7 +479,7 @@ fn attr(vm: &mut Vm, a: Args, read: bool, write: bool) -> R {
         if !good {
             let e = vm.name_error(
                 c::NAME_ERROR,
-                &format!("invalid attribute name `{text}'"),
+                &format!("invalid attribute name {}", vm.quoted(&text)),
                 name,
                 a.recv,
             )?;

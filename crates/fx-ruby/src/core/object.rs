@@ -352,11 +352,11 @@ pub(crate) fn init(vm: &mut Vm) {
             {
                 return Ok(vm.method_object(a.recv, id, name, single));
             }
-            let text = vm.sym_str(name).into_owned();
+            let text = vm.quoted_sym(name);
             let what = vm.inspect_string(a.recv)?;
             let e = vm.name_error(
                 c::NAME_ERROR,
-                &format!("undefined singleton method `{text}' for {what}"),
+                &format!("undefined singleton method {text} for {what}"),
                 name,
                 a.recv,
             )?;
@@ -566,7 +566,7 @@ fn method(vm: &mut Vm, a: Args, private: bool) -> R {
         };
         return Ok(vm.new_obj(c::METHOD, Ext::Method(Box::new(data))));
     }
-    let text = vm.sym_str(name).into_owned();
+    let text = vm.quoted_sym(name);
     let real = vm.real_class(a.recv);
     let (kind, owner) = match a.recv.as_class() {
         Some(_) => ("class", {
@@ -579,9 +579,10 @@ fn method(vm: &mut Vm, a: Args, private: bool) -> R {
         }),
         None => ("class", vm.class_name(real)),
     };
+    let owner = vm.quoted(&owner);
     let e = vm.name_error(
         c::NAME_ERROR,
-        &format!("undefined method `{text}' for {kind} `{owner}'"),
+        &format!("undefined method {text} for {kind} {owner}"),
         name,
         a.recv,
     )?;

@@ -574,11 +574,11 @@ fn init_binding(vm: &mut Vm) {
             match vm.find_local(env, name) {
                 Some((env, slot)) => Ok(vm.heap.envs[env as usize].vars[slot]),
                 None => {
-                    let text = vm.sym_str(name).into_owned();
+                    let text = vm.quoted_sym(name);
                     let what = vm.inspect_string(a.recv)?;
                     let e = vm.name_error(
                         c::NAME_ERROR,
-                        &format!("local variable `{text}' is not defined for {what}"),
+                        &format!("local variable {text} is not defined for {what}"),
                         name,
                         a.recv,
                     )?;
@@ -638,7 +638,7 @@ fn local_name(vm: &mut Vm, a: Args) -> Res<fx_ruby_syntax::Sym> {
         let what = vm.inspect_string(a.recv)?;
         let e = vm.name_error(
             c::NAME_ERROR,
-            &format!("wrong local variable name `{text}' for {what}"),
+            &format!("wrong local variable name {} for {what}", vm.quoted(&text)),
             name,
             a.recv,
         )?;

@@ -714,9 +714,9 @@ impl Vm {
                         self.invoke(id, fp.me, n::METHOD_MISSING, start, block, kw)
                     }
                     _ => {
-                        let text = self.sym_str(name).into_owned();
+                        let quoted = self.quoted_sym(name);
                         let what = self.describe(fp.me)?;
-                        let message = format!("super: no superclass method `{text}' for {what}");
+                        let message = format!("super: no superclass method {quoted} for {what}");
                         let e = self.name_error(c::NO_METHOD, &message, name, fp.me)?;
                         self.throw(e)
                     }

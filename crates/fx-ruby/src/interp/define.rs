@@ -237,9 +237,9 @@ impl Vm {
 
     pub(crate) fn undefined_in<T>(&mut self, class: u32, name: Sym) -> Res<T> {
         let kind = if self.classes[class as usize].is_module() { "module" } else { "class" };
-        let text = self.sym_str(name).into_owned();
-        let owner = self.class_name(class);
-        let message = format!("undefined method `{text}' for {kind} `{owner}'");
+        let text = self.quoted_sym(name);
+        let owner = self.quoted(&self.class_name(class));
+        let message = format!("undefined method {text} for {kind} {owner}");
         let e = self.name_error(c::NAME_ERROR, &message, name, Value::class(class))?;
         self.throw(e)
     }

@@ -462,9 +462,7 @@ pub(crate) fn init(vm: &mut Vm) {
                         if i > 0 {
                             out.extend_from_slice(b", ")
                         }
-                        let s = vm.inspect(k)?;
-                        out.extend_from_slice(vm.bytes(s));
-                        out.extend_from_slice(b"=>");
+                        out.extend(vm.inspect_key(k)?);
                         let s = vm.inspect(v)?;
                         out.extend_from_slice(vm.bytes(s));
                     }

@@ -328,10 +328,10 @@ fn cvar_name(vm: &mut Vm, a: Args) -> Res<Sym> {
     let name = vm.to_sym(v)?;
     let text = vm.syms.bytes(name);
     if !(text.starts_with(b"@@") && text.len() > 2 && !text[2].is_ascii_digit()) {
-        let shown = String::from_utf8_lossy(text).into_owned();
+        let shown = vm.quoted(&String::from_utf8_lossy(text));
         let e = vm.name_error(
             c::NAME_ERROR,
-            &format!("`{shown}' is not allowed as a class variable name"),
+            &format!("{shown} is not allowed as a class variable name"),
             name,
             a.recv,
         )?;

@@ -187,8 +187,8 @@ pub(super) fn init(vm: &mut Vm) {
         |vm, a| match vm.classes[me(a) as usize].kind {
             ClassKind::Singleton(v) => Ok(v),
             _ => {
-                let name = vm.class_name(me(a));
-                vm.type_error(format!("`{name}' is not a singleton class"))
+                let name = vm.quoted(&vm.class_name(me(a)));
+                vm.type_error(format!("{name} is not a singleton class"))
             }
         },
         0,
