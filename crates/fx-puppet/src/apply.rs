@@ -128,10 +128,12 @@ pub fn run(run: Run<'_>, sources: &SourceMap, request: &Request) -> Summary {
         node: node.clone(),
         environment: "production".into(),
         modulepath: request.modulepath.clone(),
+        environment_dir: None,
+        hiera_config: None,
     };
     let evaluator = Evaluator::new(run, sources, settings);
     let origin = Origin::default();
-    if let Err(message) = evaluator.compile(&request.name, &request.text) {
+    if let Err(message) = evaluator.compile(&[(request.name.clone(), request.text.clone())]) {
         run.ledger.message(Level::Error, &message, &origin);
         return Summary { code: 1 };
     }

@@ -24,7 +24,8 @@ use fx_puppet_syntax::{BinaryOp, CaseOption, Expr, ExprKind, Lambda, StringPart}
 use fx_source::{FileId, Origin, SourceMap, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::compile::{Catalog, Definitions, Pending, Settings};
+use crate::compile::{Catalog, Definitions, Kind, Pending, Settings};
+use crate::lookup::Lookups;
 use crate::regex::Regex;
 use crate::types::Type;
 use crate::value::Value;
@@ -35,7 +36,7 @@ pub(crate) use format::{capitalize, format_value};
 pub(crate) use operators::{kind, number_from, order};
 pub(crate) use scope::{Frame, FrameKind, Scope};
 pub(crate) use sprintf::Spec;
-pub(crate) use text::{inspected, ruby_text};
+pub(crate) use text::{base64, inspected, ruby_text};
 pub(crate) use text::{interpolated, program_text};
 pub(crate) use time::{strfspan, strftime};
 
@@ -55,6 +56,8 @@ pub(crate) struct Evaluator<'a> {
     pub(crate) catalog: RefCell<Catalog>,
     pub(crate) pending: RefCell<Pending>,
     pub(crate) aliases: RefCell<FxHashMap<Rc<str>, Option<Rc<Type>>>>,
+    pub(crate) lookups: RefCell<Lookups>,
+    pub(crate) kinds: RefCell<FxHashMap<Rc<str>, Option<Rc<Kind>>>>,
     pub(crate) signatures: RefCell<FxHashMap<&'static str, Rc<[Parameters]>>>,
     pub(crate) builtin: FileId,
     warned: RefCell<FxHashSet<String>>,
@@ -64,7 +67,7 @@ pub(crate) struct Evaluator<'a> {
 impl<'a> Evaluator<'a> {
     /// An evaluator with nothing defined yet.
     pub(crate) fn new(run: Run<'a>, sources: &'a SourceMap, settings: Settings) -> Evaluator<'a> {
-        let top = Frame::new(None, FrameKind::Top, "Class[main]".into(), 0, "".into());
+        let top = Frame::new(None, FrameKind::Top, "Class[main]".into(), 2, "".into(), "".into());
         Evaluator {
             run,
             sources,
@@ -74,6 +77,8 @@ impl<'a> Evaluator<'a> {
             catalog: RefCell::default(),
             pending: RefCell::default(),
             aliases: RefCell::default(),
+            lookups: RefCell::default(),
+            kinds: RefCell::default(),
             signatures: RefCell::default(),
             builtin: sources.add("(built in)", Vec::new()),
             warned: RefCell::default(),
@@ -504,7 +509,7 @@ impl<'a> Evaluator<'a> {
         }
         let lower = name.trim_start_matches("::").to_lowercase();
         Ok(self
-            .is_resource_type(&lower)
+            .is_resource_type(&lower)?
             .then(|| Type::Resource { name: Some(lower.into()), title: None }))
     }
 
