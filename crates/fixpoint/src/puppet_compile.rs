@@ -6,11 +6,10 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use fx_engine::{Cancel, Ledger, Run};
+use fx_engine::Cancel;
 use fx_host::{Files, OsHost, WriteOptions};
-use fx_puppet::CatalogRequest;
+use fx_puppet::{CatalogRequest, Machine};
 use fx_report::console::puppet::PuppetConsole;
-use fx_source::SourceMap;
 
 use crate::{exit, terminal};
 
@@ -137,24 +136,21 @@ pub(crate) fn run(args: &CompileArgs) -> u8 {
 type Node = (String, Option<PathBuf>, Option<PathBuf>);
 
 fn work(args: &CompileArgs, nodes: &Mutex<VecDeque<Node>>) -> u8 {
-    let host = OsHost::new();
+    let host = Rc::new(OsHost::new());
     let request = request(&host, args);
     let console = Rc::new(PuppetConsole::new(
         Box::new(BufWriter::new(std::io::stderr())),
         Box::new(BufWriter::new(std::io::stderr())),
     ));
-    let ledger = Ledger::new();
-    ledger.watch(console.clone());
-    let cancel = Cancel::default();
-    let sources = SourceMap::new();
-    let run = Run { host: &host, ledger: &ledger, cancel: &cancel };
+    let machine = Machine::new(Rc::<OsHost>::clone(&host), Cancel::default());
+    machine.run().ledger.watch(console.clone());
     let mut code = exit::OK;
     loop {
         let next = nodes.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         let Some((node, facts, out)) = next else { break };
         let made = facts
-            .map_or(Ok(Vec::new()), |path| fx_puppet::read_facts(run, &path))
-            .and_then(|facts| fx_puppet::catalog(run, &sources, &request, &node, facts));
+            .map_or(Ok(Vec::new()), |path| fx_puppet::read_facts(&machine, &path))
+            .and_then(|facts| fx_puppet::catalog(&machine, &request, &node, facts));
         console.flush();
         let text = match made {
             Ok(catalog) => format!("{catalog}\n"),

@@ -374,8 +374,6 @@ module Puppet
     def self.touch(p, **) = FileUtils.touch(p.to_s)
     def self.children(p) = Dir.children(p.to_s)
     def self.replace_file(p, mode = nil, &b) = Util.replace_file(p, mode, &b)
-    class Uniquefile < Tempfile_ if defined?(Tempfile_)
-    end
   end
   module SSL; end
   module Network; end

@@ -4,10 +4,10 @@
 use std::path::{Path, PathBuf};
 
 use fx_engine::Run;
-use fx_source::SourceMap;
 
 use crate::compile::{Settings, from_json};
 use crate::eval::Evaluator;
+use crate::machine::Machine;
 use crate::value::Value;
 
 /// What holds for all nodes.
@@ -26,8 +26,8 @@ pub struct CatalogRequest {
 }
 
 /// Facts from a file: JSON or YAML, plain or as `puppet facts` prints them.
-pub fn read_facts(run: Run<'_>, path: &Path) -> Result<Vec<(String, Value)>, String> {
-    let bytes = run.host.read(path).map_err(|error| error.to_string())?;
+pub fn read_facts(machine: &Machine, path: &Path) -> Result<Vec<(String, Value)>, String> {
+    let bytes = machine.run.host.read(path).map_err(|error| error.to_string())?;
     let text = String::from_utf8_lossy(&bytes);
     let data = match serde_json::from_str::<serde_json::Value>(&text) {
         Ok(json) => from_json(&json),
@@ -78,8 +78,7 @@ pub(crate) fn manifests(run: Run<'_>, path: &Path) -> Result<Vec<(String, Vec<u8
 
 /// Compiles the catalog of a node to JSON; the message of what went wrong otherwise.
 pub fn catalog(
-    run: Run<'_>,
-    sources: &SourceMap,
+    machine: &Machine,
     request: &CatalogRequest,
     node: &str,
     facts: Vec<(String, Value)>,
@@ -92,8 +91,9 @@ pub fn catalog(
         hiera_config: request.hiera_config.clone(),
         facts,
     };
+    let run = machine.run;
     let texts = manifests(run, &request.manifest)?;
-    let evaluator = Evaluator::new(run, sources, settings);
+    let evaluator = Evaluator::new(machine, settings);
     evaluator.compile(&texts)?;
     Ok(evaluator.catalog_json(run.host.now().secs))
 }

@@ -22,8 +22,8 @@ use fx_source::Severity;
 pub(crate) use catalog::{Catalog, Resource};
 pub(crate) use complete::Pending;
 pub(crate) use definitions::Definitions;
-pub(crate) use json::{from_json, to_json};
-pub(crate) use kinds::{Kind, METAPARAMETERS, is_metaparameter};
+pub(crate) use json::{from_json, reference_text};
+pub(crate) use kinds::{Kind, built_in, METAPARAMETERS, is_metaparameter};
 
 use crate::eval::{Evaluator, Failure, Flow, Frame, FrameKind, Place, Scope};
 use crate::value::Value;
@@ -45,7 +45,7 @@ pub struct Settings {
     pub facts: Vec<(String, Value)>,
 }
 
-impl Evaluator<'_> {
+impl Evaluator {
     /// Compiles manifests as if they were one; the text of what went wrong otherwise.
     pub(crate) fn compile(&self, manifests: &[(String, Vec<u8>)]) -> Result<(), String> {
         self.prepare();
@@ -245,6 +245,31 @@ impl Evaluator<'_> {
             settings.define(name, value);
         }
         self.pending.borrow_mut().class_frames.insert("settings".into(), settings);
+    }
+
+    /// A setting of the original, as far as code asks for it.
+    pub(crate) fn setting(&self, name: &str) -> Value {
+        if let Some(known) = self
+            .pending
+            .borrow()
+            .class_frames
+            .get("settings")
+            .and_then(|frame| frame.own(name))
+        {
+            return known;
+        }
+        Value::Undef
+    }
+
+    /// The value of a piece of program text.
+    pub(crate) fn evaluate_text(&self, text: &str, scope: &Rc<Scope>) -> Result<Value, Flow> {
+        let file = self.sources.add("", text.as_bytes().to_vec());
+        let (program, found) = fx_puppet_syntax::parse(text.as_bytes(), file);
+        if let Some(error) = found.iter().find(|found| found.severity == Severity::Error) {
+            return Err(Flow::raw(error.message.clone()));
+        }
+        self.add_definitions(&program, "")?;
+        self.eval(&program.body, scope)
     }
 
     /// The text for a failure.

@@ -26,13 +26,15 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::compile::{Catalog, Definitions, Kind, Pending, Settings};
 use crate::lookup::Lookups;
+use crate::machine::Machine;
 use crate::regex::Regex;
 use crate::types::Type;
 use crate::value::Value;
 
-pub(crate) use call::{Closure, Parameters, mismatch_text};
+pub(crate) use call::{Closure, NativeBlock, Parameters, check, mismatch_text, reasons_against};
 pub(crate) use error::{Failure, Flow, Place};
 pub(crate) use format::{capitalize, format_value};
+pub(crate) use object::attribute as object_attribute;
 pub(crate) use operators::{kind, number_from, order};
 pub(crate) use scope::{Frame, FrameKind, Scope};
 pub(crate) use sprintf::Spec;
@@ -47,9 +49,11 @@ pub(crate) type Evaluated<T = Value> = Result<T, Flow>;
 const MAX_DEPTH: u32 = 1500;
 
 /// Evaluates expressions in scopes, and knows all that has been defined and declared.
-pub(crate) struct Evaluator<'a> {
-    pub(crate) run: Run<'a>,
-    pub(crate) sources: &'a SourceMap,
+pub(crate) struct Evaluator {
+    pub(crate) run: Run<'static>,
+    pub(crate) sources: &'static SourceMap,
+    pub(crate) machine: Machine,
+    pub(crate) this: std::rc::Weak<Evaluator>,
     pub(crate) settings: Settings,
     pub(crate) top: Rc<Frame>,
     pub(crate) definitions: RefCell<Definitions>,
@@ -64,13 +68,17 @@ pub(crate) struct Evaluator<'a> {
     depth: Cell<u32>,
 }
 
-impl<'a> Evaluator<'a> {
+impl Evaluator {
     /// An evaluator with nothing defined yet.
-    pub(crate) fn new(run: Run<'a>, sources: &'a SourceMap, settings: Settings) -> Evaluator<'a> {
-        let top = Frame::new(None, FrameKind::Top, "Class[main]".into(), 2, "".into(), "".into());
-        Evaluator {
-            run,
+    pub(crate) fn new(machine: &Machine, settings: Settings) -> Rc<Evaluator> {
+        let top =
+            Frame::new(None, FrameKind::Top, "Class[main]".into(), 2, "".into(), "".into());
+        let sources = machine.sources;
+        Rc::new_cyclic(|this| Evaluator {
+            run: machine.run,
             sources,
+            machine: machine.clone(),
+            this: this.clone(),
             settings,
             top,
             definitions: RefCell::default(),
@@ -83,7 +91,7 @@ impl<'a> Evaluator<'a> {
             builtin: sources.add("(built in)", Vec::new()),
             warned: RefCell::default(),
             depth: 0.into(),
-        }
+        })
     }
 
     /// ` (file: F, line: L, column: C)`
@@ -496,6 +504,7 @@ impl<'a> Evaluator<'a> {
             returns: lambda.return_type.clone(),
             body: Rc::clone(&lambda.body),
             scope: Rc::clone(scope),
+            native: None,
         }
     }
 

@@ -86,7 +86,7 @@ pub(crate) fn dig(value: &Value, parts: &[Value]) -> Option<Value> {
     Some(at)
 }
 
-impl Evaluator<'_> {
+impl Evaluator {
     /// What data binds to a parameter of a class.
     pub(crate) fn bound_data(
         &self,

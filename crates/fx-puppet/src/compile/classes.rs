@@ -12,7 +12,7 @@ use crate::eval::{Evaluated, Evaluator, Flow, Frame, FrameKind, Scope};
 use crate::types::{Type, describe_mismatch, infer_set, is_instance};
 use crate::value::Value;
 
-impl Evaluator<'_> {
+impl Evaluator {
     /// Puts classes into the catalog unless they are there, then evaluates the new ones; the
     /// places of all.
     pub(crate) fn include(&self, names: &[Rc<str>], scope: &Rc<Scope>) -> Evaluated<Vec<usize>> {

@@ -34,11 +34,11 @@ enum What {
 enum Query {
     And(Box<Query>, Box<Query>),
     Or(Box<Query>, Box<Query>),
-    Tag(Vec<String>, bool),
+    Tag(Vec<String>),
     Equal(Rc<str>, Value, bool),
 }
 
-impl Evaluator<'_> {
+impl Evaluator {
     pub(super) fn collect(
         &self,
         kind: &Rc<str>,
@@ -104,7 +104,7 @@ impl Evaluator<'_> {
                         other => vec![other.clone()],
                     };
                     let tags = tags.iter().map(|tag| interpolated(tag).to_lowercase()).collect();
-                    Query::Tag(tags, true)
+                    Query::Tag(tags)
                 } else {
                     Query::Equal(name, wanted, is_equal)
                 }
@@ -188,7 +188,7 @@ impl Evaluator<'_> {
             Query::Or(left, right) => {
                 self.answers(left, resource, all) || self.answers(right, resource, all)
             }
-            Query::Tag(tags, _) => tags.iter().any(|tag| has_tag(resource, tag, all)),
+            Query::Tag(tags) => tags.iter().any(|tag| has_tag(resource, tag, all)),
             Query::Equal(name, wanted, is_equal) => {
                 let own = if &**name == "title" {
                     Some(Value::String(resource.shown_title()))

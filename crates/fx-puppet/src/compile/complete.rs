@@ -31,7 +31,7 @@ pub(crate) struct Pending {
 /// Parameters that flow from a container to what it contains.
 const FLOWING: [&str; 7] = ["alias", "audit", "loglevel", "noop", "schedule", "stage", "tag"];
 
-impl Evaluator<'_> {
+impl Evaluator {
     /// Rounds of collectors and defines until nothing changes; then what remains.
     pub(super) fn complete(&self) -> Evaluated<()> {
         const MOST_ROUNDS: usize = 1000;

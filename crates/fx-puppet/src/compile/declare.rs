@@ -11,7 +11,7 @@ use crate::eval::{Evaluated, Evaluator, Flow, Scope, interpolated};
 use crate::types::{Type, capitalized};
 use crate::value::Value;
 
-impl Evaluator<'_> {
+impl Evaluator {
     /// A statement about resources; its value.
     pub(crate) fn statement(&self, expr: &Expr, scope: &Rc<Scope>) -> Evaluated {
         match &expr.kind {

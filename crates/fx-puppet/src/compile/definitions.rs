@@ -44,7 +44,7 @@ fn segments_good(name: &str) -> bool {
         })
 }
 
-impl Evaluator<'_> {
+impl Evaluator {
     /// Adds what a program defines.
     pub(crate) fn add_definitions(&self, program: &Program, module: &str) -> Evaluated<()> {
         for definition in &program.definitions {
@@ -175,7 +175,14 @@ impl Evaluator<'_> {
         if let Some(known) = self.kinds.borrow().get(low) {
             return Ok(known.clone());
         }
-        let found = if low.contains(':') { None } else { super::kinds::built_in(low).map(Rc::new) };
+        let found = if low.contains(':') {
+            None
+        } else {
+            match super::kinds::built_in(low) {
+                Some(kind) => Some(Rc::new(kind)),
+                None => self.ruby_kind(low)?.map(Rc::new),
+            }
+        };
         self.kinds.borrow_mut().insert(low.into(), found.clone());
         Ok(found)
     }
@@ -200,6 +207,7 @@ impl Evaluator<'_> {
             returns: definition.return_type.clone(),
             body: Rc::clone(&definition.body),
             scope: Scope::new(Rc::clone(&self.top)),
+            native: None,
         }))
     }
 

@@ -7,7 +7,7 @@ use crate::eval::Evaluator;
 use crate::types::Type;
 use crate::value::Value;
 
-impl Evaluator<'_> {
+impl Evaluator {
     /// The finished catalog.
     pub(crate) fn catalog_json(&self, version: i64) -> Json {
         let catalog = self.catalog.borrow();

@@ -381,7 +381,7 @@ impl Kind {
 }
 
 /// A type built in, by its name in lower case.
-pub(super) fn built_in(low: &str) -> Option<Kind> {
+pub(crate) fn built_in(low: &str) -> Option<Kind> {
     let (_, parameters) = KINDS.iter().find(|(name, _)| *name == low)?;
     let keys: &[&str] = match low {
         "file" | "tidy" => &["path"],

@@ -78,7 +78,7 @@ pub(super) fn shown(kind: &str, title: &str) -> String {
     }
 }
 
-impl Evaluator<'_> {
+impl Evaluator {
     pub(super) fn relate(&self, op: RelationOp, left: &Value, right: &Value, span: Span) {
         let mut pending = self.pending.borrow_mut();
         // A collector that finds nothing lets what is left of it through.

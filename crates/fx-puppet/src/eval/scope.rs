@@ -95,6 +95,18 @@ impl Frame {
         self.vars.borrow().get(name).cloned()
     }
 
+    /// Everything that can be seen from here, by name.
+    pub(crate) fn all(&self) -> std::collections::BTreeMap<Rc<str>, Value> {
+        let mut all = match &self.parent {
+            Some(parent) => parent.all(),
+            None => std::collections::BTreeMap::new(),
+        };
+        for (name, value) in &*self.vars.borrow() {
+            all.insert(Rc::clone(name), value.clone());
+        }
+        all
+    }
+
     /// Sets a variable once; `false` if it is set already.
     pub(crate) fn set(&self, name: &Rc<str>, value: Value) -> bool {
         use std::collections::hash_map::Entry;

@@ -16,7 +16,7 @@ fn method(expression: &str) -> Option<(&str, &str)> {
     (matches!(quote, '\'' | '"') && is_word && !body.is_empty()).then_some((name, body))
 }
 
-impl Evaluator<'_> {
+impl Evaluator {
     /// Data with everything put in.
     pub(super) fn interpolate_data(&self, value: &Value, query: &mut Query<'_>) -> Evaluated {
         Ok(match value {
