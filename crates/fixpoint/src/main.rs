@@ -8,6 +8,7 @@ mod log;
 mod paths;
 mod persona;
 mod personas;
+mod puppet_compile;
 mod session;
 mod terminal;
 

@@ -85,6 +85,8 @@ pub(crate) struct Control {
     pub(crate) package_module: Option<Str>,
     pub(crate) select_end_match_eof: bool,
     pub(crate) domain: Option<Str>,
+    /// Variables that commands get.
+    pub(crate) environment: Vec<(Str, Str)>,
     /// `body agent control`, evaluated.
     pub(crate) agent: BTreeMap<Str, Rval>,
 }

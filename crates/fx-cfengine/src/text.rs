@@ -61,6 +61,9 @@ pub(crate) fn from_path(path: &Path) -> String {
 
 /// A legal class name: every byte that is not a letter, digit or underscore becomes `_`.
 pub(crate) fn canonify(text: &str) -> String {
+    if text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') {
+        return text.to_owned();
+    }
     encode(text)
         .iter()
         .map(|b| if b.is_ascii_alphanumeric() { char::from(*b) } else { '_' })
@@ -69,6 +72,9 @@ pub(crate) fn canonify(text: &str) -> String {
 
 /// As [`canonify`], but keeps a colon so that names qualified by a namespace stay so.
 pub(crate) fn canonify_class(text: &str) -> String {
+    if text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b':')) {
+        return text.to_owned();
+    }
     encode(text)
         .iter()
         .map(|b| if b.is_ascii_alphanumeric() || *b == b':' { char::from(*b) } else { '_' })

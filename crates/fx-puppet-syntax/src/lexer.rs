@@ -111,10 +111,18 @@ impl<'a> Lexer<'a> {
                     );
                 };
                 self.at += symbol.len();
+                // Only a parenthesis that begins a line is no call of what is before it.
+                let spaced = if *symbol == "(" { self.begins_line(start) } else { spaced };
                 self.push(Tok::Punct(symbol), start, start + symbol.len(), spaced);
             }
         }
         Ok(true)
+    }
+
+    /// Whether nothing but blanks stands before a place on its line.
+    fn begins_line(&self, at: usize) -> bool {
+        let line = self.bytes[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        self.bytes[line..at].iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
     }
 
     fn regex_allowed(&self) -> bool {

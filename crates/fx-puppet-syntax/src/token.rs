@@ -91,7 +91,7 @@ impl Tok {
                 | Tok::Heredoc(..)
                 | Tok::Regex(_)
                 | Tok::Keyword("true" | "false" | "undef")
-                | Tok::Punct(")" | "]" | "}" | "|>" | "|>>")
+                | Tok::Punct(")" | "]" | "|>" | "|>>")
         )
     }
 

@@ -8,11 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use fx_engine::{Level, Run};
-use fx_source::{Origin, SourceMap};
+use fx_source::Origin;
 use transaction::{Status, Transaction};
 
 use crate::compile::{Catalog, Settings};
 use crate::eval::Evaluator;
+use crate::machine::Machine;
 use crate::value::Value;
 
 /// What was asked for.
@@ -120,7 +121,8 @@ fn facts(run: Run<'_>, node: &str) -> Vec<(String, Value)> {
 }
 
 /// Compiles and applies.
-pub fn run(run: Run<'_>, sources: &SourceMap, request: &Request) -> Summary {
+pub fn run(machine: &Machine, request: &Request) -> Summary {
+    let run = machine.run;
     let started = run.host.monotonic();
     let node = node_name(run);
     let settings = Settings {
@@ -128,10 +130,12 @@ pub fn run(run: Run<'_>, sources: &SourceMap, request: &Request) -> Summary {
         node: node.clone(),
         environment: "production".into(),
         modulepath: request.modulepath.clone(),
+        environment_dir: None,
+        hiera_config: None,
     };
-    let evaluator = Evaluator::new(run, sources, settings);
+    let evaluator = Evaluator::new(machine, settings);
     let origin = Origin::default();
-    if let Err(message) = evaluator.compile(&request.name, &request.text) {
+    if let Err(message) = evaluator.compile(&[(request.name.clone(), request.text.clone())]) {
         run.ledger.message(Level::Error, &message, &origin);
         return Summary { code: 1 };
     }
@@ -142,7 +146,7 @@ pub fn run(run: Run<'_>, sources: &SourceMap, request: &Request) -> Summary {
     carry_out(&evaluator, request)
 }
 
-fn carry_out(evaluator: &Evaluator<'_>, request: &Request) -> Summary {
+fn carry_out(evaluator: &Evaluator, request: &Request) -> Summary {
     let run = evaluator.run;
     let origin = Origin::default();
     let refused = |message: &str| {
@@ -235,7 +239,7 @@ fn carry_out(evaluator: &Evaluator<'_>, request: &Request) -> Summary {
 
 /// Whether the tags asked for leave a resource out.
 fn is_left_out(
-    evaluator: &Evaluator<'_>,
+    evaluator: &Evaluator,
     request: &Request,
     resource: &crate::compile::Resource,
 ) -> bool {

@@ -4,21 +4,26 @@
 //! then drain the queue of defines and collectors until nothing is left.
 
 mod catalog;
+mod classes;
+mod collect;
 mod complete;
 mod declare;
 mod definitions;
+mod json;
 mod kinds;
+mod relations;
 
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use fx_puppet_syntax::{ExprKind, Strictness};
+use fx_puppet_syntax::{ExprKind, Program, Strictness};
 use fx_source::Severity;
 
-pub(crate) use catalog::{Attribute, Catalog, Resource};
+pub(crate) use catalog::{Catalog, Resource};
 pub(crate) use complete::Pending;
 pub(crate) use definitions::Definitions;
-pub(crate) use kinds::{is_metaparameter, parameters_of};
+pub(crate) use json::{from_json, reference_text};
+pub(crate) use kinds::{Kind, built_in, METAPARAMETERS, is_metaparameter};
 
 use crate::eval::{Evaluator, Failure, Flow, Frame, FrameKind, Place, Scope};
 use crate::value::Value;
@@ -32,14 +37,29 @@ pub struct Settings {
     pub environment: String,
     /// Where modules lie.
     pub modulepath: Vec<PathBuf>,
+    /// Folder of the environment.
+    pub environment_dir: Option<PathBuf>,
+    /// The global `hiera.yaml`.
+    pub hiera_config: Option<PathBuf>,
     /// Facts of the node.
     pub facts: Vec<(String, Value)>,
 }
 
-impl Evaluator<'_> {
-    /// Compiles a manifest; the text of what went wrong otherwise.
-    pub(crate) fn compile(&self, name: &str, text: &[u8]) -> Result<(), String> {
+impl Evaluator {
+    /// Compiles manifests as if they were one; the text of what went wrong otherwise.
+    pub(crate) fn compile(&self, manifests: &[(String, Vec<u8>)]) -> Result<(), String> {
         self.prepare();
+        let mut programs = Vec::new();
+        for (name, text) in manifests {
+            programs.push(self.parse_manifest(name, text)?);
+        }
+        for program in &programs {
+            self.add_definitions(program, "").map_err(|flow| self.complaint(flow))?;
+        }
+        self.evaluate_programs(&programs).map_err(|flow| self.complaint(flow))
+    }
+
+    fn parse_manifest(&self, name: &str, text: &[u8]) -> Result<Program, String> {
         let file = self.sources.add(name, text.to_vec());
         let (program, mut found) = fx_puppet_syntax::parse(text, file);
         if found.iter().all(|found| found.severity != Severity::Error) {
@@ -59,36 +79,33 @@ impl Evaluator<'_> {
             }
         }
         match errors.as_slice() {
-            [] => {}
-            [only] => {
-                return Err(format!(
-                    "Could not parse for environment {environment}: {only} on node {}",
-                    self.settings.node
-                ));
-            }
-            [first, ..] => {
-                for error in &errors {
+            [] => Ok(program),
+            [only] => Err(format!(
+                "Could not parse for environment {environment}: {only} on node {}",
+                self.settings.node
+            )),
+            errors => {
+                for error in errors {
                     self.run.ledger.message(
                         fx_engine::Level::Error,
                         error,
                         &fx_source::Origin::default(),
                     );
                 }
-                let _ = first;
-                return Err(format!(
+                Err(format!(
                     "Found {} errors. Giving up on node {}",
                     errors.len(),
                     self.settings.node
-                ));
+                ))
             }
         }
-        self.add_definitions(&program, "").map_err(|flow| self.complaint(flow))?;
-        self.evaluate_program(&program.body).map_err(|flow| self.complaint(flow))
     }
 
-    fn evaluate_program(&self, body: &fx_puppet_syntax::Expr) -> Result<(), Flow> {
+    fn evaluate_programs(&self, programs: &[Program]) -> Result<(), Flow> {
         let scope = Scope::new(Rc::clone(&self.top));
-        self.eval(body, &scope).map_err(Flow::misplaced)?;
+        for program in programs {
+            self.eval(&program.body, &scope).map_err(Flow::misplaced)?;
+        }
         self.evaluate_node()?;
         self.complete()
     }
@@ -124,14 +141,38 @@ impl Evaluator<'_> {
                 "Could not find node statement with name 'default' or '{name}'"
             )));
         };
+        // The first match names the resource, as the original does for each of a list.
+        let title: Rc<str> = match node.definition.node.iter().flat_map(|node| &node.matches).next() {
+            Some(first) => match &first.kind {
+                ExprKind::String(text) | ExprKind::Name(text) => text.to_lowercase().into(),
+                ExprKind::Regex(source) => node_title(source).into(),
+                _ => "default".into(),
+            },
+            None => "default".into(),
+        };
+        let title = if exact.is_some() { name.to_lowercase().into() } else { title };
+        let mut resource = Resource::new("node", &title, fx_source::Span::new(self.builtin, 0, 0), Rc::clone(&self.top));
+        resource.definition = Some(Rc::clone(node));
+        resource.evaluated = true;
+        let tags = resource.tags.clone();
+        let at = {
+            let mut catalog = self.catalog.borrow_mut();
+            catalog.tags.extend(tags);
+            let at = catalog.add(resource);
+            let main = self.top.resource.get();
+            catalog.contain(main, at);
+            catalog.hand_tags(main, at);
+            catalog.add_class(&title);
+            at
+        };
         let frame = Frame::new(
             Some(Rc::clone(&self.top)),
             FrameKind::Node,
-            format!("Node[{name}]").into(),
-            0,
+            format!("Node[{title}]").into(),
+            at,
             "".into(),
+            format!("node {title}").into(),
         );
-        self.pending.borrow_mut().node_frame = Some(Rc::clone(&frame));
         let scope = Scope::new(frame);
         self.eval(&node.definition.body, &scope).map_err(Flow::misplaced)?;
         Ok(())
@@ -177,12 +218,22 @@ impl Evaluator<'_> {
                 if name == "clientnoop" { Value::Bool(false) } else { Value::from(value) },
             );
         }
+        let nowhere = fx_source::Span::new(self.builtin, 0, 0);
+        let mut catalog = self.catalog.borrow_mut();
+        let stage = catalog.add(Resource::new("stage", "main", nowhere, Rc::clone(&self.top)));
+        let class = catalog.add(Resource::new("class", "settings", nowhere, Rc::clone(&self.top)));
+        let main = catalog.add(Resource::new("class", "main", nowhere, Rc::clone(&self.top)));
+        catalog.contain(stage, class);
+        catalog.contain(stage, main);
+        catalog.add_class(&"settings".into());
+        self.top.resource.set(main);
         let settings = Frame::new(
             Some(Rc::clone(&self.top)),
             FrameKind::Class,
             "Class[Settings]".into(),
-            0,
+            class,
             "".into(),
+            "class settings".into(),
         );
         for (name, value) in [
             ("environment", Value::from(self.settings.environment.as_str())),
@@ -194,21 +245,31 @@ impl Evaluator<'_> {
             settings.define(name, value);
         }
         self.pending.borrow_mut().class_frames.insert("settings".into(), settings);
-        let mut catalog = self.catalog.borrow_mut();
-        let main = Resource::new(
-            "Class",
-            "main",
-            fx_source::Span::new(self.builtin, 0, 0),
-            Rc::clone(&self.top),
-        );
-        catalog.add(main);
-        let stage = Resource::new(
-            "Stage",
-            "main",
-            fx_source::Span::new(self.builtin, 0, 0),
-            Rc::clone(&self.top),
-        );
-        catalog.add(stage);
+    }
+
+    /// A setting of the original, as far as code asks for it.
+    pub(crate) fn setting(&self, name: &str) -> Value {
+        if let Some(known) = self
+            .pending
+            .borrow()
+            .class_frames
+            .get("settings")
+            .and_then(|frame| frame.own(name))
+        {
+            return known;
+        }
+        Value::Undef
+    }
+
+    /// The value of a piece of program text.
+    pub(crate) fn evaluate_text(&self, text: &str, scope: &Rc<Scope>) -> Result<Value, Flow> {
+        let file = self.sources.add("", text.as_bytes().to_vec());
+        let (program, found) = fx_puppet_syntax::parse(text.as_bytes(), file);
+        if let Some(error) = found.iter().find(|found| found.severity == Severity::Error) {
+            return Err(Flow::raw(error.message.clone()));
+        }
+        self.add_definitions(&program, "")?;
+        self.eval(&program.body, scope)
     }
 
     /// The text for a failure.
@@ -222,4 +283,14 @@ impl Evaluator<'_> {
         };
         format!("{text} on node {}", self.settings.node)
     }
+}
+
+/// The name of a node definition with a regular expression.
+fn node_title(source: &str) -> String {
+    let kept: String = source
+        .to_lowercase()
+        .chars()
+        .filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ':' | '.'))
+        .collect();
+    format!("__node_regexp__{}", kept.trim_start_matches('.'))
 }

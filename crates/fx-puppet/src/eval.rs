@@ -24,18 +24,21 @@ use fx_puppet_syntax::{BinaryOp, CaseOption, Expr, ExprKind, Lambda, StringPart}
 use fx_source::{FileId, Origin, SourceMap, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::compile::{Catalog, Definitions, Pending, Settings};
+use crate::compile::{Catalog, Definitions, Kind, Pending, Settings};
+use crate::lookup::Lookups;
+use crate::machine::Machine;
 use crate::regex::Regex;
 use crate::types::Type;
 use crate::value::Value;
 
-pub(crate) use call::{Closure, Parameters, mismatch_text};
+pub(crate) use call::{Closure, NativeBlock, Parameters, check, mismatch_text, reasons_against};
 pub(crate) use error::{Failure, Flow, Place};
 pub(crate) use format::{capitalize, format_value};
+pub(crate) use object::attribute as object_attribute;
 pub(crate) use operators::{kind, number_from, order};
 pub(crate) use scope::{Frame, FrameKind, Scope};
 pub(crate) use sprintf::Spec;
-pub(crate) use text::{inspected, ruby_text};
+pub(crate) use text::{base64, inspected, ruby_text};
 pub(crate) use text::{interpolated, program_text};
 pub(crate) use time::{strfspan, strftime};
 
@@ -46,39 +49,49 @@ pub(crate) type Evaluated<T = Value> = Result<T, Flow>;
 const MAX_DEPTH: u32 = 1500;
 
 /// Evaluates expressions in scopes, and knows all that has been defined and declared.
-pub(crate) struct Evaluator<'a> {
-    pub(crate) run: Run<'a>,
-    pub(crate) sources: &'a SourceMap,
+pub(crate) struct Evaluator {
+    pub(crate) run: Run<'static>,
+    pub(crate) sources: &'static SourceMap,
+    pub(crate) machine: Machine,
+    pub(crate) this: std::rc::Weak<Evaluator>,
     pub(crate) settings: Settings,
     pub(crate) top: Rc<Frame>,
     pub(crate) definitions: RefCell<Definitions>,
     pub(crate) catalog: RefCell<Catalog>,
     pub(crate) pending: RefCell<Pending>,
     pub(crate) aliases: RefCell<FxHashMap<Rc<str>, Option<Rc<Type>>>>,
+    pub(crate) lookups: RefCell<Lookups>,
+    pub(crate) kinds: RefCell<FxHashMap<Rc<str>, Option<Rc<Kind>>>>,
     pub(crate) signatures: RefCell<FxHashMap<&'static str, Rc<[Parameters]>>>,
     pub(crate) builtin: FileId,
     warned: RefCell<FxHashSet<String>>,
     depth: Cell<u32>,
 }
 
-impl<'a> Evaluator<'a> {
+impl Evaluator {
     /// An evaluator with nothing defined yet.
-    pub(crate) fn new(run: Run<'a>, sources: &'a SourceMap, settings: Settings) -> Evaluator<'a> {
-        let top = Frame::new(None, FrameKind::Top, "Class[main]".into(), 0, "".into());
-        Evaluator {
-            run,
+    pub(crate) fn new(machine: &Machine, settings: Settings) -> Rc<Evaluator> {
+        let top =
+            Frame::new(None, FrameKind::Top, "Class[main]".into(), 2, "".into(), "".into());
+        let sources = machine.sources;
+        Rc::new_cyclic(|this| Evaluator {
+            run: machine.run,
             sources,
+            machine: machine.clone(),
+            this: this.clone(),
             settings,
             top,
             definitions: RefCell::default(),
             catalog: RefCell::default(),
             pending: RefCell::default(),
             aliases: RefCell::default(),
+            lookups: RefCell::default(),
+            kinds: RefCell::default(),
             signatures: RefCell::default(),
             builtin: sources.add("(built in)", Vec::new()),
             warned: RefCell::default(),
             depth: 0.into(),
-        }
+        })
     }
 
     /// ` (file: F, line: L, column: C)`
@@ -491,6 +504,7 @@ impl<'a> Evaluator<'a> {
             returns: lambda.return_type.clone(),
             body: Rc::clone(&lambda.body),
             scope: Rc::clone(scope),
+            native: None,
         }
     }
 
@@ -504,7 +518,7 @@ impl<'a> Evaluator<'a> {
         }
         let lower = name.trim_start_matches("::").to_lowercase();
         Ok(self
-            .is_resource_type(&lower)
+            .is_resource_type(&lower)?
             .then(|| Type::Resource { name: Some(lower.into()), title: None }))
     }
 

@@ -14,7 +14,7 @@ mod template;
 mod text;
 mod types;
 
-pub(crate) use text::ruby_complaint;
+pub(crate) use text::{compare_versions, ruby_complaint};
 
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -28,7 +28,7 @@ use crate::value::Value;
 
 /// One call of a function built in, its arguments already checked.
 pub(crate) struct Call<'c> {
-    pub(crate) evaluator: &'c Evaluator<'c>,
+    pub(crate) evaluator: &'c Evaluator,
     pub(crate) args: &'c [Value],
     pub(crate) block: Option<&'c Closure>,
     pub(crate) scope: &'c Rc<Scope>,

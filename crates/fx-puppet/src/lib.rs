@@ -20,13 +20,20 @@ mod random;
 mod types;
 mod eval;
 mod functions;
+mod lookup;
+mod machine;
+mod ruby;
+mod yaml;
+mod catalogs;
 mod compile;
 mod apply;
 #[cfg(test)]
 mod tests;
 
 pub use apply::{Request, Summary, run};
+pub use catalogs::{CatalogRequest, catalog, read_facts};
 pub use compile::Settings;
+pub use machine::Machine;
 pub use regex::Regex;
 pub use types::Type;
 pub use value::{Hash, Value};

@@ -75,6 +75,7 @@ fn translate(source: &str) -> String {
                 Some('h') => out.push_str(if in_class { "0-9a-fA-F" } else { "[0-9a-fA-F]" }),
                 Some('Z') => out.push_str(r"(?=\n?\z)"),
                 Some('e') => out.push_str(r"\x1b"),
+                Some('0') => out.push_str(r"\x00"),
                 Some('/') => out.push('/'),
                 Some(other) => {
                     out.push('\\');

@@ -3,11 +3,10 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use fx_engine::{Cancel, Event, Ledger, Level, Run, Sink};
+use fx_engine::{Cancel, Event, Level, Sink};
 use fx_host::{Files, MemoryHost};
-use fx_source::SourceMap;
 
-use crate::{Request, run};
+use crate::{Machine, Request, run};
 
 #[derive(Default)]
 struct Told(RefCell<Vec<String>>);
@@ -29,21 +28,19 @@ impl Sink for Told {
     }
 }
 
-fn told(host: &MemoryHost, code: &str) -> (Vec<String>, u8) {
-    let ledger = Ledger::new();
+fn told(host: &Rc<MemoryHost>, code: &str) -> (Vec<String>, u8) {
+    let machine = Machine::new(Rc::<MemoryHost>::clone(host), Cancel::default());
     let sink = Rc::new(Told::default());
-    ledger.watch(Rc::<Told>::clone(&sink));
-    let cancel = Cancel::default();
-    let sources = SourceMap::new();
+    machine.run().ledger.watch(Rc::<Told>::clone(&sink));
     let request =
         Request { text: code.as_bytes().to_vec(), detailed_exitcodes: true, ..Request::default() };
-    let summary = run(Run { host, ledger: &ledger, cancel: &cancel }, &sources, &request);
+    let summary = run(&machine, &request);
     let lines = sink.0.borrow().clone();
     (lines, summary.code)
 }
 
 fn check(code: &str, expected: &[&str]) {
-    let (lines, _) = told(&MemoryHost::new(), code);
+    let (lines, _) = told(&Rc::new(MemoryHost::new()), code);
     let lines: Vec<String> = lines
         .iter()
         .map(|line| line.replacen("Scope(Class[main]): ", "", 1))
@@ -119,7 +116,7 @@ fn failures_are_told_in_the_originals_words() {
 
 #[test]
 fn endless_recursion_is_a_failure() {
-    let deep = || told(&MemoryHost::new(), "function f() { f() }\nf()");
+    let deep = || told(&Rc::new(MemoryHost::new()), "function f() { f() }\nf()");
     let thread = std::thread::Builder::new().stack_size(crate::STACK).spawn(deep);
     let (lines, code) = thread.expect("a thread starts").join().expect("it ends");
     assert_eq!(code, 1);
@@ -143,7 +140,7 @@ fn order_follows_relationships_and_then_the_manifest() {
 
 #[test]
 fn a_second_run_finds_nothing_to_do() {
-    let host = MemoryHost::new();
+    let host = Rc::new(MemoryHost::new());
     let code = "file { '/x': content => 'v' }";
     let (lines, exit) = told(&host, code);
     assert_eq!(exit, 2, "{lines:?}");
@@ -157,13 +154,13 @@ fn a_second_run_finds_nothing_to_do() {
 
 #[test]
 fn secrets_are_not_told() {
-    let (lines, _) = told(&MemoryHost::new(), "file { '/x': content => Sensitive('v') }");
+    let (lines, _) = told(&Rc::new(MemoryHost::new()), "file { '/x': content => Sensitive('v') }");
     assert_eq!(lines, ["/Stage[main]/Main/File[/x]/ensure: changed [redacted] to [redacted]"]);
 }
 
 #[test]
 fn what_is_not_supported_is_named() {
-    let (lines, exit) = told(&MemoryHost::new(), "package { 'p': }");
+    let (lines, exit) = told(&Rc::new(MemoryHost::new()), "package { 'p': }");
     assert_eq!(exit, 4);
     assert_eq!(
         lines,

@@ -11,9 +11,10 @@ use crate::types::Type;
 pub type Hash = IndexMap<Value, Value, rustc_hash::FxBuildHasher>;
 
 /// A value. Types, which include resource references, are values too.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[expect(missing_docs, reason = "the names are those of the language")]
 pub enum Value {
+    #[default]
     Undef,
     Default,
     Bool(bool),

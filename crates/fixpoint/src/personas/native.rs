@@ -33,6 +33,8 @@ enum Verb {
     Explain(run::ExplainArgs),
     /// Parse and check policy without acting on it
     Check(run::CheckArgs),
+    /// Compile Puppet catalogs to JSON
+    Compile(crate::puppet_compile::CompileArgs),
     /// Show what the machine is
     Facts(facts::Args),
     /// List past runs, or show one with its steps
@@ -63,6 +65,7 @@ pub(crate) fn main(invocation: &Invocation) -> u8 {
         Verb::Try(args) => attempt::run(&args),
         Verb::Explain(args) => run::explain(&args),
         Verb::Check(args) => run::check(&args),
+        Verb::Compile(args) => crate::puppet_compile::run(&args),
         Verb::Facts(args) => facts::run(&args),
         Verb::History(args) => history::run(&args),
         Verb::Link(args) => link::run(&args),

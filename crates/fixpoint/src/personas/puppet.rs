@@ -5,7 +5,7 @@ use std::io::{BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use fx_engine::{Cancel, Ledger, Level, Run};
+use fx_engine::{Cancel, Level};
 use fx_host::{Files, OsHost};
 use fx_puppet::Request;
 use fx_puppet_syntax::Strictness;
@@ -179,7 +179,7 @@ fn apply(args: &[String]) -> u8 {
         return 0;
     }
     let stop = fx_host::stop_on_signals();
-    let host = OsHost::cancelled_by(std::sync::Arc::clone(&stop));
+    let host = Rc::new(OsHost::cancelled_by(std::sync::Arc::clone(&stop)));
     let mut console = PuppetConsole::new(
         Box::new(BufWriter::new(std::io::stdout())),
         Box::new(BufWriter::new(std::io::stderr())),
@@ -220,17 +220,6 @@ fn apply(args: &[String]) -> u8 {
         },
         |paths| paths.split(':').filter(|path| !path.is_empty()).map(PathBuf::from).collect(),
     );
-    for dir in &modulepath {
-        for module in host.list(dir).unwrap_or_default() {
-            let data = dir.join(module.name).join("hiera.yaml");
-            if host.exists(&data).unwrap_or(false) {
-                complain(&format!(
-                    "Warning: '{}' is not read: Hiera is not supported yet",
-                    data.display()
-                ));
-            }
-        }
-    }
     let words = |name: &str| -> Vec<String> {
         flag(&[name])
             .iter()
@@ -251,12 +240,9 @@ fn apply(args: &[String]) -> u8 {
         report: flag(&["--lastrunreport"]).map(PathBuf::from),
         detailed_exitcodes: has(&["--detailed-exitcodes", "--test", "-t"]),
     };
-    let cancel = Cancel::from_flag(stop);
-    let ledger = Ledger::new();
-    let sources = SourceMap::new();
-    ledger.watch(console.clone());
-    let summary =
-        fx_puppet::run(Run { host: &host, ledger: &ledger, cancel: &cancel }, &sources, &request);
+    let machine = fx_puppet::Machine::new(host, Cancel::from_flag(stop));
+    machine.run().ledger.watch(console.clone());
+    let summary = fx_puppet::run(&machine, &request);
     console.flush();
     summary.code
 }

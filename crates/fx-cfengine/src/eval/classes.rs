@@ -105,6 +105,15 @@ impl Context<'_> {
 
     /// The truth of an expression; `None` when it does not parse or holds variables.
     pub(crate) fn check_expression(&self, text: &str) -> Option<bool> {
+        // Most expressions are one name; iterated ones are all different, so that keeping
+        // them parsed would cost more than it spares.
+        if expr::is_name(text) {
+            return Some(match text {
+                "true" => true,
+                "false" => false,
+                name => self.class_defined(name),
+            });
+        }
         let parsed = {
             let mut exprs = self.exprs.borrow_mut();
             match exprs.get(text) {
@@ -166,18 +175,18 @@ impl Context<'_> {
         }
         let class = Class { tags, comment };
         let (namespace, base) = match name.split_once(':') {
-            Some((namespace, base)) => (namespace.to_owned(), base.to_owned()),
-            None => (self.current_namespace().to_owned(), name.clone()),
+            Some((namespace, base)) => (Some(namespace), base),
+            None => (None, &*name),
         };
         if scope == ClassScope::Bundle && self.bundle_frame().is_some() {
-            if self.class_defined(&base) {
+            if self.class_defined(base) {
                 return false;
             }
             if let Some(frame) = self.bundle_frame_mut() {
-                frame.classes.insert(base.as_str().into(), class);
+                frame.classes.insert(base.into(), class);
             }
         } else {
-            let key = class_key(&namespace, &base);
+            let key = class_key(namespace.unwrap_or_else(|| self.current_namespace()), base);
             if self.soft.contains_key(&key) {
                 return false;
             }

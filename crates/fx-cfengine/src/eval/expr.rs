@@ -34,6 +34,12 @@ pub(crate) fn parse_prefix(text: &str) -> Option<(Expr, usize)> {
     Some((expr, parser.at))
 }
 
+/// Whether an expression is a single name.
+pub(crate) fn is_name(text: &str) -> bool {
+    !text.is_empty()
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b':'))
+}
+
 /// Whether two names stand next to each other with only blanks between.
 pub(crate) fn lacks_operator(text: &str) -> bool {
     let word = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b':');

@@ -12,7 +12,7 @@ use super::vars::Found;
 use super::{Context, log};
 
 /// Most combinations one promise may run through.
-const MAX_ITERATIONS: u64 = 100_000_000;
+const MAX_ITERATIONS: u64 = 20_000_000;
 
 struct Wheel {
     /// The reference, with references inside unexpanded.
@@ -108,6 +108,9 @@ impl Wheels {
         if self.count == 0 {
             self.set_from(ctx, 0);
             ready = !self.has_empty();
+            if self.too_many(ctx) {
+                return false;
+            }
         }
         while !ready {
             let Some(turned) = self.turn() else { return false };
@@ -121,6 +124,25 @@ impl Wheels {
             }
         }
         self.count += 1;
+        true
+    }
+
+    // Lists multiply: what would not end in a day is refused before it begins.
+    fn too_many(&self, ctx: &mut Context<'_>) -> bool {
+        let lengths = self.wheels.iter().map(|wheel| match &wheel.state {
+            WheelState::Values(values) => values.len() as u64,
+            _ => 1,
+        });
+        let product = lengths.fold(1_u64, u64::saturating_mul);
+        if product <= MAX_ITERATIONS {
+            return false;
+        }
+        let names: Vec<String> =
+            self.wheels.iter().map(|wheel| format!("$({})", wheel.name)).collect();
+        ctx.fatal(&format!(
+            "too many iterations in one promise: {} have {product} combinations, at most {MAX_ITERATIONS} are tried",
+            names.join(", ")
+        ));
         true
     }
 

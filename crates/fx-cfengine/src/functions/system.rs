@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use fx_host::Spec;
 
-use crate::agent::promise::commands::{is_executable, spec_for};
+use crate::agent::promise::commands::{UNSET, is_executable, spec_for};
 use crate::agent::promise::module_protocol::{Module, command_arg0};
 use crate::agent::promise::processes;
 use crate::eval::Context;
@@ -22,7 +22,12 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
         "execresult" | "execresult_as_data" => exec(ctx, name, args),
         "returnszero" => returns_zero(ctx, args),
         "getenv" => {
-            let value = ctx.host().var(&os(first)).unwrap_or_default();
+            let added = ctx.control.environment.iter().rev().find(|(name, _)| &**name == first);
+            let value = match added {
+                Some((_, value)) => os(value),
+                None if UNSET.contains(&first) => std::ffi::OsString::new(),
+                None => ctx.host().var(&os(first)).unwrap_or_default(),
+            };
             let value = decode(std::os::unix::ffi::OsStrExt::as_bytes(value.as_os_str()));
             let max = int_from(arg(args, 1))?.max(0) as usize;
             text(value.chars().take(max).collect::<String>())
@@ -113,7 +118,7 @@ fn sysctl_tree(ctx: &Context<'_>, dir: &str, prefix: &str, out: &mut Object, dep
 impl Context<'_> {
     /// A command line of policy as a program to start, in the directory we were started in.
     pub(crate) fn command_spec(&self, line: &str, shell: bool) -> Spec {
-        let mut spec = spec_for(line, shell);
+        let mut spec = spec_for(self, line, shell);
         spec.cwd = Some(path(&self.config.launch_dir));
         spec
     }

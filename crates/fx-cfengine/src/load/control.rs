@@ -120,6 +120,12 @@ impl Context<'_> {
         };
         match name {
             "abortclasses" => self.control.abort_classes = list(),
+            "environment" => {
+                let pair = |item: &Str| {
+                    item.split_once('=').map(|(name, value)| (name.into(), value.into()))
+                };
+                self.control.environment = list().iter().filter_map(pair).collect();
+            }
             "abortbundleclasses" => self.control.abort_bundle_classes = list(),
             "select_end_match_eof" => {
                 self.control.select_end_match_eof =

@@ -33,7 +33,7 @@ pub(super) fn start(host: &OsHost, spec: &Spec) -> Result<Box<dyn Child>> {
         command.stderr(theirs.try_clone().map_err(fail)?);
     }
     command.process_group(0).stdin(Stdio::piped()).stdout(theirs);
-    let mut child = command.spawn().map_err(fail)?;
+    let mut child = child::spawn(spec, &mut command).map_err(fail)?;
     drop(command);
     let input = child.stdin.take().map(OwnedFd::from);
     let display = spec.display();

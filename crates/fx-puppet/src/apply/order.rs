@@ -37,7 +37,7 @@ fn references(value: &Value, into: &mut Vec<(String, String)>) {
 /// The resource that a resource is inside of.
 pub(super) fn container(catalog: &Catalog, at: usize) -> Option<usize> {
     let resource = &catalog.resources[at];
-    if at == 0 || &*resource.kind == "Class" || &*resource.kind == "Stage" {
+    if matches!(&*resource.low, "class" | "stage") {
         return None;
     }
     Some(resource.frame.resource.get())
@@ -48,7 +48,7 @@ pub(super) fn is_leaf(catalog: &Catalog, at: usize) -> bool {
     let resource = &catalog.resources[at];
     resource.is_real()
         && !matches!(&*resource.kind, "Class" | "Stage")
-        && crate::compile::parameters_of(&resource.kind.to_lowercase()).is_some()
+        && resource.definition.is_none()
         && contained_is_real(catalog, at)
 }
 
@@ -68,11 +68,9 @@ fn leaves(catalog: &Catalog, at: usize, depth: u32) -> Vec<usize> {
         .filter(|inner| *inner != at && container(catalog, *inner) == Some(at))
         .flat_map(|inner| leaves(catalog, inner, depth + 1))
         .collect();
-    for (outer, class) in &catalog.contained {
-        if *outer == at
-            && let Some(inner) = catalog.find("class", class)
-        {
-            found.extend(leaves(catalog, inner, depth + 1));
+    for (outer, inner) in &catalog.edges {
+        if *outer == at && &*catalog.resources[*inner].low == "class" {
+            found.extend(leaves(catalog, *inner, depth + 1));
         }
     }
     found

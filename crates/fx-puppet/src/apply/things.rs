@@ -107,7 +107,7 @@ fn plain(value: &Value) -> Value {
 }
 
 /// Whether a schedule lets a resource never have its turn.
-pub(super) fn is_never(evaluator: &Evaluator<'_>, resource: &Resource) -> bool {
+pub(super) fn is_never(evaluator: &Evaluator, resource: &Resource) -> bool {
     let Some(name) = text(resource, "schedule") else { return false };
     let catalog = evaluator.catalog.borrow();
     let period =
@@ -149,7 +149,7 @@ pub(super) fn is_secret(resource: &Resource, property: &str) -> bool {
 }
 
 /// What is wrong with a resource before anything is done.
-pub(super) fn make(evaluator: &Evaluator<'_>, resource: &Resource) -> Result<Made, String> {
+pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, String> {
     if let Some(name) = text(resource, "schedule") {
         let catalog = evaluator.catalog.borrow();
         let known = catalog.find("schedule", &name).map(|at| &catalog.resources[at]);
@@ -176,7 +176,7 @@ pub(super) fn make(evaluator: &Evaluator<'_>, resource: &Resource) -> Result<Mad
     }
 }
 
-fn make_file(evaluator: &Evaluator<'_>, resource: &Resource) -> Result<Made, String> {
+fn make_file(evaluator: &Evaluator, resource: &Resource) -> Result<Made, String> {
     for name in [
         "recurse",
         "purge",

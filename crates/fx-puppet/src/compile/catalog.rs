@@ -1,60 +1,128 @@
-//! The catalog: resources in the order they were declared.
+//! The catalog: resources in the order they were declared, edges of containment, and the
+//! names each resource answers to. It knows neither evaluation nor output formats.
 
 use std::rc::Rc;
 
 use fx_puppet_syntax::Form;
 use fx_source::Span;
-use indexmap::IndexMap;
-use rustc_hash::FxHashMap;
+use indexmap::{IndexMap, IndexSet};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
+use super::definitions::Entry;
 use crate::eval::Frame;
 use crate::value::Value;
+
+/// Tags in the order they were given.
+pub(crate) type Tags = IndexSet<Rc<str>, FxBuildHasher>;
+
+/// Parameters by name.
+pub(crate) type Attributes = IndexMap<Rc<str>, Attribute, FxBuildHasher>;
 
 /// A value given to a resource.
 #[derive(Clone, Debug)]
 pub(crate) struct Attribute {
     pub(crate) value: Value,
     pub(crate) span: Span,
+    /// The class or define whose code gave it.
+    pub(crate) source: Rc<str>,
+    /// Whether it is `+>`.
+    pub(crate) add: bool,
+}
+
+impl Attribute {
+    pub(crate) fn new(value: Value, span: Span, source: &Rc<str>) -> Attribute {
+        Attribute { value, span, source: Rc::clone(source), add: false }
+    }
 }
 
 /// A declared resource.
 #[derive(Clone, Debug)]
 pub(crate) struct Resource {
-    /// Name of its type, capitalised.
+    /// Name of its type, every segment capitalised.
     pub(crate) kind: Rc<str>,
+    /// Name of its type in lower case.
+    pub(crate) low: Rc<str>,
     pub(crate) title: Rc<str>,
-    pub(crate) attributes: IndexMap<Rc<str>, Attribute>,
+    pub(crate) attributes: Attributes,
     pub(crate) form: Form,
-    pub(crate) tags: Vec<String>,
+    pub(crate) tags: Tags,
     pub(crate) span: Span,
     /// Where it was declared.
     pub(crate) frame: Rc<Frame>,
     /// Whether a collector made a virtual resource real.
     pub(crate) realized: bool,
+    /// Whether its body has been evaluated.
+    pub(crate) evaluated: bool,
+    /// Parameters whose values must not be shown.
+    pub(crate) sensitive: Vec<Rc<str>>,
+    /// What a class or define is made from.
+    pub(crate) definition: Option<Rc<Entry>>,
+}
+
+/// `concat::fragment` as `Concat::Fragment`.
+pub(crate) fn kind_name(low: &str) -> Rc<str> {
+    crate::types::capitalized(low).into()
+}
+
+/// Whether a text can be a tag.
+pub(crate) fn is_tag(text: &str) -> bool {
+    let mut chars = text.chars();
+    chars.next().is_some_and(|c| c.is_alphanumeric() || c == '_')
+        && chars.all(|c| c.is_alphanumeric() || matches!(c, '_' | ':' | '.' | '-'))
+}
+
+/// Adds a tag and the parts of a qualified one.
+pub(crate) fn add_tag(tags: &mut Tags, tag: &str) {
+    let tag: Rc<str> = if tag.chars().any(char::is_uppercase) {
+        tag.to_lowercase().into()
+    } else {
+        tag.into()
+    };
+    if tags.insert(Rc::clone(&tag)) && tag.contains("::") {
+        for part in tag.split("::") {
+            if !tags.contains(part) {
+                tags.insert(part.into());
+            }
+        }
+    }
 }
 
 impl Resource {
-    pub(crate) fn new(kind: &str, title: &str, span: Span, frame: Rc<Frame>) -> Resource {
+    pub(crate) fn new(low: &str, title: &str, span: Span, frame: Rc<Frame>) -> Resource {
+        let mut tags = Tags::default();
+        add_tag(&mut tags, low);
+        if is_tag(title) && !(low == "class" && title == "main") && !(low == "stage" && title == "main")
+        {
+            add_tag(&mut tags, title);
+        }
         Resource {
-            kind: kind.into(),
+            kind: kind_name(low),
+            low: low.into(),
             title: title.into(),
-            attributes: IndexMap::new(),
+            attributes: Attributes::default(),
             form: Form::Regular,
-            tags: Vec::new(),
+            tags,
             span,
             frame,
             realized: false,
+            evaluated: false,
+            sensitive: Vec::new(),
+            definition: None,
+        }
+    }
+
+    /// The title as shown.
+    pub(crate) fn shown_title(&self) -> Rc<str> {
+        if &*self.low == "class" && &*self.title != "main" {
+            kind_name(&self.title)
+        } else {
+            Rc::clone(&self.title)
         }
     }
 
     /// `File[/x]`
     pub(crate) fn reference(&self) -> String {
-        let title = if &*self.kind == "Class" {
-            crate::types::capitalized(&self.title)
-        } else {
-            self.title.to_string()
-        };
-        format!("{}[{title}]", self.kind)
+        format!("{}[{}]", self.kind, self.shown_title())
     }
 
     /// Whether it is part of the result.
@@ -67,33 +135,103 @@ impl Resource {
 #[derive(Debug, Default)]
 pub(crate) struct Catalog {
     pub(crate) resources: Vec<Resource>,
-    /// Classes that a resource contains.
-    pub(crate) contained: Vec<(usize, Rc<str>)>,
-    index: FxHashMap<(String, Rc<str>), usize>,
-}
-
-fn key(kind: &str, title: &str) -> (String, Rc<str>) {
-    let kind = kind.to_lowercase();
-    // A path means the same with and without a slash at its end.
-    let title = match kind.as_str() {
-        "file" if title.len() > 1 => title.trim_end_matches('/'),
-        _ => title,
-    };
-    let title: Rc<str> = if kind == "class" { title.to_lowercase().into() } else { title.into() };
-    (kind, title)
+    /// Who contains whom, in the order it was found out.
+    pub(crate) edges: Vec<(usize, usize)>,
+    edge_set: FxHashSet<(usize, usize)>,
+    /// Names of classes in the order evaluated.
+    pub(crate) classes: IndexSet<Rc<str>, FxBuildHasher>,
+    pub(crate) tags: Tags,
+    index: FxHashMap<Rc<str>, FxHashMap<Rc<str>, usize>>,
+    aliases: FxHashMap<Rc<str>, FxHashMap<Rc<str>, usize>>,
+    by_kind: FxHashMap<Rc<str>, Vec<usize>>,
 }
 
 impl Catalog {
-    /// Where a resource stands.
-    pub(crate) fn find(&self, kind: &str, title: &str) -> Option<usize> {
-        self.index.get(&key(kind, title)).copied()
+    /// Where a resource stands, by the name of its type in lower case and title or alias.
+    pub(crate) fn find(&self, low: &str, title: &str) -> Option<usize> {
+        let lowered;
+        let low = if low.bytes().any(|byte| byte.is_ascii_uppercase()) {
+            lowered = low.to_lowercase();
+            &lowered
+        } else {
+            low
+        };
+        let lowered;
+        let title = if low == "class" {
+            lowered = title.trim_start_matches("::").to_lowercase();
+            &lowered
+        } else {
+            title
+        };
+        if let Some(at) = self.index.get(low).and_then(|titles| titles.get(title)) {
+            return Some(*at);
+        }
+        let aliases = self.aliases.get(low)?;
+        aliases.get(title).copied().or_else(|| {
+            let bare = title.trim_end_matches('/');
+            (low == "file" && bare.len() < title.len()).then(|| {
+                self.index
+                    .get(low)
+                    .and_then(|titles| titles.get(bare))
+                    .or_else(|| aliases.get(bare))
+                    .copied()
+            })?
+        })
+    }
+
+    /// Where a resource of that very title stands.
+    pub(crate) fn exact(&self, low: &str, title: &str) -> Option<usize> {
+        self.index.get(low)?.get(title).copied()
     }
 
     /// Adds a resource; its place.
     pub(crate) fn add(&mut self, resource: Resource) -> usize {
         let at = self.resources.len();
-        self.index.insert(key(&resource.kind, &resource.title), at);
+        self.index
+            .entry(Rc::clone(&resource.low))
+            .or_default()
+            .insert(Rc::clone(&resource.title), at);
+        self.by_kind.entry(Rc::clone(&resource.low)).or_default().push(at);
         self.resources.push(resource);
         at
+    }
+
+    /// A further name of a resource; the one that has it already, if so.
+    pub(crate) fn alias(&mut self, at: usize, name: Rc<str>) -> Option<usize> {
+        let low = Rc::clone(&self.resources[at].low);
+        let known = self.aliases.entry(low).or_default().entry(name).or_insert(at);
+        (*known != at).then_some(*known)
+    }
+
+    /// All resources of a type.
+    pub(crate) fn of_kind(&self, low: &str) -> &[usize] {
+        self.by_kind.get(low).map_or(&[], Vec::as_slice)
+    }
+
+    /// One resource contains another.
+    pub(crate) fn contain(&mut self, outer: usize, inner: usize) {
+        if self.edge_set.insert((outer, inner)) {
+            self.edges.push((outer, inner));
+        }
+    }
+
+    /// Notes that a class is being evaluated.
+    pub(crate) fn add_class(&mut self, name: &Rc<str>) {
+        self.classes.insert(Rc::clone(name));
+        add_tag(&mut self.tags, name);
+    }
+
+    /// Adds all tags of one resource to another.
+    pub(crate) fn hand_tags(&mut self, from: usize, to: usize) {
+        if from == to {
+            return;
+        }
+        let tags = std::mem::take(&mut self.resources[from].tags);
+        for tag in &tags {
+            if !self.resources[to].tags.contains(tag) {
+                self.resources[to].tags.insert(Rc::clone(tag));
+            }
+        }
+        self.resources[from].tags = tags;
     }
 }

@@ -1,20 +1,17 @@
-//! Declaring resources and classes.
+//! Declaring resources: statements, defaults and overrides as they are met. What happens
+//! with classes and defines once declared is in [`super::classes`].
 
 use std::rc::Rc;
 
-use fx_puppet_syntax::{AttributeOp, Expr, ExprKind, Form, Param, ResourceBody};
+use fx_puppet_syntax::{AttributeOp, Expr, ExprKind, Form, ResourceBody};
 use fx_source::Span;
-use indexmap::IndexMap;
 
-use super::definitions::Entry;
-use super::{Attribute, Resource};
-use crate::eval::{Evaluated, Evaluator, Flow, Frame, FrameKind, Scope, interpolated};
-use crate::types::{Type, capitalized, describe_mismatch, infer_set, is_instance};
+use super::catalog::{Attribute, Attributes, Resource, add_tag, is_tag, kind_name};
+use crate::eval::{Evaluated, Evaluator, Flow, Scope, interpolated};
+use crate::types::{Type, capitalized};
 use crate::value::Value;
 
-type Attributes = IndexMap<Rc<str>, Attribute>;
-
-impl Evaluator<'_> {
+impl Evaluator {
     /// A statement about resources; its value.
     pub(crate) fn statement(&self, expr: &Expr, scope: &Rc<Scope>) -> Evaluated {
         match &expr.kind {
@@ -23,8 +20,7 @@ impl Evaluator<'_> {
             }
             ExprKind::ResourceDefaults { ty, operations, .. } => {
                 let kind = self.kind_of(ty, scope)?;
-                let mut attributes = Attributes::new();
-                self.operations(operations, &mut attributes, scope, expr.span)?;
+                let attributes = self.operations(operations, scope, expr.span)?;
                 let mut defaults = scope.frame.defaults.borrow_mut();
                 for (name, attribute) in attributes {
                     defaults.push((kind.clone(), name, attribute.value));
@@ -43,10 +39,10 @@ impl Evaluator<'_> {
                 }
                 self.collect(&kind, *form, query.as_deref(), operations, expr.span, scope)
             }
-            ExprKind::Relationship { op, left, right, .. } => {
+            ExprKind::Relationship { op, left, right, op_span } => {
                 let left = self.eval(left, scope)?;
                 let right_value = self.eval(right, scope)?;
-                self.relate(*op, &left, &right_value, expr)?;
+                self.relate(*op, &left, &right_value, *op_span);
                 Ok(right_value)
             }
             _ => Ok(Value::Undef),
@@ -56,16 +52,14 @@ impl Evaluator<'_> {
     /// The name of a resource type, in lower case.
     fn kind_of(&self, ty: &Expr, scope: &Rc<Scope>) -> Evaluated<Rc<str>> {
         Ok(match &ty.kind {
-            ExprKind::Name(name) | ExprKind::Reference(name) => {
-                name.trim_start_matches("::").to_lowercase().into()
-            }
+            ExprKind::Name(name) | ExprKind::Reference(name) => lower(name.trim_start_matches("::")),
             _ => match self.eval(ty, scope)? {
                 Value::Type(ty) => match &*ty {
                     Type::Resource { name: Some(name), .. } => Rc::clone(name),
                     Type::Class(_) => "class".into(),
                     other => return Err(Flow::raw(format!("{other} is not a resource type"))),
                 },
-                Value::String(name) => name.to_lowercase().into(),
+                Value::String(name) => lower(&name),
                 other => {
                     return Err(Flow::raw(format!(
                         "{} is not a resource type",
@@ -76,36 +70,39 @@ impl Evaluator<'_> {
         })
     }
 
-    fn operations(
+    /// Values of attributes as written.
+    pub(super) fn operations(
         &self,
         operations: &[AttributeOp],
-        into: &mut Attributes,
         scope: &Rc<Scope>,
         span: Span,
-    ) -> Evaluated<()> {
+    ) -> Evaluated<Attributes> {
+        let mut found = Attributes::default();
+        let source = &scope.frame.source;
+        let twice = |name: &str| {
+            Flow::at(span, format!("The attribute '{name}' has already been set"))
+        };
         for operation in operations {
             match operation {
-                AttributeOp::Set { name, value, span: at, .. } => {
+                AttributeOp::Set { name, value, span: at, append } => {
                     let value = self.eval(value, scope)?;
-                    if into.contains_key(name) {
-                        return Err(Flow::at(
-                            span,
-                            format!("The attribute '{name}' has already been set"),
-                        ));
+                    let mut attribute = Attribute::new(value, *at, source);
+                    attribute.add = *append;
+                    if found.insert(Rc::clone(name), attribute).is_some() {
+                        return Err(twice(name));
                     }
-                    into.insert(Rc::clone(name), Attribute { value, span: *at });
                 }
                 AttributeOp::Splat { value, span: at } => match self.eval(value, scope)? {
                     Value::Hash(hash) => {
                         for (name, value) in &*hash {
-                            let name: Rc<str> = interpolated(name).into();
-                            if into.contains_key(&name) {
-                                return Err(Flow::at(
-                                    span,
-                                    format!("The attribute '{name}' has already been set"),
-                                ));
+                            let name: Rc<str> = match name {
+                                Value::String(name) => Rc::clone(name),
+                                other => interpolated(other).into(),
+                            };
+                            let attribute = Attribute::new(value.clone(), *at, source);
+                            if found.insert(Rc::clone(&name), attribute).is_some() {
+                                return Err(twice(&name));
                             }
-                            into.insert(name, Attribute { value: value.clone(), span: *at });
                         }
                     }
                     other => {
@@ -120,7 +117,7 @@ impl Evaluator<'_> {
                 },
             }
         }
-        Ok(())
+        Ok(found)
     }
 
     fn resource_statement(
@@ -135,28 +132,28 @@ impl Evaluator<'_> {
         if form == Form::Exported {
             self.warn("You cannot collect exported resources without storeconfigs being set; the export is ignored", Some(span));
         }
-        let mut base = Attributes::new();
+        let mut base = Attributes::default();
         let mut prepared = Vec::new();
         for body in bodies {
-            let mut attributes = Attributes::new();
             if matches!(body.title.kind, ExprKind::Default) {
-                self.operations(&body.operations, &mut base, scope, span)?;
+                base = self.operations(&body.operations, scope, span)?;
                 continue;
             }
             let title = self.eval(&body.title, scope)?;
             let mut titles = Vec::new();
             flatten_titles(&title, &mut titles).map_err(|why| Flow::at(body.title.span, why))?;
-            self.operations(&body.operations, &mut attributes, scope, span)?;
-            prepared.push((titles, attributes));
+            let attributes = self.operations(&body.operations, scope, span)?;
+            prepared.push((titles, attributes, body.title.span));
         }
         let mut references = Vec::new();
-        for (titles, attributes) in prepared {
-            for title in titles {
-                let mut all = attributes.clone();
-                for (name, attribute) in &base {
-                    all.entry(Rc::clone(name)).or_insert_with(|| attribute.clone());
+        for (titles, mut attributes, at) in prepared {
+            for (name, attribute) in &base {
+                if !attributes.contains_key(name) {
+                    attributes.insert(Rc::clone(name), attribute.clone());
                 }
-                references.push(self.declare(form, &kind, &title, all, span, scope)?);
+            }
+            for title in titles {
+                references.push(self.declare(form, &kind, &title, attributes.clone(), at, scope)?);
             }
         }
         Ok(Value::array(references))
@@ -174,38 +171,134 @@ impl Evaluator<'_> {
     ) -> Evaluated {
         if &**kind == "class" {
             let name: Rc<str> = title.trim_start_matches("::").to_lowercase().into();
-            self.declare_class(&name, Some(attributes), span, scope)?;
+            self.declare_class(&name, attributes, span, scope)?;
             return Ok(Value::ty(Type::Class(Some(name))));
         }
-        let define =
-            if super::parameters_of(kind).is_some() { None } else { self.define_named(kind)? };
-        if define.is_none() && super::parameters_of(kind).is_none() {
+        let native = self.native_kind(kind)?;
+        let define = if native.is_some() { None } else { self.define_named(kind)? };
+        if define.is_none() && native.is_none() {
             return Err(Flow::raw(format!("Unknown resource type: '{kind}'")));
         }
-        let mut resource = Resource::new(&capitalized(kind), title, span, Rc::clone(&scope.frame));
+        let mut resource = Resource::new(kind, title, span, Rc::clone(&scope.frame));
         resource.form = form;
         resource.attributes = attributes;
-        self.add_resource(resource, span)?;
-        if let Some(define) = define {
-            let at = self.catalog.borrow().resources.len() - 1;
-            self.pending.borrow_mut().queue.push_back((at, define));
-        }
+        resource.definition = define;
+        self.complete_resource(&mut resource)?;
+        self.add_resource(resource, scope)?;
         Ok(Value::ty(Type::Resource { name: Some(Rc::clone(kind)), title: Some(Rc::clone(title)) }))
     }
 
-    fn add_resource(&self, mut resource: Resource, span: Span) -> Evaluated<()> {
+    /// Tags and defaults that a new resource has.
+    pub(super) fn complete_resource(&self, resource: &mut Resource) -> Evaluated<()> {
+        let mut defaults = Vec::new();
+        resource.frame.defaults_of(&resource.low, &mut defaults);
+        for (name, value) in defaults {
+            if !resource.attributes.contains_key(&name) {
+                let source = Rc::clone(&resource.frame.source);
+                resource.attributes.insert(name, Attribute::new(value, resource.span, &source));
+            }
+        }
+        if let Some(tag) = resource.attributes.get("tag").map(|tag| tag.value.clone()) {
+            tag_with(&mut resource.tags, &tag)?;
+        }
+        Ok(())
+    }
+
+    /// Adds a resource to the catalog, under what its code belongs to; its place.
+    pub(super) fn add_resource(&self, resource: Resource, scope: &Rc<Scope>) -> Evaluated<usize> {
+        let native = if resource.definition.is_none() && &*resource.low != "class" {
+            self.native_kind(&resource.low)?
+        } else {
+            None
+        };
         let mut catalog = self.catalog.borrow_mut();
-        if let Some(known) = catalog.find(&resource.kind, &resource.title) {
-            let at = self.line_text(catalog.resources[known].span);
+        if let Some(known) = catalog.exact(&resource.low, &resource.title) {
+            let known = &catalog.resources[known];
+            let at = if known.span.file == self.builtin {
+                String::new()
+            } else {
+                format!(" at {}", self.line_text(known.span))
+            };
+            let here = if resource.span.file == self.builtin {
+                String::new()
+            } else {
+                format!(" {}", self.line_text(resource.span))
+            };
             return Err(Flow::raw(format!(
-                "Duplicate declaration: {} is already declared at {at}; cannot redeclare {}",
+                "Duplicate declaration: {} is already declared{at}; cannot redeclare{here}",
                 resource.reference(),
-                self.line_text(span)
             )));
         }
-        resource.tags.push(resource.kind.to_lowercase());
-        catalog.add(resource);
-        Ok(())
+        if &*resource.low != "class" && resource.attributes.contains_key("stage") {
+            return Err(Flow::raw(format!(
+                "Only classes can set 'stage'; normal resources like {} cannot change run stage",
+                resource.reference()
+            )));
+        }
+        let inside = !matches!(&*resource.low, "class" | "stage");
+        let at = catalog.add(resource);
+        let mut aliases: Vec<(Rc<str>, bool)> = Vec::new();
+        let resource = &catalog.resources[at];
+        match resource.attributes.get("alias").map(|alias| &alias.value) {
+            Some(Value::String(name)) => aliases.push((Rc::clone(name), false)),
+            Some(Value::Array(names)) => {
+                aliases.extend(names.iter().filter_map(|name| Some((name.as_str()?.into(), false))))
+            }
+            _ => {}
+        }
+        if let Some(native) = &native
+            && native.isomorphic
+        {
+            let parts = native.parse_title(&resource.title).ok_or_else(|| {
+                Flow::raw(format!(
+                    "No set of title patterns matched the title \"{}\".",
+                    resource.title
+                ))
+            })?;
+            let mut keys = native.keys.clone();
+            keys.sort();
+            let values: Vec<Option<Rc<str>>> = keys
+                .iter()
+                .map(|key| {
+                    resource
+                        .attributes
+                        .get(key)
+                        .or_else(|| (**key == *native.namevar()).then(|| resource.attributes.get("name"))?)
+                        .and_then(|given| given.value.as_str().map(Rc::from))
+                        .or_else(|| {
+                            parts.iter().find(|(name, _)| name == key).map(|(_, text)| Rc::clone(text))
+                        })
+                })
+                .collect();
+            match values.as_slice() {
+                [Some(only)] if *only != resource.title => aliases.push((Rc::clone(only), true)),
+                [_] => {}
+                several if several.iter().flatten().count() > 1 => {
+                    let key: Vec<&str> = several.iter().map(|part| part.as_deref().unwrap_or("")).collect();
+                    aliases.push((key.join("\0").into(), true));
+                }
+                _ => {}
+            }
+        }
+        for (alias, _) in aliases {
+            let taken = catalog.exact(&catalog.resources[at].low.clone(), &alias).filter(|known| *known != at);
+            if let Some(known) = taken.or_else(|| catalog.alias(at, Rc::clone(&alias))) {
+                let (one, other) = (&catalog.resources[at], &catalog.resources[known]);
+                let keys: Vec<String> = alias.split('\0').map(|part| format!("{part:?}")).collect();
+                let keys = keys.join(", ");
+                return Err(Flow::raw(format!(
+                    "Cannot alias {} to [{keys}] at {}; resource [{:?}, {keys}] already declared {}",
+                    one.reference(),
+                    self.line_text(one.span),
+                    other.kind,
+                    self.line_text(other.span)
+                )));
+            }
+        }
+        if inside {
+            catalog.contain(scope.frame.resource.get(), at);
+        }
+        Ok(at)
     }
 
     /// Declares resources from a hash of attributes, for functions.
@@ -224,204 +317,15 @@ impl Evaluator<'_> {
         } else {
             Form::Regular
         };
-        let kind: Rc<str> =
-            kind.trim_start_matches('@').trim_start_matches("::").to_lowercase().into();
+        let kind = lower(kind.trim_start_matches('@').trim_start_matches("::"));
         let attributes = attributes
             .iter()
             .map(|(name, value)| {
-                (interpolated(name).into(), Attribute { value: value.clone(), span })
+                let attribute = Attribute::new(value.clone(), span, &scope.frame.source);
+                (interpolated(name).into(), attribute)
             })
             .collect();
         self.declare(form, &kind, &title.into(), attributes, span, scope)
-    }
-
-    /// Declares a class unless it is declared already.
-    pub(crate) fn include(&self, name: &Rc<str>, scope: &Rc<Scope>) -> Evaluated<()> {
-        if self.pending.borrow().class_frames.contains_key(name) {
-            return Ok(());
-        }
-        let span = Span::new(self.builtin, 0, 0);
-        self.declare_class(name, None, span, scope)
-    }
-
-    fn declare_class(
-        &self,
-        name: &Rc<str>,
-        given: Option<Attributes>,
-        span: Span,
-        scope: &Rc<Scope>,
-    ) -> Evaluated<()> {
-        let Some(entry) = self.class_named(name)? else {
-            let shown = if given.is_some() { name.to_string() } else { format!("::{name}") };
-            return Err(Flow::raw(if given.is_some() {
-                format!("Could not find declared class {shown}")
-            } else {
-                format!("Could not find class {shown} for {}", self.settings.node)
-            }));
-        };
-        let mut resource = Resource::new("Class", name, span, Rc::clone(&scope.frame));
-        if let Some(given) = given {
-            resource.attributes = given;
-        }
-        resource.tags.extend(name.split("::").map(str::to_owned));
-        resource.tags.push(name.to_string());
-        let given = resource.attributes.clone();
-        self.add_resource(resource, span)?;
-        let at = self.catalog.borrow().resources.len() - 1;
-        let parent = match &entry.definition.parent {
-            Some(parent) => {
-                let parent: Rc<str> = parent.trim_start_matches("::").to_lowercase().into();
-                self.include(&parent, scope)?;
-                self.pending.borrow().class_frames.get(&parent).cloned()
-            }
-            None => None,
-        };
-        let outer = parent
-            .or_else(|| self.pending.borrow().node_frame.clone())
-            .unwrap_or_else(|| Rc::clone(&self.top));
-        let module: Rc<str> = name.split("::").next().unwrap_or_default().into();
-        let label = format!("Class[{}]", capitalized(name));
-        let frame = Frame::new(Some(outer), FrameKind::Class, label.as_str().into(), at, module);
-        *frame.declared_in.borrow_mut() = Some(Rc::clone(&scope.frame));
-        self.pending.borrow_mut().class_frames.insert(Rc::clone(name), Rc::clone(&frame));
-        let inner = Scope::new(Rc::clone(&frame));
-        frame.define("title", Value::String(Rc::clone(name)));
-        frame.define("name", Value::String(Rc::clone(name)));
-        frame.define("module_name", Value::String(Rc::clone(&frame.module)));
-        self.bind(&label, &entry, &given, at, &inner, Some(name))?;
-        match self.eval(&entry.definition.body, &inner) {
-            Ok(_) | Err(Flow::Return(..)) => Ok(()),
-            Err(flow) => Err(flow.misplaced()),
-        }
-    }
-
-    /// Gives parameters their values: given, from data, or by default.
-    fn bind(
-        &self,
-        label: &str,
-        entry: &Entry,
-        given: &Attributes,
-        at: usize,
-        scope: &Rc<Scope>,
-        class: Option<&Rc<str>>,
-    ) -> Evaluated<()> {
-        let params: &[Param] = &entry.definition.params;
-        let mut wrong = Vec::new();
-        for name in given.keys() {
-            if !params.iter().any(|param| param.name == *name) && !super::is_metaparameter(name) {
-                wrong.push(format!("has no parameter named '{name}'"));
-            }
-        }
-        for param in params {
-            let explicit = given
-                .get(&param.name)
-                .map(|attribute| attribute.value.clone())
-                .filter(|value| !matches!(value, Value::Undef));
-            let bound = match (explicit, class) {
-                (Some(value), _) => Some(value),
-                (None, Some(class)) => self
-                    .data(&format!("{class}::{}", param.name))?
-                    .filter(|value| !matches!(value, Value::Undef)),
-                (None, None) => None,
-            };
-            let value = match (bound, &param.default) {
-                (Some(value), _) => value,
-                (None, Some(default)) => self.eval(default, scope)?,
-                (None, None) if given.contains_key(&param.name) => Value::Undef,
-                (None, None) => {
-                    wrong.push(format!("expects a value for parameter '{}'", param.name));
-                    continue;
-                }
-            };
-            if let Some(ty) = &param.ty {
-                let ty = self.type_of(ty, scope)?;
-                if !is_instance(&ty, &value) {
-                    wrong.extend(describe_mismatch(
-                        &format!("parameter '{}'", param.name),
-                        &ty,
-                        &infer_set(&value),
-                    ));
-                    continue;
-                }
-            }
-            scope.frame.set(&param.name, value.clone());
-            let mut catalog = self.catalog.borrow_mut();
-            let span = given.get(&param.name).map_or(param.span, |attribute| attribute.span);
-            catalog.resources[at]
-                .attributes
-                .insert(Rc::clone(&param.name), Attribute { value, span });
-        }
-        match wrong.as_slice() {
-            [] => Ok(()),
-            [line] => Err(Flow::raw(format!("{label}: {line}"))),
-            lines => Err(Flow::raw(format!(
-                "{label}:{}",
-                lines.iter().map(|line| format!("\n  {line}")).collect::<String>()
-            ))),
-        }
-    }
-
-    /// Evaluates the body of a define for one resource.
-    pub(super) fn evaluate_define(&self, at: usize, entry: &Entry) -> Evaluated<()> {
-        let (label, title, given, declared_in, name, span) = {
-            let catalog = self.catalog.borrow();
-            let resource = &catalog.resources[at];
-            (
-                resource.reference(),
-                Rc::clone(&resource.title),
-                resource.attributes.clone(),
-                Rc::clone(&resource.frame),
-                Rc::clone(&resource.kind),
-                resource.span,
-            )
-        };
-        let outer =
-            self.pending.borrow().node_frame.clone().unwrap_or_else(|| Rc::clone(&self.top));
-        let module: Rc<str> = if entry.module.is_empty() {
-            name.split("::").next().unwrap_or_default().to_lowercase().into()
-        } else {
-            Rc::clone(&entry.module)
-        };
-        let frame = Frame::new(Some(outer), FrameKind::Define, label.as_str().into(), at, module);
-        *frame.declared_in.borrow_mut() = Some(declared_in);
-        let scope = Scope::new(Rc::clone(&frame));
-        frame.define("title", Value::String(Rc::clone(&title)));
-        frame.define("name", Value::String(title));
-        frame.define("module_name", Value::String(Rc::clone(&frame.module)));
-        for (name, attribute) in &given {
-            if super::is_metaparameter(name) {
-                frame.define(name, attribute.value.clone());
-            }
-        }
-        for name in [
-            "alias",
-            "audit",
-            "before",
-            "loglevel",
-            "noop",
-            "notify",
-            "require",
-            "schedule",
-            "stage",
-            "subscribe",
-            "tag",
-        ] {
-            if frame.own(name).is_none() {
-                frame.define(name, Value::Undef);
-            }
-        }
-        let placed = |flow: Flow| match flow {
-            Flow::Fail(failure) if failure.place == crate::eval::Place::Raw => Flow::at(
-                span,
-                format!("Error while evaluating a Resource Statement, {}", failure.message),
-            ),
-            flow => flow,
-        };
-        self.bind(&label, entry, &given, at, &scope, None).map_err(placed)?;
-        match self.eval(&entry.definition.body, &scope) {
-            Ok(_) | Err(Flow::Return(..)) => Ok(()),
-            Err(flow) => Err(flow.misplaced()),
-        }
     }
 
     /// `File['/x']['mode']`
@@ -445,11 +349,15 @@ impl Evaluator<'_> {
         if let Some(found) = resource.attributes.get(attribute) {
             return Ok(found.value.clone());
         }
-        if let Some(value) = resource.frame.default_of(kind, attribute) {
-            return Ok(value);
-        }
         let known = super::is_metaparameter(attribute)
-            || super::parameters_of(kind).is_none_or(|known| known.contains(&attribute));
+            || match &resource.definition {
+                Some(entry) => {
+                    entry.definition.params.iter().any(|param| *param.name == *attribute)
+                }
+                None => self
+                    .native_kind(kind)?
+                    .is_none_or(|known| known.parameters.contains(attribute)),
+            };
         if !known {
             return Err(Flow::at(
                 span,
@@ -461,6 +369,35 @@ impl Evaluator<'_> {
         }
         Ok(Value::Undef)
     }
+}
+
+/// A name in lower case, shared where it is so already.
+fn lower(name: &str) -> Rc<str> {
+    if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        name.to_lowercase().into()
+    } else {
+        name.into()
+    }
+}
+
+/// Tags from the value of the parameter `tag`.
+pub(super) fn tag_with(tags: &mut super::catalog::Tags, value: &Value) -> Evaluated<()> {
+    match value {
+        Value::Array(items) => {
+            for item in items.iter() {
+                tag_with(tags, item)?;
+            }
+        }
+        Value::Undef => {}
+        other => {
+            let text = interpolated(other);
+            if !is_tag(&text) {
+                return Err(Flow::raw(format!("Invalid tag '{}'", text.to_lowercase())));
+            }
+            add_tag(tags, &text);
+        }
+    }
+    Ok(())
 }
 
 fn flatten_titles(value: &Value, into: &mut Vec<Rc<str>>) -> Result<(), String> {
@@ -479,6 +416,9 @@ fn flatten_titles(value: &Value, into: &mut Vec<Rc<str>>) -> Result<(), String> 
         }
         Value::Type(ty) => into.push(match &**ty {
             Type::Class(Some(name)) => Rc::clone(name),
+            Type::Resource { name: Some(kind), title: Some(title) } => {
+                format!("{}[{title}]", kind_name(kind)).into()
+            }
             ty => ty.to_string().into(),
         }),
         Value::Undef => return Err("Missing title. The title expression resulted in undef".into()),

@@ -7,6 +7,7 @@ use fx_puppet_syntax::{Definition, DefinitionKind, Program, Strictness};
 use fx_source::{Severity, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::Kind;
 use crate::eval::{Closure, Evaluated, Evaluator, Flow, Scope};
 use crate::types::Type;
 use crate::value::Value;
@@ -16,6 +17,12 @@ use crate::value::Value;
 pub(crate) struct Entry {
     pub(crate) definition: Definition,
     pub(crate) module: Rc<str>,
+    /// What its code is called where parameters say who set them.
+    pub(crate) source: Rc<str>,
+    /// The inherited class, in lower case.
+    pub(crate) parent: Option<Rc<str>>,
+    /// The same as a source.
+    pub(crate) parent_source: Option<Rc<str>>,
 }
 
 /// All definitions by name.
@@ -37,12 +44,23 @@ fn segments_good(name: &str) -> bool {
         })
 }
 
-impl Evaluator<'_> {
+impl Evaluator {
     /// Adds what a program defines.
     pub(crate) fn add_definitions(&self, program: &Program, module: &str) -> Evaluated<()> {
         for definition in &program.definitions {
-            let entry = Rc::new(Entry { definition: definition.clone(), module: module.into() });
             let name: Rc<str> = definition.name.trim_start_matches("::").to_lowercase().into();
+            let parent: Option<Rc<str>> = definition
+                .parent
+                .as_ref()
+                .map(|parent| parent.trim_start_matches("::").to_lowercase().into());
+            let word = if definition.kind == DefinitionKind::Class { "class" } else { "define" };
+            let entry = Rc::new(Entry {
+                definition: definition.clone(),
+                module: module.into(),
+                source: format!("{word} {name}").into(),
+                parent_source: parent.as_ref().map(|parent| format!("class {parent}").into()),
+                parent,
+            });
             let mut all = self.definitions.borrow_mut();
             let table = match definition.kind {
                 DefinitionKind::Class => &mut all.classes,
@@ -148,8 +166,25 @@ impl Evaluator<'_> {
     }
 
     /// Whether resources of this type can be declared.
-    pub(crate) fn is_resource_type(&self, name: &str) -> bool {
-        super::parameters_of(name).is_some() || matches!(self.define_named(name), Ok(Some(_)))
+    pub(crate) fn is_resource_type(&self, name: &str) -> Evaluated<bool> {
+        Ok(self.native_kind(name)?.is_some() || self.define_named(name)?.is_some())
+    }
+
+    /// What is known of a resource type that is not written in the language.
+    pub(crate) fn native_kind(&self, low: &str) -> Evaluated<Option<Rc<Kind>>> {
+        if let Some(known) = self.kinds.borrow().get(low) {
+            return Ok(known.clone());
+        }
+        let found = if low.contains(':') {
+            None
+        } else {
+            match super::kinds::built_in(low) {
+                Some(kind) => Some(Rc::new(kind)),
+                None => self.ruby_kind(low)?.map(Rc::new),
+            }
+        };
+        self.kinds.borrow_mut().insert(low.into(), found.clone());
+        Ok(found)
     }
 
     /// A function of the language by name.
@@ -172,6 +207,7 @@ impl Evaluator<'_> {
             returns: definition.return_type.clone(),
             body: Rc::clone(&definition.body),
             scope: Scope::new(Rc::clone(&self.top)),
+            native: None,
         }))
     }
 
@@ -236,10 +272,5 @@ impl Evaluator<'_> {
                 format!("{} is not a type", crate::eval::program_text(&other)),
             )),
         }
-    }
-
-    /// Data bound to a key; nothing yet binds any.
-    pub(crate) fn data(&self, _key: &str) -> Evaluated<Option<Value>> {
-        Ok(None)
     }
 }

@@ -1,6 +1,13 @@
 //! Resource types built in and their parameters. A table; it knows no behaviour.
 
-const META: &[&str] = &[
+use std::rc::Rc;
+
+use rustc_hash::FxHashSet;
+
+use crate::regex::Regex;
+
+/// Parameters that every resource has.
+pub(crate) const METAPARAMETERS: &[&str] = &[
     "alias",
     "audit",
     "before",
@@ -319,12 +326,85 @@ const KINDS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Parameters of a type built in, by its name in lower case.
-pub(crate) fn parameters_of(kind: &str) -> Option<&'static [&'static str]> {
-    KINDS.iter().find(|(name, _)| *name == kind).map(|(_, parameters)| *parameters)
+/// What the compiler must know of a resource type that is not written in the language.
+#[derive(Debug, Default)]
+pub(crate) struct Kind {
+    /// Names of parameters and properties.
+    pub(crate) parameters: FxHashSet<Rc<str>>,
+    /// What tells one resource from another.
+    pub(crate) keys: Vec<Rc<str>>,
+    /// How a title is taken apart; the whole of it is the key where there is none.
+    pub(crate) patterns: Vec<(Regex, Vec<Rc<str>>)>,
+    /// Whether two resources with the same key are the same thing.
+    pub(crate) isomorphic: bool,
+    /// Whether the key is a path, for which slashes at the end mean nothing.
+    pub(crate) is_path: bool,
+    /// Whether its code is Ruby from a module.
+    pub(crate) is_ruby: bool,
+}
+
+impl Kind {
+    /// The one parameter that is the title where none is given.
+    pub(crate) fn namevar(&self) -> &str {
+        match self.keys.as_slice() {
+            [only] => only,
+            _ => "name",
+        }
+    }
+
+    /// What a title says of parameters; `None` if no pattern fits.
+    pub(crate) fn parse_title(&self, title: &str) -> Option<Vec<(Rc<str>, Rc<str>)>> {
+        if self.is_path {
+            let bare = title.trim_end_matches('/');
+            let bare = if bare.is_empty() && !title.is_empty() { "/" } else { bare };
+            return Some(vec![("path".into(), bare.into())]);
+        }
+        if self.patterns.is_empty() {
+            return Some(vec![(self.namevar().into(), title.into())]);
+        }
+        for (pattern, names) in &self.patterns {
+            if let Ok(Some(captures)) = pattern.captures(title) {
+                return Some(
+                    names
+                        .iter()
+                        .enumerate()
+                        .filter_map(|(at, name)| {
+                            let text = captures.get(at + 1)?.clone()?;
+                            Some((Rc::clone(name), text.into()))
+                        })
+                        .collect(),
+                );
+            }
+        }
+        None
+    }
+}
+
+/// A type built in, by its name in lower case.
+pub(crate) fn built_in(low: &str) -> Option<Kind> {
+    let (_, parameters) = KINDS.iter().find(|(name, _)| *name == low)?;
+    let keys: &[&str] = match low {
+        "file" | "tidy" => &["path"],
+        "exec" => &["command"],
+        "package" => &["name", "provider"],
+        "sshkey" => &["name", "type"],
+        _ => &["name"],
+    };
+    let patterns = match low {
+        "package" => vec![(Regex::new(r"(?m)\A(.*)\Z"), vec!["name".into()])],
+        _ => Vec::new(),
+    };
+    Some(Kind {
+        parameters: parameters.iter().map(|name| Rc::from(*name)).collect(),
+        keys: keys.iter().map(|name| Rc::from(*name)).collect(),
+        patterns,
+        isomorphic: !matches!(low, "exec" | "notify" | "whit" | "component"),
+        is_path: low == "file",
+        is_ruby: false,
+    })
 }
 
 /// Whether every resource has this parameter.
 pub(crate) fn is_metaparameter(name: &str) -> bool {
-    META.contains(&name)
+    METAPARAMETERS.contains(&name)
 }

@@ -11,7 +11,7 @@ use super::{Evaluated, Evaluator, Scope};
 use crate::types::Type;
 use crate::value::Value;
 
-impl Evaluator<'_> {
+impl Evaluator {
     pub(super) fn access(&self, left: &Expr, keys: &[Expr], scope: &Rc<Scope>) -> Evaluated {
         let value = match &left.kind {
             // A name of a type before brackets is not looked up as a whole first.

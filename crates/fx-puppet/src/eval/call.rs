@@ -21,11 +21,29 @@ pub(crate) struct Closure {
     pub(crate) returns: Option<Rc<Expr>>,
     pub(crate) body: Rc<Expr>,
     pub(crate) scope: Rc<Scope>,
+    /// A block written in Ruby.
+    pub(crate) native: Option<NativeBlock>,
+}
+
+/// Code outside the language that takes and gives values.
+#[derive(Clone)]
+pub(crate) struct NativeBlock {
+    pub(crate) call: Rc<dyn Fn(&Evaluator, Vec<Value>) -> Evaluated>,
+    pub(crate) arity: Size,
+}
+
+impl std::fmt::Debug for NativeBlock {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("NativeBlock")
+    }
 }
 
 impl Closure {
     /// How many arguments it takes.
     pub(crate) fn arity(&self) -> Size {
+        if let Some(native) = &self.native {
+            return native.arity;
+        }
         let required = self
             .params
             .iter()
@@ -45,7 +63,7 @@ pub(crate) struct Parameters {
     pub(crate) shown: String,
 }
 
-impl Evaluator<'_> {
+impl Evaluator {
     pub(super) fn call_expression(
         &self,
         function: &Expr,
@@ -127,10 +145,13 @@ impl Evaluator<'_> {
                 span,
             });
         }
-        let Some(function) = self.function_named(name)? else {
-            return Err(Flow::at(span, format!("Unknown function: '{name}'.")));
-        };
-        self.call_closure(&function, args)
+        if let Some(function) = self.function_named(name)? {
+            return self.call_closure(&function, args);
+        }
+        match self.call_ruby_function(name, args, block, scope)? {
+            Some(value) => Ok(value),
+            None => Err(Flow::at(span, format!("Unknown function: '{name}'."))),
+        }
     }
 
     /// Parameters of a function, read from their text once.
@@ -147,7 +168,7 @@ impl Evaluator<'_> {
         Ok(all)
     }
 
-    fn read_parameters(&self, text: &str) -> Evaluated<Parameters> {
+    pub(crate) fn read_parameters(&self, text: &str) -> Evaluated<Parameters> {
         let mut found = Parameters {
             params: Vec::new(),
             size: Size::exactly(0),
@@ -211,6 +232,9 @@ impl Evaluator<'_> {
 
     /// Calls a block or a function of the language.
     pub(crate) fn call_closure(&self, closure: &Closure, args: Vec<Value>) -> Evaluated {
+        if let Some(native) = &closure.native {
+            return (native.call)(self, args);
+        }
         let kind = if closure.name.is_some() { FrameKind::Function } else { FrameKind::Lambda };
         let frame: Rc<Frame> = closure.scope.frame.inner(kind);
         let scope = closure.scope.over(frame);
@@ -319,15 +343,15 @@ pub(crate) fn mismatch_text(place: &str, ty: &Type, value: &Value) -> String {
     }
 }
 
-fn check(
+pub(crate) fn check<P: std::borrow::Borrow<Parameters>>(
     name: &str,
-    signatures: &[Parameters],
+    signatures: &[P],
     args: &[Value],
     block: Option<&Closure>,
 ) -> Evaluated<()> {
     let mut reasons = Vec::new();
     for signature in signatures {
-        let found = reasons_against(signature, args, block);
+        let found = reasons_against(signature.borrow(), args, block);
         if found.is_empty() {
             return Ok(());
         }
@@ -353,7 +377,7 @@ fn check(
             for (signature, lines) in signatures.iter().zip(all) {
                 text.push_str(&format!(
                     "\n  {}\n    rejected: {}",
-                    signature.shown,
+                    signature.borrow().shown,
                     lines.join("\n    rejected: ")
                 ));
             }
@@ -362,7 +386,7 @@ fn check(
     }
 }
 
-fn reasons_against(signature: &Parameters, args: &[Value], block: Option<&Closure>) -> Vec<String> {
+pub(crate) fn reasons_against(signature: &Parameters, args: &[Value], block: Option<&Closure>) -> Vec<String> {
     let mut found = Vec::new();
     let count = args.len() as i64;
     if !signature.size.contains(count) {

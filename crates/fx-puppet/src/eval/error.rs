@@ -60,6 +60,14 @@ impl Flow {
         Flow::Fail(Box::new(Failure { message, place }))
     }
 
+    /// What a failure says, its place left out.
+    pub(crate) fn text(self) -> String {
+        match self.misplaced() {
+            Flow::Fail(failure) => failure.message,
+            _ => String::new(),
+        }
+    }
+
     /// A failure without a place gets the one of the expression that caused it.
     pub(crate) fn placed(self, expr: &fx_puppet_syntax::Expr) -> Flow {
         match self {

@@ -25,7 +25,7 @@ fn cannot(function: &str, value: &Value, wanted: &str) -> Flow {
     })
 }
 
-impl Evaluator<'_> {
+impl Evaluator {
     /// A new instance of a type.
     pub(crate) fn new_instance(
         &self,

@@ -8,7 +8,7 @@ use crate::types::{ObjectType, Type, is_instance};
 use crate::value::{Hash, Value};
 
 /// An attribute of a value, for `value.name`.
-pub(super) fn attribute(value: &Value, name: &str) -> Option<Value> {
+pub(crate) fn attribute(value: &Value, name: &str) -> Option<Value> {
     match value {
         Value::Uri(text) => super::uri::attribute(text, name),
         Value::Object(ty, fields) => {
@@ -31,7 +31,7 @@ pub(super) fn attribute(value: &Value, name: &str) -> Option<Value> {
     }
 }
 
-impl Evaluator<'_> {
+impl Evaluator {
     /// A type from its description.
     pub(crate) fn object_type(&self, hash: &Rc<Hash>) -> Evaluated<ObjectType> {
         let get = |name: &str| hash.get(&Value::from(name));

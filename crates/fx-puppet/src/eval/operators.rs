@@ -57,7 +57,7 @@ pub(crate) fn number_from(text: &str) -> Option<Value> {
     }
 }
 
-impl Evaluator<'_> {
+impl Evaluator {
     pub(super) fn negate(&self, operand: &Expr, scope: &Rc<Scope>) -> Evaluated {
         let value = self.eval(operand, scope)?;
         Ok(match self.numeric(&value, operand.span)? {

@@ -33,6 +33,8 @@ pub(crate) struct Frame {
     pub resource: Cell<usize>,
     /// The module the code is from.
     pub module: Rc<str>,
+    /// The class or define the code is of: `class a`; empty at the top.
+    pub source: Rc<str>,
     vars: RefCell<FxHashMap<Rc<str>, Value>>,
     /// The frame whose code declared the class or define this belongs to.
     pub declared_in: RefCell<Option<Rc<Frame>>>,
@@ -49,6 +51,7 @@ impl Frame {
         name: Rc<str>,
         resource: usize,
         module: Rc<str>,
+        source: Rc<str>,
     ) -> Rc<Frame> {
         Rc::new(Frame {
             parent,
@@ -56,6 +59,7 @@ impl Frame {
             name,
             resource: Cell::new(resource),
             module,
+            source,
             vars: RefCell::default(),
             declared_in: RefCell::default(),
             defaults: RefCell::default(),
@@ -71,6 +75,7 @@ impl Frame {
             Rc::clone(&self.name),
             self.resource.get(),
             Rc::clone(&self.module),
+            Rc::clone(&self.source),
         )
     }
 
@@ -90,6 +95,18 @@ impl Frame {
         self.vars.borrow().get(name).cloned()
     }
 
+    /// Everything that can be seen from here, by name.
+    pub(crate) fn all(&self) -> std::collections::BTreeMap<Rc<str>, Value> {
+        let mut all = match &self.parent {
+            Some(parent) => parent.all(),
+            None => std::collections::BTreeMap::new(),
+        };
+        for (name, value) in &*self.vars.borrow() {
+            all.insert(Rc::clone(name), value.clone());
+        }
+        all
+    }
+
     /// Sets a variable once; `false` if it is set already.
     pub(crate) fn set(&self, name: &Rc<str>, value: Value) -> bool {
         use std::collections::hash_map::Entry;
@@ -107,20 +124,22 @@ impl Frame {
         self.vars.borrow_mut().insert(name.into(), value);
     }
 
-    /// A value set for all resources of a type by the code around, nearest first.
-    pub(crate) fn default_of(&self, kind: &str, attribute: &str) -> Option<Value> {
+    /// Whether a value is what the code around set for all resources of a type.
+    pub(crate) fn is_default(&self, kind: &str, attribute: &str, wanted: &Value) -> bool {
         let found = self
             .defaults
             .borrow()
             .iter()
             .rev()
             .find(|(of, name, _)| **of == *kind && **name == *attribute)
-            .map(|(.., value)| value.clone());
-        if found.is_some() {
-            return found;
-        }
-        let outer = self.declared_in.borrow().clone().or_else(|| self.parent.clone())?;
-        outer.default_of(kind, attribute)
+            .is_some_and(|(.., value)| value == wanted);
+        found
+            || self
+                .declared_in
+                .borrow()
+                .clone()
+                .or_else(|| self.parent.clone())
+                .is_some_and(|outer| outer.is_default(kind, attribute, wanted))
     }
 
     /// All attributes set for resources of a type by the code around, nearest first.

@@ -94,7 +94,7 @@ fn kind(value: &Value) -> String {
     }
 }
 
-impl Evaluator<'_> {
+impl Evaluator {
     /// A type made from a type and parameters; or a resource's attribute.
     pub(super) fn access_type(
         &self,

@@ -8,23 +8,25 @@ use crate::types::Type;
 use crate::value::Value;
 
 pub(super) static TABLE: &[Native] = &[
-    native("include", &["Any names+"], |call| classes(call, |_, _| Ok(()))),
+    native("include", &["Any names+"], |call| classes(call, |_, _, _| {})),
     native("contain", &["Any names+"], |call| {
-        classes(call, |call, name| call.evaluator.contain(call.scope, name))
+        classes(call, |call, _, places| {
+            places.iter().for_each(|at| call.evaluator.contain(call.scope, *at));
+        })
     }),
     native("require", &["Any names+"], |call| {
-        classes(call, |call, name| call.evaluator.require(call.scope, name))
+        classes(call, |call, names, _| {
+            names.iter().for_each(|name| call.evaluator.require(call.scope, name));
+        })
     }),
     native("create_resources", &[], create_resources),
     native("realize", &[], |call| {
-        for reference in flat(call.args) {
-            call.evaluator.realize(&reference)?;
-        }
+        call.evaluator.realize(call.args, call.span);
         Ok(Value::Undef)
     }),
     native("tag", &[], |call| {
         for tag in flat(call.args) {
-            call.evaluator.tag(call.scope, &interpolated(&tag));
+            call.evaluator.tag(call.scope, &interpolated(&tag))?;
         }
         Ok(Value::Undef)
     }),
@@ -54,8 +56,8 @@ fn flat(args: &[Value]) -> Vec<Value> {
 }
 
 /// Names of classes from strings and references.
-fn classes(call: &Call<'_>, then: fn(&Call<'_>, &str) -> Evaluated<()>) -> Evaluated {
-    let mut declared = Vec::new();
+fn classes(call: &Call<'_>, then: fn(&Call<'_>, &[Rc<str>], &[usize])) -> Evaluated {
+    let mut names = Vec::new();
     for value in flat(call.args) {
         let name: Rc<str> = match &value {
             Value::String(name) => name.trim_start_matches("::").to_lowercase().into(),
@@ -84,11 +86,11 @@ fn classes(call: &Call<'_>, then: fn(&Call<'_>, &str) -> Evaluated<()>) -> Evalu
         if name.is_empty() {
             return Err(Flow::raw("The given class title is an empty string"));
         }
-        call.evaluator.include(&name, call.scope)?;
-        then(call, &name)?;
-        declared.push(Value::ty(Type::Class(Some(name))));
+        names.push(name);
     }
-    Ok(Value::array(declared))
+    let places = call.evaluator.include(&names, call.scope)?;
+    then(call, &names, &places);
+    Ok(Value::array(names.into_iter().map(|name| Value::ty(Type::Class(Some(name)))).collect()))
 }
 
 fn create_resources(call: &Call<'_>) -> Evaluated {
@@ -131,16 +133,16 @@ fn defined(call: &Call<'_>) -> Evaluated {
                     if &**text == "main" {
                         true
                     } else {
-                        evaluator.is_resource_type(&name) || evaluator.class_named(&name)?.is_some()
+                        evaluator.is_resource_type(&name)? || evaluator.class_named(&name)?.is_some()
                     }
                 }
             },
             Value::Type(ty) => match &**ty {
                 Type::Resource { name: Some(name), title: None } => {
-                    evaluator.is_resource_type(name)
+                    evaluator.is_resource_type(name)?
                 }
                 Type::Meta(Some(inner)) => match &**inner {
-                    Type::Resource { name: Some(name), .. } => evaluator.is_resource_type(name),
+                    Type::Resource { name: Some(name), .. } => evaluator.is_resource_type(name)?,
                     Type::Class(Some(name)) => evaluator.class_named(name)?.is_some(),
                     _ => false,
                 },

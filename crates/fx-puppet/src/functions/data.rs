@@ -1,19 +1,21 @@
 //! Data from outside: lookups, files, commands.
 
 use std::path::Path;
+use std::rc::Rc;
 
 use super::{Call, Native, native};
 use crate::eval::{Evaluated, Flow, interpolated};
+use crate::lookup::{Query, Strategy};
 use crate::value::Value;
 
 const BACK_END: &[&str] = &["Struct[{path=>String[1]}] options, Puppet::LookupContext context"];
 
 pub(super) static TABLE: &[Native] = &[
     native("lookup", &[], lookup),
-    native("hiera", &[], hiera),
-    native("hiera_array", &[], hiera),
-    native("hiera_hash", &[], hiera),
-    native("hiera_include", &[], hiera),
+    native("hiera", &[], |call| hiera(call, None)),
+    native("hiera_array", &[], |call| hiera(call, Some(&Strategy::Unique))),
+    native("hiera_hash", &[], |call| hiera(call, Some(&Strategy::Hash))),
+    native("hiera_include", &[], hiera_include),
     native("yaml_data", BACK_END, refused),
     native("json_data", BACK_END, refused),
     native("hocon_data", BACK_END, refused),
@@ -54,50 +56,98 @@ fn missing(name: &Value) -> Flow {
     })
 }
 
-fn lookup(call: &Call<'_>) -> Evaluated {
-    let (name, options) = match call.args {
-        [Value::Hash(options)] => {
-            (options.get(&Value::from("name")).cloned().unwrap_or(Value::Undef), Some(options))
-        }
-        [name, Value::Hash(options)] => (name.clone(), Some(options)),
-        _ => (call.arg(0).clone(), None),
+/// What a call of `lookup` asks for.
+#[derive(Default)]
+struct Asked {
+    names: Vec<Value>,
+    name: Value,
+    ty: Option<Value>,
+    merge: Option<Value>,
+    default: Option<Value>,
+    overrides: Option<Rc<crate::value::Hash>>,
+    defaults: Option<Rc<crate::value::Hash>>,
+}
+
+fn asked(call: &Call<'_>) -> Asked {
+    let mut asked = Asked::default();
+    let (positional, options) = match call.args.split_last() {
+        Some((Value::Hash(options), rest)) if rest.len() < 2 => (rest, Some(options)),
+        _ => (call.args, None),
     };
-    let names = match &name {
+    let given = |value: Option<&Value>| value.filter(|value| !matches!(value, Value::Undef)).cloned();
+    asked.name = positional.first().cloned().unwrap_or(Value::Undef);
+    asked.ty = given(positional.get(1));
+    asked.merge = given(positional.get(2));
+    asked.default = positional.get(3).cloned();
+    if let Some(options) = options {
+        let option = |key: &str| options.get(&Value::from(key));
+        if let Some(name) = option("name") {
+            asked.name = name.clone();
+        }
+        asked.ty = given(option("value_type"));
+        asked.merge = given(option("merge"));
+        asked.default = option("default_value").cloned();
+        let hash = |key: &str| match option(key) {
+            Some(Value::Hash(hash)) => Some(Rc::clone(hash)),
+            _ => None,
+        };
+        asked.overrides = hash("override");
+        asked.defaults = hash("default_values_hash");
+    }
+    asked.names = match &asked.name {
         Value::Array(names) => names.to_vec(),
         name => vec![name.clone()],
     };
-    if let Some(Value::Hash(over)) =
-        options.and_then(|options| options.get(&Value::from("override")))
-        && let Some(found) = names.iter().find_map(|name| over.get(name))
-    {
-        return Ok(found.clone());
-    }
-    for name in &names {
-        if let Some(found) = call.evaluator.data(&interpolated(name))? {
-            return Ok(found);
-        }
-    }
-    if let Some(options) = options {
-        if let Some(Value::Hash(defaults)) = options.get(&Value::from("default_values_hash"))
-            && let Some(found) = names.iter().find_map(|name| defaults.get(name))
-        {
-            return Ok(found.clone());
-        }
-        if let Some(default) = options.get(&Value::from("default_value")) {
-            return Ok(default.clone());
-        }
-    }
-    if call.block.is_some() {
-        return call.yields(vec![name]);
-    }
-    match call.args.get(3) {
-        Some(default) => Ok(default.clone()),
-        None => Err(missing(&name)),
-    }
+    asked
 }
 
-fn hiera(call: &Call<'_>) -> Evaluated {
-    if let Some(found) = call.evaluator.data(&interpolated(call.arg(0)))? {
+fn lookup(call: &Call<'_>) -> Evaluated {
+    let asked = asked(call);
+    let checked = |value: Value, what: &str| -> Evaluated {
+        if let Some(Value::Type(ty)) = &asked.ty
+            && !crate::types::is_instance(ty, &value)
+        {
+            let text = crate::eval::mismatch_text(what, ty, &value);
+            return Err(Flow::raw(text));
+        }
+        Ok(value)
+    };
+    const FOUND: &str = "Found value has wrong type,";
+    if let Some(over) = &asked.overrides
+        && let Some(found) = asked.names.iter().find_map(|name| over.get(name))
+    {
+        return checked(found.clone(), FOUND);
+    }
+    let strategy = match &asked.merge {
+        Some(merge) => Some(Strategy::read(merge).map_err(Flow::raw)?),
+        None => None,
+    };
+    for name in &asked.names {
+        let mut query = Query { scope: call.scope, stack: Vec::new() };
+        if let Some(found) = call.evaluator.lookup(&interpolated(name), strategy.as_ref(), &mut query)? {
+            return checked(found, FOUND);
+        }
+    }
+    if let Some(defaults) = &asked.defaults
+        && let Some(found) = asked.names.iter().find_map(|name| defaults.get(name))
+    {
+        return checked(found.clone(), FOUND);
+    }
+    if let Some(default) = &asked.default {
+        return checked(default.clone(), "Default value has wrong type,");
+    }
+    if call.block.is_some() {
+        let value = call.yields(vec![asked.name.clone()])?;
+        return checked(value, "Value returned from default block has wrong type,");
+    }
+    Err(missing(&asked.name))
+}
+
+/// The functions of Hiera 3, which look up as `lookup` does with one strategy each.
+fn hiera(call: &Call<'_>, strategy: Option<&Strategy>) -> Evaluated {
+    let mut query = Query { scope: call.scope, stack: Vec::new() };
+    let key = interpolated(call.arg(0));
+    if let Some(found) = call.evaluator.lookup(&key, strategy, &mut query)? {
         return Ok(found);
     }
     if call.block.is_some() {
@@ -107,6 +157,12 @@ fn hiera(call: &Call<'_>) -> Evaluated {
         Some(default) => Ok(default.clone()),
         None => Err(missing(call.arg(0))),
     }
+}
+
+fn hiera_include(call: &Call<'_>) -> Evaluated {
+    let found = hiera(call, Some(&Strategy::Unique))?;
+    let args = vec![found];
+    call.evaluator.call_function("include", args, None, call.span, call.scope)
 }
 
 fn paths(call: &Call<'_>) -> Vec<String> {

@@ -1,11 +1,12 @@
-//! EPP templates. ERB needs Ruby and is refused.
+//! Templates: EPP here, ERB through Ruby.
 
 use std::rc::Rc;
 
 use fx_puppet_syntax::{ExprKind, Program, Strictness};
 
 use super::{Call, Native, native};
-use crate::eval::{Evaluated, Flow, FrameKind, mismatch_text};
+use crate::eval::{Evaluated, Flow, FrameKind, interpolated, mismatch_text};
+use crate::ruby::joined;
 use crate::types::is_instance;
 use crate::value::Value;
 
@@ -16,9 +17,19 @@ pub(super) static TABLE: &[Native] = &[
         inline_epp,
     ),
     native("epp", &[r"String path, Hash[Pattern[/^\w+$/], Any] parameters?"], epp),
-    native("template", &[], |_| Err(Flow::raw("template(): ERB templates are not supported"))),
-    native("inline_template", &[], |_| {
-        Err(Flow::raw("inline_template(): ERB templates are not supported"))
+    native("template", &[], |call| {
+        let mut parts = Vec::new();
+        for name in call.args {
+            parts.push(call.evaluator.template(&interpolated(name), call.scope)?);
+        }
+        Ok(joined(parts))
+    }),
+    native("inline_template", &[], |call| {
+        let mut parts = Vec::new();
+        for text in call.args {
+            parts.push(call.evaluator.inline_template(&interpolated(text), call.scope)?);
+        }
+        Ok(joined(parts))
     }),
 ];
 

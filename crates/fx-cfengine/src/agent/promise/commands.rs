@@ -75,7 +75,7 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
         let text = format!("Not running command '{line}' in the '{}' simulate mode", "simulate");
         return ctx.settle(Level::Warning, Outcome::Warn, promise, &text);
     }
-    let mut spec = spec_for(&line, shell);
+    let mut spec = spec_for(ctx, &line, shell);
     spec.merge_stderr = true;
     spec.cwd = promise.scalar("chdir").map(|dir| path(dir));
     spec.chroot = promise.scalar("chroot").map(|dir| path(dir));
@@ -212,11 +212,26 @@ fn uses_shell(promise: &Expanded) -> bool {
 }
 
 /// A command line as a program to start: through a shell, or split at blanks and quotes.
-pub(crate) fn spec_for(line: &str, shell: bool) -> Spec {
-    if shell {
-        return Spec::shell(os(line));
-    }
-    Spec::argv(split_command(line).iter().map(|word| os(word)))
+pub(crate) fn spec_for(ctx: &Context<'_>, line: &str, shell: bool) -> Spec {
+    let spec = if shell {
+        Spec::shell(os(line))
+    } else {
+        Spec::argv(split_command(line).iter().map(|word| os(word)))
+    };
+    in_environment(ctx, spec)
+}
+
+/// What the agent takes out of its own environment at start, so that no child's output is in
+/// the user's language or as wide as the terminal.
+pub(crate) const UNSET: [&str; 4] = ["COLUMNS", "LANG", "LANGUAGE", "LC_MESSAGES"];
+
+/// A command in the agent's environment: without those, and with what
+/// `body agent control` adds.
+pub(crate) fn in_environment(ctx: &Context<'_>, mut spec: Spec) -> Spec {
+    spec.env.extend(UNSET.iter().map(|name| (os(name), None)));
+    let added = ctx.control.environment.iter();
+    spec.env.extend(added.map(|(name, value)| (os(name), Some(os(value)))));
+    spec
 }
 
 /// Splits a command line as the original does: blanks separate, quotes group.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use fx_engine::Level;
 use fx_host::{Child, Spec};
 
+use crate::agent::promise::commands::in_environment;
 use crate::eval::classes::ClassScope;
 use crate::eval::promise::Expanded;
 use crate::eval::value::Value;
@@ -180,10 +181,11 @@ fn start(ctx: &Context<'_>, interpreter: Option<String>, file: &str) -> Option<M
         ctx.error(&format!("Promise module '{file}' does not exist"));
         return None;
     }
-    let mut spec = match &interpreter {
+    let spec = match &interpreter {
         Some(interpreter) => Spec::argv([os(interpreter), os(file)]),
         None => Spec::argv([os(file)]),
     };
+    let mut spec = in_environment(ctx, spec);
     spec.cwd = Some(path(&ctx.config.launch_dir));
     spec.merge_stderr = false;
     log!(ctx, Verbose, "Starting custom promise module '{file}' with command '{}'", spec.display());

@@ -16,7 +16,7 @@ use crate::policy::Rval;
 use crate::regex;
 use crate::text::{Str, decode, int_from};
 
-use super::commands::{is_executable, spec_for};
+use super::commands::{in_environment, is_executable, spec_for};
 use super::module_protocol::command_arg0;
 
 /// One line of the process table.
@@ -60,7 +60,8 @@ pub(crate) fn table(ctx: &mut Context<'_>) -> Rc<Vec<Process>> {
         return Rc::clone(table);
     }
     let columns = "user,pid,ppid,pgid,pcpu,pmem,vsz,ni,rss,nlwp,stime,etime,time,stat,tty,args";
-    let spec = Spec::argv(["ps", "-eo", columns]).timeout(Duration::from_mins(1));
+    let spec =
+        in_environment(ctx, Spec::argv(["ps", "-eo", columns])).timeout(Duration::from_mins(1));
     let now = ctx.host().now().secs;
     let text = match ctx.host().run(&spec) {
         Ok(ended) => decode(&ended.stdout),
@@ -334,7 +335,7 @@ fn stop(
         *result = result.merge(ctx.settle(Level::Error, Outcome::Failed, promise, &text));
         return false;
     }
-    if ctx.host().run(&spec_for(command, false)).is_ok_and(|ended| ended.exit.success()) {
+    if ctx.host().run(&spec_for(ctx, command, false)).is_ok_and(|ended| ended.exit.success()) {
         let text = format!("Promise to stop '{name}' repaired, '{command}' returned zero");
         *result = result.merge(ctx.settle(Level::Info, Outcome::Repaired, promise, &text));
     } else {

@@ -29,7 +29,7 @@ pub(super) fn default_arch(ctx: &Context<'_>, promise: &Expanded) -> Option<Stri
     let Some(command) = promise.scalar("package_default_arch_command") else {
         return Some("default".to_owned());
     };
-    let ended = ctx.host().run(&spec_for(command, true)).ok()?;
+    let ended = ctx.host().run(&spec_for(ctx, command, true)).ok()?;
     decode(&ended.stdout).lines().next().map(|line| line.trim().to_owned())
 }
 
@@ -101,7 +101,7 @@ pub(super) fn list_installed(
 }
 
 fn output(ctx: &Context<'_>, command: &str, shell: bool) -> Option<String> {
-    match ctx.host().run(&spec_for(command, shell)) {
+    match ctx.host().run(&spec_for(ctx, command, shell)) {
         Ok(ended) if ended.exit == Exit::Code(0) => Some(decode(&ended.stdout)),
         Ok(_) => None,
         Err(error) => {
@@ -134,7 +134,7 @@ fn update_list(ctx: &mut Context<'_>, promise: &Expanded) {
     }
     log!(ctx, Verbose, "Calling package list update command: '{command}'");
     if !ctx.config.dry_run {
-        let _ended = ctx.host().run(&spec_for(&command, true));
+        let _ended = ctx.host().run(&spec_for(ctx, &command, true));
         ctx.write_state(&stamp, b"");
     }
 }

@@ -246,7 +246,7 @@ fn compare_by(
     let line = fill(command, &[("v1", one), ("v2", other)]);
     log!(ctx, Verbose, "Executing '{line}'");
     let shell = promise.bool("package_commands_useshell").unwrap_or(true);
-    let ended = ctx.host().run(&spec_for(&line, shell)).ok()?;
+    let ended = ctx.host().run(&spec_for(ctx, &line, shell)).ok()?;
     Some(ended.exit == Exit::Code(0))
 }
 

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use fx_engine::Level;
 use fx_host::{Exit, Spec, Stdin};
 
+use crate::agent::promise::commands::in_environment;
 use crate::eval::promise::Expanded;
 use crate::eval::{Context, log};
 use crate::outcome::Outcome;
@@ -137,7 +138,8 @@ impl Module {
     }
 
     fn talk(&self, ctx: &Context<'_>, command: &str, request: &str) -> Option<String> {
-        let mut spec = Spec::argv(self.argv.iter().map(|word| os(word)).chain([os(command)]));
+        let words = self.argv.iter().map(|word| os(word)).chain([os(command)]);
+        let mut spec = in_environment(ctx, Spec::argv(words));
         spec.stdin = Stdin::Bytes(encode(request).into_owned());
         match ctx.host().run(&spec) {
             Ok(ended) if ended.exit == Exit::Code(0) => Some(decode(&ended.stdout)),

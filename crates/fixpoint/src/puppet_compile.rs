@@ -1,0 +1,176 @@
+//! `fixpoint compile`: Puppet catalogs as JSON for one node, or for many on all cores.
+
+use std::collections::VecDeque;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use fx_engine::Cancel;
+use fx_host::{Files, OsHost, WriteOptions};
+use fx_puppet::{CatalogRequest, Machine};
+use fx_report::console::puppet::PuppetConsole;
+
+use crate::{exit, terminal};
+
+/// Compiles the Puppet catalog of a node and writes it as JSON.
+#[derive(Clone, clap::Args)]
+#[command(after_help = "\
+Examples:
+  fixpoint compile --node web1 --facts facts.json --modulepath modules -o out.json site.pp
+  fixpoint compile --nodes facts/ --out-dir catalogs/ --environment-dir . manifests/")]
+pub(crate) struct CompileArgs {
+    /// Name of the node
+    #[arg(long, required_unless_present = "nodes")]
+    node: Option<String>,
+    /// Facts of the node: JSON or YAML
+    #[arg(long)]
+    facts: Option<PathBuf>,
+    /// A folder of facts, one file for each node
+    #[arg(long, conflicts_with_all = ["node", "facts"], requires = "out_dir")]
+    nodes: Option<PathBuf>,
+    /// Where the catalogs of many nodes go
+    #[arg(long)]
+    out_dir: Option<PathBuf>,
+    /// Folders of modules, with colons between them
+    #[arg(long)]
+    modulepath: Option<String>,
+    /// Folder of the environment: its data, its modules
+    #[arg(long)]
+    environment_dir: Option<PathBuf>,
+    /// Name of the environment
+    #[arg(long, default_value = "production")]
+    environment: String,
+    /// The global hiera.yaml
+    #[arg(long)]
+    hiera_config: Option<PathBuf>,
+    /// Where the catalog goes; standard output without it
+    #[arg(short, long)]
+    output: Option<PathBuf>,
+    /// Threads for many nodes; as many as there are cores by default
+    #[arg(long)]
+    jobs: Option<usize>,
+    /// The manifest, or a folder of them
+    manifest: PathBuf,
+}
+
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
+}
+
+fn request(host: &OsHost, args: &CompileArgs) -> CatalogRequest {
+    let environment_dir = args.environment_dir.as_deref().map(absolute);
+    let mut modulepath: Vec<PathBuf> = args
+        .modulepath
+        .iter()
+        .flat_map(|paths| paths.split(':'))
+        .filter(|path| !path.is_empty())
+        .map(|path| absolute(Path::new(path)))
+        .collect();
+    let mut hiera_config = args.hiera_config.as_deref().map(absolute);
+    if let Some(dir) = &environment_dir {
+        for own in ["modules", "site-modules"] {
+            let own = dir.join(own);
+            if host.exists(&own).unwrap_or(false) && !modulepath.contains(&own) {
+                modulepath.insert(0, own);
+            }
+        }
+        let global = dir.join("global_hiera.yaml");
+        if hiera_config.is_none() && host.exists(&global).unwrap_or(false) {
+            hiera_config = Some(global);
+        }
+    }
+    CatalogRequest {
+        manifest: absolute(&args.manifest),
+        modulepath,
+        environment_dir,
+        hiera_config,
+        environment: args.environment.clone(),
+    }
+}
+
+pub(crate) fn run(args: &CompileArgs) -> u8 {
+    let jobs = match (&args.nodes, args.jobs) {
+        (None, _) => 1,
+        (_, Some(jobs)) => jobs.max(1),
+        (Some(_), None) => std::thread::available_parallelism().map_or(1, usize::from),
+    };
+    let mut nodes = VecDeque::new();
+    match (&args.nodes, &args.node) {
+        (Some(dir), _) => {
+            let host = OsHost::new();
+            let items = match host.list(dir) {
+                Ok(items) => items,
+                Err(error) => {
+                    terminal::complain(error);
+                    return exit::ERROR;
+                }
+            };
+            for item in items {
+                let path = dir.join(&item.name);
+                let node = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+                let out = args.out_dir.clone().unwrap_or_default().join(format!("{node}.json"));
+                nodes.push_back((node, Some(path), Some(out)));
+            }
+        }
+        (None, Some(node)) => {
+            nodes.push_back((node.clone(), args.facts.clone(), args.output.clone()));
+        }
+        (None, None) => return exit::USAGE,
+    }
+    let nodes = Arc::new(Mutex::new(nodes));
+    let mut workers = Vec::new();
+    for _ in 0..jobs {
+        let (args, nodes) = (args.clone(), Arc::clone(&nodes));
+        // Deep recursion in a manifest must end in a message, not in a crash.
+        let thread = std::thread::Builder::new().stack_size(fx_puppet::STACK);
+        match thread.spawn(move || work(&args, &nodes)) {
+            Ok(worker) => workers.push(worker),
+            Err(error) => terminal::complain(error),
+        }
+    }
+    let codes = workers.into_iter().map(|worker| worker.join().unwrap_or(exit::ERROR));
+    codes.max().unwrap_or(exit::ERROR)
+}
+
+type Node = (String, Option<PathBuf>, Option<PathBuf>);
+
+fn work(args: &CompileArgs, nodes: &Mutex<VecDeque<Node>>) -> u8 {
+    let host = Rc::new(OsHost::new());
+    let request = request(&host, args);
+    let console = Rc::new(PuppetConsole::new(
+        Box::new(BufWriter::new(std::io::stderr())),
+        Box::new(BufWriter::new(std::io::stderr())),
+    ));
+    let machine = Machine::new(Rc::<OsHost>::clone(&host), Cancel::default());
+    machine.run().ledger.watch(console.clone());
+    let mut code = exit::OK;
+    loop {
+        let next = nodes.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        let Some((node, facts, out)) = next else { break };
+        let made = facts
+            .map_or(Ok(Vec::new()), |path| fx_puppet::read_facts(&machine, &path))
+            .and_then(|facts| fx_puppet::catalog(&machine, &request, &node, facts));
+        console.flush();
+        let text = match made {
+            Ok(catalog) => format!("{catalog}\n"),
+            Err(message) => {
+                terminal::hand_on(&format!("Error: {message}\n"));
+                code = exit::ERROR;
+                continue;
+            }
+        };
+        let written = match &out {
+            None => {
+                code = code.max(terminal::print(&text));
+                continue;
+            }
+            Some(out) => host.write(out, text.as_bytes(), &WriteOptions::default()),
+        };
+        if let Err(error) = written.and_then(|()| host.commit()) {
+            terminal::complain(error);
+            code = exit::ERROR;
+        }
+    }
+    code
+}

@@ -1,0 +1,21 @@
+# Names that modules mention in passing.
+module Puppet
+  class Face
+    def self.define(*) = nil
+    def self.[](*) = nil
+  end
+  class Interface
+    def self.face?(*) = false
+  end
+  class Application
+    def self.run_mode(*) = nil
+  end
+  module Reports
+    def self.register_report(*) = nil
+  end
+end
+class Hiera
+  class Scope; end
+  module Backend; end
+end
+module PuppetX; end unless defined?(PuppetX)

@@ -1,0 +1,127 @@
+# Facts: what code asks of Facter, and facts that modules add.
+module Facter
+  FACTS = {}
+  CACHE = {}
+  def self.[](name) = Value.new(name.to_s)
+  def self.fact(name) = Value.new(name.to_s)
+  def self.value(name)
+    name = name.to_s.downcase
+    return CACHE[name] if CACHE.key?(name)
+    if FACTS.key?(name)
+      CACHE[name] = nil
+      return CACHE[name] = resolve(name)
+    end
+    Puppet::Bridge.fact(name)
+  end
+  def self.resolve(name)
+    found = FACTS[name].select(&:suitable?).sort_by { |r| -r.weight }
+    found.each do |r|
+      begin
+        v = r.value
+      rescue StandardError => e
+        Puppet.warning("Error while resolving custom fact '#{name}': #{e.message}")
+        next
+      end
+      return v unless v.nil?
+    end
+    nil
+  end
+  def self.add(name, options = {}, &block)
+    r = Resolution.new(name.to_s.downcase, options)
+    (FACTS[name.to_s.downcase] ||= []) << r
+    r.instance_eval(&block) if block
+    r
+  end
+  def self.define_fact(name, _o = {}, &b) = add(name, &b)
+  def self.to_hash = Puppet::Bridge.facts
+  def self.list = Puppet::Bridge.facts.keys
+  def self.version = "4.3.0"
+  def self.debug(m = nil, &b) = nil
+  def self.debugonce(*) = nil
+  def self.warn(m) = Puppet.warning(m)
+  def self.warnonce(m) = Puppet.warning(m)
+  def self.log_exception(e, m = nil) = Puppet.err(m || e.message)
+  def self.debugging? = false
+  def self.clear = CACHE.clear
+  def self.flush = CACHE.clear
+  def self.loadfacts = nil
+  def self.search(*) = nil
+  def self.search_external(*) = nil
+  def self.each(&b) = Puppet::Bridge.facts.each(&b)
+  def self.on_message = nil
+  def self.exist?(n) = !value(n).nil?
+  Value = Struct.new(:name) do
+    def value = Facter.value(name)
+  end
+  class Resolution
+    def initialize(name, options)
+      @name = name
+      @confines = []
+      @weight = options[:weight]
+      @type = options[:type]
+      @chunks = []
+    end
+    def has_weight(w) = @weight = w
+    def weight = @weight || @confines.size
+    def setcode(text = nil, &block)
+      @code = block || -> { Facter::Core::Execution.execute(text) }
+    end
+    def confine(*args, &block)
+      @confines << (block && args.empty? ? block : args.first.is_a?(Hash) ? args.first : [args.first, block])
+    end
+    def timeout=(_t); end
+    def name=(_n); end
+    def on_flush = nil
+    def chunk(name, options = {}, &block) = @chunks << [name, block]
+    def aggregate(&block) = @aggregate = block
+    def suitable?
+      @confines.all? do |c|
+        case c
+        when Hash then c.all? { |k, v| match(Facter.value(k), v) }
+        when Array then (v = Facter.value(c[0])).nil? ? false : c[1] ? c[1].call(v) : true
+        else c.call
+        end
+      end
+    end
+    def match(fact, wanted)
+      Array(wanted).any? do |w|
+        case w
+        when Regexp then w.match?(fact.to_s)
+        when Range then w.include?(fact)
+        when Proc then w.call(fact)
+        else w.to_s.downcase == fact.to_s.downcase
+        end
+      end
+    end
+    def value
+      return instance_exec(&@code) if @code
+      return nil if @chunks.empty?
+      parts = @chunks.to_h { |n, b| [n, instance_exec(&b)] }
+      return instance_exec(parts, &@aggregate) if @aggregate
+      parts.values.reduce { |a, b| a.is_a?(Hash) ? a.merge(b) : a + b }
+    end
+  end
+  module Util
+    module Resolution
+      def self.exec(c) = Facter::Core::Execution.execute(c)
+      def self.which(b) = Puppet::Util.which(b)
+    end
+    module Config; end
+  end
+  module Core
+    module Execution
+      class ExecutionFailure < StandardError; end
+      def self.execute(command, options = {})
+        out = Puppet::Util::Execution.execute(command, failonfail: false, combine: false)
+        raise ExecutionFailure, "Failed while executing '#{command}'" if out.exitstatus == 127 && !options.key?(:on_fail)
+        out.chomp
+      rescue Puppet::ExecutionFailure
+        raise ExecutionFailure, "Failed while executing '#{command}'" unless options.key?(:on_fail)
+        options[:on_fail]
+      end
+      def self.exec(command) = (execute(command) rescue "")
+      def self.which(bin) = Puppet::Util.which(bin)
+      def self.execute_command(command, *) = [execute(command), ""]
+    end
+  end
+end

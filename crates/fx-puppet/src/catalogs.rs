@@ -1,0 +1,99 @@
+//! Compiling catalogs for nodes: one, or many one after the other in the same thread. Nothing
+//! is applied.
+
+use std::path::{Path, PathBuf};
+
+use fx_engine::Run;
+
+use crate::compile::{Settings, from_json};
+use crate::eval::Evaluator;
+use crate::machine::Machine;
+use crate::value::Value;
+
+/// What holds for all nodes.
+#[derive(Clone, Debug, Default)]
+pub struct CatalogRequest {
+    /// A manifest, or a folder of them.
+    pub manifest: PathBuf,
+    /// Where modules lie.
+    pub modulepath: Vec<PathBuf>,
+    /// Folder of the environment.
+    pub environment_dir: Option<PathBuf>,
+    /// The global `hiera.yaml`.
+    pub hiera_config: Option<PathBuf>,
+    /// Name of the environment.
+    pub environment: String,
+}
+
+/// Facts from a file: JSON or YAML, plain or as `puppet facts` prints them.
+pub fn read_facts(machine: &Machine, path: &Path) -> Result<Vec<(String, Value)>, String> {
+    let bytes = machine.run.host.read(path).map_err(|error| error.to_string())?;
+    let text = String::from_utf8_lossy(&bytes);
+    let data = match serde_json::from_str::<serde_json::Value>(&text) {
+        Ok(json) => from_json(&json),
+        Err(_) => crate::yaml::parse(&text).map_err(|why| format!("{}: {why}", path.display()))?,
+    };
+    let Value::Hash(mut facts) = data else {
+        return Err(format!("{}: facts must be a hash", path.display()));
+    };
+    if let Some(Value::Hash(values)) = facts.get(&Value::from("values")).cloned() {
+        facts = values;
+    }
+    Ok(facts
+        .iter()
+        .map(|(name, value)| (name.as_str().unwrap_or_default().to_owned(), value.clone()))
+        .collect())
+}
+
+/// The text of a manifest, or of all manifests in a folder in the order of their paths.
+pub(crate) fn manifests(run: Run<'_>, path: &Path) -> Result<Vec<(String, Vec<u8>)>, String> {
+    let host = run.host;
+    if !host.stat(path).is_ok_and(|meta| meta.is_dir()) {
+        let text = host.read(path).map_err(|error| error.to_string())?;
+        return Ok(vec![(path.to_string_lossy().into_owned(), text)]);
+    }
+    let mut found = Vec::new();
+    let mut folders = vec![(path.to_path_buf(), 0)];
+    while let Some((folder, depth)) = folders.pop() {
+        for item in host.list(&folder).map_err(|error| error.to_string())? {
+            let full = folder.join(&item.name);
+            if host.stat(&full).is_ok_and(|meta| meta.is_dir()) {
+                if depth < 100 {
+                    folders.push((full, depth + 1));
+                }
+            } else if full.extension().is_some_and(|ending| ending == "pp") {
+                found.push(full);
+            }
+        }
+    }
+    found.sort_by(|a, b| a.as_os_str().as_encoded_bytes().cmp(b.as_os_str().as_encoded_bytes()));
+    found
+        .into_iter()
+        .map(|file| {
+            let text = host.read(&file).map_err(|error| error.to_string())?;
+            Ok((file.to_string_lossy().into_owned(), text))
+        })
+        .collect()
+}
+
+/// Compiles the catalog of a node to JSON; the message of what went wrong otherwise.
+pub fn catalog(
+    machine: &Machine,
+    request: &CatalogRequest,
+    node: &str,
+    facts: Vec<(String, Value)>,
+) -> Result<serde_json::Value, String> {
+    let settings = Settings {
+        node: node.to_owned(),
+        environment: request.environment.clone(),
+        modulepath: request.modulepath.clone(),
+        environment_dir: request.environment_dir.clone(),
+        hiera_config: request.hiera_config.clone(),
+        facts,
+    };
+    let run = machine.run;
+    let texts = manifests(run, &request.manifest)?;
+    let evaluator = Evaluator::new(machine, settings);
+    evaluator.compile(&texts)?;
+    Ok(evaluator.catalog_json(run.host.now().secs))
+}

@@ -1,0 +1,40 @@
+//! What all compilations of a thread share: the machine, the record, sources, parsed files,
+//! and the Ruby that modules bring.
+
+use std::rc::Rc;
+
+use fx_engine::{Cancel, Ledger, Run};
+use fx_host::Host;
+use fx_source::SourceMap;
+
+use crate::ruby::Ruby;
+
+/// The surroundings of compilations. They last as long as the process: Ruby code may hold
+/// on to them.
+#[derive(Clone)]
+pub struct Machine {
+    pub(crate) run: Run<'static>,
+    pub(crate) sources: &'static SourceMap,
+    pub(crate) host: Rc<dyn Host>,
+    pub(crate) ruby: Rc<Ruby>,
+}
+
+impl Machine {
+    /// Puts a machine and an empty record together.
+    pub fn new(host: Rc<impl Host + 'static>, cancel: Cancel) -> Machine {
+        let host: Rc<dyn Host> = host;
+        let lasting: &'static Rc<dyn Host> = Box::leak(Box::new(Rc::clone(&host)));
+        let run = Run {
+            host: &**lasting,
+            ledger: Box::leak(Box::new(Ledger::new())),
+            cancel: Box::leak(Box::new(cancel)),
+        };
+        let sources = Box::leak(Box::new(SourceMap::new()));
+        Machine { run, sources, host, ruby: Rc::default() }
+    }
+
+    /// What a driver is given.
+    pub fn run(&self) -> Run<'static> {
+        self.run
+    }
+}

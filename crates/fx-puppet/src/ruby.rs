@@ -1,0 +1,238 @@
+//! Ruby from modules: one machine for all compilations of a thread, made when first needed.
+//!
+//! Code of the language calls Ruby through [`Evaluator::with_ruby`]; Ruby calls back through
+//! the object `Puppet::Bridge`. While it does, its machine is lent to the evaluator, so that
+//! the called code may need Ruby again.
+
+mod bridge;
+mod convert;
+mod functions;
+mod template;
+mod types;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use fx_ruby::value::Value as Rb;
+use fx_ruby::{Hooks, Limits, Options, Res, Vm};
+use rustc_hash::FxHashMap;
+
+use crate::eval::{Evaluated, Evaluator, Flow, Scope};
+use crate::value::Value;
+pub(crate) use template::joined;
+
+/// Texts of the prelude by name.
+const PARTS: &[(&str, &str)] = &[
+    ("core", include_str!("../prelude/core.rb")),
+    ("functions", include_str!("../prelude/functions.rb")),
+    ("parser", include_str!("../prelude/parser.rb")),
+    ("pops", include_str!("../prelude/pops.rb")),
+    ("type", include_str!("../prelude/type.rb")),
+    ("resource_api", include_str!("../prelude/resource_api.rb")),
+    ("facter", include_str!("../prelude/facter.rb")),
+    ("face", include_str!("../prelude/face.rb")),
+];
+
+/// The Ruby machine and what it refers to on this side.
+#[derive(Default)]
+pub(crate) struct Ruby {
+    vm: RefCell<Option<Box<Vm>>>,
+    /// Machines that take the place of the real one while that is lent.
+    spares: RefCell<Vec<Box<Vm>>>,
+    /// Who is compiling, innermost last.
+    current: RefCell<Vec<Rc<Evaluator>>>,
+    /// Values that Ruby knows by number.
+    held: RefCell<Vec<Value>>,
+    /// Scopes that Ruby knows by number; the first is always the outermost.
+    scopes: RefCell<Vec<Rc<Scope>>>,
+    /// A failure of the language on its way up through Ruby.
+    carried: RefCell<Option<Flow>>,
+    functions: RefCell<FxHashMap<String, Option<Rc<functions::Known>>>>,
+    parts: RefCell<Vec<String>>,
+}
+
+impl std::fmt::Debug for Ruby {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("Ruby")
+    }
+}
+
+fn new_vm(evaluator: &Evaluator) -> Box<Vm> {
+    Box::new(Vm::new(Options {
+        host: Rc::clone(&evaluator.machine.host),
+        out: Box::new(std::io::sink()),
+        err: Box::new(std::io::sink()),
+        limits: Limits::default(),
+        hooks: Hooks::default(),
+        script: "puppet".into(),
+        argv: Vec::new(),
+    }))
+}
+
+impl Ruby {
+    /// The evaluator for whom Ruby runs now.
+    fn evaluator(&self) -> Option<Rc<Evaluator>> {
+        self.current.borrow().last().cloned()
+    }
+
+    /// Runs code of the language from inside Ruby, lending it the machine.
+    fn lend<T>(&self, vm: &mut Vm, evaluator: &Evaluator, code: impl FnOnce() -> T) -> T {
+        let mut spare =
+            self.spares.borrow_mut().pop().unwrap_or_else(|| new_vm(evaluator));
+        std::mem::swap(vm, &mut *spare);
+        *self.vm.borrow_mut() = Some(spare);
+        let result = code();
+        if let Some(mut real) = self.vm.borrow_mut().take() {
+            std::mem::swap(vm, &mut *real);
+            self.spares.borrow_mut().push(real);
+        }
+        result
+    }
+
+    /// Reads a part of the prelude, once.
+    fn part(&self, vm: &mut Vm, name: &str) -> Res<()> {
+        if self.parts.borrow().iter().any(|known| known == name) {
+            return Ok(());
+        }
+        self.parts.borrow_mut().push(name.to_owned());
+        if let Some((_, text)) = PARTS.iter().find(|(known, _)| *known == name) {
+            vm.run_main(text.as_bytes(), &format!("puppet/{name}.rb"))?;
+        }
+        Ok(())
+    }
+}
+
+impl Evaluator {
+    /// Runs Ruby; what it raises becomes a failure of the language.
+    pub(crate) fn with_ruby<T>(&self, code: impl FnOnce(&mut Vm) -> Res<T>) -> Evaluated<T> {
+        let ruby = &self.machine.ruby;
+        let taken = ruby.vm.borrow_mut().take();
+        let mut vm = match taken {
+            Some(vm) => vm,
+            None => self.boot_ruby()?,
+        };
+        if let Some(this) = self.this.upgrade() {
+            ruby.current.borrow_mut().push(this);
+        }
+        let result = code(&mut vm);
+        ruby.current.borrow_mut().pop();
+        let result = result.map_err(|unwind| failure(ruby, &mut vm, unwind));
+        *ruby.vm.borrow_mut() = Some(vm);
+        result
+    }
+
+    fn boot_ruby(&self) -> Evaluated<Box<Vm>> {
+        let ruby = &self.machine.ruby;
+        let mut vm = new_vm(self);
+        let mut paths = Vec::new();
+        for (_, dir) in self.modules() {
+            let lib = dir.join("lib");
+            if self.run.host.stat(&lib).is_ok_and(|meta| meta.is_dir()) {
+                paths.push(lib.into_os_string().into_encoded_bytes());
+            }
+        }
+        if let Some(dir) = &self.settings.environment_dir {
+            paths.push(dir.join("lib").into_os_string().into_encoded_bytes());
+        }
+        vm.configure(&paths, None, false);
+        if let Some(this) = self.this.upgrade() {
+            ruby.current.borrow_mut().push(this);
+        }
+        let result = ruby.part(&mut vm, "core").and_then(|()| bridge::install(&mut vm, ruby));
+        ruby.current.borrow_mut().pop();
+        result.map_err(|unwind| failure(ruby, &mut vm, unwind))?;
+        Ok(vm)
+    }
+
+    /// All modules by name, the first of a name on the path.
+    pub(crate) fn modules(&self) -> Vec<(String, std::path::PathBuf)> {
+        let mut found: Vec<(String, std::path::PathBuf)> = Vec::new();
+        let mut seen = rustc_hash::FxHashSet::default();
+        for root in &self.settings.modulepath {
+            for item in self.run.host.list(root).unwrap_or_default() {
+                let name = item.name.to_string_lossy().into_owned();
+                let dir = root.join(&item.name);
+                let is_name = name.starts_with(|c: char| c.is_ascii_lowercase())
+                    && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
+                if is_name
+                    && self.run.host.stat(&dir).is_ok_and(|meta| meta.is_dir())
+                    && seen.insert(name.clone())
+                {
+                    found.push((name, dir));
+                }
+            }
+        }
+        found
+    }
+
+    /// The number under which Ruby knows a scope.
+    pub(crate) fn scope_number(&self, scope: &Rc<Scope>) -> i64 {
+        let mut scopes = self.machine.ruby.scopes.borrow_mut();
+        if scopes.is_empty() {
+            scopes.push(Scope::new(Rc::clone(&self.top)));
+        }
+        if let Some(last) = scopes.last()
+            && Rc::ptr_eq(last, scope)
+        {
+            return scopes.len() as i64 - 1;
+        }
+        scopes.push(Rc::clone(scope));
+        scopes.len() as i64 - 1
+    }
+
+    /// The scope under a number.
+    pub(crate) fn scope_by(&self, number: i64) -> Rc<Scope> {
+        let scopes = self.machine.ruby.scopes.borrow();
+        match scopes.get(usize::try_from(number).unwrap_or(0)) {
+            Some(scope) if number > 0 => Rc::clone(scope),
+            _ => Scope::new(Rc::clone(&self.top)),
+        }
+    }
+}
+
+/// What is on its way up in Ruby, as a failure of the language.
+fn failure(ruby: &Ruby, vm: &mut Vm, unwind: fx_ruby::vm::Unwind) -> Flow {
+    let Some(exception) = vm.take_raise() else {
+        return Flow::raw(vm.explain(unwind));
+    };
+    let class = vm.class_of(exception);
+    if vm.class_name(class) == "Puppet::CarriedFailure"
+        && let Some(flow) = ruby.carried.borrow_mut().take()
+    {
+        return flow;
+    }
+    let message = vm.call_name(exception, "message", &[]).and_then(|text| vm.to_s(text));
+    let mut message = message.unwrap_or_else(|_| "an error without a message".into());
+    if std::env::var_os("FIXPOINT_RUBY_TRACE").is_some() {
+        message.push_str(&format!("\n{}", vm.report(exception)));
+    }
+    let name = vm.class_name(class);
+    // Mistakes in Ruby code are told with the place they were made at.
+    if matches!(name.as_str(), "NoMethodError" | "NameError" | "LoadError" | "SyntaxError") {
+        let report = vm.report(exception);
+        if let Some(line) = report.lines().next() {
+            message = line.to_owned();
+        }
+    }
+    Flow::raw(message)
+}
+
+/// Raises a failure of the language in Ruby.
+fn carry<T>(ruby: &Ruby, vm: &mut Vm, flow: Flow) -> Res<T> {
+    let text = flow.clone().text();
+    *ruby.carried.borrow_mut() = Some(flow);
+    let puppet = constant(vm, "Puppet::CarriedFailure")?;
+    let message = vm.str(text);
+    let exception = vm.call_name(puppet, "new", &[message])?;
+    vm.throw(exception)
+}
+
+/// A constant by its full name.
+fn constant(vm: &mut Vm, name: &str) -> Res<Rb> {
+    let mut at = Rb::class(fx_ruby::object::c::OBJECT);
+    for part in name.split("::") {
+        let sym = vm.intern(part);
+        at = vm.const_path(at, sym)?;
+    }
+    Ok(at)
+}

@@ -1,0 +1,359 @@
+//! Functions written in Ruby: finding and reading their files, choosing among signatures,
+//! calling.
+
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use fx_ruby::value::{NIL, Value as Rb};
+use fx_ruby::{Res, Vm};
+
+use super::constant;
+use crate::eval::{Closure, Evaluated, Evaluator, Flow, Parameters, Scope, check, reasons_against};
+use crate::types::{Range, Size, Type, is_instance};
+use crate::value::Value;
+
+/// A function that was found.
+pub(super) enum Known {
+    /// Of the 4.x API.
+    New { object: Rb, dispatches: Vec<Dispatch> },
+    /// Of the 3.x API.
+    Old { arity: i64, is_statement: bool },
+}
+
+/// One signature with the method behind it.
+pub(super) struct Dispatch {
+    method: Rb,
+    parameters: Parameters,
+    /// Places before which something is put in.
+    injected: Vec<(usize, String)>,
+    returns: Option<Rc<Type>>,
+    /// It only says why arguments are wrong.
+    is_complaint: bool,
+}
+
+impl Evaluator {
+    /// Calls a function written in Ruby; nothing if there is none of that name.
+    pub(crate) fn call_ruby_function(
+        &self,
+        name: &str,
+        args: Vec<Value>,
+        block: Option<Closure>,
+        scope: &Rc<Scope>,
+    ) -> Evaluated<Option<Value>> {
+        let Some(known) = self.ruby_function(name)? else { return Ok(None) };
+        match &*known {
+            Known::New { object, dispatches } => {
+                self.call_new(name, *object, dispatches, &args, block, scope).map(Some)
+            }
+            Known::Old { arity, is_statement } => {
+                self.call_old(name, *arity, *is_statement, &args, scope).map(Some)
+            }
+        }
+    }
+
+    /// A function written in Ruby, read from its file when first asked for.
+    pub(super) fn ruby_function(&self, name: &str) -> Evaluated<Option<Rc<Known>>> {
+        if let Some(known) = self.machine.ruby.functions.borrow().get(name) {
+            return Ok(known.clone());
+        }
+        let found = match self.function_file(name) {
+            None => None,
+            Some((path, is_new)) => self.read_function(name, &path, is_new)?.map(Rc::new),
+        };
+        self.machine.ruby.functions.borrow_mut().insert(name.to_owned(), found.clone());
+        Ok(found)
+    }
+
+    fn function_file(&self, name: &str) -> Option<(PathBuf, bool)> {
+        let host = self.run.host;
+        let is_good = name
+            .split("::")
+            .all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'));
+        if !is_good {
+            return None;
+        }
+        let relative = format!("{}.rb", name.replace("::", "/"));
+        let new = |dir: PathBuf| dir.join("lib/puppet/functions").join(&relative);
+        let exists = |path: &PathBuf| host.stat(path).is_ok_and(|meta| meta.is_file());
+        if let Some((module, _)) = name.split_once("::") {
+            let path = new(self.module_dir(module)?);
+            return exists(&path).then_some((path, true));
+        }
+        let mut dirs: Vec<PathBuf> = self.settings.environment_dir.iter().cloned().collect();
+        dirs.extend(self.modules().into_iter().map(|(_, dir)| dir));
+        if let Some(path) = dirs.iter().map(|dir| new(dir.clone())).find(exists) {
+            return Some((path, true));
+        }
+        let old = dirs.iter().map(|dir| dir.join("lib/puppet/parser/functions").join(&relative));
+        old.into_iter().find(exists).map(|path| (path, false))
+    }
+
+    fn read_function(&self, name: &str, path: &std::path::Path, is_new: bool) -> Evaluated<Option<Known>> {
+        let text = self.run.host.read(path).map_err(|error| Flow::raw(error.to_string()))?;
+        let shown = path.to_string_lossy().into_owned();
+        type Row = (Rb, Vec<(String, String, String)>, Option<(String, String)>, bool, Vec<(usize, String)>, Option<String>, bool);
+        let read = self.with_ruby(|vm| -> Res<Result<(Rb, Vec<Row>, Vec<String>), Option<(i64, bool)>>> {
+            let module = constant(vm, if is_new { "Puppet::Functions" } else { "Puppet::Parser::Functions" })?;
+            if is_new {
+                vm.run_main(&text, &shown)?;
+            } else {
+                vm.run_with_self(&text, &shown, module)?;
+            }
+            let key = vm.str(name);
+            let described = vm.call_name(module, "__describe", &[key])?;
+            if described.is_nil() {
+                return Ok(Err(None));
+            }
+            let parts = vm.heap.arr(described).clone();
+            if !is_new {
+                let arity = parts[0].fixnum().unwrap_or(-1);
+                let is_statement = vm.to_s(parts[1])? == "statement";
+                return Ok(Err(Some((arity, is_statement))));
+            }
+            let mut rows = Vec::new();
+            for row in vm.heap.arr(parts[1]).clone() {
+                let cells = vm.heap.arr(row).clone();
+                let method = {
+                    let text = vm.text(cells[0]);
+                    Rb::sym(vm.intern(&text))
+                };
+                let mut params = Vec::new();
+                for param in vm.heap.arr(cells[1]).clone() {
+                    let cells = vm.heap.arr(param).clone();
+                    params.push((vm.text(cells[0]), vm.text(cells[1]), vm.text(cells[2])));
+                }
+                let block = if cells[2].is_nil() {
+                    None
+                } else {
+                    let cells = vm.heap.arr(cells[2]).clone();
+                    Some((vm.text(cells[0]), vm.text(cells[1])))
+                };
+                let mut injected = Vec::new();
+                for one in vm.heap.arr(cells[4]).clone() {
+                    let pair = vm.heap.arr(one).clone();
+                    injected.push((pair[0].fixnum().unwrap_or(0) as usize, vm.text(pair[1])));
+                }
+                let returns = if cells[5].is_nil() { None } else { Some(vm.text(cells[5])) };
+                rows.push((method, params, block, cells[3].truthy(), injected, returns, cells[6].truthy()));
+            }
+            let mut aliases = Vec::new();
+            for text in vm.heap.arr(parts[2]).clone() {
+                aliases.push(vm.text(text));
+            }
+            Ok(Ok((parts[0], rows, aliases)))
+        })?;
+        let (object, rows, aliases) = match read {
+            Ok(found) => found,
+            Err(None) => return Ok(None),
+            Err(Some((arity, is_statement))) => return Ok(Some(Known::Old { arity, is_statement })),
+        };
+        for alias in aliases {
+            self.add_local_type(&alias)?;
+        }
+        let mut dispatches = Vec::new();
+        for (method, params, block, block_optional, injected, returns, is_complaint) in rows {
+            let (mut least, mut most) = (0, Some(0));
+            let mut shown = Vec::new();
+            let mut typed: Vec<(Rc<str>, Rc<Type>)> = Vec::new();
+            for (ty, name, mark) in &params {
+                let ty = self.type_from_text(ty)?;
+                shown.push(format!("{ty} {name}{mark}"));
+                match mark.as_str() {
+                    "?" => most = most.map(|most| most + 1),
+                    "*" => most = None,
+                    "+" => {
+                        least += 1;
+                        most = None;
+                    }
+                    _ => {
+                        least += 1;
+                        most = most.map(|most| most + 1);
+                    }
+                }
+                typed.push((name.as_str().into(), ty));
+            }
+            let block = match block {
+                None => None,
+                Some((ty, name)) => {
+                    let ty = self.type_from_text(&ty)?;
+                    shown.push(format!("{ty} {name}{}", if block_optional { "?" } else { "" }));
+                    Some((ty, block_optional))
+                }
+            };
+            let size: Size = Range::new(Some(least), most);
+            let parameters =
+                Parameters { params: typed, size, block, shown: format!("({})", shown.join(", ")) };
+            let returns = match returns {
+                Some(text) => Some(self.type_from_text(&text)?),
+                None => None,
+            };
+            dispatches.push(Dispatch { method, parameters, injected, returns, is_complaint });
+        }
+        Ok(Some(Known::New { object, dispatches }))
+    }
+
+    fn call_new(
+        &self,
+        name: &str,
+        object: Rb,
+        dispatches: &[Dispatch],
+        args: &[Value],
+        block: Option<Closure>,
+        scope: &Rc<Scope>,
+    ) -> Evaluated {
+        let fits = |dispatch: &&Dispatch| {
+            reasons_against(&dispatch.parameters, args, block.as_ref()).is_empty()
+        };
+        let chosen = dispatches
+            .iter()
+            .filter(|dispatch| !dispatch.is_complaint)
+            .find(fits)
+            .or_else(|| dispatches.iter().filter(|dispatch| dispatch.is_complaint).find(fits));
+        let Some(dispatch) = chosen else {
+            let all: Vec<&Parameters> = dispatches
+                .iter()
+                .filter(|dispatch| !dispatch.is_complaint)
+                .map(|dispatch| &dispatch.parameters)
+                .collect();
+            check(name, &all, args, block.as_ref())?;
+            return Err(Flow::raw(format!("'{name}' was called with arguments it does not accept")));
+        };
+        let number = self.scope_number(scope);
+        let ruby = Rc::clone(&self.machine.ruby);
+        let result = self.with_ruby(|vm| {
+            let mut given = Vec::with_capacity(args.len() + dispatch.injected.len());
+            for (at, arg) in args.iter().enumerate() {
+                inject(vm, dispatch, at, number, &mut given)?;
+                given.push(ruby.to_ruby(vm, arg)?);
+            }
+            for at in args.len()..=args.len().max(dispatch.parameters.params.len()) {
+                inject(vm, dispatch, at, number, &mut given)?;
+            }
+            let block = match &block {
+                Some(block) => self.block_for_ruby(vm, block),
+                None => NIL,
+            };
+            let scope_key = vm.intern("@__scope");
+            let old = vm.ivar_get(object, scope_key).unwrap_or(NIL);
+            let number = vm.int(number);
+            vm.ivar_set(object, scope_key, number);
+            let method = dispatch.method.as_sym();
+            let result = match method {
+                Some(method) => vm.send_block(object, method, &given, block),
+                None => Ok(NIL),
+            };
+            vm.ivar_set(object, scope_key, old);
+            let result = result?;
+            if dispatch.is_complaint {
+                let text = vm.to_s(result)?;
+                return Ok(Err(text));
+            }
+            ruby.from_ruby(vm, result).map(Ok)
+        })?;
+        let value = match result {
+            Ok(value) => value,
+            Err(complaint) => return Err(Flow::raw(format!("'{name}' {complaint}"))),
+        };
+        if let Some(ty) = &dispatch.returns
+            && !is_instance(ty, &value)
+        {
+            return Err(Flow::raw(crate::eval::mismatch_text(
+                &format!("value returned from function '{name}' has wrong type,"),
+                ty,
+                &value,
+            )));
+        }
+        Ok(value)
+    }
+
+    /// A block of the language as a lambda of Ruby.
+    fn block_for_ruby(&self, vm: &mut Vm, block: &Closure) -> Rb {
+        let ruby = Rc::downgrade(&self.machine.ruby);
+        let closure = block.clone();
+        let size = closure.arity();
+        let arity = match (size.min, size.max) {
+            (Some(least), Some(most)) if least == most => least as i32,
+            (least, _) => -(least.unwrap_or(0) as i32) - 1,
+        };
+        let run = move |vm: &mut Vm, args: &[Rb], _block: Rb| -> Res<Rb> {
+            let Some(ruby) = ruby.upgrade() else { return Ok(NIL) };
+            let Some(evaluator) = ruby.evaluator() else { return Ok(NIL) };
+            let mut values = Vec::with_capacity(args.len());
+            for arg in args {
+                values.push(ruby.from_ruby(vm, *arg)?);
+            }
+            let result = ruby.lend(vm, &evaluator, || evaluator.call_closure(&closure, values));
+            match result {
+                Ok(value) => ruby.to_ruby(vm, &value),
+                Err(flow) => super::carry(&ruby, vm, flow),
+            }
+        };
+        vm.native_proc(arity, true, Rc::new(run))
+    }
+
+    fn call_old(
+        &self,
+        name: &str,
+        arity: i64,
+        is_statement: bool,
+        args: &[Value],
+        scope: &Rc<Scope>,
+    ) -> Evaluated {
+        let count = args.len() as i64;
+        let wrong = if arity >= 0 { count != arity } else { count < -(arity + 1) };
+        if wrong {
+            return Err(Flow::raw(format!(
+                "{name}(): Wrong number of arguments given ({count} for {}{})",
+                if arity >= 0 { "" } else { "minimum " },
+                if arity >= 0 { arity } else { -(arity + 1) }
+            )));
+        }
+        let number = self.scope_number(scope);
+        let ruby = Rc::clone(&self.machine.ruby);
+        let value = self.with_ruby(|vm| {
+            let module = constant(vm, "Puppet::Parser::Functions")?;
+            let given = self.old_arguments(vm, args)?;
+            let given = vm.arr(given);
+            let (key, number) = (vm.str(name), vm.int(number));
+            let result = vm.call_name(module, "__run", &[key, number, given])?;
+            ruby.from_ruby(vm, result)
+        })?;
+        Ok(if is_statement { Value::Undef } else { value })
+    }
+
+    /// `type X = …` of a function, known from then on.
+    fn add_local_type(&self, text: &str) -> Evaluated<()> {
+        let source = format!("type {text}");
+        let (program, errors) = fx_puppet_syntax::parse(source.as_bytes(), self.builtin);
+        if let Some(error) = errors.first() {
+            return Err(Flow::raw(error.message.clone()));
+        }
+        // A second function may bring the same one.
+        let _known = self.add_definitions(&program, "");
+        Ok(())
+    }
+}
+
+fn inject(
+    vm: &mut Vm,
+    dispatch: &Dispatch,
+    at: usize,
+    number: i64,
+    given: &mut Vec<Rb>,
+) -> Res<()> {
+    for (place, what) in &dispatch.injected {
+        if *place == at {
+            let scope = {
+                let class = constant(vm, "Puppet::Parser::Scope")?;
+                let number = vm.int(number);
+                vm.call_name(class, "new", &[number])?
+            };
+            given.push(match what.as_str() {
+                "compiler" => vm.call_name(scope, "compiler", &[])?,
+                "cache" => vm.hash(),
+                _ => scope,
+            });
+        }
+    }
+    Ok(())
+}

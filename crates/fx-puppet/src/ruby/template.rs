@@ -1,0 +1,81 @@
+//! ERB templates: the text is compiled to a method once, and called with the variables it
+//! names.
+
+use std::rc::Rc;
+
+use fx_ruby::value::NIL;
+
+use super::constant;
+use crate::eval::{Evaluated, Evaluator, Flow, Scope};
+use crate::value::Value;
+
+impl Evaluator {
+    /// Renders a template; a file's text is asked for only if it is not compiled yet.
+    pub(crate) fn render_erb(
+        &self,
+        key: &str,
+        file: Option<&str>,
+        text: impl FnOnce() -> Evaluated<String>,
+        scope: &Rc<Scope>,
+    ) -> Evaluated {
+        let compiled = self.with_ruby(|vm| {
+            let class = constant(vm, "Puppet::Parser::TemplateWrapper")?;
+            let key = vm.str(key);
+            Ok(vm.call_name(class, "__compiled?", &[key])?.truthy())
+        })?;
+        let text = if compiled { String::new() } else { text()? };
+        let number = self.scope_number(scope);
+        let ruby = Rc::clone(&self.machine.ruby);
+        let rendered = self.with_ruby(|vm| {
+            let class = constant(vm, "Puppet::Parser::TemplateWrapper")?;
+            let number = vm.int(number);
+            let key = vm.str(key);
+            let text = vm.str(text);
+            let shown = match file {
+                Some(file) => vm.str(file),
+                None => NIL,
+            };
+            let result = vm.call_name(class, "__render", &[number, key, text, shown])?;
+            ruby.from_ruby(vm, result)
+        });
+        rendered.map_err(|flow| match flow {
+            Flow::Fail(failure) if failure.place == crate::eval::Place::Raw => {
+                Flow::raw(match file {
+                    Some(file) => format!(
+                        "Failed to parse template {}:\n  Filepath: {file}\n  Detail: {}\n",
+                        key.strip_prefix("file:").unwrap_or(key),
+                        failure.message
+                    ),
+                    None => format!("Failed to parse inline template: {}", failure.message),
+                })
+            }
+            flow => flow,
+        })
+    }
+
+    /// `template('a/b.erb')`: the file of a module, or of any path.
+    pub(crate) fn template(&self, name: &str, scope: &Rc<Scope>) -> Evaluated {
+        let Some(path) = self.module_file(name, "templates") else {
+            return Err(Flow::raw(format!("Could not find template '{name}'")));
+        };
+        let shown = path.to_string_lossy().into_owned();
+        let key = format!("file:{name}");
+        self.render_erb(&key, Some(&shown), || self.text_of(&path), scope)
+    }
+
+    fn text_of(&self, path: &std::path::Path) -> Evaluated<String> {
+        let bytes = self.run.host.read(path).map_err(|error| Flow::raw(error.to_string()))?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// `inline_template`: texts, one after the other.
+    pub(crate) fn inline_template(&self, text: &str, scope: &Rc<Scope>) -> Evaluated {
+        self.render_erb(&format!("text:{text}"), None, || Ok(text.to_owned()), scope)
+    }
+}
+
+/// Texts of several templates as one.
+pub(crate) fn joined(parts: Vec<Value>) -> Value {
+    let text: String = parts.iter().filter_map(Value::as_str).collect();
+    Value::from(text)
+}

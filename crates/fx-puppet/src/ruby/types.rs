@@ -1,0 +1,80 @@
+//! Resource types written in Ruby, as far as a compiler must know them.
+
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use fx_ruby::Vm;
+
+use super::constant;
+use crate::compile::Kind;
+use crate::eval::{Evaluated, Evaluator};
+use crate::regex::Regex;
+
+impl Evaluator {
+    /// The file of a module that defines a type, or all providers of one.
+    pub(super) fn module_libs(&self) -> Vec<PathBuf> {
+        let mut dirs: Vec<PathBuf> =
+            self.settings.environment_dir.iter().map(|dir| dir.join("lib")).collect();
+        dirs.extend(self.modules().into_iter().map(|(_, dir)| dir.join("lib")));
+        dirs
+    }
+
+    pub(super) fn type_file(&self, low: &str) -> Option<PathBuf> {
+        if !low.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+            return None;
+        }
+        self.module_libs()
+            .into_iter()
+            .map(|lib| lib.join("puppet/type").join(format!("{low}.rb")))
+            .find(|path| self.run.host.stat(path).is_ok())
+    }
+
+    /// A type written in Ruby, by its name in lower case.
+    pub(crate) fn ruby_kind(&self, low: &str) -> Evaluated<Option<Kind>> {
+        if self.type_file(low).is_none() {
+            return Ok(None);
+        }
+        let read = self.with_ruby(|vm: &mut Vm| {
+            let class = constant(vm, "Puppet::Type")?;
+            let name = vm.str(low);
+            let found = vm.call_name(class, "type", &[name])?;
+            if found.is_nil() {
+                return Ok(None);
+            }
+            let info = vm.call_name(found, "__info", &[])?;
+            let cells = vm.heap.arr(info).clone();
+            let texts = |vm: &Vm, list: fx_ruby::Value| -> Vec<Rc<str>> {
+                vm.heap.arr(list).iter().map(|text| Rc::from(vm.text(*text))).collect()
+            };
+            let parameters = texts(vm, cells[0]);
+            let keys = texts(vm, cells[1]);
+            let mut patterns = Vec::new();
+            for row in vm.heap.arr(cells[2]).clone() {
+                let row = vm.heap.arr(row).clone();
+                let mut source = vm.text(row[0]);
+                let flags = row[1].fixnum().unwrap_or(0);
+                if flags & 4 != 0 {
+                    source = format!("(?s:{source})");
+                }
+                patterns.push((Regex::new(&source), texts(vm, row[2])));
+            }
+            Ok(Some((parameters, keys, patterns, cells[3].truthy())))
+        })?;
+        Ok(read.map(|(parameters, keys, patterns, isomorphic)| Kind {
+            parameters: parameters.into_iter().collect(),
+            // One key whose pattern is everything needs no expression.
+            patterns: if keys.len() == 1
+                && patterns.len() == 1
+                && patterns[0].0.source() == "(?s:(.*))"
+            {
+                Vec::new()
+            } else {
+                patterns
+            },
+            keys,
+            isomorphic,
+            is_path: false,
+            is_ruby: true,
+        }))
+    }
+}
