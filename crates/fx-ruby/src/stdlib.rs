@@ -25,7 +25,7 @@ libraries! {
     "forwardable" => "forwardable.rb", "singleton" => "singleton.rb", "delegate" => "delegate.rb", "logger" => "logger.rb", "timeout" => "timeout.rb", "observer" => "observer.rb",
     "securerandom" => "securerandom.rb", "open3" => "open3.rb", "fileutils" => "fileutils.rb", "tempfile" => "tempfile.rb", "tmpdir" => "tempfile.rb", "etc" => "etc.rb", "socket" => "socket.rb",
     "date" => "date.rb", "time" => "timelib.rb", "ipaddr" => "ipaddr.rb", "benchmark" => "benchmark.rb", "optparse" => "optparse.rb", "English" => "English.rb", "tsort" => "tsort.rb",
-    "cgi" => "cgi.rb", "rbconfig" => "rbconfig.rb", "monitor" => "monitor.rb", "pp" => "pp.rb", "net/http" => "nethttp.rb", "csv" => "csv.rb", "weakref" => "delegate.rb", "abbrev" => "tsort.rb",
+    "cgi" => "cgi.rb", "rbconfig" => "rbconfig.rb", "monitor" => "monitor.rb", "pp" => "pp.rb", "net/http" => "nethttp.rb", "csv" => "csv.rb", "rexml/document" => "rexml.rb", "weakref" => "delegate.rb", "abbrev" => "tsort.rb",
 }
 
 /// Names that load something else, or nothing because it is always there.
@@ -42,6 +42,12 @@ fn alias(name: &str) -> Option<&'static str> {
         "net/https" | "open-uri" => "net/http",
         "uri/generic" | "uri/http" => "uri",
         "cgi/util" | "cgi/escape" => "cgi",
+        "rexml"
+        | "rexml/rexml"
+        | "rexml/xpath"
+        | "rexml/formatters/pretty"
+        | "rexml/element"
+        | "rexml/text" => "rexml/document",
         "optparse/time" | "optparse/uri" => "optparse",
         "erb/util" => "erb",
         "set"
