@@ -4,12 +4,14 @@
 #![forbid(unsafe_code)]
 
 mod exit;
+mod language;
 mod log;
 mod paths;
 mod persona;
 mod personas;
 mod puppet_compile;
 mod session;
+mod stage;
 mod terminal;
 
 use std::process::ExitCode;

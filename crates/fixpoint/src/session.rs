@@ -4,13 +4,14 @@
 use std::path::Path;
 use std::rc::Rc;
 
-use fx_engine::{Cancel, Event, Ledger, Level, Run, Sink};
+use fx_engine::{Event, Ledger, Level, Sink};
 use fx_host::{Clock, Files, Lock, Locked, OsHost, stop_signal};
 use fx_report::console::native::{Native, Verbosity};
 use fx_report::{JsonLines, Screen};
 use fx_source::{Origin, SourceMap};
 use fx_store::{RunInfo, StepRecord, Store};
 
+use crate::stage::Stage;
 use crate::terminal::{self, ColorChoice};
 use crate::{exit, paths};
 
@@ -48,10 +49,7 @@ pub(crate) struct OutputArgs {
 
 /// A run in the making.
 pub(crate) struct Session {
-    host: OsHost,
-    sources: Rc<SourceMap>,
-    ledger: Ledger,
-    cancel: Cancel,
+    stage: Stage,
     screen: Rc<Screen>,
     console: Option<Rc<Native>>,
     format: Format,
@@ -76,11 +74,9 @@ impl Session {
         kind: Kind,
         output: &OutputArgs,
     ) -> Result<Session, u8> {
-        let flag = fx_host::stop_on_signals();
-        let host = OsHost::cancelled_by(std::sync::Arc::clone(&flag));
-        let screen = Rc::new(terminal::screen(&host, output.color));
-        let sources = Rc::new(SourceMap::new());
-        let ledger = Ledger::new();
+        let stage = Stage::new(fx_host::stop_on_signals());
+        let (host, sources, ledger) = (&*stage.host, &stage.sources, stage.run.ledger);
+        let screen = Rc::new(terminal::screen(host, output.color));
         let console = match output.format {
             Format::Text => {
                 let verbosity = match (output.verbose, output.quiet) {
@@ -89,13 +85,13 @@ impl Session {
                     _ => Verbosity::Normal,
                 };
                 let native =
-                    Rc::new(Native::new(Rc::clone(&screen), Rc::clone(&sources), verbosity));
+                    Rc::new(Native::new(Rc::clone(&screen), Rc::clone(sources), verbosity));
                 let sink: Rc<dyn Sink> = Rc::<Native>::clone(&native);
                 ledger.watch(sink);
                 Some(native)
             }
             Format::Json => {
-                ledger.watch(Rc::new(JsonLines::new(Rc::clone(&screen), Rc::clone(&sources))));
+                ledger.watch(Rc::new(JsonLines::new(Rc::clone(&screen), Rc::clone(sources))));
                 None
             }
             Format::Trace => None,
@@ -108,70 +104,55 @@ impl Session {
         }
         let (lock, record) = match kind {
             Kind::Changing => {
-                let dir = paths::state_dir(&host);
-                let store = open_store(&host, &dir);
+                let dir = paths::state_dir(host);
+                let store = open_store(host, &dir);
                 // Only who holds the lock leaves a record.
                 let lock = take_lock(&dir)?;
-                (lock, store.and_then(|store| begin_record(&host, store, verb, target)))
+                (lock, store.and_then(|store| begin_record(host, store, verb, target)))
             }
             Kind::Looking => (None, None),
         };
         ledger.emit(&Event::RunStarted { target });
-        let cancel = Cancel::from_flag(flag);
-        Ok(Session {
-            host,
-            sources,
-            ledger,
-            cancel,
-            screen,
-            console,
-            format: output.format,
-            record,
-            _lock: lock,
-        })
+        Ok(Session { stage, screen, console, format: output.format, record, _lock: lock })
     }
 
     /// What a language gets.
-    pub(crate) fn run(&self) -> Run<'_> {
-        Run { host: &self.host, ledger: &self.ledger, cancel: &self.cancel }
+    pub(crate) fn stage(&self) -> &Stage {
+        &self.stage
     }
 
     /// How the steps ended so far.
     pub(crate) fn counts(&self) -> fx_engine::Counts {
-        self.ledger.counts()
-    }
-
-    /// The sources of this run, for a language to add to.
-    pub(crate) fn sources(&self) -> &Rc<SourceMap> {
-        &self.sources
+        self.stage.run.ledger.counts()
     }
 
     /// Makes changes durable, tells the summary, closes the record. The code is the
     /// language's own unless something was worse.
     pub(crate) fn close(mut self, code: u8) -> u8 {
         let mut code = code;
-        if let Err(error) = self.host.commit() {
-            self.ledger.message(Level::Error, &error.to_string(), &Origin::default());
+        let ledger = self.stage.run.ledger;
+        if let Err(error) = self.stage.host.commit() {
+            ledger.message(Level::Error, &error.to_string(), &Origin::default());
             code = code.max(exit::ERROR);
         }
         if let Some(signal) = stop_signal() {
-            self.ledger.message(
+            ledger.message(
                 Level::Error,
                 &format!("stopped by signal {signal}"),
                 &Origin::default(),
             );
             code = code.max(exit::ERROR);
         }
-        let elapsed = self.host.monotonic();
-        self.ledger.emit(&Event::RunFinished { elapsed });
+        let elapsed = self.stage.host.monotonic();
+        ledger.emit(&Event::RunFinished { elapsed });
         if let Some(console) = &self.console {
-            console.summary(self.ledger.counts(), elapsed);
+            console.summary(ledger.counts(), elapsed);
         }
         if self.format == Format::Trace {
-            self.screen.print(&self.ledger.trace(&self.sources));
+            self.screen.print(&ledger.trace(&self.stage.sources));
         }
         if let Some((store, id)) = self.record.take()
-            && let Err(error) = end_record(store, id, &self.ledger, &self.sources, code, elapsed)
+            && let Err(error) = end_record(store, id, ledger, &self.stage.sources, code, elapsed)
         {
             terminal::complain(error);
         }

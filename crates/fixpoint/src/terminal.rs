@@ -23,13 +23,22 @@ pub(crate) fn screen(host: &dyn Host, choice: ColorChoice) -> Screen {
     let out = Box::new(std::io::BufWriter::new(std::io::stdout()));
     let terminal = std::io::stdout().is_terminal()
         && host.var("TERM".as_ref()).is_none_or(|term| term != "dumb");
+    let color = colored(host, choice, terminal);
+    if terminal { Screen::terminal(out, color) } else { Screen::plain_with(out, color) }
+}
+
+/// Whether standard error is to be coloured.
+pub(crate) fn color_on_errors(host: &dyn Host, choice: ColorChoice) -> bool {
+    colored(host, choice, std::io::stderr().is_terminal())
+}
+
+fn colored(host: &dyn Host, choice: ColorChoice, terminal: bool) -> bool {
     let plain = host.var("NO_COLOR".as_ref()).is_some_and(|value| !value.is_empty());
-    let color = match choice {
+    match choice {
         ColorChoice::Always => true,
         ColorChoice::Never => false,
         ColorChoice::Auto => terminal && !plain,
-    };
-    if terminal { Screen::terminal(out, color) } else { Screen::plain_with(out, color) }
+    }
 }
 
 /// One line on standard error. If nobody reads it, nobody misses it.

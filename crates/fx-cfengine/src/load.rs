@@ -240,17 +240,21 @@ impl Context<'_> {
             "^",
             width = at.column as usize
         );
-        self.to_stderr(&text);
+        self.to_stderr(&text, &error.message, &fx_source::Origin::at(span));
     }
 
     /// A finding about loaded policy, `file:line:0: error: text`.
     pub(crate) fn policy_error(&self, problem: &check::Problem) {
-        self.to_stderr(&format!("{}:{}:0: error: {}", problem.file, problem.line, problem.text));
+        let text = format!("{}:{}:0: error: {}", problem.file, problem.line, problem.text);
+        self.to_stderr(&text, &text, &fx_source::Origin::default());
     }
 
-    fn to_stderr(&self, text: &str) {
-        let fields = [("text".into(), fx_value::Value::from(&*encode(text)))];
-        self.run.ledger.note("cf.stderr", &fields, &fx_source::Origin::default());
+    fn to_stderr(&self, text: &str, message: &str, origin: &fx_source::Origin) {
+        let fields = [
+            ("text".into(), fx_value::Value::from(&*encode(text))),
+            ("message".into(), fx_value::Value::from(&*encode(message))),
+        ];
+        self.run.ledger.note("cf.stderr", &fields, origin);
     }
 
     // `__main__` of the entry file is `main`; of any other file it is dropped.

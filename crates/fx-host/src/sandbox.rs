@@ -79,7 +79,7 @@ impl Sandbox {
         spec: &Spec,
         on_line: &mut dyn FnMut(Line<'_>),
     ) -> Result<Ended> {
-        run_prepared(host, spec, on_line, &|command| self.enter(command))
+        run_prepared(host, spec, on_line, Some(&|command| self.enter(command)))
     }
 
     /// The copied file systems, in the order they were mounted.

@@ -127,3 +127,12 @@ fn what_a_box_changed_can_be_told() {
     ];
     assert_eq!(found, expected.map(|(path, kind)| (path.to_owned(), kind)));
 }
+
+#[test]
+fn a_command_starts_in_its_directory_of_the_copy() {
+    let Some(sandbox) = sandbox(&SandboxOptions::default()) else { return };
+    assert_eq!(shell(&sandbox, "mkdir /srv/fx-only-inside"), "Code(0)");
+    let spec = Spec { cwd: Some("/srv/fx-only-inside".into()), ..Spec::shell("pwd") };
+    let ended = sandbox.run(&OsHost::new(), &spec).unwrap();
+    assert_eq!(String::from_utf8_lossy(&ended.stdout), "/srv/fx-only-inside\n");
+}

@@ -121,7 +121,8 @@ impl<'a> Lexer<'a> {
 
     /// Whether nothing but blanks stands before a place on its line.
     fn begins_line(&self, at: usize) -> bool {
-        let line = self.bytes[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        let line =
+            self.bytes[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
         self.bytes[line..at].iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
     }
 

@@ -23,7 +23,7 @@ pub(crate) use catalog::{Catalog, Resource};
 pub(crate) use complete::Pending;
 pub(crate) use definitions::Definitions;
 pub(crate) use json::{from_json, reference_text};
-pub(crate) use kinds::{Kind, built_in, METAPARAMETERS, is_metaparameter};
+pub(crate) use kinds::{Kind, METAPARAMETERS, built_in, is_metaparameter};
 
 use crate::eval::{Evaluator, Failure, Flow, Frame, FrameKind, Place, Scope};
 use crate::value::Value;
@@ -142,7 +142,8 @@ impl Evaluator {
             )));
         };
         // The first match names the resource, as the original does for each of a list.
-        let title: Rc<str> = match node.definition.node.iter().flat_map(|node| &node.matches).next() {
+        let title: Rc<str> = match node.definition.node.iter().flat_map(|node| &node.matches).next()
+        {
             Some(first) => match &first.kind {
                 ExprKind::String(text) | ExprKind::Name(text) => text.to_lowercase().into(),
                 ExprKind::Regex(source) => node_title(source).into(),
@@ -151,7 +152,12 @@ impl Evaluator {
             None => "default".into(),
         };
         let title = if exact.is_some() { name.to_lowercase().into() } else { title };
-        let mut resource = Resource::new("node", &title, fx_source::Span::new(self.builtin, 0, 0), Rc::clone(&self.top));
+        let mut resource = Resource::new(
+            "node",
+            &title,
+            fx_source::Span::new(self.builtin, 0, 0),
+            Rc::clone(&self.top),
+        );
         resource.definition = Some(Rc::clone(node));
         resource.evaluated = true;
         let tags = resource.tags.clone();
@@ -249,12 +255,8 @@ impl Evaluator {
 
     /// A setting of the original, as far as code asks for it.
     pub(crate) fn setting(&self, name: &str) -> Value {
-        if let Some(known) = self
-            .pending
-            .borrow()
-            .class_frames
-            .get("settings")
-            .and_then(|frame| frame.own(name))
+        if let Some(known) =
+            self.pending.borrow().class_frames.get("settings").and_then(|frame| frame.own(name))
         {
             return known;
         }

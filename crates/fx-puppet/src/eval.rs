@@ -71,8 +71,7 @@ pub(crate) struct Evaluator {
 impl Evaluator {
     /// An evaluator with nothing defined yet.
     pub(crate) fn new(machine: &Machine, settings: Settings) -> Rc<Evaluator> {
-        let top =
-            Frame::new(None, FrameKind::Top, "Class[main]".into(), 2, "".into(), "".into());
+        let top = Frame::new(None, FrameKind::Top, "Class[main]".into(), 2, "".into(), "".into());
         let sources = machine.sources;
         Rc::new_cyclic(|this| Evaluator {
             run: machine.run,

@@ -47,7 +47,9 @@ pub(crate) fn split_key(key: &str) -> Result<Vec<Value>, String> {
     let mut parts = Vec::new();
     let mut rest = key;
     loop {
-        let (part, after) = if let Some(quote) = rest.chars().next().filter(|c| matches!(c, '\'' | '"')) {
+        let (part, after) = if let Some(quote) =
+            rest.chars().next().filter(|c| matches!(c, '\'' | '"'))
+        {
             let inner = &rest[1..];
             let Some(end) = inner.find(quote) else {
                 return Err(format!("Syntax error in string: {key}"));
@@ -57,7 +59,10 @@ pub(crate) fn split_key(key: &str) -> Result<Vec<Value>, String> {
             let end = rest.find('.').unwrap_or(rest.len());
             let part = &rest[..end];
             let is_number = !parts.is_empty() && part.parse::<i64>().is_ok();
-            (if is_number { Value::Int(part.parse().unwrap_or(0)) } else { Value::from(part) }, &rest[end..])
+            (
+                if is_number { Value::Int(part.parse().unwrap_or(0)) } else { Value::from(part) },
+                &rest[end..],
+            )
         };
         parts.push(part);
         match after.strip_prefix('.') {
@@ -72,10 +77,9 @@ pub(crate) fn dig(value: &Value, parts: &[Value]) -> Option<Value> {
     let mut at = value.clone();
     for part in parts {
         at = match (&at, part) {
-            (Value::Hash(hash), part) => hash
-                .get(part)
-                .or_else(|| hash.get(&Value::from(interpolated(part))))
-                .cloned()?,
+            (Value::Hash(hash), part) => {
+                hash.get(part).or_else(|| hash.get(&Value::from(interpolated(part)))).cloned()?
+            }
             (Value::Array(items), Value::Int(number)) => {
                 items.get(usize::try_from(*number).ok()?)?.clone()
             }
@@ -112,10 +116,7 @@ impl Evaluator {
         }
         if query.stack.contains(&root) && query.stack.len() > 40 {
             let names: Vec<&str> = query.stack.iter().map(|name| &**name).collect();
-            return Err(Flow::bare(format!(
-                "Recursive lookup detected in [{}]",
-                names.join(", ")
-            )));
+            return Err(Flow::bare(format!("Recursive lookup detected in [{}]", names.join(", "))));
         }
         query.stack.push(Rc::clone(&root));
         let found = self.lookup_root(&root, strategy, query);
@@ -136,7 +137,8 @@ impl Evaluator {
         let strategy = match strategy {
             Some(strategy) => strategy,
             None => {
-                own = match options.as_ref().and_then(|options| options.get(&Value::from("merge"))) {
+                own = match options.as_ref().and_then(|options| options.get(&Value::from("merge")))
+                {
                     Some(value) => Strategy::read(value).map_err(Flow::bare)?,
                     None => Strategy::First,
                 };
@@ -155,7 +157,15 @@ impl Evaluator {
             && let Some(config) = self.layer(module)?
         {
             for (number, entry) in config.defaults.iter().enumerate() {
-                self.search_entry(&config, config.hierarchy.len() + number, entry, root, strategy, query, &mut found)?;
+                self.search_entry(
+                    &config,
+                    config.hierarchy.len() + number,
+                    entry,
+                    root,
+                    strategy,
+                    query,
+                    &mut found,
+                )?;
                 if !found.is_empty() && matches!(strategy, Strategy::First) {
                     break;
                 }
@@ -249,7 +259,10 @@ impl Evaluator {
         query: &mut Query<'_>,
         found: &mut Vec<Value>,
     ) -> Evaluated<()> {
-        if !matches!(entry.function.as_str(), "yaml_data" | "json_data" | "hocon_data" | "eyaml_lookup_key") {
+        if !matches!(
+            entry.function.as_str(),
+            "yaml_data" | "json_data" | "hocon_data" | "eyaml_lookup_key"
+        ) {
             if let Some(value) = self.custom_backend(config, entry, root, query)? {
                 found.push(self.interpolate_data(&value, query)?);
             }
@@ -299,7 +312,10 @@ impl Evaluator {
             let values = self.scope_value(variable, query)?;
             let values = match values {
                 Some(Value::Array(items)) => items.to_vec(),
-                Some(Value::Hash(hash)) => hash.iter().map(|(key, value)| Value::array(vec![key.clone(), value.clone()])).collect(),
+                Some(Value::Hash(hash)) => hash
+                    .iter()
+                    .map(|(key, value)| Value::array(vec![key.clone(), value.clone()]))
+                    .collect(),
                 Some(Value::Undef) | None => Vec::new(),
                 Some(other) => vec![other],
             };
@@ -412,15 +428,12 @@ impl Evaluator {
     }
 
     /// `convert_to`: a type, or a type with arguments.
-    fn convert(
-        &self,
-        root: &str,
-        value: &Value,
-        wanted: &Value,
-        query: &Query<'_>,
-    ) -> Evaluated {
+    fn convert(&self, root: &str, value: &Value, wanted: &Value, query: &Query<'_>) -> Evaluated {
         let (name, rest) = match wanted {
-            Value::Array(items) => (items.first().cloned().unwrap_or(Value::Undef), items[1.min(items.len())..].to_vec()),
+            Value::Array(items) => (
+                items.first().cloned().unwrap_or(Value::Undef),
+                items[1.min(items.len())..].to_vec(),
+            ),
             other => (other.clone(), Vec::new()),
         };
         let ty = self.type_from_text(&interpolated(&name))?;
@@ -485,11 +498,14 @@ impl Evaluator {
         query: &mut Query<'_>,
     ) -> Evaluated<Option<Value>> {
         let number = std::ptr::from_ref(entry) as usize;
-        let cache = (number, if entry.kind == "data_hash" { String::new() } else { root.to_string() });
+        let cache =
+            (number, if entry.kind == "data_hash" { String::new() } else { root.to_string() });
         let span = fx_source::Span::new(self.builtin, 0, 0);
         let mut options = entry.options.clone();
         let mut places: Vec<Option<(&str, Value)>> = Vec::new();
-        for path in self.paths_of(config, 0, &Entry { is_stable: false, ..entry.clone() }, query)?.iter() {
+        for path in
+            self.paths_of(config, 0, &Entry { is_stable: false, ..entry.clone() }, query)?.iter()
+        {
             if self.run.host.stat(path).is_ok() {
                 places.push(Some(("path", Value::from(path.to_string_lossy().into_owned()))));
             }
@@ -523,8 +539,12 @@ impl Evaluator {
             };
             let answer = self.call_function(&entry.function, args, None, span, query.scope)?;
             let answer = match (entry.kind.as_str(), answer) {
-                (_, Value::Type(ty)) if matches!(&*ty, Type::Reference(name) if &**name == "\0not_found") => None,
-                ("data_hash", Value::Hash(hash)) => hash.get(&Value::String(Rc::clone(root))).cloned(),
+                (_, Value::Type(ty)) if matches!(&*ty, Type::Reference(name) if &**name == "\0not_found") => {
+                    None
+                }
+                ("data_hash", Value::Hash(hash)) => {
+                    hash.get(&Value::String(Rc::clone(root))).cloned()
+                }
                 ("data_hash", _) => None,
                 (_, answer) => Some(answer),
             };
@@ -541,7 +561,8 @@ impl Evaluator {
         Ok(match value {
             Value::String(text) if text.contains("ENC[") => {
                 let key = |name: &str| options.get(&Value::from(name)).map(interpolated);
-                let (Some(private), Some(public)) = (key("pkcs7_private_key"), key("pkcs7_public_key"))
+                let (Some(private), Some(public)) =
+                    (key("pkcs7_private_key"), key("pkcs7_public_key"))
                 else {
                     return Err(Flow::bare(
                         "hiera-eyaml: pkcs7_private_key and pkcs7_public_key must be set in the options",
@@ -599,7 +620,9 @@ impl Evaluator {
                 "hiera-eyaml could not decrypt a value: {}",
                 String::from_utf8_lossy(&ended.stderr).trim()
             ))),
-            Err(error) => Err(Flow::bare(format!("hiera-eyaml needs the openssl program: {error}"))),
+            Err(error) => {
+                Err(Flow::bare(format!("hiera-eyaml needs the openssl program: {error}")))
+            }
         }
     }
 }

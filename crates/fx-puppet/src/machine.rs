@@ -29,7 +29,11 @@ impl Machine {
             ledger: Box::leak(Box::new(Ledger::new())),
             cancel: Box::leak(Box::new(cancel)),
         };
-        let sources = Box::leak(Box::new(SourceMap::new()));
+        Machine::on(host, run, Box::leak(Box::new(SourceMap::new())))
+    }
+
+    /// A machine, its record and its sources that somebody else put together.
+    pub fn on(host: Rc<dyn Host>, run: Run<'static>, sources: &'static SourceMap) -> Machine {
         Machine { run, sources, host, ruby: Rc::default() }
     }
 

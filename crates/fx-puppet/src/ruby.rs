@@ -77,8 +77,7 @@ impl Ruby {
 
     /// Runs code of the language from inside Ruby, lending it the machine.
     fn lend<T>(&self, vm: &mut Vm, evaluator: &Evaluator, code: impl FnOnce() -> T) -> T {
-        let mut spare =
-            self.spares.borrow_mut().pop().unwrap_or_else(|| new_vm(evaluator));
+        let mut spare = self.spares.borrow_mut().pop().unwrap_or_else(|| new_vm(evaluator));
         std::mem::swap(vm, &mut *spare);
         *self.vm.borrow_mut() = Some(spare);
         let result = code();
@@ -153,7 +152,9 @@ impl Evaluator {
                 let name = item.name.to_string_lossy().into_owned();
                 let dir = root.join(&item.name);
                 let is_name = name.starts_with(|c: char| c.is_ascii_lowercase())
-                    && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
+                    && name.bytes().all(|byte| {
+                        byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_'
+                    });
                 if is_name
                     && self.run.host.stat(&dir).is_ok_and(|meta| meta.is_dir())
                     && seen.insert(name.clone())

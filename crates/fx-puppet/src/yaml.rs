@@ -49,10 +49,9 @@ pub(crate) fn parse(source: &str) -> Result<Value, String> {
                 None => None,
             },
             Event::Scalar(text, style, anchor, tag) => {
-                let is_text = tag.is_some_and(|tag| tag.suffix == "str")
-                    || style != ScalarStyle::Plain;
-                let value =
-                    if is_text { Value::from(text.to_string()) } else { plain(&text) };
+                let is_text =
+                    tag.is_some_and(|tag| tag.suffix == "str") || style != ScalarStyle::Plain;
+                let value = if is_text { Value::from(text.to_string()) } else { plain(&text) };
                 if anchor > 0 {
                     anchors.insert(anchor, value.clone());
                 }
@@ -134,7 +133,10 @@ fn number(text: &str) -> Option<Value> {
     if let Some(bits) = clean.strip_prefix("0b") {
         return i64::from_str_radix(bits, 2).ok().map(|value| Value::Int(sign * value));
     }
-    if clean.len() > 1 && clean.starts_with('0') && clean.bytes().all(|byte| (b'0'..b'8').contains(&byte)) {
+    if clean.len() > 1
+        && clean.starts_with('0')
+        && clean.bytes().all(|byte| (b'0'..b'8').contains(&byte))
+    {
         return i64::from_str_radix(&clean, 8).ok().map(|value| Value::Int(sign * value));
     }
     if clean.bytes().all(|byte| byte.is_ascii_digit()) && !clean.is_empty() {
@@ -145,8 +147,13 @@ fn number(text: &str) -> Option<Value> {
     }
     // Base sixty.
     if clean.contains(':')
-        && clean.split(':').skip(1).all(|part| part.len() <= 2 && part.parse::<u8>().is_ok_and(|part| part < 60))
-        && clean.split(':').all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+        && clean
+            .split(':')
+            .skip(1)
+            .all(|part| part.len() <= 2 && part.parse::<u8>().is_ok_and(|part| part < 60))
+        && clean
+            .split(':')
+            .all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
     {
         let parts = clean.split(':').map(|part| part.parse::<i64>().unwrap_or(0));
         return Some(Value::Int(sign * parts.fold(0, |sum, part| sum * 60 + part)));
@@ -190,6 +197,9 @@ mod tests {
         check("a: -3", "{'a' => -3}");
         check("a: 1.5", "{'a' => 1.5}");
         check("a: ~", "{'a' => undef}");
-        check("x: &x {k: 1}\ny:\n  <<: *x\n  z: 2", "{'x' => {'k' => 1}, 'y' => {'k' => 1, 'z' => 2}}");
+        check(
+            "x: &x {k: 1}\ny:\n  <<: *x\n  z: 2",
+            "{'x' => {'k' => 1}, 'y' => {'k' => 1, 'z' => 2}}",
+        );
     }
 }

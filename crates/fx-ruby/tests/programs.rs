@@ -168,6 +168,10 @@ fn bombs_end_in_the_right_exception() {
             "begin; /\\A(a|aa)+\\1?\\z/ =~ 'a' * 60 + 'b'; p :ended; rescue RegexpError => e; p :stopped; end",
             ":stopped",
         ),
+        (
+            "begin; puts 1 << 10**9; rescue RangeError => e; p e.message; end",
+            "\"integer too big (1000000001 bits)\"",
+        ),
         ("begin; eval('[' * 1_000_000); rescue SyntaxError => e; p e.class; end", "SyntaxError"),
     ];
     for (program, expected) in table {

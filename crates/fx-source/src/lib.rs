@@ -9,10 +9,12 @@ mod diagnostic;
 mod map;
 mod origin;
 mod render;
+mod sarif;
 mod span;
 
 pub use diagnostic::{Diagnostic, Label, Severity};
 pub use map::{FileId, Location, SourceFile, SourceMap};
 pub use origin::{Frame, Origin};
 pub use render::{Color, render_json, render_text};
+pub use sarif::render_sarif;
 pub use span::{Span, Spanned};

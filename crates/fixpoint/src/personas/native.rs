@@ -1,6 +1,7 @@
 //! Our own command line: verbs, their help, and the way to each.
 
 mod attempt;
+mod check;
 mod facts;
 mod generate;
 mod history;
@@ -32,7 +33,7 @@ enum Verb {
     /// Show the order of an evaluation, and the reason of each step
     Explain(run::ExplainArgs),
     /// Parse and check policy without acting on it
-    Check(run::CheckArgs),
+    Check(check::Args),
     /// Compile Puppet catalogs to JSON
     Compile(crate::puppet_compile::CompileArgs),
     /// Show what the machine is
@@ -60,17 +61,26 @@ pub(crate) fn main(invocation: &Invocation) -> u8 {
         }
     };
     match cli.verb {
-        Verb::Run(args) => run::run(&args),
-        Verb::Plan(args) => run::plan(&args),
+        Verb::Run(args) => deep(move || run::run(&args)),
+        Verb::Plan(args) => deep(move || run::plan(&args)),
         Verb::Try(args) => attempt::run(&args),
-        Verb::Explain(args) => run::explain(&args),
-        Verb::Check(args) => run::check(&args),
+        Verb::Explain(args) => deep(move || run::explain(&args)),
+        Verb::Check(args) => deep(move || check::run(&args)),
         Verb::Compile(args) => crate::puppet_compile::run(&args),
         Verb::Facts(args) => facts::run(&args),
         Verb::History(args) => history::run(&args),
         Verb::Link(args) => link::run(&args),
         Verb::Completions(args) => generate::completions(&args),
         Verb::Man(args) => generate::man(&args),
+    }
+}
+
+/// Evaluates on a stack as large as the deepest policy allowed needs: recursion without end
+/// is a message, not a crash.
+fn deep(work: impl FnOnce() -> u8 + Send + 'static) -> u8 {
+    match std::thread::Builder::new().stack_size(fx_puppet::STACK).spawn(work) {
+        Ok(worker) => worker.join().unwrap_or(exit::ERROR),
+        Err(error) => failed(error),
     }
 }
 

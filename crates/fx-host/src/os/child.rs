@@ -27,9 +27,12 @@ const MAX_LINE: usize = 1 << 20;
 /// Longest wait between two looks at the clock and the wish to stop.
 const SLICE: Duration = Duration::from_millis(50);
 
+/// What a child does before anything else, such as entering a box.
+pub(crate) type First<'a> = &'a dyn Fn(&mut Command);
+
 /// Puts a command together. The child side runs between fork and exec, so all it needs is
 /// prepared here and it makes system calls only.
-pub(super) fn prepare(host: &OsHost, spec: &Spec, first: &dyn Fn(&mut Command)) -> Result<Command> {
+pub(super) fn prepare(host: &OsHost, spec: &Spec, first: Option<First<'_>>) -> Result<Command> {
     let mut command = match &spec.program {
         Program::Shell(line) => {
             let mut command = Command::new("/bin/sh");
@@ -53,9 +56,12 @@ pub(super) fn prepare(host: &OsHost, spec: &Spec, first: &dyn Fn(&mut Command)) 
             None => command.env_remove(name),
         };
     }
-    first(&mut command);
+    if let Some(first) = first {
+        first(&mut command);
+    }
     let as_is = spec.uid.is_none() && spec.gid.is_none() && spec.groups.is_none();
-    if as_is && spec.chroot.is_none() {
+    // A directory is only meant once the child is where it belongs.
+    if as_is && spec.chroot.is_none() && first.is_none() {
         command.current_dir(spec.cwd.as_deref().unwrap_or(Path::new("/")));
     } else {
         drop_privileges(host, spec, &mut command)?;
@@ -147,7 +153,7 @@ pub(crate) fn run(
     host: &OsHost,
     spec: &Spec,
     on_line: &mut dyn FnMut(Line<'_>),
-    first: &dyn Fn(&mut Command),
+    first: Option<First<'_>>,
 ) -> Result<Ended> {
     crate::Files::settle(host)?;
     let began = Instant::now();

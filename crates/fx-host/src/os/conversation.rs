@@ -26,7 +26,7 @@ struct Conversation {
 /// Starts a child to talk to. Standard error goes where ours goes unless merged.
 pub(super) fn start(host: &OsHost, spec: &Spec) -> Result<Box<dyn Child>> {
     crate::Files::settle(host)?;
-    let mut command = child::prepare(host, spec, &|_| {})?;
+    let mut command = child::prepare(host, spec, None)?;
     let fail = |error: io::Error| command_error(spec.display(), &error);
     let (output, theirs) = io::pipe().map_err(fail)?;
     if spec.merge_stderr {

@@ -12,7 +12,7 @@ use crate::{Child, Commands, Ended, HostError, Line, Result, Spec};
 
 impl Commands for OsHost {
     fn run_streaming(&self, spec: &Spec, on_line: &mut dyn FnMut(Line<'_>)) -> Result<Ended> {
-        child::run(self, spec, on_line, &|_| {})
+        child::run(self, spec, on_line, None)
     }
 
     fn start(&self, spec: &Spec) -> Result<Box<dyn Child>> {
@@ -22,7 +22,7 @@ impl Commands for OsHost {
     #[expect(unsafe_code, reason = "a session of its own is made between fork and exec")]
     fn start_detached(&self, spec: &Spec) -> Result<u32> {
         crate::Files::settle(self)?;
-        let mut command = child::prepare(self, spec, &|_| {})?;
+        let mut command = child::prepare(self, spec, None)?;
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         // SAFETY: setsid is a plain system call; a fresh child leads no group, so it works.
         unsafe {

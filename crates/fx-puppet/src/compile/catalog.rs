@@ -73,11 +73,8 @@ pub(crate) fn is_tag(text: &str) -> bool {
 
 /// Adds a tag and the parts of a qualified one.
 pub(crate) fn add_tag(tags: &mut Tags, tag: &str) {
-    let tag: Rc<str> = if tag.chars().any(char::is_uppercase) {
-        tag.to_lowercase().into()
-    } else {
-        tag.into()
-    };
+    let tag: Rc<str> =
+        if tag.chars().any(char::is_uppercase) { tag.to_lowercase().into() } else { tag.into() };
     if tags.insert(Rc::clone(&tag)) && tag.contains("::") {
         for part in tag.split("::") {
             if !tags.contains(part) {
@@ -91,7 +88,9 @@ impl Resource {
     pub(crate) fn new(low: &str, title: &str, span: Span, frame: Rc<Frame>) -> Resource {
         let mut tags = Tags::default();
         add_tag(&mut tags, low);
-        if is_tag(title) && !(low == "class" && title == "main") && !(low == "stage" && title == "main")
+        if is_tag(title)
+            && !(low == "class" && title == "main")
+            && !(low == "stage" && title == "main")
         {
             add_tag(&mut tags, title);
         }

@@ -42,7 +42,12 @@ impl Evaluator {
     }
 
     /// The place of a class without parameters; what it inherits from comes before it.
-    fn ensure_class(&self, name: &Rc<str>, entry: &Rc<Entry>, scope: &Rc<Scope>) -> Evaluated<usize> {
+    fn ensure_class(
+        &self,
+        name: &Rc<str>,
+        entry: &Rc<Entry>,
+        scope: &Rc<Scope>,
+    ) -> Evaluated<usize> {
         if let Some(at) = self.catalog.borrow().exact("class", name) {
             return Ok(at);
         }
@@ -144,8 +149,7 @@ impl Evaluator {
             Rc::clone(&entry.module),
             Rc::clone(&entry.source),
         );
-        *frame.declared_in.borrow_mut() =
-            Some(parent.unwrap_or_else(|| Rc::clone(declared_in)));
+        *frame.declared_in.borrow_mut() = Some(parent.unwrap_or_else(|| Rc::clone(declared_in)));
         self.catalog.borrow_mut().add_class(name);
         self.pending.borrow_mut().class_frames.insert(Rc::clone(name), Rc::clone(&frame));
         let scope = Scope::new(Rc::clone(&frame));
@@ -166,17 +170,19 @@ impl Evaluator {
         let resource = &catalog.resources[at];
         let own = resource.attributes.get("stage").map(|stage| stage.value.clone());
         let outer = resource.frame.resource.get();
-        let around = || catalog.resources.get(outer)?.attributes.get("stage").map(|stage| stage.value.clone());
-        let wanted = own
-            .filter(|value| !matches!(value, Value::Undef))
-            .or_else(around)
-            .and_then(|value| match value {
-                Value::String(name) => Some(name),
-                Value::Type(ty) => match &*ty {
-                    Type::Resource { title: Some(title), .. } => Some(Rc::clone(title)),
+        let around = || {
+            catalog.resources.get(outer)?.attributes.get("stage").map(|stage| stage.value.clone())
+        };
+        let wanted =
+            own.filter(|value| !matches!(value, Value::Undef)).or_else(around).and_then(|value| {
+                match value {
+                    Value::String(name) => Some(name),
+                    Value::Type(ty) => match &*ty {
+                        Type::Resource { title: Some(title), .. } => Some(Rc::clone(title)),
+                        _ => None,
+                    },
                     _ => None,
-                },
-                _ => None,
+                }
             });
         let name: Rc<str> = wanted.unwrap_or_else(|| "main".into());
         let Some(stage) = catalog.exact("stage", &name) else {

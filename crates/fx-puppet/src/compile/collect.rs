@@ -25,7 +25,12 @@ pub(super) struct Collector {
 
 #[derive(Debug, Clone)]
 enum What {
-    Query { kind: Rc<str>, query: Option<Rc<Query>>, overrides: Option<Rc<Attributes>>, source: Rc<str> },
+    Query {
+        kind: Rc<str>,
+        query: Option<Rc<Query>>,
+        overrides: Option<Rc<Attributes>>,
+        source: Rc<str>,
+    },
     /// `realize`: what is still to be found.
     These(Vec<(String, Rc<str>)>),
 }
@@ -121,7 +126,8 @@ impl Evaluator {
             let what = self.pending.borrow().collectors[number].what.clone();
             match what {
                 What::Query { kind, query, overrides, source } => {
-                    changed |= self.ask(number, &kind, query.as_deref(), overrides.as_ref(), &source)?;
+                    changed |=
+                        self.ask(number, &kind, query.as_deref(), overrides.as_ref(), &source)?;
                 }
                 What::These(wanted) => {
                     let mut left = Vec::new();
@@ -130,7 +136,8 @@ impl Evaluator {
                         match found {
                             Some(at) => {
                                 self.catalog.borrow_mut().resources[at].realized = true;
-                                changed |= self.pending.borrow_mut().collectors[number].found.insert(at);
+                                changed |=
+                                    self.pending.borrow_mut().collectors[number].found.insert(at);
                             }
                             None => left.push((kind, title)),
                         }
@@ -157,7 +164,9 @@ impl Evaluator {
             let known = &pending.collectors[number].found;
             for at in catalog.of_kind(kind) {
                 if !known.contains(at)
-                    && query.is_none_or(|query| self.answers(query, &catalog.resources[*at], &catalog.resources))
+                    && query.is_none_or(|query| {
+                        self.answers(query, &catalog.resources[*at], &catalog.resources)
+                    })
                 {
                     new.push(*at);
                 }
@@ -197,7 +206,9 @@ impl Evaluator {
                 };
                 let own = own.unwrap_or(Value::Undef);
                 let holds = match &own {
-                    Value::Array(items) if *is_equal => items.iter().any(|item| item.equals(wanted)),
+                    Value::Array(items) if *is_equal => {
+                        items.iter().any(|item| item.equals(wanted))
+                    }
                     own => own.equals(wanted),
                 };
                 holds == *is_equal
@@ -213,9 +224,7 @@ impl Evaluator {
     pub(crate) fn tag(&self, scope: &Rc<Scope>, tag: &str) -> Evaluated<()> {
         let at = scope.frame.resource.get();
         match self.catalog.borrow_mut().resources.get_mut(at) {
-            Some(resource) => {
-                super::declare::tag_with(&mut resource.tags, &Value::from(tag))
-            }
+            Some(resource) => super::declare::tag_with(&mut resource.tags, &Value::from(tag)),
             None => Ok(()),
         }
     }

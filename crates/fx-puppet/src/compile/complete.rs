@@ -117,7 +117,8 @@ impl Evaluator {
     fn finish_resource(&self, at: usize) -> Evaluated<()> {
         let mut catalog = self.catalog.borrow_mut();
         let outer = catalog.resources[at].frame.resource.get();
-        if catalog.resources[at].definition.is_none() && at != 0 && outer < catalog.resources.len() {
+        if catalog.resources[at].definition.is_none() && at != 0 && outer < catalog.resources.len()
+        {
             catalog.hand_tags(outer, at);
         }
         let resource = &mut catalog.resources[at];
@@ -136,7 +137,10 @@ impl Evaluator {
         let catalog = self.catalog.borrow();
         let resource = &catalog.resources[at];
         for name in resource.attributes.keys() {
-            if !native.parameters.contains(name) && !super::is_metaparameter(name) && &**name != "name" {
+            if !native.parameters.contains(name)
+                && !super::is_metaparameter(name)
+                && &**name != "name"
+            {
                 let message = format!(
                     "no parameter named '{name}' {} on {}",
                     self.line_text(resource.span),
@@ -210,8 +214,10 @@ fn hand_down(catalog: &mut Catalog) {
                     if attributes.get(name).is_none_or(|old| matches!(old.value, Value::Undef)) {
                         attributes.insert(Rc::clone(name), given.clone());
                         if &**name == "tag" {
-                            let _valid =
-                                super::declare::tag_with(&mut catalog.resources[*inner].tags, &given.value);
+                            let _valid = super::declare::tag_with(
+                                &mut catalog.resources[*inner].tags,
+                                &given.value,
+                            );
                         }
                     }
                 }

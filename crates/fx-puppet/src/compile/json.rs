@@ -65,7 +65,10 @@ impl Evaluator {
             _ => "defined_type",
         };
         data.insert("kind".into(), Json::from(kind));
-        data.insert("exported".into(), Json::from(resource.form == fx_puppet_syntax::Form::Exported));
+        data.insert(
+            "exported".into(),
+            Json::from(resource.form == fx_puppet_syntax::Form::Exported),
+        );
         let mut parameters = Map::new();
         let namevar = native.as_ref().map_or("name", |native| native.namevar());
         let title = resource.shown_title();
@@ -77,7 +80,8 @@ impl Evaluator {
                 parameters.remove(name);
             }
         };
-        if resource.definition.is_none() && &*resource.title == "main"
+        if resource.definition.is_none()
+            && &*resource.title == "main"
             && matches!(&*resource.low, "class" | "stage")
         {
             parameters.insert("name".into(), Json::from("main"));
@@ -102,7 +106,8 @@ impl Evaluator {
             data.insert("parameters".into(), Json::Object(parameters));
         }
         if !resource.sensitive.is_empty() {
-            let names: Vec<Json> = resource.sensitive.iter().map(|name| Json::from(&**name)).collect();
+            let names: Vec<Json> =
+                resource.sensitive.iter().map(|name| Json::from(&**name)).collect();
             data.insert("sensitive_parameters".into(), Json::from(names));
         }
         Json::Object(data)
@@ -209,9 +214,9 @@ pub(crate) fn from_json(json: &Json) -> Value {
         },
         Json::String(text) => Value::from(text.as_str()),
         Json::Array(items) => Value::array(items.iter().map(from_json).collect()),
-        Json::Object(map) => {
-            Value::hash(map.iter().map(|(key, value)| (Value::from(key.as_str()), from_json(value))))
-        }
+        Json::Object(map) => Value::hash(
+            map.iter().map(|(key, value)| (Value::from(key.as_str()), from_json(value))),
+        ),
     }
 }
 

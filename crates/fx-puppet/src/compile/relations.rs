@@ -82,7 +82,8 @@ impl Evaluator {
     pub(super) fn relate(&self, op: RelationOp, left: &Value, right: &Value, span: Span) {
         let mut pending = self.pending.borrow_mut();
         // A collector that finds nothing lets what is left of it through.
-        if let (RelationOp::Before | RelationOp::Notify, Some(number)) = (op, collector_number(right))
+        if let (RelationOp::Before | RelationOp::Notify, Some(number)) =
+            (op, collector_number(right))
         {
             pending.instead.insert(number, left.clone());
         }
@@ -152,7 +153,12 @@ impl Evaluator {
                         ));
                     }
                     let reference = reference_value(target_kind, target_title);
-                    push_reference(&mut catalog.resources[at].attributes, attribute, reference, span);
+                    push_reference(
+                        &mut catalog.resources[at].attributes,
+                        attribute,
+                        reference,
+                        span,
+                    );
                 }
             }
         }
@@ -211,7 +217,8 @@ impl Evaluator {
         let definitions = self.definitions.borrow();
         let mut at = source;
         for _ in 0..1000 {
-            let Some(entry) = definitions.classes.get(at.strip_prefix("class ").unwrap_or_default())
+            let Some(entry) =
+                definitions.classes.get(at.strip_prefix("class ").unwrap_or_default())
             else {
                 return false;
             };

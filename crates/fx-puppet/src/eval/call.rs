@@ -386,7 +386,11 @@ pub(crate) fn check<P: std::borrow::Borrow<Parameters>>(
     }
 }
 
-pub(crate) fn reasons_against(signature: &Parameters, args: &[Value], block: Option<&Closure>) -> Vec<String> {
+pub(crate) fn reasons_against(
+    signature: &Parameters,
+    args: &[Value],
+    block: Option<&Closure>,
+) -> Vec<String> {
     let mut found = Vec::new();
     let count = args.len() as i64;
     if !signature.size.contains(count) {

@@ -133,7 +133,8 @@ fn defined(call: &Call<'_>) -> Evaluated {
                     if &**text == "main" {
                         true
                     } else {
-                        evaluator.is_resource_type(&name)? || evaluator.class_named(&name)?.is_some()
+                        evaluator.is_resource_type(&name)?
+                            || evaluator.class_named(&name)?.is_some()
                     }
                 }
             },

@@ -74,7 +74,8 @@ fn asked(call: &Call<'_>) -> Asked {
         Some((Value::Hash(options), rest)) if rest.len() < 2 => (rest, Some(options)),
         _ => (call.args, None),
     };
-    let given = |value: Option<&Value>| value.filter(|value| !matches!(value, Value::Undef)).cloned();
+    let given =
+        |value: Option<&Value>| value.filter(|value| !matches!(value, Value::Undef)).cloned();
     asked.name = positional.first().cloned().unwrap_or(Value::Undef);
     asked.ty = given(positional.get(1));
     asked.merge = given(positional.get(2));
@@ -124,7 +125,9 @@ fn lookup(call: &Call<'_>) -> Evaluated {
     };
     for name in &asked.names {
         let mut query = Query { scope: call.scope, stack: Vec::new() };
-        if let Some(found) = call.evaluator.lookup(&interpolated(name), strategy.as_ref(), &mut query)? {
+        if let Some(found) =
+            call.evaluator.lookup(&interpolated(name), strategy.as_ref(), &mut query)?
+        {
             return checked(found, FOUND);
         }
     }

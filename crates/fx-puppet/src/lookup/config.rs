@@ -109,7 +109,10 @@ fn entry(own: &Hash, defaults: &Hash) -> Result<Entry, String> {
     let (kind, function) = match (find(own), own.get(&Value::from("hiera3_backend"))) {
         (Some(found), _) => found,
         (None, Some(backend)) => {
-            return Err(format!("the Hiera 3 back end '{}' is not supported", interpolated(backend)));
+            return Err(format!(
+                "the Hiera 3 back end '{}' is not supported",
+                interpolated(backend)
+            ));
         }
         (None, None) => find(defaults).unwrap_or(("data_hash", "yaml_data".into())),
     };

@@ -30,7 +30,9 @@ impl Evaluator {
                 }
                 Value::array(out)
             }
-            Value::Hash(hash) if hash.iter().any(|(key, value)| is_changing(key) || is_changing(value)) => {
+            Value::Hash(hash)
+                if hash.iter().any(|(key, value)| is_changing(key) || is_changing(value)) =>
+            {
                 let mut out = Hash::default();
                 for (key, value) in &**hash {
                     let key = self.interpolate_data(key, query)?;

@@ -30,7 +30,9 @@ impl Strategy {
             "unique" => Strategy::Unique,
             "hash" => Strategy::Hash,
             "deep" | "reverse_deep" | "unconstrained_deep" => Strategy::Deep {
-                knockout: option("knockout_prefix").filter(|value| value.is_true()).map(interpolated),
+                knockout: option("knockout_prefix")
+                    .filter(|value| value.is_true())
+                    .map(interpolated),
                 sort: option("sort_merged_arrays").is_some_and(Value::is_true),
                 merge_hash_arrays: option("merge_hash_arrays").is_some_and(Value::is_true),
             },

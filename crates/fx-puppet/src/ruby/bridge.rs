@@ -42,7 +42,11 @@ const METHODS: &[Method] = &[
         answer(ruby, vm, found.map(Value::Bool))
     }),
     ("modulepath", |ruby, evaluator, vm, _| {
-        let paths = evaluator.settings.modulepath.iter().map(|path| Value::from(path.to_string_lossy().into_owned()));
+        let paths = evaluator
+            .settings
+            .modulepath
+            .iter()
+            .map(|path| Value::from(path.to_string_lossy().into_owned()));
         ruby.to_ruby(vm, &Value::array(paths.collect()))
     }),
     ("modules", |ruby, evaluator, vm, _| {
@@ -54,12 +58,18 @@ const METHODS: &[Method] = &[
     ("module_path", |ruby, evaluator, vm, args| {
         let name = vm.to_s(args[0])?;
         let dir = evaluator.module_dir(&name);
-        ruby.to_ruby(vm, &dir.map_or(Value::Undef, |dir| Value::from(dir.to_string_lossy().into_owned())))
+        ruby.to_ruby(
+            vm,
+            &dir.map_or(Value::Undef, |dir| Value::from(dir.to_string_lossy().into_owned())),
+        )
     }),
     ("find_file", |ruby, evaluator, vm, args| {
         let (kind, name) = (vm.to_s(args[0])?, vm.to_s(args[1])?);
         let found = evaluator.module_file(&name, &kind);
-        ruby.to_ruby(vm, &found.map_or(Value::Undef, |path| Value::from(path.to_string_lossy().into_owned())))
+        ruby.to_ruby(
+            vm,
+            &found.map_or(Value::Undef, |path| Value::from(path.to_string_lossy().into_owned())),
+        )
     }),
     ("class?", |ruby, evaluator, vm, args| {
         let name = vm.to_s(args[0])?.trim_start_matches("::").to_lowercase();
@@ -74,10 +84,16 @@ const METHODS: &[Method] = &[
     ("define_params", |ruby, evaluator, vm, args| {
         let name = vm.to_s(args[0])?.trim_start_matches("::").to_lowercase();
         let found = ruby.lend(vm, evaluator, || evaluator.define_named(&name));
-        answer(ruby, vm, found.map(|found| {
-            let params = found.iter().flat_map(|entry| entry.definition.params.iter());
-            Value::hash(params.map(|param| (Value::String(Rc::clone(&param.name)), Value::Bool(param.default.is_some()))))
-        }))
+        answer(
+            ruby,
+            vm,
+            found.map(|found| {
+                let params = found.iter().flat_map(|entry| entry.definition.params.iter());
+                Value::hash(params.map(|param| {
+                    (Value::String(Rc::clone(&param.name)), Value::Bool(param.default.is_some()))
+                }))
+            }),
+        )
     }),
     ("find_resource", |ruby, evaluator, vm, args| {
         let reference = vm.to_s(args[0])?;
@@ -112,7 +128,9 @@ const METHODS: &[Method] = &[
         let name = vm.to_s(args[0])?;
         let kind = crate::compile::built_in(&name);
         let value = kind.map_or(Value::Undef, |kind| {
-            Value::array(kind.parameters.iter().map(|name| Value::String(Rc::clone(name))).collect())
+            Value::array(
+                kind.parameters.iter().map(|name| Value::String(Rc::clone(name))).collect(),
+            )
         });
         ruby.to_ruby(vm, &value)
     }),
@@ -161,7 +179,11 @@ const METHODS: &[Method] = &[
         ruby.to_ruby(vm, &value.unwrap_or(Value::Undef))
     }),
     ("facts", |ruby, evaluator, vm, _| {
-        let all = evaluator.settings.facts.iter().map(|(name, value)| (Value::from(name.as_str()), value.clone()));
+        let all = evaluator
+            .settings
+            .facts
+            .iter()
+            .map(|(name, value)| (Value::from(name.as_str()), value.clone()));
         ruby.to_ruby(vm, &Value::hash(all))
     }),
     ("versioncmp", |_, _, vm, args| {
@@ -203,7 +225,9 @@ const METHODS: &[Method] = &[
         let part = vm.to_s(args[1])?;
         let value = match &held {
             Value::Type(ty) => match (&**ty, part.as_str()) {
-                (Type::Resource { name: Some(name), .. }, "type_name") => Value::from(crate::types::capitalized(name)),
+                (Type::Resource { name: Some(name), .. }, "type_name") => {
+                    Value::from(crate::types::capitalized(name))
+                }
                 (Type::Resource { title: Some(title), .. }, _) => Value::String(Rc::clone(title)),
                 (Type::Class(Some(name)), "title") => Value::String(Rc::clone(name)),
                 _ => Value::Undef,
@@ -363,7 +387,10 @@ fn lookupvar(ruby: &Rc<Ruby>, evaluator: &Rc<Evaluator>, vm: &mut Vm, args: &[Rb
 fn scope_hash(ruby: &Rc<Ruby>, evaluator: &Rc<Evaluator>, vm: &mut Vm, args: &[Rb]) -> Res<Rb> {
     let scope = evaluator.scope_by(args[0].fixnum().unwrap_or(0));
     let all = scope.frame.all();
-    ruby.to_ruby(vm, &Value::hash(all.into_iter().map(|(name, value)| (Value::String(name), value))))
+    ruby.to_ruby(
+        vm,
+        &Value::hash(all.into_iter().map(|(name, value)| (Value::String(name), value))),
+    )
 }
 
 fn scope_info(ruby: &Rc<Ruby>, evaluator: &Rc<Evaluator>, vm: &mut Vm, args: &[Rb]) -> Res<Rb> {
@@ -373,7 +400,8 @@ fn scope_info(ruby: &Rc<Ruby>, evaluator: &Rc<Evaluator>, vm: &mut Vm, args: &[R
     let texts = |all: &mut dyn Iterator<Item = &Rc<str>>| {
         Value::array(all.map(|text| Value::String(Rc::clone(text))).collect())
     };
-    let tags = resource.map_or(Value::array(Vec::new()), |resource| texts(&mut resource.tags.iter()));
+    let tags =
+        resource.map_or(Value::array(Vec::new()), |resource| texts(&mut resource.tags.iter()));
     let module = if scope.frame.module.is_empty() {
         Value::Undef
     } else {
@@ -383,9 +411,15 @@ fn scope_info(ruby: &Rc<Ruby>, evaluator: &Rc<Evaluator>, vm: &mut Vm, args: &[R
         .map(|resource| evaluator.sources.location(resource.span).file.to_string())
         .filter(|file| !file.is_empty());
     let info = Value::hash([
-        ("resource".into(), resource.map_or(Value::Undef, |resource| Value::from(resource.reference()))),
+        (
+            "resource".into(),
+            resource.map_or(Value::Undef, |resource| Value::from(resource.reference())),
+        ),
         ("module".into(), module),
-        ("source".into(), Value::from(scope.frame.source.split_once(' ').map_or("", |(_, name)| name))),
+        (
+            "source".into(),
+            Value::from(scope.frame.source.split_once(' ').map_or("", |(_, name)| name)),
+        ),
         ("tags".into(), tags),
         ("classes".into(), texts(&mut catalog.classes.iter())),
         ("file".into(), file.map_or(Value::Undef, Value::from)),
@@ -401,7 +435,11 @@ fn call_function(ruby: &Rc<Ruby>, evaluator: &Rc<Evaluator>, vm: &mut Vm, args: 
     for arg in vm.heap.arr(args[2]).clone() {
         values.push(ruby.from_ruby(vm, arg)?);
     }
-    let block = if args[3].is_nil() { None } else { Some(ruby_block(ruby, evaluator, vm, args[3], &scope)?) };
+    let block = if args[3].is_nil() {
+        None
+    } else {
+        Some(ruby_block(ruby, evaluator, vm, args[3], &scope)?)
+    };
     let span = fx_source::Span::new(evaluator.builtin, 0, 0);
     let result = ruby.lend(vm, evaluator, || {
         let known = Type::named(&name).is_some();
@@ -475,7 +513,10 @@ fn resource_data(evaluator: &Evaluator, at: usize) -> Value {
         ("title".into(), Value::String(resource.shown_title())),
         ("params".into(), Value::hash(params)),
         ("virtual".into(), Value::Bool(!resource.is_real())),
-        ("tags".into(), Value::array(resource.tags.iter().map(|tag| Value::String(Rc::clone(tag))).collect())),
+        (
+            "tags".into(),
+            Value::array(resource.tags.iter().map(|tag| Value::String(Rc::clone(tag))).collect()),
+        ),
     ])
 }
 
@@ -488,8 +529,7 @@ fn declare(ruby: &Rc<Ruby>, evaluator: &Rc<Evaluator>, vm: &mut Vm, args: &[Rb])
     };
     let kind = if args[4].truthy() { format!("@{kind}") } else { kind };
     let span = fx_source::Span::new(evaluator.builtin, 0, 0);
-    let result = ruby.lend(vm, evaluator, || {
-        evaluator.declare_from_hash(&kind, &title, &params, span, &scope)
-    });
+    let result = ruby
+        .lend(vm, evaluator, || evaluator.declare_from_hash(&kind, &title, &params, span, &scope));
     answer(ruby, vm, result.map(|_| Value::Undef))
 }

@@ -24,11 +24,43 @@ fn class_of(ty: &Type) -> String {
     };
     let name = text.split('[').next().unwrap_or_default();
     const KNOWN: &[&str] = &[
-        "Scalar", "ScalarData", "Numeric", "Integer", "Float", "String", "Boolean", "Regexp",
-        "Pattern", "Enum", "Array", "Hash", "Tuple", "Struct", "Collection", "Optional",
-        "NotUndef", "Variant", "Undef", "Default", "Callable", "Iterable", "Iterator", "Type",
-        "Data", "RichData", "Timestamp", "Timespan", "SemVer", "SemVerRange", "Binary", "URI",
-        "Object", "TypeSet", "CatalogEntry", "Init", "Sensitive",
+        "Scalar",
+        "ScalarData",
+        "Numeric",
+        "Integer",
+        "Float",
+        "String",
+        "Boolean",
+        "Regexp",
+        "Pattern",
+        "Enum",
+        "Array",
+        "Hash",
+        "Tuple",
+        "Struct",
+        "Collection",
+        "Optional",
+        "NotUndef",
+        "Variant",
+        "Undef",
+        "Default",
+        "Callable",
+        "Iterable",
+        "Iterator",
+        "Type",
+        "Data",
+        "RichData",
+        "Timestamp",
+        "Timespan",
+        "SemVer",
+        "SemVerRange",
+        "Binary",
+        "URI",
+        "Object",
+        "TypeSet",
+        "CatalogEntry",
+        "Init",
+        "Sensitive",
     ];
     if KNOWN.contains(&name) {
         format!("Puppet::Pops::Types::P{name}Type")
@@ -117,7 +149,8 @@ impl Ruby {
                 vm.call_name(class, "parse", &[text])?
             }
             Value::Type(ty) => self.hold(vm, &class_of(ty), value)?,
-            Value::Object(ty, _) if matches!(&**ty, Type::Reference(name) if &**name == "Puppet::LookupContext") => {
+            Value::Object(ty, _) if matches!(&**ty, Type::Reference(name) if &**name == "Puppet::LookupContext") =>
+            {
                 let class = constant(vm, "Puppet::LookupContext")?;
                 vm.call_name(class, "new", &[])?
             }

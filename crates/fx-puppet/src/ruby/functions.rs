@@ -66,9 +66,9 @@ impl Evaluator {
 
     fn function_file(&self, name: &str) -> Option<(PathBuf, bool)> {
         let host = self.run.host;
-        let is_good = name
-            .split("::")
-            .all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'));
+        let is_good = name.split("::").all(|part| {
+            !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+        });
         if !is_good {
             return None;
         }
@@ -88,64 +88,92 @@ impl Evaluator {
         old.into_iter().find(exists).map(|path| (path, false))
     }
 
-    fn read_function(&self, name: &str, path: &std::path::Path, is_new: bool) -> Evaluated<Option<Known>> {
+    fn read_function(
+        &self,
+        name: &str,
+        path: &std::path::Path,
+        is_new: bool,
+    ) -> Evaluated<Option<Known>> {
         let text = self.run.host.read(path).map_err(|error| Flow::raw(error.to_string()))?;
         let shown = path.to_string_lossy().into_owned();
-        type Row = (Rb, Vec<(String, String, String)>, Option<(String, String)>, bool, Vec<(usize, String)>, Option<String>, bool);
-        let read = self.with_ruby(|vm| -> Res<Result<(Rb, Vec<Row>, Vec<String>), Option<(i64, bool)>>> {
-            let module = constant(vm, if is_new { "Puppet::Functions" } else { "Puppet::Parser::Functions" })?;
-            if is_new {
-                vm.run_main(&text, &shown)?;
-            } else {
-                vm.run_with_self(&text, &shown, module)?;
-            }
-            let key = vm.str(name);
-            let described = vm.call_name(module, "__describe", &[key])?;
-            if described.is_nil() {
-                return Ok(Err(None));
-            }
-            let parts = vm.heap.arr(described).clone();
-            if !is_new {
-                let arity = parts[0].fixnum().unwrap_or(-1);
-                let is_statement = vm.to_s(parts[1])? == "statement";
-                return Ok(Err(Some((arity, is_statement))));
-            }
-            let mut rows = Vec::new();
-            for row in vm.heap.arr(parts[1]).clone() {
-                let cells = vm.heap.arr(row).clone();
-                let method = {
-                    let text = vm.text(cells[0]);
-                    Rb::sym(vm.intern(&text))
-                };
-                let mut params = Vec::new();
-                for param in vm.heap.arr(cells[1]).clone() {
-                    let cells = vm.heap.arr(param).clone();
-                    params.push((vm.text(cells[0]), vm.text(cells[1]), vm.text(cells[2])));
-                }
-                let block = if cells[2].is_nil() {
-                    None
+        type Row = (
+            Rb,
+            Vec<(String, String, String)>,
+            Option<(String, String)>,
+            bool,
+            Vec<(usize, String)>,
+            Option<String>,
+            bool,
+        );
+        let read = self.with_ruby(
+            |vm| -> Res<Result<(Rb, Vec<Row>, Vec<String>), Option<(i64, bool)>>> {
+                let module = constant(
+                    vm,
+                    if is_new { "Puppet::Functions" } else { "Puppet::Parser::Functions" },
+                )?;
+                if is_new {
+                    vm.run_main(&text, &shown)?;
                 } else {
-                    let cells = vm.heap.arr(cells[2]).clone();
-                    Some((vm.text(cells[0]), vm.text(cells[1])))
-                };
-                let mut injected = Vec::new();
-                for one in vm.heap.arr(cells[4]).clone() {
-                    let pair = vm.heap.arr(one).clone();
-                    injected.push((pair[0].fixnum().unwrap_or(0) as usize, vm.text(pair[1])));
+                    vm.run_with_self(&text, &shown, module)?;
                 }
-                let returns = if cells[5].is_nil() { None } else { Some(vm.text(cells[5])) };
-                rows.push((method, params, block, cells[3].truthy(), injected, returns, cells[6].truthy()));
-            }
-            let mut aliases = Vec::new();
-            for text in vm.heap.arr(parts[2]).clone() {
-                aliases.push(vm.text(text));
-            }
-            Ok(Ok((parts[0], rows, aliases)))
-        })?;
+                let key = vm.str(name);
+                let described = vm.call_name(module, "__describe", &[key])?;
+                if described.is_nil() {
+                    return Ok(Err(None));
+                }
+                let parts = vm.heap.arr(described).clone();
+                if !is_new {
+                    let arity = parts[0].fixnum().unwrap_or(-1);
+                    let is_statement = vm.to_s(parts[1])? == "statement";
+                    return Ok(Err(Some((arity, is_statement))));
+                }
+                let mut rows = Vec::new();
+                for row in vm.heap.arr(parts[1]).clone() {
+                    let cells = vm.heap.arr(row).clone();
+                    let method = {
+                        let text = vm.text(cells[0]);
+                        Rb::sym(vm.intern(&text))
+                    };
+                    let mut params = Vec::new();
+                    for param in vm.heap.arr(cells[1]).clone() {
+                        let cells = vm.heap.arr(param).clone();
+                        params.push((vm.text(cells[0]), vm.text(cells[1]), vm.text(cells[2])));
+                    }
+                    let block = if cells[2].is_nil() {
+                        None
+                    } else {
+                        let cells = vm.heap.arr(cells[2]).clone();
+                        Some((vm.text(cells[0]), vm.text(cells[1])))
+                    };
+                    let mut injected = Vec::new();
+                    for one in vm.heap.arr(cells[4]).clone() {
+                        let pair = vm.heap.arr(one).clone();
+                        injected.push((pair[0].fixnum().unwrap_or(0) as usize, vm.text(pair[1])));
+                    }
+                    let returns = if cells[5].is_nil() { None } else { Some(vm.text(cells[5])) };
+                    rows.push((
+                        method,
+                        params,
+                        block,
+                        cells[3].truthy(),
+                        injected,
+                        returns,
+                        cells[6].truthy(),
+                    ));
+                }
+                let mut aliases = Vec::new();
+                for text in vm.heap.arr(parts[2]).clone() {
+                    aliases.push(vm.text(text));
+                }
+                Ok(Ok((parts[0], rows, aliases)))
+            },
+        )?;
         let (object, rows, aliases) = match read {
             Ok(found) => found,
             Err(None) => return Ok(None),
-            Err(Some((arity, is_statement))) => return Ok(Some(Known::Old { arity, is_statement })),
+            Err(Some((arity, is_statement))) => {
+                return Ok(Some(Known::Old { arity, is_statement }));
+            }
         };
         for alias in aliases {
             self.add_local_type(&alias)?;
@@ -216,7 +244,9 @@ impl Evaluator {
                 .map(|dispatch| &dispatch.parameters)
                 .collect();
             check(name, &all, args, block.as_ref())?;
-            return Err(Flow::raw(format!("'{name}' was called with arguments it does not accept")));
+            return Err(Flow::raw(format!(
+                "'{name}' was called with arguments it does not accept"
+            )));
         };
         let number = self.scope_number(scope);
         let ruby = Rc::clone(&self.machine.ruby);

@@ -163,8 +163,9 @@ fn shift(vm: &mut Vm, v: Value, by: i64) -> R {
         if by > 1 << 31 {
             return vm.fail(c::RANGE_ERROR, "shift width too big");
         }
-        vm.reserve(by as usize / 8)?;
-        let r = vm.big_value(v).shl(by as usize);
+        let big = vm.big_value(v);
+        vm.check_bits(by as u64 + big.bit_length_abs() as u64)?;
+        let r = big.shl(by as usize);
         return Ok(vm.heap.big(r));
     }
     if let Some(i) = v.fixnum() {
@@ -231,7 +232,7 @@ fn round_digits(vm: &mut Vm, a: Args, how: &str) -> R {
     let unit = vm.int_pow(Value::fix(10), -digits)?;
     let (q, r) = vm.int_divmod(a.recv, unit)?;
     let zero = r == Value::fix(0);
-    let floor = vm.int_mul(q, unit);
+    let floor = vm.int_mul(q, unit)?;
     let ceil = vm.int_add(floor, unit);
     let neg = vm.int_cmp(a.recv, Value::fix(0)) == Ordering::Less;
     Ok(match how {
@@ -300,13 +301,7 @@ pub(crate) fn init(vm: &mut Vm) {
         1,
         1,
     );
-    vm.def(
-        i,
-        "*",
-        |vm, a| arith(vm, a, n::MUL, |vm, x, y| Ok(vm.int_mul(x, y)), |x, y| x * y),
-        1,
-        1,
-    );
+    vm.def(i, "*", |vm, a| arith(vm, a, n::MUL, Vm::int_mul, |x, y| x * y), 1, 1);
     vm.def(
         i,
         "/",

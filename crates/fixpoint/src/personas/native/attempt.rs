@@ -12,6 +12,7 @@ use fx_report::unified;
 use serde_json::{Value, json};
 
 use super::failed;
+use crate::language::PolicyArgs;
 use crate::{exit, paths, terminal};
 
 /// Runs policy for real in a throw-away copy of this machine, twice, and shows what it did.
@@ -25,12 +26,8 @@ Examples:
   fixpoint try --net site.cf         packages can be fetched
   fixpoint try --keep /tmp/out site.cf")]
 pub(crate) struct Args {
-    /// Policy files
-    #[arg(required = true)]
-    targets: Vec<PathBuf>,
-    /// Classes to define, separated by commas
-    #[arg(short = 'D', long, value_delimiter = ',')]
-    define: Vec<String>,
+    #[command(flatten)]
+    policy: PolicyArgs,
     /// Lets the run use the machine's network
     #[arg(long)]
     net: bool,
@@ -112,10 +109,7 @@ fn attempt(host: &OsHost, sandbox: &Sandbox, args: &Args) -> Result<Attempt, fx_
     let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("/proc/self/exe"));
     let mut argv: Vec<OsString> =
         vec![program.into(), "run".into(), "--format".into(), "json".into()];
-    if !args.define.is_empty() {
-        argv.extend(["-D".into(), args.define.join(",").into()]);
-    }
-    argv.extend(args.targets.iter().map(|target| target.clone().into_os_string()));
+    argv.extend(args.policy.words());
     let spec = Spec { cwd: Some(fx_host::Env::cwd(host)), output_limit: 0, ..Spec::argv(argv) };
     let mut items = Vec::new();
     let mut complaints = String::new();

@@ -1,17 +1,17 @@
-//! `fixpoint run`, `plan`, `explain` and `check`: a policy of any language we know, in our own style.
+//! `fixpoint run`, `plan` and `explain`: a policy of any language we know, in our own style.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::Rc;
 
-use fx_engine::{Cancel, Event, Ledger, Level, Run, Sink};
+use fx_engine::{Event, Level, Sink};
 use fx_host::{OsHost, Sandbox, SandboxOptions, Spec, Stream};
-
 use fx_report::timeline::{self, Moment, Timeline};
-use fx_source::SourceMap;
 
 use super::failed;
+use crate::language::{self, PolicyArgs, Way};
 use crate::session::{Kind, OutputArgs, Session};
+use crate::stage::Stage;
 use crate::{exit, terminal};
 
 /// Brings the machine to the state the policy describes.
@@ -78,51 +78,8 @@ enum ExplainFormat {
     Html,
 }
 
-/// Parses and checks policy without acting on it.
-#[derive(clap::Args)]
-#[command(after_help = "\
-Examples:
-  fixpoint check site.cf modules/*.cf")]
-pub(crate) struct CheckArgs {
-    #[command(flatten)]
-    policy: PolicyArgs,
-    #[command(flatten)]
-    output: OutputArgs,
-}
-
-/// What is run, and with which classes.
-#[derive(clap::Args)]
-struct PolicyArgs {
-    /// Policy files: CFEngine's `.cf`
-    #[arg(required = true)]
-    targets: Vec<PathBuf>,
-    /// Classes to define, separated by commas
-    #[arg(short = 'D', long, value_delimiter = ',')]
-    define: Vec<String>,
-    /// Bundles to run instead of the bundlesequence, separated by commas
-    #[arg(short, long, value_delimiter = ',')]
-    bundles: Option<Vec<String>>,
-}
-
-impl PolicyArgs {
-    fn request(&self, target: &Path) -> fx_cfengine::Request {
-        fx_cfengine::Request {
-            file: Some(absolute(target).display().to_string()),
-            define: self.define.clone(),
-            bundles: self.bundles.clone(),
-            // A policy with errors is told and left; no failsafe policy takes its place.
-            interactive: true,
-            ..fx_cfengine::Request::default()
-        }
-    }
-}
-
 pub(crate) fn run(args: &RunArgs) -> u8 {
-    each(&args.policy, "run", Kind::Changing, &args.output, &|request| request.no_lock = true)
-}
-
-pub(crate) fn check(args: &CheckArgs) -> u8 {
-    each(&args.policy, "check", Kind::Looking, &args.output, &|request| request.check = true)
+    each(&args.policy, "run", Kind::Changing, &args.output, Way::default())
 }
 
 pub(crate) fn plan(args: &PlanArgs) -> u8 {
@@ -134,12 +91,8 @@ pub(crate) fn plan(args: &PlanArgs) -> u8 {
             )),
         }
     }
-    let without_functions = !args.inside;
-    each(&args.policy, "plan", Kind::Looking, &args.output, &|request| {
-        request.dry_run = true;
-        request.no_lock = true;
-        request.no_functions = without_functions;
-    })
+    let way = Way { rehearse: true, no_functions: !args.inside, trace: false };
+    each(&args.policy, "plan", Kind::Looking, &args.output, way)
 }
 
 pub(crate) fn explain(args: &ExplainArgs) -> u8 {
@@ -153,21 +106,20 @@ pub(crate) fn explain(args: &ExplainArgs) -> u8 {
     }
     let mut code = exit::OK;
     for target in &args.policy.targets {
-        if let Some(reason) = refusal(target) {
-            code = code.max(failed(reason));
-            continue;
-        }
-        let (host, sources) = (OsHost::new(), Rc::new(SourceMap::new()));
-        let (ledger, cancel) = (Ledger::new(), Cancel::new());
-        let timeline = Rc::new(Timeline::new(Rc::clone(&sources)));
+        let stage = Stage::new(fx_host::stop_on_signals());
+        let language = match language::of(&*stage.host, target) {
+            Ok(language) => language,
+            Err(reason) => {
+                code = code.max(failed(reason));
+                continue;
+            }
+        };
+        let timeline = Rc::new(Timeline::new(Rc::clone(&stage.sources)));
         let sink: Rc<dyn Sink> = Rc::<Timeline>::clone(&timeline);
-        ledger.watch(sink);
-        let mut request = args.policy.request(target);
-        (request.dry_run, request.no_lock, request.trace, request.no_functions) =
-            (true, true, true, !args.inside);
-        ledger.watch(Rc::new(Complaints));
-        let run = Run { host: &host, ledger: &ledger, cancel: &cancel };
-        let ended = fx_cfengine::run(run, &sources, &request).code;
+        stage.run.ledger.watch(sink);
+        stage.run.ledger.watch(Rc::new(Complaints));
+        let way = Way { rehearse: true, no_functions: !args.inside, trace: true };
+        let ended = language::evaluate(&stage, language, target, &args.policy, way);
         if ended != exit::OK {
             // There is no order to explain, and what is wrong was said.
             code = code.max(exit::ERROR);
@@ -242,28 +194,21 @@ fn inside(sandbox: &Sandbox, verb: &str) -> u8 {
 }
 
 /// Takes the targets one after the other; the worst code counts.
-fn each(
-    policy: &PolicyArgs,
-    verb: &str,
-    kind: Kind,
-    output: &OutputArgs,
-    set: &dyn Fn(&mut fx_cfengine::Request),
-) -> u8 {
+fn each(policy: &PolicyArgs, verb: &str, kind: Kind, output: &OutputArgs, way: Way) -> u8 {
     let mut code = exit::OK;
     for target in &policy.targets {
-        if let Some(reason) = refusal(target) {
-            terminal::complain(reason);
-            code = code.max(exit::ERROR);
-            continue;
-        }
+        let language = match language::of(&OsHost::new(), target) {
+            Ok(language) => language,
+            Err(reason) => {
+                code = code.max(failed(reason));
+                continue;
+            }
+        };
         let session = match Session::open(verb, &target.display().to_string(), kind, output) {
             Ok(session) => session,
             Err(refused) => return refused,
         };
-        let mut request = policy.request(target);
-        set(&mut request);
-        let sources = Rc::clone(session.sources());
-        let mut worst = fx_cfengine::run(session.run(), &sources, &request).code;
+        let mut worst = language::evaluate(session.stage(), language, target, policy, way);
         let counts = session.counts();
         if counts.failed > 0 {
             worst = worst.max(exit::ERROR);
@@ -273,19 +218,4 @@ fn each(
         code = code.max(session.close(worst));
     }
     code
-}
-
-fn absolute(target: &Path) -> PathBuf {
-    fx_host::Env::cwd(&OsHost::new()).join(target)
-}
-
-/// Why a target cannot be run, if so.
-fn refusal(target: &Path) -> Option<String> {
-    let name = target.display();
-    match target.extension().and_then(|extension| extension.to_str()) {
-        Some("cf") => None,
-        Some("pp") => Some(format!("'{name}': Puppet manifests cannot be run yet")),
-        Some("rb") => Some(format!("'{name}': Chef recipes cannot be run yet")),
-        _ => Some(format!("'{name}': not a policy file; a name that ends in .cf was expected")),
-    }
 }

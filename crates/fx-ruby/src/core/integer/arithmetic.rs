@@ -8,6 +8,9 @@ use crate::object::c;
 use crate::value::{FALSE, TRUE, Value};
 use crate::vm::{R, Res, Vm};
 
+/// The longest integer that arithmetic makes: some 315,000 decimal digits.
+const MAX_BITS: u64 = 1 << 20;
+
 impl Vm {
     pub(crate) fn big_value(&self, v: Value) -> Big {
         if v.is_fix() { Big::from_i64(v.as_fix()) } else { self.heap.big_of(v).clone() }
@@ -47,14 +50,22 @@ impl Vm {
         }
     }
 
-    pub fn int_mul(&mut self, a: Value, b: Value) -> Value {
-        match (a.fixnum(), b.fixnum()) {
-            (Some(x), Some(y)) => self.int128(i128::from(x) * i128::from(y)),
-            _ => {
-                let r = self.big_value(a).mul(&self.big_value(b));
-                self.heap.big(r)
-            }
+    pub fn int_mul(&mut self, a: Value, b: Value) -> R {
+        if let (Some(x), Some(y)) = (a.fixnum(), b.fixnum()) {
+            return Ok(self.int128(i128::from(x) * i128::from(y)));
         }
+        let (a, b) = (self.big_value(a), self.big_value(b));
+        self.check_bits((a.bit_length_abs() + b.bit_length_abs()) as u64)?;
+        Ok(self.heap.big(a.mul(&b)))
+    }
+
+    /// Our long arithmetic takes quadratic time: an integer that would hold the machine up
+    /// for minutes is refused instead.
+    pub(crate) fn check_bits(&mut self, bits: u64) -> Res<()> {
+        if bits > MAX_BITS {
+            return self.fail(c::RANGE_ERROR, format!("integer too big ({bits} bits)"));
+        }
+        Ok(())
     }
 
     pub fn int_divmod(&mut self, a: Value, b: Value) -> Res<(Value, Value)> {
@@ -87,6 +98,7 @@ impl Vm {
             self.warn("warning: in a**b, b may be too big\n")?;
             return Ok(self.float(f64::INFINITY));
         }
+        self.check_bits(bits.saturating_mul(e) as u64)?;
         let r = self.big_value(a).pow(e as u64);
         Ok(self.heap.big(r))
     }

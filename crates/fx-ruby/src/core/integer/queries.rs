@@ -156,7 +156,7 @@ pub(super) fn init(vm: &mut Vm) {
             }
             let g = vm.gcd(a.recv, b);
             let (q, _) = vm.int_divmod(a.recv, g)?;
-            let r = vm.int_mul(q, b);
+            let r = vm.int_mul(q, b)?;
             Ok(if vm.int_cmp(r, Value::fix(0)).is_lt() { vm.int_sub(Value::fix(0), r) } else { r })
         },
         1,
