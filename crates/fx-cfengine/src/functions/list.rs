@@ -489,8 +489,8 @@ fn map_array(ctx: &mut Context<'_>, name: &str, call: &Rc<Call>) -> FnResult {
 }
 
 fn json_pipe(ctx: &Context<'_>, command: &str, json: &Json) -> FnResult {
-    let spec =
-        crate::agent::promise::commands::spec_for(ctx, command, false).stdin(json.pretty().into_bytes());
+    let spec = crate::agent::promise::commands::spec_for(ctx, command, false)
+        .stdin(json.pretty().into_bytes());
     match ctx.host().run(&spec) {
         Ok(ended) if ended.exit.success() => {
             container(Json::parse(&crate::text::decode(&ended.stdout))?)

@@ -73,23 +73,25 @@ fn bundles(ctx: &Context<'_>, args: &[Rval]) -> Vec<Str> {
     out
 }
 
-fn full_name(scope: &str, name: &str) -> Str {
-    if scope.contains(':') {
-        format!("{scope}.{name}").into()
-    } else {
-        format!("default:{scope}.{name}").into()
-    }
-}
-
 fn variables(ctx: &Context<'_>, args: &[Rval]) -> Vec<(Str, Json)> {
     let wanted: Vec<&str> = (1..args.len()).map(|index| arg(args, index)).collect();
+    let pattern = regex::Full::new(arg(args, 0));
     let mut out = Vec::new();
+    let mut full = String::new();
     for scope_name in ctx.vars.scope_names() {
         let Some(scope) = ctx.vars.scope(&scope_name) else { continue };
+        full.clear();
+        if !scope_name.contains(':') {
+            full.push_str("default:");
+        }
+        full.push_str(&scope_name);
+        full.push('.');
+        let lead = full.len();
         for (name, variable) in &scope.vars {
-            let full = full_name(&scope_name, name);
-            if regex::full(arg(args, 0), &full) && matches_tags(&wanted, &variable.tags) {
-                out.push((full, variable.value.to_json()));
+            full.truncate(lead);
+            full.push_str(name);
+            if pattern.matches(&full) && matches_tags(&wanted, &variable.tags) {
+                out.push((full.as_str().into(), variable.value.to_json()));
             }
         }
     }
