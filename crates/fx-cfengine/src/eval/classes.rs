@@ -248,7 +248,17 @@ impl Context<'_> {
         if !self.control.abort_bundle_classes.is_empty() && !self.bundle_aborted {
             let classes = self.control.abort_bundle_classes.clone();
             if let Some(class) = classes.iter().find_map(|class| self.abort_matches(class, set)) {
-                log!(self, Error, "Setting abort for '{class}' when setting '{set}'");
+                match self.bundle_frame() {
+                    Some(frame) => log!(
+                        self,
+                        Error,
+                        "Bundle '{}' aborted on defined class '{class}'",
+                        frame.head.name
+                    ),
+                    None => {
+                        log!(self, Error, "Bundle (unknown) aborted on defined class '{class}'")
+                    }
+                }
                 self.bundle_aborted = true;
             }
         }

@@ -613,13 +613,8 @@ impl Context<'_> {
         let Rval::List(items) = wanted else { return false };
         for item in items.iter() {
             let Some(handle) = item.as_scalar() else { continue };
-            let qualified = handle.contains(':') || &*promise.bundle.namespace == "default";
-            let known = if qualified {
-                let key = handle.strip_prefix("default:").unwrap_or(handle);
-                self.handles.contains(key) || self.handles.contains(&*canonify_class(key))
-            } else {
-                self.handles.contains(&*format!("{}:{handle}", promise.bundle.namespace))
-            };
+            // Handles are compared as written: a namespace is no part of them.
+            let known = self.handles.contains(handle);
             if !known {
                 log!(
                     self,
@@ -639,13 +634,7 @@ impl Context<'_> {
             return;
         }
         let Some(handle) = expanded.scalar("handle") else { return };
-        let namespace = &expanded.promise.bundle.namespace;
-        let key: Str = if &**namespace == "default" {
-            Rc::clone(handle)
-        } else {
-            format!("{namespace}:{handle}").into()
-        };
-        self.handles.insert(key);
+        self.handles.insert(Rc::clone(handle));
     }
 
     /// Calls a function given as a right-hand side; other values are returned expanded.
