@@ -74,6 +74,7 @@ pub(crate) struct Ids {
     pub(crate) pid: Str,
     pub(crate) ppid: Str,
     pub(crate) no_tags: Rc<[Str]>,
+    pub(crate) promise_tags: Rc<[Str]>,
 }
 
 /// Settings of a run.

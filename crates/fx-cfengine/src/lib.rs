@@ -30,6 +30,7 @@ pub(crate) mod mode;
 pub(crate) mod mustache;
 pub(crate) mod outcome;
 pub(crate) mod policy;
+pub(crate) mod policy_json;
 pub(crate) mod regex;
 mod run;
 mod show;

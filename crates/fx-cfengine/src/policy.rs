@@ -111,6 +111,7 @@ impl Bundle {
 pub(crate) struct Section {
     pub(crate) kind: Str,
     pub(crate) built_in: bool,
+    pub(crate) line: u32,
     pub(crate) promises: Vec<Rc<Promise>>,
 }
 

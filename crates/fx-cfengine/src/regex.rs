@@ -50,9 +50,67 @@ pub(crate) fn compile(pattern: &str) -> Option<Rc<Regex>> {
     })
 }
 
+const SPECIAL: [bool; 256] = {
+    let mut table = [false; 256];
+    let bytes = b"\\^$.|?*+()[]{}#";
+    let mut at = 0;
+    while at < bytes.len() {
+        table[bytes[at] as usize] = true;
+        at += 1;
+    }
+    table
+};
+
 /// Whether the pattern holds nothing but ordinary characters.
 pub(crate) fn is_literal(pattern: &str) -> bool {
-    !pattern.bytes().any(|byte| b"\\^$.|?*+()[]{}#".contains(&byte))
+    !pattern.bytes().any(|byte| SPECIAL[byte as usize])
+}
+
+/// A pattern that many texts are held against: compiled once, and what every match begins
+/// with is compared first.
+pub(crate) struct Full<'p> {
+    pattern: &'p str,
+    prefix: &'p str,
+    /// `None` for a pattern that is plain text; `Some(None)` for one that is not valid.
+    regex: Option<Option<Rc<Regex>>>,
+}
+
+impl<'p> Full<'p> {
+    pub(crate) fn new(pattern: &'p str) -> Full<'p> {
+        let plain = pattern.bytes().position(|byte| SPECIAL[byte as usize]);
+        let end = match plain {
+            // What stands before a quantifier need not be there; alternatives begin anew.
+            Some(at) if !pattern.contains('|') => {
+                let quantified = matches!(pattern.as_bytes()[at], b'?' | b'*' | b'{');
+                pattern[..at]
+                    .char_indices()
+                    .next_back()
+                    .map_or(0, |(last, _)| if quantified { last } else { at })
+            }
+            Some(_) => 0,
+            None => pattern.len(),
+        };
+        let regex = plain.map(|_| compile(pattern));
+        Full { pattern, prefix: &pattern[..end], regex }
+    }
+
+    /// Whether the first match covers the whole text.
+    pub(crate) fn matches(&self, text: &str) -> bool {
+        if self.pattern == ".*" {
+            return true;
+        }
+        if !text.starts_with(self.prefix) {
+            return false;
+        }
+        let Some(regex) = &self.regex else { return text == self.pattern };
+        let Some(regex) = regex else { return false };
+        let text = encode(text);
+        regex
+            .find(&text)
+            .ok()
+            .flatten()
+            .is_some_and(|found| found.start() == 0 && found.end() == text.len())
+    }
 }
 
 /// Whether the first match covers the whole text.
@@ -129,12 +187,18 @@ mod tests {
             ("a|ab", "ab", false),
             ("x", "xx", false),
             ("(", "(", false),
+            ("abc?", "ab", true),
+            ("ab*\\.x", "a.x", true),
+            ("ab|cd", "cd", true),
+            ("a[b]", "ab", true),
+            ("name", "name", true),
             // Without UTF, as the original compiles them: the plus repeats a byte.
             ("é+", "éé", false),
             ("(é)+", "éé", true),
         ];
         for (pattern, text, expected) in table {
             assert_eq!(full(pattern, text), expected, "{pattern} {text}");
+            assert_eq!(Full::new(pattern).matches(text), expected, "{pattern} {text}");
         }
     }
 

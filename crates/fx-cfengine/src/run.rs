@@ -294,6 +294,7 @@ fn configure(host: &dyn Host, request: &Request) -> Result<Config, String> {
         pid: host.pid().to_string().into(),
         ppid: parent.into(),
         no_tags: Rc::from([]),
+        promise_tags: Rc::from(["source=promise".into()]),
     };
     Ok(Config {
         component: if request.check { Component::Promises } else { Component::Agent },

@@ -12,6 +12,9 @@ impl Context<'_> {
     /// What a check is asked to print.
     pub(crate) fn show(&self, request: &Request) {
         if request.check {
+            if request.output.as_deref() == Some("json") {
+                self.print(&crate::policy_json::output(&self.policy));
+            }
             self.show_tables(request);
         }
     }

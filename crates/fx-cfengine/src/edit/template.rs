@@ -83,6 +83,6 @@ pub(crate) fn to_bundle(ctx: &Context<'_>, template: &str, file: &str) -> Result
             _ => {}
         }
     }
-    let sections = vec![Section { kind: "insert_lines".into(), built_in: true, promises }];
+    let sections = vec![Section { kind: "insert_lines".into(), built_in: true, line: 0, promises }];
     Ok(Bundle { head, sections })
 }

@@ -73,19 +73,40 @@ impl Context<'_> {
                 }
                 self.soft.contains_key(name) || self.local_class(base)
             }
-            None => {
-                if self.hard.contains_key(name) {
-                    return true;
-                }
-                let namespace = self.current_namespace();
-                let global = if namespace == "default" {
-                    self.soft.contains_key(name)
-                } else {
-                    self.soft.contains_key(&*class_key(namespace, name))
-                };
-                global || self.local_class(name)
-            }
+            None => self.local_class(name) || self.global_class(name),
         }
+    }
+
+    // Hard classes and those of the namespace, by a name without one.
+    fn global_class(&self, name: &str) -> bool {
+        if self.hard.contains_key(name) {
+            return true;
+        }
+        let namespace = self.current_namespace();
+        if namespace == "default" {
+            self.soft.contains_key(name)
+        } else {
+            self.soft.contains_key(&*class_key(namespace, name))
+        }
+    }
+
+    // Classes of the callers of the innermost bundle, as far as it inherits.
+    fn inherited_class(&self, name: &str) -> bool {
+        let mut bundles = self.stack.iter().rev().filter_map(|frame| match frame {
+            Frame::Bundle(bundle) => Some(bundle),
+            _ => None,
+        });
+        let mut inherits = bundles.next().is_some_and(|innermost| innermost.inherits);
+        for bundle in bundles {
+            if !inherits {
+                return false;
+            }
+            if bundle.classes.contains_key(name) {
+                return true;
+            }
+            inherits = bundle.inherits;
+        }
+        false
     }
 
     // Classes of the innermost bundle call, and of its callers as far as it inherits.
@@ -179,12 +200,14 @@ impl Context<'_> {
             None => (None, &*name),
         };
         if scope == ClassScope::Bundle && self.bundle_frame().is_some() {
-            if self.class_defined(base) {
+            if self.global_class(base) || self.inherited_class(base) {
                 return false;
             }
-            if let Some(frame) = self.bundle_frame_mut() {
-                frame.classes.insert(base.into(), class);
-            }
+            let Some(frame) = self.bundle_frame_mut() else { return false };
+            match frame.classes.entry(base.into()) {
+                indexmap::map::Entry::Occupied(_) => return false,
+                indexmap::map::Entry::Vacant(place) => place.insert(class),
+            };
         } else {
             let key = class_key(namespace.unwrap_or_else(|| self.current_namespace()), base);
             if self.soft.contains_key(&key) {
@@ -225,7 +248,17 @@ impl Context<'_> {
         if !self.control.abort_bundle_classes.is_empty() && !self.bundle_aborted {
             let classes = self.control.abort_bundle_classes.clone();
             if let Some(class) = classes.iter().find_map(|class| self.abort_matches(class, set)) {
-                log!(self, Error, "Setting abort for '{class}' when setting '{set}'");
+                match self.bundle_frame() {
+                    Some(frame) => log!(
+                        self,
+                        Error,
+                        "Bundle '{}' aborted on defined class '{class}'",
+                        frame.head.name
+                    ),
+                    None => {
+                        log!(self, Error, "Bundle (unknown) aborted on defined class '{class}'")
+                    }
+                }
                 self.bundle_aborted = true;
             }
         }

@@ -87,14 +87,15 @@ impl Context<'_> {
 
     /// Sets `this.name`.
     pub(crate) fn put_this(&mut self, name: &str, value: impl Into<Str>) {
-        let variable = Variable {
-            kind: DataType::String,
-            value: Value::Scalar(value.into()),
-            tags: Rc::from([]),
-            comment: None,
-        };
-        if let Some(frame) = self.promise_frame_mut() {
-            frame.vars.put(name.into(), variable);
+        let tags = Rc::clone(&self.config.ids.no_tags);
+        let Some(frame) = self.promise_frame_mut() else { return };
+        let value = Value::Scalar(value.into());
+        match frame.vars.vars.get_mut(name) {
+            Some(old) => old.value = value,
+            None => {
+                let variable = Variable { kind: DataType::String, value, tags, comment: None };
+                frame.vars.put(name.into(), variable);
+            }
         }
     }
 

@@ -147,6 +147,41 @@ impl Context<'_> {
         result
     }
 
+    /// The attributes of a promise with bodies in place, when no iteration of it can make
+    /// them any different: there is nothing to expand, to call or to wait for.
+    pub(crate) fn constant_attributes(
+        &mut self,
+        promise: &Rc<Promise>,
+    ) -> Option<Vec<(Str, Rval)>> {
+        fn constant(value: &Rval) -> bool {
+            match value {
+                Rval::Scalar(text) => !text.contains(['$', '@']),
+                Rval::List(items) => items.iter().all(constant),
+                Rval::Call(_) | Rval::Data(_) => false,
+                Rval::None => true,
+            }
+        }
+        // What a body makes of its arguments is only known once it is in place.
+        let conditional = promise.attributes.iter().any(|attribute| {
+            matches!(&*attribute.name, "if" | "ifvarclass" | "unless" | "depends_on" | "with")
+        });
+        if conditional || !self.defined(&promise.guard) {
+            return None;
+        }
+        let calls = promise.attributes.iter().any(|attribute| match &attribute.value {
+            Rval::Call(call) => {
+                !call.args.iter().all(constant)
+                    || self.find_body(&attribute.name, &call.name).is_none()
+            }
+            value => !constant(value),
+        });
+        if calls {
+            return None;
+        }
+        let attributes = self.dereference(promise);
+        attributes.iter().all(|(_, value)| constant(value)).then_some(attributes)
+    }
+
     fn set_promise_level(&self, expanded: &Expanded) {
         let word = expanded.scalar("report_level").or_else(|| expanded.scalar("log_level"));
         let level = match word.map(|word| &**word) {
@@ -219,6 +254,7 @@ impl Context<'_> {
         };
         let tags: Rc<[Str]> = Rc::clone(&ids.no_tags);
         if let Some(frame) = self.promise_frame_mut() {
+            frame.vars.vars.reserve(values.len() + 4);
             for (name, value) in values {
                 let variable = Variable {
                     kind: DataType::String,
@@ -577,13 +613,8 @@ impl Context<'_> {
         let Rval::List(items) = wanted else { return false };
         for item in items.iter() {
             let Some(handle) = item.as_scalar() else { continue };
-            let qualified = handle.contains(':') || &*promise.bundle.namespace == "default";
-            let known = if qualified {
-                let key = handle.strip_prefix("default:").unwrap_or(handle);
-                self.handles.contains(key) || self.handles.contains(&*canonify_class(key))
-            } else {
-                self.handles.contains(&*format!("{}:{handle}", promise.bundle.namespace))
-            };
+            // Handles are compared as written: a namespace is no part of them.
+            let known = self.handles.contains(handle);
             if !known {
                 log!(
                     self,
@@ -603,13 +634,7 @@ impl Context<'_> {
             return;
         }
         let Some(handle) = expanded.scalar("handle") else { return };
-        let namespace = &expanded.promise.bundle.namespace;
-        let key: Str = if &**namespace == "default" {
-            Rc::clone(handle)
-        } else {
-            format!("{namespace}:{handle}").into()
-        };
-        self.handles.insert(key);
+        self.handles.insert(Rc::clone(handle));
     }
 
     /// Calls a function given as a right-hand side; other values are returned expanded.

@@ -44,6 +44,10 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
         }
         "datastate" => container(super::default_template_data(ctx, None)),
         "bundlestate" => {
+            // A name that says 'default:' finds nothing in the original.
+            if arg(args, 0).starts_with("default:") {
+                return None;
+            }
             let json = super::default_template_data(ctx, Some(arg(args, 0)));
             if json.len() == 0 { None } else { container(json) }
         }

@@ -112,9 +112,10 @@ impl Reader<'_> {
                 self.at += 1;
                 Ok(-self.value(depth + 1)?)
             }
-            Some(b'+') => {
+            // A sign that stands alone is no number.
+            Some(b'+') if self.text.get(self.at + 1).is_some_and(u8::is_ascii_digit) => {
                 self.at += 1;
-                self.value(depth + 1)
+                self.number()
             }
             Some(byte) if byte.is_ascii_digit() || *byte == b'.' => self.number(),
             Some(byte) if byte.is_ascii_alphabetic() => self.word(depth),
@@ -188,6 +189,7 @@ fn function(name: &str, x: f64) -> Option<f64> {
         "acos" => x.acos(),
         "atan" => x.atan(),
         "abs" => x.abs(),
+        "step" => f64::from(u8::from(x > 0.0)),
         "exp" => x.exp(),
         "log" => x.ln(),
         "log2" => x.log2(),

@@ -234,21 +234,20 @@ pub(crate) fn find_files(ctx: &Context<'_>, pattern: &str) -> Vec<String> {
     let mut out = Vec::new();
     for alternative in expand_braces(pattern) {
         if alternative.contains("**") {
-            for level in 0..=6 {
-                let replacement = match level {
-                    0 => ".".to_owned(),
-                    level => vec!["*"; level].join("/"),
-                };
-                let mut candidate = alternative.replace("**", &replacement);
-                candidate = candidate.replace("/./", "/");
-                glob(ctx, &candidate, &mut out);
+            // Two stars stand for any number of directories up to six, none included where
+            // something follows; nearer files come first.
+            if alternative.contains("**/") {
+                glob(ctx, &alternative.replace("**/", ""), &mut out);
+            }
+            for level in 1..=6 {
+                glob(ctx, &alternative.replace("**", &vec!["*"; level].join("/")), &mut out);
             }
         } else {
             glob(ctx, &alternative, &mut out);
         }
     }
-    out.sort();
-    out.dedup();
+    let mut seen = std::collections::HashSet::new();
+    out.retain(|file| seen.insert(file.clone()));
     out
 }
 
@@ -272,7 +271,7 @@ fn glob(ctx: &Context<'_>, pattern: &str, out: &mut Vec<String>) {
         let last = index + 1 == parts.len();
         let mut next = Vec::new();
         for base in &paths {
-            if !part.contains(['*', '?', '[']) {
+            if !part.contains(['*', '?', '[', '\\']) {
                 let candidate = format!("{base}/{part}");
                 if !last || ctx.host().lstat(&path(&candidate)).is_ok() {
                     next.push(candidate);
@@ -299,6 +298,7 @@ fn glob(ctx: &Context<'_>, pattern: &str, out: &mut Vec<String>) {
     if trailing {
         paths.retain(|candidate| ctx.host().stat(&path(candidate)).is_ok_and(|meta| meta.is_dir()));
     }
+    paths.sort();
     out.extend(paths.into_iter().filter(|path| !path.is_empty()));
 }
 
@@ -310,6 +310,13 @@ pub(crate) fn glob_match(pattern: &str, name: &str) -> bool {
         match char {
             '*' => out.push_str(".*"),
             '?' => out.push('.'),
+            '\\' => {
+                let literal = chars.next().unwrap_or('\\');
+                if literal.is_ascii() && !literal.is_ascii_alphanumeric() {
+                    out.push('\\');
+                }
+                out.push(literal);
+            }
             '[' => {
                 out.push('[');
                 if chars.peek() == Some(&'!') {
@@ -340,7 +347,8 @@ fn find_up(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
     if pattern.starts_with('/') || pattern.ends_with('/') || pattern.is_empty() {
         return None;
     }
-    let mut dir = arg(args, 0).trim_end_matches('/').to_owned();
+    let mut dir = crate::text::compress_path(arg(args, 0));
+    dir.truncate(dir.trim_end_matches('/').len());
     let mut found = Vec::new();
     for _ in 0..=levels.max(0) {
         let mut matches = find_files(ctx, &format!("{dir}/{pattern}"));

@@ -20,12 +20,13 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
             truth(digest_hex(arg(args, 1), &bytes)?.eq_ignore_ascii_case(arg(args, 2)))
         }
         "hash_to_int" => {
-            let (low, high) = (int_from(arg(args, 0))?, int_from(arg(args, 1))?);
-            if high <= low {
+            let (from, to) = (int_from(arg(args, 0))?, int_from(arg(args, 1))?);
+            let (low, high) = (from.min(to), from.max(to));
+            if high == low {
                 return text(low.to_string());
             }
-            let digest = digest_hex("sha256", &encode(arg(args, 2)))?;
-            let number = u64::from_str_radix(&digest[..15], 16).ok()?;
+            let digest = sha2::Sha256::digest(&encode(arg(args, 2)));
+            let number = u64::from_le_bytes(digest[..8].try_into().ok()?);
             text((low + (number % (high - low) as u64) as i64).to_string())
         }
         _ => None,

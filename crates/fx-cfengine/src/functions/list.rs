@@ -71,10 +71,11 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval], call: &Rc<C
             let other = ctx.data_arg(args.get(1)?, false)?;
             let others: FxHashSet<Str> = primitives(&other).into_iter().collect();
             let wanted = name == "intersection";
+            let mut seen = FxHashSet::default();
             list(
                 primitives(&json)
                     .into_iter()
-                    .filter(|item| others.contains(item) == wanted)
+                    .filter(|item| others.contains(item) == wanted && seen.insert(Rc::clone(item)))
                     .collect(),
             )
         }
@@ -142,14 +143,52 @@ fn sublist(json: &Json, end: &str, max: &str) -> FnResult {
 
 fn shuffle(json: &Json, seed: &str) -> FnResult {
     let mut items = primitives(json);
-    let mut state = u64::from(crate::agent::promise::classes::string_hash(seed)) | 1;
+    let mut random = LibcRandom::new(crate::agent::promise::classes::string_hash(seed));
     for at in (1..items.len()).rev() {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        items.swap(at, (state % (at as u64 + 1)) as usize);
+        items.swap(at, random.next() as usize % (at + 1));
     }
+    // The original prepends the shuffled items to its result.
+    items.reverse();
     list(items)
+}
+
+/// The sequence of the C library's `rand()` after `srand()`, by which the original shuffles:
+/// an additive generator over the last 31 numbers.
+struct LibcRandom {
+    last: [u32; 34],
+    at: usize,
+}
+
+impl LibcRandom {
+    fn new(seed: u32) -> LibcRandom {
+        let mut last = [0_u32; 34];
+        last[0] = seed.max(1);
+        for at in 1..31 {
+            let previous = i64::from(last[at - 1] as i32);
+            let next = (16807 * previous) % 2_147_483_647;
+            last[at] = (if next < 0 { next + 2_147_483_647 } else { next }) as u32;
+        }
+        for at in 31..34 {
+            last[at] = last[at - 31];
+        }
+        let mut random = LibcRandom { last, at: 34 };
+        for _ in 34..344 {
+            random.step();
+        }
+        random
+    }
+
+    // The ring keeps 34 numbers: the one 31 before and the one 3 before are in it.
+    fn step(&mut self) -> u32 {
+        let sum = self.last[(self.at + 3) % 34].wrapping_add(self.last[(self.at + 31) % 34]);
+        self.last[self.at % 34] = sum;
+        self.at += 1;
+        sum
+    }
+
+    fn next(&mut self) -> u32 {
+        self.step() >> 1
+    }
 }
 
 fn sort(json: &Json, mode: &str) -> FnResult {
@@ -283,6 +322,7 @@ fn values(ctx: &Context<'_>, value: &Rval) -> FnResult {
         match json {
             Json::Array(_) | Json::Object(_) => json.values().for_each(|child| collect(child, out)),
             Json::Null => {}
+            Json::Real(number) => out.push(format!("{number:.2}").into()),
             primitive => out.extend(primitive.primitive()),
         }
     }

@@ -68,11 +68,11 @@ fn ifelse(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
 
 // Classes whose name, and one of whose tags, match.
 fn matching(ctx: &Context<'_>, args: &[Rval]) -> Vec<Str> {
-    let pattern = arg(args, 0);
+    let pattern = regex::Full::new(arg(args, 0));
     let tags: Vec<&str> = (1..args.len()).map(|index| arg(args, index)).collect();
     let mut names: Vec<Str> = Vec::new();
     for (name, class) in ctx.visible_classes() {
-        if !regex::full(pattern, &name) && !regex::full(pattern, &format!("default:{name}")) {
+        if !pattern.matches(&name) && !pattern.matches(&format!("default:{name}")) {
             continue;
         }
         let tagged = tags.is_empty()

@@ -73,23 +73,25 @@ fn bundles(ctx: &Context<'_>, args: &[Rval]) -> Vec<Str> {
     out
 }
 
-fn full_name(scope: &str, name: &str) -> Str {
-    if scope.contains(':') {
-        format!("{scope}.{name}").into()
-    } else {
-        format!("default:{scope}.{name}").into()
-    }
-}
-
 fn variables(ctx: &Context<'_>, args: &[Rval]) -> Vec<(Str, Json)> {
     let wanted: Vec<&str> = (1..args.len()).map(|index| arg(args, index)).collect();
+    let pattern = regex::Full::new(arg(args, 0));
     let mut out = Vec::new();
+    let mut full = String::new();
     for scope_name in ctx.vars.scope_names() {
         let Some(scope) = ctx.vars.scope(&scope_name) else { continue };
+        full.clear();
+        if !scope_name.contains(':') {
+            full.push_str("default:");
+        }
+        full.push_str(&scope_name);
+        full.push('.');
+        let lead = full.len();
         for (name, variable) in &scope.vars {
-            let full = full_name(&scope_name, name);
-            if regex::full(arg(args, 0), &full) && matches_tags(&wanted, &variable.tags) {
-                out.push((full, variable.value.to_json()));
+            full.truncate(lead);
+            full.push_str(name);
+            if pattern.matches(&full) && matches_tags(&wanted, &variable.tags) {
+                out.push((full.as_str().into(), variable.value.to_json()));
             }
         }
     }
@@ -121,33 +123,47 @@ fn tags(ctx: &Context<'_>, name: &str, args: &[Rval]) -> FnResult {
 }
 
 fn callers(ctx: &Context<'_>) -> Json {
-    let frames = ctx.stack.iter().map(|frame| {
+    let mut section: Str = "".into();
+    let mut frames = Vec::new();
+    for (depth, frame) in ctx.stack.iter().enumerate() {
         let mut object = Object::new();
+        let mut put = |name: &str, value: Json| crate::json::put(&mut object, name.into(), value);
+        put("depth", Json::Int(depth as i64));
         match frame {
             Frame::Bundle(bundle) => {
-                object.insert("type".into(), Json::str("bundle"));
-                object.insert("frame".into(), Json::str("bundle"));
-                object.insert("bundle".into(), Json::Str(Rc::clone(&bundle.head.name)));
-                object.insert("namespace".into(), Json::Str(Rc::clone(&bundle.head.namespace)));
+                let head = &bundle.head;
+                put("type", Json::str("bundle"));
+                if let Some(found) = ctx.policy.bundle(&head.kind, &head.namespace, &head.name) {
+                    put("bundle", crate::policy_json::bundle(found));
+                }
             }
             Frame::Section => {
-                object.insert("frame".into(), Json::str("promise_type"));
+                // The section's name is that of the promise which stands on it.
+                if let Some(Frame::Promise(promise)) = ctx.stack.get(depth + 1) {
+                    section = Rc::clone(&promise.promise.kind);
+                }
+                put("type", Json::str("promise_type"));
+                put("promise_type", Json::Str(Rc::clone(&section)));
             }
-            Frame::Body { .. } => {
-                object.insert("frame".into(), Json::str("body"));
-            }
+            Frame::Body { .. } => put("type", Json::str("body")),
             Frame::Promise(promise) => {
-                object.insert("frame".into(), Json::str("promise"));
-                object.insert("promiser".into(), Json::Str(Rc::clone(&promise.promise.promiser)));
+                let promise = &promise.promise;
+                put("type", Json::str("promise"));
+                put("promise_type", Json::Str(Rc::clone(&promise.kind)));
+                put("promiser", Json::Str(Rc::clone(&promise.promiser)));
+                put("promise_classes", Json::Str(Rc::clone(&promise.guard)));
+                let comment = promise.scalar("comment").cloned().unwrap_or_default();
+                put("promise_comment", Json::Str(comment));
             }
-            Frame::Iteration(promise) => {
-                object.insert("frame".into(), Json::str("iteration"));
-                object.insert("promiser".into(), Json::Str(Rc::clone(&promise.promiser)));
+            Frame::Iteration(_) => {
+                put("type", Json::str("iteration"));
+                put("iteration_index", Json::Int(0));
             }
         }
-        Json::Object(object)
-    });
-    Json::Array(frames.collect())
+        crate::json::put(&mut object, "frame".into(), Json::str(""));
+        frames.push(Json::Object(object));
+    }
+    Json::Array(frames)
 }
 
 // Hosts of a file in groups: the other members of ours, their first, or all firsts.

@@ -57,12 +57,13 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
             text((number.trunc() as i64).to_string())
         }
         "lastnode" => {
-            let separator = arg(args, 1);
-            text(if separator.is_empty() {
-                first
-            } else {
-                first.rsplit(separator).next().unwrap_or(first)
-            })
+            let mut rest = first;
+            while let Some((_, end)) = regex::find(arg(args, 1), rest).filter(|(_, end)| *end > 0)
+                && let Some(after) = rest.get(end..)
+            {
+                rest = after;
+            }
+            text(rest)
         }
         "basename" => basename(first, arg(args, 1)),
         "dirname" => text(dirname(first)),

@@ -259,8 +259,15 @@ pub(crate) fn recheck(ctx: &mut crate::eval::Context<'_>) {
             let vars = matches!(&*section.kind, "vars" | "meta");
             ctx.stack.push(Frame::Section);
             for promise in &section.promises {
+                if !vars && let Some(attributes) = ctx.constant_attributes(promise) {
+                    check_attributes(ctx, promise, &attributes);
+                    if ctx.stopped() {
+                        return;
+                    }
+                    continue;
+                }
                 ctx.expand_promise(promise, &mut |ctx, expanded| {
-                    check_expanded(ctx, expanded);
+                    check_attributes(ctx, &expanded.promise, &expanded.attributes);
                     if vars {
                         crate::agent::promise::vars::keep(ctx, expanded);
                     }
@@ -277,10 +284,13 @@ pub(crate) fn recheck(ctx: &mut crate::eval::Context<'_>) {
 }
 
 // An attribute of an expanded promise, its own or from one of its bodies, must still fit.
-fn check_expanded(ctx: &mut crate::eval::Context<'_>, expanded: &crate::eval::promise::Expanded) {
-    let promise = &expanded.promise;
+fn check_attributes(
+    ctx: &mut crate::eval::Context<'_>,
+    promise: &Promise,
+    attributes: &[(Str, Rval)],
+) {
     let Some(own) = vocabulary::promise_type(&promise.bundle.kind, &promise.kind) else { return };
-    for (name, value) in &expanded.attributes {
+    for (name, value) in attributes {
         let known = match vocabulary::promise_attribute(own, name) {
             Some(known) => Some(known),
             None => own

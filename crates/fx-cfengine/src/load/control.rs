@@ -189,6 +189,7 @@ pub(crate) fn copy_bundle(bundle: &Bundle, name: Option<&str>) -> Bundle {
         .map(|section| crate::policy::Section {
             kind: Rc::clone(&section.kind),
             built_in: section.built_in,
+            line: section.line,
             promises: section
                 .promises
                 .iter()
@@ -265,7 +266,7 @@ pub(crate) fn policy_from_json(json: &Json, file: &str) -> Option<Policy> {
                 }
             }
             let built_in = vocabulary::promise_type(&head.kind, &kind).is_some();
-            sections.push(crate::policy::Section { kind, built_in, promises });
+            sections.push(crate::policy::Section { kind, built_in, line: 0, promises });
         }
         policy.add_bundle(Bundle { head, sections });
     }

@@ -89,6 +89,7 @@ impl Lowering<'_> {
         let mut sections: Vec<Section> = Vec::new();
         for section in bundle.sections {
             let promise_kind = Rc::clone(&section.kind.text);
+            let line = self.line(section.kind.span);
             let own = vocabulary::promise_type(kind, &promise_kind);
             let promises: Vec<Rc<Promise>> = section
                 .promises
@@ -98,7 +99,8 @@ impl Lowering<'_> {
             match sections.iter_mut().find(|known| known.kind == promise_kind) {
                 Some(known) => known.promises.extend(promises),
                 None => {
-                    sections.push(Section { kind: promise_kind, built_in: own.is_some(), promises })
+                    let built_in = own.is_some();
+                    sections.push(Section { kind: promise_kind, built_in, line, promises })
                 }
             }
         }

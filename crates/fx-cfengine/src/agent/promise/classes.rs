@@ -33,15 +33,16 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
     {
         return Outcome::Kept;
     }
-    let valid = expr::parse_prefix(&name).is_some_and(|(_, length)| length == name.len());
-    if !valid {
+    let valid = || expr::parse_prefix(&name).is_some_and(|(_, length)| length == name.len());
+    if !expr::is_name(&name) && !valid() {
         let text =
             format!("Attempted to name a class '{name}', which is an illegal class identifier");
         return ctx.settle(Level::Error, Outcome::Failed, promise, &text);
     }
-    let mut tags: Vec<Str> = vec!["source=promise".into()];
-    tags.extend(promise.list("meta").unwrap_or_default());
-    let tag_text = tags.join(",");
+    let tags: Rc<[Str]> = match promise.list("meta") {
+        None => Rc::clone(&ctx.config.ids.promise_tags),
+        Some(meta) => std::iter::once("source=promise".into()).chain(meta).collect(),
+    };
     let comment = promise.scalar("comment").cloned();
     let minutes = promise.int("persistence").unwrap_or(0);
     let global = minutes > 0
@@ -54,10 +55,10 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
     if let Some(comment) = &comment {
         log!(ctx, Verbose, "Added class '{name}' with comment '{comment}'");
     }
-    ctx.put_class(&name, scope, tags.into(), comment);
+    ctx.put_class(&name, scope, Rc::clone(&tags), comment);
     if minutes > 0 {
         log!(ctx, Verbose, "C:     +  Persistent class: '{name}' ({minutes} minutes)");
-        ctx.persist_class(&name, minutes, false, &tag_text);
+        ctx.persist_class(&name, minutes, false, &tags.join(","));
     }
     Outcome::Kept
 }

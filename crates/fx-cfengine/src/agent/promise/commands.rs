@@ -106,7 +106,7 @@ fn execute(ctx: &mut Context<'_>, promise: &Rc<Expanded>, line: &str, spec: &Spe
         }
     };
     let module = promise.bool("module") == Some(true);
-    let quiet = promise.bool("no_output") == Some(true);
+    let quiet = promise.bool("no_output").unwrap_or(module);
     let mut reader = module.then(|| Module::new(line, !quiet));
     let text = decode(&ended.stdout);
     let mut quoted = String::new();
