@@ -233,7 +233,7 @@ impl Checker<'_> {
                 ),
             ),
             ExprKind::Epp { params, body, .. } => {
-                self.params(params, false);
+                self.params(params, true);
                 self.block(body, Place::Nested, LastValue::Used);
             }
             _ => {}

@@ -55,6 +55,8 @@ module Puppet
       def tagged?(*tags) = tags.flatten.any? { |t| self.tags.include?(t.to_s.downcase) }
       def class_scope(_klass) = nil
       def parent = self
+      def find_global_scope = Scope.new(0)
+      def global_scope = Scope.new(0)
       def is_topscope? = @__number == 0
       def host = lookupvar("::clientcert")
       def inspect = "Scope(#{Puppet::Bridge.scope_info(@__number)["resource"]})"
