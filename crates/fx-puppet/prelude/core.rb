@@ -437,6 +437,9 @@ class Module
       found = Puppet::Type.type(name.to_s.gsub(/([a-z0-9])([A-Z])/, '\\1_\\2').downcase)
       return found if found
     end
+    if defined?(Puppet::Type) && is_a?(Class) && self < Puppet::Type
+      return attrclass(name.to_s.downcase.to_sym) || const_set(name, Class.new(Puppet::Property))
+    end
     __plain_const_missing(name)
   end
 end

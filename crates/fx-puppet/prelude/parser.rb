@@ -114,6 +114,8 @@ module Puppet
     class Catalog
       def initialize(scope) = @scope = scope
       def resource(type, title = nil)
+        type = type.name.to_s if type.is_a?(Class) || type.is_a?(Puppet::Resource::KnownDefine)
+        type = "class" if type.is_a?(Puppet::Resource::KnownClass)
         ref = type.is_a?(String) && title.nil? ? type : title.nil? ? type.to_s : "#{type}[#{title}]"
         found = Puppet::Bridge.find_resource(ref)
         found && Puppet::Parser::Resource.__found(found)
