@@ -9,6 +9,14 @@ module Kernel
     raise if name.to_s.start_with?("puppet_x/", "puppetx/") || name.to_s =~ %r{\A(toml|toml-rb|inifile|augeas|selinux|msgpack|hocon|win32)(/|\z)}
     false
   end
+  def to_yaml(*args, **options)
+    __plain_require("yaml")
+    YAML.dump(self, *args, **options)
+  end
+  def to_json(*args)
+    __plain_require("json")
+    JSON.generate(self, *args)
+  end
   def _(text, *) = text
   def n_(one, many, count) = count == 1 ? one : many
 end

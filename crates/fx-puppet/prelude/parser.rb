@@ -31,13 +31,22 @@ module Puppet
     class Scope
       attr_reader :__number
       def initialize(number = 0) = @__number = number
-      def lookupvar(name, _options = {}) = Puppet::Bridge.lookupvar(@__number, name.to_s)[1]
+      # What Ruby code set, as it was: the language has no symbols to give back.
+      VARS = {}
+      def lookupvar(name, _options = {})
+        own = VARS[@__number]
+        return own[name.to_s] if own && own.key?(name.to_s)
+        Puppet::Bridge.lookupvar(@__number, name.to_s)[1]
+      end
       def [](name, _options = {}) = lookupvar(name)
       def lookup_qualified_variable(*parts) = lookupvar(parts.join("::"))
       def include?(name) = !Puppet::Bridge.lookupvar(@__number, name.to_s)[1].nil?
       def exist?(name) = Puppet::Bridge.lookupvar(@__number, name.to_s)[0]
       alias bound? exist?
-      def setvar(name, value, _options = {}) = Puppet::Bridge.setvar(@__number, name.to_s, value)
+      def setvar(name, value, _options = {})
+        (VARS[@__number] ||= {})[name.to_s] = value
+        Puppet::Bridge.setvar(@__number, name.to_s, value)
+      end
       def []=(name, value)
         setvar(name, value)
       end
@@ -161,7 +170,7 @@ module Puppet
         wrapper.instance_variable_set(:@__file__, file)
         vars.each do |v|
           found, value = Puppet::Bridge.lookupvar(number, v)
-          wrapper.instance_variable_set(:"@#{v}", value) if found
+          wrapper.instance_variable_set(:"@#{v}", value) if found && !value.nil?
         end
         wrapper.__send__(name)
       end

@@ -53,20 +53,30 @@ impl Evaluator {
     fn kind_of(&self, ty: &Expr, scope: &Rc<Scope>) -> Evaluated<Rc<str>> {
         Ok(match &ty.kind {
             ExprKind::Name(name) | ExprKind::Reference(name) => lower(name.trim_start_matches("::")),
-            _ => match self.eval(ty, scope)? {
-                Value::Type(ty) => match &*ty {
-                    Type::Resource { name: Some(name), .. } => Rc::clone(name),
-                    Type::Class(_) => "class".into(),
-                    other => return Err(Flow::raw(format!("{other} is not a resource type"))),
-                },
-                Value::String(name) => lower(&name),
-                other => {
-                    return Err(Flow::raw(format!(
-                        "{} is not a resource type",
-                        interpolated(&other)
-                    )));
+            kind => {
+                let value = self.eval(ty, scope)?;
+                match &value {
+                    Value::Type(ty) if !matches!(kind, ExprKind::Variable(_)) => match &**ty {
+                        Type::Resource { name: Some(name), title: None } => {
+                            return Ok(Rc::clone(name));
+                        }
+                        Type::Class(None) => return Ok("class".into()),
+                        _ => {}
+                    },
+                    _ => {}
                 }
-            },
+                let got = match &value {
+                    Value::Type(ty) => format!("Type[{ty}]"),
+                    other => crate::types::infer(other).to_string(),
+                };
+                let got = if got.starts_with("String") { "String".to_owned() } else { got };
+                return Err(Flow::at(
+                    ty.span,
+                    format!(
+                        "Illegal Resource Type expression, expected result to be a type name, or untitled Resource, got {got}"
+                    ),
+                ));
+            }
         })
     }
 

@@ -22,6 +22,15 @@ module OpenSSL
       ::Digest.__hash(n, o + ::Digest.__hash(n, i + data.b))
     end
     def self.hexdigest(d, k, v) = digest(d, k, v).unpack1("H*")
+    def initialize(key, digest)
+      @key, @algorithm, @data = key, digest, +""
+    end
+    def update(data) = (@data << data; self)
+    alias << update
+    def reset = (@data = +""; self)
+    def digest = HMAC.digest(@algorithm, @key, @data)
+    def hexdigest = digest.unpack1("H*")
+    alias to_s hexdigest
   end
   module KDF
     class KDFError < OpenSSLError; end
