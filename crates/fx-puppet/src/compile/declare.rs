@@ -315,7 +315,7 @@ impl Evaluator {
     pub(crate) fn declare_from_hash(
         &self,
         kind: &str,
-        title: &str,
+        title: &Value,
         attributes: &crate::value::Hash,
         span: Span,
         scope: &Rc<Scope>,
@@ -335,7 +335,20 @@ impl Evaluator {
                 (interpolated(name).into(), attribute)
             })
             .collect();
-        self.declare(form, &kind, &title.into(), attributes, span, scope)
+        let text: Rc<str> = match title {
+            Value::String(text) => Rc::clone(text),
+            other => interpolated(other).into(),
+        };
+        let declared = self.declare(form, &kind, &text, attributes, span, scope)?;
+        if title.as_str().is_none() {
+            let mut catalog = self.catalog.borrow_mut();
+            if let Some(at) = catalog.exact(&kind, &text) {
+                let resource = &mut catalog.resources[at];
+                resource.odd_title = true;
+                resource.tags.shift_remove(&text);
+            }
+        }
+        Ok(declared)
     }
 
     /// `File['/x']['mode']`
