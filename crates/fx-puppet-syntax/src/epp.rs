@@ -51,9 +51,7 @@ fn literal(lexer: &mut Lexer<'_>, trim_next: &mut bool) -> LexResult<Option<Tag>
             .iter()
             .take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
             .count();
-        if bytes.get(lexer.at + blanks) == Some(&b'\n') {
-            lexer.at += blanks + 1;
-        }
+        lexer.at += blanks + usize::from(bytes.get(lexer.at + blanks) == Some(&b'\n'));
     }
     let tag = loop {
         let rest = &bytes[lexer.at..];

@@ -12,7 +12,7 @@ pub(crate) struct Escapes {
 }
 
 pub(crate) const DOUBLE_QUOTED: Escapes =
-    Escapes { known: Cow::Borrowed(b"tnrsu\"'\\$"), warn: true };
+    Escapes { known: Cow::Borrowed(b"tnrsu\"'\\$\n"), warn: true };
 
 /// One resolved escape: what it stands for and how many bytes it took, backslash included.
 pub(crate) enum Resolved {

@@ -47,7 +47,7 @@ pub(crate) enum Tok {
     End,
 }
 
-pub(crate) const KEYWORDS: [&str; 26] = [
+pub(crate) const KEYWORDS: [&str; 22] = [
     "case",
     "class",
     "default",
@@ -68,10 +68,6 @@ pub(crate) const KEYWORDS: [&str; 26] = [
     "type",
     "attr",
     "private",
-    "application",
-    "consumes",
-    "produces",
-    "site",
     "plan",
     "apply",
 ];

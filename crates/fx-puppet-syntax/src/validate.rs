@@ -53,6 +53,14 @@ struct Checker<'a> {
     found: Vec<Diagnostic>,
 }
 
+/// What parameters are of: a class or define, code that is called, or a template.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ParamsOf {
+    Resource,
+    Code,
+    Template,
+}
+
 const RESERVED_PARAMETERS: [&str; 2] = ["name", "title"];
 const RESERVED_TYPES: [&str; 13] = [
     "any",
@@ -104,7 +112,7 @@ impl Checker<'_> {
 
     fn lambda(&mut self, lambda: Option<&Lambda>) {
         if let Some(lambda) = lambda {
-            self.params(&lambda.params, false);
+            self.params(&lambda.params, ParamsOf::Code);
             self.block(&lambda.body, Place::Nested, LastValue::Used);
         }
     }
@@ -233,7 +241,7 @@ impl Checker<'_> {
                 ),
             ),
             ExprKind::Epp { params, body, .. } => {
-                self.params(params, false);
+                self.params(params, ParamsOf::Template);
                 self.block(body, Place::Nested, LastValue::Used);
             }
             _ => {}
@@ -370,7 +378,7 @@ impl Checker<'_> {
         }
     }
 
-    fn params(&mut self, params: &[Param], named: bool) {
+    fn params(&mut self, params: &[Param], of: ParamsOf) {
         let mut seen: Vec<&str> = Vec::new();
         let mut optional_before = false;
         for (index, param) in params.iter().enumerate() {
@@ -384,7 +392,7 @@ impl Checker<'_> {
                 );
             }
             seen.push(&param.name);
-            if named && RESERVED_PARAMETERS.contains(&&*param.name) {
+            if of == ParamsOf::Resource && RESERVED_PARAMETERS.contains(&&*param.name) {
                 self.error(
                     param.span,
                     format!(
@@ -406,7 +414,7 @@ impl Checker<'_> {
                     format!("Parameter ${} is not last, and has 'captures rest'", param.name),
                 );
             }
-            if !named && optional_before && param.default.is_none() && !param.captures_rest {
+            if of == ParamsOf::Code && optional_before && param.default.is_none() && !param.captures_rest {
                 self.error(
                     param.span,
                     format!(
@@ -439,13 +447,13 @@ impl Checker<'_> {
         match inner {
             DefinitionKind::Class | DefinitionKind::Define => {
                 self.name(definition.name.clone().as_ref(), definition.name_span, inner);
-                self.params(&definition.params, true);
+                self.params(&definition.params, ParamsOf::Resource);
                 let place =
                     if inner == DefinitionKind::Class { Place::InClass } else { Place::Nested };
                 self.block(&definition.body, place, LastValue::Lost);
             }
             DefinitionKind::Function | DefinitionKind::Plan => {
-                self.params(&definition.params, false);
+                self.params(&definition.params, ParamsOf::Code);
                 self.block(&definition.body, Place::Nested, LastValue::Used);
             }
             DefinitionKind::Node => {

@@ -9,6 +9,14 @@ module Kernel
     raise if name.to_s.start_with?("puppet_x/", "puppetx/") || name.to_s =~ %r{\A(toml|toml-rb|inifile|augeas|selinux|msgpack|hocon|win32)(/|\z)}
     false
   end
+  def to_yaml(*args, **options)
+    __plain_require("yaml")
+    YAML.dump(self, *args, **options)
+  end
+  def to_json(*args)
+    __plain_require("json")
+    JSON.generate(self, *args)
+  end
   def _(text, *) = text
   def n_(one, many, count) = count == 1 ? one : many
 end
@@ -409,15 +417,37 @@ module FixpointParts
   end
 end
 Puppet.extend(FixpointParts)
-module FixpointTop
-  TOP = { Facter: "facter", SemanticPuppet: "pops", Hiera: "face", PuppetX: "face" }.freeze
+class Module
+  FIXPOINT_PARTS = { Facter: "facter", SemanticPuppet: "pops", Hiera: "face", PuppetX: "face" }.freeze
+  FIXPOINT_LIBS = {
+    ERB: "erb", JSON: "json", YAML: "yaml", Psych: "yaml", Digest: "digest", OpenSSL: "openssl", Base64: "base64",
+    Open3: "open3", FileUtils: "fileutils", Tempfile: "tempfile", StringIO: "stringio", IPAddr: "ipaddr", Etc: "etc",
+    URI: "uri", Date: "date", DateTime: "date", SecureRandom: "securerandom", Pathname: "pathname", Shellwords: "shellwords",
+    Timeout: "timeout", Forwardable: "forwardable", Singleton: "singleton", OpenStruct: "ostruct", StringScanner: "strscan",
+    CGI: "cgi", Socket: "socket", Logger: "logger", BigDecimal: "bigdecimal", RbConfig: "rbconfig", Net: "net/http",
+    SimpleDelegator: "delegate", Delegator: "delegate", Benchmark: "benchmark", CSV: "csv", REXML: "rexml/document",
+  }.freeze
+  alias __plain_const_missing const_missing
   def const_missing(name)
-    part = TOP[name]
-    if part && equal?(Object)
+    if (part = FIXPOINT_PARTS[name]) && !Object.const_defined?(name, false)
       Puppet::Bridge.part(part)
-      return const_get(name)
+      return Object.const_get(name)
     end
-    super
+    if name == :PSON
+      require "json"
+      return Object.const_set(:PSON, JSON)
+    end
+    if (lib = FIXPOINT_LIBS[name])
+      __plain_require(lib)
+      return Object.const_get(name) if Object.const_defined?(name)
+    end
+    if defined?(Puppet::Type) && self == Puppet::Type
+      found = Puppet::Type.type(name.to_s.gsub(/([a-z0-9])([A-Z])/, '\\1_\\2').downcase)
+      return found if found
+    end
+    if defined?(Puppet::Type) && is_a?(Class) && self < Puppet::Type
+      return attrclass(name.to_s.downcase.to_sym) || const_set(name, Class.new(Puppet::Property))
+    end
+    __plain_const_missing(name)
   end
 end
-Object.extend(FixpointTop)

@@ -115,6 +115,8 @@ module Puppet
       sigs = k.dispatches.nil? || k.dispatches.empty? ? k.any_signature : k.signatures
       [k.allocate.tap { |f| f.send(:initialize) }, sigs, k.local_type_texts || []]
     end
+    # Whether a function takes its caller's scope as first argument by itself.
+    def self.__wants_scope(function) = function.class.method_defined?(:call, false)
     def self.__run(function, method, scope, args, block)
       old = function.instance_variable_get(:@__scope)
       function.instance_variable_set(:@__scope, scope)

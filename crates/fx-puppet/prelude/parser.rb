@@ -31,13 +31,22 @@ module Puppet
     class Scope
       attr_reader :__number
       def initialize(number = 0) = @__number = number
-      def lookupvar(name, _options = {}) = Puppet::Bridge.lookupvar(@__number, name.to_s)[1]
+      # What Ruby code set, as it was: the language has no symbols to give back.
+      VARS = {}
+      def lookupvar(name, _options = {})
+        own = VARS[@__number]
+        return own[name.to_s] if own && own.key?(name.to_s)
+        Puppet::Bridge.lookupvar(@__number, name.to_s)[1]
+      end
       def [](name, _options = {}) = lookupvar(name)
       def lookup_qualified_variable(*parts) = lookupvar(parts.join("::"))
       def include?(name) = !Puppet::Bridge.lookupvar(@__number, name.to_s)[1].nil?
       def exist?(name) = Puppet::Bridge.lookupvar(@__number, name.to_s)[0]
       alias bound? exist?
-      def setvar(name, value, _options = {}) = Puppet::Bridge.setvar(@__number, name.to_s, value)
+      def setvar(name, value, _options = {})
+        (VARS[@__number] ||= {})[name.to_s] = value
+        Puppet::Bridge.setvar(@__number, name.to_s, value)
+      end
       def []=(name, value)
         setvar(name, value)
       end
@@ -55,6 +64,8 @@ module Puppet
       def tagged?(*tags) = tags.flatten.any? { |t| self.tags.include?(t.to_s.downcase) }
       def class_scope(_klass) = nil
       def parent = self
+      def find_global_scope = Scope.new(0)
+      def global_scope = Scope.new(0)
       def is_topscope? = @__number == 0
       def host = lookupvar("::clientcert")
       def inspect = "Scope(#{Puppet::Bridge.scope_info(@__number)["resource"]})"
@@ -112,6 +123,8 @@ module Puppet
     class Catalog
       def initialize(scope) = @scope = scope
       def resource(type, title = nil)
+        type = type.name.to_s if type.is_a?(Class) || type.is_a?(Puppet::Resource::KnownDefine)
+        type = "class" if type.is_a?(Puppet::Resource::KnownClass)
         ref = type.is_a?(String) && title.nil? ? type : title.nil? ? type.to_s : "#{type}[#{title}]"
         found = Puppet::Bridge.find_resource(ref)
         found && Puppet::Parser::Resource.__found(found)
@@ -157,7 +170,7 @@ module Puppet
         wrapper.instance_variable_set(:@__file__, file)
         vars.each do |v|
           found, value = Puppet::Bridge.lookupvar(number, v)
-          wrapper.instance_variable_set(:"@#{v}", value) if found
+          wrapper.instance_variable_set(:"@#{v}", value) if found && !value.nil?
         end
         wrapper.__send__(name)
       end

@@ -48,6 +48,7 @@ module Puppet
       def initvars = nil
       def format_value_for_display(v) = v.is_a?(Array) ? "[#{v.map { |x| format_value_for_display(x) }.join(", ")}]" : v.is_a?(Hash) ? "{#{v.map { |k, x| "#{format_value_for_display(k)} => #{format_value_for_display(x)}" }.join(", ")}}" : "'#{v}'"
       def optional = nil
+      def sensitive(v = true) = @sensitive = v
     end
     include Puppet::Util
     include Puppet::Util::Errors

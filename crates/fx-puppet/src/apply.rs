@@ -132,6 +132,7 @@ pub fn run(machine: &Machine, request: &Request) -> Summary {
         modulepath: request.modulepath.clone(),
         environment_dir: None,
         hiera_config: None,
+        ..Settings::default()
     };
     let evaluator = Evaluator::new(machine, settings);
     let origin = Origin::default();

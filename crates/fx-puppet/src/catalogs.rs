@@ -90,6 +90,9 @@ pub fn catalog(
         environment_dir: request.environment_dir.clone(),
         hiera_config: request.hiera_config.clone(),
         facts,
+        is_remote: true,
+        server_name: "puppet.example.com".into(),
+        server_ip: "192.0.2.1".into(),
     };
     let run = machine.run;
     let texts = manifests(run, &request.manifest)?;

@@ -23,7 +23,7 @@ pub(crate) use catalog::{Catalog, Resource};
 pub(crate) use complete::Pending;
 pub(crate) use definitions::Definitions;
 pub(crate) use json::{from_json, reference_text};
-pub(crate) use kinds::{Kind, METAPARAMETERS, built_in, is_metaparameter};
+pub(crate) use kinds::{Kind, built_in, is_metaparameter};
 
 use crate::eval::{Evaluator, Failure, Flow, Frame, FrameKind, Place, Scope};
 use crate::value::Value;
@@ -41,6 +41,12 @@ pub struct Settings {
     pub environment_dir: Option<PathBuf>,
     /// The global `hiera.yaml`.
     pub hiera_config: Option<PathBuf>,
+    /// Whether the node asked for its catalog over the network.
+    pub is_remote: bool,
+    /// Name of the compiling machine.
+    pub server_name: String,
+    /// Its address.
+    pub server_ip: String,
     /// Facts of the node.
     pub facts: Vec<(String, Value)>,
 }
@@ -142,8 +148,7 @@ impl Evaluator {
             )));
         };
         // The first match names the resource, as the original does for each of a list.
-        let title: Rc<str> = match node.definition.node.iter().flat_map(|node| &node.matches).next()
-        {
+        let title: Rc<str> = match node.definition.node.iter().flat_map(|node| &node.matches).next() {
             Some(first) => match &first.kind {
                 ExprKind::String(text) | ExprKind::Name(text) => text.to_lowercase().into(),
                 ExprKind::Regex(source) => node_title(source).into(),
@@ -152,12 +157,7 @@ impl Evaluator {
             None => "default".into(),
         };
         let title = if exact.is_some() { name.to_lowercase().into() } else { title };
-        let mut resource = Resource::new(
-            "node",
-            &title,
-            fx_source::Span::new(self.builtin, 0, 0),
-            Rc::clone(&self.top),
-        );
+        let mut resource = Resource::new("node", &title, fx_source::Span::new(self.builtin, 0, 0), Rc::clone(&self.top));
         resource.definition = Some(Rc::clone(node));
         resource.evaluated = true;
         let tags = resource.tags.clone();
@@ -201,7 +201,7 @@ impl Evaluator {
         self.top.define(
             "trusted",
             Value::hash([
-                ("authenticated".into(), "local".into()),
+                ("authenticated".into(), if self.settings.is_remote { "remote".into() } else { "local".into() }),
                 ("certname".into(), node.into()),
                 ("extensions".into(), Value::hash([])),
                 ("hostname".into(), host.into()),
@@ -209,6 +209,19 @@ impl Evaluator {
                 ("external".into(), Value::hash([])),
             ]),
         );
+        if self.settings.is_remote {
+            let server: Vec<(&str, Value)> = vec![
+                ("serverversion", crate::VERSION.into()),
+                ("servername", self.settings.server_name.as_str().into()),
+                ("serverip", self.settings.server_ip.as_str().into()),
+                ("environment", self.settings.environment.as_str().into()),
+            ];
+            for (name, value) in &server {
+                self.top.define(name, value.clone());
+            }
+            let all = server.into_iter().map(|(name, value)| (Value::from(name), value));
+            self.top.define("server_facts", Value::hash(all));
+        }
         for (name, value) in [
             ("environment", self.settings.environment.as_str()),
             ("clientcert", node),
@@ -216,8 +229,6 @@ impl Evaluator {
             ("clientnoop", ""),
             ("title", "main"),
             ("name", "main"),
-            ("module_name", ""),
-            ("caller_module_name", ""),
         ] {
             self.top.define(
                 name,
@@ -255,8 +266,12 @@ impl Evaluator {
 
     /// A setting of the original, as far as code asks for it.
     pub(crate) fn setting(&self, name: &str) -> Value {
-        if let Some(known) =
-            self.pending.borrow().class_frames.get("settings").and_then(|frame| frame.own(name))
+        if let Some(known) = self
+            .pending
+            .borrow()
+            .class_frames
+            .get("settings")
+            .and_then(|frame| frame.own(name))
         {
             return known;
         }

@@ -45,6 +45,8 @@ pub(crate) struct Ruby {
     held: RefCell<Vec<Value>>,
     /// Scopes that Ruby knows by number; the first is always the outermost.
     scopes: RefCell<Vec<Rc<Scope>>>,
+    /// Numbers of scopes by the place of their variables, which the table keeps alive.
+    numbers: RefCell<FxHashMap<usize, i64>>,
     /// A failure of the language on its way up through Ruby.
     carried: RefCell<Option<Flow>>,
     functions: RefCell<FxHashMap<String, Option<Rc<functions::Known>>>>,
@@ -172,13 +174,12 @@ impl Evaluator {
         if scopes.is_empty() {
             scopes.push(Scope::new(Rc::clone(&self.top)));
         }
-        if let Some(last) = scopes.last()
-            && Rc::ptr_eq(last, scope)
-        {
-            return scopes.len() as i64 - 1;
-        }
-        scopes.push(Rc::clone(scope));
-        scopes.len() as i64 - 1
+        let key = Rc::as_ptr(&scope.frame) as usize;
+        let mut numbers = self.machine.ruby.numbers.borrow_mut();
+        *numbers.entry(key).or_insert_with(|| {
+            scopes.push(Rc::clone(scope));
+            scopes.len() as i64 - 1
+        })
     }
 
     /// The scope under a number.

@@ -121,59 +121,59 @@ class Hash
   def any?(*p)
     return super if !p.empty?
     return !empty? unless block_given?
-    each { |k, v| return true if yield(k, v) }
+    each { |k, v| return true if yield([k, v]) }
     false
   end
   def all?(*p, &b)
     return super unless b && p.empty?
-    each { |k, v| return false unless b.call(k, v) }
+    each { |k, v| return false unless b.call([k, v]) }
     true
   end
   def count(*a, &b)
     return size if a.empty? && !b
     return super unless b
     n = 0
-    each { |k, v| n += 1 if b.call(k, v) }
+    each { |k, v| n += 1 if b.call([k, v]) }
     n
   end
   def find(*a)
     return to_enum(:find) unless block_given?
-    each { |k, v| return [k, v] if yield(k, v) }
+    each { |k, v| return [k, v] if yield([k, v]) }
     nil
   end
   def detect(&b) = find(&b)
   def find_all(&b)
     return to_enum(:find_all) unless b
     r = []
-    each { |k, v| r << [k, v] if b.call(k, v) }
+    each { |k, v| r << [k, v] if b.call([k, v]) }
     r
   end
   def partition
     return to_enum(:partition) unless block_given?
     a, b = [], []
-    each { |k, v| (yield(k, v) ? a : b) << [k, v] }
+    each { |k, v| (yield([k, v]) ? a : b) << [k, v] }
     [a, b]
   end
   def flat_map
     return to_enum(:flat_map) unless block_given?
     r = []
-    each { |k, v| x = yield(k, v); Array === x ? r.concat(x) : r << x }
+    each { |k, v| x = yield([k, v]); Array === x ? r.concat(x) : r << x }
     r
   end
   def filter_map
     return to_enum(:filter_map).__set_size(size) unless block_given?
     r = []
-    each { |k, v| x = yield(k, v); r << x if x }
+    each { |k, v| x = yield([k, v]); r << x if x }
     r
   end
   def sum(init = 0)
-    each { |k, v| init += block_given? ? yield(k, v) : [k, v] }
+    each { |k, v| init += block_given? ? yield([k, v]) : [k, v] }
     init
   end
-  def min_by(*n, &b) = b ? to_a.min_by(*n) { |k, v| b.call(k, v) } : to_enum(:min_by, *n)
-  def max_by(*n, &b) = b ? to_a.max_by(*n) { |k, v| b.call(k, v) } : to_enum(:max_by, *n)
-  def sort_by(&b) = b ? to_a.sort_by { |k, v| b.call(k, v) } : to_enum(:sort_by)
-  def group_by(&b) = b ? to_a.group_by { |k, v| b.call(k, v) } : to_enum(:group_by)
+  def min_by(*n, &b) = b ? to_a.min_by(*n) { |pair| b.call(pair) } : to_enum(:min_by, *n)
+  def max_by(*n, &b) = b ? to_a.max_by(*n) { |pair| b.call(pair) } : to_enum(:max_by, *n)
+  def sort_by(&b) = b ? to_a.sort_by { |pair| b.call(pair) } : to_enum(:sort_by)
+  def group_by(&b) = b ? to_a.group_by { |pair| b.call(pair) } : to_enum(:group_by)
   def sort(&b) = to_a.sort(&b)
   def flatten(depth = 1)
     depth = Array.__to_int(depth)

@@ -243,6 +243,9 @@ fn apply(args: &[String]) -> u8 {
     let machine = fx_puppet::Machine::new(host, Cancel::from_flag(stop));
     machine.run().ledger.watch(console.clone());
     let summary = fx_puppet::run(&machine, &request);
+    if let Err(error) = machine.run().host.commit() {
+        complain(&format!("Error: {error}"));
+    }
     console.flush();
     summary.code
 }

@@ -86,9 +86,17 @@ impl Parser {
 
     fn climb(&mut self, floor: u8) -> Parsed<Expr> {
         let mut left = self.unary()?;
-        while let Some((strength, op)) =
-            binary(self.peek()).filter(|(strength, _)| *strength > floor)
-        {
+        loop {
+            // A selector takes all before it but `and` and `or`.
+            if floor <= 2 && self.is("?") {
+                left = self.selector(left)?;
+                continue;
+            }
+            let Some((strength, op)) =
+                binary(self.peek()).filter(|(strength, _)| *strength > floor)
+            else {
+                break;
+            };
             let op_span = self.bump().span;
             let right = self.deeper(|parser| parser.climb(strength))?;
             let span = left.span.to(right.span);
@@ -121,7 +129,6 @@ impl Parser {
                 Tok::Punct("[") if !spaced => self.access(left)?,
                 Tok::Punct("(") if !spaced && is_callable(&left) => self.call(left)?,
                 Tok::Punct(".") => self.method_call(left)?,
-                Tok::Punct("?") => self.selector(left)?,
                 Tok::Punct("<|" | "<<|") if is_type(&left) => self.collector(left)?,
                 Tok::Punct("|")
                     if matches!(
@@ -318,8 +325,7 @@ impl Parser {
                 ExprKind::Name("type".into())
             }
             Tok::Keyword(
-                word @ ("site" | "application" | "consumes" | "produces" | "attr" | "private"
-                | "apply"),
+                word @ ("attr" | "private" | "apply"),
             ) => ExprKind::Reserved(word.into()),
             Tok::Punct("(") => return self.parenthesized(),
             Tok::Punct("[") => return self.array(),

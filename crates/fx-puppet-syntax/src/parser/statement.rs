@@ -78,7 +78,11 @@ impl Parser {
         let begins_value = match &next {
             Tok::Punct(symbol) => matches!(*symbol, "[" | "!" | "-" | "*" | "<<|"),
             Tok::Keyword(word) => {
-                matches!(*word, "undef" | "true" | "false" | "default" | "if" | "unless" | "case")
+                matches!(
+                    *word,
+                    "undef" | "true" | "false" | "default" | "if" | "unless" | "case" | "attr"
+                        | "private" | "apply"
+                )
             }
             Tok::End | Tok::EppEnd | Tok::RenderText(_) | Tok::RenderExprStart => false,
             _ => true,

@@ -55,6 +55,8 @@ pub(crate) struct Resource {
     pub(crate) evaluated: bool,
     /// Parameters whose values must not be shown.
     pub(crate) sensitive: Vec<Rc<str>>,
+    /// Whether the title was no text when it was given: it is no tag then.
+    pub(crate) odd_title: bool,
     /// What a class or define is made from.
     pub(crate) definition: Option<Rc<Entry>>,
 }
@@ -106,6 +108,7 @@ impl Resource {
             realized: false,
             evaluated: false,
             sensitive: Vec::new(),
+            odd_title: false,
             definition: None,
         }
     }

@@ -228,11 +228,6 @@ impl Evaluator {
                 wrong.push(format!("has no parameter named '{name}'"));
             }
         }
-        for name in super::METAPARAMETERS {
-            if !given.contains_key(*name) {
-                scope.frame.define(name, Value::Undef);
-            }
-        }
         let is_set = |value: &Value| !matches!(value, Value::Undef);
         // What data binds is known before any default is evaluated.
         let mut bound: Vec<Option<Value>> = Vec::with_capacity(params.len());

@@ -161,6 +161,12 @@ impl Evaluator {
             }
             for name in ["before", "notify", "require", "subscribe"] {
                 let Some(given) = resource.attributes.get(name) else { continue };
+                if let Some(wrong) = no_reference(&given.value) {
+                    return Err(Flow::line(
+                        given.span,
+                        format!("No title provided and {wrong:?} is not a valid resource reference"),
+                    ));
+                }
                 let mut found = Vec::new();
                 references(&given.value, &mut found);
                 for (kind, title) in found {
@@ -175,6 +181,16 @@ impl Evaluator {
             }
         }
         Ok(())
+    }
+}
+
+/// What in a relationship refers to no resource.
+fn no_reference(value: &Value) -> Option<String> {
+    match value {
+        Value::Array(items) => items.iter().find_map(no_reference),
+        Value::Undef | Value::Type(_) => None,
+        Value::String(text) if text.contains('[') && text.ends_with(']') => None,
+        other => Some(crate::eval::interpolated(other)),
     }
 }
 

@@ -52,23 +52,31 @@ impl Evaluator {
     /// The name of a resource type, in lower case.
     fn kind_of(&self, ty: &Expr, scope: &Rc<Scope>) -> Evaluated<Rc<str>> {
         Ok(match &ty.kind {
-            ExprKind::Name(name) | ExprKind::Reference(name) => {
-                lower(name.trim_start_matches("::"))
-            }
-            _ => match self.eval(ty, scope)? {
-                Value::Type(ty) => match &*ty {
-                    Type::Resource { name: Some(name), .. } => Rc::clone(name),
-                    Type::Class(_) => "class".into(),
-                    other => return Err(Flow::raw(format!("{other} is not a resource type"))),
-                },
-                Value::String(name) => lower(&name),
-                other => {
-                    return Err(Flow::raw(format!(
-                        "{} is not a resource type",
-                        interpolated(&other)
-                    )));
+            ExprKind::Name(name) | ExprKind::Reference(name) => lower(name.trim_start_matches("::")),
+            kind => {
+                let value = self.eval(ty, scope)?;
+                match &value {
+                    Value::Type(ty) if !matches!(kind, ExprKind::Variable(_)) => match &**ty {
+                        Type::Resource { name: Some(name), title: None } => {
+                            return Ok(Rc::clone(name));
+                        }
+                        Type::Class(None) => return Ok("class".into()),
+                        _ => {}
+                    },
+                    _ => {}
                 }
-            },
+                let got = match &value {
+                    Value::Type(ty) => format!("Type[{ty}]"),
+                    other => crate::types::infer(other).to_string(),
+                };
+                let got = if got.starts_with("String") { "String".to_owned() } else { got };
+                return Err(Flow::at(
+                    ty.span,
+                    format!(
+                        "Illegal Resource Type expression, expected result to be a type name, or untitled Resource, got {got}"
+                    ),
+                ));
+            }
         })
     }
 
@@ -81,8 +89,9 @@ impl Evaluator {
     ) -> Evaluated<Attributes> {
         let mut found = Attributes::default();
         let source = &scope.frame.source;
-        let twice =
-            |name: &str| Flow::at(span, format!("The attribute '{name}' has already been set"));
+        let twice = |name: &str| {
+            Flow::at(span, format!("The attribute '{name}' has already been set"))
+        };
         for operation in operations {
             match operation {
                 AttributeOp::Set { name, value, span: at, append } => {
@@ -154,14 +163,7 @@ impl Evaluator {
                 }
             }
             for title in titles {
-                references.push(self.declare(
-                    form,
-                    &kind,
-                    &title,
-                    attributes.clone(),
-                    at,
-                    scope,
-                )?);
+                references.push(self.declare(form, &kind, &title, attributes.clone(), at, scope)?);
             }
         }
         Ok(Value::array(references))
@@ -271,15 +273,10 @@ impl Evaluator {
                     resource
                         .attributes
                         .get(key)
-                        .or_else(|| {
-                            (**key == *native.namevar()).then(|| resource.attributes.get("name"))?
-                        })
+                        .or_else(|| (**key == *native.namevar()).then(|| resource.attributes.get("name"))?)
                         .and_then(|given| given.value.as_str().map(Rc::from))
                         .or_else(|| {
-                            parts
-                                .iter()
-                                .find(|(name, _)| name == key)
-                                .map(|(_, text)| Rc::clone(text))
+                            parts.iter().find(|(name, _)| name == key).map(|(_, text)| Rc::clone(text))
                         })
                 })
                 .collect();
@@ -287,17 +284,14 @@ impl Evaluator {
                 [Some(only)] if *only != resource.title => aliases.push((Rc::clone(only), true)),
                 [_] => {}
                 several if several.iter().flatten().count() > 1 => {
-                    let key: Vec<&str> =
-                        several.iter().map(|part| part.as_deref().unwrap_or("")).collect();
+                    let key: Vec<&str> = several.iter().map(|part| part.as_deref().unwrap_or("")).collect();
                     aliases.push((key.join("\0").into(), true));
                 }
                 _ => {}
             }
         }
         for (alias, _) in aliases {
-            let taken = catalog
-                .exact(&catalog.resources[at].low.clone(), &alias)
-                .filter(|known| *known != at);
+            let taken = catalog.exact(&catalog.resources[at].low.clone(), &alias).filter(|known| *known != at);
             if let Some(known) = taken.or_else(|| catalog.alias(at, Rc::clone(&alias))) {
                 let (one, other) = (&catalog.resources[at], &catalog.resources[known]);
                 let keys: Vec<String> = alias.split('\0').map(|part| format!("{part:?}")).collect();
@@ -321,7 +315,7 @@ impl Evaluator {
     pub(crate) fn declare_from_hash(
         &self,
         kind: &str,
-        title: &str,
+        title: &Value,
         attributes: &crate::value::Hash,
         span: Span,
         scope: &Rc<Scope>,
@@ -341,7 +335,20 @@ impl Evaluator {
                 (interpolated(name).into(), attribute)
             })
             .collect();
-        self.declare(form, &kind, &title.into(), attributes, span, scope)
+        let text: Rc<str> = match title {
+            Value::String(text) => Rc::clone(text),
+            other => interpolated(other).into(),
+        };
+        let declared = self.declare(form, &kind, &text, attributes, span, scope)?;
+        if title.as_str().is_none() {
+            let mut catalog = self.catalog.borrow_mut();
+            if let Some(at) = catalog.exact(&kind, &text) {
+                let resource = &mut catalog.resources[at];
+                resource.odd_title = true;
+                resource.tags.shift_remove(&text);
+            }
+        }
+        Ok(declared)
     }
 
     /// `File['/x']['mode']`
@@ -370,9 +377,9 @@ impl Evaluator {
                 Some(entry) => {
                     entry.definition.params.iter().any(|param| *param.name == *attribute)
                 }
-                None => {
-                    self.native_kind(kind)?.is_none_or(|known| known.parameters.contains(attribute))
-                }
+                None => self
+                    .native_kind(kind)?
+                    .is_none_or(|known| known.parameters.contains(attribute)),
             };
         if !known {
             return Err(Flow::at(

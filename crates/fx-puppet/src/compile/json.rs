@@ -72,7 +72,7 @@ impl Evaluator {
         let mut parameters = Map::new();
         let namevar = native.as_ref().map_or("name", |native| native.namevar());
         let title = resource.shown_title();
-        let mut put = |name: &str, value: Json| {
+        let put = |parameters: &mut Map<String, Json>, name: &str, value: Json| {
             let name = if name == "name" { namevar } else { name };
             if !(name == namevar && value.as_str() == Some(&*title)) {
                 parameters.insert(name.into(), value);
@@ -87,8 +87,11 @@ impl Evaluator {
             parameters.insert("name".into(), Json::from("main"));
         } else {
             let parts = native.as_ref().and_then(|native| native.parse_title(&resource.title));
+            if resource.odd_title {
+                parameters.insert("name".into(), Json::from(&*title));
+            }
             for (name, text) in parts.unwrap_or_default() {
-                put(&name, Json::from(&*text));
+                put(&mut parameters, &name, Json::from(&*text));
             }
             for (name, given) in &resource.attributes {
                 if matches!(given.value, Value::Undef) {
@@ -99,7 +102,7 @@ impl Evaluator {
                     Value::Array(_) => parameter_array(&given.value, relation),
                     value => to_json(value),
                 };
-                put(name, value);
+                put(&mut parameters, name, value);
             }
         }
         if !parameters.is_empty() {

@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 use crate::regex::Regex;
 
 /// Parameters that every resource has.
-pub(crate) const METAPARAMETERS: &[&str] = &[
+const METAPARAMETERS: &[&str] = &[
     "alias",
     "audit",
     "before",

@@ -285,7 +285,7 @@ impl Evaluator {
             let ty = self.type_of(returns, &scope)?;
             if !is_instance(&ty, &result) {
                 let place = match &closure.name {
-                    Some(name) => format!("value returned from function '{name}'"),
+                    Some(name) => format!("value returned from {name}"),
                     None => "value returned from lambda".to_owned(),
                 };
                 return Err(Flow::raw(mismatch_text(

@@ -349,6 +349,9 @@ impl Evaluator {
         for (index, value) in keys.given.iter().enumerate() {
             match value {
                 Value::String(text) => values.push(Rc::clone(text)),
+                Value::Array(items) if items.iter().all(|item| item.as_str().is_some()) => {
+                    values.extend(items.iter().filter_map(|item| item.as_str().map(Rc::from)));
+                }
                 Value::Bool(truth) if index + 1 == keys.given.len() => ignore_case = *truth,
                 other => {
                     return Err(Flow::at(
@@ -598,7 +601,13 @@ impl Evaluator {
                 }
             }
         }
-        Ok(if references.len() == 1 { references.remove(0) } else { Value::array(references) })
+        // A list of titles gives a list, be it of one.
+        let is_list = titles.len() > 1 || matches!(titles.first(), Some(Value::Array(_)));
+        Ok(if references.len() == 1 && !is_list {
+            references.remove(0)
+        } else {
+            Value::array(references)
+        })
     }
 
     /// `File['/x']['mode']`

@@ -111,7 +111,7 @@ fn create_resources(call: &Call<'_>) -> Evaluated {
         if let Value::Hash(own) = attributes {
             all.extend(own.iter().map(|(key, value)| (key.clone(), value.clone())));
         }
-        call.evaluator.declare_from_hash(&ty, &interpolated(title), &all, call.span, call.scope)?;
+        call.evaluator.declare_from_hash(&ty, title, &all, call.span, call.scope)?;
     }
     Ok(Value::Undef)
 }

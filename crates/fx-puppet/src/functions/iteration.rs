@@ -401,6 +401,24 @@ fn tree_each(call: &Call<'_>) -> Evaluated {
     Ok(call.arg(0).clone())
 }
 
+/// `<=>` of Ruby: lists item by item, nothing for what has no order.
+fn ruby_order(a: &Value, b: &Value) -> Option<Ordering> {
+    match (a, b) {
+        (Value::String(a), Value::String(b)) => Some(a.cmp(b)),
+        (Value::Array(a), Value::Array(b)) => {
+            for (a, b) in a.iter().zip(b.iter()) {
+                match ruby_order(a, b)? {
+                    Ordering::Equal => {}
+                    found => return Some(found),
+                }
+            }
+            Some(a.len().cmp(&b.len()))
+        }
+        (a, b) if a == b => Some(Ordering::Equal),
+        _ => order(a, b).ok(),
+    }
+}
+
 fn sort(call: &Call<'_>) -> Evaluated {
     let mut items = items(call)?;
     let mut failed = None;
@@ -411,16 +429,13 @@ fn sort(call: &Call<'_>) -> Evaluated {
                 other => Err(Flow::raw(format!("comparison of {} with 0 failed", kind(&other)))),
             };
         }
-        match (a, b) {
-            (Value::String(a), Value::String(b)) => Ok(a.cmp(b)),
-            _ => order(a, b).map_err(|_| {
-                Flow::raw(format!(
-                    "comparison of {} with {} failed",
-                    kind(a),
-                    crate::eval::inspected(b)
-                ))
-            }),
-        }
+        ruby_order(a, b).ok_or_else(|| {
+            Flow::raw(format!(
+                "comparison of {} with {} failed",
+                kind(a),
+                crate::eval::inspected(b)
+            ))
+        })
     };
     items.sort_by(|a, b| match compare(a, b) {
         Ok(order) => order,

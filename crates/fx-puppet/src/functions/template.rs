@@ -79,6 +79,26 @@ fn render_body(call: &Call<'_>, body: &fx_puppet_syntax::Expr) -> Evaluated {
         Value::Hash(given) => Rc::clone(given),
         _ => Rc::default(),
     };
+    // A template sees secrets; what it makes of them is one.
+    if given.values().any(|value| matches!(value, Value::Sensitive(_))) {
+        let open = given
+            .iter()
+            .map(|(name, value)| match value {
+                Value::Sensitive(inner) => (name.clone(), Value::clone(inner)),
+                other => (name.clone(), other.clone()),
+            })
+            .collect();
+        let text = render_with(call, body, &Rc::new(open))?;
+        return Ok(Value::Sensitive(Rc::new(text)));
+    }
+    render_with(call, body, &given)
+}
+
+fn render_with(
+    call: &Call<'_>,
+    body: &fx_puppet_syntax::Expr,
+    given: &Rc<crate::value::Hash>,
+) -> Evaluated {
     let evaluator = call.evaluator;
     // A template sees the scope it is called from, unless it names its parameters.
     let (params, params_given, code) = match &body.kind {
@@ -125,7 +145,7 @@ fn render_body(call: &Call<'_>, body: &fx_puppet_syntax::Expr) -> Evaluated {
             scope.frame.set(&param.name, value);
         }
     } else {
-        for (name, value) in &*given {
+        for (name, value) in &**given {
             scope.frame.set(&name.as_str().unwrap_or_default().into(), value.clone());
         }
     }

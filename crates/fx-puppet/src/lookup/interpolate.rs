@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{Query, Strategy, dig, split_key};
+use super::{Query, dig, split_key};
 use crate::eval::{Evaluated, Evaluator, Flow, interpolated};
 use crate::value::{Hash, Value};
 
@@ -77,7 +77,7 @@ impl Evaluator {
                         }
                     }
                     "lookup" | "hiera" | "alias" => {
-                        let found = self.lookup(key, Some(&Strategy::First), query)?;
+                        let found = self.lookup(key, None, query)?;
                         if name == "alias" {
                             if !(out.is_empty() && rest.is_empty()) {
                                 return Err(Flow::bare(

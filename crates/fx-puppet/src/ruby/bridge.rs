@@ -522,7 +522,7 @@ fn resource_data(evaluator: &Evaluator, at: usize) -> Value {
 
 fn declare(ruby: &Rc<Ruby>, evaluator: &Rc<Evaluator>, vm: &mut Vm, args: &[Rb]) -> Res<Rb> {
     let scope = evaluator.scope_by(args[0].fixnum().unwrap_or(0));
-    let (kind, title) = (vm.to_s(args[1])?, vm.to_s(args[2])?);
+    let (kind, title) = (vm.to_s(args[1])?, Value::from(vm.to_s(args[2])?));
     let params = match ruby.from_ruby(vm, args[3])? {
         Value::Hash(hash) => Hash::clone(&hash),
         _ => Hash::default(),

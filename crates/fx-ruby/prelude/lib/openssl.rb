@@ -22,6 +22,37 @@ module OpenSSL
       ::Digest.__hash(n, o + ::Digest.__hash(n, i + data.b))
     end
     def self.hexdigest(d, k, v) = digest(d, k, v).unpack1("H*")
+    def initialize(key, digest)
+      @key, @algorithm, @data = key, digest, +""
+    end
+    def update(data) = (@data << data; self)
+    alias << update
+    def reset = (@data = +""; self)
+    def digest = HMAC.digest(@algorithm, @key, @data)
+    def hexdigest = digest.unpack1("H*")
+    alias to_s hexdigest
+  end
+  module KDF
+    class KDFError < OpenSSLError; end
+    def self.pbkdf2_hmac(pass, salt:, iterations:, length:, hash:)
+      out = "".b
+      block = 0
+      while out.bytesize < length
+        block += 1
+        u = HMAC.digest(hash, pass, salt.b + [block].pack("N"))
+        t = u.unpack("N*")
+        (iterations - 1).times do
+          u = HMAC.digest(hash, pass, u)
+          u.unpack("N*").each_with_index { |x, i| t[i] ^= x }
+        end
+        out << t.pack("N*")
+      end
+      out[0, length]
+    end
+  end
+  module PKCS5
+    def self.pbkdf2_hmac(pass, salt, iter, len, digest) = KDF.pbkdf2_hmac(pass, salt: salt, iterations: iter, length: len, hash: digest)
+    def self.pbkdf2_hmac_sha1(pass, salt, iter, len) = pbkdf2_hmac(pass, salt, iter, len, "SHA1")
   end
   module SSL; VERIFY_NONE = 0; VERIFY_PEER = 1; end
   module X509; class CertificateError < OpenSSLError; end; end

@@ -225,17 +225,16 @@ module Psych
         i = "  " if top
         return " |#{hint}#{chomp}\n" + s.lines.map { |l| l == "\n" ? l : i + l }.join + (s.end_with?("\n") ? "" : "\n")
       end
-      return " #{s}\n" if plain?(s)
-      if s.match?(/[\t]|\A[^\x00-\x7f]*\z(?!)/) && s.include?("\t")
+      return " !!str '<<'\n" if s == "<<"
+      if s == "y" || s == "n" || s.include?("\t") || s =~ /^[^[:word:]][^"]*$/
         return " \"#{s.gsub(/["\\]/) { "\\#{$&}" }.gsub("\t", '\\t')}\"\n"
       end
-      if s == "y" || s == "n" || s == "Y" || s == "N" then return " '#{s}'\n" end
+      return " #{s}\n" if plain?(s)
       " '#{s.gsub("'", "''")}'\n"
     end
     def plain?(s)
       return false if s =~ /\A[\s]|[\s]\z/
       return false if s =~ /\A[-?:](\s|\z)/ || s =~ /\A[!&*%@`'"#|>{}\[\],]/ || s =~ /: |:\z| #/ || s == "=" || s == "<<" || s =~ /\A(---|\.\.\.)/
-      return false if %w[y Y n N].include?(s)
       return false if s =~ /\A0[0-9_,]*\z/ || s =~ /\A[-+]?[0-9][0-9_,]*\z/
       r = begin
         Psych.resolve(s)

@@ -14,12 +14,16 @@ pub struct Mt {
 
 impl Mt {
     pub fn new(seed: u64) -> Mt {
-        let mut mt = Mt { state: vec![0; 624], at: 624, seed };
-        let key: Vec<u32> = if seed >> 32 == 0 {
-            vec![seed as u32]
+        if seed >> 32 == 0 {
+            Mt::of_words(&[seed as u32], seed)
         } else {
-            vec![seed as u32, (seed >> 32) as u32]
-        };
+            Mt::of_words(&[seed as u32, (seed >> 32) as u32], seed)
+        }
+    }
+
+    /// A generator from a seed of any length, least significant word first.
+    pub fn of_words(key: &[u32], seed: u64) -> Mt {
+        let mut mt = Mt { state: vec![0; 624], at: 624, seed };
         mt.init(19_650_218);
         let (mut i, mut j) = (1, 0);
         for _ in 0..624.max(key.len()) {
@@ -235,7 +239,11 @@ pub(crate) fn init(vm: &mut Vm) {
             let seed = vm.to_int_value(seed)?;
             vm.ivar_set(a.recv, iv, seed);
             let s = seed_of(vm, seed)?;
-            let mt = Mt::new(s);
+            let mt = if seed.is_big() && vm.heap.big_of(seed).digits.len() > 2 {
+                Mt::of_words(&vm.heap.big_of(seed).digits.clone(), s)
+            } else {
+                Mt::new(s)
+            };
             save(vm, a.recv, &mt);
             Ok(NIL)
         },
