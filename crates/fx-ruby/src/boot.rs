@@ -45,6 +45,7 @@ impl Vm {
             booted: false,
             loading_lazy: false,
             lazy: Vec::new(),
+            shipped: &[],
             autoloading: Vec::new(),
             loading: Vec::new(),
             nil_class: c::NIL,
