@@ -6,7 +6,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use crate::personas::{cfengine, facter, native, puppet, ruby};
+use crate::personas::{cfengine, chef, facter, native, puppet, ruby};
 
 /// How a persona was called.
 pub(crate) struct Invocation {
@@ -19,8 +19,15 @@ pub(crate) struct Invocation {
 type Entry = fn(&Invocation) -> u8;
 
 /// Names that a link may have and that `fixpoint NAME` takes, with what they run.
-const PERSONAS: &[(&str, Entry)] =
-    &[("cf-agent", cfengine::agent), ("cf-promises", cfengine::promises), ("facter", facter::main)];
+const PERSONAS: &[(&str, Entry)] = &[
+    ("cf-agent", cfengine::agent),
+    ("cf-promises", cfengine::promises),
+    ("chef-apply", chef::apply),
+    ("chef-client", chef::client),
+    ("chef-solo", chef::solo),
+    ("facter", facter::main),
+    ("ohai", chef::ohai),
+];
 
 /// Tools of the originals that say they are not here yet; no link is made for them.
 const ABSENT: &[(&str, Entry)] = &[

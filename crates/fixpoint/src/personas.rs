@@ -1,6 +1,7 @@
 //! One file for each tool we can be, or family of tools.
 
 pub(crate) mod cfengine;
+pub(crate) mod chef;
 pub(crate) mod facter;
 pub(crate) mod native;
 pub(crate) mod puppet;

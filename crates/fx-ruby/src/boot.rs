@@ -46,6 +46,7 @@ impl Vm {
             wording: Default::default(),
             loading_lazy: false,
             lazy: Vec::new(),
+            shipped: &[],
             autoloading: Vec::new(),
             loading: Vec::new(),
             nil_class: c::NIL,

@@ -133,6 +133,8 @@ pub struct Vm {
     pub wording: crate::wording::Wording,
     pub loading_lazy: bool,
     pub lazy: Vec<(u32, &'static str, &'static str)>,
+    /// Texts an embedder ships: read by `autoload :X, 'prelude:NAME'` like our own.
+    pub shipped: &'static [(&'static str, &'static str)],
     pub autoloading: Vec<(u32, Sym)>,
     pub loading: Vec<Rc<str>>,
     pub nil_class: u32,

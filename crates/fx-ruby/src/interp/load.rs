@@ -174,8 +174,10 @@ impl Vm {
         Ok(())
     }
 
-    pub(crate) fn load_prelude_file(&mut self, name: &str) -> Res<()> {
-        let Some(text) = crate::prelude::source(name) else { return Ok(()) };
+    /// Reads a text that ships with the runtime or with the embedder, once.
+    pub fn load_prelude_file(&mut self, name: &str) -> Res<()> {
+        let shipped = || self.shipped.iter().find(|(n, _)| *n == name).map(|(_, text)| *text);
+        let Some(text) = crate::prelude::source(name).or_else(shipped) else { return Ok(()) };
         if self.required.iter().any(|r| **r == *name) {
             return Ok(());
         }

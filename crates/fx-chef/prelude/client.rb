@@ -1,0 +1,282 @@
+# One run from configuration to exit code.
+class Chef
+  class Client
+    attr_reader :node, :run_status, :events
+    def self.fx_main(opts)
+      new(opts).fx_run
+    end
+    def initialize(opts) = @opts = opts
+
+    def fx_run
+      @error = nil
+      code = catch(:fx_exit) do
+        begin
+          configure
+          run
+          0
+        rescue SystemExit => e
+          failed(e)
+          e.status
+        rescue Exception => e
+          failed(e)
+          exit_code_of(e)
+        end
+      end
+      FX.finish(@error && @error.class.name, @error && @error.message, code)
+      code
+    end
+
+    def exit_code_of(e)
+      e.is_a?(Chef::Exceptions::ConfigurationError) ? 43 : 1
+    end
+
+    def failed(e)
+      @error = e
+      return if e.is_a?(SystemExit) && e.status == 0
+      if @opts["collection"]
+        FX.write_collection(@opts["collection"], ::JSON.generate("error" => { "class" => e.class.name, "message" => e.message })) if require("json") || true
+      end
+      return if e.is_a?(SystemExit)
+      @events.run_failed(e, @run_status) if @events && @events.heard?
+      if @run_status
+        @run_status.exception = e
+        @run_status.stop_clock
+        Chef::Handler.run_all(:exception_handlers, @run_status) unless Array(Chef::Config[:exception_handlers]).empty?
+      end
+      FX.failure(e.class.name, e.message, (e.backtrace || []).first(40), @run_context ? "infra" : "")
+    end
+
+    def configure
+      Chef::Config[:local_mode] = @opts["local"]
+      Chef::Config[:solo] = @opts["solo"]
+      if (path = @opts["config"])
+        Chef::Config[:config_file] = path
+        begin
+          Chef::Config.from_file(path)
+        rescue Errno::ENOENT
+          raise Chef::Exceptions::ConfigurationError, "Cannot load configuration from #{path}"
+        rescue SyntaxError, StandardError => e
+          raise Chef::Exceptions::ConfigurationError, "Error while reading config file #{path}: #{e.class}: #{e.message}"
+        end
+      end
+      (@opts["set"] || {}).each { |k, v| Chef::Config[k] = v }
+      Chef::Config[:cookbook_path_given] = Chef::Config[:cookbook_path]
+      Chef::Config[:chef_repo_path] = ::File.dirname(Array(@opts["cookbook_path"]).first) if @opts["cookbook_path"]
+      Chef::Config[:cookbook_path] = @opts["cookbook_path"] if @opts["cookbook_path"]
+      Chef::Config[:why_run] = true if @opts["why_run"]
+      Chef::Config[:environment] = @opts["environment"] if @opts["environment"]
+      Chef::Config[:node_name] = @opts["node_name"] if @opts["node_name"]
+      Chef::Config[:log_level] = @opts["log_level"].to_sym if @opts["log_level"]
+      Chef::Config[:log_location] = @opts["log_location"] if @opts["log_location"]
+      Chef::Log.level = Chef::Config[:log_level]
+      loc = Chef::Config[:log_location]
+      loc = loc.find { |l| l.is_a?(String) } if loc.is_a?(Array)
+      FX.open_log(loc) if loc.is_a?(String) && loc != "STDOUT" && loc != "STDERR"
+      formatter = @opts["formatter"] || Chef::Config[:formatters]&.first&.first || "doc"
+      FX.formatter(formatter, Chef::Config[:why_run])
+    end
+
+    def run
+      @events = Chef::EventDispatch::Dispatcher.new(Array(Chef::Config[:event_handlers]))
+      FX.phase("load")
+      FX.run_start(Chef::VERSION)
+      @events.run_start(Chef::VERSION) if @events.heard?
+      build_node
+      @run_status = Chef::RunStatus.new(@node, @events)
+      @run_status.run_id = FX.uuid
+      @run_status.start_clock
+      expand
+      Chef::Handler.run_all(:start_handlers, @run_status) unless Array(Chef::Config[:start_handlers]).empty?
+      @events.run_started(@run_status) if @events.heard?
+      load_cookbooks
+      compile
+      if @opts["collection"]
+        FX.load("chef/dump.rb")
+        FX.write_collection(@opts["collection"], Chef::FxDump.json(@run_context))
+        return
+      end
+      converge
+      @run_status.stop_clock
+      save_node
+      @events.run_completed(@node, @run_status) if @events.heard?
+      Chef::Handler.run_all(:report_handlers, @run_status) unless Array(Chef::Config[:report_handlers]).empty?
+      reboot
+    end
+
+    def reboot
+      info = @run_context.reboot_info
+      return if info.nil? || info.empty?
+      throw :fx_exit, 35
+    end
+
+    def build_node
+      @node = Chef::Node.new
+      automatic = FX.ohai
+      @node.name(Chef::Config[:node_name] || automatic["fqdn"] || automatic["hostname"] || "localhost")
+      @node.chef_environment(Chef::Config[:environment] || "_default")
+      attrs = @opts["json"] ? read_json(@opts["json"]) : {}
+      stored = load_stored
+      @node.normal = stored
+      @node.automatic = automatic
+      run_list = attrs.delete("run_list")
+      attrs.delete("recipes").then { |r| run_list ||= r }
+      env = attrs.delete("chef_environment")
+      @node.chef_environment(env) if env && !@opts["environment"]
+      attrs.delete("policy_name")
+      attrs.delete("policy_group")
+      attrs.each { |k, v| deep_into(@node.normal, k, v) }
+      list = @opts["run_list"] || run_list || []
+      @node.run_list = Chef::RunList.new(*list)
+      @node.normal["tags"] = [] unless @node.normal.key?("tags")
+    end
+
+    def deep_into(store, key, value)
+      if value.is_a?(Hash) && store.key?(key) && store[key].is_a?(Hash)
+        value.each { |k, v| deep_into(store[key], k, v) }
+      else
+        store[key] = value
+      end
+    end
+
+    def read_json(path)
+      text = FX.read(path)
+      raise Chef::Exceptions::ConfigurationError, "Cannot load configuration from #{path}" unless text
+      Chef::JSONCompat.parse(text)
+    end
+
+    def node_file = "#{Chef::Config[:node_path] || Chef::Config.path_under("nodes")}/#{@node.name}.json"
+    def load_stored
+      return {} unless Chef::Config[:local_mode] && FX.file?(node_file)
+      (Chef::JSONCompat.parse(FX.read(node_file)) || {})["normal"] || {}
+    rescue StandardError
+      {}
+    end
+    def save_node
+      return if Chef::Config[:why_run] || !Chef::Config[:local_mode] || @opts["no_save"]
+      FX.save_node(node_file, @node.name, @node.chef_environment, @node.normal.to_hash, @node.run_list.map(&:to_s)) if ::File.directory?(Array(Chef::Config[:chef_repo_path]).first.to_s)
+    end
+
+    def expand
+      @expansion = @node.run_list.expand(@node.chef_environment)
+      raise Chef::Exceptions::MissingRole, @expansion unless @expansion.errors.empty?
+      @environment = Chef::Environment.load(@node.chef_environment)
+      @node.env_default = @environment.default_attributes
+      @node.env_override = @environment.override_attributes
+      @node.role_default = @expansion.default_attrs
+      @node.role_override = @expansion.override_attrs
+      @node.automatic["recipes"] = @expansion.recipes.dup
+      @node.automatic["expanded_run_list"] = @expansion.recipes.map { |r| r.include?("::") ? r : "#{r}::default" }
+      @node.automatic["roles"] = @expansion.roles
+      @node.automatic["chef_environment"] = @node.chef_environment if false
+      Chef::Log.info("Run List is [#{@node.run_list}]")
+      Chef::Log.info("Run List expands to [#{@expansion.recipes.join(", ")}]")
+    end
+
+    def load_cookbooks
+      FX.resolving(@expansion.recipes)
+      loader = Chef::CookbookLoader.new(Chef::Config[:cookbook_path])
+      books = {}
+      versions = @environment.cookbook_versions
+      @expansion.recipes_with_version_constraints.each do |r, v|
+        add_cookbook(loader, r.split("::", 2)[0], v && "= #{v}", versions, books, [])
+      end
+      @cookbooks = Chef::CookbookCollection.new(books)
+      @books = books
+      books.each_value { |b| b.metadata.validate_chef_version! }
+      FX.synchronizing(books.values.map { |b| [b.name, b.version] })
+      @run_context = Chef::RunContext.new(@node, @cookbooks, @events)
+      @run_status.run_context = @run_context
+      Chef.set_run_context(@run_context)
+      @node.automatic["cookbooks"] = books.to_h { |n, b| [n, { "version" => b.version }] }
+    end
+
+    # The closure of a cookbook's dependencies, each checked against its constraint.
+    def add_cookbook(loader, name, constraint, pins, books, path)
+      book = loader[name]
+      ok = book && [constraint, pins[name]].compact.all? { |c| Chef::VersionConstraint.new(c).include?(book.version) }
+      unless ok
+        Chef::Exceptions
+        what = book ? "no version of cookbook #{name} satisfies #{constraint || pins[name]}" : "no such cookbook #{name}"
+        Chef::Log.error("Missing Cookbooks: #{what}")
+        FX.note_missing(what)
+        raise Net::HTTPServerException, '412 "Precondition Failed"'
+      end
+      return if books.key?(name)
+      books[name] = book
+      raise Chef::Exceptions::UnmetDependency, "dependency cycle" if path.size > 500
+      book.metadata.dependencies.each { |dep, c| add_cookbook(loader, dep, c, pins, books, path + [name]) }
+    end
+
+    # For each cookbook of the run list: what it needs, by name and depth first, then itself.
+    def cookbook_order
+      @cookbook_order ||= begin
+        order, seen = [], {}
+        visit = lambda do |name|
+          next if seen[name]
+          seen[name] = true
+          @books[name].metadata.dependencies.keys.sort.each { |d| visit.call(d) }
+          order << @books[name]
+        end
+        @expansion.recipes.each { |r| visit.call(r.split("::", 2)[0]) }
+        order
+      end
+    end
+
+    def compile
+      FX.compiling
+      FX.phase("load")
+      books = cookbook_order
+      books.each do |b|
+        eager = b.metadata.eager_load_libraries
+        b.libraries.each do |f|
+          next $LOAD_PATH.unshift(::File.dirname(f)) if eager == false
+          next if eager.is_a?(String) && !::File.fnmatch(eager, f.delete_prefix("#{b.root}/libraries/"))
+          load_library(f)
+        end
+        $LOAD_PATH.unshift("#{b.root}/libraries") unless b.libraries.empty?
+      end
+      books.each { |b| b.attribute_filenames_by_short_filename.each_key { |n| @run_context.load_attribute(b.name, n) } }
+      books.each do |b|
+        b.segment("providers").each { |f| Chef::Provider::LWRPBase.build_from_file(b.name, f, @run_context) unless ::File.basename(f).start_with?("_") }
+        b.segment("resources").each { |f| load_resource(b, f) }
+      end
+      books.each { |b| b.segment("definitions").each { |f| DefinitionFile.new(@run_context).from_file(f) } }
+      FX.phase("compile")
+      @expansion.recipes.each { |r| @run_context.load_recipe(r) }
+      Array(@opts["recipe_files"]).each { |f| @run_context.load_recipe_file(::File.expand_path(f)) }
+    end
+
+    def load_library(path)
+      Kernel.require(path)
+    end
+
+    def load_resource(book, path)
+      return if ::File.basename(path).start_with?("_")
+      Chef::Resource::LWRPBase.build_from_file(book.name, path, @run_context)
+    end
+
+    def converge
+      FX.phase("converge")
+      FX.converging(@run_context.resource_collection.size)
+      @events.converge_start(@run_context) if @events.heard?
+      begin
+        Chef::Runner.new(@run_context).converge
+      rescue Exception => e
+        @events.converge_failed(e) if @events.heard?
+        raise
+      end
+      @events.converge_complete if @events.heard?
+      FX.phase("cleanup")
+    end
+
+    class DefinitionFile
+      def initialize(run_context) = @run_context = run_context
+      def from_file(path) = instance_eval(FX.read(path).to_s, path, 1)
+      def define(name, params = {}, &block)
+        d = Chef::ResourceDefinition.new
+        d.define(name, params, &block)
+        @run_context.definitions[name] = d
+      end
+    end
+  end
+end

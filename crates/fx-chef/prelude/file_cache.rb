@@ -1,0 +1,31 @@
+# Files below the cache directory.
+class Chef
+  class FileCache
+    class << self
+      def path(name = "") = ::File.join(Chef::Config[:file_cache_path], name)
+      def store(name, content, _mode = 0640)
+        require "fileutils"
+        ::FileUtils.mkdir_p(::File.dirname(path(name)))
+        ::File.binwrite(path(name), content)
+        true
+      end
+      def load(name, read = true)
+        raise Chef::Exceptions::FileNotFound, "Cannot find #{path(name)} for #{name}!" unless ::File.exist?(path(name))
+        read ? ::File.binread(path(name)) : path(name)
+      end
+      def has_key?(name) = ::File.exist?(path(name))
+      alias key? has_key?
+      def delete(name)
+        ::File.unlink(path(name)) if has_key?(name)
+        true
+      end
+      def create_cache_path(p, create_if = true)
+        full = path(p)
+        require "fileutils"
+        ::FileUtils.mkdir_p(full) if create_if
+        full
+      end
+      def list = ::Dir.glob(path("**/*")).select { |f| ::File.file?(f) }
+    end
+  end
+end

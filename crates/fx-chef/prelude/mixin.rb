@@ -1,0 +1,14 @@
+# Mixins by name; each is read when first named.
+class Chef
+  module Mixin
+    autoload :ParamsValidate, "prelude:chef/params_validate.rb"
+    autoload :ShellOut, "prelude:chef/mixin_shell_out.rb"
+    autoload :PowershellOut, "prelude:chef/mixin_more.rb"
+    autoload :Template, "prelude:chef/mixin_template.rb"
+    %i{WhyRun Securable Which DefaultPaths PathSanity DeepMerge FromFile ConvertToClassName Properties Deprecation Checksum UserContext HomebrewUser HomebrewUserMixin
+      EnforceOwnershipAndPermissions FileClass WindowsArchitectureHelper CreatePath GetSourceFromPackage Uris OpensslHelper VersionString Provides ChefUtilsWiring LazyModuleInclude
+      ProxifiedSocket Language RecipeDefinitionDSLCore XMLEscape Unformatter PowershellTypeCoercions Descending CommandHelper RunCommand UnifiedModeInternalInitialize}.each do |n|
+      autoload n, "prelude:chef/mixin_more.rb"
+    end
+  end
+end

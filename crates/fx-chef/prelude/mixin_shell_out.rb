@@ -1,0 +1,31 @@
+# shell_out and its stricter sibling.
+class Chef
+  module Mixin
+    module ShellOut
+      def shell_out(*args, **options)
+        options = options.dup
+        default_env = options.delete(:default_env)
+        options.delete(:argument_order)
+        if default_env != false
+          env = options.delete(:environment) || options.delete(:env) || {}
+          options[:environment] = { "LC_ALL" => "C.UTF-8", "LANGUAGE" => "C.UTF-8", "LANG" => "C.UTF-8" }.merge(env.to_h)
+        end
+        args = args.flatten.compact if args.any? { |a| a.is_a?(Array) }
+        cmd = Mixlib::ShellOut.new(*args, **options)
+        cmd.run_command
+        cmd
+      end
+      def shell_out!(*args, **options)
+        cmd = shell_out(*args, **options)
+        cmd.error!
+        cmd
+      end
+      def shell_out_compacted(*args, **options) = shell_out(*args.flatten.compact.map(&:to_s), **options)
+      def shell_out_compacted!(*args, **options) = shell_out!(*args.flatten.compact.map(&:to_s), **options)
+      def shell_out_with_systems_locale(*args, **options) = shell_out(*args, default_env: false, **options)
+      def shell_out_with_systems_locale!(*args, **options) = shell_out!(*args, default_env: false, **options)
+      def clean_array(*args) = args.flatten.compact.map(&:to_s)
+      extend self
+    end
+  end
+end

@@ -1,0 +1,110 @@
+# Which class answers to a name on this node.
+class Chef
+  class NodeMap
+    def initialize = @map = {}
+
+    def set(key, klass, platform: nil, platform_version: nil, platform_family: nil, os: nil, chef_version: nil, target_mode: nil, override: nil, canonical: nil, agent_mode: nil, **_, &block)
+      return if chef_version && !Array(chef_version).any? { |c| Chef::VersionConstraint.new(c).include?(Chef::VERSION) }
+      filter = { platform: platform, platform_version: platform_version, platform_family: platform_family, os: os, block: block }.compact
+      list = (@map[key.to_sym] ||= [])
+      list.reject! { |k, f, _| k == klass && f == filter }
+      at = list.index { |_, f, _| weight(f) <= weight(filter) } || list.size
+      list.insert(at, [klass, filter, nil])
+      klass
+    end
+
+    def weight(f) = (f[:block] ? 16 : 0) + (f[:platform_version] ? 8 : 0) + (f[:platform] ? 4 : 0) + (f[:platform_family] ? 2 : 0) + (f[:os] ? 1 : 0)
+
+    def delete_class(klass) = @map.each_value { |l| l.reject! { |k, _, _| k == klass } }
+    def names_of(klass) = @map.select { |_, l| l.any? { |k, _, _| k == klass } }.keys
+    def locked?(*) = false
+    def lock!(*) = nil
+
+    def matches?(node, f)
+      return true if f.empty? || node.nil?
+      return false if f[:os] && !in_list?(f[:os], node["os"])
+      return false if f[:platform_family] && !in_list?(f[:platform_family], node["platform_family"])
+      return false if f[:platform] && !in_list?(f[:platform], node["platform"])
+      return false if f[:platform_version] && !Array(f[:platform_version]).any? { |c| c == :all || Chef::VersionConstraint.new(c).include?(node["platform_version"].to_s) }
+      return false if f[:block] && !f[:block].call(node)
+      true
+    end
+
+    # A list of names, some of them refused with a leading "!".
+    def in_list?(names, value)
+      names = Array(names).map(&:to_s)
+      return true if names.include?("all")
+      no, yes = names.partition { |n| n.start_with?("!") }
+      return false if no.include?("!#{value}")
+      yes.empty? || yes.include?(value.to_s)
+    end
+
+    def list(node, key)
+      (@map[key.to_sym] || []).select { |_, f, _| matches?(node, f) }.map(&:first)
+    end
+
+    def get(node, key)
+      key = key.to_sym
+      found = @map[key]&.find { |_, f, _| matches?(node, f) }
+      return found[0] if found
+      builtin(node, key)
+    end
+
+    # Built-in classes come from the table, after those of cookbooks.
+    def builtin(node, key)
+      candidates = FX.provides(key)
+      return nil unless candidates
+      c = candidates.find { |_, f| matches?(node, f) }
+      c && c[0].split("::").inject(Chef::Resource) { |m, n| m.const_get(n, false) }
+    end
+
+    def resolve!(node, key)
+      hit = get(node, key)
+      return hit if hit
+      if @map.key?(key) || FX.provides(key)
+        raise Chef::Exceptions::NoSuchResourceType, "Cannot find a resource for #{key} on #{node["platform"]} version #{node["platform_version"]} with target_mode? false"
+      end
+      raise Chef::Exceptions::NoSuchResourceType, "Cannot find a resource for #{key} on #{node["platform"]} version #{node["platform_version"]} with target_mode? false"
+    end
+  end
+
+  class ResourceResolver
+    def self.resolve(name, node: nil, canonical: nil) = Chef.resource_handler_map.get(node || Chef.node, name.to_sym)
+    def initialize(node, name) = (@node, @name = node, name)
+    def resolve = Chef.resource_handler_map.get(@node, @name.to_sym)
+    def list = Chef.resource_handler_map.list(@node, @name.to_sym)
+  end
+
+  class ProviderResolver
+    @by_name = {}
+    class << self
+      def by_name(name) = @by_name[name.tr("-", "_")]
+      def by_name_set(name, klass) = @by_name[name] = klass
+
+      def resolve(node, resource, action)
+        name = resource.resource_name
+        found = Chef.provider_handler_map.get_custom(node, name) || (resource.declared_type && Chef.provider_handler_map.get_custom(node, resource.declared_type))
+        return found if found
+        k = resource.class
+        while k && k != Chef::Resource
+          if k.fx_builtin?
+            path = k.name.delete_prefix("Chef::Resource::")
+            pr = path.split("::").inject(Chef::Provider) { |m, c| m && (m.const_get(c, false) rescue nil) }
+            return pr if pr && pr.method_defined?(:"action_#{action}")
+            raise Chef::Exceptions::UnsupportedAction, "#{resource} does not support :#{action} yet in fixpoint" if pr
+          elsif k.name && (c = k.name.split("::").last) && Chef::Provider.const_defined?(c, false)
+            return Chef::Provider.const_get(c, false)
+          end
+          k = k.superclass
+        end
+        raise Chef::Exceptions::ProviderNotFound, "Cannot find a provider for #{resource} on #{node["platform"]} version #{node["platform_version"]}"
+      end
+    end
+    def initialize(node, resource, action) = (@node, @resource, @action = node, resource, action)
+    def resolve = ProviderResolver.resolve(@node, @resource, @action)
+  end
+
+  class NodeMap
+    def get_custom(node, key) = @map[key]&.find { |_, f, _| matches?(node, f) }&.first
+  end
+end

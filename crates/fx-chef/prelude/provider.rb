@@ -1,0 +1,201 @@
+# The base of all providers: loading state, converging, sub-collections.
+class Chef
+  class Provider
+    include Chef::DSL::Recipe
+    extend Chef::DSL::Universal
+
+    attr_accessor :new_resource, :current_resource, :after_resource, :run_context, :action
+    attr_reader :recipe_name, :cookbook_name
+
+    class << self
+      def supports?(*) = true
+      def action(name, description: nil, &block)
+        define_method(:"compile_action_#{name}", &block)
+        define_method(:"action_#{name}") { compile_and_converge_action { send(:"compile_action_#{name}") } }
+      end
+      def use_inline_resources = nil
+      def action_descriptions = @action_descriptions ||= {}
+      def action_description(*) = nil
+      def provides(name, **opts, &block) = Chef.provider_handler_map.set(name.to_sym, self, **opts, &block)
+      def provides?(node, resource) = true
+      def include_resource_dsl? = false
+      def include_resource_dsl(*) = nil
+      def use(partial)
+        at = FX.here.sub(/:\d+(:in .*)?\z/, "")
+        base = ::File.basename(partial, ".rb").sub(/\A_/, "")
+        path = ::File.expand_path("#{::File.dirname(partial)}/_#{base}.rb", ::File.dirname(at))
+        class_eval(::File.read(path), path, 1)
+      end
+      def const_missing(name)
+        fx_builtin(name) || super
+      end
+      def fx_builtin(name)
+        return nil unless self.name&.start_with?("Chef::Provider")
+        prefix = self.name.delete_prefix("Chef::Provider").delete_prefix("::")
+        full = prefix.empty? ? name.to_s : "#{prefix}::#{name}"
+        full.split("::").inject(Chef::Resource) { |m, n| m.const_get(n, false) } if FX.schema(full)
+        FX.load("chef/r_#{FX.snake(full.gsub("::", "_"))}.rb")
+        return const_get(name, false) if const_defined?(name, false)
+        return nil unless FX.schema(full) || FX.known_provider?(full)
+        klass = Class.new(self.equal?(Chef::Provider) ? Chef::Provider : self)
+        const_set(name, klass)
+        klass
+      end
+    end
+
+    def initialize(new_resource, run_context)
+      @new_resource = new_resource
+      @run_context = run_context
+      @current_resource = nil
+      @after_resource = nil
+      @fx_updates = nil
+    end
+
+    def logger = Chef::Log.with_child
+    def node = @run_context && @run_context.node
+    def resource_collection = @run_context && @run_context.resource_collection
+    def cookbook_name = @new_resource.cookbook_name
+    def recipe_name = @new_resource.recipe_name
+    def events = @run_context.events
+    def whyrun_mode? = Chef::Config[:why_run]
+    def whyrun_supported? = true
+    def property_is_set?(name) = @new_resource.property_is_set?(name)
+    def check_resource_semantics! = nil
+    def define_resource_requirements = nil
+    def cleanup_after_converge = nil
+    def load_after_resource = @after_resource = @new_resource
+    def action_nothing = true
+    def load_current_resource
+      raise Chef::Exceptions::Override, "You must override load_current_resource in #{self}"
+    end
+
+    def validate_required_properties!
+      @new_resource.class.properties.each_value { |p| p.required?(action) && p.get(@new_resource) unless p.name == :name }
+    end
+
+    def run_action(action = nil)
+      @action = action unless action.nil?
+      check_resource_semantics!
+      validate_required_properties! if @new_resource.class.fx_any_required?
+      why = Chef::Config[:why_run]
+      if why && !whyrun_supported?
+        load = false
+      else
+        load_current_resource
+      end
+      define_resource_requirements
+      process_resource_requirements if @requirements
+      if why && (!whyrun_supported? || (@requirements && @requirements.action_blocked?(@action)))
+        FX.row_bypassed
+        events.resource_bypassed(@new_resource, @action, self) if events.heard?
+      else
+        send(:"action_#{@action}")
+      end
+      set_updated_status
+      cleanup_after_converge
+    end
+
+    def process_resource_requirements
+      requirements.run(:all_actions) unless @action == :nothing
+      requirements.run(@action)
+    end
+    def requirements = @requirements ||= Chef::Mixin::WhyRun::ResourceRequirements.new(@new_resource, @run_context, action || @new_resource.action)
+
+    def resource_updated? = @fx_updates || @new_resource.updated_by_last_action?
+    def set_updated_status
+      if resource_updated?
+        @new_resource.updated_by_last_action(true)
+        FX.row_updated
+        events.resource_updated(@new_resource, @action) if events.heard?
+      else
+        FX.row_kept
+        events.resource_up_to_date(@new_resource, @action) if events.heard?
+      end
+    end
+
+    def converge_by(descriptions, &block)
+      @fx_updates = true
+      descriptions = [descriptions].flatten.compact
+      if Chef::Config[:why_run]
+        FX.row_change(descriptions)
+        events.resource_update_applied(@new_resource, @action, descriptions) if events.heard?
+      else
+        result = block&.call
+        descriptions << result if false
+        FX.row_change(descriptions)
+        events.resource_update_applied(@new_resource, @action, descriptions) if events.heard?
+        result
+      end
+    end
+    def converge_actions = self
+    def add_action(descriptions, &block) = converge_by(descriptions, &block)
+    def empty? = !@fx_updates
+
+    def compile_and_converge_action(&block)
+      old = @run_context
+      @run_context = child = old.create_child
+      child.resource_collection.unified_mode = @new_resource.class.unified_mode
+      runner = Chef::Runner.new(child)
+      value = instance_eval(&block)
+      runner.converge
+      value
+    ensure
+      @new_resource.updated_by_last_action(true) if child.resource_collection.any?(&:updated?)
+      @run_context = old
+    end
+    alias recipe_eval_with_update_check compile_and_converge_action
+
+    def recipe_eval(&block)
+      converge_by("evaluate block and run any associated actions") do
+        saved = @run_context
+        begin
+          @run_context = saved.create_child
+          instance_eval(&block)
+          Chef::Runner.new(@run_context).converge
+        ensure
+          @run_context = saved
+        end
+      end
+    end
+
+    def converge_if_changed(*names, &block)
+      raise ArgumentError, "converge_if_changed must be passed a block!" unless block
+      all = @new_resource.class.properties
+      props = names.empty? ? @new_resource.class.state_properties : names.map { |n| all[n] }
+      hide = ->(p) { @new_resource.sensitive || p.sensitive? }
+      if @current_resource
+        given = props.select { |p| p.is_set?(@new_resource) || p.has_default? }
+        changed = given.select { |p| @new_resource.send(p.name) != @current_resource.send(p.name) }
+        return false if changed.empty?
+        width = changed.map { |p| p.name.size }.max
+        lines = changed.map do |p|
+          shown = hide.call(p) ? "(suppressed sensitive property)" : "#{@new_resource.send(p.name).inspect} (was #{@current_resource.send(p.name).inspect})"
+          "  set #{p.name.to_s.ljust(width)} to #{shown}"
+        end
+        converge_by(["update #{@current_resource.identity}"] + lines, &block)
+      else
+        width = props.map { |p| p.name.size }.max || 0
+        lines = props.map do |p|
+          default = p.is_set?(@new_resource) ? "" : " (default value)"
+          shown = hide.call(p) ? "(suppressed sensitive property)" : @new_resource.send(p.name).inspect
+          "  set #{p.name.to_s.ljust(width)} to #{shown}#{default}"
+        end
+        converge_by(["create #{@new_resource.identity}"] + lines, &block)
+      end
+      true
+    end
+
+    autoload :LWRPBase, "prelude:chef/lwrp.rb"
+    autoload :InlineResources, "prelude:chef/lwrp.rb"
+  end
+
+  class Resource
+    def self.fx_any_required?
+      if @fx_req_seen != @@fx_generation
+        @fx_req_seen = @@fx_generation
+        @fx_req = properties.any? { |n, p| n != :name && p.required? }
+      end
+      @fx_req
+    end
+  end
+end

@@ -1,0 +1,16 @@
+# chef_sleep: waits.
+class Chef
+  class Resource
+    class ChefSleep
+      property :seconds, [String, Integer], coerce: proc { |s| Integer(s) }, name_property: true
+    end
+  end
+  class Provider
+    class ChefSleep < Chef::Provider
+      def load_current_resource = nil
+      def action_sleep
+        converge_by("sleep #{new_resource.seconds} seconds") { sleep(new_resource.seconds) }
+      end
+    end
+  end
+end

@@ -1,0 +1,56 @@
+# directory: that it is there, with owner and mode; or that it is gone.
+class Chef
+  class Resource
+    class Directory
+      Chef::Resource::File
+      include FxSecurable
+      %i{owner group mode owner= group= mode=}.each { |m| remove_method(m) if method_defined?(m, false) }
+      def after_created = FX.declared(to_s, path, source_line)
+    end
+  end
+  class Provider
+    class Directory < Chef::Provider
+      def load_current_resource = @path = new_resource.path
+      def action_create
+        r = new_resource
+        fresh = !::File.exist?(@path) && !::File.symlink?(@path)
+        why = Chef::Config[:why_run]
+        if fresh
+          parent = ::File.dirname(@path)
+          if !r.recursive && !::File.directory?(parent) && !why
+            raise Chef::Exceptions::EnclosingDirectoryDoesNotExist, "Parent directory #{parent} does not exist, cannot create #{@path}"
+          end
+          converge_by("create new directory #{@path}") do
+            if r.recursive
+              require "fileutils"
+              ::FileUtils.mkdir_p(@path)
+            else
+              ::Dir.mkdir(@path)
+            end
+            Chef::Log.info("#{r} created directory #{@path}")
+          end
+        elsif !::File.directory?(@path)
+          raise Chef::Exceptions::FileTypeMismatch, "#{@path} already exists and is not a directory" if false
+          raise Errno::EEXIST, @path
+        end
+        lines = FX.access(@path, r.fx_mode, r.fx_owner, r.fx_group, why, fresh)
+        return unless lines
+        @fx_updates = true
+        FX.row_change(lines)
+      end
+
+      def action_delete
+        return unless ::File.exist?(@path)
+        raise RuntimeError, "Cannot delete #{new_resource} at #{@path}!" unless ::File.directory?(@path)
+        converge_by("delete existing directory #{@path}") do
+          if new_resource.recursive
+            require "fileutils"
+            ::FileUtils.rm_rf(@path)
+          else
+            ::Dir.delete(@path)
+          end
+        end
+      end
+    end
+  end
+end

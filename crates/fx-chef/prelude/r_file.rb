@@ -1,0 +1,176 @@
+# file: content, owner and mode of a file.
+class Chef
+  class Resource
+    module FxSecurable
+      def owner(arg = nil)
+        return @owner if arg.nil?
+        @owner = fx_account(:owner, arg, Chef::Config[:user_valid_regex])
+      end
+      alias user owner
+      def group(arg = nil)
+        return @group if arg.nil?
+        @group = fx_account(:group, arg, Chef::Config[:group_valid_regex])
+      end
+      def fx_account(name, arg, regex)
+        return arg if arg.is_a?(Integer) || arg.is_a?(Chef::DelayedEvaluator)
+        Mixin::ParamsValidate.run_check(self, name, arg, :regex, regex)
+        arg
+      end
+      def mode(arg = nil)
+        return (@mode.is_a?(Chef::DelayedEvaluator) ? instance_eval(&@mode) : @mode) if arg.nil?
+        unless arg.is_a?(Chef::DelayedEvaluator)
+          n = arg.is_a?(Integer) ? arg : Integer("0#{arg.to_s.delete_prefix("0")}")
+          unless n >= 0 && n <= 07777
+            raise Chef::Exceptions::ValidationFailed, "Option mode's value #{arg} not in valid numeric range!"
+          end
+        end
+        @mode = arg
+      end
+      def fx_mode
+        m = mode
+        m.nil? ? nil : m.is_a?(Integer) ? m : m.to_s.oct
+      end
+      def fx_owner = @owner.is_a?(Chef::DelayedEvaluator) ? instance_eval(&@owner) : @owner
+      def fx_group = @group.is_a?(Chef::DelayedEvaluator) ? instance_eval(&@group) : @group
+      %i{owner user group mode}.each { |m| define_method(:"#{m}=") { |v| send(m, v) } }
+      %i{rights deny_rights}.each { |m| define_method(m) { |*| nil } }
+      def inherits(*) = nil
+    end
+
+    class File
+      include FxSecurable
+      %i{owner group mode}.each { |m| remove_method(m) if method_defined?(m, false) }
+      %i{owner= group= mode=}.each { |m| remove_method(m) if method_defined?(m, false) }
+      property :checksum, [/\A\h{64}\z/, nil], coerce: proc { |s| s.is_a?(String) ? s.downcase : s }
+      property :verifications, Array, default: lazy { [] }, desired_state: false
+      property :atomic_update, [true, false], desired_state: false, default: lazy { true }
+      def verify(command = nil, opts = {}, &block)
+        return verifications if command.nil? && block.nil?
+        verifications << FxVerify.new(self, command, opts, &block)
+      end
+      def after_created
+        FX.declared(to_s, path, source_line) if instance_of?(Chef::Resource::File) || is_a?(Chef::Resource::File)
+      end
+      def state_for_resource_reporter = super
+
+      class FxVerify
+        def initialize(parent, command, opts, &block) = (@parent, @command, @opts, @block = parent, command, opts, block)
+        attr_reader :command, :block
+        def verify(path)
+          if @block
+            @block.call(path, {})
+          elsif @command.is_a?(Symbol)
+            case @command
+            when :json then (JSON.parse(::File.read(path)); true) rescue false
+            when :yaml then (YAML.load(::File.read(path)); true) rescue false
+            else raise Chef::Exceptions::VerificationNotFound, "No file verification for #{@command} found."
+            end
+          else
+            line = @command.gsub("%{path}", path)
+            @last = Mixlib::ShellOut.new(line).run_command
+            @last.exitstatus == 0
+          end
+        end
+        def error(path)
+          "Proposed content for #{@parent.path} failed verification #{@command || "<Proc>"}" + (@last ? "\nSTDOUT: #{@last.stdout.strip}\nSTDERR: #{@last.stderr.strip}" : "")
+        end
+        def to_s = @command ? "#{@command}" : "<Proc>"
+      end
+    end
+  end
+  class Exceptions
+    class VerificationNotFound < RuntimeError; end
+  end
+
+  class Provider
+    class File < Chef::Provider
+      def load_current_resource
+        @path = new_resource.path
+      end
+
+      def content_of = new_resource.content
+
+      def action_create = converge_file(false)
+      def action_create_if_missing
+        return if ::File.exist?(@path)
+        converge_file(false)
+      end
+
+      def check_target
+        st = ::File.lstat(@path) rescue nil
+        if st.nil?
+          parent = ::File.dirname(@path)
+          unless ::File.directory?(parent) || Chef::Config[:why_run]
+            raise Chef::Exceptions::EnclosingDirectoryDoesNotExist, "Parent directory #{parent} does not exist."
+          end
+        elsif st.directory?
+          raise Chef::Exceptions::FileTypeMismatch, "File #{@path} exists, but is a directory, set force_unlink to true to remove" unless new_resource.force_unlink
+        elsif st.symlink? && new_resource.manage_symlink_source.nil?
+          Chef::Log.warn("#{new_resource.class} is managing a symlink: #{@path}") if false
+        elsif !st.file? && !st.symlink? && !new_resource.force_unlink
+          raise Chef::Exceptions::FileTypeMismatch, "File #{@path} exists, but is not a regular file, set force_unlink to true to remove"
+        end
+      end
+
+      def converge_file(_)
+        check_target
+        content = content_of
+        r = new_resource
+        verify_content(content) unless r.verifications.empty? || content.nil?
+        backup = r.backup == false || r.backup == 0 ? nil : [Chef::Config[:file_backup_path], r.backup]
+        follow = r.manage_symlink_source != false
+        lists = FX.file_apply(@path, content, r.fx_mode, r.fx_owner, r.fx_group, Chef::Config[:why_run], backup, r.sensitive, follow, false)
+        return unless lists
+        @fx_updates = true
+        lists.each do |l|
+          FX.row_change(l)
+          events.resource_update_applied(r, @action, l) if events.heard?
+        end
+        Chef::Log.info("#{r} updated file contents #{@path}") if Chef::Log.info?
+      end
+
+      def verify_content(content)
+        old = ::File.exist?(@path) ? ::File.binread(@path) : nil
+        return if old == content.to_s.b
+        require "tempfile"
+        dir = ::File.directory?(::File.dirname(@path)) ? ::File.dirname(@path) : "/tmp"
+        tmp = Tempfile.create([".chef-#{::File.basename(@path, ".*")}", ::File.extname(@path)], dir)
+        begin
+          tmp.binmode
+          tmp.write(content)
+          tmp.close
+          FX.settle
+          new_resource.verifications.each do |v|
+            next if v.verify(tmp.path)
+            failed = "#{Chef::Config[:file_cache_path]}/failed_validations"
+            require "fileutils"
+            FileUtils.mkdir_p(failed)
+            kept = "#{failed}/#{::File.basename(tmp.path)}"
+            FileUtils.mv(tmp.path, kept)
+            raise Chef::Exceptions::ValidationFailed, "#{v.error(tmp.path)}\n\nTemporary file moved to #{kept}"
+          end
+        ensure
+          ::File.unlink(tmp.path) if ::File.exist?(tmp.path)
+        end
+      end
+
+      def action_delete
+        return unless ::File.exist?(@path) || ::File.symlink?(@path)
+        st = ::File.lstat(@path)
+        raise Chef::Exceptions::FileTypeMismatch, "File #{@path} exists, but is a directory, set force_unlink to true to remove" if st.directory? && !new_resource.force_unlink
+        converge_by("delete file #{@path}") do
+          ::File.delete(@path)
+          Chef::Log.info("#{new_resource} deleted file at #{@path}")
+        end
+      end
+
+      def action_touch
+        converge_file(false)
+        converge_by("update utime on file #{@path}") do
+          now = Time.now
+          ::File.utime(now, now, @path)
+        end
+      end
+    end
+  end
+end

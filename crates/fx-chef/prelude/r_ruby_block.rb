@@ -1,0 +1,23 @@
+# ruby_block: Ruby at converge time.
+class Chef
+  class Resource
+    class RubyBlock
+      allowed_actions :create, :run
+      def block(&block)
+        block ? @block = block : @block
+      end
+    end
+  end
+  class Provider
+    class RubyBlock < Chef::Provider
+      def load_current_resource = true
+      def action_run
+        converge_by("execute the ruby block #{new_resource.name}") do
+          new_resource.block.call
+          Chef::Log.info("#{new_resource} called")
+        end
+      end
+      alias action_create action_run
+    end
+  end
+end

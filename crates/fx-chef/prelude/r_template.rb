@@ -1,0 +1,86 @@
+# template: a file whose content is rendered when the resource converges.
+class Chef
+  class Resource
+    class Template
+      def initialize(name, run_context = nil)
+        super
+        @source = "#{::File.basename(name.to_s)}.erb"
+        @inline_helper_blocks = {}
+        @inline_helper_modules = []
+        @helper_modules = []
+      end
+      attr_reader :inline_helper_blocks, :inline_helper_modules, :helper_modules_given
+      def source(arg = nil)
+        return (@source.is_a?(Chef::DelayedEvaluator) ? instance_eval(&@source) : @source) if arg.nil?
+        Mixin::ParamsValidate.run_check(self, :source, arg, :kind_of, [String, Array]) unless arg.is_a?(Chef::DelayedEvaluator)
+        @source = arg
+      end
+      def source=(arg)
+        source(arg)
+      end
+      def helper(name, &block)
+        raise Chef::Exceptions::ValidationFailed, "`helper(:method)` requires a block argument (e.g., `helper(:method) { code }`)" unless block
+        raise Chef::Exceptions::ValidationFailed, "method_name argument to `helper(method_name)` must be a symbol (e.g., `helper(:method) { code }`)" unless name.is_a?(Symbol)
+        @inline_helper_blocks[name] = block
+      end
+      def helpers(mod = nil, &block)
+        if block
+          @inline_helper_modules << block
+        elsif mod.is_a?(Module)
+          @helper_modules << mod
+        elsif mod.nil?
+          raise Chef::Exceptions::ValidationFailed, "#helpers requires either a module name or inline module code as a block.\ne.g.: helpers do; helper_code; end;\nOR: helpers(MyHelpersModule)"
+        else
+          raise Chef::Exceptions::ValidationFailed, "Argument to #helpers must be a module. You gave #{mod.inspect} (#{mod.class})"
+        end
+      end
+      def helper_modules
+        m = @helper_modules.dup
+        blocks = @inline_helper_blocks
+        unless blocks.empty?
+          m << Module.new { blocks.each { |n, b| define_method(n, &b) } }
+        end
+        @inline_helper_modules.each { |b| m << Module.new(&b) }
+        m
+      end
+    end
+  end
+
+  class Provider
+    class Template < File
+      Finder = Struct.new(:run_context, :cookbook, :node) do
+        def find(source, options = {})
+          if options[:local]
+            return options[:source] ? options[:source] : source
+          end
+          name = (options[:cookbook] || cookbook).to_s
+          book = run_context.cookbook_collection[name]
+          raise Chef::Exceptions::CookbookNotFound, "Cookbook #{name} not found. If you're loading #{name} from another cookbook, make sure you configure the dependency in your metadata" unless book
+          book.preferred_filename_on_disk_location(node, :templates, source)
+        end
+      end
+
+      def content_of
+        return @content if @content
+        r = new_resource
+        finder = Finder.new(run_context, r.cookbook || r.cookbook_name, node)
+        path = finder.find(r.source, local: r.local, cookbook: r.cookbook)
+        text = FX.read(path)
+        raise Errno::ENOENT, path unless text
+        vars = r.variables
+        context = Chef::Mixin::Template::TemplateContext.new(vars)
+        context.fx_node = node
+        context.fx_finder = finder
+        unless vars.key?(:node) || vars.key?("node")
+          context.instance_variable_set(:@node, node)
+        end
+        context.instance_variable_set(:@template_name, r.source)
+        context.instance_variable_set(:@cookbook_name, r.cookbook_name)
+        context.instance_variable_set(:@recipe_name, r.recipe_name)
+        context.instance_variable_set(:@recipe_line_string, r.source_line)
+        context.fx_modules!(r.helper_modules)
+        @content = Chef::Mixin::Template::FxRender.run(path, text, context)
+      end
+    end
+  end
+end

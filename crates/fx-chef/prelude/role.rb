@@ -1,0 +1,85 @@
+# Roles and environments from Ruby or JSON files.
+class Chef
+  module FxObjectFile
+    # Reads NAME.rb or NAME.json below the configured directories.
+    def self.find(dirs, name)
+      Array(dirs).each do |d|
+        %w{json rb}.each { |e| return "#{d}/#{name}.#{e}" if FX.file?("#{d}/#{name}.#{e}") }
+      end
+      nil
+    end
+  end
+
+  class Role
+    attr_accessor :env_run_lists
+    def initialize
+      @name, @description = "", ""
+      @default_attributes, @override_attributes = ChefUtils::Mash.new, ChefUtils::Mash.new
+      @env_run_lists = { "_default" => Chef::RunList.new }
+    end
+    def name(v = nil) = v.nil? ? @name : @name = v
+    def description(v = nil) = v.nil? ? @description : @description = v
+    def default_attributes(v = nil) = v.nil? ? @default_attributes : @default_attributes = ChefUtils::Mash.new(v)
+    def override_attributes(v = nil) = v.nil? ? @override_attributes : @override_attributes = ChefUtils::Mash.new(v)
+    def run_list(*args) = args.empty? ? @env_run_lists["_default"] : @env_run_lists["_default"] = Chef::RunList.new(*args)
+    alias recipes run_list
+    def env_run_lists(lists = nil)
+      lists&.each { |k, v| @env_run_lists[k] = Chef::RunList.new(*v) }
+      @env_run_lists
+    end
+    alias env_run_list env_run_lists
+    def run_list_for(env) = @env_run_lists[env] || @env_run_lists["_default"]
+    def to_s = "role[#{@name}]"
+    def to_hash = { "name" => @name, "default_attributes" => @default_attributes.to_hash, "override_attributes" => @override_attributes.to_hash, "run_list" => run_list.map(&:to_s), "chef_type" => "role" }
+    alias to_h to_hash
+    def self.load_or_nil(name)
+      path = FxObjectFile.find(Chef::Config[:role_path], name) or return nil
+      r = new
+      r.name(name)
+      if path.end_with?(".rb")
+        r.instance_eval(FX.read(path).to_s, path, 1)
+      else
+        h = Chef::JSONCompat.parse(FX.read(path))
+        r.description(h["description"]) if h["description"]
+        r.default_attributes(h["default_attributes"] || {})
+        r.override_attributes(h["override_attributes"] || {})
+        r.run_list(*(h["run_list"] || []))
+        r.env_run_lists(h["env_run_lists"]) if h["env_run_lists"]
+      end
+      r
+    end
+    def self.load(name) = load_or_nil(name) || raise(Net::HTTPServerException, '404 "Not Found"')
+  end
+
+  class Environment
+    attr_accessor :cookbook_versions
+    def initialize
+      @name, @description = "_default", ""
+      @default_attributes, @override_attributes, @cookbook_versions = ChefUtils::Mash.new, ChefUtils::Mash.new, {}
+    end
+    def name(v = nil) = v.nil? ? @name : @name = v
+    def description(v = nil) = v.nil? ? @description : @description = v
+    def default_attributes(v = nil) = v.nil? ? @default_attributes : @default_attributes = ChefUtils::Mash.new(v)
+    def override_attributes(v = nil) = v.nil? ? @override_attributes : @override_attributes = ChefUtils::Mash.new(v)
+    def cookbook(name, version) = @cookbook_versions[name] = version
+    def cookbook_versions(v = nil) = v.nil? ? @cookbook_versions : @cookbook_versions = v
+    def self.load(name)
+      e = new
+      e.name(name)
+      path = FxObjectFile.find(Chef::Config[:environment_path], name)
+      if path.nil?
+        return e if name == "_default"
+        Chef::Exceptions
+        raise Net::HTTPServerException, '404 "Not Found"'
+      elsif path.end_with?(".rb")
+        e.instance_eval(FX.read(path).to_s, path, 1)
+      else
+        h = Chef::JSONCompat.parse(FX.read(path))
+        e.default_attributes(h["default_attributes"] || {})
+        e.override_attributes(h["override_attributes"] || {})
+        e.cookbook_versions(h["cookbook_versions"] || {})
+      end
+      e
+    end
+  end
+end

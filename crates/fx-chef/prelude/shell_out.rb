@@ -1,0 +1,93 @@
+# Mixlib::ShellOut on the machine's own way to run commands.
+module Mixlib
+  class ShellOut
+    class Error < RuntimeError; end
+    class ShellCommandFailed < Error; end
+    class CommandTimeout < Error; end
+    class InvalidCommandOption < Error; end
+    class EmptyWindowsCommand < ShellCommandFailed; end
+    DEFAULT_READ_TIMEOUT = 600
+    class Status
+      attr_reader :exitstatus, :termsig, :pid
+      def initialize(code, signal) = (@exitstatus, @termsig, @pid = code, signal, 0)
+      def success? = @exitstatus == 0
+      def exited? = @termsig.nil?
+      def signaled? = !@termsig.nil?
+      def to_i = (@exitstatus || 0) << 8
+    end
+
+    attr_accessor :user, :group, :cwd, :valid_exit_codes, :umask, :environment, :timeout, :input, :live_stdout, :live_stderr, :command, :domain, :password, :login, :elevated, :sensitive, :log_level, :log_tag
+    attr_reader :stdout, :stderr, :status, :execution_time, :stdin_pipe
+    alias working_dir cwd
+
+    def initialize(*command, **options)
+      options = command.pop.merge(options) if command.last.is_a?(Hash)
+      @command = command.size == 1 ? command[0] : command
+      @stdout = @stderr = ""
+      @environment = {}
+      @valid_exit_codes = [0]
+      @timeout = DEFAULT_READ_TIMEOUT
+      options.each do |k, v|
+        case k.to_s
+        when "cwd" then @cwd = v
+        when "user" then @user = v
+        when "group" then @group = v
+        when "domain" then @domain = v
+        when "password" then @password = v
+        when "umask" then @umask = v && (v.is_a?(Integer) ? v : v.to_s.oct) & 07777
+        when "timeout" then @timeout = v
+        when "returns" then @valid_exit_codes = Array(v)
+        when "live_stream" then @live_stdout = @live_stderr = v
+        when "live_stdout" then @live_stdout = v
+        when "live_stderr" then @live_stderr = v
+        when "input" then @input = v
+        when "logger", "log_level", "log_tag", "elevated", "cgroup" then nil
+        when "environment", "env" then @environment = (v || {}).to_h
+        when "login" then @login = v
+        when "sensitive" then @sensitive = v
+        else raise InvalidCommandOption, "option '#{k.inspect}' is not a valid option for #{self.class.name}"
+        end
+      end
+    end
+
+    def live_stream = @live_stdout
+    def live_stream=(s)
+      @live_stdout = @live_stderr = s
+    end
+    def exitstatus = @status && @status.exitstatus
+    def uid = nil
+    def gid = nil
+
+    def run_command
+      env = @environment.to_h { |k, v| [k.to_s, v.nil? ? nil : v.to_s] }
+      words = @command.is_a?(Array) ? @command.map(&:to_s) : @command.to_s
+      live = @live_stdout ? true : false
+      r = FX.shell(words, env, @cwd && @cwd.to_s, @user, @group, @umask, @timeout && @timeout.to_f, @input && @input.to_s, live && (@live_stdout.equal?($stdout) || @live_stdout == STDOUT || @live_stdout.is_a?(FxStream)))
+      code, signal, @stdout, @stderr, timed_out, @execution_time = r
+      @live_stdout << @stdout if live && !@live_stdout.is_a?(FxStream) && !@live_stdout.equal?($stdout) && @live_stdout.respond_to?(:<<)
+      @status = Status.new(code, signal)
+      if timed_out
+        raise CommandTimeout, "Command timed out after #{@timeout.to_i}s:\n#{format_for_exception}"
+      end
+      self
+    end
+
+    def error? = !Array(@valid_exit_codes).include?(exitstatus)
+    def error!
+      return unless error?
+      invalid!("Expected process to exit with #{@valid_exit_codes.inspect}, but received '#{exitstatus}'")
+    end
+    def invalid!(msg = nil)
+      msg ||= "Command produced unexpected results"
+      raise ShellCommandFailed, msg + "\n" + format_for_exception
+    end
+    def format_for_exception
+      return "Command execution failed. STDOUT/STDERR suppressed for sensitive resource" if @sensitive
+      shown = @command.is_a?(Array) ? @command.join(" ") : @command
+      msg = +"---- Begin output of #{shown} ----\nSTDOUT: #{@stdout.strip}\nSTDERR: #{@stderr.strip}\n---- End output of #{shown} ----\n"
+      msg << "Ran #{shown} returned #{exitstatus}" if @status
+      msg
+    end
+    def inspect = "<#{self.class.name}##{object_id}: command: '#{@command}' process_status: #{@status.inspect} stdout: '#{stdout.strip}' stderr: '#{stderr.strip}' child_pid: nil environment: #{@environment.inspect} timeout: #{timeout} user: #{@user} group: #{@group} working_dir: #{@cwd} >"
+  end
+end

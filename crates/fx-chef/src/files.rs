@@ -1,0 +1,383 @@
+//! Methods of `FX` that look at files and names, and the native part of the file provider.
+
+use std::path::{Path, PathBuf};
+
+use fx_engine::{Change, Detail, Resource};
+use fx_host::Host;
+use fx_resources::account::{self, Account};
+use fx_resources::file::{Backup, Content, Desired, File, Links, Obstruction};
+use fx_resources::mode::Mode;
+use fx_ruby::value::NIL;
+use fx_ruby::{Args, R, Res, Value, Vm};
+
+use crate::machine::{Machine, Method, bytes, raise, text};
+
+pub(crate) const METHODS: &[(&str, Method)] = &[
+    ("read", read),
+    ("file?", is_file),
+    ("scan", scan),
+    ("subdirs", subdirs),
+    ("here", here),
+    ("snake", snake),
+    ("camel", camel),
+    ("load", load),
+    ("cwd", cwd),
+    ("uuid", uuid),
+    ("ohai", ohai),
+    ("settle", settle),
+    ("file_apply", file_apply),
+    ("access", access),
+];
+
+fn absolute(machine: &Machine, name: &str) -> PathBuf {
+    machine.request.cwd.join(name)
+}
+
+/// The bytes of a file, or nil.
+fn read(machine: &Machine, vm: &mut Vm, a: Args) -> R {
+    let Some(name) = text(vm, a, 0)? else { return Ok(NIL) };
+    match machine.host.read_opt(&absolute(machine, &name)) {
+        Ok(Some(bytes)) => Ok(vm.str(bytes)),
+        _ => Ok(NIL),
+    }
+}
+
+fn is_file(machine: &Machine, vm: &mut Vm, a: Args) -> R {
+    let Some(name) = text(vm, a, 0)? else { return Ok(NIL) };
+    let meta = machine.host.stat_opt(&absolute(machine, &name)).ok().flatten();
+    Ok(Value::bool(meta.is_some_and(|meta| meta.is_file())))
+}
+
+/// All files below a directory, relative, sorted; hidden version control is left out.
+fn scan(machine: &Machine, vm: &mut Vm, a: Args) -> R {
+    let Some(name) = text(vm, a, 0)? else { return Ok(NIL) };
+    let mut found = Vec::new();
+    walk(&*machine.host, &absolute(machine, &name), String::new(), 0, &mut found);
+    found.sort();
+    let list = found.into_iter().map(|path| vm.str(path)).collect();
+    Ok(vm.arr(list))
+}
+
+fn walk(host: &dyn Host, dir: &Path, prefix: String, depth: u32, found: &mut Vec<String>) {
+    if depth > 60 {
+        return;
+    }
+    for entry in host.list(dir).unwrap_or_default() {
+        let name = entry.name.to_string_lossy().into_owned();
+        if depth == 0 && matches!(name.as_str(), ".git" | "spec" | "test" | ".kitchen") {
+            continue;
+        }
+        let path = dir.join(&name);
+        let Ok(meta) = host.stat(&path) else { continue };
+        if meta.is_dir() {
+            walk(host, &path, format!("{prefix}{name}/"), depth + 1, found);
+        } else {
+            found.push(format!("{prefix}{name}"));
+        }
+    }
+}
+
+fn subdirs(machine: &Machine, vm: &mut Vm, a: Args) -> R {
+    let Some(name) = text(vm, a, 0)? else { return Ok(NIL) };
+    let dir = absolute(machine, &name);
+    let mut list = Vec::new();
+    for entry in machine.host.list(&dir).unwrap_or_default() {
+        let meta = machine.host.stat_opt(&dir.join(&entry.name)).ok().flatten();
+        if meta.is_some_and(|meta| meta.is_dir()) {
+            list.push(vm.str(entry.name.to_string_lossy().into_owned()));
+        }
+    }
+    Ok(vm.arr(list))
+}
+
+/// `path:line` of the innermost code that is not ours.
+fn here(_: &Machine, vm: &mut Vm, _: Args) -> R {
+    let mut found = None;
+    for frame in vm.frames.iter().rev() {
+        let path = vm.path_of(frame.code.file);
+        if !path.starts_with("<internal:") {
+            found = Some(format!("{path}:{}", vm.line_of(frame.code.file, frame.pos)));
+            break;
+        }
+    }
+    match found {
+        Some(place) => Ok(vm.str(place)),
+        None => Ok(NIL),
+    }
+}
+
+/// `AptUpdate` as `apt_update`.
+pub(crate) fn snake_case(name: &str) -> String {
+    let mut out = String::new();
+    let chars: Vec<char> = name.chars().collect();
+    for (i, ch) in chars.iter().enumerate() {
+        let before = i > 0 && chars[i - 1].is_ascii_lowercase();
+        let after = i > 0
+            && chars[i - 1].is_ascii_uppercase()
+            && chars.get(i + 1).is_some_and(char::is_ascii_lowercase);
+        if ch.is_ascii_uppercase() && (before || after) {
+            out.push('_');
+        }
+        out.extend(ch.to_lowercase());
+    }
+    out
+}
+
+fn snake(_: &Machine, vm: &mut Vm, a: Args) -> R {
+    let name = text(vm, a, 0)?.unwrap_or_default();
+    Ok(vm.str(snake_case(&name)))
+}
+
+fn camel(_: &Machine, vm: &mut Vm, a: Args) -> R {
+    let name = text(vm, a, 0)?.unwrap_or_default();
+    let mut out = String::new();
+    let mut upper = true;
+    for ch in name.chars() {
+        if ch == '_' || ch == '-' {
+            upper = true;
+        } else if upper {
+            out.extend(ch.to_uppercase());
+            upper = false;
+        } else {
+            out.push(ch);
+        }
+    }
+    Ok(vm.str(out))
+}
+
+/// Reads a file of the prelude, once; nothing when there is none of that name.
+fn load(_: &Machine, vm: &mut Vm, a: Args) -> R {
+    let name = text(vm, a, 0)?.unwrap_or_default();
+    vm.load_prelude_file(&name)?;
+    Ok(NIL)
+}
+
+fn cwd(machine: &Machine, vm: &mut Vm, _: Args) -> R {
+    Ok(vm.str(machine.request.cwd.to_string_lossy().into_owned()))
+}
+
+fn uuid(machine: &Machine, vm: &mut Vm, _: Args) -> R {
+    let mut b = [0u8; 16];
+    machine.host.random(&mut b);
+    let hex: String = b.iter().map(|x| format!("{x:02x}")).collect();
+    Ok(vm.str(format!(
+        "{}-{}-4{}-8{}-{}",
+        &hex[..8],
+        &hex[8..12],
+        &hex[13..16],
+        &hex[17..20],
+        &hex[20..]
+    )))
+}
+
+/// Automatic attributes: from the given file, or from the machine.
+fn ohai(machine: &Machine, vm: &mut Vm, _: Args) -> R {
+    let json = match &machine.request.facts {
+        Some(path) => {
+            let text = machine.host.read(&machine.request.cwd.join(path)).unwrap_or_default();
+            serde_json::from_slice(&text).unwrap_or(serde_json::Value::Null)
+        }
+        None => crate::ohai::automatic(&*machine.host),
+    };
+    crate::machine::from_json(vm, &json)
+}
+
+/// Puts what was written under its final names.
+fn settle(machine: &Machine, _: &mut Vm, _: Args) -> R {
+    drop(machine.host.settle());
+    Ok(NIL)
+}
+
+fn owner(machine: &Machine, vm: &mut Vm, v: Option<Value>, what: &str) -> Res<Option<Account>> {
+    let Some(v) = v else { return Ok(None) };
+    if let Some(id) = v.fixnum() {
+        return Ok(Some(Account::Id(id as u32)));
+    }
+    let name = vm.to_s(v)?;
+    let account = Account::parse(&name);
+    let known = if what == "user" {
+        account::user_id(&*machine.host, &account)
+    } else {
+        account::group_id(&*machine.host, &account)
+    };
+    match known {
+        Ok(Some(_)) => Ok(Some(account)),
+        _ if what == "user" => raise(
+            vm,
+            "UserIDNotFound",
+            &format!("cannot determine user id for '{name}', does the user exist on this system?"),
+        ),
+        _ => raise(
+            vm,
+            "GroupIDNotFound",
+            &format!(
+                "cannot determine group id for '{name}', does the group exist on this system?"
+            ),
+        ),
+    }
+}
+
+/// `FX.file_apply(path, content, mode, owner, group, rehearse, [backup dir, copies] | nil,
+/// sensitive, follow link, keep content)`: the descriptions of what was changed, as lists.
+fn file_apply(machine: &Machine, vm: &mut Vm, a: Args) -> R {
+    let path = text(vm, a, 0)?.unwrap_or_default();
+    let content = bytes(vm, a, 1)?;
+    let mode = vm.opt_nil(a, 2).and_then(Value::fixnum).map(|m| m as u32 & 0o7777);
+    let (o, g) = (vm.opt_nil(a, 3), vm.opt_nil(a, 4));
+    let owner_of = owner(machine, vm, o, "user")?;
+    let group_of = owner(machine, vm, g, "group")?;
+    let rehearse = vm.opt(a, 5).is_some_and(Value::truthy);
+    let mut backup = Backup::None;
+    if let Some(pair) = vm.opt_nil(a, 6)
+        && pair.is_arr()
+    {
+        let pair = vm.heap.arr(pair).clone();
+        let dir = vm.to_s(pair[0])?;
+        let copies = pair[1].fixnum().unwrap_or(5) as u32;
+        backup = Backup::Tree { dir: dir.into(), copies, utc_offset: 0 };
+    }
+    let sensitive = vm.opt(a, 7).is_some_and(Value::truthy);
+    let follow = vm.opt(a, 8).is_some_and(Value::truthy);
+    let create_only = vm.opt(a, 9).is_some_and(Value::truthy);
+    let mut file = File::new(Desired {
+        path: PathBuf::from(&path),
+        content: content.as_deref().map(Content::bytes),
+        mode: mode.map(Mode::Exact),
+        create_mode: Some(0o666 & !vm.umask),
+        owner: owner_of,
+        group: group_of,
+        backup,
+        links: if follow { Links::Follow } else { Links::Replace },
+        obstruction: Obstruction::Remove,
+        create_only,
+        checksum: fx_resources::digest::Algorithm::Sha256,
+        ..Desired::default()
+    });
+    let changes = match file.observe(&*machine.host) {
+        Ok(changes) => changes,
+        Err(failure) => return vm.fail(fx_ruby::object::c::RUNTIME_ERROR, failure.message),
+    };
+    if changes.is_empty() {
+        return Ok(NIL);
+    }
+    if !rehearse && let Err(failure) = file.apply(&*machine.host, &changes) {
+        return vm.fail(fx_ruby::object::c::RUNTIME_ERROR, failure.message);
+    }
+    machine.note_changes(&changes, rehearse);
+    let told = describe(&path, &changes, sensitive, content.as_deref());
+    let mut lists = Vec::new();
+    for lines in told {
+        let lines = lines.into_iter().map(|line| vm.str(line)).collect();
+        lists.push(vm.arr(lines));
+    }
+    Ok(vm.arr(lists))
+}
+
+fn shown(value: &fx_value::Value) -> String {
+    match value.as_bytes() {
+        Some(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        None => value.to_string(),
+    }
+}
+
+fn mode_text(text: &str) -> String {
+    if text.is_empty() || text == "absent" { String::new() } else { format!("{text:0>4}") }
+}
+
+/// The changes in the words of Chef's formatter.
+fn describe(
+    path: &str,
+    changes: &[Change],
+    sensitive: bool,
+    content: Option<&[u8]>,
+) -> Vec<Vec<String>> {
+    let created = changes.iter().any(|change| change.property == "ensure");
+    let mut out = Vec::new();
+    if created {
+        out.push(vec![format!("create new file {path}")]);
+    }
+    let content_changed = changes.iter().find(|change| change.property == "content");
+    if content_changed.is_some() || (created && content.is_some()) {
+        let new = content.unwrap_or_default();
+        let old = match content_changed.and_then(|change| change.detail.as_ref()) {
+            Some(Detail::Content { old, .. }) => old.clone(),
+            _ => Vec::new(),
+        };
+        let short = |bytes: &[u8]| crate::report::sha256(bytes)[..6].to_owned();
+        let from = if created { "none".to_owned() } else { short(&old) };
+        let mut lines =
+            vec![format!("update content in file {path} from {from} to {}", short(new))];
+        if sensitive {
+            lines.push("suppressed sensitive resource".into());
+        } else {
+            lines.extend(crate::report::diff(path, &old, new));
+        }
+        out.push(lines);
+    }
+    for (property, word) in [("mode", "mode"), ("owner", "owner"), ("group", "group")] {
+        let Some(change) = changes.iter().find(|change| change.property == property) else {
+            continue;
+        };
+        let (mut from, mut to) = (shown(&change.from), shown(&change.to));
+        if property == "mode" {
+            (from, to) = (mode_text(&from), mode_text(&to));
+        }
+        let from = if created || from == "absent" { String::new() } else { from };
+        out.push(vec![format!("change {word} from '{from}' to '{to}'")]);
+    }
+    out
+}
+
+/// `FX.access(path, mode, owner, group, rehearse, create as directory)`: permissions of what
+/// is there; the descriptions of what was changed.
+fn access(machine: &Machine, vm: &mut Vm, a: Args) -> R {
+    let path = text(vm, a, 0)?.unwrap_or_default();
+    let path = PathBuf::from(path);
+    let mode = vm.opt_nil(a, 1).and_then(Value::fixnum).map(|m| m as u32 & 0o7777);
+    let (o, g) = (vm.opt_nil(a, 2), vm.opt_nil(a, 3));
+    let owner_of = owner(machine, vm, o, "user")?;
+    let group_of = owner(machine, vm, g, "group")?;
+    let rehearse = vm.opt(a, 4).is_some_and(Value::truthy);
+    let fresh = vm.opt(a, 5).is_some_and(Value::truthy);
+    let host = &*machine.host;
+    let meta = host.stat_opt(&path).ok().flatten();
+    let mut out = Vec::new();
+    let mut failed = None;
+    let uid = owner_of.as_ref().and_then(|o| account::user_id(host, o).ok().flatten());
+    let gid = group_of.as_ref().and_then(|g| account::group_id(host, g).ok().flatten());
+    let was = |name: String| if fresh { String::new() } else { name };
+    if let (Some(want), Some(account)) = (uid, &owner_of)
+        && meta.as_ref().is_none_or(|m| m.uid != want)
+    {
+        let old =
+            meta.as_ref().map(|m| shown(&account::user_label(host, m.uid))).unwrap_or_default();
+        out.push(format!("change owner from '{}' to '{account}'", was(old)));
+    }
+    if let (Some(want), Some(account)) = (gid, &group_of)
+        && meta.as_ref().is_none_or(|m| m.gid != want)
+    {
+        let old =
+            meta.as_ref().map(|m| shown(&account::group_label(host, m.gid))).unwrap_or_default();
+        out.push(format!("change group from '{}' to '{account}'", was(old)));
+    }
+    if !rehearse && !out.is_empty() {
+        failed = host.set_owner(&path, uid, gid).err();
+    }
+    if let Some(want) = mode
+        && (fresh || meta.as_ref().is_none_or(|m| m.mode & 0o7777 != want))
+    {
+        let old = meta.as_ref().map(|m| format!("{:04o}", m.mode & 0o7777)).unwrap_or_default();
+        out.insert(0, format!("change mode from '{}' to '{want:04o}'", was(old)));
+        if !rehearse && failed.is_none() {
+            failed = host.set_mode(&path, want).err();
+        }
+    }
+    if let Some(error) = failed {
+        return vm.fail(fx_ruby::object::c::RUNTIME_ERROR, error.to_string());
+    }
+    if out.is_empty() {
+        return Ok(NIL);
+    }
+    let list = out.into_iter().map(|line| vm.str(line)).collect();
+    Ok(vm.arr(list))
+}

@@ -1,0 +1,25 @@
+//! Chef: cookbooks as people wrote them, in the two passes of compile and converge.
+//!
+//! The class tree cookbooks see is Ruby of our own (`prelude/`), read piece by piece when a
+//! name is first used; what touches the machine, counts or must be fast is here. It knows
+//! no other language and prints nothing itself: output goes to the writers it is given.
+
+#![forbid(unsafe_code)]
+
+mod erubis;
+mod files;
+mod machine;
+mod merge;
+mod ohai;
+mod prelude;
+mod report;
+mod rows;
+mod schema;
+mod shell;
+mod trap;
+
+pub use machine::{Machine, Request, run};
+pub use ohai::automatic;
+
+/// The version of the client whose behaviour this is.
+pub const VERSION: &str = "18.11.21";

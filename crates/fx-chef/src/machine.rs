@@ -1,0 +1,216 @@
+//! The object Ruby knows as `FX`: its methods by number, and the run around them.
+//!
+//! Methods live in the files of their families; this one makes the virtual machine, binds
+//! the object and runs the client.
+
+use std::cell::{Cell, RefCell};
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use fx_engine::{Cancel, Ledger};
+use fx_host::Host;
+use fx_ruby::object::c;
+use fx_ruby::value::NIL;
+use fx_ruby::{Args, Hooks, HostObject, Limits, Options, R, Res, Value, Vm};
+use fx_source::SourceMap;
+
+use crate::rows::Rows;
+use crate::{erubis, files, merge, prelude, report, rows, schema, shell, trap};
+
+/// What was asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// Options as the Ruby side reads them: config, json, run_list and so on.
+    pub options: serde_json::Map<String, serde_json::Value>,
+    /// Where the rows go, as JSON lines.
+    pub report: Option<PathBuf>,
+    /// Where automatic attributes come from instead of the machine.
+    pub facts: Option<PathBuf>,
+    /// Directory names are resolved from.
+    pub cwd: PathBuf,
+}
+
+/// State of one run that Ruby reaches through `FX`.
+pub struct Machine {
+    pub(crate) host: Rc<dyn Host>,
+    pub(crate) ledger: Rc<Ledger>,
+    pub(crate) cancel: Cancel,
+    pub(crate) sources: Rc<SourceMap>,
+    pub(crate) request: Request,
+    pub(crate) rows: RefCell<Rows>,
+    pub(crate) traps: Rc<RefCell<trap::Reads>>,
+    /// Class numbers of ImmutableMash and ImmutableArray once they are known.
+    pub(crate) immutable: Cell<(u32, u32)>,
+    pub(crate) code: Cell<Option<u8>>,
+}
+
+pub(crate) type Method = fn(&Machine, &mut Vm, Args) -> R;
+
+/// All methods of `FX`; the place in the list is the number.
+fn methods() -> Vec<(&'static str, Method)> {
+    let mut list: Vec<(&'static str, Method)> = Vec::new();
+    list.extend_from_slice(files::METHODS);
+    list.extend_from_slice(rows::METHODS);
+    list.extend_from_slice(report::METHODS);
+    list.extend_from_slice(schema::METHODS);
+    list.extend_from_slice(merge::METHODS);
+    list.extend_from_slice(shell::METHODS);
+    list.extend_from_slice(erubis::METHODS);
+    list.extend_from_slice(trap::METHODS);
+    list
+}
+
+struct Bound {
+    machine: Rc<Machine>,
+    methods: Vec<Method>,
+}
+
+impl HostObject for Bound {
+    fn name(&self) -> &'static str {
+        "FX"
+    }
+    fn call(&self, vm: &mut Vm, number: u32, args: Args) -> R {
+        match self.methods.get(number as usize) {
+            Some(method) => method(&self.machine, vm, args),
+            None => vm.arg_error("no such method"),
+        }
+    }
+}
+
+/// Text of an argument; nil gives `None`.
+pub(crate) fn text(vm: &mut Vm, a: Args, i: u32) -> Res<Option<String>> {
+    match vm.opt_nil(a, i) {
+        Some(v) => vm.to_s(v).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// Bytes of a text argument; nil gives `None`.
+pub(crate) fn bytes(vm: &mut Vm, a: Args, i: u32) -> Res<Option<Vec<u8>>> {
+    match vm.opt_nil(a, i) {
+        Some(v) if v.is_str() => Ok(Some(vm.bytes(v).to_vec())),
+        Some(v) => vm.to_s(v).map(|s| Some(s.into_bytes())),
+        None => Ok(None),
+    }
+}
+
+/// Raises one of `Chef::Exceptions` by name.
+pub(crate) fn raise<T>(vm: &mut Vm, name: &str, message: &str) -> Res<T> {
+    let class = path(vm, &["Chef", "Exceptions", name])?;
+    match class.as_class() {
+        Some(class) => vm.fail(class, message),
+        None => vm.fail(c::RUNTIME_ERROR, message),
+    }
+}
+
+/// A constant by its path.
+pub(crate) fn path(vm: &mut Vm, names: &[&str]) -> R {
+    let mut at = Value::class(c::OBJECT);
+    for name in names {
+        let sym = vm.intern(name);
+        at = vm.const_path(at, sym)?;
+    }
+    Ok(at)
+}
+
+/// Runs a client: configuration, compile, converge, report. The exit code is Chef's.
+pub fn run(
+    host: Rc<dyn Host>,
+    ledger: Rc<Ledger>,
+    cancel: Cancel,
+    sources: Rc<SourceMap>,
+    request: Request,
+    out: Box<dyn std::io::Write>,
+    err: Box<dyn std::io::Write>,
+) -> u8 {
+    let traps = Rc::new(RefCell::new(trap::Reads::default()));
+    let hooks = Hooks { phase: "load", ..trap::hooks(&traps) };
+    let mut vm = Vm::new(Options {
+        host: Rc::clone(&host),
+        out,
+        err,
+        limits: Limits::default(),
+        hooks,
+        script: "chef-client".into(),
+        argv: Vec::new(),
+    });
+    vm.shipped = prelude::sources(&*host);
+    let machine = Rc::new(Machine {
+        host,
+        ledger,
+        cancel,
+        sources,
+        request,
+        rows: RefCell::new(Rows::default()),
+        traps,
+        immutable: Cell::new((0, 0)),
+        code: Cell::new(None),
+    });
+    let code = drive(&mut vm, &machine);
+    vm.flush_output();
+    if let Err(error) = machine.host.commit() {
+        drop(std::io::Write::write_all(&mut vm.err, format!("{error}\n").as_bytes()));
+    }
+    // The heap ends with the process; taking it apart would only cost time.
+    std::mem::forget(vm);
+    code
+}
+
+fn drive(vm: &mut Vm, machine: &Rc<Machine>) -> u8 {
+    match start(vm, machine) {
+        Ok(v) => v.fixnum().unwrap_or(1) as u8,
+        Err(unwind) => {
+            let told = vm.explain(unwind);
+            drop(std::io::Write::write_all(&mut vm.err, told.as_bytes()));
+            machine.code.get().unwrap_or(1)
+        }
+    }
+}
+
+fn start(vm: &mut Vm, machine: &Rc<Machine>) -> R {
+    let class = vm.define_class(c::OBJECT, "FxMachine", c::OBJECT);
+    let mut list = Vec::new();
+    for (number, (name, method)) in methods().into_iter().enumerate() {
+        vm.define_host_method(class, name, number as u32);
+        list.push(method);
+    }
+    let bound = Rc::new(Bound { machine: Rc::clone(machine), methods: list });
+    let object = vm.host_object(class, bound);
+    let sym = vm.intern("FX");
+    vm.const_set(c::OBJECT, sym, object);
+    vm.load_prelude_file("chef/core.rb")?;
+    let client = path(vm, &["Chef", "Client"])?;
+    let json = serde_json::Value::Object(machine.request.options.clone());
+    let options = from_json(vm, &json)?;
+    vm.call_name(client, "fx_main", &[options])
+}
+
+/// JSON as Ruby values.
+pub(crate) fn from_json(vm: &mut Vm, json: &serde_json::Value) -> R {
+    use serde_json::Value as J;
+    Ok(match json {
+        J::Null => NIL,
+        J::Bool(b) => Value::bool(*b),
+        J::Number(n) => match n.as_i64() {
+            Some(i) => vm.int(i),
+            None => vm.float(n.as_f64().unwrap_or(0.0)),
+        },
+        J::String(s) => vm.str(s.as_bytes()),
+        J::Array(items) => {
+            let mut list = Vec::with_capacity(items.len());
+            for item in items {
+                list.push(from_json(vm, item)?);
+            }
+            vm.arr(list)
+        }
+        J::Object(map) => {
+            let h = vm.hash();
+            for (k, v) in map {
+                let key = vm.str(k.as_bytes());
+                let value = from_json(vm, v)?;
+                vm.hash_set(h, key, value)?;
+            }
+            h
+        }
+    })
+}

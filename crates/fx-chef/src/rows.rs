@@ -1,0 +1,374 @@
+//! Rows: one for each action of a resource, from start to outcome. Each is a step in the
+//! ledger, a line in the report and what the formatter shows.
+
+use fx_engine::{Change, Failure, Mode, Outcome, Purpose, Request, ResourceId, StepId};
+use fx_ruby::value::NIL;
+use fx_ruby::{Args, R, Value, Vm};
+use fx_source::Origin;
+use std::rc::Rc;
+
+use crate::machine::{Machine, Method, text};
+
+pub(crate) const METHODS: &[(&str, Method)] = &[
+    ("row_open", row_open),
+    ("row_close", row_close),
+    ("row_updated", row_updated),
+    ("row_kept", row_kept),
+    ("row_bypassed", row_bypassed),
+    ("row_skipped", row_skipped),
+    ("row_change", row_change),
+    ("row_failed", row_failed),
+    ("row_retry", row_retry),
+    ("hush", hush),
+    ("updated_rows", updated_rows),
+    ("formatter", formatter),
+    ("phase", phase),
+];
+
+/// Which formatter writes to the output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// One block a resource.
+    #[default]
+    Doc,
+    /// One letter a resource.
+    Min,
+    /// Nothing.
+    Null,
+}
+
+/// One action of one resource.
+#[derive(Clone, Debug)]
+pub(crate) struct Row {
+    pub(crate) resource: String,
+    pub(crate) action: String,
+    pub(crate) depth: usize,
+    pub(crate) outcome: &'static str,
+    pub(crate) via: Option<(String, String)>,
+    pub(crate) reason: Option<String>,
+    pub(crate) changes: Vec<String>,
+    pub(crate) error: Option<String>,
+    step: StepId,
+}
+
+/// All rows and the formatter's state.
+#[derive(Default)]
+pub(crate) struct Rows {
+    pub(crate) all: Vec<Row>,
+    open: Vec<usize>,
+    /// Above zero nothing is recorded: guards run resources of their own.
+    hushed: u32,
+    pub(crate) format: Format,
+    pub(crate) why_run: bool,
+    phase: Rc<str>,
+    recipe: String,
+    /// A resource's line has no end yet.
+    mid_line: bool,
+    pub(crate) letters: String,
+    pub(crate) log: Option<std::path::PathBuf>,
+    pub(crate) log_text: Vec<u8>,
+}
+
+fn write(vm: &mut Vm, text: &str) {
+    drop(vm.out.write_all(text.as_bytes()));
+}
+
+impl Machine {
+    fn hushed(&self) -> bool {
+        self.rows.borrow().hushed > 0
+    }
+
+    /// Puts changes of a shared resource into the open step.
+    pub(crate) fn note_changes(&self, changes: &[Change], rehearse: bool) {
+        let rows = self.rows.borrow();
+        if let Some(step) = rows.open.last().map(|i| rows.all[*i].step) {
+            for change in changes {
+                if rehearse {
+                    self.ledger.withheld(step, change);
+                } else {
+                    self.ledger.changed(step, change);
+                }
+            }
+        }
+    }
+
+    fn set(&self, outcome: &'static str) {
+        let mut rows = self.rows.borrow_mut();
+        if rows.hushed > 0 {
+            return;
+        }
+        if let Some(i) = rows.open.last().copied() {
+            rows.all[i].outcome = outcome;
+        }
+    }
+}
+
+fn ivar(vm: &mut Vm, object: Value, name: &str) -> Option<Value> {
+    let sym = vm.intern(name);
+    vm.ivar_get(object, sym).filter(|v| !v.is_nil())
+}
+
+/// `FX.row_open(resource, action, notification type, notifying resource)`.
+fn row_open(machine: &Machine, vm: &mut Vm, a: Args) -> R {
+    if machine.hushed() {
+        return Ok(NIL);
+    }
+    let object = vm.arg(a, 0);
+    let resource = vm.to_s(object)?;
+    let action = text(vm, a, 1)?.unwrap_or_default();
+    let via = match text(vm, a, 2)? {
+        Some(kind) => Some((kind, text(vm, a, 3)?.unwrap_or_default())),
+        None => None,
+    };
+    let cookbook = ivar(vm, object, "@cookbook_name");
+    let recipe_name = ivar(vm, object, "@recipe_name");
+    let recipe = match (cookbook, recipe_name) {
+        (Some(cookbook), Some(recipe)) => format!("{}::{}", vm.to_s(cookbook)?, vm.to_s(recipe)?),
+        _ => "<Dynamically Defined Resource>".to_owned(),
+    };
+    let enclosed = ivar(vm, object, "@enclosing_provider").is_some();
+    let why: Rc<str> = match &via {
+        Some((kind, from)) if from.is_empty() => format!("{kind} notification").into(),
+        Some((kind, from)) => format!("{kind} from {from}").into(),
+        None => Rc::from("collection order"),
+    };
+    let (kind, name) = resource.split_once('[').unwrap_or((&resource, ""));
+    let mut rows = machine.rows.borrow_mut();
+    let mut request = Request::new(
+        ResourceId::new(kind.to_owned(), name.strip_suffix(']').unwrap_or(name)),
+        action.clone(),
+    );
+    request.phase = Rc::clone(&rows.phase);
+    request.why = why;
+    request.origin = Origin::default();
+    request.mode = if rows.why_run { Mode::Rehearse } else { Mode::Apply };
+    request.purpose = Purpose::Act;
+    let step = machine.ledger.open(&*machine.host, request);
+    let depth = rows.open.len();
+    let index = rows.all.len();
+    let line = format!("  {}* {resource} action {action}", "  ".repeat(depth));
+    rows.all.push(Row {
+        resource,
+        action,
+        depth,
+        outcome: "none",
+        via,
+        reason: None,
+        changes: Vec::new(),
+        error: None,
+        step,
+    });
+    rows.open.push(index);
+    if rows.format == Format::Doc {
+        if rows.mid_line {
+            write(vm, "\n");
+        }
+        if !enclosed && recipe != rows.recipe {
+            write(vm, &format!("Recipe: {recipe}\n"));
+            rows.recipe = recipe;
+        }
+        write(vm, &line);
+        rows.mid_line = true;
+    }
+    Ok(NIL)
+}
+
+fn row_close(machine: &Machine, vm: &mut Vm, _: Args) -> R {
+    let mut rows = machine.rows.borrow_mut();
+    if rows.hushed > 0 {
+        return Ok(NIL);
+    }
+    let Some(index) = rows.open.pop() else { return Ok(NIL) };
+    if rows.format == Format::Doc && rows.mid_line {
+        write(vm, "\n");
+        rows.mid_line = false;
+    }
+    let row = &rows.all[index];
+    let outcome = match row.outcome {
+        "updated" if rows.why_run => Outcome::WouldRepair,
+        "updated" => Outcome::Repaired,
+        "skipped" => Outcome::Skipped(row.reason.clone().unwrap_or_default()),
+        "failed" => Outcome::Failed(Failure::new(row.error.clone().unwrap_or_default())),
+        "bypassed" => Outcome::Skipped("bypassed in why-run".into()),
+        _ => Outcome::Kept,
+    };
+    let letter = match row.outcome {
+        "updated" => "U",
+        "skipped" => "S",
+        "failed" => "F",
+        _ => ".",
+    };
+    let step = row.step;
+    if rows.format == Format::Min {
+        write(vm, letter);
+        rows.letters.push_str(letter);
+    }
+    drop(rows);
+    machine.ledger.close(&*machine.host, step, outcome);
+    Ok(NIL)
+}
+
+fn row_updated(machine: &Machine, _: &mut Vm, _: Args) -> R {
+    machine.set("updated");
+    Ok(NIL)
+}
+
+fn ending(machine: &Machine, vm: &mut Vm, text: &str) {
+    let mut rows = machine.rows.borrow_mut();
+    if rows.hushed == 0 && rows.format == Format::Doc {
+        if rows.mid_line {
+            write(vm, &format!(" {text}\n"));
+        }
+        rows.mid_line = false;
+    }
+}
+
+fn row_kept(machine: &Machine, vm: &mut Vm, _: Args) -> R {
+    let bypassed = {
+        let rows = machine.rows.borrow();
+        rows.open.last().is_some_and(|i| rows.all[*i].outcome == "bypassed")
+    };
+    if !bypassed {
+        machine.set("up_to_date");
+        ending(machine, vm, "(up to date)");
+    }
+    Ok(NIL)
+}
+
+fn row_bypassed(machine: &Machine, vm: &mut Vm, _: Args) -> R {
+    machine.set("bypassed");
+    ending(machine, vm, "(Skipped: whyrun not supported by provider)");
+    Ok(NIL)
+}
+
+/// `FX.row_skipped(guard, text)`.
+fn row_skipped(machine: &Machine, vm: &mut Vm, a: Args) -> R {
+    let guard = text(vm, a, 0)?.unwrap_or_default();
+    let reason = text(vm, a, 1)?.unwrap_or_default();
+    machine.set("skipped");
+    let shown =
+        if reason.ends_with("action == :nothing }") { "action :nothing".to_owned() } else { guard };
+    ending(machine, vm, &format!("(skipped due to {shown})"));
+    let mut rows = machine.rows.borrow_mut();
+    if rows.hushed == 0
+        && let Some(i) = rows.open.last().copied()
+    {
+        rows.all[i].reason = Some(reason);
+    }
+    Ok(NIL)
+}
+
+/// `FX.row_change(lines)`: the first is what was done, the others belong to it.
+fn row_change(machine: &Machine, vm: &mut Vm, a: Args) -> R {
+    let list = vm.arg(a, 0);
+    let mut lines = Vec::new();
+    for item in if list.is_arr() { vm.heap.arr(list).clone() } else { vec![list] } {
+        lines.push(vm.to_s(item)?);
+    }
+    let mut rows = machine.rows.borrow_mut();
+    if rows.hushed > 0 {
+        return Ok(NIL);
+    }
+    let depth = rows.open.len();
+    if rows.format == Format::Doc {
+        if rows.mid_line {
+            write(vm, "\n");
+        }
+        rows.mid_line = false;
+        for (i, line) in lines.iter().enumerate() {
+            let line = if rows.why_run && i == 0 { format!("Would {line}") } else { line.clone() };
+            let dash = if i == 0 { "- " } else { "" };
+            write(vm, &format!("  {}{dash}{line}\n", "  ".repeat(depth)));
+        }
+    }
+    if let Some(i) = rows.open.last().copied() {
+        rows.all[i].changes.extend(lines);
+    }
+    Ok(NIL)
+}
+
+/// `FX.row_failed(resource, class, message, ignored)`.
+fn row_failed(machine: &Machine, vm: &mut Vm, a: Args) -> R {
+    let resource = text(vm, a, 0)?.unwrap_or_default();
+    let class = text(vm, a, 1)?.unwrap_or_default();
+    let message = text(vm, a, 2)?.unwrap_or_default();
+    machine.set("failed");
+    let mut rows = machine.rows.borrow_mut();
+    if rows.hushed > 0 {
+        return Ok(NIL);
+    }
+    if rows.format == Format::Doc {
+        if rows.mid_line {
+            write(vm, "\n");
+        }
+        rows.mid_line = false;
+        let rule = "=".repeat(80);
+        let action = rows.open.last().map(|i| rows.all[*i].action.clone()).unwrap_or_default();
+        let told = format!(
+            "\n    {rule}\n    Error executing action `{action}` on resource '{resource}'\n    {rule}\n\n    {class}\n    {}\n    {}\n\n",
+            "-".repeat(class.len()),
+            message.replace('\n', "\n    ")
+        );
+        write(vm, &told);
+    }
+    if let Some(i) = rows.open.last().copied() {
+        rows.all[i].error = Some(format!("{class}: {message}"));
+    }
+    Ok(NIL)
+}
+
+fn row_retry(machine: &Machine, vm: &mut Vm, a: Args) -> R {
+    let left = text(vm, a, 0)?.unwrap_or_default();
+    let mut rows = machine.rows.borrow_mut();
+    if rows.hushed == 0 && rows.format == Format::Doc {
+        if rows.mid_line {
+            write(vm, "\n");
+        }
+        rows.mid_line = false;
+        let depth = rows.open.len();
+        write(
+            vm,
+            &format!("  {}- Retrying execution, {left} attempt(s) left\n", "  ".repeat(depth)),
+        );
+    }
+    Ok(NIL)
+}
+
+/// `FX.hush(1)` and `FX.hush(-1)` around what should leave no rows.
+fn hush(machine: &Machine, vm: &mut Vm, a: Args) -> R {
+    let by = vm.arg(a, 0).fixnum().unwrap_or(0);
+    let mut rows = machine.rows.borrow_mut();
+    rows.hushed = rows.hushed.saturating_add_signed(by as i32);
+    Ok(NIL)
+}
+
+fn updated_rows(machine: &Machine, _: &mut Vm, _: Args) -> R {
+    let rows = machine.rows.borrow();
+    Ok(Value::fix(rows.all.iter().filter(|row| row.outcome == "updated").count() as i64))
+}
+
+/// `FX.formatter(name, why-run)`.
+fn formatter(machine: &Machine, vm: &mut Vm, a: Args) -> R {
+    let name = text(vm, a, 0)?.unwrap_or_default();
+    let mut rows = machine.rows.borrow_mut();
+    rows.why_run = vm.opt(a, 1).is_some_and(Value::truthy);
+    rows.format = match name.as_str() {
+        "min" | "minimal" => Format::Min,
+        "null" => Format::Null,
+        _ => Format::Doc,
+    };
+    Ok(NIL)
+}
+
+/// `FX.phase(name)`: load, compile, converge, cleanup.
+fn phase(machine: &Machine, vm: &mut Vm, a: Args) -> R {
+    let name = text(vm, a, 0)?.unwrap_or_default();
+    vm.hooks.phase = match name.as_str() {
+        "compile" => "compile",
+        "converge" => "converge",
+        "cleanup" => "cleanup",
+        _ => "load",
+    };
+    machine.rows.borrow_mut().phase = name.into();
+    Ok(NIL)
+}

@@ -1,0 +1,172 @@
+//! Running commands as mixlib-shellout does: without a shell where the text needs none.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::time::Duration;
+
+use fx_host::{Exit, Program, Spec, Stdin};
+use fx_ruby::value::NIL;
+use fx_ruby::{Args, R, Res, Value, Vm};
+
+use crate::machine::{Machine, Method, bytes, text};
+
+pub(crate) const METHODS: &[(&str, Method)] = &[("shell", shell)];
+
+/// Words that only a shell understands, as Ruby's `exec` keeps them.
+const BUILTINS: &[&str] = &[
+    "!", ".", ":", "alias", "bg", "break", "case", "cd", "command", "continue", "do", "done",
+    "elif", "else", "esac", "eval", "exec", "exit", "export", "fc", "fg", "fi", "for", "getopts",
+    "hash", "if", "in", "jobs", "read", "readonly", "return", "set", "shift", "then", "times",
+    "trap", "type", "ulimit", "umask", "unalias", "unset", "until", "wait", "while", "test",
+];
+
+fn needs_shell(line: &str) -> bool {
+    if line.contains([
+        '*', '?', '{', '}', '[', ']', '<', '>', '(', ')', '~', '&', '|', '\\', '$', ';', '\'', '`',
+        '"', '\n', '#', '%',
+    ]) {
+        return true;
+    }
+    let first = line.split_whitespace().next().unwrap_or_default();
+    first.contains('=') || BUILTINS.contains(&first)
+}
+
+/// `FX.shell(command, env, cwd, user, group, umask, timeout, input, live)`: `[code, signal,
+/// stdout, stderr, timed out, seconds]`; nil when there is no such program.
+fn shell(machine: &Machine, vm: &mut Vm, a: Args) -> R {
+    let command = vm.arg(a, 0);
+    let mut spec = if command.is_arr() {
+        let words = vm.heap.arr(command).clone();
+        let mut argv = Vec::new();
+        for word in words {
+            argv.push(OsString::from_vec(vm.to_s(word)?.into_bytes()));
+        }
+        Spec::argv(argv)
+    } else {
+        let line = vm.to_s(command)?;
+        if needs_shell(&line) {
+            Spec::shell(OsString::from(line))
+        } else {
+            Spec::argv(line.split_whitespace().map(OsString::from))
+        }
+    };
+    let shown = match &spec.program {
+        Program::Argv(argv) => {
+            argv.first().map(|w| w.to_string_lossy().into_owned()).unwrap_or_default()
+        }
+        Program::Shell(line) => line.to_string_lossy().into_owned(),
+    };
+    let env = vm.arg(a, 1);
+    if env.is_hash() {
+        for (key, value) in vm.hash_pairs(env) {
+            let key = OsString::from(vm.to_s(key)?);
+            let value = if value.is_nil() { None } else { Some(OsString::from(vm.to_s(value)?)) };
+            spec.env.push((key, value));
+        }
+    }
+    // Ruby code may have changed its own environment.
+    for (name, value) in vm_env(vm)? {
+        if !spec.env.iter().any(|(known, _)| *known == name) {
+            spec.env.insert(0, (name, value));
+        }
+    }
+    let cwd = text(vm, a, 2)?;
+    spec.cwd = Some(match cwd {
+        Some(dir) => machine.request.cwd.join(dir),
+        None => machine.request.cwd.clone(),
+    });
+    if let Some(dir) = &spec.cwd
+        && machine.host.stat_opt(dir).ok().flatten().is_none()
+    {
+        let message = format!("No such file or directory @ dir_chdir0 - {}", dir.display());
+        return errno(vm, "ENOENT", &message);
+    }
+    identity(machine, vm, a, &mut spec)?;
+    spec.umask = Some(vm.opt_nil(a, 5).and_then(Value::fixnum).map_or(vm.umask, |m| m as u32));
+    if let Some(limit) = vm.opt_nil(a, 6) {
+        let limit = vm.to_f(limit)?;
+        spec.timeout = (limit > 0.0).then(|| Duration::from_secs_f64(limit));
+    }
+    if let Some(input) = bytes(vm, a, 7)? {
+        spec.stdin = Stdin::Bytes(input);
+    }
+    let live = vm.opt(a, 8).is_some_and(Value::truthy);
+    machine.traps.borrow_mut().command(vm, &spec.display());
+    vm.flush_output();
+    let ended = match machine.host.run(&spec) {
+        Ok(ended) => ended,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return errno(vm, "ENOENT", &shown);
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+            return errno(vm, "EACCES", &shown);
+        }
+        Err(error) => return vm.fail(fx_ruby::object::c::RUNTIME_ERROR, error.to_string()),
+    };
+    if live {
+        drop(vm.out.write_all(&ended.stdout));
+        drop(vm.out.write_all(&ended.stderr));
+    }
+    let (code, signal, timed_out) = match ended.exit {
+        Exit::Code(code) => (Value::fix(i64::from(code)), NIL, false),
+        Exit::Signal(signal) => (NIL, Value::fix(i64::from(signal)), false),
+        Exit::TimedOut => (NIL, NIL, true),
+        Exit::Cancelled => (NIL, Value::fix(15), false),
+    };
+    let stdout = vm.str(ended.stdout);
+    let stderr = vm.str(ended.stderr);
+    let seconds = vm.float(ended.elapsed.as_secs_f64());
+    Ok(vm.arr(vec![code, signal, stdout, stderr, Value::bool(timed_out), seconds]))
+}
+
+/// What the program has put into `ENV`, as far as it differs from ours.
+fn vm_env(vm: &mut Vm) -> Res<Vec<(OsString, Option<OsString>)>> {
+    let env = crate::machine::path(vm, &["ENV"])?;
+    let hash = vm.call_name(env, "to_h", &[])?;
+    let mut list = Vec::new();
+    for (key, value) in vm.hash_pairs(hash) {
+        let name = OsString::from_vec(vm.bytes(key).to_vec());
+        let value = OsString::from_vec(vm.bytes(value).to_vec());
+        if vm.host.var(&name).as_ref() != Some(&value) {
+            list.push((name, Some(value)));
+        }
+    }
+    Ok(list)
+}
+
+fn identity(machine: &Machine, vm: &mut Vm, a: Args, spec: &mut Spec) -> Res<()> {
+    if let Some(user) = vm.opt_nil(a, 3) {
+        let name = vm.to_s(user)?;
+        let found = match user.fixnum() {
+            Some(id) => machine.host.user_by_id(id as u32),
+            None => machine.host.user(&name),
+        };
+        match found {
+            Ok(Some(user)) => {
+                spec.uid = Some(user.uid);
+                spec.gid = Some(user.gid);
+            }
+            _ if user.fixnum().is_some() => spec.uid = user.fixnum().map(|id| id as u32),
+            _ => return vm.arg_error(format!("can't find user for {name}")),
+        }
+    }
+    if let Some(group) = vm.opt_nil(a, 4) {
+        let name = vm.to_s(group)?;
+        match group.fixnum() {
+            Some(id) => spec.gid = Some(id as u32),
+            None => match machine.host.group(&name) {
+                Ok(Some(group)) => spec.gid = Some(group.gid),
+                _ => return vm.arg_error(format!("can't find group for {name}")),
+            },
+        }
+    }
+    Ok(())
+}
+
+/// Raises one of Ruby's `Errno` classes; the class adds its own words before the text.
+pub(crate) fn errno<T>(vm: &mut Vm, name: &str, message: &str) -> Res<T> {
+    let class = crate::machine::path(vm, &["Errno", name])?;
+    let text = vm.str(message.strip_prefix("No such file or directory ").unwrap_or(message));
+    let e = vm.call_name(class, "new", &[text])?;
+    vm.throw(e)
+}
