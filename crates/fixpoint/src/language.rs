@@ -1,11 +1,13 @@
 //! Which language a target is written in, and that language asked to evaluate it. The verbs
 //! know no language; this file knows no verb.
 
+mod cfengine;
+mod chef;
+mod puppet;
+
 use std::path::{Path, PathBuf};
 
-use fx_engine::Level;
-use fx_host::{Env, Files};
-use fx_source::{Diagnostic, Origin, Severity};
+use fx_source::Diagnostic;
 
 use crate::exit;
 use crate::stage::Stage;
@@ -13,7 +15,8 @@ use crate::stage::Stage;
 /// What is run, and with what it is told.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct PolicyArgs {
-    /// Policy: CFEngine's `.cf`, Puppet's `.pp`, or the directory of a Puppet environment
+    /// Policy: CFEngine's `.cf`, Puppet's `.pp` or an environment's directory, a Chef recipe's
+    /// `.rb`, a cookbook or a repository of cookbooks
     #[arg(required = true)]
     pub(crate) targets: Vec<PathBuf>,
     /// Classes to define, separated by commas (CFEngine)
@@ -25,6 +28,9 @@ pub(crate) struct PolicyArgs {
     /// Where modules lie, separated by colons (Puppet)
     #[arg(long, value_delimiter = ':')]
     pub(crate) modulepath: Vec<PathBuf>,
+    /// The run list, separated by commas (Chef)
+    #[arg(short = 'o', long = "run-list", value_delimiter = ',')]
+    pub(crate) run_list: Vec<String>,
 }
 
 impl PolicyArgs {
@@ -39,6 +45,9 @@ impl PolicyArgs {
         }
         for dir in &self.modulepath {
             words.extend(["--modulepath".into(), dir.clone().into_os_string()]);
+        }
+        if !self.run_list.is_empty() {
+            words.extend(["-o".into(), self.run_list.join(",").into()]);
         }
         words.extend(self.targets.iter().map(|target| target.clone().into_os_string()));
         words
@@ -60,6 +69,7 @@ pub(crate) struct Way {
 pub(crate) enum Language {
     Cfengine,
     Puppet,
+    Chef,
 }
 
 /// The language of a target, or why there is none.
@@ -69,10 +79,15 @@ pub(crate) fn of(host: &dyn fx_host::Host, target: &Path) -> Result<Language, St
     match target.extension().and_then(|extension| extension.to_str()) {
         Some("cf") => Ok(Language::Cfengine),
         Some("pp") => Ok(Language::Puppet),
-        Some("rb") => Err(format!("'{name}': Chef recipes cannot be run yet")),
+        Some("rb") => Ok(Language::Chef),
         _ if host.stat(&full.join("manifests")).is_ok() => Ok(Language::Puppet),
+        _ if host.stat(&full.join("cookbooks")).is_ok()
+            || host.stat(&full.join("metadata.rb")).is_ok() =>
+        {
+            Ok(Language::Chef)
+        }
         _ => Err(format!(
-            "'{name}': not a policy; a name that ends in .cf or .pp was expected, or a directory with manifests"
+            "'{name}': not a policy; expected a name that ends in .cf, .pp or .rb, or a directory with manifests, cookbooks or metadata.rb"
         )),
     }
 }
@@ -86,22 +101,13 @@ pub(crate) fn evaluate(
     way: Way,
 ) -> u8 {
     match language {
-        Language::Cfengine => {
-            let request = fx_cfengine::Request {
-                dry_run: way.rehearse,
-                no_lock: true,
-                no_functions: way.no_functions,
-                trace: way.trace,
-                ..cfengine_request(stage, target, policy)
-            };
-            fx_cfengine::run(stage.run, &stage.sources, &request).code
-        }
-        Language::Puppet => puppet(stage, target, policy, way),
+        Language::Cfengine => cfengine::evaluate(stage, target, policy, way),
+        Language::Puppet => puppet::evaluate(stage, target, policy, way),
+        Language::Chef => chef::evaluate(stage, target, policy, way),
     }
 }
 
-/// What is wrong with the text of a target. CFEngine says it through the record, as its
-/// check evaluates; the code tells.
+/// What is wrong with the text of a target: a code, and what was not said through the record.
 pub(crate) fn check(
     stage: &Stage,
     language: Language,
@@ -109,99 +115,8 @@ pub(crate) fn check(
     policy: &PolicyArgs,
 ) -> (u8, Vec<Diagnostic>) {
     match language {
-        Language::Cfengine => {
-            let request =
-                fx_cfengine::Request { check: true, ..cfengine_request(stage, target, policy) };
-            (fx_cfengine::run(stage.run, &stage.sources, &request).code, Vec::new())
-        }
-        Language::Puppet => {
-            let mut found = Vec::new();
-            for file in manifests(stage, target) {
-                match stage.host.read(&file) {
-                    Ok(text) => found.extend(check_manifest(stage, &file, text)),
-                    Err(error) => stage.run.ledger.message(
-                        Level::Error,
-                        &error.to_string(),
-                        &Origin::default(),
-                    ),
-                }
-            }
-            let wrong = found.iter().any(|found| found.severity == Severity::Error);
-            (if wrong { exit::ERROR } else { exit::OK }, found)
-        }
+        Language::Cfengine => (cfengine::check(stage, target, policy), Vec::new()),
+        Language::Puppet => (exit::OK, puppet::check(stage, target)),
+        Language::Chef => (exit::OK, chef::check(stage, target)),
     }
-}
-
-fn cfengine_request(stage: &Stage, target: &Path, policy: &PolicyArgs) -> fx_cfengine::Request {
-    fx_cfengine::Request {
-        file: Some(stage.host.cwd().join(target).display().to_string()),
-        define: policy.define.clone(),
-        bundles: policy.bundles.clone(),
-        // A policy with errors is told and left; no failsafe policy takes its place.
-        interactive: true,
-        ..fx_cfengine::Request::default()
-    }
-}
-
-fn puppet(stage: &Stage, target: &Path, policy: &PolicyArgs, way: Way) -> u8 {
-    let told = |text: String| {
-        stage.run.ledger.message(Level::Error, &text, &Origin::default());
-        exit::ERROR
-    };
-    let environment = stage.host.cwd().join(target);
-    let is_file = target.extension().is_some();
-    let mut modulepath: Vec<PathBuf> =
-        policy.modulepath.iter().map(|dir| stage.host.cwd().join(dir)).collect();
-    if modulepath.is_empty() && !is_file {
-        modulepath = ["modules", "site", "site-modules"].map(|dir| environment.join(dir)).to_vec();
-        modulepath.retain(|dir| stage.host.stat(dir).is_ok());
-    }
-    let mut text = Vec::new();
-    let files = manifests(stage, target);
-    for file in &files {
-        match stage.host.read(file) {
-            Ok(bytes) => text.extend(bytes),
-            Err(error) => return told(error.to_string()),
-        }
-    }
-    let name = files.first().map_or_else(String::new, |file| file.display().to_string());
-    let request = fx_puppet::Request {
-        name,
-        text,
-        modulepath,
-        noop: way.rehearse,
-        ..fx_puppet::Request::default()
-    };
-    fx_puppet::run(&stage.puppet(), &request).code
-}
-
-/// The manifest itself, or those of an environment, in byte order of their paths.
-fn manifests(stage: &Stage, target: &Path) -> Vec<PathBuf> {
-    let full = stage.host.cwd().join(target);
-    if target.extension().is_some() {
-        return vec![full];
-    }
-    let mut found = Vec::new();
-    let mut todo = vec![full.join("manifests")];
-    while let Some(dir) = todo.pop() {
-        for entry in stage.host.list(&dir).unwrap_or_default() {
-            let path = dir.join(&entry.name);
-            if path.extension().is_some_and(|extension| extension == "pp") {
-                found.push(path);
-            } else if stage.host.stat(&path).is_ok_and(|meta| meta.is_dir()) {
-                todo.push(path);
-            }
-        }
-    }
-    found.sort();
-    found
-}
-
-fn check_manifest(stage: &Stage, file: &Path, text: Vec<u8>) -> Vec<Diagnostic> {
-    let id = stage.sources.add(&file.display().to_string(), text.clone());
-    let (program, mut found) = fx_puppet_syntax::parse(&text, id);
-    if found.iter().all(|found| found.severity != Severity::Error) {
-        found.extend(fx_puppet_syntax::validate(&program, fx_puppet_syntax::Strictness::Warning));
-    }
-    found
 }

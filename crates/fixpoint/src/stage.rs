@@ -16,6 +16,7 @@ pub(crate) struct Stage {
     pub(crate) host: Rc<OsHost>,
     pub(crate) sources: Rc<SourceMap>,
     pub(crate) run: Run<'static>,
+    ledger: &'static Rc<Ledger>,
     lasting: &'static Rc<SourceMap>,
 }
 
@@ -24,12 +25,18 @@ impl Stage {
     pub(crate) fn new(stop: Arc<AtomicBool>) -> Stage {
         let host = Rc::new(OsHost::cancelled_by(Arc::clone(&stop)));
         let lasting: &'static Rc<SourceMap> = Box::leak(Box::new(Rc::new(SourceMap::new())));
+        let ledger: &'static Rc<Ledger> = Box::leak(Box::new(Rc::new(Ledger::new())));
         let run = Run {
             host: &**Box::leak(Box::new(Rc::clone(&host))),
-            ledger: Box::leak(Box::new(Ledger::new())),
+            ledger,
             cancel: Box::leak(Box::new(Cancel::from_flag(stop))),
         };
-        Stage { host, sources: Rc::clone(lasting), run, lasting }
+        Stage { host, sources: Rc::clone(lasting), run, ledger, lasting }
+    }
+
+    /// The record of this run.
+    pub(crate) fn ledger(&self) -> &Rc<Ledger> {
+        self.ledger
     }
 
     /// The same as Puppet's compiler wants it.

@@ -12,4 +12,4 @@ mod locals;
 mod lower;
 
 pub use intern::{Interner, Sym};
-pub use lower::{ParseError, Parsed, Request, parse};
+pub use lower::{ParseError, Parsed, Request, errors, parse};

@@ -55,6 +55,27 @@ pub(crate) fn leak_slice<T>(values: Vec<T>) -> &'static [T] {
     if values.is_empty() { &[] } else { Box::leak(values.into_boxed_slice()) }
 }
 
+/// What is wrong with a text, without making anything of it.
+pub fn errors(source: &[u8]) -> Vec<ParseError> {
+    let options = p::Options::default().version(p::Version::CRuby3_3).build();
+    errors_of(&p::parse_with_options(source, &options))
+}
+
+fn errors_of(result: &p::ParseResult<'_>) -> Vec<ParseError> {
+    result
+        .errors()
+        .map(|e| {
+            let at = e.location();
+            ParseError {
+                message: String::from_utf8_lossy(e.message()).into_owned(),
+                start: at.start(),
+                end: at.end(),
+                line: at.start_line(),
+            }
+        })
+        .collect()
+}
+
 /// Parses and lowers a whole text.
 pub fn parse(request: &Request<'_>, syms: &mut Interner) -> Result<Parsed, Vec<ParseError>> {
     let path: String = request.path.chars().filter(|c| *c != '\0').collect();
@@ -74,18 +95,7 @@ pub fn parse(request: &Request<'_>, syms: &mut Interner) -> Result<Parsed, Vec<P
     }
     let options = options.build();
     let result = p::parse_with_options(request.source, &options);
-    let errors: Vec<ParseError> = result
-        .errors()
-        .map(|e| {
-            let at = e.location();
-            ParseError {
-                message: String::from_utf8_lossy(e.message()).into_owned(),
-                start: at.start(),
-                end: at.end(),
-                line: at.start_line(),
-            }
-        })
-        .collect();
+    let errors = errors_of(&result);
     if !errors.is_empty() {
         return Err(errors);
     }

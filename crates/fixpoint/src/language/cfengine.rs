@@ -1,0 +1,37 @@
+//! CFEngine policy for the verbs.
+
+use std::path::Path;
+
+use fx_cfengine::Request;
+use fx_host::Env;
+
+use super::{PolicyArgs, Way};
+use crate::stage::Stage;
+
+pub(super) fn evaluate(stage: &Stage, target: &Path, policy: &PolicyArgs, way: Way) -> u8 {
+    let request = Request {
+        dry_run: way.rehearse,
+        no_lock: true,
+        no_functions: way.no_functions,
+        trace: way.trace,
+        ..request(stage, target, policy)
+    };
+    fx_cfengine::run(stage.run, &stage.sources, &request).code
+}
+
+/// The check evaluates, so what it finds is said through the record.
+pub(super) fn check(stage: &Stage, target: &Path, policy: &PolicyArgs) -> u8 {
+    let request = Request { check: true, ..request(stage, target, policy) };
+    fx_cfengine::run(stage.run, &stage.sources, &request).code
+}
+
+fn request(stage: &Stage, target: &Path, policy: &PolicyArgs) -> Request {
+    Request {
+        file: Some(stage.host.cwd().join(target).display().to_string()),
+        define: policy.define.clone(),
+        bundles: policy.bundles.clone(),
+        // A policy with errors is told and left; no failsafe policy takes its place.
+        interactive: true,
+        ..Request::default()
+    }
+}

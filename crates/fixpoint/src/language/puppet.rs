@@ -1,0 +1,87 @@
+//! Puppet manifests and environments for the verbs: which files, and what they are asked.
+
+use std::path::{Path, PathBuf};
+
+use fx_engine::Level;
+use fx_host::{Env, Files};
+use fx_source::{Diagnostic, Origin, Severity};
+
+use super::{PolicyArgs, Way};
+use crate::exit;
+use crate::stage::Stage;
+
+pub(super) fn check(stage: &Stage, target: &Path) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for file in manifests(stage, target) {
+        match stage.host.read(&file) {
+            Ok(text) => found.extend(check_manifest(stage, &file, text)),
+            Err(error) => {
+                stage.run.ledger.message(Level::Error, &error.to_string(), &Origin::default());
+            }
+        }
+    }
+    found
+}
+
+pub(super) fn evaluate(stage: &Stage, target: &Path, policy: &PolicyArgs, way: Way) -> u8 {
+    let told = |text: String| {
+        stage.run.ledger.message(Level::Error, &text, &Origin::default());
+        exit::ERROR
+    };
+    let environment = stage.host.cwd().join(target);
+    let is_file = target.extension().is_some();
+    let mut modulepath: Vec<PathBuf> =
+        policy.modulepath.iter().map(|dir| stage.host.cwd().join(dir)).collect();
+    if modulepath.is_empty() && !is_file {
+        modulepath = ["modules", "site", "site-modules"].map(|dir| environment.join(dir)).to_vec();
+        modulepath.retain(|dir| stage.host.stat(dir).is_ok());
+    }
+    let mut text = Vec::new();
+    let files = manifests(stage, target);
+    for file in &files {
+        match stage.host.read(file) {
+            Ok(bytes) => text.extend(bytes),
+            Err(error) => return told(error.to_string()),
+        }
+    }
+    let name = files.first().map_or_else(String::new, |file| file.display().to_string());
+    let request = fx_puppet::Request {
+        name,
+        text,
+        modulepath,
+        noop: way.rehearse,
+        ..fx_puppet::Request::default()
+    };
+    fx_puppet::run(&stage.puppet(), &request).code
+}
+
+/// The manifest itself, or those of an environment, in byte order of their paths.
+fn manifests(stage: &Stage, target: &Path) -> Vec<PathBuf> {
+    let full = stage.host.cwd().join(target);
+    if target.extension().is_some() {
+        return vec![full];
+    }
+    let mut found = Vec::new();
+    let mut todo = vec![full.join("manifests")];
+    while let Some(dir) = todo.pop() {
+        for entry in stage.host.list(&dir).unwrap_or_default() {
+            let path = dir.join(&entry.name);
+            if path.extension().is_some_and(|extension| extension == "pp") {
+                found.push(path);
+            } else if stage.host.stat(&path).is_ok_and(|meta| meta.is_dir()) {
+                todo.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn check_manifest(stage: &Stage, file: &Path, text: Vec<u8>) -> Vec<Diagnostic> {
+    let id = stage.sources.add(&file.display().to_string(), text.clone());
+    let (program, mut found) = fx_puppet_syntax::parse(&text, id);
+    if found.iter().all(|found| found.severity != Severity::Error) {
+        found.extend(fx_puppet_syntax::validate(&program, fx_puppet_syntax::Strictness::Warning));
+    }
+    found
+}
