@@ -25,6 +25,23 @@ pub(crate) const METHODS: &[(&str, Method)] = &[
     ("phase", phase),
 ];
 
+/// Resources whose effects why-run can tell in full. The others run commands or code.
+const FORESEEABLE: &[&str] = &[
+    "cookbook_file",
+    "cron",
+    "cron_d",
+    "directory",
+    "file",
+    "group",
+    "link",
+    "log",
+    "remote_directory",
+    "remote_file",
+    "template",
+    "user",
+    "linux_user",
+];
+
 /// Which formatter writes to the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Format {
@@ -143,7 +160,11 @@ fn row_open(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     request.origin = Origin::default();
     request.mode = if rows.why_run { Mode::Rehearse } else { Mode::Apply };
     request.purpose = Purpose::Act;
+    let foreseeable = FORESEEABLE.contains(&&*request.resource.kind);
     let step = machine.ledger.open(&*machine.host, request);
+    if !foreseeable {
+        machine.ledger.open_ended(step);
+    }
     let depth = rows.open.len();
     let index = rows.all.len();
     let line = format!("  {}* {resource} action {action}", "  ".repeat(depth));

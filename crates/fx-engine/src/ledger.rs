@@ -48,6 +48,11 @@ pub struct Step {
     pub mode: Mode,
     /// Whether it counts.
     pub purpose: Purpose,
+    /// Whether nobody can know beforehand what it does to the rest of the machine.
+    pub open_ended: bool,
+    /// The first step with unforeseeable effects that was withheld before this one: what is
+    /// said of this one may turn out otherwise.
+    pub after: Option<StepId>,
     /// Names of the properties that changed or would.
     pub changed: Vec<Cow<'static, str>>,
     /// How it ended; `NotReached` while it is open.
@@ -65,6 +70,8 @@ pub struct Ledger {
     open: RefCell<Vec<StepId>>,
     opened_at: RefCell<Vec<Duration>>,
     sinks: RefCell<Vec<Rc<dyn Sink>>>,
+    /// The first withheld step whose effects nobody knows.
+    unknown: Cell<Option<StepId>>,
     counts: Cell<Counts>,
 }
 
@@ -127,6 +134,8 @@ impl Ledger {
             origin: request.origin,
             mode: request.mode,
             purpose: request.purpose,
+            open_ended: false,
+            after: self.unknown.get(),
             changed: Vec::new(),
             outcome: Outcome::NotReached,
             closed: false,
@@ -138,6 +147,12 @@ impl Ledger {
         drop((open, steps));
         self.emit_step(id, |step| Event::StepOpened { step });
         id
+    }
+
+    /// Says that an open step runs something whose effects nobody can know beforehand.
+    /// If it is withheld, what is said of later steps is no longer certain.
+    pub fn open_ended(&self, id: StepId) {
+        self.steps.borrow_mut()[id.0 as usize - 1].open_ended = true;
     }
 
     /// Records a change made by an open step.
@@ -169,6 +184,9 @@ impl Ledger {
                 step.outcome = outcome.clone();
                 step.closed = true;
                 self.count(step);
+                if step.open_ended && step.outcome == Outcome::WouldRepair {
+                    self.unknown.set(self.unknown.get().or(Some(top)));
+                }
             }
             self.emit_step(top, |step| Event::StepClosed { step });
             if top == id {

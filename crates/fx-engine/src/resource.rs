@@ -42,6 +42,12 @@ pub trait Resource {
     /// for `apply`.
     fn observe(&mut self, host: &dyn Host) -> Result<Vec<Change>, Failure>;
 
+    /// Whether `apply` runs something whose effects on the rest of the machine nobody can
+    /// know beforehand, such as a command.
+    fn open_ended(&self) -> bool {
+        false
+    }
+
     /// Makes exactly these changes, which the last `observe` returned.
     fn apply(&mut self, host: &dyn Host, changes: &[Change]) -> Result<(), Failure>;
 }

@@ -59,6 +59,9 @@ pub struct Stepped {
 pub fn step(run: Run<'_>, request: Request, resource: &mut dyn Resource) -> Stepped {
     let mode = request.mode;
     let id = run.ledger.open(run.host, request);
+    if resource.open_ended() {
+        run.ledger.open_ended(id);
+    }
     let (outcome, changes) = if run.cancel.is_cancelled() {
         (Outcome::NotReached, Vec::new())
     } else {

@@ -226,6 +226,10 @@ impl Resource for Exec {
         ResourceId::new("exec", self.label())
     }
 
+    fn open_ended(&self) -> bool {
+        true
+    }
+
     fn observe(&mut self, host: &dyn Host) -> Result<Vec<Change>, Failure> {
         self.ended = None;
         if self.desired.command.is_none() {

@@ -160,6 +160,10 @@ impl Resource for Package {
         ResourceId::new("package", self.desired.name.as_str())
     }
 
+    fn open_ended(&self) -> bool {
+        true
+    }
+
     fn observe(&mut self, host: &dyn Host) -> Result<Vec<Change>, Failure> {
         self.step = None;
         let (step, changes) = self.decide(host)?;

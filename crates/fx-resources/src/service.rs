@@ -129,6 +129,10 @@ impl Resource for Service {
         ResourceId::new("service", self.desired.name.as_str())
     }
 
+    fn open_ended(&self) -> bool {
+        true
+    }
+
     fn observe(&mut self, host: &dyn Host) -> Result<Vec<Change>, Failure> {
         self.seen = None;
         let desired = &self.desired;

@@ -187,11 +187,17 @@ impl Context<'_> {
         }
         request.mode = self.mode(expanded);
         let step = self.run.ledger.open(self.run.host, request);
+        if !FORESEEABLE.contains(&&*promise.kind) {
+            self.run.ledger.open_ended(step);
+        }
         let outcome = act(self, expanded);
         self.run.ledger.close(self.run.host, step, outcome.shared("already done or not its time"));
         outcome
     }
 }
+
+/// Promise types whose effects a rehearsal can tell in full. The others run commands.
+const FORESEEABLE: [&str; 4] = ["files", "methods", "reports", "users"];
 
 /// Acts on a promise of any type.
 pub(crate) fn keep(ctx: &mut Context<'_>, expanded: &Rc<Expanded>) -> Outcome {

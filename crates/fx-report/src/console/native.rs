@@ -28,12 +28,20 @@ pub struct Native {
     sources: Rc<SourceMap>,
     verbosity: Verbosity,
     changes: RefCell<Vec<(StepId, Change)>>,
+    /// The step after which nothing is certain.
+    unknown: RefCell<Option<String>>,
 }
 
 impl Native {
     /// A console on this screen.
     pub fn new(screen: Rc<Screen>, sources: Rc<SourceMap>, verbosity: Verbosity) -> Native {
-        Native { screen, sources, verbosity, changes: RefCell::default() }
+        Native {
+            screen,
+            sources,
+            verbosity,
+            changes: RefCell::default(),
+            unknown: RefCell::default(),
+        }
     }
 
     /// The line that ends a run.
@@ -73,6 +81,9 @@ impl Native {
             kept.drain(..).partition(|(id, _)| *id == step.id);
         *kept = others;
         drop(kept);
+        if step.open_ended && step.outcome == Outcome::WouldRepair && step.after.is_none() {
+            *self.unknown.borrow_mut() = Some(printable(&step.resource.to_string()));
+        }
         let wanted = match step.outcome.level() {
             Level::Error | Level::Warning => true,
             Level::Info => self.verbosity >= Verbosity::Normal,
@@ -110,6 +121,12 @@ impl Native {
         .expect("writing to a string cannot fail");
         if self.verbosity >= Verbosity::Verbose && !step.why.is_empty() {
             let _ = write!(text, " ({})", step.why);
+        }
+        if step.after.is_some() {
+            let unknown = self.unknown.borrow();
+            let _ = write!(text, " - unknown after {}", unknown.as_deref().unwrap_or("a command"));
+        } else if step.open_ended && step.outcome == Outcome::WouldRepair {
+            text.push_str(" - what it does is unknown");
         }
         if step.origin.span.is_some() {
             let _ = write!(text, " at {}", step.origin.short(&self.sources));
@@ -274,6 +291,29 @@ mod tests {
             1 kept, 1 repaired, 1 to repair, 1 failed, 1 skipped in 1.23 s
         "#]]
         .assert_eq(&shown(Verbosity::Normal));
+    }
+
+    #[test]
+    fn nothing_is_certain_after_a_command_that_was_not_run() {
+        let buffer = Buffer::default();
+        let screen = Rc::new(Screen::plain(Box::new(buffer.clone())));
+        let console = Native::new(screen, Rc::new(SourceMap::new()), Verbosity::Normal);
+        let (ledger, host) = (Ledger::new(), MemoryHost::new());
+        ledger.watch(Rc::new(console));
+        for (kind, name) in [("file", "/a"), ("exec", "make"), ("file", "/b"), ("exec", "other")] {
+            let step = ledger.open(&host, Request::new(ResourceId::new(kind, name), "set"));
+            if kind == "exec" {
+                ledger.open_ended(step);
+            }
+            ledger.close(&host, step, Outcome::WouldRepair);
+        }
+        expect_test::expect![[r#"
+            would-repair file[/a]
+            would-repair exec[make] - what it does is unknown
+            would-repair file[/b] - unknown after exec[make]
+            would-repair exec[other] - unknown after exec[make]
+        "#]]
+        .assert_eq(&String::from_utf8(buffer.0.lock().unwrap().clone()).unwrap());
     }
 
     #[test]
