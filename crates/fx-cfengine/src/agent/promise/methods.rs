@@ -69,7 +69,7 @@ fn enter(
     promise: &Rc<Expanded>,
 ) -> Outcome {
     ctx.bundle_banner(bundle);
-    let inherits = promise.bool("inherit").unwrap_or(false);
+    let inherits = promise.bool("inherit").or(promise.bool("home_bundle_inherit")).unwrap_or(false);
     // Elements of arrays are those of one call; scalars and lists stay.
     ctx.vars.scope_mut(&bundle.head.scope).clear_elements();
     let level = ctx.level.get();
