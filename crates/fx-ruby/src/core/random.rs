@@ -23,6 +23,11 @@ impl Mt {
 
     /// A generator from a seed of any length, least significant word first.
     pub fn of_words(key: &[u32], seed: u64) -> Mt {
+        // The original takes a highest word of one for padding and leaves it out.
+        let key = match key {
+            [rest @ .., 1] if !rest.is_empty() => rest,
+            key => key,
+        };
         let mut mt = Mt { state: vec![0; 624], at: 624, seed };
         mt.init(19_650_218);
         let (mut i, mut j) = (1, 0);
