@@ -450,6 +450,22 @@ module Puppet
       end
       def context_required? = false
       def to_s = name ? "Puppet::Type::#{name.to_s.split("_").map(&:capitalize).join}" : super
+      # A resource for applying.
+      def __make(kind, title, params)
+        t = type(kind) or raise Puppet::Error, "unknown resource type #{kind}"
+        r = Puppet::Resource.new(kind, title)
+        params.each do |k, v|
+          v = v.unwrap if v.is_a?(Puppet::Pops::Types::PSensitiveType::Sensitive)
+          r[k] = v
+        end
+        t.new(r)
+      end
+      def __prefetch(objects)
+        objects.group_by { |o| o.provider && o.provider.class }.each do |provider, list|
+          next unless provider && provider.respond_to?(:prefetch)
+          provider.prefetch(list.to_h { |o| [o.name, o] })
+        end
+      end
       def __info
         keys = key_attributes
         pats = respond_to?(:title_patterns) ? (title_patterns rescue []) : []
@@ -587,7 +603,7 @@ module Puppet
     def to_hash = @params.transform_values(&:value)
     def to_resource = Puppet::Resource.new(type, title, parameters: to_hash)
     def exist? = true
-    def flush = (provider.flush if provider.respond_to?(:flush))
+    def flush = (provider.flush if provider && provider.respond_to?(:flush))
     def generate = []
     def eval_generate = []
     def pre_run_check = nil
@@ -598,6 +614,38 @@ module Puppet
     def fail(*args)
       raise Puppet::ResourceError, "#{args.reject { |a| a.is_a?(Class) }.join(" ")}" if args.first.is_a?(Class)
       raise Puppet::ResourceError, args.join(" ")
+    end
+    # Properties that are not as they should be, with what is told of each.
+    def __observe
+      raise Puppet::Error, "Could not find a suitable provider for #{self.class.name}" if provider.nil? && !Puppet::Bridge.provider_free?(self.class.name.to_s) && self.class.valid_parameter?(:provider)
+      @__is = retrieve
+      @__is = @__is.to_hash.transform_keys(&:to_sym) if @__is.is_a?(Puppet::Resource)
+      rows = []
+      e = property(:ensure)
+      if e && e.should && !e.safe_insync?(@__is[:ensure])
+        rows << __row(e)
+        return rows
+      end
+      return rows if @__is[:ensure] == :absent
+      properties.each do |p|
+        next if p.class.name == :ensure || p.should.nil?
+        next if p.safe_insync?(@__is[p.class.name])
+        rows << __row(p)
+      end
+      rows
+    end
+    def __row(p)
+      is = @__is[p.class.name]
+      message = begin
+        p.change_to_s(is, p.should)
+      rescue StandardError
+        "#{p.class.name} changed '#{is}' to '#{p.should}'"
+      end
+      [p.class.name.to_s, is.to_s, p.should.is_a?(Array) ? p.should.join(" ") : p.should.to_s, message.to_s]
+    end
+    def __apply(names)
+      names.each { |n| property(n).sync }
+      flush if respond_to?(:flush)
     end
     def __autos
       out = []

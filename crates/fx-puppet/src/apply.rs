@@ -1,6 +1,13 @@
 //! `puppet apply`: compiles a manifest and brings the machine to what the catalog says.
 
+mod files;
 mod order;
+mod recurse;
+mod report;
+mod ruby;
+mod state;
+mod system;
+mod tell;
 mod things;
 mod transaction;
 
@@ -9,6 +16,7 @@ use std::path::PathBuf;
 
 use fx_engine::{Level, Run};
 use fx_source::Origin;
+use report::report;
 use transaction::{Status, Transaction};
 
 use crate::compile::{Catalog, Settings};
@@ -35,6 +43,18 @@ pub struct Request {
     pub prerun: Option<String>,
     /// A command to run at the end.
     pub postrun: Option<String>,
+    /// Show how the content of files changes.
+    pub show_diff: bool,
+    /// Where state is kept.
+    pub vardir: Option<PathBuf>,
+    /// Name of the node; that of the machine where not given.
+    pub certname: Option<String>,
+    /// Folder of the environment.
+    pub environment_dir: Option<PathBuf>,
+    /// Name of the environment; `production` where empty.
+    pub environment: String,
+    /// The global `hiera.yaml`.
+    pub hiera_config: Option<PathBuf>,
     /// Where the report goes.
     pub report: Option<PathBuf>,
     /// Exit codes tell of changes and failures.
@@ -124,14 +144,19 @@ fn facts(run: Run<'_>, node: &str) -> Vec<(String, Value)> {
 pub fn run(machine: &Machine, request: &Request) -> Summary {
     let run = machine.run;
     let started = run.host.monotonic();
-    let node = node_name(run);
+    let node = request.certname.clone().unwrap_or_else(|| node_name(run));
+    let environment = if request.environment.is_empty() {
+        "production".to_owned()
+    } else {
+        request.environment.clone()
+    };
     let settings = Settings {
         facts: facts(run, &node),
         node: node.clone(),
-        environment: "production".into(),
+        environment: environment.clone(),
         modulepath: request.modulepath.clone(),
-        environment_dir: None,
-        hiera_config: None,
+        environment_dir: request.environment_dir.clone(),
+        hiera_config: request.hiera_config.clone(),
         ..Settings::default()
     };
     let evaluator = Evaluator::new(machine, settings);
@@ -142,7 +167,7 @@ pub fn run(machine: &Machine, request: &Request) -> Summary {
     }
     let took = run.host.monotonic().saturating_sub(started).as_secs_f64();
     let told =
-        format!("Compiled catalog for {node} in environment production in {took:.2} seconds");
+        format!("Compiled catalog for {node} in environment {environment} in {took:.2} seconds");
     run.ledger.message(Level::Notice, &told, &origin);
     carry_out(&evaluator, request)
 }
@@ -156,35 +181,18 @@ fn carry_out(evaluator: &Evaluator, request: &Request) -> Summary {
     };
     let started = run.host.monotonic();
     if let Some(message) = hook(run, "prerun_command", request.prerun.as_ref()) {
-        write_report(run, request, &report(&BTreeMap::new(), None, request.noop, "failed", false));
+        write_report(run, request, &report(evaluator, &[], request.noop, "failed", false));
         return refused(&message);
     }
     let catalog = evaluator.catalog.borrow();
-    let planned = order::plan(&catalog, |shown, at, attribute| {
-        let place = evaluator.line_text(catalog.resources[at].span);
-        format!(
-            "Could not find resource '{shown}' in parameter '{attribute}' {place} on node {}",
-            evaluator.settings.node
-        )
-    });
-    let plan = match planned {
-        Ok(plan) => plan,
-        Err(message) => {
-            let code = refused(&message);
-            if message.starts_with("Found") {
-                refused(
-                    "Failed to apply catalog: One or more resource dependency cycles detected in graph",
-                );
-            }
-            return code;
-        }
-    };
     let mut made = BTreeMap::new();
-    for at in &plan.order {
-        let resource = &catalog.resources[*at];
+    for (at, resource) in catalog.resources.iter().enumerate() {
+        if !order::acts(&catalog, at) {
+            continue;
+        }
         match things::make(evaluator, resource) {
             Ok(thing) => {
-                made.insert(*at, thing);
+                made.insert(at, thing);
             }
             Err(message) => {
                 let place = evaluator.line_text(resource.span);
@@ -192,9 +200,40 @@ fn carry_out(evaluator: &Evaluator, request: &Request) -> Summary {
             }
         }
     }
-    let left_out = plan
-        .order
-        .iter()
+    let autos = autos(&catalog, &made);
+    let plan = match order::plan(&catalog, &autos) {
+        Ok(plan) => plan,
+        Err((message, resources)) => {
+            let failed = Status { failed: true, out_of_sync: 1, ..Status::default() };
+            let statuses = resources.iter().map(|at| (&catalog.resources[*at], &failed)).collect::<Vec<_>>();
+            write_report(run, request, &report(evaluator, &statuses, request.noop, "failed", false));
+            refused(&message);
+            for at in &resources {
+                let resource = &catalog.resources[*at];
+                let text = format!("{} is declared at {}", resource.reference(), evaluator.line_text(resource.span));
+                run.ledger.message(Level::Debug, &text, &origin);
+            }
+            return refused(
+                "Failed to apply catalog: One or more resource dependency cycles detected in graph",
+            );
+        }
+    };
+    let objects: Vec<_> = made
+        .values()
+        .filter_map(|thing| match thing {
+            things::Made::Ruby(thing) => Some(thing.object()),
+            _ => None,
+        })
+        .collect();
+    if let Err(flow) = evaluator.ruby_prefetch(&objects) {
+        run.ledger.message(
+            Level::Error,
+            &format!("Could not prefetch: {}", flow.text()),
+            &origin,
+        );
+    }
+    let left_out = made
+        .keys()
         .copied()
         .filter(|at| is_left_out(evaluator, request, &catalog.resources[*at]))
         .collect();
@@ -204,20 +243,41 @@ fn carry_out(evaluator: &Evaluator, request: &Request) -> Summary {
         &format!("Applying configuration version '{version}'"),
         &origin,
     );
+    let state_file = request.vardir.as_ref().map(|dir| dir.join("state/state.yaml"));
     let mut transaction = Transaction {
         run,
+        evaluator,
         catalog: &catalog,
+        containers: order::containers(&catalog),
         noop: request.noop,
+        show_diff: request.show_diff,
         status: BTreeMap::new(),
+        generated: Vec::new(),
         announced: BTreeSet::new(),
         left_out,
+        state: state::State::read(run.host, state_file.as_deref()),
     };
     transaction.apply(&plan, &mut made);
+    if let Some(file) = transaction.state.new_file() {
+        run.ledger.message(
+            Level::Info,
+            &format!("Creating state file {}", file.display()),
+            &origin,
+        );
+    }
+    if let Err(error) = transaction.state.write(run.host) {
+        run.ledger.message(Level::Error, &format!("Could not write state: {error}"), &origin);
+    }
     let took = run.host.monotonic().saturating_sub(started).as_secs_f64();
     run.ledger.message(Level::Notice, &format!("Applied catalog in {took:.2} seconds"), &origin);
-    let changed = transaction.status.values().any(|status| status.changed);
-    let failed =
-        transaction.status.values().any(|status| status.failed || status.failed_to_restart);
+    let mut statuses: Vec<(&crate::compile::Resource, &Status)> = transaction
+        .status
+        .iter()
+        .map(|(at, status)| (&catalog.resources[*at], status))
+        .collect();
+    statuses.extend(transaction.generated.iter().map(|(resource, status)| (resource, status)));
+    let changed = statuses.iter().any(|(_, status)| status.changed);
+    let failed = statuses.iter().any(|(_, status)| status.failed || status.failed_to_restart);
     let status = if failed {
         "failed"
     } else if changed {
@@ -225,17 +285,79 @@ fn carry_out(evaluator: &Evaluator, request: &Request) -> Summary {
     } else {
         "unchanged"
     };
-    write_report(
-        run,
-        request,
-        &report(&transaction.status, Some(&catalog), request.noop, status, true),
-    );
+    write_report(run, request, &report(evaluator, &statuses, request.noop, status, true));
     if let Some(message) = hook(run, "postrun_command", request.postrun.as_ref()) {
         return refused(&message);
     }
     let code =
         if request.detailed_exitcodes { u8::from(changed) * 2 + u8::from(failed) * 4 } else { 0 };
     Summary { code }
+}
+
+/// Edges that types draw by themselves: a file comes after its directory, a command after
+/// the files it needs, and what types in Ruby ask for.
+fn autos(catalog: &Catalog, made: &BTreeMap<usize, things::Made>) -> Vec<order::Auto> {
+    let mut found = Vec::new();
+    let mut rubies = Vec::new();
+    let mut add = |from: Option<usize>, to: usize| {
+        if let Some(from) = from
+            && from != to
+        {
+            found.push(order::Auto { from, to, notifies: false });
+        }
+    };
+    for (at, thing) in made {
+        let resource = &catalog.resources[*at];
+        match &*resource.low {
+            "file" => {
+                let path = files::path_of(resource);
+                let above = path.ancestors().skip(1);
+                add(
+                    above.into_iter().find_map(|dir| catalog.find("file", &dir.to_string_lossy())),
+                    *at,
+                );
+                for (attribute, kind) in [("owner", "user"), ("group", "group")] {
+                    if let Some(name) = things::text(resource, attribute) {
+                        add(catalog.find(kind, &name), *at);
+                    }
+                }
+            }
+            "exec" => {
+                if let Some(dir) = things::text(resource, "cwd") {
+                    add(catalog.find("file", &dir), *at);
+                }
+                if let Some(user) = things::text(resource, "user") {
+                    add(catalog.find("user", &user), *at);
+                }
+                let command = things::text(resource, "command").unwrap_or_else(|| resource.title.to_string());
+                for word in command.split_whitespace().filter(|word| word.starts_with('/')).take(1) {
+                    add(catalog.find("file", word), *at);
+                }
+            }
+            "user" => {
+                for name in things::list(resource, "groups").iter().chain(&things::list(resource, "gid")) {
+                    add(catalog.find("group", &crate::eval::interpolated(name)), *at);
+                }
+            }
+            _ => {}
+        }
+        if let things::Made::Ruby(thing) = thing {
+            for (how, kind, title) in thing.autos() {
+                let Some(other) = catalog.find(&kind, &title) else { continue };
+                let (from, to) = if matches!(how.as_str(), "require" | "subscribe") {
+                    (other, *at)
+                } else {
+                    (*at, other)
+                };
+                let notifies = matches!(how.as_str(), "notify" | "subscribe");
+                if from != to {
+                    rubies.push(order::Auto { from, to, notifies });
+                }
+            }
+        }
+    }
+    found.extend(rubies);
+    found
 }
 
 /// Whether the tags asked for leave a resource out.
@@ -275,44 +397,4 @@ fn write_report(run: Run<'_>, request: &Request, text: &str) {
             &Origin::default(),
         );
     }
-}
-
-/// The report as JSON, which readers of YAML take, too.
-fn report(
-    all: &BTreeMap<usize, Status>,
-    catalog: Option<&Catalog>,
-    noop: bool,
-    status: &str,
-    completed: bool,
-) -> String {
-    let pending = all.values().any(|status| status.noop > 0);
-    let mut statuses = serde_json::Map::new();
-    for (at, status) in all {
-        let Some(resource) = catalog.and_then(|catalog| catalog.resources.get(*at)) else {
-            continue;
-        };
-        let entry = serde_json::json!({
-            "title": &*resource.title,
-            "resource_type": &*resource.kind,
-            "failed": status.failed,
-            "changed": status.changed,
-            "out_of_sync": status.out_of_sync > 0,
-            "skipped": status.skipped,
-            "failed_to_restart": status.failed_to_restart,
-            "out_of_sync_count": status.out_of_sync,
-            "change_count": status.changes,
-            "corrective_change": false,
-        });
-        statuses.insert(resource.reference(), entry);
-    }
-    let whole = serde_json::json!({
-        "status": status,
-        "noop": noop,
-        "noop_pending": pending,
-        "transaction_completed": completed,
-        "puppet_version": crate::VERSION,
-        "report_format": 12,
-        "resource_statuses": statuses,
-    });
-    format!("{whole:#}\n")
 }

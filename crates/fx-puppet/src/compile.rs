@@ -19,7 +19,7 @@ use std::rc::Rc;
 use fx_puppet_syntax::{ExprKind, Program, Strictness};
 use fx_source::Severity;
 
-pub(crate) use catalog::{Catalog, Resource};
+pub(crate) use catalog::{Attribute, Catalog, Resource};
 pub(crate) use complete::Pending;
 pub(crate) use definitions::Definitions;
 pub(crate) use json::{from_json, reference_text};

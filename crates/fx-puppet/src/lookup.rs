@@ -17,6 +17,7 @@ use crate::regex::Regex;
 use crate::types::Type;
 use crate::value::{Hash, Value};
 use config::{Config, Entry};
+pub(crate) use config::glob_regex;
 pub(crate) use merge::Strategy;
 
 /// What lookups have read.
@@ -468,7 +469,7 @@ impl Evaluator {
         if *first == "**" {
             self.glob_in(dir, rest, found, depth + 1);
         }
-        let pattern = config::glob_regex(first);
+        let pattern = glob_regex(first);
         for item in self.run.host.list(dir).unwrap_or_default() {
             let name = item.name.to_string_lossy().into_owned();
             let path = dir.join(&item.name);

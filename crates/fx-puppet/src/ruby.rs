@@ -7,6 +7,7 @@
 mod bridge;
 mod convert;
 mod functions;
+mod resources;
 mod template;
 mod types;
 

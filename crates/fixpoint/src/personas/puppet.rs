@@ -113,12 +113,9 @@ fn options(args: &[String]) -> (Vec<(String, String)>, Vec<String>) {
 }
 
 /// Flags that are known and change what happens, but not here yet.
-const NOT_YET: [&str; 12] = [
+const NOT_YET: [&str; 9] = [
     "--catalog",
-    "--certname",
-    "--environment",
     "--environmentpath",
-    "--hiera_config",
     "--loadclasses",
     "--logdest",
     "-l",
@@ -239,6 +236,12 @@ fn apply(args: &[String]) -> u8 {
         skip_tags: words("--skip_tags"),
         report: flag(&["--lastrunreport"]).map(PathBuf::from),
         detailed_exitcodes: has(&["--detailed-exitcodes", "--test", "-t"]),
+        show_diff: has(&["--show_diff", "--test", "-t"]) && !has(&["--no-show_diff"]),
+        vardir: flag(&["--vardir"]).map(PathBuf::from),
+        certname: flag(&["--certname"]),
+        environment_dir: None,
+        environment: flag(&["--environment"]).unwrap_or_default(),
+        hiera_config: flag(&["--hiera_config"]).map(PathBuf::from),
     };
     let machine = fx_puppet::Machine::new(host, Cancel::from_flag(stop));
     machine.run().ledger.watch(console.clone());

@@ -1,4 +1,5 @@
-//! Resources of the catalog as things of the machine: what an attribute means there.
+//! Resources of the catalog as things of the machine: what an attribute means there. Files
+//! are in [`super::files`], accounts, packages and services in [`super::system`].
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -6,9 +7,6 @@ use std::time::Duration;
 use fx_engine::{Change, Failure, Refresh, Resource as Thing, ResourceId};
 use fx_host::{Host, Program};
 use fx_resources::account::Account;
-use fx_resources::digest::Algorithm;
-use fx_resources::file::{Backup, Content, Ensure, Obstruction};
-use fx_resources::mode::Mode;
 use fx_resources::{directory, exec, file, link};
 
 use crate::compile::Resource;
@@ -24,6 +22,14 @@ pub(super) enum Made {
     Exec(Box<exec::Exec>),
     /// A directory that should go and may not; the original counts it as gone.
     Stubborn(Notify),
+    /// A directory where a file should be, which may not be removed.
+    Obstructed(Obstructed),
+    /// A thing of another family.
+    Other(Box<dyn Thing>),
+    /// A service, which can be refreshed.
+    Service(Box<fx_resources::service::Service>),
+    /// A resource whose type is written in Ruby.
+    Ruby(super::ruby::RubyThing),
     /// What cannot be acted on, and why.
     Broken(Broken),
     /// Nothing to do.
@@ -39,6 +45,10 @@ impl Made {
             Made::Link(thing) => thing,
             Made::Exec(thing) => &mut **thing,
             Made::Stubborn(thing) => thing,
+            Made::Obstructed(thing) => thing,
+            Made::Other(thing) => &mut **thing,
+            Made::Service(thing) => &mut **thing,
+            Made::Ruby(thing) => thing,
             Made::Broken(thing) => thing,
             Made::Nothing => return None,
         })
@@ -48,12 +58,18 @@ impl Made {
     pub(super) fn refresh(&mut self, host: &dyn Host) -> Option<Result<(), Failure>> {
         match self {
             Made::Exec(thing) => Some(thing.refresh(host)),
+            Made::Service(thing) => Some(thing.refresh(host)),
+            Made::Ruby(thing) => Some(thing.refresh(host)),
             _ => None,
         }
     }
 
     pub(super) fn can_refresh(&self) -> bool {
-        matches!(self, Made::Exec(_))
+        match self {
+            Made::Exec(_) | Made::Service(_) => true,
+            Made::Ruby(thing) => thing.can_refresh(),
+            _ => false,
+        }
     }
 }
 
@@ -76,6 +92,25 @@ impl Thing for Notify {
     }
 }
 
+/// A directory that stands where a file should be.
+pub(super) struct Obstructed {
+    pub(super) path: String,
+}
+
+impl Thing for Obstructed {
+    fn id(&self) -> ResourceId {
+        ResourceId::new("file", self.path.as_str())
+    }
+
+    fn observe(&mut self, _host: &dyn Host) -> Result<Vec<Change>, Failure> {
+        Ok(vec![Change::new("ensure", "directory", "file")])
+    }
+
+    fn apply(&mut self, _host: &dyn Host, _changes: &[Change]) -> Result<(), Failure> {
+        Err(Failure::new("is a directory"))
+    }
+}
+
 /// A resource whose state cannot be found out.
 pub(super) struct Broken {
     why: String,
@@ -95,7 +130,7 @@ impl Thing for Broken {
     }
 }
 
-fn broken(why: String) -> Made {
+pub(super) fn broken(why: String) -> Made {
     Made::Broken(Broken { why })
 }
 
@@ -124,11 +159,11 @@ pub(super) fn attribute(resource: &Resource, name: &str) -> Option<Value> {
         .filter(|value| !matches!(value, Value::Undef))
 }
 
-fn text(resource: &Resource, name: &str) -> Option<String> {
+pub(super) fn text(resource: &Resource, name: &str) -> Option<String> {
     attribute(resource, name).map(|value| interpolated(&value))
 }
 
-fn list(resource: &Resource, name: &str) -> Vec<Value> {
+pub(super) fn list(resource: &Resource, name: &str) -> Vec<Value> {
     match attribute(resource, name) {
         Some(Value::Array(items)) => items.to_vec(),
         Some(other) => vec![other],
@@ -136,7 +171,7 @@ fn list(resource: &Resource, name: &str) -> Vec<Value> {
     }
 }
 
-fn truth(value: Option<Value>) -> bool {
+pub(super) fn truth(value: Option<Value>) -> bool {
     value.is_some_and(|value| {
         matches!(value, Value::Bool(true)) || matches!(value.as_str(), Some("true" | "yes"))
     })
@@ -145,7 +180,8 @@ fn truth(value: Option<Value>) -> bool {
 /// Whether a property's value must not be told.
 pub(super) fn is_secret(resource: &Resource, property: &str) -> bool {
     let name = if property == "ensure" { "content" } else { property };
-    matches!(resource.attributes.get(name).map(|given| &given.value), Some(Value::Sensitive(_)))
+    resource.sensitive.iter().any(|known| **known == *name)
+        || matches!(resource.attributes.get(name).map(|given| &given.value), Some(Value::Sensitive(_)))
 }
 
 /// What is wrong with a resource before anything is done.
@@ -169,180 +205,17 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
             };
             Ok(Made::Notify(Notify { message }))
         }
-        "File" => make_file(evaluator, resource),
+        "File" => super::files::make(evaluator, resource),
         "Exec" => make_exec(resource),
         "Stage" | "Schedule" | "Filebucket" | "Whit" => Ok(Made::Nothing),
-        other => Ok(broken(format!("resource type '{}' is not supported", other.to_lowercase()))),
-    }
-}
-
-fn make_file(evaluator: &Evaluator, resource: &Resource) -> Result<Made, String> {
-    for name in [
-        "recurse",
-        "purge",
-        "source_permissions",
-        "ignore",
-        "max_files",
-        "recurselimit",
-        "validate_cmd",
-        "audit",
-    ] {
-        let given = attribute(resource, name).filter(|value| {
-            !matches!(value, Value::Bool(false)) && !matches!(value.as_str(), Some("false"))
-        });
-        if given.is_some() {
-            return Ok(broken(format!("attribute '{name}' of file is not supported")));
-        }
-    }
-    let path = PathBuf::from(text(resource, "path").unwrap_or_else(|| resource.title.to_string()));
-    if !path.is_absolute() {
-        return Err(format!(
-            "Parameter path failed on {}: File paths must be fully qualified, not '{}'",
-            resource.reference(),
-            path.display()
-        ));
-    }
-    let mode = match text(resource, "mode") {
-        Some(mode) => match Mode::parse(&mode) {
-            Ok(parsed) => Some(parsed),
-            Err(_) => {
-                return Err(format!(
-                    "Parameter mode failed on {}: The file mode specification is invalid: {mode:?}",
-                    resource.reference()
-                ));
+        _ => match super::system::make(evaluator, resource)? {
+            Some(made) => Ok(made),
+            None if evaluator.native_kind(&resource.low).ok().flatten().is_some_and(|kind| kind.is_ruby) => {
+                super::ruby::make(evaluator, resource)
             }
+            None => Ok(broken(format!("resource type '{}' is not supported", resource.low))),
         },
-        None => None,
-    };
-    let owner = text(resource, "owner").map(|owner| Account::parse(&owner));
-    let group = text(resource, "group").map(|group| Account::parse(&group));
-    let force = truth(attribute(resource, "force"));
-    let obstruction = if force { Obstruction::Remove } else { Obstruction::Refuse };
-    let source = match list(resource, "source").first() {
-        Some(first) => {
-            let mut found = None;
-            for candidate in list(resource, "source") {
-                let name = interpolated(&candidate);
-                let local = match name.strip_prefix("puppet:///modules/") {
-                    Some(module) => evaluator.module_file(module, "files"),
-                    None => Some(PathBuf::from(name.strip_prefix("file://").unwrap_or(&name))),
-                };
-                if let Some(local) = local
-                    && evaluator.run.host.stat(&local).is_ok()
-                {
-                    found = Some(local);
-                    break;
-                }
-            }
-            if found.is_none() {
-                let name = interpolated(first);
-                let name = if name.starts_with('/') { format!("file://{name}") } else { name };
-                return Ok(broken(format!(
-                    "Could not retrieve information from environment production source(s) {name}"
-                )));
-            }
-            found
-        }
-        None => None,
-    };
-    let content = match (attribute(resource, "content"), source) {
-        (Some(Value::Binary(bytes)), _) => Some(Content::bytes(bytes)),
-        (Some(value), _) => Some(Content::bytes(interpolated(&value))),
-        (None, Some(source)) => Some(Content::copy(source)),
-        (None, None) => None,
-    };
-    let there = evaluator.run.host.lstat_opt(&path).ok().flatten();
-    let target = text(resource, "target");
-    let ensure = text(resource, "ensure");
-    let word = match ensure.as_deref() {
-        Some(word @ ("absent" | "directory" | "file" | "link")) => word,
-        Some("present") | None if target.is_some() => "link",
-        Some("present") => {
-            if there.as_ref().is_some_and(fx_host::Meta::is_dir) {
-                "directory"
-            } else {
-                "file"
-            }
-        }
-        None if content.is_some() => "file",
-        None => "keep",
-        Some(_) => "link",
-    };
-    let if_present = if word == "keep" { Ensure::IfPresent } else { Ensure::Present };
-    let is_dir = there.as_ref().is_some_and(fx_host::Meta::is_dir);
-    Ok(match word {
-        "link" => {
-            let target =
-                target.or(ensure.filter(|ensure| ensure.starts_with('/'))).unwrap_or_default();
-            Made::Link(link::Link::new(link::Desired {
-                path,
-                target: target.into(),
-                owner,
-                group,
-                obstruction: Obstruction::Remove,
-                ..link::Desired::default()
-            }))
-        }
-        "absent" if is_dir => {
-            if !force {
-                return Ok(Made::Stubborn(Notify { message: path.to_string_lossy().into_owned() }));
-            }
-            Made::Directory(directory::Directory::new(directory::Desired {
-                path,
-                ensure: Ensure::Absent,
-                obstruction,
-                recursive_removal: true,
-                ..directory::Desired::default()
-            }))
-        }
-        "absent" => Made::File(file::File::new(file::Desired {
-            path,
-            ensure: Ensure::Absent,
-            obstruction: Obstruction::Remove,
-            ..file::Desired::default()
-        })),
-        "directory" => Made::Directory(directory::Directory::new(directory::Desired {
-            path,
-            mode,
-            create_mode: Some(0o755),
-            owner,
-            group,
-            obstruction,
-            ..directory::Desired::default()
-        })),
-        "keep" if is_dir => Made::Directory(directory::Directory::new(directory::Desired {
-            path,
-            ensure: if_present,
-            mode,
-            owner,
-            group,
-            obstruction,
-            ..directory::Desired::default()
-        })),
-        _ => Made::File(file::File::new(file::Desired {
-            path,
-            ensure: if_present,
-            content,
-            mode,
-            create_mode: Some(0o644),
-            owner,
-            group,
-            obstruction,
-            backup: text(resource, "backup")
-                .filter(|suffix| suffix.starts_with('.'))
-                .map_or(Backup::None, Backup::Suffix),
-            create_only: attribute(resource, "replace").is_some_and(|value| {
-                matches!(value, Value::Bool(false))
-                    || matches!(value.as_str(), Some("false" | "no"))
-            }),
-            checksum: Algorithm::Sha256,
-            sensitive: matches!(
-                resource.attributes.get("content").map(|given| &given.value),
-                Some(Value::Sensitive(_))
-            ),
-            ..file::Desired::default()
-        })),
-    })
+    }
 }
 
 fn program(value: &Value) -> Program {

@@ -1,14 +1,14 @@
-//! The transaction: one step after the other, refreshes, and what is told of them.
+//! The transaction: one step after the other, what they generate, and refreshes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fx_engine::{Change, Level, Mode, Outcome, Request, Run, step};
+use fx_engine::{Level, Mode, Outcome, Request, Run, step};
 use fx_source::Origin;
 
-use super::order::{Plan, container};
-use super::things::{Made, attribute, is_secret};
+use super::order::{Plan, Point};
+use super::things::{Made, attribute};
 use crate::compile::{Catalog, Resource};
-use crate::eval::interpolated;
+use crate::eval::{Evaluator, interpolated};
 use crate::value::Value;
 
 /// What became of a resource.
@@ -21,31 +21,57 @@ pub(super) struct Status {
     pub(super) changes: usize,
     pub(super) noop: usize,
     pub(super) failed_to_restart: bool,
-    /// Not acted on because of a failure further up.
-    held: bool,
+    pub(super) corrective: bool,
+    /// Changes as they are reported: property, from, to, whether withheld.
+    pub(super) events: Vec<Event>,
+    /// Seconds it took.
+    pub(super) took: f64,
+}
+
+/// A change as the report tells it.
+#[derive(Clone, Debug)]
+pub(super) struct Event {
+    pub(super) property: String,
+    pub(super) from: String,
+    pub(super) to: String,
+    pub(super) status: &'static str,
+    pub(super) message: String,
+}
+
+/// What comes out of a point: changes for who is notified, failures for who depends.
+#[derive(Clone, Debug, Default)]
+struct Outgoing {
+    real: usize,
+    withheld: usize,
+    failed: Vec<usize>,
 }
 
 pub(super) struct Transaction<'a> {
     pub(super) run: Run<'a>,
+    pub(super) evaluator: &'a Evaluator,
     pub(super) catalog: &'a Catalog,
+    pub(super) containers: Vec<Option<usize>>,
     pub(super) noop: bool,
+    pub(super) show_diff: bool,
     pub(super) status: BTreeMap<usize, Status>,
+    /// Resources that came up on the way, with what became of them.
+    pub(super) generated: Vec<(Resource, Status)>,
     /// Failures that have been told to who depends on them.
     pub(super) announced: BTreeSet<usize>,
-    /// Resources left out because of their tags.
+    /// Resources left out because of tags or schedules.
     pub(super) left_out: BTreeSet<usize>,
-}
-
-fn text_of(value: &fx_value::Value) -> String {
-    match value.as_bytes() {
-        Some(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-        None => value.to_string(),
-    }
+    /// Values recorded for audits.
+    pub(super) state: super::state::State,
 }
 
 impl Transaction<'_> {
-    fn say(&self, level: Level, text: &str) {
+    pub(super) fn say(&self, level: Level, text: &str) {
         self.run.ledger.message(level, text, &Origin::default());
+    }
+
+    /// `(file: F, line: L)` of a resource.
+    pub(super) fn place(&self, resource: &Resource) -> String {
+        self.evaluator.line_text(resource.span)
     }
 
     /// `/Stage[main]/Main/File[/x]`
@@ -54,13 +80,12 @@ impl Transaction<'_> {
         let mut next = Some(at);
         while let Some(at) = next {
             let resource = &self.catalog.resources[at];
-            parts.push(match &*resource.kind {
-                "Class" => crate::types::capitalized(&resource.title),
+            parts.push(match &*resource.low {
+                "class" => crate::types::capitalized(&resource.title),
                 _ => resource.reference(),
             });
-            next = container(self.catalog, at).filter(|outer| *outer != at && parts.len() < 100);
+            next = self.containers[at].filter(|outer| *outer != at && parts.len() < 100);
         }
-        parts.push("Stage[main]".into());
         parts.reverse();
         format!("/{}", parts.join("/"))
     }
@@ -74,86 +99,142 @@ impl Transaction<'_> {
     }
 
     pub(super) fn apply(&mut self, plan: &Plan, made: &mut BTreeMap<usize, Made>) {
-        for at in &plan.order {
-            let status = self.one(*at, plan, made);
-            self.status.insert(*at, status);
+        let mut out: Vec<Outgoing> = vec![Outgoing::default(); plan.points.len()];
+        for (number, point) in plan.numbers.iter().zip(&plan.order) {
+            let mut incoming = Outgoing::default();
+            for (from, notifies) in &plan.before[*number] {
+                let earlier = &out[*from];
+                if *notifies {
+                    incoming.real += earlier.real;
+                    incoming.withheld += earlier.withheld;
+                }
+                for failed in &earlier.failed {
+                    if !incoming.failed.contains(failed) {
+                        incoming.failed.push(*failed);
+                    }
+                }
+            }
+            out[*number] = match point {
+                Point::Begin(_) => incoming,
+                Point::End(at) => {
+                    self.tell_container(*at, &incoming);
+                    incoming
+                }
+                Point::Act(at) => {
+                    let started = self.run.host.monotonic();
+                    let (mut status, outgoing) = self.one(*at, &incoming, made);
+                    status.took =
+                        self.run.host.monotonic().saturating_sub(started).as_secs_f64();
+                    self.status.insert(*at, status);
+                    outgoing
+                }
+            };
         }
-        self.tell_classes();
     }
 
-    fn one(&mut self, at: usize, plan: &Plan, made: &mut BTreeMap<usize, Made>) -> Status {
-        let mut status = Status::default();
+    fn one(
+        &mut self,
+        at: usize,
+        incoming: &Outgoing,
+        made: &mut BTreeMap<usize, Made>,
+    ) -> (Status, Outgoing) {
         let resource = &self.catalog.resources[at];
         let path = self.path(at);
-        let Some(thing) = made.get_mut(&at) else { return status };
+        let Some(mut thing) = made.remove(&at) else { return Default::default() };
         if self.left_out.contains(&at) {
-            return Status { skipped: true, ..status };
+            return (Status { skipped: true, ..Status::default() }, Outgoing::default());
         }
-        let mut held = false;
-        for before in plan.before.get(&at).into_iter().flatten() {
-            let Some(earlier) = self.status.get(&before.resource) else { continue };
-            if earlier.failed && self.announced.insert(before.resource) {
-                let name = self.catalog.resources[before.resource].reference();
-                self.say(Level::Notice, &format!("{path}: Dependency {name} has failures: true"));
+        if !incoming.failed.is_empty() {
+            for failed in &incoming.failed {
+                if self.announced.insert(*failed) {
+                    let name = self.catalog.resources[*failed].reference();
+                    self.say(Level::Notice, &format!("{path}: Dependency {name} has failures: true"));
+                }
             }
-            held |= earlier.failed || earlier.held;
-        }
-        if held {
             self.say(Level::Warning, &format!("{path}: Skipping because of failed dependencies"));
-            return Status { skipped: true, held: true, ..status };
+            let status = Status { skipped: true, ..Status::default() };
+            return (status, Outgoing { failed: incoming.failed.clone(), ..Outgoing::default() });
         }
         let noop = self.is_noop(resource);
-        if let Some(inner) = thing.thing() {
-            let mut request = Request::new(inner.id(), "apply");
-            request.mode = if noop { Mode::Rehearse } else { Mode::Apply };
-            request.origin = Origin::at(resource.span);
-            let stepped = step(self.run, request, inner);
-            let changes = stepped.changes;
-            match &stepped.outcome {
-                Outcome::Kept => {}
-                Outcome::Repaired => {
-                    status.changed = true;
-                    let told = self.tell_changes(resource, &path, thing, &changes);
-                    status.out_of_sync = told;
-                    status.changes = told;
-                }
-                Outcome::WouldRepair => {
-                    let told = self.tell_withheld(resource, &path, &changes);
-                    status.out_of_sync = told;
-                    status.noop = told;
-                }
-                other => {
-                    status.failed = true;
-                    status.out_of_sync = 1;
-                    let message =
-                        other.failure().map(|failure| failure.message.clone()).unwrap_or_default();
-                    self.tell_failure(resource, &path, thing, &changes, &message);
-                }
+        let mut status = self.attempt(resource, &path, &mut thing, noop);
+        self.audit(resource, &path);
+        self.refresh(resource, incoming, &mut thing, noop, &path, &mut status);
+        let mut outgoing = Outgoing {
+            real: status.changes,
+            withheld: status.noop,
+            failed: if status.failed { vec![at] } else { Vec::new() },
+        };
+        if !status.failed {
+            self.generate(at, noop, &mut outgoing);
+        }
+        (status, outgoing)
+    }
+
+    /// Brings one thing to its desired state and tells of it.
+    fn attempt(&self, resource: &Resource, path: &str, thing: &mut Made, noop: bool) -> Status {
+        let mut status = Status::default();
+        let Some(inner) = thing.thing() else { return status };
+        let mut request = Request::new(inner.id(), "apply");
+        request.mode = if noop { Mode::Rehearse } else { Mode::Apply };
+        request.origin = Origin::at(resource.span);
+        let stepped = step(self.run, request, inner);
+        let changes = stepped.changes;
+        let events = |status: &'static str, changes: &[fx_engine::Change]| {
+            let only = changes.iter().find(|change| change.property == "ensure");
+            let shown: Vec<&fx_engine::Change> =
+                only.map_or_else(|| changes.iter().collect(), |only| vec![only]);
+            shown
+                .into_iter()
+                .map(|change| Event {
+                    property: change.property.to_string(),
+                    from: super::tell::text_of(&change.from),
+                    to: super::tell::text_of(&change.to),
+                    status,
+                    message: String::new(),
+                })
+                .collect::<Vec<Event>>()
+        };
+        match &stepped.outcome {
+            Outcome::Kept => {}
+            Outcome::Repaired => {
+                status.changed = true;
+                let told = self.tell_changes(resource, path, thing, &changes);
+                status.out_of_sync = told;
+                status.changes = told;
+                status.events = events("success", &changes);
+            }
+            Outcome::WouldRepair => {
+                let told = self.tell_withheld(resource, path, &changes);
+                status.out_of_sync = told;
+                status.noop = told;
+                status.events = events("noop", &changes);
+            }
+            other => {
+                status.failed = true;
+                status.out_of_sync = 1;
+                status.events = events("failure", &changes);
+                let message =
+                    other.failure().map(|failure| failure.message.clone()).unwrap_or_default();
+                self.tell_failure(resource, path, thing, &changes, &message);
             }
         }
-        self.refresh(at, plan, thing, noop, &path, &mut status);
         status
     }
 
     fn refresh(
         &self,
-        at: usize,
-        plan: &Plan,
+        resource: &Resource,
+        incoming: &Outgoing,
         thing: &mut Made,
         noop: bool,
         path: &str,
         status: &mut Status,
     ) {
-        let (mut real, mut withheld) = (0, 0);
-        for before in plan.before.get(&at).into_iter().flatten().filter(|before| before.notifies) {
-            if let Some(earlier) = self.status.get(&before.resource) {
-                real += earlier.changes;
-                withheld += earlier.noop;
-            }
-        }
+        let (real, withheld) = (incoming.real, incoming.withheld);
         if real + withheld == 0 || status.failed || !thing.can_refresh() {
             return;
         }
+        let _ = resource;
         let count = real + withheld;
         let events = format!("{count} event{}", if count == 1 { "" } else { "s" });
         if noop || real == 0 {
@@ -172,17 +253,9 @@ impl Transaction<'_> {
                 status.out_of_sync += 1;
             }
             Some(Err(failure)) => {
-                self.say(
-                    Level::Error,
-                    &format!(
-                        "{path}: Failed to call refresh: {}",
-                        self.exec_failure(thing, &failure.message)
-                    ),
-                );
-                self.say(
-                    Level::Error,
-                    &format!("{path}: {}", self.exec_failure(thing, &failure.message)),
-                );
+                let message = self.exec_failure(thing, &failure.message);
+                self.say(Level::Error, &format!("{path}: Failed to call refresh: {message}"));
+                self.say(Level::Error, &format!("{path}: {message}"));
                 status.failed_to_restart = true;
                 status.failed = true;
             }
@@ -190,247 +263,109 @@ impl Transaction<'_> {
         }
     }
 
-    /// Tells what was changed; how many properties.
-    fn tell_changes(
-        &self,
-        resource: &Resource,
-        path: &str,
-        thing: &Made,
-        changes: &[Change],
-    ) -> usize {
-        let level = loglevel(resource);
-        match thing {
-            Made::Stubborn(_) => {
-                self.say(
-                    Level::Notice,
-                    &format!("{path}: Not removing directory; use 'force' to override"),
-                );
-                self.say(level, &format!("{path}/ensure: removed"));
-                return 1;
-            }
-            Made::Notify(notify) => {
-                let prefix = if truth_word(resource, "withpath") == Some(true) {
-                    format!("{path}/message: ")
-                } else {
-                    String::new()
-                };
-                self.say(level, &format!("{prefix}{}", notify.message));
-                self.say(
-                    level,
-                    &format!("{path}/message: defined 'message' as '{}'", notify.message),
-                );
-                return 1;
-            }
-            Made::Exec(exec) => {
-                if truth_word(resource, "logoutput") == Some(true) {
-                    self.tell_output(path, exec, level);
-                }
-                self.say(level, &format!("{path}/returns: executed successfully"));
-                return 1;
-            }
-            _ => {}
-        }
-        if let Some(ensure) = changes.iter().find(|change| change.property == "ensure") {
-            let content = changes.iter().find(|change| change.property == "content");
-            let text = match (text_of(&ensure.to).as_str(), content) {
-                ("absent", _) => "removed".to_owned(),
-                ("file", Some(_)) if is_secret(resource, "ensure") => {
-                    "changed [redacted] to [redacted]".to_owned()
-                }
-                ("file", Some(content)) => format!("defined content as '{}'", text_of(&content.to)),
-                _ => "created".to_owned(),
-            };
-            self.say(level, &format!("{path}/ensure: {text}"));
-            return 1;
-        }
-        for change in changes {
-            let name = &change.property;
-            let (from, to) = (text_of(&change.from), text_of(&change.to));
-            let text = if is_secret(resource, name) {
-                "changed [redacted] to [redacted]".to_owned()
-            } else {
-                format!("{name} changed '{from}' to '{to}'")
-            };
-            self.say(level, &format!("{path}/{name}: {text}"));
-        }
-        changes.len()
-    }
-
-    fn tell_withheld(&self, resource: &Resource, path: &str, changes: &[Change]) -> usize {
-        let ensure = changes.iter().find(|change| change.property == "ensure");
-        let shown: Vec<&Change> =
-            ensure.map_or_else(|| changes.iter().collect(), |ensure| vec![ensure]);
-        for change in &shown {
-            let (from, to) = if change.property == "returns" {
-                ("'notrun'".to_owned(), "['0']".to_owned())
-            } else if is_secret(resource, &change.property) {
-                ("[redacted]".to_owned(), "[redacted]".to_owned())
-            } else {
-                (format!("'{}'", text_of(&change.from)), format!("'{}'", text_of(&change.to)))
-            };
-            let text =
-                format!("{path}/{}: current_value {from}, should be {to} (noop)", change.property);
-            self.say(Level::Notice, &text);
-        }
-        shown.len()
-    }
-
-    fn tell_output(&self, path: &str, exec: &fx_resources::exec::Exec, level: Level) {
-        let Some(ended) = &exec.ended else { return };
-        for line in String::from_utf8_lossy(&ended.stdout)
-            .lines()
-            .chain(String::from_utf8_lossy(&ended.stderr).lines())
-        {
-            self.say(level, &format!("{path}/returns: {line}"));
-        }
-    }
-
-    fn exec_failure(&self, thing: &Made, message: &str) -> String {
-        let Made::Exec(exec) = thing else { return message.to_owned() };
-        let command = match &exec.desired.command {
-            Some(fx_host::Program::Shell(line)) => line.to_string_lossy().into_owned(),
-            Some(fx_host::Program::Argv(words)) => {
-                words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
-            }
+    /// What a directory with `recurse` brings with it, taken at once.
+    fn generate(&mut self, at: usize, noop: bool, outgoing: &mut Outgoing) {
+        let resource = &self.catalog.resources[at];
+        let base = match self.path(at).rsplit_once(&format!("/{}", resource.reference())) {
+            Some((base, _)) => base.to_owned(),
             None => String::new(),
         };
-        let returns: Vec<String> = if exec.desired.returns.is_empty() {
-            vec!["0".into()]
-        } else {
-            exec.desired.returns.iter().map(i32::to_string).collect()
-        };
-        let first = command.split_whitespace().next().unwrap_or_default();
-        match exec.ended.as_ref().map(|ended| ended.exit) {
-            Some(exit) if exit.code() == 127 && self.is_missing(exec, first) => {
-                format!("Could not find command '{first}'")
-            }
-            Some(fx_host::Exit::TimedOut) => "Command exceeded timeout".to_owned(),
-            Some(exit) => format!(
-                "'{command}' returned {} instead of one of [{}]",
-                exit.code(),
-                returns.join(",")
-            ),
-            None => message.to_owned(),
-        }
-    }
-
-    /// Whether there is no such program, so that the shell's word for it need not be told.
-    fn is_missing(&self, exec: &fx_resources::exec::Exec, program: &str) -> bool {
-        if program.starts_with('/') {
-            return self.run.host.stat(std::path::Path::new(program)).is_err();
-        }
-        let path = exec
-            .desired
-            .rules
-            .env
-            .iter()
-            .find(|(name, _)| name == "PATH")
-            .and_then(|(_, value)| value.clone())
-            .unwrap_or_default();
-        !path
-            .to_string_lossy()
-            .split(':')
-            .any(|folder| self.run.host.stat(&std::path::Path::new(folder).join(program)).is_ok())
-    }
-
-    fn tell_failure(
-        &self,
-        resource: &Resource,
-        path: &str,
-        thing: &Made,
-        changes: &[Change],
-        message: &str,
-    ) {
-        let message = self.exec_failure(thing, message);
-        if let Made::Exec(exec) = thing {
-            if truth_word(resource, "logoutput") != Some(false)
-                && !message.starts_with("Could not find command")
-            {
-                self.tell_output(path, exec, Level::Notice);
-            }
-            let returns: Vec<String> = if exec.desired.returns.is_empty() {
-                vec!["'0'".into()]
-            } else {
-                exec.desired.returns.iter().map(|code| format!("'{code}'")).collect()
+        let children = super::recurse::children(self.evaluator, self.catalog, resource);
+        for child in children {
+            let path = format!("{base}/{}", child.reference());
+            let started = self.run.host.monotonic();
+            let mut status = match super::things::make(self.evaluator, &child) {
+                Ok(mut thing) => self.attempt(&child, &path, &mut thing, noop),
+                Err(message) => {
+                    self.say(Level::Error, &format!("{path}: {message}"));
+                    Status { failed: true, ..Status::default() }
+                }
             };
-            self.say(Level::Error, &message);
-            self.say(
-                Level::Error,
-                &format!(
-                    "{path}/returns: change from 'notrun' to [{}] failed: {message}",
-                    returns.join(", ")
-                ),
-            );
-            return;
-        }
-        match changes.first() {
-            Some(change) => {
-                self.say(Level::Error, &message);
-                self.say(
-                    Level::Error,
-                    &format!(
-                        "{path}/{}: change from '{}' to '{}' failed: {message}",
-                        change.property,
-                        text_of(&change.from),
-                        text_of(&change.to)
-                    ),
-                );
+            status.took = self.run.host.monotonic().saturating_sub(started).as_secs_f64();
+            outgoing.real += status.changes;
+            outgoing.withheld += status.noop;
+            if status.failed && !outgoing.failed.contains(&at) {
+                outgoing.failed.push(at);
             }
-            None => self.say(Level::Error, &format!("{path}: Could not evaluate: {message}")),
+            self.generated.push((child, status));
         }
     }
 
     /// In a rehearsal classes and stages would have been notified, too.
-    fn tell_classes(&self) {
-        if !self.noop {
+    fn tell_container(&self, at: usize, incoming: &Outgoing) {
+        let resource = &self.catalog.resources[at];
+        if incoming.withheld == 0
+            || !matches!(&*resource.low, "class" | "stage")
+            || !self.is_noop(resource)
+        {
             return;
         }
-        let mut classes: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
-        for (at, status) in &self.status {
-            let mut outer = *at;
+        // A stage counts its classes, a class its changes.
+        let count = if &*resource.low == "stage" {
+            self.catalog
+                .edges
+                .iter()
+                .filter(|(outer, inner)| *outer == at && self.has_withheld(*inner))
+                .count()
+        } else {
+            incoming.real + incoming.withheld
+        };
+        if count == 0 {
+            return;
+        }
+        let name = if &*resource.low == "class" {
+            format!("Class[{}]", crate::types::capitalized(&resource.title))
+        } else {
+            resource.reference()
+        };
+        let events = format!("{count} event{}", if count == 1 { "" } else { "s" });
+        self.say(Level::Notice, &format!("{name}: Would have triggered 'refresh' from {events}"));
+    }
+
+    /// Whether something inside a container was withheld.
+    fn has_withheld(&self, container: usize) -> bool {
+        self.status.iter().filter(|(_, status)| status.noop > 0).any(|(at, _)| {
+            let mut next = self.containers[*at];
             for _ in 0..100 {
-                match container(self.catalog, outer) {
-                    Some(next) if next != outer => outer = next,
-                    _ => break,
+                match next {
+                    Some(outer) if outer == container => return true,
+                    Some(outer) => next = self.containers[outer],
+                    None => return false,
                 }
             }
-            let entry = classes.entry(outer).or_default();
-            entry.0 += status.changes + status.noop;
-            entry.1 += status.noop;
-        }
-        let told: Vec<_> = classes.iter().filter(|(_, (_, noop))| *noop > 0).collect();
-        let events = |count: usize| format!("{count} event{}", if count == 1 { "" } else { "s" });
-        for (at, (count, _)) in &told {
-            let name = self.catalog.resources[**at].reference();
-            self.say(
-                Level::Notice,
-                &format!("{name}: Would have triggered 'refresh' from {}", events(*count)),
-            );
-        }
-        if !told.is_empty() {
-            self.say(
-                Level::Notice,
-                &format!("Stage[main]: Would have triggered 'refresh' from {}", events(told.len())),
-            );
-        }
+            false
+        })
     }
-}
 
-/// The level a resource asks its messages to have.
-fn loglevel(resource: &Resource) -> Level {
-    match attribute(resource, "loglevel").map(|level| interpolated(&level)).as_deref() {
-        Some("err" | "alert" | "emerg" | "crit") => Level::Error,
-        Some("warning") => Level::Warning,
-        Some("info") => Level::Info,
-        Some("debug" | "verbose") => Level::Debug,
-        _ => Level::Notice,
-    }
-}
-
-fn truth_word(resource: &Resource, name: &str) -> Option<bool> {
-    match interpolated(&attribute(resource, name)?).as_str() {
-        "true" => Some(true),
-        "false" => Some(false),
-        _ => None,
+    /// Tells of properties that are only watched.
+    fn audit(&mut self, resource: &Resource, path: &str) {
+        let Some(wanted) = attribute(resource, "audit") else { return };
+        let names: Vec<String> = match &wanted {
+            Value::Array(items) => items.iter().map(interpolated).collect(),
+            other => vec![interpolated(other)],
+        };
+        if &*resource.low != "file" {
+            return;
+        }
+        let names = if names.iter().any(|name| name == "all") {
+            ["content", "ensure", "group", "mode", "owner", "type"].map(str::to_owned).to_vec()
+        } else {
+            names
+        };
+        for name in names {
+            let Some(now) = super::files::property(self.run.host, resource, &name) else { continue };
+            let key = resource.reference();
+            let text = match self.state.audited(&key, &name) {
+                None => Some(format!("audit change: newly-recorded value {now}")),
+                Some(old) if *old != now => Some(format!(
+                    "audit change: previously recorded value '{old}' has been changed to '{now}'"
+                )),
+                Some(_) => None,
+            };
+            if let Some(text) = text {
+                self.say(Level::Notice, &format!("{path}/{name}: {text}"));
+            }
+            self.state.record(&key, &name, &now);
+        }
     }
 }

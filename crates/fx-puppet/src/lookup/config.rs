@@ -157,7 +157,7 @@ fn entry(own: &Hash, defaults: &Hash) -> Result<Entry, String> {
 }
 
 /// A pattern of file names as an expression.
-pub(super) fn glob_regex(pattern: &str) -> Regex {
+pub(crate) fn glob_regex(pattern: &str) -> Regex {
     let mut out = String::from("\\A");
     let mut in_braces = false;
     for c in pattern.chars() {

@@ -142,6 +142,13 @@ const METHODS: &[Method] = &[
         });
         Ok(Rb::bool(found))
     }),
+    ("provider_free?", |_, evaluator, vm, args| {
+        let name = vm.to_s(args[0])?;
+        let found = evaluator.module_libs().into_iter().any(|lib| {
+            evaluator.run.host.stat(&lib.join("puppet/provider").join(&name)).is_ok()
+        });
+        Ok(Rb::bool(!found))
+    }),
     ("load_provider", |_, evaluator, vm, args| {
         let (kind, name) = (vm.to_s(args[0])?, vm.to_s(args[1])?);
         for lib in evaluator.module_libs() {

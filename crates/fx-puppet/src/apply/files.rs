@@ -1,0 +1,229 @@
+//! Files, directories and links: what their attributes mean on the machine.
+
+use std::path::PathBuf;
+
+use fx_host::{Host, Program};
+use fx_resources::account::Account;
+use fx_resources::digest::Algorithm;
+use fx_resources::file::{Backup, Content, Ensure, Obstruction, Verify};
+use fx_resources::mode::Mode;
+use fx_resources::{directory, exec, file, link};
+
+use super::things::{Made, Notify, Obstructed, attribute, broken, list, text, truth};
+use crate::compile::Resource;
+use crate::eval::{Evaluator, interpolated};
+use crate::value::Value;
+
+/// The path of a file, without slashes at its end.
+pub(super) fn path_of(resource: &Resource) -> PathBuf {
+    let path = text(resource, "path").unwrap_or_else(|| resource.title.to_string());
+    let bare = path.trim_end_matches('/');
+    PathBuf::from(if bare.is_empty() { "/" } else { bare })
+}
+
+/// The file that a source means on this machine.
+pub(super) fn local_source(evaluator: &Evaluator, name: &str) -> Option<PathBuf> {
+    match name.strip_prefix("puppet:///modules/") {
+        Some(module) => evaluator.module_file(module, "files"),
+        None => Some(PathBuf::from(name.strip_prefix("file://").unwrap_or(name))),
+    }
+}
+
+/// A property of a file as it is now, for audits.
+pub(super) fn property(host: &dyn Host, resource: &Resource, name: &str) -> Option<String> {
+    use sha2::Digest;
+    let path = path_of(resource);
+    let meta = host.lstat(&path).ok()?;
+    let word = match meta.kind {
+        fx_host::Kind::Directory => "directory",
+        fx_host::Kind::Symlink => "link",
+        _ => "file",
+    };
+    Some(match name {
+        "content" => {
+            let bytes = host.read(&path).ok()?;
+            let hex: String =
+                sha2::Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+            format!("{{sha256}}{hex}")
+        }
+        "mode" => format!("{:04o}", meta.mode),
+        "ensure" | "type" => word.to_owned(),
+        "owner" => meta.uid.to_string(),
+        "group" => meta.gid.to_string(),
+        _ => return None,
+    })
+}
+
+/// A file, directory or link as it should be.
+pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, String> {
+    let path = path_of(resource);
+    if !path.is_absolute() {
+        return Err(format!(
+            "Parameter path failed on {}: File paths must be fully qualified, not '{}'",
+            resource.reference(),
+            path.display()
+        ));
+    }
+    let mode = match text(resource, "mode") {
+        Some(mode) => match Mode::parse(&mode) {
+            Ok(parsed) => Some(parsed),
+            Err(_) => {
+                return Err(format!(
+                    "Parameter mode failed on {}: The file mode specification is invalid: {mode:?}",
+                    resource.reference()
+                ));
+            }
+        },
+        None => None,
+    };
+    let owner = text(resource, "owner").map(|owner| Account::parse(&owner));
+    let group = text(resource, "group").map(|group| Account::parse(&group));
+    let force = truth(attribute(resource, "force"));
+    let obstruction = if force { Obstruction::Remove } else { Obstruction::Refuse };
+    let source = match list(resource, "source").first() {
+        Some(first) => {
+            let mut found = None;
+            for candidate in list(resource, "source") {
+                let name = interpolated(&candidate);
+                let local = local_source(evaluator, &name);
+                if let Some(local) = local
+                    && evaluator.run.host.stat(&local).is_ok()
+                {
+                    found = Some(local);
+                    break;
+                }
+            }
+            if found.is_none() {
+                let name = interpolated(first);
+                let name = if name.starts_with('/') { format!("file://{name}") } else { name };
+                return Ok(broken(format!(
+                    "Could not retrieve information from environment production source(s) {name}"
+                )));
+            }
+            found
+        }
+        None => None,
+    };
+    let content = match (attribute(resource, "content"), source) {
+        (Some(Value::Binary(bytes)), _) => Some(Content::bytes(bytes)),
+        (Some(value), _) => Some(Content::bytes(interpolated(&value))),
+        (None, Some(source)) => Some(Content::copy(source)),
+        (None, None) => None,
+    };
+    let is_tree = content.as_ref().is_some_and(|content| match content {
+        Content::Copy { source, .. } => evaluator.run.host.stat(source).is_ok_and(|meta| meta.is_dir()),
+        _ => false,
+    });
+    let content = if is_tree { None } else { content };
+    let there = evaluator.run.host.lstat_opt(&path).ok().flatten();
+    let target = text(resource, "target");
+    let ensure = text(resource, "ensure");
+    let word = match ensure.as_deref() {
+        Some(word @ ("absent" | "directory" | "file" | "link")) => word,
+        Some("present") | None if target.is_some() => "link",
+        Some("present") => {
+            if there.as_ref().is_some_and(fx_host::Meta::is_dir) {
+                "directory"
+            } else {
+                "file"
+            }
+        }
+        None if is_tree => "directory",
+        None if content.is_some() => "file",
+        None => "keep",
+        Some(_) => "link",
+    };
+    let if_present = if word == "keep" { Ensure::IfPresent } else { Ensure::Present };
+    let is_dir = there.as_ref().is_some_and(fx_host::Meta::is_dir);
+    if word == "file" && is_dir && !force {
+        return Ok(Made::Obstructed(Obstructed { path: path.to_string_lossy().into_owned() }));
+    }
+    // A directory is searched by who may read it.
+    let dir_mode = match text(resource, "mode") {
+        Some(digits) if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
+            let bits = u32::from_str_radix(&digits, 8).unwrap_or(0);
+            Mode::parse(&format!("{:04o}", bits | ((bits & 0o444) >> 2))).ok()
+        }
+        _ => mode.clone(),
+    };
+    let verify = match text(resource, "validate_cmd") {
+        Some(command) => {
+            let token = text(resource, "validate_replacement").unwrap_or_else(|| "%".into());
+            vec![Verify::new(exec::Rules::default(), move |path| {
+                Program::Shell(command.replace(&token, &path.to_string_lossy()).into())
+            })]
+        }
+        None => Vec::new(),
+    };
+    Ok(match word {
+        "link" => {
+            let target =
+                target.or(ensure.filter(|ensure| ensure.starts_with('/'))).unwrap_or_default();
+            Made::Link(link::Link::new(link::Desired {
+                path,
+                target: target.into(),
+                owner,
+                group,
+                obstruction: Obstruction::Remove,
+                ..link::Desired::default()
+            }))
+        }
+        "absent" if is_dir => {
+            if !force {
+                return Ok(Made::Stubborn(Notify { message: path.to_string_lossy().into_owned() }));
+            }
+            Made::Directory(directory::Directory::new(directory::Desired {
+                path,
+                ensure: Ensure::Absent,
+                obstruction,
+                recursive_removal: true,
+                ..directory::Desired::default()
+            }))
+        }
+        "absent" => Made::File(file::File::new(file::Desired {
+            path,
+            ensure: Ensure::Absent,
+            obstruction: Obstruction::Remove,
+            ..file::Desired::default()
+        })),
+        "directory" => Made::Directory(directory::Directory::new(directory::Desired {
+            path,
+            mode: dir_mode,
+            create_mode: Some(0o755),
+            owner,
+            group,
+            obstruction,
+            ..directory::Desired::default()
+        })),
+        "keep" if is_dir => Made::Directory(directory::Directory::new(directory::Desired {
+            path,
+            ensure: if_present,
+            mode: dir_mode,
+            owner,
+            group,
+            obstruction,
+            ..directory::Desired::default()
+        })),
+        _ => Made::File(file::File::new(file::Desired {
+            path,
+            ensure: if_present,
+            content,
+            mode,
+            create_mode: Some(0o644),
+            owner,
+            group,
+            obstruction,
+            backup: text(resource, "backup")
+                .filter(|suffix| suffix.starts_with('.'))
+                .map_or(Backup::None, Backup::Suffix),
+            create_only: attribute(resource, "replace").is_some_and(|value| {
+                matches!(value, Value::Bool(false))
+                    || matches!(value.as_str(), Some("false" | "no"))
+            }),
+            verify,
+            checksum: Algorithm::Sha256,
+            sensitive: super::things::is_secret(resource, "content"),
+            ..file::Desired::default()
+        })),
+    })
+}

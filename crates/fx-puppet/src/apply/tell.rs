@@ -1,0 +1,394 @@
+//! What is told of changes, refreshes and failures, in the original's words.
+
+use fx_engine::{Change, Detail, Level};
+
+use super::things::{Made, attribute, is_secret};
+use super::transaction::Transaction;
+use crate::compile::Resource;
+use crate::eval::interpolated;
+use crate::value::Value;
+
+pub(super) fn text_of(value: &fx_value::Value) -> String {
+    match value.as_bytes() {
+        Some(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        None => value.to_string(),
+    }
+}
+
+/// The level a resource asks its messages to have.
+pub(super) fn loglevel(resource: &Resource) -> Level {
+    match attribute(resource, "loglevel").map(|level| interpolated(&level)).as_deref() {
+        Some("err" | "alert" | "emerg" | "crit") => Level::Error,
+        Some("warning") => Level::Warning,
+        Some("info") => Level::Info,
+        Some("debug" | "verbose") => Level::Debug,
+        _ => Level::Notice,
+    }
+}
+
+pub(super) fn truth_word(resource: &Resource, name: &str) -> Option<bool> {
+    match interpolated(&attribute(resource, name)?).as_str() {
+        "true" => Some(true),
+        "false" => Some(false),
+        _ => None,
+    }
+}
+
+/// A message that is no text, as a property's value is shown.
+fn shown_message(value: &Value) -> String {
+    match value {
+        Value::Hash(_) | Value::Array(_) => {
+            let mut out = String::new();
+            pretty(value, 0, &mut out);
+            out
+        }
+        other => format!("'{}'", interpolated(other)),
+    }
+}
+
+fn pretty(value: &Value, depth: usize, out: &mut String) {
+    let indent = "  ".repeat(depth + 1);
+    match value {
+        Value::Hash(hash) if !hash.is_empty() => {
+            out.push_str("{\n");
+            for (number, (key, value)) in hash.iter().enumerate() {
+                out.push_str(&indent);
+                out.push_str(&crate::eval::program_text(key));
+                out.push_str(" => ");
+                pretty(value, depth + 1, out);
+                out.push_str(if number + 1 < hash.len() { ",\n" } else { "\n" });
+            }
+            out.push_str(&"  ".repeat(depth));
+            out.push('}');
+        }
+        other => out.push_str(&crate::eval::program_text(other)),
+    }
+}
+
+impl Transaction<'_> {
+    /// Tells what was changed; how many properties.
+    pub(super) fn tell_changes(
+        &self,
+        resource: &Resource,
+        path: &str,
+        thing: &Made,
+        changes: &[Change],
+    ) -> usize {
+        let level = loglevel(resource);
+        match thing {
+            Made::Stubborn(_) => {
+                self.say(
+                    Level::Notice,
+                    &format!("{path}: Not removing directory; use 'force' to override"),
+                );
+                self.say(level, &format!("{path}/ensure: removed"));
+                return 1;
+            }
+            Made::Notify(notify) => {
+                let prefix = if truth_word(resource, "withpath") == Some(true) {
+                    format!("{path}/message: ")
+                } else {
+                    String::new()
+                };
+                let shown = match attribute(resource, "message") {
+                    Some(value @ Value::Hash(_)) => shown_message(&value),
+                    _ => format!("'{}'", notify.message),
+                };
+                self.say(level, &format!("{prefix}{}", notify.message));
+                self.say(level, &format!("{path}/message: defined 'message' as {shown}"));
+                return 1;
+            }
+            Made::Exec(exec) => {
+                if truth_word(resource, "logoutput") == Some(true) {
+                    self.tell_output(path, exec, level);
+                }
+                self.say(level, &format!("{path}/returns: executed successfully"));
+                return 1;
+            }
+            _ => {}
+        }
+        if let Some(ensure) = changes.iter().find(|change| change.property == "ensure") {
+            if let Some(Detail::Text(text)) = &ensure.detail {
+                self.say(level, &format!("{path}/ensure: {text}"));
+                return 1;
+            }
+            let content = changes.iter().find(|change| change.property == "content");
+            let text = match (text_of(&ensure.to).as_str(), content) {
+                ("absent", _) => "removed".to_owned(),
+                ("file", Some(_)) if is_secret(resource, "ensure") => {
+                    "changed [redacted] to [redacted]".to_owned()
+                }
+                ("file", Some(content)) => format!("defined content as '{}'", text_of(&content.to)),
+                ("running", _) if &*resource.low == "service" => {
+                    "ensure changed 'stopped' to 'running'".to_owned()
+                }
+                ("stopped", _) if &*resource.low == "service" => {
+                    "ensure changed 'running' to 'stopped'".to_owned()
+                }
+                ("purged", _) => "purged".to_owned(),
+                (to, _) if &*resource.low == "package" && text_of(&ensure.from) != "absent"
+                    && text_of(&ensure.from) != "config-files" =>
+                {
+                    format!("ensure changed '{}' to '{to}'", text_of(&ensure.from))
+                }
+                _ => "created".to_owned(),
+            };
+            self.say(level, &format!("{path}/ensure: {text}"));
+            return 1;
+        }
+        for change in changes {
+            let name = &change.property;
+            if name == "content" {
+                self.tell_diff(resource, path, change, level);
+            }
+            let (from, to) = (text_of(&change.from), text_of(&change.to));
+            let text = if let Some(Detail::Text(text)) = &change.detail {
+                text.clone()
+            } else if is_secret(resource, name) {
+                "changed [redacted] to [redacted]".to_owned()
+            } else if from == "absent" || from.is_empty() {
+                format!("defined '{name}' as '{to}'")
+            } else {
+                format!("{name} changed '{from}' to '{to}'")
+            };
+            self.say(level, &format!("{path}/{name}: {text}"));
+        }
+        changes.len()
+    }
+
+    /// The difference between old and new content, where it is wanted.
+    fn tell_diff(&self, resource: &Resource, path: &str, change: &Change, level: Level) {
+        if !self.show_diff || truth_word(resource, "show_diff") == Some(false) {
+            return;
+        }
+        if is_secret(resource, "content") {
+            self.say(level, &format!("{path}/content: [diff redacted]"));
+            return;
+        }
+        let Some(Detail::Content { old, new }) = &change.detail else { return };
+        let file = attribute(resource, "path")
+            .map_or_else(|| resource.title.to_string(), |path| interpolated(&path));
+        if let Some(text) = self.diff(&file, old, new) {
+            self.say(level, &format!("{path}/content: \n{text}"));
+        }
+    }
+
+    /// A unified diff by the program of that name, under the names the original shows.
+    fn diff(&self, file: &str, old: &[u8], new: &[u8]) -> Option<String> {
+        let mut random = [0; 8];
+        self.run.host.random(&mut random);
+        let name: String = random.iter().take(6).map(|byte| char::from(b'a' + byte % 26)).collect();
+        let trial = std::path::PathBuf::from(format!("/tmp/fixpoint-diff-{name}"));
+        let options = fx_host::WriteOptions { mode: Some(0o600), ..fx_host::WriteOptions::default() };
+        self.run.host.write(&trial, old, &options).ok()?;
+        let spec = fx_host::Spec::argv(
+            ["diff", "-u", &trial.to_string_lossy(), "-"].map(str::to_owned),
+        )
+        .stdin(new.to_vec());
+        let ended = self.run.host.run(&spec);
+        let _gone = self.run.host.remove_file(&trial);
+        let text = String::from_utf8_lossy(&ended.ok()?.stdout).into_owned();
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        let time = |line: &str| line.split_once('\t').map_or(String::new(), |(_, time)| time.to_owned());
+        if lines.len() < 2 {
+            return None;
+        }
+        lines[0] = format!("--- {file}\t{}", time(&lines[0]));
+        lines[1] = format!("+++ /tmp/puppet-file20240101-1-{name}\t{}", time(&lines[1]));
+        Some(format!("{}\n", lines.join("\n")))
+    }
+
+    pub(super) fn tell_withheld(&self, resource: &Resource, path: &str, changes: &[Change]) -> usize {
+        let ensure = changes.iter().find(|change| change.property == "ensure");
+        let shown: Vec<&Change> =
+            ensure.map_or_else(|| changes.iter().collect(), |ensure| vec![ensure]);
+        for change in &shown {
+            if change.property == "content" {
+                self.tell_diff(resource, path, change, Level::Notice);
+            }
+            let (from, to) = if change.property == "returns" {
+                ("'notrun'".to_owned(), "['0']".to_owned())
+            } else if is_secret(resource, &change.property) {
+                ("[redacted]".to_owned(), "[redacted]".to_owned())
+            } else {
+                let mut from = text_of(&change.from);
+                let mut to = text_of(&change.to);
+                if &*resource.low == "package" && change.property == "ensure" {
+                    if from == "absent" {
+                        from = "purged".into();
+                    }
+                    if to == "installed" {
+                        to = "present".into();
+                    }
+                }
+                (format!("'{from}'"), format!("'{to}'"))
+            };
+            let text =
+                format!("{path}/{}: current_value {from}, should be {to} (noop)", change.property);
+            self.say(Level::Notice, &text);
+        }
+        shown.len()
+    }
+
+    pub(super) fn tell_output(&self, path: &str, exec: &fx_resources::exec::Exec, level: Level) {
+        let Some(ended) = &exec.ended else { return };
+        for line in String::from_utf8_lossy(&ended.stdout)
+            .lines()
+            .chain(String::from_utf8_lossy(&ended.stderr).lines())
+        {
+            self.say(level, &format!("{path}/returns: {line}"));
+        }
+    }
+
+    pub(super) fn exec_failure(&self, thing: &Made, message: &str) -> String {
+        let Made::Exec(exec) = thing else { return message.to_owned() };
+        let command = match &exec.desired.command {
+            Some(fx_host::Program::Shell(line)) => line.to_string_lossy().into_owned(),
+            Some(fx_host::Program::Argv(words)) => {
+                words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+            }
+            None => String::new(),
+        };
+        let returns: Vec<String> = if exec.desired.returns.is_empty() {
+            vec!["0".into()]
+        } else {
+            exec.desired.returns.iter().map(i32::to_string).collect()
+        };
+        let first = command.split_whitespace().next().unwrap_or_default();
+        match exec.ended.as_ref().map(|ended| ended.exit) {
+            Some(exit) if exit.code() == 127 && self.is_missing(exec, first) => {
+                format!("Could not find command '{first}'")
+            }
+            Some(fx_host::Exit::TimedOut) => "Command exceeded timeout".to_owned(),
+            Some(exit) => format!(
+                "'{command}' returned {} instead of one of [{}]",
+                exit.code(),
+                returns.join(",")
+            ),
+            None => message.to_owned(),
+        }
+    }
+
+    /// Whether there is no such program, so that the shell's word for it need not be told.
+    fn is_missing(&self, exec: &fx_resources::exec::Exec, program: &str) -> bool {
+        if program.starts_with('/') {
+            return self.run.host.stat(std::path::Path::new(program)).is_err();
+        }
+        let path = exec
+            .desired
+            .rules
+            .env
+            .iter()
+            .find(|(name, _)| name == "PATH")
+            .and_then(|(_, value)| value.clone())
+            .unwrap_or_default();
+        !path
+            .to_string_lossy()
+            .split(':')
+            .any(|folder| self.run.host.stat(&std::path::Path::new(folder).join(program)).is_ok())
+    }
+
+    pub(super) fn tell_failure(
+        &self,
+        resource: &Resource,
+        path: &str,
+        thing: &Made,
+        changes: &[Change],
+        message: &str,
+    ) {
+        let message = self.exec_failure(thing, message);
+        if let Made::Exec(exec) = thing {
+            if truth_word(resource, "logoutput") != Some(false)
+                && !message.starts_with("Could not find command")
+            {
+                self.tell_output(path, exec, Level::Notice);
+            }
+            let returns: Vec<String> = if exec.desired.returns.is_empty() {
+                vec!["'0'".into()]
+            } else {
+                exec.desired.returns.iter().map(|code| format!("'{code}'")).collect()
+            };
+            self.say(Level::Error, &message);
+            self.say(
+                Level::Error,
+                &format!(
+                    "{path}/returns: change from 'notrun' to [{}] failed: {message}",
+                    returns.join(", ")
+                ),
+            );
+            return;
+        }
+        if let Made::Obstructed(_) = thing {
+            for _ in 0..2 {
+                self.say(
+                    Level::Notice,
+                    &format!("{path}: Not removing directory; use 'force' to override"),
+                );
+            }
+        }
+        match changes.first() {
+            Some(change) => {
+                let (from, to) = (text_of(&change.from), text_of(&change.to));
+                let message = self.file_failure(resource, thing, &to, &message);
+                match message {
+                    (message, Some(inner)) => {
+                        self.say(Level::Error, &message);
+                        self.say(
+                            Level::Error,
+                            &format!("{message}\nWrapped exception:\n{inner}"),
+                        );
+                        self.say(
+                            Level::Error,
+                            &format!("{path}/{}: change from '{from}' to '{to}' failed: {message}", change.property),
+                        );
+                    }
+                    (message, None) => {
+                        self.say(Level::Error, &message);
+                        self.say(
+                            Level::Error,
+                            &format!("{path}/{}: change from '{from}' to '{to}' failed: {message}", change.property),
+                        );
+                    }
+                }
+            }
+            None => self.say(Level::Error, &format!("{path}: Could not evaluate: {message}")),
+        }
+    }
+
+    /// How the original words a file that could not be made, and what it wraps.
+    fn file_failure(
+        &self,
+        resource: &Resource,
+        thing: &Made,
+        to: &str,
+        message: &str,
+    ) -> (String, Option<String>) {
+        let place = self.place(resource);
+        let path = attribute(resource, "path")
+            .map_or_else(|| resource.title.to_string(), |path| interpolated(&path));
+        let inner = match thing {
+            Made::Obstructed(_) => format!("Is a directory - Is a directory: {path}"),
+            Made::File(_) if message.ends_with("No such file or directory") => format!(
+                "No such file or directory - A directory component in {path}20240101-1-abcdef.lock does not exist or is a dangling symbolic link"
+            ),
+            Made::File(_) if message.starts_with("new content of") => {
+                let (_, reason) = message.split_once(" was refused: ").unwrap_or(("", message));
+                let code = reason.rsplit(' ').find_map(|word| {
+                    word.trim_matches(|c: char| !c.is_ascii_digit()).parse::<i32>().ok()
+                });
+                let command = attribute(resource, "validate_cmd").map(|line| interpolated(&line));
+                let token = attribute(resource, "validate_replacement")
+                    .map_or_else(|| "%".to_owned(), |token| interpolated(&token));
+                let command = command
+                    .unwrap_or_default()
+                    .replace(&token, &format!("{path}20240101-1-abcdef"));
+                return (
+                    format!("Execution of '{command}' returned {}: ", code.unwrap_or(1)),
+                    None,
+                );
+            }
+            _ => return (message.to_owned(), None),
+        };
+        (format!("Could not set '{to}' on ensure: {inner} {place}"), Some(inner))
+    }
+}

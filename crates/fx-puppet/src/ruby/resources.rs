@@ -1,0 +1,95 @@
+//! Resources of Ruby types at the time they are applied.
+
+use fx_ruby::value::{NIL, Value as Rb};
+use fx_ruby::{Res, Vm};
+
+use super::constant;
+use crate::eval::{Evaluated, Evaluator};
+use crate::value::Value;
+
+fn texts(vm: &mut Vm, row: Rb) -> Res<Vec<String>> {
+    let mut out = Vec::new();
+    for cell in vm.heap.arr(row).clone() {
+        out.push(vm.to_s(cell)?);
+    }
+    Ok(out)
+}
+
+impl Evaluator {
+    /// A resource as an object of its type, checked; and whether it can be refreshed.
+    pub(crate) fn ruby_resource(
+        &self,
+        low: &str,
+        title: &Value,
+        params: &Value,
+    ) -> Evaluated<(Rb, bool)> {
+        let ruby = std::rc::Rc::clone(&self.machine.ruby);
+        self.with_ruby(|vm| {
+            let class = constant(vm, "Puppet::Type")?;
+            let kind = vm.str(low);
+            let title = ruby.to_ruby(vm, title)?;
+            let params = ruby.to_ruby(vm, params)?;
+            let object = vm.call_name(class, "__make", &[kind, title, params])?;
+            let refresh = vm.intern("refresh");
+            let can = vm.responds(object, refresh, false)?;
+            Ok((object, can))
+        })
+    }
+
+    /// Properties that are not as they should be: name, is, should, and what is told.
+    pub(crate) fn ruby_observe(&self, object: Rb) -> Evaluated<Vec<[String; 4]>> {
+        self.with_ruby(|vm| {
+            let rows = vm.call_name(object, "__observe", &[])?;
+            let mut out = Vec::new();
+            for row in vm.heap.arr(rows).clone() {
+                if let Ok(row) = <[String; 4]>::try_from(texts(vm, row)?) {
+                    out.push(row);
+                }
+            }
+            Ok(out)
+        })
+    }
+
+    /// Brings properties to what they should be.
+    pub(crate) fn ruby_apply(&self, object: Rb, names: &[String]) -> Evaluated<()> {
+        self.with_ruby(|vm| {
+            let mut list = Vec::new();
+            for name in names {
+                list.push(vm.str(name.as_str()));
+            }
+            let list = vm.arr(list);
+            vm.call_name(object, "__apply", &[list]).map(drop)
+        })
+    }
+
+    /// Lets it react to a change elsewhere.
+    pub(crate) fn ruby_refresh(&self, object: Rb) -> Evaluated<()> {
+        self.with_ruby(|vm| vm.call_name(object, "refresh", &[]).map(drop))
+    }
+
+    /// Edges its type draws by itself.
+    pub(crate) fn ruby_autos(&self, object: Rb) -> Evaluated<Vec<(String, String, String)>> {
+        self.with_ruby(|vm| {
+            let rows = vm.call_name(object, "__autos", &[])?;
+            let mut out = Vec::new();
+            for row in vm.heap.arr(rows).clone() {
+                if let [how, kind, title] = texts(vm, row)?.as_slice() {
+                    out.push((how.clone(), kind.clone(), title.clone()));
+                }
+            }
+            Ok(out)
+        })
+    }
+
+    /// Reads what providers know of all resources of their types at once.
+    pub(crate) fn ruby_prefetch(&self, objects: &[Rb]) -> Evaluated<()> {
+        if objects.is_empty() {
+            return Ok(());
+        }
+        self.with_ruby(|vm| {
+            let class = constant(vm, "Puppet::Type")?;
+            let list = vm.arr(objects.to_vec());
+            vm.call_name(class, "__prefetch", &[list]).map(drop).map(|()| NIL).map(drop)
+        })
+    }
+}
