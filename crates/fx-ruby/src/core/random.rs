@@ -29,6 +29,10 @@ impl Mt {
             key => key,
         };
         let mut mt = Mt { state: vec![0; 624], at: 624, seed };
+        if let [word] = key {
+            mt.init(*word);
+            return mt;
+        }
         mt.init(19_650_218);
         let (mut i, mut j) = (1, 0);
         for _ in 0..624.max(key.len()) {
