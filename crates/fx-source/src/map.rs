@@ -122,6 +122,11 @@ impl SourceMap {
     }
 
     /// Number of files added so far.
+    /// All files in order of loading.
+    pub fn files(&self) -> Vec<Rc<SourceFile>> {
+        (0..self.len() as u32).map(|index| self.file(FileId(index))).collect()
+    }
+
     pub fn len(&self) -> usize {
         self.files.borrow().len()
     }

@@ -7,6 +7,7 @@ mod generate;
 mod history;
 mod link;
 mod run;
+mod saved;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 

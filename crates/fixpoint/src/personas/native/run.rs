@@ -1,7 +1,7 @@
 //! `fixpoint run`, `plan` and `explain`: a policy of any language we know, in our own style.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use fx_engine::{Event, Level, Sink};
@@ -9,6 +9,7 @@ use fx_host::{OsHost, Sandbox, SandboxOptions, Spec, Stream};
 use fx_report::timeline::{self, Moment, Timeline};
 
 use super::failed;
+use super::saved::{Recorder, Saved};
 use crate::language::{self, PolicyArgs, Way};
 use crate::session::{Kind, OutputArgs, Session};
 use crate::stage::Stage;
@@ -20,12 +21,16 @@ use crate::{exit, terminal};
 Examples:
   fixpoint run site.cf
   fixpoint run --verbose -D production promises.cf
+  fixpoint run --plan friday.plan site.cf      only if all is as it was planned
   fixpoint run --format json site.cf | jq 'select(.event == \"step_closed\")'")]
 pub(crate) struct RunArgs {
     #[command(flatten)]
     policy: PolicyArgs,
     #[command(flatten)]
     output: OutputArgs,
+    /// Rehearses first, and refuses if the outcome is not that of this saved plan
+    #[arg(long)]
+    plan: Option<PathBuf>,
 }
 
 /// Shows what a run would do. As root it evaluates in a throw-away copy of the machine, so
@@ -34,12 +39,16 @@ pub(crate) struct RunArgs {
 #[command(after_help = "\
 Examples:
   fixpoint plan site.cf          exit code 2 when changes are pending
-  fixpoint plan --format json site.cf")]
+  fixpoint plan --format json site.cf
+  fixpoint plan --out friday.plan site.cf      kept for 'fixpoint run --plan'")]
 pub(crate) struct PlanArgs {
     #[command(flatten)]
     policy: PolicyArgs,
     #[command(flatten)]
     output: OutputArgs,
+    /// Saves the plan in this file
+    #[arg(long)]
+    out: Option<PathBuf>,
     /// Already inside the copy of the machine
     #[arg(long, hide = true)]
     inside: bool,
@@ -79,20 +88,76 @@ enum ExplainFormat {
 }
 
 pub(crate) fn run(args: &RunArgs) -> u8 {
-    each(&args.policy, "run", Kind::Changing, &args.output, Way::default())
+    if let Some(file) = &args.plan
+        && let Err(reasons) = as_planned(file, &args.policy)
+    {
+        terminal::complain(format_args!("not run: '{}' no longer holds", file.display()));
+        for reason in reasons {
+            terminal::complain(reason);
+        }
+        return exit::ERROR;
+    }
+    each(&args.policy, "run", Kind::Changing, &args.output, Way::default(), None)
+}
+
+/// Where a plan is put inside the copy of the machine.
+const INSIDE: &str = "/run/fixpoint.plan";
+
+/// Rehearses again and compares.
+fn as_planned(file: &Path, policy: &PolicyArgs) -> Result<(), Vec<String>> {
+    let one = |error: String| vec![error];
+    let then = Saved::read(file).map_err(one)?;
+    if then.targets() != policy.targets {
+        return Err(vec!["it was made for other targets".to_owned()]);
+    }
+    let sandbox = Sandbox::new(&SandboxOptions::default()).map_err(|e| one(e.to_string()))?;
+    let program = std::env::current_exe().map_err(|error| one(error.to_string()))?;
+    let mut argv: Vec<OsString> = vec![program.into_os_string()];
+    argv.extend(["plan", "--inside", "--quiet", "--out", INSIDE].map(OsString::from));
+    argv.extend(policy.words());
+    let host = OsHost::cancelled_by(fx_host::stop_on_signals());
+    let spec = Spec { cwd: Some(fx_host::Env::cwd(&host)), ..Spec::argv(argv) };
+    sandbox.run(&host, &spec).map_err(|error| one(error.to_string()))?;
+    let now = within(&sandbox).map_err(one)?;
+    let moved = then.moved(&now);
+    if moved.is_empty() { Ok(()) } else { Err(moved) }
+}
+
+/// The plan that a process inside has left there.
+fn within(sandbox: &Sandbox) -> Result<Saved, String> {
+    let spec = Spec { output_limit: 1 << 30, ..Spec::argv(["cat", INSIDE]) };
+    let ended = sandbox.run(&OsHost::new(), &spec).map_err(|error| error.to_string())?;
+    Saved::parse(&ended.stdout, Path::new(INSIDE))
 }
 
 pub(crate) fn plan(args: &PlanArgs) -> u8 {
     if !args.inside {
         match Sandbox::new(&SandboxOptions::default()) {
-            Ok(sandbox) => return inside(&sandbox, "plan"),
+            Ok(sandbox) => {
+                let code = inside(&sandbox, "plan");
+                return match &args.out {
+                    Some(out) if code != exit::ERROR => match within(&sandbox) {
+                        Ok(saved) => code.max(saved.write(out).map_or_else(failed, |()| exit::OK)),
+                        Err(error) => failed(error),
+                    },
+                    _ => code,
+                };
+            }
             Err(error) => terminal::complain(format_args!(
                 "functions that run commands are not called: {error}"
             )),
         }
     }
     let way = Way { rehearse: true, no_functions: !args.inside, trace: false };
-    each(&args.policy, "plan", Kind::Looking, &args.output, way)
+    let mut saved = args.out.as_ref().map(|_| Saved::new(&args.policy.targets));
+    let code = each(&args.policy, "plan", Kind::Looking, &args.output, way, saved.as_mut());
+    match (&args.out, saved) {
+        (Some(_), Some(saved)) if args.inside => {
+            code.max(saved.write(Path::new(INSIDE)).map_or_else(failed, |()| exit::OK))
+        }
+        (Some(out), Some(saved)) => code.max(saved.write(out).map_or_else(failed, |()| exit::OK)),
+        _ => code,
+    }
 }
 
 pub(crate) fn explain(args: &ExplainArgs) -> u8 {
@@ -194,7 +259,14 @@ fn inside(sandbox: &Sandbox, verb: &str) -> u8 {
 }
 
 /// Takes the targets one after the other; the worst code counts.
-fn each(policy: &PolicyArgs, verb: &str, kind: Kind, output: &OutputArgs, way: Way) -> u8 {
+fn each(
+    policy: &PolicyArgs,
+    verb: &str,
+    kind: Kind,
+    output: &OutputArgs,
+    way: Way,
+    mut save: Option<&mut Saved>,
+) -> u8 {
     let mut code = exit::OK;
     for target in &policy.targets {
         let language = match language::of(&OsHost::new(), target) {
@@ -208,7 +280,15 @@ fn each(policy: &PolicyArgs, verb: &str, kind: Kind, output: &OutputArgs, way: W
             Ok(session) => session,
             Err(refused) => return refused,
         };
+        let recorder = Rc::new(Recorder::default());
+        if save.is_some() {
+            let sink: Rc<dyn Sink> = Rc::<Recorder>::clone(&recorder);
+            session.stage().ledger().watch(sink);
+        }
         let mut worst = language::evaluate(session.stage(), language, target, policy, way);
+        if let Some(saved) = save.as_deref_mut() {
+            saved.add(&recorder, session.stage().ledger(), &session.stage().sources);
+        }
         let counts = session.counts();
         if counts.failed > 0 {
             worst = worst.max(exit::ERROR);
