@@ -85,6 +85,8 @@ pub(crate) struct Config {
     pub(crate) trace: bool,
     pub(crate) dry_run: bool,
     pub(crate) no_lock: bool,
+    /// Our own verbs tell what is to be done with the step, not as a warning.
+    pub(crate) quiet_rehearsal: bool,
     pub(crate) simulate: Option<Simulate>,
     pub(crate) launch_dir: Str,
     pub(crate) ids: Rc<Ids>,

@@ -64,6 +64,8 @@ pub(crate) struct Context<'a> {
     pub(crate) level: Cell<Level>,
     /// Messages held back during an edit until it is known whether the file changes.
     pub(crate) held: RefCell<Option<Vec<(Level, String)>>>,
+    /// New content that is about to be written, to be shown with the change.
+    pub(crate) content: RefCell<Option<fx_engine::Change>>,
     pub(crate) bundle_aborted: bool,
     pub(crate) bundle_names: FxHashSet<Str>,
     pub(crate) agent: crate::agent::State,

@@ -80,8 +80,17 @@ impl Context<'_> {
         promise: &Expanded,
         message: &str,
     ) -> Outcome {
+        let told = outcome == Outcome::Warn && self.config.quiet_rehearsal;
         if !message.is_empty() {
-            self.log(level, message);
+            self.log(if told { Level::Verbose } else { level }, message);
+        }
+        // The last word on a promise repeats what was said of its parts.
+        if outcome == Outcome::Repaired
+            && !message.ends_with(" repaired")
+            && let Some(step) = self.run.ledger.current()
+        {
+            let change = self.change(message);
+            self.run.ledger.changed(step, &change);
         }
         self.set_outcome_classes(outcome, promise);
         outcome

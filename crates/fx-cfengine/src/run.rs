@@ -215,6 +215,7 @@ fn new_context<'a>(
         exprs: RefCell::new(FxHashMap::default()),
         control,
         held: RefCell::new(None),
+        content: RefCell::new(None),
         bundle_aborted: false,
         bundle_names: FxHashSet::default(),
         agent: crate::agent::State::default(),
@@ -303,6 +304,7 @@ fn configure(host: &dyn Host, request: &Request) -> Result<Config, String> {
         // Nothing is shown of a simulation yet, but nothing may be changed by one either.
         dry_run: request.dry_run || request.simulate.is_some(),
         no_lock: request.no_lock || request.dry_run,
+        quiet_rehearsal: request.interactive && request.dry_run,
         simulate: request.simulate,
         launch_dir: launch.into(),
         ids: Rc::new(ids),

@@ -7,7 +7,8 @@ use fx_value::Value;
 /// A difference between the machine and what is wanted, in plain data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
-    /// Name of the property: `content`, `mode`, `ensure`.
+    /// Name of the property: `content`, `mode`, `ensure`. Empty where only a sentence in
+    /// the detail says what is done.
     pub property: Cow<'static, str>,
     /// As found. Content is given by its digest, secrets as sensitive values.
     pub from: Value,

@@ -168,7 +168,9 @@ impl Ledger {
     }
 
     fn mark(&self, id: StepId, change: &Change) {
-        self.steps.borrow_mut()[id.0 as usize - 1].changed.push(change.property.clone());
+        if !change.property.is_empty() {
+            self.steps.borrow_mut()[id.0 as usize - 1].changed.push(change.property.clone());
+        }
     }
 
     /// Closes a step. Steps left open inside it are closed with the same outcome, so a

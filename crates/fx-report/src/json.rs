@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use fx_engine::{Change, Event, Level, Outcome, Sink, Step};
+use fx_engine::{Change, Detail, Event, Level, Outcome, Sink, Step};
 use fx_source::SourceMap;
 use serde_json::{Value, json};
 
@@ -48,9 +48,13 @@ fn level(level: Level) -> &'static str {
 }
 
 fn change(kind: &str, step: fx_engine::StepId, change: &Change) -> Value {
+    let sentence = match &change.detail {
+        Some(Detail::Text(sentence)) => Some(sentence),
+        _ => None,
+    };
     json!({
         "event": kind, "step": step.number(), "property": change.property,
-        "from": change.from.to_json(), "to": change.to.to_json(),
+        "from": change.from.to_json(), "to": change.to.to_json(), "text": sentence,
     })
 }
 

@@ -1,6 +1,6 @@
 //! Whether a promise may change the machine: the action body, dry run, and its words.
 
-use fx_engine::{Level, Mode};
+use fx_engine::{Change, Detail, Level, Mode};
 
 use crate::eval::Context;
 use crate::eval::promise::Expanded;
@@ -28,6 +28,26 @@ impl Context<'_> {
         }
     }
 
+    /// The content that is about to replace a file's, to be told with the change.
+    pub(crate) fn about_to_write(&self, file: &std::path::Path, new: &[u8]) {
+        let old = self.host().read(file).ok();
+        let digest = |bytes: &[u8]| {
+            let hash = <sha2::Sha256 as sha2::Digest>::digest(bytes);
+            let hex: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+            format!("{{sha256}}{hex}")
+        };
+        let from = old.as_deref().map_or_else(|| "absent".to_owned(), digest);
+        let detail = Detail::Content { old: old.unwrap_or_default(), new: new.to_vec() };
+        let change = Change::new("content", from.as_str(), digest(new).as_str()).detail(detail);
+        self.content.replace(Some(change));
+    }
+
+    /// What is changed: the content about to be written, or what the message says.
+    pub(crate) fn change(&self, message: &str) -> Change {
+        let content = self.content.borrow_mut().take();
+        content.unwrap_or_else(|| Change::new("", "", "").detail(Detail::Text(message.to_owned())))
+    }
+
     pub(crate) fn mode(&self, promise: &Expanded) -> Mode {
         if self.action(promise) == Action::Fix { Mode::Apply } else { Mode::Rehearse }
     }
@@ -40,7 +60,14 @@ impl Context<'_> {
         result: &mut Outcome,
         text: &str,
     ) -> bool {
-        match self.action(promise) {
+        let action = self.action(promise);
+        if action != Action::Fix
+            && let Some(step) = self.run.ledger.current()
+        {
+            let change = self.change(text);
+            self.run.ledger.withheld(step, &change);
+        }
+        match action {
             Action::Fix => true,
             Action::DryRun => {
                 *result = result.merge(Outcome::Warn);

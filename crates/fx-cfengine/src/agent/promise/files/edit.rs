@@ -32,6 +32,7 @@ pub(super) fn write_content(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file:
     if ctx.host().read(&path(file)).is_ok_and(|old| *old == *bytes) {
         return result;
     }
+    ctx.about_to_write(&path(file), &bytes);
     if !ctx.making_changes(
         promise,
         &mut result,
@@ -272,6 +273,7 @@ fn render(
     if ctx.host().read(&path(file)).is_ok_and(|old| old == bytes) {
         return;
     }
+    ctx.about_to_write(&path(file), &bytes);
     let should = format!("update rendering of '{file}' from mustache template '{name}'");
     if !ctx.making_changes(promise, result, &should) {
         return;
@@ -329,6 +331,7 @@ fn edit_xml(
         as_promised(ctx, promise, &format!("No edit changes to xml file '{file}' need saving"));
         return;
     }
+    ctx.about_to_write(&path(file), &encode(&text));
     if !ctx.making_changes(promise, result, &format!("edit xml file '{file}'")) {
         return;
     }
@@ -364,10 +367,11 @@ fn finish(
         as_promised(ctx, promise, &format!("No edit changes to file '{file}' need saving"));
         return;
     }
+    let text = edit.lines.to_text();
+    ctx.about_to_write(&path(file), &encode(&text));
     if !ctx.making_changes(promise, result, &format!("edit file '{file}'")) {
         return;
     }
-    let text = edit.lines.to_text();
     if save(ctx, promise, file, &encode(&text)) {
         changed(ctx, promise, result, &format!("Edited file '{file}'"));
     } else {
