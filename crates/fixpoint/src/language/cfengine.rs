@@ -30,6 +30,7 @@ fn request(stage: &Stage, target: &Path, policy: &PolicyArgs) -> Request {
         file: Some(stage.host.cwd().join(target).display().to_string()),
         define: policy.define.clone(),
         bundles: policy.bundles.clone(),
+        reasons: true,
         // A policy with errors is told and left; no failsafe policy takes its place.
         interactive: true,
         ..Request::default()

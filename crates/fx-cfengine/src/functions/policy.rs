@@ -127,7 +127,9 @@ fn callers(ctx: &Context<'_>) -> Json {
     let mut frames = Vec::new();
     for (depth, frame) in ctx.stack.iter().enumerate() {
         let mut object = Object::new();
-        let mut put = |name: &str, value: Json| crate::json::put(&mut object, name.into(), value);
+        let mut put = |name: &str, value: Json| {
+            put(&mut object, name.into(), value);
+        };
         put("depth", Json::Int(depth as i64));
         match frame {
             Frame::Bundle(bundle) => {
@@ -160,7 +162,7 @@ fn callers(ctx: &Context<'_>) -> Json {
                 put("iteration_index", Json::Int(0));
             }
         }
-        crate::json::put(&mut object, "frame".into(), Json::str(""));
+        put(&mut object, "frame".into(), Json::str(""));
         frames.push(Json::Object(object));
     }
     Json::Array(frames)
