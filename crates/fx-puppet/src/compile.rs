@@ -22,8 +22,8 @@ use fx_source::Severity;
 pub(crate) use catalog::{Attribute, Catalog, Resource};
 pub(crate) use complete::Pending;
 pub(crate) use definitions::Definitions;
-pub(crate) use json::{from_json, reference_text};
-pub(crate) use kinds::{Kind, built_in, is_metaparameter};
+pub(crate) use json::{from_json, reference_text, to_json};
+pub(crate) use kinds::{Kind, built_in, built_in_names, is_metaparameter};
 
 use crate::eval::{Evaluator, Failure, Flow, Frame, FrameKind, Place, Scope};
 use crate::value::Value;
@@ -47,6 +47,10 @@ pub struct Settings {
     pub server_name: String,
     /// Its address.
     pub server_ip: String,
+    /// Tell each phase.
+    pub trace: bool,
+    /// Classes a classifier gives the node, with their parameters.
+    pub classes: Vec<(String, crate::value::Hash)>,
     /// Facts of the node.
     pub facts: Vec<(String, Value)>,
 }
@@ -54,6 +58,7 @@ pub struct Settings {
 impl Evaluator {
     /// Compiles manifests as if they were one; the text of what went wrong otherwise.
     pub(crate) fn compile(&self, manifests: &[(String, Vec<u8>)]) -> Result<(), String> {
+        self.phase(|| format!("boot {} in {}", self.settings.node, self.settings.environment));
         self.prepare();
         let mut programs = Vec::new();
         for (name, text) in manifests {
@@ -65,7 +70,16 @@ impl Evaluator {
         self.evaluate_programs(&programs).map_err(|flow| self.complaint(flow))
     }
 
+    /// Tells that a phase begins, if that is wanted.
+    pub(crate) fn phase(&self, text: impl FnOnce() -> String) {
+        if self.settings.trace {
+            let text = format!("phase: {}", text());
+            self.run.ledger.message(fx_engine::Level::Debug, &text, &fx_source::Origin::default());
+        }
+    }
+
     fn parse_manifest(&self, name: &str, text: &[u8]) -> Result<Program, String> {
+        self.phase(|| format!("load {name}"));
         let file = self.sources.add(name, text.to_vec());
         let (program, mut found) = fx_puppet_syntax::parse(text, file);
         if found.iter().all(|found| found.severity != Severity::Error) {
@@ -109,16 +123,35 @@ impl Evaluator {
 
     fn evaluate_programs(&self, programs: &[Program]) -> Result<(), Flow> {
         let scope = Scope::new(Rc::clone(&self.top));
+        self.phase(|| "evaluate main".into());
         for program in programs {
             self.eval(&program.body, &scope).map_err(Flow::misplaced)?;
         }
         self.evaluate_node()?;
+        self.evaluate_classification()?;
         self.complete()
+    }
+
+    /// Classes that a classifier names, those with parameters first.
+    fn evaluate_classification(&self) -> Result<(), Flow> {
+        let scope = Scope::new(self.node_frame.borrow().clone().unwrap_or_else(|| Rc::clone(&self.top)));
+        let nowhere = fx_source::Span::new(self.builtin, 0, 0);
+        let (with, without): (Vec<_>, Vec<_>) =
+            self.settings.classes.iter().partition(|(_, parameters)| !parameters.is_empty());
+        for (name, parameters) in with {
+            self.declare_from_hash("class", &Value::from(name.as_str()), parameters, nowhere, &scope)?;
+        }
+        let names: Vec<Rc<str>> = without
+            .iter()
+            .map(|(name, _)| name.trim_start_matches("::").to_lowercase().into())
+            .collect();
+        self.include(&names, &scope).map(drop)
     }
 
     fn evaluate_node(&self) -> Result<(), Flow> {
         let nodes = self.definitions.borrow().nodes.clone();
         if nodes.is_empty() {
+            self.phase(|| "select the empty node".into());
             return Ok(());
         }
         let name = &self.settings.node;
@@ -179,13 +212,15 @@ impl Evaluator {
             "".into(),
             format!("node {title}").into(),
         );
+        self.phase(|| format!("select node {title}"));
+        *self.node_frame.borrow_mut() = Some(Rc::clone(&frame));
         let scope = Scope::new(frame);
         self.eval(&node.definition.body, &scope).map_err(Flow::misplaced)?;
         Ok(())
     }
 
     /// Variables and resources that are always there.
-    fn prepare(&self) {
+    pub(crate) fn prepare(&self) {
         let node = self.settings.node.as_str();
         let facts: Vec<(Value, Value)> = self
             .settings

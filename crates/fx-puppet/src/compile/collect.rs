@@ -135,6 +135,7 @@ impl Evaluator {
                         let found = self.catalog.borrow().find(&kind, &title);
                         match found {
                             Some(at) => {
+                                self.phase(|| format!("realize {}", super::relations::shown(&kind, &title)));
                                 self.catalog.borrow_mut().resources[at].realized = true;
                                 changed |=
                                     self.pending.borrow_mut().collectors[number].found.insert(at);
@@ -179,6 +180,7 @@ impl Evaluator {
             self.pending.borrow_mut().overriding.insert(Rc::clone(source));
         }
         for at in &new {
+            self.phase(|| format!("collect {}", self.catalog.borrow().resources[*at].reference()));
             self.catalog.borrow_mut().resources[*at].realized = true;
             if let Some(overrides) = overrides {
                 let span = self.pending.borrow().collectors[number].span;

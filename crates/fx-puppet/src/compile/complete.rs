@@ -35,6 +35,7 @@ impl Evaluator {
     /// Rounds of collectors and defines until nothing changes; then what remains.
     pub(super) fn complete(&self) -> Evaluated<()> {
         const MOST_ROUNDS: usize = 1000;
+        self.phase(|| "complete".into());
         for round in 0.. {
             let collected = self.run_collectors()?;
             if !(self.evaluate_definitions()? || collected) {
@@ -46,8 +47,12 @@ impl Evaluator {
                 ));
             }
         }
+        self.phase(|| "relate".into());
         self.apply_relations()?;
-        self.finish()
+        self.phase(|| "finish".into());
+        self.finish()?;
+        self.phase(|| "done".into());
+        Ok(())
     }
 
     /// Evaluates all defines that are there and real; whether there were any.

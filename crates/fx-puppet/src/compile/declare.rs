@@ -194,6 +194,10 @@ impl Evaluator {
         resource.attributes = attributes;
         resource.definition = define;
         self.complete_resource(&mut resource)?;
+        self.phase(|| {
+            let queued = if resource.definition.is_some() { "queue" } else { "declare" };
+            format!("{queued} {}", resource.reference())
+        });
         self.add_resource(resource, scope)?;
         Ok(Value::ty(Type::Resource { name: Some(Rc::clone(kind)), title: Some(Rc::clone(title)) }))
     }
