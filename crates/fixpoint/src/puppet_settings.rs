@@ -92,10 +92,7 @@ impl Settings {
 
     fn expanded(&self, name: &str, depth: u32) -> String {
         let raw = self.values.get(name).cloned().or_else(|| {
-            DEFAULTS
-                .iter()
-                .find(|(known, _)| *known == name)
-                .map(|(_, value)| (*value).to_owned())
+            DEFAULTS.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
         });
         self.interpolated(&raw.unwrap_or_default(), depth)
     }
@@ -109,7 +106,8 @@ impl Settings {
         while let Some(at) = rest.find('$') {
             out.push_str(&rest[..at]);
             let after = &rest[at + 1..];
-            let (name, left) = match after.strip_prefix('{').and_then(|inner| inner.split_once('}')) {
+            let (name, left) = match after.strip_prefix('{').and_then(|inner| inner.split_once('}'))
+            {
                 Some(pair) => pair,
                 None => {
                     let end = after
@@ -157,7 +155,9 @@ impl Settings {
             .map(|text| sections(&String::from_utf8_lossy(&text)))
             .unwrap_or_default();
         let own = |key: &str| {
-            conf.iter().find(|(_, name, _)| name == key).map(|(.., value)| self.interpolated(value, 0))
+            conf.iter()
+                .find(|(_, name, _)| name == key)
+                .map(|(.., value)| self.interpolated(value, 0))
         };
         let inside = |path: &str| match &dir {
             Some(dir) if !path.starts_with('/') => dir.join(path),

@@ -166,9 +166,13 @@ fn epp(flags: &Flags, words: &[String]) -> u8 {
                 None => files
                     .iter()
                     .map(|file| {
-                        let full = std::path::absolute(file).unwrap_or_else(|_| PathBuf::from(file));
+                        let full =
+                            std::path::absolute(file).unwrap_or_else(|_| PathBuf::from(file));
                         let there = OsHost::new().exists(&full).unwrap_or(false);
-                        (if there { full.to_string_lossy().into_owned() } else { file.clone() }, false)
+                        (
+                            if there { full.to_string_lossy().into_owned() } else { file.clone() },
+                            false,
+                        )
                     })
                     .collect(),
             };
@@ -297,14 +301,14 @@ fn module(flags: &Flags, words: &[String]) -> u8 {
             continue;
         }
         if lines.is_empty() {
-            out.push_str(&format!("{} (no modules installed)\n", dir.display()));
+            out += &format!("{} (no modules installed)\n", dir.display());
             continue;
         }
         lines.sort();
-        out.push_str(&format!("{}\n", dir.display()));
+        out += &format!("{}\n", dir.display());
         for (number, line) in lines.iter().enumerate() {
             let branch = if number + 1 < lines.len() { "├──" } else { "└──" };
-            out.push_str(&format!("{branch} {line}\n"));
+            out += &format!("{branch} {line}\n");
         }
     }
     terminal::print(&out)
@@ -333,7 +337,7 @@ fn describe(flags: &Flags, words: &[String]) -> u8 {
     if flag(flags, "--list").is_some() || flag(flags, "-l").is_some() {
         let mut out = String::from("These are the types known to puppet:\n");
         for name in fx_puppet::built_in_types() {
-            out.push_str(&format!("{name}\n"));
+            out += &format!("{name}\n");
         }
         return terminal::print(&out);
     }
@@ -346,7 +350,10 @@ fn describe(flags: &Flags, words: &[String]) -> u8 {
         code = code.max(match fx_puppet::describe(&ground.machine, &ground.request, kind) {
             Ok(Some(names)) => {
                 let rule = "=".repeat(kind.len());
-                say(&format!("\n{kind}\n{rule}\n\nParameters\n----------\n    {}", names.join(", ")))
+                say(&format!(
+                    "\n{kind}\n{rule}\n\nParameters\n----------\n    {}",
+                    names.join(", ")
+                ))
             }
             Ok(None) => say(&format!("Unknown type {kind}")),
             Err(message) => fail(message),

@@ -158,12 +158,21 @@ fn carry_out(evaluator: &Evaluator, request: &Request) -> Summary {
         Ok(plan) => plan,
         Err((message, resources)) => {
             let failed = Status { failed: true, out_of_sync: 1, ..Status::default() };
-            let statuses = resources.iter().map(|at| (&catalog.resources[*at], &failed)).collect::<Vec<_>>();
-            write_report(run, request, &report(evaluator, &statuses, request.noop, "failed", false));
+            let statuses =
+                resources.iter().map(|at| (&catalog.resources[*at], &failed)).collect::<Vec<_>>();
+            write_report(
+                run,
+                request,
+                &report(evaluator, &statuses, request.noop, "failed", false),
+            );
             refused(&message);
             for at in &resources {
                 let resource = &catalog.resources[*at];
-                let text = format!("{} is declared at {}", resource.reference(), evaluator.line_text(resource.span));
+                let text = format!(
+                    "{} is declared at {}",
+                    resource.reference(),
+                    evaluator.line_text(resource.span)
+                );
                 run.ledger.message(Level::Debug, &text, &origin);
             }
             return refused(
@@ -179,11 +188,7 @@ fn carry_out(evaluator: &Evaluator, request: &Request) -> Summary {
         })
         .collect();
     if let Err(flow) = evaluator.ruby_prefetch(&objects) {
-        run.ledger.message(
-            Level::Error,
-            &format!("Could not prefetch: {}", flow.text()),
-            &origin,
-        );
+        run.ledger.message(Level::Error, &format!("Could not prefetch: {}", flow.text()), &origin);
     }
     let left_out = made
         .keys()
@@ -223,11 +228,8 @@ fn carry_out(evaluator: &Evaluator, request: &Request) -> Summary {
     }
     let took = run.host.monotonic().saturating_sub(started).as_secs_f64();
     run.ledger.message(Level::Notice, &format!("Applied catalog in {took:.2} seconds"), &origin);
-    let mut statuses: Vec<(&crate::compile::Resource, &Status)> = transaction
-        .status
-        .iter()
-        .map(|(at, status)| (&catalog.resources[*at], status))
-        .collect();
+    let mut statuses: Vec<(&crate::compile::Resource, &Status)> =
+        transaction.status.iter().map(|(at, status)| (&catalog.resources[*at], status)).collect();
     statuses.extend(transaction.generated.iter().map(|(resource, status)| (resource, status)));
     let changed = statuses.iter().any(|(_, status)| status.changed);
     let failed = statuses.iter().any(|(_, status)| status.failed || status.failed_to_restart);
@@ -282,13 +284,17 @@ fn autos(catalog: &Catalog, made: &BTreeMap<usize, things::Made>) -> Vec<order::
                 if let Some(user) = things::text(resource, "user") {
                     add(catalog.find("user", &user), *at);
                 }
-                let command = things::text(resource, "command").unwrap_or_else(|| resource.title.to_string());
-                for word in command.split_whitespace().filter(|word| word.starts_with('/')).take(1) {
+                let command =
+                    things::text(resource, "command").unwrap_or_else(|| resource.title.to_string());
+                for word in command.split_whitespace().filter(|word| word.starts_with('/')).take(1)
+                {
                     add(catalog.find("file", word), *at);
                 }
             }
             "user" => {
-                for name in things::list(resource, "groups").iter().chain(&things::list(resource, "gid")) {
+                for name in
+                    things::list(resource, "groups").iter().chain(&things::list(resource, "gid"))
+                {
                     add(catalog.find("group", &crate::eval::interpolated(name)), *at);
                 }
             }

@@ -134,12 +134,19 @@ impl Evaluator {
 
     /// Classes that a classifier names, those with parameters first.
     fn evaluate_classification(&self) -> Result<(), Flow> {
-        let scope = Scope::new(self.node_frame.borrow().clone().unwrap_or_else(|| Rc::clone(&self.top)));
+        let scope =
+            Scope::new(self.node_frame.borrow().clone().unwrap_or_else(|| Rc::clone(&self.top)));
         let nowhere = fx_source::Span::new(self.builtin, 0, 0);
         let (with, without): (Vec<_>, Vec<_>) =
             self.settings.classes.iter().partition(|(_, parameters)| !parameters.is_empty());
         for (name, parameters) in with {
-            self.declare_from_hash("class", &Value::from(name.as_str()), parameters, nowhere, &scope)?;
+            self.declare_from_hash(
+                "class",
+                &Value::from(name.as_str()),
+                parameters,
+                nowhere,
+                &scope,
+            )?;
         }
         let names: Vec<Rc<str>> = without
             .iter()
@@ -181,7 +188,8 @@ impl Evaluator {
             )));
         };
         // The first match names the resource, as the original does for each of a list.
-        let title: Rc<str> = match node.definition.node.iter().flat_map(|node| &node.matches).next() {
+        let title: Rc<str> = match node.definition.node.iter().flat_map(|node| &node.matches).next()
+        {
             Some(first) => match &first.kind {
                 ExprKind::String(text) | ExprKind::Name(text) => text.to_lowercase().into(),
                 ExprKind::Regex(source) => node_title(source).into(),
@@ -190,7 +198,12 @@ impl Evaluator {
             None => "default".into(),
         };
         let title = if exact.is_some() { name.to_lowercase().into() } else { title };
-        let mut resource = Resource::new("node", &title, fx_source::Span::new(self.builtin, 0, 0), Rc::clone(&self.top));
+        let mut resource = Resource::new(
+            "node",
+            &title,
+            fx_source::Span::new(self.builtin, 0, 0),
+            Rc::clone(&self.top),
+        );
         resource.definition = Some(Rc::clone(node));
         resource.evaluated = true;
         let tags = resource.tags.clone();
@@ -236,7 +249,10 @@ impl Evaluator {
         self.top.define(
             "trusted",
             Value::hash([
-                ("authenticated".into(), if self.settings.is_remote { "remote".into() } else { "local".into() }),
+                (
+                    "authenticated".into(),
+                    if self.settings.is_remote { "remote".into() } else { "local".into() },
+                ),
                 ("certname".into(), node.into()),
                 ("extensions".into(), Value::hash([])),
                 ("hostname".into(), host.into()),
@@ -301,12 +317,8 @@ impl Evaluator {
 
     /// A setting of the original, as far as code asks for it.
     pub(crate) fn setting(&self, name: &str) -> Value {
-        if let Some(known) = self
-            .pending
-            .borrow()
-            .class_frames
-            .get("settings")
-            .and_then(|frame| frame.own(name))
+        if let Some(known) =
+            self.pending.borrow().class_frames.get("settings").and_then(|frame| frame.own(name))
         {
             return known;
         }

@@ -86,7 +86,7 @@ pub fn describe(
     let evaluator = evaluator(machine, request, "localhost", Vec::new());
     let found = evaluator.native_kind(kind).map_err(Flow::text)?;
     Ok(found.map(|found| {
-        let mut names: Vec<String> = found.parameters.iter().map(|name| name.to_string()).collect();
+        let mut names: Vec<String> = found.parameters.iter().map(ToString::to_string).collect();
         names.sort();
         names
     }))
@@ -154,7 +154,8 @@ fn from_data(value: &fx_value::Value) -> Value {
         fx_value::Value::Bytes(bytes) => Value::from(bytes.to_text().into_owned()),
         fx_value::Value::List(items) => Value::array(items.iter().map(from_data).collect()),
         fx_value::Value::Map(map) => Value::hash(
-            map.iter().map(|(key, value)| (Value::from(key.to_text().into_owned()), from_data(value))),
+            map.iter()
+                .map(|(key, value)| (Value::from(key.to_text().into_owned()), from_data(value))),
         ),
         fx_value::Value::Sensitive(inner) => {
             Value::Sensitive(std::rc::Rc::new(from_data(inner.reveal())))

@@ -1,7 +1,8 @@
 //! The order of an evaluation, sentence by sentence: what is loaded, defined, queued,
 //! evaluated and completed, and when. Each case shows the phases of one rule.
 
-#![expect(clippy::needless_raw_string_hashes, reason = "snapshots are rewritten by a tool")]
+#![expect(clippy::format_push_string, reason = "text is put together where speed is no matter")]
+#![allow(clippy::needless_raw_string_hashes, reason = "snapshots are rewritten by a tool")]
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -37,7 +38,8 @@ fn check(files: &[(&str, &str)], expected: &Expect) {
         for dir in above.iter().rev() {
             let _there = host.make_dir(dir, 0o755);
         }
-        host.write(&path, text.as_bytes(), &WriteOptions::default()).unwrap();
+        host.write(&path, text.as_bytes(), &WriteOptions::default())
+            .expect("the fake machine takes it");
     }
     let machine = Machine::new(host, Cancel::default());
     let phases = Rc::new(Phases::default());
@@ -274,7 +276,9 @@ fn evaluating_the_queue_may_queue_more_until_it_is_empty() {
 
 #[test]
 fn without_node_definitions_the_empty_one_is_selected() {
-    check(&[("manifests/site.pp", "notice('top')")], &expect![[r#"
+    check(
+        &[("manifests/site.pp", "notice('top')")],
+        &expect![[r#"
         boot web.example.com in production
         load /env/manifests/site.pp
         evaluate main
@@ -284,7 +288,8 @@ fn without_node_definitions_the_empty_one_is_selected() {
         relate
         finish
         done
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -338,13 +343,16 @@ fn the_first_regular_expression_comes_before_default() {
 
 #[test]
 fn node_definitions_of_which_none_matches_are_an_error() {
-    check(&[("manifests/site.pp", "node 'other' { }")], &expect![[r#"
+    check(
+        &[("manifests/site.pp", "node 'other' { }")],
+        &expect![[r#"
         boot web.example.com in production
         load /env/manifests/site.pp
         define node
         evaluate main
         error: Could not find node statement with name 'default' or 'web.example.com' on node web.example.com
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -435,7 +443,9 @@ fn a_file_that_does_not_parse_aborts_the_whole() {
 
 #[test]
 fn warnings_are_told_and_evaluation_goes_on() {
-    check(&[("manifests/site.pp", "notice(\"${nothing}.\")")], &expect![[r#"
+    check(
+        &[("manifests/site.pp", "notice(\"${nothing}.\")")],
+        &expect![[r#"
         boot web.example.com in production
         load /env/manifests/site.pp
         evaluate main
@@ -446,7 +456,8 @@ fn warnings_are_told_and_evaluation_goes_on() {
         relate
         finish
         done
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]

@@ -169,7 +169,9 @@ impl Evaluator {
                 if let Some(wrong) = no_reference(&given.value) {
                     return Err(Flow::line(
                         given.span,
-                        format!("No title provided and {wrong:?} is not a valid resource reference"),
+                        format!(
+                            "No title provided and {wrong:?} is not a valid resource reference"
+                        ),
                     ));
                 }
                 let mut found = Vec::new();
