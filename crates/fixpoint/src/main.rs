@@ -10,6 +10,8 @@ mod paths;
 mod persona;
 mod personas;
 mod puppet_compile;
+mod puppet_settings;
+mod puppet_tools;
 mod session;
 mod stage;
 mod terminal;

@@ -86,6 +86,8 @@ fn request(host: &OsHost, args: &CompileArgs) -> CatalogRequest {
         environment_dir,
         hiera_config,
         environment: args.environment.clone(),
+        trace: false,
+        classes: Vec::new(),
     }
 }
 

@@ -48,27 +48,8 @@ pub(crate) enum Tok {
 }
 
 pub(crate) const KEYWORDS: [&str; 22] = [
-    "case",
-    "class",
-    "default",
-    "define",
-    "if",
-    "elsif",
-    "else",
-    "inherits",
-    "node",
-    "and",
-    "or",
-    "undef",
-    "false",
-    "true",
-    "in",
-    "unless",
-    "function",
-    "type",
-    "attr",
-    "private",
-    "plan",
+    "case", "class", "default", "define", "if", "elsif", "else", "inherits", "node", "and", "or",
+    "undef", "false", "true", "in", "unless", "function", "type", "attr", "private", "plan",
     "apply",
 ];
 

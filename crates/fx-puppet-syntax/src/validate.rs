@@ -414,7 +414,11 @@ impl Checker<'_> {
                     format!("Parameter ${} is not last, and has 'captures rest'", param.name),
                 );
             }
-            if of == ParamsOf::Code && optional_before && param.default.is_none() && !param.captures_rest {
+            if of == ParamsOf::Code
+                && optional_before
+                && param.default.is_none()
+                && !param.captures_rest
+            {
                 self.error(
                     param.span,
                     format!(

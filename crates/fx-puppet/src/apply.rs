@@ -22,7 +22,6 @@ use transaction::{Status, Transaction};
 use crate::compile::{Catalog, Settings};
 use crate::eval::Evaluator;
 use crate::machine::Machine;
-use crate::value::Value;
 
 /// What was asked for.
 #[derive(Clone, Debug, Default)]
@@ -69,7 +68,8 @@ pub struct Summary {
 }
 
 /// Name of this machine, in lower case: the host's name and domain.
-fn node_name(run: Run<'_>) -> String {
+pub fn node_name(machine: &Machine) -> String {
+    let run = machine.run;
     let host = run.host.uname().nodename.to_lowercase();
     if host.contains('.') {
         return host;
@@ -93,65 +93,18 @@ fn node_name(run: Run<'_>) -> String {
     }
 }
 
-fn facts(run: Run<'_>, node: &str) -> Vec<(String, Value)> {
-    let uname = run.host.uname();
-    let (host, domain) = node.split_once('.').unwrap_or((node, ""));
-    let facts = fx_facts::Facts::new(run.host);
-    let os = facts.os();
-    let text = |text: &str| Value::from(text);
-    let family = match os.family.as_str() {
-        "redhat" => "RedHat".to_owned(),
-        other => crate::types::capitalized(other),
-    };
-    let name = match os.id.as_str() {
-        "rhel" => "RedHat".to_owned(),
-        "centos" => "CentOS".to_owned(),
-        "almalinux" => "AlmaLinux".to_owned(),
-        other => crate::types::capitalized(other),
-    };
-    let full = if os.full_version.is_empty() { &os.version } else { &os.full_version };
-    let (major, minor) = full.split_once('.').unwrap_or((full, ""));
-    let release = Value::hash([
-        ("full".into(), text(full)),
-        ("major".into(), text(if os.id == "ubuntu" { full } else { major })),
-        ("minor".into(), text(minor)),
-    ]);
-    vec![
-        ("kernel".into(), text(&uname.sysname)),
-        ("kernelrelease".into(), text(&uname.release)),
-        ("hostname".into(), text(host)),
-        ("fqdn".into(), text(node)),
-        (
-            "networking".into(),
-            Value::hash([
-                ("hostname".into(), text(host)),
-                ("domain".into(), text(domain)),
-                ("fqdn".into(), text(node)),
-            ]),
-        ),
-        (
-            "os".into(),
-            Value::hash([
-                ("family".into(), text(&family)),
-                ("name".into(), text(&name)),
-                ("release".into(), release),
-            ]),
-        ),
-    ]
-}
-
 /// Compiles and applies.
 pub fn run(machine: &Machine, request: &Request) -> Summary {
     let run = machine.run;
     let started = run.host.monotonic();
-    let node = request.certname.clone().unwrap_or_else(|| node_name(run));
+    let node = request.certname.clone().unwrap_or_else(|| node_name(machine));
     let environment = if request.environment.is_empty() {
         "production".to_owned()
     } else {
         request.environment.clone()
     };
     let settings = Settings {
-        facts: facts(run, &node),
+        facts: crate::tools::machine_facts(machine, &node),
         node: node.clone(),
         environment: environment.clone(),
         modulepath: request.modulepath.clone(),
@@ -205,12 +158,21 @@ fn carry_out(evaluator: &Evaluator, request: &Request) -> Summary {
         Ok(plan) => plan,
         Err((message, resources)) => {
             let failed = Status { failed: true, out_of_sync: 1, ..Status::default() };
-            let statuses = resources.iter().map(|at| (&catalog.resources[*at], &failed)).collect::<Vec<_>>();
-            write_report(run, request, &report(evaluator, &statuses, request.noop, "failed", false));
+            let statuses =
+                resources.iter().map(|at| (&catalog.resources[*at], &failed)).collect::<Vec<_>>();
+            write_report(
+                run,
+                request,
+                &report(evaluator, &statuses, request.noop, "failed", false),
+            );
             refused(&message);
             for at in &resources {
                 let resource = &catalog.resources[*at];
-                let text = format!("{} is declared at {}", resource.reference(), evaluator.line_text(resource.span));
+                let text = format!(
+                    "{} is declared at {}",
+                    resource.reference(),
+                    evaluator.line_text(resource.span)
+                );
                 run.ledger.message(Level::Debug, &text, &origin);
             }
             return refused(
@@ -226,11 +188,7 @@ fn carry_out(evaluator: &Evaluator, request: &Request) -> Summary {
         })
         .collect();
     if let Err(flow) = evaluator.ruby_prefetch(&objects) {
-        run.ledger.message(
-            Level::Error,
-            &format!("Could not prefetch: {}", flow.text()),
-            &origin,
-        );
+        run.ledger.message(Level::Error, &format!("Could not prefetch: {}", flow.text()), &origin);
     }
     let left_out = made
         .keys()
@@ -270,11 +228,8 @@ fn carry_out(evaluator: &Evaluator, request: &Request) -> Summary {
     }
     let took = run.host.monotonic().saturating_sub(started).as_secs_f64();
     run.ledger.message(Level::Notice, &format!("Applied catalog in {took:.2} seconds"), &origin);
-    let mut statuses: Vec<(&crate::compile::Resource, &Status)> = transaction
-        .status
-        .iter()
-        .map(|(at, status)| (&catalog.resources[*at], status))
-        .collect();
+    let mut statuses: Vec<(&crate::compile::Resource, &Status)> =
+        transaction.status.iter().map(|(at, status)| (&catalog.resources[*at], status)).collect();
     statuses.extend(transaction.generated.iter().map(|(resource, status)| (resource, status)));
     let changed = statuses.iter().any(|(_, status)| status.changed);
     let failed = statuses.iter().any(|(_, status)| status.failed || status.failed_to_restart);
@@ -329,13 +284,17 @@ fn autos(catalog: &Catalog, made: &BTreeMap<usize, things::Made>) -> Vec<order::
                 if let Some(user) = things::text(resource, "user") {
                     add(catalog.find("user", &user), *at);
                 }
-                let command = things::text(resource, "command").unwrap_or_else(|| resource.title.to_string());
-                for word in command.split_whitespace().filter(|word| word.starts_with('/')).take(1) {
+                let command =
+                    things::text(resource, "command").unwrap_or_else(|| resource.title.to_string());
+                for word in command.split_whitespace().filter(|word| word.starts_with('/')).take(1)
+                {
                     add(catalog.find("file", word), *at);
                 }
             }
             "user" => {
-                for name in things::list(resource, "groups").iter().chain(&things::list(resource, "gid")) {
+                for name in
+                    things::list(resource, "groups").iter().chain(&things::list(resource, "gid"))
+                {
                     add(catalog.find("group", &crate::eval::interpolated(name)), *at);
                 }
             }

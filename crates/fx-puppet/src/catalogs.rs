@@ -23,6 +23,10 @@ pub struct CatalogRequest {
     pub hiera_config: Option<PathBuf>,
     /// Name of the environment.
     pub environment: String,
+    /// Tell each phase.
+    pub trace: bool,
+    /// Classes a classifier gives the node, with their parameters.
+    pub classes: Vec<(String, crate::value::Hash)>,
 }
 
 /// Facts from a file: JSON or YAML, plain or as `puppet facts` prints them.
@@ -93,6 +97,8 @@ pub fn catalog(
         is_remote: true,
         server_name: "puppet.example.com".into(),
         server_ip: "192.0.2.1".into(),
+        classes: request.classes.clone(),
+        trace: request.trace,
     };
     let run = machine.run;
     let texts = manifests(run, &request.manifest)?;

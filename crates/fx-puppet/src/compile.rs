@@ -22,8 +22,8 @@ use fx_source::Severity;
 pub(crate) use catalog::{Attribute, Catalog, Resource};
 pub(crate) use complete::Pending;
 pub(crate) use definitions::Definitions;
-pub(crate) use json::{from_json, reference_text};
-pub(crate) use kinds::{Kind, built_in, is_metaparameter};
+pub(crate) use json::{from_json, reference_text, to_json};
+pub(crate) use kinds::{Kind, built_in, built_in_names, is_metaparameter};
 
 use crate::eval::{Evaluator, Failure, Flow, Frame, FrameKind, Place, Scope};
 use crate::value::Value;
@@ -47,6 +47,10 @@ pub struct Settings {
     pub server_name: String,
     /// Its address.
     pub server_ip: String,
+    /// Tell each phase.
+    pub trace: bool,
+    /// Classes a classifier gives the node, with their parameters.
+    pub classes: Vec<(String, crate::value::Hash)>,
     /// Facts of the node.
     pub facts: Vec<(String, Value)>,
 }
@@ -54,6 +58,7 @@ pub struct Settings {
 impl Evaluator {
     /// Compiles manifests as if they were one; the text of what went wrong otherwise.
     pub(crate) fn compile(&self, manifests: &[(String, Vec<u8>)]) -> Result<(), String> {
+        self.phase(|| format!("boot {} in {}", self.settings.node, self.settings.environment));
         self.prepare();
         let mut programs = Vec::new();
         for (name, text) in manifests {
@@ -65,7 +70,16 @@ impl Evaluator {
         self.evaluate_programs(&programs).map_err(|flow| self.complaint(flow))
     }
 
+    /// Tells that a phase begins, if that is wanted.
+    pub(crate) fn phase(&self, text: impl FnOnce() -> String) {
+        if self.settings.trace {
+            let text = format!("phase: {}", text());
+            self.run.ledger.message(fx_engine::Level::Debug, &text, &fx_source::Origin::default());
+        }
+    }
+
     fn parse_manifest(&self, name: &str, text: &[u8]) -> Result<Program, String> {
+        self.phase(|| format!("load {name}"));
         let file = self.sources.add(name, text.to_vec());
         let (program, mut found) = fx_puppet_syntax::parse(text, file);
         if found.iter().all(|found| found.severity != Severity::Error) {
@@ -109,16 +123,42 @@ impl Evaluator {
 
     fn evaluate_programs(&self, programs: &[Program]) -> Result<(), Flow> {
         let scope = Scope::new(Rc::clone(&self.top));
+        self.phase(|| "evaluate main".into());
         for program in programs {
             self.eval(&program.body, &scope).map_err(Flow::misplaced)?;
         }
         self.evaluate_node()?;
+        self.evaluate_classification()?;
         self.complete()
+    }
+
+    /// Classes that a classifier names, those with parameters first.
+    fn evaluate_classification(&self) -> Result<(), Flow> {
+        let scope =
+            Scope::new(self.node_frame.borrow().clone().unwrap_or_else(|| Rc::clone(&self.top)));
+        let nowhere = fx_source::Span::new(self.builtin, 0, 0);
+        let (with, without): (Vec<_>, Vec<_>) =
+            self.settings.classes.iter().partition(|(_, parameters)| !parameters.is_empty());
+        for (name, parameters) in with {
+            self.declare_from_hash(
+                "class",
+                &Value::from(name.as_str()),
+                parameters,
+                nowhere,
+                &scope,
+            )?;
+        }
+        let names: Vec<Rc<str>> = without
+            .iter()
+            .map(|(name, _)| name.trim_start_matches("::").to_lowercase().into())
+            .collect();
+        self.include(&names, &scope).map(drop)
     }
 
     fn evaluate_node(&self) -> Result<(), Flow> {
         let nodes = self.definitions.borrow().nodes.clone();
         if nodes.is_empty() {
+            self.phase(|| "select the empty node".into());
             return Ok(());
         }
         let name = &self.settings.node;
@@ -148,7 +188,8 @@ impl Evaluator {
             )));
         };
         // The first match names the resource, as the original does for each of a list.
-        let title: Rc<str> = match node.definition.node.iter().flat_map(|node| &node.matches).next() {
+        let title: Rc<str> = match node.definition.node.iter().flat_map(|node| &node.matches).next()
+        {
             Some(first) => match &first.kind {
                 ExprKind::String(text) | ExprKind::Name(text) => text.to_lowercase().into(),
                 ExprKind::Regex(source) => node_title(source).into(),
@@ -157,7 +198,12 @@ impl Evaluator {
             None => "default".into(),
         };
         let title = if exact.is_some() { name.to_lowercase().into() } else { title };
-        let mut resource = Resource::new("node", &title, fx_source::Span::new(self.builtin, 0, 0), Rc::clone(&self.top));
+        let mut resource = Resource::new(
+            "node",
+            &title,
+            fx_source::Span::new(self.builtin, 0, 0),
+            Rc::clone(&self.top),
+        );
         resource.definition = Some(Rc::clone(node));
         resource.evaluated = true;
         let tags = resource.tags.clone();
@@ -179,13 +225,15 @@ impl Evaluator {
             "".into(),
             format!("node {title}").into(),
         );
+        self.phase(|| format!("select node {title}"));
+        *self.node_frame.borrow_mut() = Some(Rc::clone(&frame));
         let scope = Scope::new(frame);
         self.eval(&node.definition.body, &scope).map_err(Flow::misplaced)?;
         Ok(())
     }
 
     /// Variables and resources that are always there.
-    fn prepare(&self) {
+    pub(crate) fn prepare(&self) {
         let node = self.settings.node.as_str();
         let facts: Vec<(Value, Value)> = self
             .settings
@@ -201,7 +249,10 @@ impl Evaluator {
         self.top.define(
             "trusted",
             Value::hash([
-                ("authenticated".into(), if self.settings.is_remote { "remote".into() } else { "local".into() }),
+                (
+                    "authenticated".into(),
+                    if self.settings.is_remote { "remote".into() } else { "local".into() },
+                ),
                 ("certname".into(), node.into()),
                 ("extensions".into(), Value::hash([])),
                 ("hostname".into(), host.into()),
@@ -266,12 +317,8 @@ impl Evaluator {
 
     /// A setting of the original, as far as code asks for it.
     pub(crate) fn setting(&self, name: &str) -> Value {
-        if let Some(known) = self
-            .pending
-            .borrow()
-            .class_frames
-            .get("settings")
-            .and_then(|frame| frame.own(name))
+        if let Some(known) =
+            self.pending.borrow().class_frames.get("settings").and_then(|frame| frame.own(name))
         {
             return known;
         }

@@ -23,6 +23,7 @@ mod functions;
 mod lookup;
 mod machine;
 mod ruby;
+mod tools;
 mod yaml;
 mod catalogs;
 mod compile;
@@ -30,11 +31,14 @@ mod apply;
 #[cfg(test)]
 mod tests;
 
-pub use apply::{Request, Summary, run};
+pub use apply::{Request, Summary, node_name, run};
 pub use catalogs::{CatalogRequest, catalog, read_facts};
 pub use compile::Settings;
 pub use machine::Machine;
 pub use regex::Regex;
+pub use tools::{
+    built_in_types, describe, epp, lookup, machine_facts, value_from_text, value_to_json,
+};
 pub use types::Type;
 pub use value::{Hash, Value};
 

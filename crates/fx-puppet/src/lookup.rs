@@ -16,8 +16,8 @@ use crate::eval::{Evaluated, Evaluator, Flow, Scope, interpolated};
 use crate::regex::Regex;
 use crate::types::Type;
 use crate::value::{Hash, Value};
-use config::{Config, Entry};
 pub(crate) use config::glob_regex;
+use config::{Config, Entry};
 pub(crate) use merge::Strategy;
 
 /// What lookups have read.

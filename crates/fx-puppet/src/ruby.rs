@@ -39,7 +39,7 @@ const PARTS: &[(&str, &str)] = &[
 pub(crate) struct Ruby {
     vm: RefCell<Option<Box<Vm>>>,
     /// Machines that take the place of the real one while that is lent.
-    spares: RefCell<Vec<Box<Vm>>>,
+    spares: RefCell<Vec<Vm>>,
     /// Who is compiling, innermost last.
     current: RefCell<Vec<Rc<Evaluator>>>,
     /// Values that Ruby knows by number.
@@ -60,8 +60,8 @@ impl std::fmt::Debug for Ruby {
     }
 }
 
-fn new_vm(evaluator: &Evaluator) -> Box<Vm> {
-    Box::new(Vm::new(Options {
+fn new_vm(evaluator: &Evaluator) -> Vm {
+    Vm::new(Options {
         host: Rc::clone(&evaluator.machine.host),
         out: Box::new(std::io::sink()),
         err: Box::new(std::io::sink()),
@@ -69,7 +69,7 @@ fn new_vm(evaluator: &Evaluator) -> Box<Vm> {
         hooks: Hooks::default(),
         script: "puppet".into(),
         argv: Vec::new(),
-    }))
+    })
 }
 
 impl Ruby {
@@ -81,12 +81,12 @@ impl Ruby {
     /// Runs code of the language from inside Ruby, lending it the machine.
     fn lend<T>(&self, vm: &mut Vm, evaluator: &Evaluator, code: impl FnOnce() -> T) -> T {
         let mut spare = self.spares.borrow_mut().pop().unwrap_or_else(|| new_vm(evaluator));
-        std::mem::swap(vm, &mut *spare);
-        *self.vm.borrow_mut() = Some(spare);
+        std::mem::swap(vm, &mut spare);
+        *self.vm.borrow_mut() = Some(Box::new(spare));
         let result = code();
         if let Some(mut real) = self.vm.borrow_mut().take() {
             std::mem::swap(vm, &mut *real);
-            self.spares.borrow_mut().push(real);
+            self.spares.borrow_mut().push(*real);
         }
         result
     }
@@ -125,7 +125,7 @@ impl Evaluator {
 
     fn boot_ruby(&self) -> Evaluated<Box<Vm>> {
         let ruby = &self.machine.ruby;
-        let mut vm = new_vm(self);
+        let mut vm = Box::new(new_vm(self));
         let mut paths = Vec::new();
         for (_, dir) in self.modules() {
             let lib = dir.join("lib");
@@ -206,15 +206,12 @@ fn failure(ruby: &Ruby, vm: &mut Vm, unwind: fx_ruby::vm::Unwind) -> Flow {
     }
     let message = vm.call_name(exception, "message", &[]).and_then(|text| vm.to_s(text));
     let mut message = message.unwrap_or_else(|_| "an error without a message".into());
-    if std::env::var_os("FIXPOINT_RUBY_TRACE").is_some() {
-        message.push_str(&format!("\n{}", vm.report(exception)));
-    }
     let name = vm.class_name(class);
     // Mistakes in Ruby code are told with the place they were made at.
     if matches!(name.as_str(), "NoMethodError" | "NameError" | "LoadError" | "SyntaxError") {
         let report = vm.report(exception);
         if let Some(line) = report.lines().next() {
-            message = line.to_owned();
+            line.clone_into(&mut message);
         }
     }
     Flow::raw(message)

@@ -160,12 +160,12 @@ fn secrets_are_not_told() {
 
 #[test]
 fn what_is_not_supported_is_named() {
-    let (lines, exit) = told(&Rc::new(MemoryHost::new()), "package { 'p': }");
+    let (lines, exit) = told(&Rc::new(MemoryHost::new()), "tidy { '/p': }");
     assert_eq!(exit, 4);
     assert_eq!(
         lines,
         [
-            "Error: /Stage[main]/Main/Package[p]: Could not evaluate: resource type 'package' is not supported"
+            "Error: /Stage[main]/Main/Tidy[/p]: Could not evaluate: resource type 'tidy' is not supported"
         ]
     );
 }

@@ -48,6 +48,16 @@ const WITH_VALUE: &[&str] = &[
     "--transactionstorefile",
     "--skip_tags",
     "--color",
+    "--facts",
+    "--node",
+    "--merge",
+    "--default",
+    "--render-as",
+    "--values",
+    "--values_file",
+    "--section",
+    "--config",
+    "--certname",
 ];
 
 fn say(text: &str) {
@@ -68,7 +78,7 @@ pub(crate) fn main(invocation: &Invocation) -> u8 {
         }
         None | Some("help" | "--help" | "-h") => {
             say(
-                "Usage: puppet <subcommand> [options] <action> [options]\n\nSubcommands: apply, parser",
+                "Usage: puppet <subcommand> [options] <action> [options]\n\nSubcommands: apply, catalog, config, describe, epp, facts, lookup, module, parser",
             );
             0
         }
@@ -86,8 +96,16 @@ pub(crate) fn main(invocation: &Invocation) -> u8 {
         }
         Some("parser") => parser(&args[1..]),
         Some(other) => {
-            complain(&format!("Error: '{other}' is not supported"));
-            1
+            let (name, args) = (other.to_owned(), args[1..].to_vec());
+            let thread = std::thread::Builder::new().stack_size(fx_puppet::STACK);
+            let worker = thread.spawn(move || {
+                let (flags, words) = options(&args);
+                crate::puppet_tools::run(&name, &flags, &words).unwrap_or_else(|| {
+                    complain(&format!("Error: '{name}' is not supported"));
+                    1
+                })
+            });
+            worker.map_or(1, |worker| worker.join().unwrap_or(1))
         }
     }
 }
@@ -113,16 +131,14 @@ fn options(args: &[String]) -> (Vec<(String, String)>, Vec<String>) {
 }
 
 /// Flags that are known and change what happens, but not here yet.
-const NOT_YET: [&str; 9] = [
+const NOT_YET: [&str; 7] = [
     "--catalog",
-    "--environmentpath",
     "--loadclasses",
     "--logdest",
     "-l",
     "--node_terminus",
     "--strict",
     "--write-catalog-summary",
-    "--basemodulepath",
 ];
 
 /// Flags without a value that are known. Directories of state are in `WITH_VALUE`; they are
@@ -207,16 +223,8 @@ fn apply(args: &[String]) -> u8 {
             (String::new(), text)
         }
     };
-    let modulepath = flag(&["--modulepath"]).map_or_else(
-        || {
-            vec![
-                PathBuf::from("/etc/puppet/code/environments/production/modules"),
-                PathBuf::from("/etc/puppet/code/modules"),
-                PathBuf::from("/usr/share/puppet/modules"),
-            ]
-        },
-        |paths| paths.split(':').filter(|path| !path.is_empty()).map(PathBuf::from).collect(),
-    );
+    let settings = crate::puppet_settings::Settings::read(&host, &flags, "user");
+    let environment = settings.request(&*host);
     let words = |name: &str| -> Vec<String> {
         flag(&[name])
             .iter()
@@ -228,7 +236,7 @@ fn apply(args: &[String]) -> u8 {
     let request = Request {
         name,
         text,
-        modulepath,
+        modulepath: environment.modulepath,
         noop: has(&["--noop"]),
         prerun: flag(&["--prerun_command"]),
         postrun: flag(&["--postrun_command"]),
@@ -237,11 +245,11 @@ fn apply(args: &[String]) -> u8 {
         report: flag(&["--lastrunreport"]).map(PathBuf::from),
         detailed_exitcodes: has(&["--detailed-exitcodes", "--test", "-t"]),
         show_diff: has(&["--show_diff", "--test", "-t"]) && !has(&["--no-show_diff"]),
-        vardir: flag(&["--vardir"]).map(PathBuf::from),
-        certname: flag(&["--certname"]),
-        environment_dir: None,
-        environment: flag(&["--environment"]).unwrap_or_default(),
-        hiera_config: flag(&["--hiera_config"]).map(PathBuf::from),
+        vardir: settings.is_given("vardir").then(|| PathBuf::from(settings.get("vardir"))),
+        certname: Some(settings.get("certname")).filter(|name| !name.is_empty()),
+        environment_dir: environment.environment_dir,
+        environment: environment.environment,
+        hiera_config: environment.hiera_config,
     };
     let machine = fx_puppet::Machine::new(host, Cancel::from_flag(stop));
     machine.run().ledger.watch(console.clone());

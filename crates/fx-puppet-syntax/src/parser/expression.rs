@@ -324,9 +324,7 @@ impl Parser {
                 }
                 ExprKind::Name("type".into())
             }
-            Tok::Keyword(
-                word @ ("attr" | "private" | "apply"),
-            ) => ExprKind::Reserved(word.into()),
+            Tok::Keyword(word @ ("attr" | "private" | "apply")) => ExprKind::Reserved(word.into()),
             Tok::Punct("(") => return self.parenthesized(),
             Tok::Punct("[") => return self.array(),
             Tok::Punct("{") => return self.hash(),

@@ -80,8 +80,16 @@ impl Parser {
             Tok::Keyword(word) => {
                 matches!(
                     *word,
-                    "undef" | "true" | "false" | "default" | "if" | "unless" | "case" | "attr"
-                        | "private" | "apply"
+                    "undef"
+                        | "true"
+                        | "false"
+                        | "default"
+                        | "if"
+                        | "unless"
+                        | "case"
+                        | "attr"
+                        | "private"
+                        | "apply"
                 )
             }
             Tok::End | Tok::EppEnd | Tok::RenderText(_) | Tok::RenderExprStart => false,

@@ -111,7 +111,9 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
         (None, None) => None,
     };
     let is_tree = content.as_ref().is_some_and(|content| match content {
-        Content::Copy { source, .. } => evaluator.run.host.stat(source).is_ok_and(|meta| meta.is_dir()),
+        Content::Copy { source, .. } => {
+            evaluator.run.host.stat(source).is_ok_and(|meta| meta.is_dir())
+        }
         _ => false,
     });
     let content = if is_tree { None } else { content };

@@ -83,10 +83,7 @@ pub(super) struct Auto {
 }
 
 /// Puts all points in order; a message, and the resources it is about, where that cannot be.
-pub(super) fn plan(
-    catalog: &Catalog,
-    extra: &[Auto],
-) -> Result<Plan, (String, Vec<usize>)> {
+pub(super) fn plan(catalog: &Catalog, extra: &[Auto]) -> Result<Plan, (String, Vec<usize>)> {
     let mut plan = Plan::default();
     let count = catalog.resources.len();
     // Two numbers for each resource; one that acts has the same twice.
@@ -108,7 +105,10 @@ pub(super) fn plan(
     plan.before = vec![Vec::new(); plan.points.len()];
     let mut seen: FxHashSet<(usize, usize)> = FxHashSet::default();
     for (outer, inner) in &catalog.edges {
-        if first[*outer] == usize::MAX || first[*inner] == usize::MAX || first[*outer] == last[*outer] {
+        if first[*outer] == usize::MAX
+            || first[*inner] == usize::MAX
+            || first[*outer] == last[*outer]
+        {
             continue;
         }
         plan.before[first[*inner]].push((first[*outer], true));
@@ -235,7 +235,8 @@ fn cycle(catalog: &Catalog, plan: &Plan, left: &BTreeSet<usize>) -> (String, Vec
     if resources.len() > 1 && resources.first() == resources.last() {
         resources.pop();
     }
-    let lowest = resources.iter().enumerate().min_by_key(|(_, at)| **at).map_or(0, |(place, _)| place);
+    let lowest =
+        resources.iter().enumerate().min_by_key(|(_, at)| **at).map_or(0, |(place, _)| place);
     resources.rotate_left(lowest);
     let mut names: Vec<String> =
         resources.iter().map(|at| catalog.resources[*at].reference()).collect();

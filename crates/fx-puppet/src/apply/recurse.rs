@@ -53,8 +53,10 @@ pub(super) fn children(
     let Some(limit) = depth(resource) else { return Vec::new() };
     let host = evaluator.run.host;
     let top = super::files::path_of(resource);
-    let ignored: Vec<crate::regex::Regex> =
-        list(resource, "ignore").iter().map(|name| crate::lookup::glob_regex(&interpolated(name))).collect();
+    let ignored: Vec<crate::regex::Regex> = list(resource, "ignore")
+        .iter()
+        .map(|name| crate::lookup::glob_regex(&interpolated(name)))
+        .collect();
     let is_ignored = |name: &str| ignored.iter().any(|regex| regex.is_match(name).unwrap_or(false));
     let is_remote = text(resource, "recurse").as_deref() == Some("remote");
     let mut found: BTreeMap<PathBuf, Vec<(&'static str, Value)>> = BTreeMap::new();
@@ -82,7 +84,9 @@ pub(super) fn children(
             let mut own = Vec::new();
             match meta.map(|meta| meta.kind) {
                 Ok(fx_host::Kind::Directory) => own.push(("ensure", Value::from("directory"))),
-                Ok(fx_host::Kind::Symlink) if text(resource, "links").as_deref() != Some("follow") => {
+                Ok(fx_host::Kind::Symlink)
+                    if text(resource, "links").as_deref() != Some("follow") =>
+                {
                     let to = host.read_link(&path).unwrap_or_default();
                     own.push(("ensure", Value::from("link")));
                     own.push(("target", Value::from(to.to_string_lossy().into_owned())));
@@ -103,7 +107,8 @@ pub(super) fn children(
     let mut out = Vec::new();
     for (path, own) in found {
         let title = path.to_string_lossy().into_owned();
-        let managed = catalog.find("file", &title).is_some_and(|at| catalog.resources[at].is_real());
+        let managed =
+            catalog.find("file", &title).is_some_and(|at| catalog.resources[at].is_real());
         if managed {
             continue;
         }
@@ -119,7 +124,7 @@ pub(super) fn children(
         for (name, value) in own {
             child.attributes.insert(name.into(), Attribute::new(value, resource.span, &source));
         }
-        child.tags = resource.tags.clone();
+        child.tags.clone_from(&resource.tags);
         out.push(child);
     }
     out

@@ -40,7 +40,7 @@ pub(super) fn report(
             "line": at.line,
             "resource": resource.reference(),
             "resource_type": &*resource.kind,
-            "tags": resource.tags.iter().map(|tag| tag.to_string()).collect::<Vec<String>>(),
+            "tags": resource.tags.iter().map(ToString::to_string).collect::<Vec<String>>(),
             "evaluation_time": status.took,
             "failed": status.failed,
             "changed": status.changed,

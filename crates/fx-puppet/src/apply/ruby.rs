@@ -65,10 +65,8 @@ impl Thing for RubyThing {
     }
 
     fn observe(&mut self, _host: &dyn Host) -> Result<Vec<Change>, Failure> {
-        let rows = self
-            .evaluator
-            .ruby_observe(self.object)
-            .map_err(|flow| Failure::new(flow.text()))?;
+        let rows =
+            self.evaluator.ruby_observe(self.object).map_err(|flow| Failure::new(flow.text()))?;
         Ok(rows
             .into_iter()
             .map(|row| {

@@ -64,10 +64,14 @@ impl State {
             out.push_str("{}\n");
         }
         if let Some(dir) = file.parent() {
-            fx_resources::directory::make_parents(host, &dir.join("x"), 0o755)
-                .map_err(|failure| fx_host::HostError::io("create", dir, std::io::Error::other(failure.message)))?;
+            fx_resources::directory::make_parents(host, &dir.join("x"), 0o755).map_err(
+                |failure| {
+                    fx_host::HostError::io("create", dir, std::io::Error::other(failure.message))
+                },
+            )?;
         }
-        let options = fx_host::WriteOptions { mode: Some(0o640), ..fx_host::WriteOptions::default() };
+        let options =
+            fx_host::WriteOptions { mode: Some(0o640), ..fx_host::WriteOptions::default() };
         host.write(file, out.as_bytes(), &options)
     }
 }

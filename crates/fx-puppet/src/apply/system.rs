@@ -33,19 +33,43 @@ const HARMLESS: &[&str] = &[
 pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Option<Made>, String> {
     let (known, made): (&[&str], _) = match &*resource.low {
         "user" => (
-            &["uid", "gid", "comment", "home", "shell", "password", "groups", "membership", "managehome", "system"],
+            &[
+                "uid",
+                "gid",
+                "comment",
+                "home",
+                "shell",
+                "password",
+                "groups",
+                "membership",
+                "managehome",
+                "system",
+            ],
             make_user(resource),
         ),
         "group" => (&["gid", "members", "auth_membership", "system"], make_group(resource)),
         "package" => (
-            &["source", "install_options", "uninstall_options", "adminfile", "category", "platform"],
+            &[
+                "source",
+                "install_options",
+                "uninstall_options",
+                "adminfile",
+                "category",
+                "platform",
+            ],
             make_package(evaluator, resource),
         ),
         "service" => (
-            &["enable", "start", "stop", "restart", "status", "pattern", "binary", "flags", "path", "timeout"],
+            &[
+                "enable", "start", "stop", "restart", "status", "pattern", "binary", "flags",
+                "path", "timeout",
+            ],
             make_service(evaluator, resource),
         ),
-        "mount" => (&["device", "fstype", "options", "dump", "pass", "target", "atboot", "remounts"], make_mount(resource)),
+        "mount" => (
+            &["device", "fstype", "options", "dump", "pass", "target", "atboot", "remounts"],
+            make_mount(resource),
+        ),
         "ssh_authorized_key" => (&["user", "target", "type", "key", "options"], make_key(resource)),
         "host" => (&["ip", "host_aliases", "comment", "target"], make_host(resource)?),
         _ => return Ok(None),
@@ -142,9 +166,11 @@ fn make_package(evaluator: &Evaluator, resource: &Resource) -> Made {
     for option in list(resource, "install_options") {
         match option {
             Value::Hash(hash) => {
-                options.extend(hash.iter().map(|(key, value)| {
-                    format!("{}={}", interpolated(key), interpolated(value))
-                }));
+                options.extend(
+                    hash.iter().map(|(key, value)| {
+                        format!("{}={}", interpolated(key), interpolated(value))
+                    }),
+                );
             }
             other => options.push(interpolated(&other)),
         }

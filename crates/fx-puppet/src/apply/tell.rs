@@ -126,8 +126,10 @@ impl Transaction<'_> {
                     "ensure changed 'running' to 'stopped'".to_owned()
                 }
                 ("purged", _) => "purged".to_owned(),
-                (to, _) if &*resource.low == "package" && text_of(&ensure.from) != "absent"
-                    && text_of(&ensure.from) != "config-files" =>
+                (to, _)
+                    if &*resource.low == "package"
+                        && text_of(&ensure.from) != "absent"
+                        && text_of(&ensure.from) != "config-files" =>
                 {
                     format!("ensure changed '{}' to '{to}'", text_of(&ensure.from))
                 }
@@ -179,17 +181,18 @@ impl Transaction<'_> {
         self.run.host.random(&mut random);
         let name: String = random.iter().take(6).map(|byte| char::from(b'a' + byte % 26)).collect();
         let trial = std::path::PathBuf::from(format!("/tmp/fixpoint-diff-{name}"));
-        let options = fx_host::WriteOptions { mode: Some(0o600), ..fx_host::WriteOptions::default() };
+        let options =
+            fx_host::WriteOptions { mode: Some(0o600), ..fx_host::WriteOptions::default() };
         self.run.host.write(&trial, old, &options).ok()?;
-        let spec = fx_host::Spec::argv(
-            ["diff", "-u", &trial.to_string_lossy(), "-"].map(str::to_owned),
-        )
-        .stdin(new.to_vec());
+        let spec =
+            fx_host::Spec::argv(["diff", "-u", &trial.to_string_lossy(), "-"].map(str::to_owned))
+                .stdin(new.to_vec());
         let ended = self.run.host.run(&spec);
         let _gone = self.run.host.remove_file(&trial);
         let text = String::from_utf8_lossy(&ended.ok()?.stdout).into_owned();
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-        let time = |line: &str| line.split_once('\t').map_or(String::new(), |(_, time)| time.to_owned());
+        let time =
+            |line: &str| line.split_once('\t').map_or(String::new(), |(_, time)| time.to_owned());
         if lines.len() < 2 {
             return None;
         }
@@ -198,7 +201,12 @@ impl Transaction<'_> {
         Some(format!("{}\n", lines.join("\n")))
     }
 
-    pub(super) fn tell_withheld(&self, resource: &Resource, path: &str, changes: &[Change]) -> usize {
+    pub(super) fn tell_withheld(
+        &self,
+        resource: &Resource,
+        path: &str,
+        changes: &[Change],
+    ) -> usize {
         let ensure = changes.iter().find(|change| change.property == "ensure");
         let shown: Vec<&Change> =
             ensure.map_or_else(|| changes.iter().collect(), |ensure| vec![ensure]);
@@ -333,20 +341,23 @@ impl Transaction<'_> {
                 match message {
                     (message, Some(inner)) => {
                         self.say(Level::Error, &message);
+                        self.say(Level::Error, &format!("{message}\nWrapped exception:\n{inner}"));
                         self.say(
                             Level::Error,
-                            &format!("{message}\nWrapped exception:\n{inner}"),
-                        );
-                        self.say(
-                            Level::Error,
-                            &format!("{path}/{}: change from '{from}' to '{to}' failed: {message}", change.property),
+                            &format!(
+                                "{path}/{}: change from '{from}' to '{to}' failed: {message}",
+                                change.property
+                            ),
                         );
                     }
                     (message, None) => {
                         self.say(Level::Error, &message);
                         self.say(
                             Level::Error,
-                            &format!("{path}/{}: change from '{from}' to '{to}' failed: {message}", change.property),
+                            &format!(
+                                "{path}/{}: change from '{from}' to '{to}' failed: {message}",
+                                change.property
+                            ),
                         );
                     }
                 }

@@ -181,7 +181,10 @@ pub(super) fn truth(value: Option<Value>) -> bool {
 pub(super) fn is_secret(resource: &Resource, property: &str) -> bool {
     let name = if property == "ensure" { "content" } else { property };
     resource.sensitive.iter().any(|known| **known == *name)
-        || matches!(resource.attributes.get(name).map(|given| &given.value), Some(Value::Sensitive(_)))
+        || matches!(
+            resource.attributes.get(name).map(|given| &given.value),
+            Some(Value::Sensitive(_))
+        )
 }
 
 /// What is wrong with a resource before anything is done.
@@ -210,7 +213,12 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
         "Stage" | "Schedule" | "Filebucket" | "Whit" => Ok(Made::Nothing),
         _ => match super::system::make(evaluator, resource)? {
             Some(made) => Ok(made),
-            None if evaluator.native_kind(&resource.low).ok().flatten().is_some_and(|kind| kind.is_ruby) => {
+            None if evaluator
+                .native_kind(&resource.low)
+                .ok()
+                .flatten()
+                .is_some_and(|kind| kind.is_ruby) =>
+            {
                 super::ruby::make(evaluator, resource)
             }
             None => Ok(broken(format!("resource type '{}' is not supported", resource.low))),

@@ -123,8 +123,7 @@ impl Transaction<'_> {
                 Point::Act(at) => {
                     let started = self.run.host.monotonic();
                     let (mut status, outgoing) = self.one(*at, &incoming, made);
-                    status.took =
-                        self.run.host.monotonic().saturating_sub(started).as_secs_f64();
+                    status.took = self.run.host.monotonic().saturating_sub(started).as_secs_f64();
                     self.status.insert(*at, status);
                     outgoing
                 }
@@ -148,7 +147,10 @@ impl Transaction<'_> {
             for failed in &incoming.failed {
                 if self.announced.insert(*failed) {
                     let name = self.catalog.resources[*failed].reference();
-                    self.say(Level::Notice, &format!("{path}: Dependency {name} has failures: true"));
+                    self.say(
+                        Level::Notice,
+                        &format!("{path}: Dependency {name} has failures: true"),
+                    );
                 }
             }
             self.say(Level::Warning, &format!("{path}: Skipping because of failed dependencies"));
@@ -353,7 +355,9 @@ impl Transaction<'_> {
             names
         };
         for name in names {
-            let Some(now) = super::files::property(self.run.host, resource, &name) else { continue };
+            let Some(now) = super::files::property(self.run.host, resource, &name) else {
+                continue;
+            };
             let key = resource.reference();
             let text = match self.state.audited(&key, &name) {
                 None => Some(format!("audit change: newly-recorded value {now}")),

@@ -112,6 +112,7 @@ impl Evaluator {
             catalog.hand_tags(frame.resource.get(), at);
             (entry, frame, low, title)
         };
+        self.phase(|| format!("evaluate {}", self.catalog.borrow().resources[at].reference()));
         if &*low == "class" {
             self.evaluate_class(at, &title, &entry, &frame)
         } else {

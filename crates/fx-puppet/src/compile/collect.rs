@@ -135,6 +135,9 @@ impl Evaluator {
                         let found = self.catalog.borrow().find(&kind, &title);
                         match found {
                             Some(at) => {
+                                self.phase(|| {
+                                    format!("realize {}", super::relations::shown(&kind, &title))
+                                });
                                 self.catalog.borrow_mut().resources[at].realized = true;
                                 changed |=
                                     self.pending.borrow_mut().collectors[number].found.insert(at);
@@ -165,7 +168,7 @@ impl Evaluator {
             for at in catalog.of_kind(kind) {
                 if !known.contains(at)
                     && query.is_none_or(|query| {
-                        self.answers(query, &catalog.resources[*at], &catalog.resources)
+                        answers(query, &catalog.resources[*at], &catalog.resources)
                     })
                 {
                     new.push(*at);
@@ -179,6 +182,7 @@ impl Evaluator {
             self.pending.borrow_mut().overriding.insert(Rc::clone(source));
         }
         for at in &new {
+            self.phase(|| format!("collect {}", self.catalog.borrow().resources[*at].reference()));
             self.catalog.borrow_mut().resources[*at].realized = true;
             if let Some(overrides) = overrides {
                 let span = self.pending.borrow().collectors[number].span;
@@ -187,33 +191,6 @@ impl Evaluator {
         }
         self.pending.borrow_mut().collectors[number].found.extend(new);
         Ok(true)
-    }
-
-    fn answers(&self, query: &Query, resource: &Resource, all: &[Resource]) -> bool {
-        match query {
-            Query::And(left, right) => {
-                self.answers(left, resource, all) && self.answers(right, resource, all)
-            }
-            Query::Or(left, right) => {
-                self.answers(left, resource, all) || self.answers(right, resource, all)
-            }
-            Query::Tag(tags) => tags.iter().any(|tag| has_tag(resource, tag, all)),
-            Query::Equal(name, wanted, is_equal) => {
-                let own = if &**name == "title" {
-                    Some(Value::String(resource.shown_title()))
-                } else {
-                    resource.attributes.get(name).map(|attribute| attribute.value.clone())
-                };
-                let own = own.unwrap_or(Value::Undef);
-                let holds = match &own {
-                    Value::Array(items) if *is_equal => {
-                        items.iter().any(|item| item.equals(wanted))
-                    }
-                    own => own.equals(wanted),
-                };
-                holds == *is_equal
-            }
-        }
     }
 
     pub(crate) fn resource_has_tag(&self, resource: &Resource, tag: &str) -> bool {
@@ -292,4 +269,26 @@ fn has_tag(resource: &Resource, tag: &str, all: &[Resource]) -> bool {
         }
     }
     false
+}
+
+/// Whether a resource is what a query asks for.
+fn answers(query: &Query, resource: &Resource, all: &[Resource]) -> bool {
+    match query {
+        Query::And(left, right) => answers(left, resource, all) && answers(right, resource, all),
+        Query::Or(left, right) => answers(left, resource, all) || answers(right, resource, all),
+        Query::Tag(tags) => tags.iter().any(|tag| has_tag(resource, tag, all)),
+        Query::Equal(name, wanted, is_equal) => {
+            let own = if &**name == "title" {
+                Some(Value::String(resource.shown_title()))
+            } else {
+                resource.attributes.get(name).map(|attribute| attribute.value.clone())
+            };
+            let own = own.unwrap_or(Value::Undef);
+            let holds = match &own {
+                Value::Array(items) if *is_equal => items.iter().any(|item| item.equals(wanted)),
+                own => own.equals(wanted),
+            };
+            holds == *is_equal
+        }
+    }
 }

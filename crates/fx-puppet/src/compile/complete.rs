@@ -35,6 +35,7 @@ impl Evaluator {
     /// Rounds of collectors and defines until nothing changes; then what remains.
     pub(super) fn complete(&self) -> Evaluated<()> {
         const MOST_ROUNDS: usize = 1000;
+        self.phase(|| "complete".into());
         for round in 0.. {
             let collected = self.run_collectors()?;
             if !(self.evaluate_definitions()? || collected) {
@@ -46,8 +47,12 @@ impl Evaluator {
                 ));
             }
         }
+        self.phase(|| "relate".into());
         self.apply_relations()?;
-        self.finish()
+        self.phase(|| "finish".into());
+        self.finish()?;
+        self.phase(|| "done".into());
+        Ok(())
     }
 
     /// Evaluates all defines that are there and real; whether there were any.
@@ -164,7 +169,9 @@ impl Evaluator {
                 if let Some(wrong) = no_reference(&given.value) {
                     return Err(Flow::line(
                         given.span,
-                        format!("No title provided and {wrong:?} is not a valid resource reference"),
+                        format!(
+                            "No title provided and {wrong:?} is not a valid resource reference"
+                        ),
                     ));
                 }
                 let mut found = Vec::new();

@@ -52,7 +52,9 @@ impl Evaluator {
     /// The name of a resource type, in lower case.
     fn kind_of(&self, ty: &Expr, scope: &Rc<Scope>) -> Evaluated<Rc<str>> {
         Ok(match &ty.kind {
-            ExprKind::Name(name) | ExprKind::Reference(name) => lower(name.trim_start_matches("::")),
+            ExprKind::Name(name) | ExprKind::Reference(name) => {
+                lower(name.trim_start_matches("::"))
+            }
             kind => {
                 let value = self.eval(ty, scope)?;
                 match &value {
@@ -89,9 +91,8 @@ impl Evaluator {
     ) -> Evaluated<Attributes> {
         let mut found = Attributes::default();
         let source = &scope.frame.source;
-        let twice = |name: &str| {
-            Flow::at(span, format!("The attribute '{name}' has already been set"))
-        };
+        let twice =
+            |name: &str| Flow::at(span, format!("The attribute '{name}' has already been set"));
         for operation in operations {
             match operation {
                 AttributeOp::Set { name, value, span: at, append } => {
@@ -163,7 +164,14 @@ impl Evaluator {
                 }
             }
             for title in titles {
-                references.push(self.declare(form, &kind, &title, attributes.clone(), at, scope)?);
+                references.push(self.declare(
+                    form,
+                    &kind,
+                    &title,
+                    attributes.clone(),
+                    at,
+                    scope,
+                )?);
             }
         }
         Ok(Value::array(references))
@@ -194,6 +202,10 @@ impl Evaluator {
         resource.attributes = attributes;
         resource.definition = define;
         self.complete_resource(&mut resource)?;
+        self.phase(|| {
+            let queued = if resource.definition.is_some() { "queue" } else { "declare" };
+            format!("{queued} {}", resource.reference())
+        });
         self.add_resource(resource, scope)?;
         Ok(Value::ty(Type::Resource { name: Some(Rc::clone(kind)), title: Some(Rc::clone(title)) }))
     }
@@ -273,10 +285,15 @@ impl Evaluator {
                     resource
                         .attributes
                         .get(key)
-                        .or_else(|| (**key == *native.namevar()).then(|| resource.attributes.get("name"))?)
+                        .or_else(|| {
+                            (**key == *native.namevar()).then(|| resource.attributes.get("name"))?
+                        })
                         .and_then(|given| given.value.as_str().map(Rc::from))
                         .or_else(|| {
-                            parts.iter().find(|(name, _)| name == key).map(|(_, text)| Rc::clone(text))
+                            parts
+                                .iter()
+                                .find(|(name, _)| name == key)
+                                .map(|(_, text)| Rc::clone(text))
                         })
                 })
                 .collect();
@@ -284,14 +301,17 @@ impl Evaluator {
                 [Some(only)] if *only != resource.title => aliases.push((Rc::clone(only), true)),
                 [_] => {}
                 several if several.iter().flatten().count() > 1 => {
-                    let key: Vec<&str> = several.iter().map(|part| part.as_deref().unwrap_or("")).collect();
+                    let key: Vec<&str> =
+                        several.iter().map(|part| part.as_deref().unwrap_or("")).collect();
                     aliases.push((key.join("\0").into(), true));
                 }
                 _ => {}
             }
         }
         for (alias, _) in aliases {
-            let taken = catalog.exact(&catalog.resources[at].low.clone(), &alias).filter(|known| *known != at);
+            let taken = catalog
+                .exact(&catalog.resources[at].low.clone(), &alias)
+                .filter(|known| *known != at);
             if let Some(known) = taken.or_else(|| catalog.alias(at, Rc::clone(&alias))) {
                 let (one, other) = (&catalog.resources[at], &catalog.resources[known]);
                 let keys: Vec<String> = alias.split('\0').map(|part| format!("{part:?}")).collect();
@@ -377,9 +397,9 @@ impl Evaluator {
                 Some(entry) => {
                     entry.definition.params.iter().any(|param| *param.name == *attribute)
                 }
-                None => self
-                    .native_kind(kind)?
-                    .is_none_or(|known| known.parameters.contains(attribute)),
+                None => {
+                    self.native_kind(kind)?.is_none_or(|known| known.parameters.contains(attribute))
+                }
             };
         if !known {
             return Err(Flow::at(

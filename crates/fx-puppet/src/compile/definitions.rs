@@ -61,6 +61,10 @@ impl Evaluator {
                 parent_source: parent.as_ref().map(|parent| format!("class {parent}").into()),
                 parent,
             });
+            self.phase(|| match definition.kind {
+                DefinitionKind::Node => "define node".into(),
+                kind => format!("define {} {name}", format!("{kind:?}").to_lowercase()),
+            });
             let mut all = self.definitions.borrow_mut();
             let table = match definition.kind {
                 DefinitionKind::Class => &mut all.classes,
@@ -132,6 +136,7 @@ impl Evaluator {
             return Ok(());
         }
         let Ok(Some(bytes)) = self.run.host.read_opt(&path) else { return Ok(()) };
+        self.phase(|| format!("load {}", path.display()));
         let file = self.sources.add(&path.to_string_lossy(), bytes.clone());
         let (program, mut found) = fx_puppet_syntax::parse(&bytes, file);
         if found.iter().all(|found| found.severity != Severity::Error) {
@@ -147,13 +152,31 @@ impl Evaluator {
         self.add_definitions(&program, module)
     }
 
+    /// Loads manifests that may define a name, the most specific first, until one does.
+    fn search_manifests(
+        &self,
+        name: &str,
+        find: impl Fn(&Definitions) -> Option<Rc<Entry>>,
+    ) -> Evaluated<Option<Rc<Entry>>> {
+        let mut at = name;
+        loop {
+            self.autoload(at, "manifests")?;
+            if let Some(found) = find(&self.definitions.borrow()) {
+                return Ok(Some(found));
+            }
+            match at.rsplit_once("::") {
+                Some((outer, _)) => at = outer,
+                None => return Ok(None),
+            }
+        }
+    }
+
     /// A class by its name in lower case.
     pub(crate) fn class_named(&self, name: &str) -> Evaluated<Option<Rc<Entry>>> {
         if let Some(entry) = self.definitions.borrow().classes.get(name) {
             return Ok(Some(Rc::clone(entry)));
         }
-        self.autoload(name, "manifests")?;
-        Ok(self.definitions.borrow().classes.get(name).cloned())
+        self.search_manifests(name, |definitions| definitions.classes.get(name).cloned())
     }
 
     /// A define by its name in lower case.
@@ -161,8 +184,7 @@ impl Evaluator {
         if let Some(entry) = self.definitions.borrow().defines.get(name) {
             return Ok(Some(Rc::clone(entry)));
         }
-        self.autoload(name, "manifests")?;
-        Ok(self.definitions.borrow().defines.get(name).cloned())
+        self.search_manifests(name, |definitions| definitions.defines.get(name).cloned())
     }
 
     /// Whether resources of this type can be declared.

@@ -74,10 +74,10 @@ impl Evaluator {
         let title = resource.shown_title();
         let put = |parameters: &mut Map<String, Json>, name: &str, value: Json| {
             let name = if name == "name" { namevar } else { name };
-            if !(name == namevar && value.as_str() == Some(&*title)) {
-                parameters.insert(name.into(), value);
-            } else {
+            if name == namevar && value.as_str() == Some(&*title) {
                 parameters.remove(name);
+            } else {
+                parameters.insert(name.into(), value);
             }
         };
         if resource.definition.is_none()

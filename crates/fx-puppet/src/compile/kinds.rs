@@ -404,6 +404,11 @@ pub(crate) fn built_in(low: &str) -> Option<Kind> {
     })
 }
 
+/// Names of all types built in.
+pub(crate) fn built_in_names() -> Vec<&'static str> {
+    KINDS.iter().map(|(name, _)| *name).collect()
+}
+
 /// Whether every resource has this parameter.
 pub(crate) fn is_metaparameter(name: &str) -> bool {
     METAPARAMETERS.contains(&name)

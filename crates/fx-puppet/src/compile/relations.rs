@@ -245,6 +245,7 @@ impl Evaluator {
             let evaluated = resource.evaluated && resource.definition.is_some();
             (Rc::clone(&resource.frame.source), evaluated, resource.reference(), resource.span)
         };
+        self.phase(|| format!("override {reference}"));
         if owner != *source && !self.is_child(source, &owner) {
             return Err(Flow::line(span, "Only subclasses can override parameters"));
         }

@@ -101,9 +101,8 @@ impl Frame {
             Some(parent) => parent.all(),
             None => std::collections::BTreeMap::new(),
         };
-        for (name, value) in &*self.vars.borrow() {
-            all.insert(Rc::clone(name), value.clone());
-        }
+        let own = self.vars.borrow();
+        all.extend(own.iter().map(|(name, value)| (Rc::clone(name), value.clone())));
         all
     }
 

@@ -11,12 +11,16 @@ pub(super) static TABLE: &[Native] = &[
     native("include", &["Any names+"], |call| classes(call, |_, _, _| {})),
     native("contain", &["Any names+"], |call| {
         classes(call, |call, _, places| {
-            places.iter().for_each(|at| call.evaluator.contain(call.scope, *at));
+            for at in places {
+                call.evaluator.contain(call.scope, *at);
+            }
         })
     }),
     native("require", &["Any names+"], |call| {
         classes(call, |call, names, _| {
-            names.iter().for_each(|name| call.evaluator.require(call.scope, name));
+            for name in names {
+                call.evaluator.require(call.scope, name);
+            }
         })
     }),
     native("create_resources", &[], create_resources),

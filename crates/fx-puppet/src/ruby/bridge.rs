@@ -24,7 +24,7 @@ const METHODS: &[Method] = &[
     ("lookupvar", lookupvar),
     ("setvar", |ruby, evaluator, vm, args| {
         let (number, name) = (args[0].fixnum().unwrap_or(0), vm.to_s(args[1])?);
-        let value = ruby.from_ruby(vm, args[2])?;
+        let value = ruby.language_value(vm, args[2])?;
         evaluator.scope_by(number).frame.define(&name, value);
         Ok(NIL)
     }),
@@ -144,9 +144,10 @@ const METHODS: &[Method] = &[
     }),
     ("provider_free?", |_, evaluator, vm, args| {
         let name = vm.to_s(args[0])?;
-        let found = evaluator.module_libs().into_iter().any(|lib| {
-            evaluator.run.host.stat(&lib.join("puppet/provider").join(&name)).is_ok()
-        });
+        let found = evaluator
+            .module_libs()
+            .into_iter()
+            .any(|lib| evaluator.run.host.stat(&lib.join("puppet/provider").join(&name)).is_ok());
         Ok(Rb::bool(!found))
     }),
     ("load_provider", |_, evaluator, vm, args| {
@@ -215,7 +216,7 @@ const METHODS: &[Method] = &[
     }),
     ("type_instance?", |ruby, _, vm, args| {
         let held = ruby.held(args[0].fixnum().unwrap_or(-1));
-        let value = ruby.from_ruby(vm, args[1])?;
+        let value = ruby.language_value(vm, args[1])?;
         Ok(Rb::bool(matches!(&held, Value::Type(ty) if is_instance(ty, &value))))
     }),
     ("type_assignable?", |ruby, _, vm, args| {
@@ -249,7 +250,7 @@ const METHODS: &[Method] = &[
         answer(ruby, vm, found.map(Value::Type))
     }),
     ("type_of", |ruby, _, vm, args| {
-        let value = ruby.from_ruby(vm, args[0])?;
+        let value = ruby.language_value(vm, args[0])?;
         let ty = if vm.to_s(args[1])? == "detailed" {
             crate::types::infer_set(&value)
         } else {
@@ -260,7 +261,7 @@ const METHODS: &[Method] = &[
     ("mismatch", |ruby, _, vm, args| {
         let name = vm.to_s(args[0])?;
         let held = ruby.held(args[1].fixnum().unwrap_or(-1));
-        let value = ruby.from_ruby(vm, args[2])?;
+        let value = ruby.language_value(vm, args[2])?;
         let text = match &held {
             Value::Type(ty) => crate::eval::mismatch_text(&name, ty, &value),
             _ => name,
@@ -297,7 +298,7 @@ const METHODS: &[Method] = &[
 struct Bridge(Weak<Ruby>);
 
 impl HostObject for Bridge {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "Puppet::Bridge"
     }
 
@@ -440,7 +441,7 @@ fn call_function(ruby: &Rc<Ruby>, evaluator: &Rc<Evaluator>, vm: &mut Vm, args: 
     let name = vm.to_s(args[1])?;
     let mut values = Vec::new();
     for arg in vm.heap.arr(args[2]).clone() {
-        values.push(ruby.from_ruby(vm, arg)?);
+        values.push(ruby.language_value(vm, arg)?);
     }
     let block = if args[3].is_nil() {
         None
@@ -491,7 +492,7 @@ fn ruby_block(
                 given.push(ruby.to_ruby(vm, arg)?);
             }
             let result = vm.call_proc(block, &given, NIL, false)?;
-            ruby.from_ruby(vm, result)
+            ruby.language_value(vm, result)
         })
     };
     Ok(Closure {
@@ -530,7 +531,7 @@ fn resource_data(evaluator: &Evaluator, at: usize) -> Value {
 fn declare(ruby: &Rc<Ruby>, evaluator: &Rc<Evaluator>, vm: &mut Vm, args: &[Rb]) -> Res<Rb> {
     let scope = evaluator.scope_by(args[0].fixnum().unwrap_or(0));
     let (kind, title) = (vm.to_s(args[1])?, Value::from(vm.to_s(args[2])?));
-    let params = match ruby.from_ruby(vm, args[3])? {
+    let params = match ruby.language_value(vm, args[3])? {
         Value::Hash(hash) => Hash::clone(&hash),
         _ => Hash::default(),
     };

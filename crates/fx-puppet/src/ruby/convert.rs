@@ -164,11 +164,11 @@ impl Ruby {
     }
 
     /// A value of Ruby for the language.
-    pub(super) fn from_ruby(&self, vm: &mut Vm, value: Rb) -> Res<Value> {
-        self.from_ruby_at(vm, value, 0)
+    pub(super) fn language_value(&self, vm: &mut Vm, value: Rb) -> Res<Value> {
+        self.language_value_at(vm, value, 0)
     }
 
-    fn from_ruby_at(&self, vm: &mut Vm, value: Rb, depth: u32) -> Res<Value> {
+    fn language_value_at(&self, vm: &mut Vm, value: Rb, depth: u32) -> Res<Value> {
         if depth > MAX_DEPTH {
             return vm.arg_error("a value is nested too deeply");
         }
@@ -198,15 +198,15 @@ impl Ruby {
                 let items = vm.heap.arr(value).clone();
                 let mut out = Vec::with_capacity(items.len());
                 for item in items {
-                    out.push(self.from_ruby_at(vm, item, depth + 1)?);
+                    out.push(self.language_value_at(vm, item, depth + 1)?);
                 }
                 Value::array(out)
             }
             Tag::Hash => {
                 let mut out = Hash::default();
                 for (key, item) in vm.hash_pairs(value) {
-                    let key = self.from_ruby_at(vm, key, depth + 1)?;
-                    let item = self.from_ruby_at(vm, item, depth + 1)?;
+                    let key = self.language_value_at(vm, key, depth + 1)?;
+                    let item = self.language_value_at(vm, item, depth + 1)?;
                     out.insert(key, item);
                 }
                 Value::Hash(Rc::new(out))
@@ -215,11 +215,11 @@ impl Ruby {
                 let source = vm.call_name(value, "source", &[])?;
                 Value::Regex(Rc::new(Regex::new(&vm.text(source))))
             }
-            _ => self.object_from_ruby(vm, value, depth)?,
+            _ => self.object_value(vm, value, depth)?,
         })
     }
 
-    fn object_from_ruby(&self, vm: &mut Vm, value: Rb, depth: u32) -> Res<Value> {
+    fn object_value(&self, vm: &mut Vm, value: Rb, depth: u32) -> Res<Value> {
         let handle = vm.intern("@__h");
         if let Some(number) = vm.ivar_get(value, handle).and_then(Rb::fixnum) {
             return Ok(self.held(number));
@@ -229,7 +229,7 @@ impl Ruby {
         Ok(match name.as_str() {
             "Puppet::Pops::Types::PSensitiveType::Sensitive" => {
                 let inner = vm.call_name(value, "unwrap", &[])?;
-                Value::Sensitive(Rc::new(self.from_ruby_at(vm, inner, depth + 1)?))
+                Value::Sensitive(Rc::new(self.language_value_at(vm, inner, depth + 1)?))
             }
             "Puppet::Pops::Types::PBinaryType::Binary" => {
                 let bytes = vm.call_name(value, "binary_buffer", &[])?;
@@ -254,13 +254,13 @@ impl Ruby {
                 if name != "Struct" && vm.responds(value, each, false)? {
                     let hash = vm.call_name(value, "to_h", &[])?;
                     if hash.is_hash() {
-                        return self.from_ruby_at(vm, hash, depth + 1);
+                        return self.language_value_at(vm, hash, depth + 1);
                     }
                 }
                 let to_a = vm.intern("to_ary");
                 if name == "Set" || name == "Enumerator" || vm.responds(value, to_a, false)? {
                     let list = vm.call_name(value, "to_a", &[])?;
-                    return self.from_ruby_at(vm, list, depth + 1);
+                    return self.language_value_at(vm, list, depth + 1);
                 }
                 Value::from(vm.to_s(value)?)
             }

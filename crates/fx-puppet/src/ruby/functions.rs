@@ -278,7 +278,7 @@ impl Evaluator {
                 let text = vm.to_s(result)?;
                 return Ok(Err(text));
             }
-            ruby.from_ruby(vm, result).map(Ok)
+            ruby.language_value(vm, result).map(Ok)
         })?;
         let value = match result {
             Ok(value) => value,
@@ -310,7 +310,7 @@ impl Evaluator {
             let Some(evaluator) = ruby.evaluator() else { return Ok(NIL) };
             let mut values = Vec::with_capacity(args.len());
             for arg in args {
-                values.push(ruby.from_ruby(vm, *arg)?);
+                values.push(ruby.language_value(vm, *arg)?);
             }
             let result = ruby.lend(vm, &evaluator, || evaluator.call_closure(&closure, values));
             match result {
@@ -346,7 +346,7 @@ impl Evaluator {
             let given = vm.arr(given);
             let (key, number) = (vm.str(name), vm.int(number));
             let result = vm.call_name(module, "__run", &[key, number, given])?;
-            ruby.from_ruby(vm, result)
+            ruby.language_value(vm, result)
         })?;
         Ok(if is_statement { Value::Undef } else { value })
     }

@@ -36,7 +36,7 @@ impl Evaluator {
                 None => NIL,
             };
             let result = vm.call_name(class, "__render", &[number, key, text, shown])?;
-            ruby.from_ruby(vm, result)
+            ruby.language_value(vm, result)
         });
         rendered.map_err(|flow| match flow {
             Flow::Fail(failure) if failure.place == crate::eval::Place::Raw => {

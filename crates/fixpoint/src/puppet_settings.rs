@@ -1,0 +1,210 @@
+//! Settings of the puppet persona: `puppet.conf`, environments with their `environment.conf`,
+//! and an external node classifier. Flags come before files, files before defaults.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use fx_host::{Files, Host, OsHost};
+use fx_puppet::CatalogRequest;
+
+/// Settings by name, as far as they are given.
+#[derive(Debug, Default)]
+pub(crate) struct Settings {
+    values: BTreeMap<String, String>,
+}
+
+/// What holds where nothing is given, for root on a system whose paths follow Debian.
+const DEFAULTS: &[(&str, &str)] = &[
+    ("basemodulepath", "$codedir/modules:/usr/share/puppet/modules"),
+    ("certname", ""),
+    ("codedir", "/etc/puppet/code"),
+    ("confdir", "/etc/puppet"),
+    ("config", "$confdir/puppet.conf"),
+    ("environment", "production"),
+    ("environmentpath", "$codedir/environments"),
+    ("external_nodes", "none"),
+    ("hiera_config", "$confdir/hiera.yaml"),
+    ("lastrunfile", "$publicdir/last_run_summary.yaml"),
+    ("lastrunreport", "$statedir/last_run_report.yaml"),
+    ("logdir", "/var/log/puppet"),
+    ("node_terminus", "plain"),
+    ("noop", "false"),
+    ("publicdir", "$vardir/public"),
+    ("rundir", "/run/puppet"),
+    ("show_diff", "false"),
+    ("ssldir", "/var/lib/puppet/ssl"),
+    ("statedir", "$vardir/state"),
+    ("statefile", "$statedir/state.yaml"),
+    ("strict", "warning"),
+    ("strict_variables", "false"),
+    ("vardir", "/var/cache/puppet"),
+];
+
+/// Sections of a file of settings with their lines; those before any section are `main`.
+fn sections(text: &str) -> Vec<(String, String, String)> {
+    let mut section = "main".to_owned();
+    let mut out = Vec::new();
+    for line in text.lines() {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            name.trim().clone_into(&mut section);
+        } else if let Some((name, value)) = line.split_once('=') {
+            out.push((section.clone(), name.trim().to_owned(), value.trim().to_owned()));
+        }
+    }
+    out
+}
+
+impl Settings {
+    /// Flags of a command line, then the file's sections, the given one first.
+    pub(crate) fn read(host: &OsHost, flags: &[(String, String)], section: &str) -> Settings {
+        let mut settings = Settings::default();
+        for (name, value) in flags {
+            if let Some(name) = name.strip_prefix("--") {
+                let (name, value) = match name.strip_prefix("no-") {
+                    Some(name) => (name, "false"),
+                    None => (name, value.as_str()),
+                };
+                let value = if value.is_empty() { "true" } else { value };
+                settings.values.insert(name.replace('-', "_"), value.to_owned());
+            }
+        }
+        let file = PathBuf::from(settings.get("config"));
+        let text = host.read_opt(&file).ok().flatten().unwrap_or_default();
+        let lines = sections(&String::from_utf8_lossy(&text));
+        for wanted in [section, "main"] {
+            for (name, key, value) in &lines {
+                if name == wanted {
+                    settings.values.entry(key.clone()).or_insert_with(|| value.clone());
+                }
+            }
+        }
+        settings
+    }
+
+    /// A setting with everything put in.
+    pub(crate) fn get(&self, name: &str) -> String {
+        self.expanded(name, 0)
+    }
+
+    fn expanded(&self, name: &str, depth: u32) -> String {
+        let raw = self.values.get(name).cloned().or_else(|| {
+            DEFAULTS.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+        });
+        self.interpolated(&raw.unwrap_or_default(), depth)
+    }
+
+    fn interpolated(&self, text: &str, depth: u32) -> String {
+        if depth > 20 {
+            return text.to_owned();
+        }
+        let mut out = String::new();
+        let mut rest = text;
+        while let Some(at) = rest.find('$') {
+            out.push_str(&rest[..at]);
+            let after = &rest[at + 1..];
+            let (name, left) = match after.strip_prefix('{').and_then(|inner| inner.split_once('}'))
+            {
+                Some(pair) => pair,
+                None => {
+                    let end = after
+                        .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+                        .unwrap_or(after.len());
+                    after.split_at(end)
+                }
+            };
+            out.push_str(&self.expanded(name, depth + 1));
+            rest = left;
+        }
+        out.push_str(rest);
+        out
+    }
+
+    /// Whether a setting was given at all.
+    pub(crate) fn is_given(&self, name: &str) -> bool {
+        self.values.contains_key(name)
+    }
+
+    /// Names and values of all settings known.
+    pub(crate) fn all(&self) -> Vec<(String, String)> {
+        let mut names: Vec<String> = DEFAULTS.iter().map(|(name, _)| (*name).to_owned()).collect();
+        names.extend(self.values.keys().cloned());
+        names.sort();
+        names.dedup();
+        names.into_iter().map(|name| (name.clone(), self.get(&name))).collect()
+    }
+
+    /// The folder of the environment, if there is one.
+    pub(crate) fn environment_dir(&self, host: &dyn Host) -> Option<PathBuf> {
+        let name = self.get("environment");
+        self.get("environmentpath")
+            .split(':')
+            .map(|dir| Path::new(dir).join(&name))
+            .find(|dir| host.stat(dir).is_ok_and(|meta| meta.is_dir()))
+    }
+
+    /// Manifest, modules and data of the environment, flags included.
+    pub(crate) fn request(&self, host: &dyn Host) -> CatalogRequest {
+        let dir = self.environment_dir(host);
+        let conf = dir
+            .as_ref()
+            .and_then(|dir| host.read_opt(&dir.join("environment.conf")).ok().flatten())
+            .map(|text| sections(&String::from_utf8_lossy(&text)))
+            .unwrap_or_default();
+        let own = |key: &str| {
+            conf.iter()
+                .find(|(_, name, _)| name == key)
+                .map(|(.., value)| self.interpolated(value, 0))
+        };
+        let inside = |path: &str| match &dir {
+            Some(dir) if !path.starts_with('/') => dir.join(path),
+            _ => PathBuf::from(path),
+        };
+        let base = self.get("basemodulepath");
+        let modulepath = if self.is_given("modulepath") {
+            self.get("modulepath")
+        } else {
+            match (own("modulepath"), &dir) {
+                (Some(path), _) => path,
+                (None, Some(_)) => format!("modules:{base}"),
+                (None, None) => base,
+            }
+        };
+        let manifest = own("manifest").unwrap_or_else(|| "manifests".into());
+        let hiera = PathBuf::from(self.get("hiera_config"));
+        CatalogRequest {
+            manifest: inside(&manifest),
+            modulepath: modulepath.split(':').filter(|path| !path.is_empty()).map(inside).collect(),
+            hiera_config: host.stat(&hiera).is_ok().then_some(hiera),
+            environment_dir: dir,
+            environment: self.get("environment"),
+            trace: false,
+            classes: Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_refer_to_each_other() {
+        let mut settings = Settings::default();
+        settings.values.insert("vardir".into(), "/v".into());
+        assert_eq!(settings.get("statefile"), "/v/state/state.yaml");
+        settings.values.insert("logdir".into(), "${vardir}/log".into());
+        assert_eq!(settings.get("logdir"), "/v/log");
+    }
+
+    #[test]
+    fn sections_keep_their_lines() {
+        let found = sections("a = 1\n[agent]\n# no\nb=2\n");
+        let expected = [("main", "a", "1"), ("agent", "b", "2")]
+            .map(|(x, y, z)| (x.to_owned(), y.to_owned(), z.to_owned()));
+        assert_eq!(found, expected);
+    }
+}

@@ -1,0 +1,363 @@
+//! Subcommands of the puppet persona that answer questions: catalog, lookup, epp, config,
+//! module, facts, describe.
+
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use fx_engine::Cancel;
+use fx_host::{Files, OsHost};
+use fx_puppet::{CatalogRequest, Machine, Value};
+
+use crate::puppet_settings::Settings;
+use crate::terminal;
+
+type Flags = [(String, String)];
+
+fn say(text: &str) -> u8 {
+    terminal::print(&format!("{text}\n"))
+}
+
+fn fail(message: impl std::fmt::Display) -> u8 {
+    terminal::hand_on(&format!("Error: {message}\n"));
+    1
+}
+
+fn flag<'f>(flags: &'f Flags, name: &str) -> Option<&'f str> {
+    flags.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+}
+
+/// What most of them need: a machine, the environment, a node and its facts.
+struct Ground {
+    machine: Machine,
+    request: CatalogRequest,
+    node: String,
+    facts: Vec<(String, Value)>,
+}
+
+impl Ground {
+    fn new(flags: &Flags, node: Option<&str>) -> Result<Ground, String> {
+        let host = Rc::new(OsHost::new());
+        let settings = Settings::read(&host, flags, "server");
+        let request = settings.request(&*host);
+        let machine = Machine::new(host, Cancel::default());
+        let node = match node {
+            Some(node) => node.to_owned(),
+            None => match settings.get("certname") {
+                name if name.is_empty() => fx_puppet::node_name(&machine),
+                name => name,
+            },
+        };
+        let facts = match flag(flags, "--facts") {
+            Some(file) => fx_puppet::read_facts(&machine, Path::new(file))?,
+            None => fx_puppet::machine_facts(&machine, &node),
+        };
+        Ok(Ground { machine, request, node, facts })
+    }
+}
+
+/// A value as YAML, its head included.
+fn yaml(value: &Value) -> String {
+    let json = fx_puppet::value_to_json(value);
+    let data = fx_value::Value::from_json(&json);
+    let text = data.to_yaml();
+    if matches!(json, serde_json::Value::Array(_) | serde_json::Value::Object(_)) {
+        format!("---\n{text}")
+    } else {
+        format!("--- {text}")
+    }
+}
+
+/// Runs a subcommand; `None` if it is not one of these.
+pub(crate) fn run(name: &str, flags: &Flags, words: &[String]) -> Option<u8> {
+    Some(match name {
+        "catalog" => catalog(flags, words),
+        "lookup" => lookup(flags, words),
+        "epp" => epp(flags, words),
+        "config" => config(flags, words),
+        "module" => module(flags, words),
+        "facts" => facts(flags, words),
+        "describe" => describe(flags, words),
+        _ => return None,
+    })
+}
+
+fn catalog(flags: &Flags, words: &[String]) -> u8 {
+    let (action, rest) = match words.split_first() {
+        Some((action, rest)) => (action.as_str(), rest),
+        None => return fail("'catalog' needs an action: compile or find"),
+    };
+    if !matches!(action, "compile" | "find") {
+        return fail(format_args!("'catalog' has no {action} action."));
+    }
+    let ground = match Ground::new(flags, rest.first().map(String::as_str)) {
+        Ok(ground) => ground,
+        Err(message) => return fail(message),
+    };
+    match fx_puppet::catalog(&ground.machine, &ground.request, &ground.node, ground.facts) {
+        Ok(catalog) => say(&format!("{catalog:#}")),
+        Err(message) => fail(message),
+    }
+}
+
+fn lookup(flags: &Flags, keys: &[String]) -> u8 {
+    if keys.is_empty() {
+        return fail("No keys were given to lookup.");
+    }
+    if flag(flags, "--explain").is_some() {
+        return fail("'--explain' is not supported yet");
+    }
+    let ground = match Ground::new(flags, flag(flags, "--node")) {
+        Ok(ground) => ground,
+        Err(message) => return fail(message),
+    };
+    let merge = flag(flags, "--merge").map(Value::from);
+    let found = fx_puppet::lookup(
+        &ground.machine,
+        &ground.request,
+        &ground.node,
+        ground.facts,
+        keys,
+        merge.as_ref(),
+    );
+    let value = match found {
+        Ok(Some(value)) => value,
+        Ok(None) => match flag(flags, "--default") {
+            Some(default) => Value::from(default),
+            None => return 1,
+        },
+        Err(message) => return fail(message),
+    };
+    match flag(flags, "--render-as") {
+        Some("json") => say(&fx_puppet::value_to_json(&value).to_string()),
+        Some("s") => say(value.as_str().unwrap_or_default()),
+        _ => terminal::print(&yaml(&value)),
+    }
+}
+
+fn epp(flags: &Flags, words: &[String]) -> u8 {
+    let (action, files) = match words.split_first() {
+        Some((action, files)) => (action.as_str(), files),
+        None => return fail("'epp' needs an action: render, validate or dump"),
+    };
+    let inline = flag(flags, "-e").map(str::to_owned);
+    match action {
+        "render" => {
+            let ground = match Ground::new(flags, flag(flags, "--node")) {
+                Ok(ground) => ground,
+                Err(message) => return fail(message),
+            };
+            let values = match (flag(flags, "--values"), flag(flags, "--values_file")) {
+                (Some(text), _) => match fx_puppet::value_from_text(text) {
+                    Ok(value) => Some(value),
+                    Err(message) => return fail(message),
+                },
+                (None, Some(file)) => match OsHost::new().read(Path::new(file)) {
+                    Ok(text) => match fx_puppet::value_from_text(&String::from_utf8_lossy(&text)) {
+                        Ok(value) => Some(value),
+                        Err(message) => return fail(message),
+                    },
+                    Err(error) => return fail(error),
+                },
+                (None, None) => None,
+            };
+            let mut code = 0;
+            let templates: Vec<(String, bool)> = match inline {
+                Some(text) => vec![(text, true)],
+                None => files
+                    .iter()
+                    .map(|file| {
+                        let full =
+                            std::path::absolute(file).unwrap_or_else(|_| PathBuf::from(file));
+                        let there = OsHost::new().exists(&full).unwrap_or(false);
+                        (
+                            if there { full.to_string_lossy().into_owned() } else { file.clone() },
+                            false,
+                        )
+                    })
+                    .collect(),
+            };
+            for (template, inline) in templates {
+                let made = fx_puppet::epp(
+                    &ground.machine,
+                    &ground.request,
+                    &ground.node,
+                    ground.facts.clone(),
+                    &template,
+                    inline,
+                    values.clone(),
+                );
+                code = code.max(match made {
+                    Ok(text) => terminal::print(&text),
+                    Err(message) => fail(message),
+                });
+            }
+            code
+        }
+        "validate" | "dump" => {
+            let mut code = 0;
+            let host = OsHost::new();
+            let texts: Vec<(String, Vec<u8>)> = match inline {
+                Some(text) => vec![(String::new(), text.into_bytes())],
+                None => files
+                    .iter()
+                    .filter_map(|file| Some((file.clone(), host.read(Path::new(file)).ok()?)))
+                    .collect(),
+            };
+            if texts.len() < files.len() {
+                code = fail("One or more file(s) specified did not exist");
+            }
+            for (name, text) in texts {
+                let sources = fx_source::SourceMap::new();
+                let file = sources.add(&name, text.clone());
+                let (program, found) = fx_puppet_syntax::parse_epp(&text, file);
+                for found in &found {
+                    let place = found.primary().map(|span| sources.location(span));
+                    let place = place.map_or(String::new(), |at| {
+                        format!(" (file: {}, line: {}, column: {})", at.file, at.line, at.column)
+                    });
+                    code = fail(format_args!("{}{place}", found.message));
+                }
+                if found.is_empty() && action == "dump" {
+                    code = code.max(say(&fx_puppet_syntax::dump(&program)));
+                }
+            }
+            code
+        }
+        other => fail(format_args!("'epp' has no {other} action.")),
+    }
+}
+
+fn config(flags: &Flags, words: &[String]) -> u8 {
+    let (action, names) = match words.split_first() {
+        Some((action, names)) => (action.as_str(), names),
+        None => return fail("'config' needs an action: print"),
+    };
+    if action != "print" {
+        return fail(format_args!("'config {action}' is not supported yet"));
+    }
+    let host = OsHost::new();
+    let settings = Settings::read(&host, flags, flag(flags, "--section").unwrap_or("main"));
+    let value = |name: &str| match name {
+        "modulepath" => settings
+            .request(&host)
+            .modulepath
+            .iter()
+            .map(|path| path.to_string_lossy().into_owned())
+            .collect::<Vec<String>>()
+            .join(":"),
+        "manifest" => settings.request(&host).manifest.to_string_lossy().into_owned(),
+        name => settings.get(name),
+    };
+    match names {
+        [only] if only != "all" => say(&value(only)),
+        [] => print_all(&settings, &value),
+        [only] if only == "all" => print_all(&settings, &value),
+        names => {
+            let mut names = names.to_vec();
+            names.sort();
+            let lines: Vec<String> =
+                names.iter().map(|name| format!("{name} = {}", value(name))).collect();
+            say(&lines.join("\n"))
+        }
+    }
+}
+
+fn print_all(settings: &Settings, value: &dyn Fn(&str) -> String) -> u8 {
+    let lines: Vec<String> =
+        settings.all().iter().map(|(name, _)| format!("{name} = {}", value(name))).collect();
+    say(&lines.join("\n"))
+}
+
+fn module(flags: &Flags, words: &[String]) -> u8 {
+    if words.first().map(String::as_str) != Some("list") {
+        return fail("of 'module' only 'list' is supported");
+    }
+    let host = OsHost::new();
+    let settings = Settings::read(&host, flags, "main");
+    let mut out = String::new();
+    for dir in settings.request(&host).modulepath {
+        let mut lines = Vec::new();
+        for item in host.list(&dir).unwrap_or_default() {
+            let path = dir.join(&item.name);
+            if !host.stat(&path).is_ok_and(|meta| meta.is_dir()) {
+                continue;
+            }
+            let metadata = host
+                .read(&path.join("metadata.json"))
+                .ok()
+                .and_then(|text| serde_json::from_slice::<serde_json::Value>(&text).ok());
+            let name = item.name.to_string_lossy().into_owned();
+            let text = |key: &str| {
+                metadata.as_ref().and_then(|data| data.get(key)?.as_str().map(str::to_owned))
+            };
+            lines.push(match (text("name"), text("version")) {
+                (Some(full), Some(version)) => {
+                    format!("{} (v{version})", full.replace('/', "-"))
+                }
+                _ => format!("{name} (???)"),
+            });
+        }
+        if !host.exists(&dir).unwrap_or(false) {
+            continue;
+        }
+        if lines.is_empty() {
+            out += &format!("{} (no modules installed)\n", dir.display());
+            continue;
+        }
+        lines.sort();
+        out += &format!("{}\n", dir.display());
+        for (number, line) in lines.iter().enumerate() {
+            let branch = if number + 1 < lines.len() { "├──" } else { "└──" };
+            out += &format!("{branch} {line}\n");
+        }
+    }
+    terminal::print(&out)
+}
+
+fn facts(flags: &Flags, words: &[String]) -> u8 {
+    let names = match words.split_first() {
+        Some((action, names)) if matches!(action.as_str(), "show" | "find") => names,
+        _ => words,
+    };
+    let ground = match Ground::new(flags, None) {
+        Ok(ground) => ground,
+        Err(message) => return fail(message),
+    };
+    let mut all = serde_json::Map::new();
+    for (name, value) in &ground.facts {
+        if names.is_empty() || names.contains(name) {
+            all.insert(name.clone(), fx_puppet::value_to_json(value));
+        }
+    }
+    all.sort_keys();
+    say(&format!("{:#}", serde_json::Value::Object(all)))
+}
+
+fn describe(flags: &Flags, words: &[String]) -> u8 {
+    if flag(flags, "--list").is_some() || flag(flags, "-l").is_some() {
+        let mut out = String::from("These are the types known to puppet:\n");
+        for name in fx_puppet::built_in_types() {
+            out += &format!("{name}\n");
+        }
+        return terminal::print(&out);
+    }
+    let ground = match Ground::new(flags, None) {
+        Ok(ground) => ground,
+        Err(message) => return fail(message),
+    };
+    let mut code = 0;
+    for kind in words {
+        code = code.max(match fx_puppet::describe(&ground.machine, &ground.request, kind) {
+            Ok(Some(names)) => {
+                let rule = "=".repeat(kind.len());
+                say(&format!(
+                    "\n{kind}\n{rule}\n\nParameters\n----------\n    {}",
+                    names.join(", ")
+                ))
+            }
+            Ok(None) => say(&format!("Unknown type {kind}")),
+            Err(message) => fail(message),
+        });
+    }
+    code
+}

@@ -1,0 +1,164 @@
+//! Questions about a program that need an evaluator but no catalog: lookups, templates, and
+//! what is known of resource types.
+
+use crate::catalogs::CatalogRequest;
+use crate::compile::Settings;
+use crate::eval::{Evaluator, Flow, Scope};
+use crate::lookup::{Query, Strategy};
+use crate::machine::Machine;
+use crate::value::Value;
+
+fn evaluator(
+    machine: &Machine,
+    request: &CatalogRequest,
+    node: &str,
+    facts: Vec<(String, Value)>,
+) -> std::rc::Rc<Evaluator> {
+    let settings = Settings {
+        node: node.to_owned(),
+        environment: request.environment.clone(),
+        modulepath: request.modulepath.clone(),
+        environment_dir: request.environment_dir.clone(),
+        hiera_config: request.hiera_config.clone(),
+        facts,
+        ..Settings::default()
+    };
+    let evaluator = Evaluator::new(machine, settings);
+    evaluator.prepare();
+    evaluator
+}
+
+/// `puppet lookup`: the value of the first key that has one.
+pub fn lookup(
+    machine: &Machine,
+    request: &CatalogRequest,
+    node: &str,
+    facts: Vec<(String, Value)>,
+    keys: &[String],
+    merge: Option<&Value>,
+) -> Result<Option<Value>, String> {
+    let evaluator = evaluator(machine, request, node, facts);
+    let strategy = match merge {
+        Some(merge) => Some(Strategy::read(merge)?),
+        None => None,
+    };
+    let scope = Scope::new(std::rc::Rc::clone(&evaluator.top));
+    for key in keys {
+        let mut query = Query { scope: &scope, stack: Vec::new() };
+        let found = evaluator.lookup(key, strategy.as_ref(), &mut query).map_err(Flow::text)?;
+        if found.is_some() {
+            return Ok(found);
+        }
+    }
+    Ok(None)
+}
+
+/// `puppet epp render`: a template with values. Names of modules' templates work as well.
+pub fn epp(
+    machine: &Machine,
+    request: &CatalogRequest,
+    node: &str,
+    facts: Vec<(String, Value)>,
+    template: &str,
+    inline: bool,
+    values: Option<Value>,
+) -> Result<String, String> {
+    let evaluator = evaluator(machine, request, node, facts);
+    let scope = Scope::new(std::rc::Rc::clone(&evaluator.top));
+    let span = fx_source::Span::new(evaluator.builtin, 0, 0);
+    let mut args = vec![Value::from(template)];
+    args.extend(values);
+    let name = if inline { "inline_epp" } else { "epp" };
+    let made = evaluator.call_function(name, args, None, span, &scope);
+    match made {
+        Ok(Value::Sensitive(inner)) => Ok(crate::eval::interpolated(&inner)),
+        Ok(value) => Ok(crate::eval::interpolated(&value)),
+        Err(flow) => Err(flow.text()),
+    }
+}
+
+/// Parameters of a resource type by name, from the built-in table or a module's Ruby.
+pub fn describe(
+    machine: &Machine,
+    request: &CatalogRequest,
+    kind: &str,
+) -> Result<Option<Vec<String>>, String> {
+    let evaluator = evaluator(machine, request, "localhost", Vec::new());
+    let found = evaluator.native_kind(kind).map_err(Flow::text)?;
+    Ok(found.map(|found| {
+        let mut names: Vec<String> = found.parameters.iter().map(ToString::to_string).collect();
+        names.sort();
+        names
+    }))
+}
+
+/// Names of the resource types built in.
+pub fn built_in_types() -> Vec<&'static str> {
+    crate::compile::built_in_names()
+}
+
+/// A value from JSON, YAML or a hash as the language writes it.
+pub fn value_from_text(text: &str) -> Result<Value, String> {
+    if let Ok(json) = serde_json::from_str::<serde_json::Value>(text) {
+        return Ok(crate::compile::from_json(&json));
+    }
+    if text.contains("=>") {
+        let json = text.replace("=>", ":").replace('\'', "\"");
+        if let Ok(json) = serde_json::from_str::<serde_json::Value>(&json) {
+            return Ok(crate::compile::from_json(&json));
+        }
+    }
+    crate::yaml::parse(text)
+}
+
+/// A value of the language as JSON.
+pub fn value_to_json(value: &Value) -> serde_json::Value {
+    crate::compile::to_json(value)
+}
+
+/// The facts of this machine as a compilation takes them.
+pub fn machine_facts(machine: &Machine, node: &str) -> Vec<(String, Value)> {
+    let host = machine.run.host;
+    let facts = fx_facts::Facts::new(host);
+    let all = crate::facter::facts(host, &facts);
+    let mut out: Vec<(String, Value)> = Vec::new();
+    if let fx_value::Value::Map(map) = &all {
+        out.extend(map.iter().map(|(name, value)| (name.to_text().into_owned(), from_data(value))));
+    }
+    for (name, value) in crate::facter::legacy(&all) {
+        out.push((name.to_text().into_owned(), from_data(&value)));
+    }
+    let (short, domain) = node.split_once('.').unwrap_or((node, ""));
+    for (name, value) in [
+        ("clientcert", Value::from(node)),
+        ("clientversion", crate::VERSION.into()),
+        ("clientnoop", false.into()),
+        ("puppetversion", crate::VERSION.into()),
+    ] {
+        out.push((name.to_owned(), value));
+    }
+    if !out.iter().any(|(name, _)| name == "fqdn") {
+        out.push(("fqdn".into(), Value::from(node)));
+        out.push(("hostname".into(), Value::from(short)));
+        out.push(("domain".into(), Value::from(domain)));
+    }
+    out
+}
+
+fn from_data(value: &fx_value::Value) -> Value {
+    match value {
+        fx_value::Value::Undef => Value::Undef,
+        fx_value::Value::Bool(value) => Value::Bool(*value),
+        fx_value::Value::Int(value) => Value::Int(*value),
+        fx_value::Value::Float(value) => Value::Float(*value),
+        fx_value::Value::Bytes(bytes) => Value::from(bytes.to_text().into_owned()),
+        fx_value::Value::List(items) => Value::array(items.iter().map(from_data).collect()),
+        fx_value::Value::Map(map) => Value::hash(
+            map.iter()
+                .map(|(key, value)| (Value::from(key.to_text().into_owned()), from_data(value))),
+        ),
+        fx_value::Value::Sensitive(inner) => {
+            Value::Sensitive(std::rc::Rc::new(from_data(inner.reveal())))
+        }
+    }
+}

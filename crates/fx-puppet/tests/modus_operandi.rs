@@ -1,0 +1,485 @@
+//! The order of an evaluation, sentence by sentence: what is loaded, defined, queued,
+//! evaluated and completed, and when. Each case shows the phases of one rule.
+
+#![expect(clippy::format_push_string, reason = "text is put together where speed is no matter")]
+#![allow(clippy::needless_raw_string_hashes, reason = "snapshots are rewritten by a tool")]
+
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use expect_test::{Expect, expect};
+use fx_engine::{Cancel, Event, Level, Sink};
+use fx_host::{Files, MemoryHost, WriteOptions};
+use fx_puppet::{CatalogRequest, Machine};
+
+#[derive(Default)]
+struct Phases(RefCell<String>);
+
+impl Sink for Phases {
+    fn event(&self, event: &Event<'_>) {
+        if let Event::Message { level, text, .. } = event {
+            let line = match text.strip_prefix("phase: ") {
+                Some(phase) => phase,
+                None if *level <= Level::Notice => text,
+                None => return,
+            };
+            self.0.borrow_mut().push_str(&format!("{line}\n"));
+        }
+    }
+}
+
+/// Compiles the files under `/env`; the manifest is `/env/manifests`.
+fn check(files: &[(&str, &str)], expected: &Expect) {
+    let host = Rc::new(MemoryHost::new());
+    for (path, text) in files {
+        let path = Path::new("/env").join(path);
+        let above: Vec<PathBuf> = path.ancestors().skip(1).map(Path::to_path_buf).collect();
+        for dir in above.iter().rev() {
+            let _there = host.make_dir(dir, 0o755);
+        }
+        host.write(&path, text.as_bytes(), &WriteOptions::default())
+            .expect("the fake machine takes it");
+    }
+    let machine = Machine::new(host, Cancel::default());
+    let phases = Rc::new(Phases::default());
+    machine.run().ledger.watch(Rc::<Phases>::clone(&phases));
+    let request = CatalogRequest {
+        manifest: PathBuf::from("/env/manifests"),
+        modulepath: vec![PathBuf::from("/env/modules")],
+        environment_dir: Some(PathBuf::from("/env")),
+        environment: "production".into(),
+        trace: true,
+        ..CatalogRequest::default()
+    };
+    let made = fx_puppet::catalog(&machine, &request, "web.example.com", Vec::new());
+    let mut text = phases.0.borrow().clone();
+    if let Err(message) = made {
+        text.push_str(&format!("error: {message}\n"));
+    }
+    expected.assert_eq(&text);
+}
+
+#[test]
+fn manifests_of_a_directory_are_one_program_in_the_order_of_their_paths() {
+    check(
+        &[
+            ("manifests/b.pp", "notice('b')"),
+            ("manifests/a/z.pp", "notice('z')"),
+            ("manifests/B.pp", "notice('B')"),
+        ],
+        &expect![[r#"
+            boot web.example.com in production
+            load /env/manifests/B.pp
+            load /env/manifests/a/z.pp
+            load /env/manifests/b.pp
+            evaluate main
+            Scope(Class[main]): B
+            Scope(Class[main]): z
+            Scope(Class[main]): b
+            select the empty node
+            complete
+            relate
+            finish
+            done
+        "#]],
+    );
+}
+
+#[test]
+fn definitions_are_known_before_any_body_is_evaluated() {
+    check(
+        &[
+            ("manifests/1.pp", "include later"),
+            ("manifests/2.pp", "class later { notice('later') }"),
+        ],
+        &expect![[r#"
+            boot web.example.com in production
+            load /env/manifests/1.pp
+            load /env/manifests/2.pp
+            define class later
+            evaluate main
+            evaluate Class[Later]
+            Scope(Class[Later]): later
+            select the empty node
+            complete
+            relate
+            finish
+            done
+        "#]],
+    );
+}
+
+#[test]
+fn what_a_manifest_defines_is_known_whatever_its_name() {
+    check(
+        &[("manifests/site.pp", "class any::where { notify { 'n': } }\ninclude any::where")],
+        &expect![[r#"
+            boot web.example.com in production
+            load /env/manifests/site.pp
+            define class any::where
+            evaluate main
+            evaluate Class[Any::Where]
+            declare Notify[n]
+            select the empty node
+            complete
+            relate
+            finish
+            done
+        "#]],
+    );
+}
+
+#[test]
+fn a_redefinition_is_an_error() {
+    check(
+        &[("manifests/1.pp", "define d { }"), ("manifests/2.pp", "define d { }")],
+        &expect![[r#"
+            boot web.example.com in production
+            load /env/manifests/1.pp
+            load /env/manifests/2.pp
+            define define d
+            define define d
+            error: Evaluation Error: Definition 'd' is already defined at (file: /env/manifests/1.pp, line: 1); cannot be redefined as a definition (file: /env/manifests/2.pp, line: 1, column: 1) on node web.example.com
+        "#]],
+    );
+}
+
+#[test]
+fn a_known_definition_is_used_and_nothing_is_loaded() {
+    check(
+        &[
+            ("manifests/site.pp", "class m { notice('mine') }\ninclude m"),
+            ("modules/m/manifests/init.pp", "class m { notice('of the module') }"),
+        ],
+        &expect![[r#"
+            boot web.example.com in production
+            load /env/manifests/site.pp
+            define class m
+            evaluate main
+            evaluate Class[M]
+            Scope(Class[M]): mine
+            select the empty node
+            complete
+            relate
+            finish
+            done
+        "#]],
+    );
+}
+
+#[test]
+fn a_name_that_is_required_triggers_loading_and_evaluation_recurses() {
+    check(
+        &[
+            ("manifests/site.pp", "include m"),
+            ("modules/m/manifests/init.pp", "class m { include m::sub\n notice(m::f()) }"),
+            ("modules/m/manifests/sub.pp", "class m::sub { }"),
+            ("modules/m/functions/f.pp", "function m::f() { 'called' }"),
+        ],
+        &expect![[r#"
+            boot web.example.com in production
+            load /env/manifests/site.pp
+            evaluate main
+            load /env/modules/m/manifests/init.pp
+            define class m
+            evaluate Class[M]
+            load /env/modules/m/manifests/sub.pp
+            define class m::sub
+            evaluate Class[M::Sub]
+            load /env/modules/m/functions/f.pp
+            define function m::f
+            Scope(Class[M]): called
+            select the empty node
+            complete
+            relate
+            finish
+            done
+        "#]],
+    );
+}
+
+#[test]
+fn a_class_that_was_evaluated_is_not_evaluated_again() {
+    check(
+        &[("manifests/site.pp", "class c { notice('once') }\ninclude c\ninclude c")],
+        &expect![[r#"
+            boot web.example.com in production
+            load /env/manifests/site.pp
+            define class c
+            evaluate main
+            evaluate Class[C]
+            Scope(Class[C]): once
+            select the empty node
+            complete
+            relate
+            finish
+            done
+        "#]],
+    );
+}
+
+#[test]
+fn instantiations_are_queued_and_evaluated_when_the_code_around_is_done() {
+    check(
+        &[(
+            "manifests/site.pp",
+            "define d { notify { \"in ${title}\": } }\nd { 'one': }\nnotice('after')",
+        )],
+        &expect![[r#"
+            boot web.example.com in production
+            load /env/manifests/site.pp
+            define define d
+            evaluate main
+            queue D[one]
+            Scope(Class[main]): after
+            select the empty node
+            complete
+            evaluate D[one]
+            declare Notify[in one]
+            relate
+            finish
+            done
+        "#]],
+    );
+}
+
+#[test]
+fn evaluating_the_queue_may_queue_more_until_it_is_empty() {
+    check(
+        &[(
+            "manifests/site.pp",
+            "define inner { }\ndefine outer { inner { \"${title}-i\": } }\nouter { ['a', 'b']: }",
+        )],
+        &expect![[r#"
+            boot web.example.com in production
+            load /env/manifests/site.pp
+            define define inner
+            define define outer
+            evaluate main
+            queue Outer[a]
+            queue Outer[b]
+            select the empty node
+            complete
+            evaluate Outer[a]
+            queue Inner[a-i]
+            evaluate Outer[b]
+            queue Inner[b-i]
+            evaluate Inner[a-i]
+            evaluate Inner[b-i]
+            relate
+            finish
+            done
+        "#]],
+    );
+}
+
+#[test]
+fn without_node_definitions_the_empty_one_is_selected() {
+    check(
+        &[("manifests/site.pp", "notice('top')")],
+        &expect![[r#"
+        boot web.example.com in production
+        load /env/manifests/site.pp
+        evaluate main
+        Scope(Class[main]): top
+        select the empty node
+        complete
+        relate
+        finish
+        done
+    "#]],
+    );
+}
+
+#[test]
+fn an_exact_node_comes_before_a_regular_expression_and_default() {
+    check(
+        &[(
+            "manifests/site.pp",
+            "node default { notice('d') }\nnode /web/ { notice('r') }\nnode 'web.example.com' { notice('e') }\nnotice('top')",
+        )],
+        &expect![[r#"
+            boot web.example.com in production
+            load /env/manifests/site.pp
+            define node
+            define node
+            define node
+            evaluate main
+            Scope(Class[main]): top
+            select node web.example.com
+            Scope(Node[web.example.com]): e
+            complete
+            relate
+            finish
+            done
+        "#]],
+    );
+}
+
+#[test]
+fn the_first_regular_expression_comes_before_default() {
+    check(
+        &[(
+            "manifests/site.pp",
+            "node default { notice('d') }\nnode /web/ { notice('first') }\nnode /example/ { notice('second') }",
+        )],
+        &expect![[r#"
+            boot web.example.com in production
+            load /env/manifests/site.pp
+            define node
+            define node
+            define node
+            evaluate main
+            select node __node_regexp__web
+            Scope(Node[__node_regexp__web]): first
+            complete
+            relate
+            finish
+            done
+        "#]],
+    );
+}
+
+#[test]
+fn node_definitions_of_which_none_matches_are_an_error() {
+    check(
+        &[("manifests/site.pp", "node 'other' { }")],
+        &expect![[r#"
+        boot web.example.com in production
+        load /env/manifests/site.pp
+        define node
+        evaluate main
+        error: Could not find node statement with name 'default' or 'web.example.com' on node web.example.com
+    "#]],
+    );
+}
+
+#[test]
+fn queries_are_evaluated_at_completion_and_may_queue_more() {
+    check(
+        &[(
+            "manifests/site.pp",
+            "define d { @notify { \"v ${title}\": } }\n@d { 'one': }\nD <| |>\nNotify <| |>\nnotice('main ends')",
+        )],
+        &expect![[r#"
+            boot web.example.com in production
+            load /env/manifests/site.pp
+            define define d
+            evaluate main
+            queue D[one]
+            Scope(Class[main]): main ends
+            select the empty node
+            complete
+            collect D[one]
+            evaluate D[one]
+            declare Notify[v one]
+            collect Notify[v one]
+            relate
+            finish
+            done
+        "#]],
+    );
+}
+
+#[test]
+fn overrides_of_a_query_come_with_it_and_relationships_after_all() {
+    check(
+        &[(
+            "manifests/site.pp",
+            "Notify <| title == 'a' |> { message => 'changed' }\nNotify['a'] -> Notify['b']\nnotify { 'a': }\nnotify { 'b': }",
+        )],
+        &expect![[r#"
+            boot web.example.com in production
+            load /env/manifests/site.pp
+            evaluate main
+            declare Notify[a]
+            declare Notify[b]
+            select the empty node
+            complete
+            collect Notify[a]
+            override Notify[a]
+            relate
+            finish
+            done
+        "#]],
+    );
+}
+
+#[test]
+fn a_relationship_to_nothing_fails_at_completion() {
+    check(
+        &[("manifests/site.pp", "notify { 'a': } -> Notify['gone']\nnotice('main ends')")],
+        &expect![[r#"
+            boot web.example.com in production
+            load /env/manifests/site.pp
+            evaluate main
+            declare Notify[a]
+            Scope(Class[main]): main ends
+            select the empty node
+            complete
+            relate
+            error: Could not find resource 'Notify[gone]' for relationship from 'Notify[a]' (file: /env/manifests/site.pp, line: 1) on node web.example.com
+        "#]],
+    );
+}
+
+#[test]
+fn a_file_that_does_not_parse_aborts_the_whole() {
+    check(
+        &[
+            ("manifests/site.pp", "include m"),
+            ("modules/m/manifests/init.pp", "class m { notify { }"),
+        ],
+        &expect![[r#"
+            boot web.example.com in production
+            load /env/manifests/site.pp
+            evaluate main
+            load /env/modules/m/manifests/init.pp
+            error: Evaluation Error: Error while evaluating a Function Call, Syntax error at '}' (file: /env/modules/m/manifests/init.pp, line: 1, column: 20) (file: /env/manifests/site.pp, line: 1, column: 1) on node web.example.com
+        "#]],
+    );
+}
+
+#[test]
+fn warnings_are_told_and_evaluation_goes_on() {
+    check(
+        &[("manifests/site.pp", "notice(\"${nothing}.\")")],
+        &expect![[r#"
+        boot web.example.com in production
+        load /env/manifests/site.pp
+        evaluate main
+        Unknown variable: 'nothing'. (file: /env/manifests/site.pp, line: 1, column: 11)
+        Scope(Class[main]): .
+        select the empty node
+        complete
+        relate
+        finish
+        done
+    "#]],
+    );
+}
+
+#[test]
+fn a_manifest_is_searched_for_by_the_most_specific_path_first() {
+    check(
+        &[
+            ("manifests/site.pp", "include m::hidden"),
+            ("modules/m/manifests/init.pp", "class m { }\nclass m::hidden { }"),
+        ],
+        &expect![[r#"
+            boot web.example.com in production
+            load /env/manifests/site.pp
+            evaluate main
+            load /env/modules/m/manifests/init.pp
+            define class m
+            define class m::hidden
+            evaluate Class[M::Hidden]
+            select the empty node
+            complete
+            relate
+            finish
+            done
+        "#]],
+    );
+}
