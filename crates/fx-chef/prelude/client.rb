@@ -12,6 +12,7 @@ class Chef
       code = catch(:fx_exit) do
         begin
           configure
+          @configured = true
           run
           0
         rescue SystemExit => e
@@ -22,8 +23,14 @@ class Chef
           exit_code_of(e)
         end
       end
-      FX.finish(@error && @error.class.name, @error && @error.message, code)
+      FX.finish(@error && @error.class.name, @error && message_of(@error), code, @configured)
       code
+    end
+
+    # Our parser leaves out the words every such message begins with.
+    def message_of(e)
+      return e.message if !e.is_a?(SyntaxError) || e.message.include?("syntax error")
+      e.message.sub(/:(\d+): /, ':\1: syntax error, ')
     end
 
     def exit_code_of(e)
@@ -37,13 +44,14 @@ class Chef
         FX.write_collection(@opts["collection"], ::JSON.generate("error" => { "class" => e.class.name, "message" => e.message })) if require("json") || true
       end
       return if e.is_a?(SystemExit)
+      return FX.failure("Configuration error", e.message, [], "") unless @configured
       @events.run_failed(e, @run_status) if @events && @events.heard?
       if @run_status
         @run_status.exception = e
         @run_status.stop_clock
         Chef::Handler.run_all(:exception_handlers, @run_status) unless Array(Chef::Config[:exception_handlers]).empty?
       end
-      FX.failure(e.class.name, e.message, (e.backtrace || []).first(40), @run_context ? "infra" : "")
+      FX.failure(e.class.name, message_of(e), (e.backtrace || []).first(40), @run_context ? "infra" : "")
     end
 
     def configure
@@ -271,7 +279,7 @@ class Chef
 
     class DefinitionFile
       def initialize(run_context) = @run_context = run_context
-      def from_file(path) = instance_eval(FX.read(path).to_s, path, 1)
+      def from_file(path) = FX.eval_file(path, self)
       def define(name, params = {}, &block)
         d = Chef::ResourceDefinition.new
         d.define(name, params, &block)

@@ -94,9 +94,8 @@ class Chef
         self[name] = v
       end
       def from_file(path)
-        text = FX.read(path)
-        raise Errno::ENOENT, path unless text
-        instance_eval(text, path, 1)
+        raise Errno::ENOENT, path unless FX.file?(path)
+        FX.eval_file(path, self)
       end
       def from_string(text, path = "(config)") = instance_eval(text, path, 1)
       def guess_internal_locale = "C.UTF-8"

@@ -45,7 +45,7 @@ class Chef
       def respond_to_missing?(*) = true
       def from_file(path)
         @path = path
-        instance_eval(FX.read(path).to_s, path, 1)
+        FX.eval_file(path, self)
         self
       end
       def from_hash(h)

@@ -10,7 +10,6 @@ module ChefUtils
   CANARY = 1
   autoload :Mash, "prelude:chef/mash.rb"
   autoload :Dist, "prelude:chef/dist.rb"
-  autoload :VersionString, "prelude:chef/version.rb"
   module DSL
     autoload :DefaultPaths, "prelude:chef/paths.rb"
     autoload :PathSanity, "prelude:chef/paths.rb"
@@ -37,9 +36,46 @@ end
 autoload :Ohai, "prelude:chef/ohai.rb"
 autoload :Erubis, "prelude:chef/erubis.rb"
 autoload :InSpec, "prelude:chef/stubs.rb"
+%i{IniParse Addressable Plist Diff}.each { |n| autoload n, "prelude:chef/gems.rb" }
+# Chef has these loaded; here the first use does it.
+{ JSON: "json", YAML: "yaml", FileUtils: "fileutils", Tempfile: "tempfile", Pathname: "pathname", Shellwords: "shellwords", URI: "uri", Digest: "digest",
+  OpenSSL: "openssl", Base64: "base64", SecureRandom: "securerandom", Etc: "etc", IPAddr: "ipaddr", StringIO: "stringio", Open3: "open3", Timeout: "timeout", Forwardable: "forwardable",
+  Singleton: "singleton", OpenStruct: "ostruct", ERB: "erb", Logger: "logger", SimpleDelegator: "delegate", Date: "date", DateTime: "date", REXML: "rexml/document", CGI: "cgi", RbConfig: "rbconfig",
+  PP: "pp", StringScanner: "strscan", Socket: "socket", TCPSocket: "socket", Addrinfo: "socket", OptionParser: "optparse" }.each { |n, f| Object.autoload(n, f) unless Object.const_defined?(n) }
+class Object
+  def to_yaml(*args)
+    YAML
+    YAML.dump(self, *args)
+  end
+  def to_json(*args)
+    JSON.generate(self)
+  end
+end
 
 class Chef
-  VERSION = "18.11.21"
+  # Text that compares as a version, also with numbers.
+  class VersionString < String
+    def fx_parts(v) = v.to_s.split(/[.\-+~]/).map { |x| x.match?(/\A\d+\z/) ? x.to_i : x }
+    def <=>(other)
+      return nil unless other.is_a?(String) || other.is_a?(Numeric) || other.respond_to?(:segments)
+      a, b = fx_parts(self), fx_parts(other)
+      n = [a.size, b.size].max
+      (0...n).each do |i|
+        x, y = a[i] || 0, b[i] || 0
+        c = x.is_a?(Integer) && y.is_a?(Integer) ? x <=> y : x.to_s <=> y.to_s
+        return c unless c == 0
+      end
+      0
+    end
+    def ==(other) = (self <=> other) == 0
+    def <(other) = (self <=> other) < 0
+    def >(other) = (self <=> other) > 0
+    def <=(other) = (self <=> other) <= 0
+    def >=(other) = (self <=> other) >= 0
+    def satisfies?(constraint) = Chef::VersionConstraint.new(constraint).include?(to_s)
+    def =~(other) = other.is_a?(Regexp) ? super : satisfies?(other.to_s)
+  end
+  VERSION = VersionString.new("18.11.21")
   CHEF_ROOT = "/opt/chef/embedded/lib/ruby/gems/3.1.0/gems/chef-18.11.21/lib"
   {
     Exceptions: "exceptions", Config: "config", Log: "log", Node: "node", Resource: "resource", Provider: "provider",
@@ -47,7 +83,7 @@ class Chef
     Mixin: "mixin", DSL: "dsl", Util: "util", Client: "client", Application: "application", Handler: "handler",
     EventDispatch: "events", Formatters: "formatters", RunStatus: "handler", DelayedEvaluator: "delayed",
     JSONCompat: "json_compat", DataBag: "data", DataBagItem: "data", EncryptedDataBagItem: "encrypted", Search: "data", Role: "role",
-    Environment: "role", RunList: "run_list", VersionConstraint: "version", Version: "version", VersionString: "version", Digester: "digester",
+    Environment: "role", RunList: "run_list", VersionConstraint: "version", Version: "version", Digester: "digester",
     FileCache: "file_cache", HTTP: "http", ServerAPI: "http", Platform: "platform", NodeMap: "node_map", CookbookVersion: "cookbook",
     Cookbook: "cookbook", CookbookCollection: "cookbook", CookbookLoader: "cookbook", GuardInterpreter: "guard", FileContentManagement: "stubs",
     FileAccessControl: "stubs", Deprecated: "stubs", Decorator: "decorator", Dist: "dist", ReservedNames: "util", ResourceDefinition: "definition",
@@ -97,6 +133,10 @@ class Chef
   end
 end
 
+module ChefUtils
+  VersionString = Chef::VersionString
+end
+
 class Chef
   class Exceptions
     # Known before anything else: raised by the loader itself.
@@ -139,4 +179,20 @@ class FxStream
   def print(*text) = $stdout.write(*text)
   def puts(*text) = $stdout.puts(*text)
   def close = nil
+end
+
+module Kernel
+  alias_method :fx_require, :require
+  # Chef's own files are here already, whatever their names; so are those of its libraries.
+  def require(name)
+    case name.to_s
+    when %r{\A(chef|chef-utils|chef-config|mixlib|ohai|chef_zero)(/|\z)}, "chef-utils", "mixlib-shellout", "erubis", "ffi_yajl", "license_acceptance/acceptor", "iniparse", "addressable/uri", "addressable", "plist", "diff/lcs", "zip" then false
+    else fx_require(name)
+    end
+  end
+  private :require
+  class << self
+    alias_method :fx_require, :require
+    def require(name) = Object.new.send(:require, name)
+  end
 end

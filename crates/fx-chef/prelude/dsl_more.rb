@@ -52,7 +52,7 @@ class Chef
     end
 
     module RebootPending
-      def reboot_pending? = ::File.exist?("/var/run/reboot-required")
+      def reboot_pending? = ::File.exist?("/var/run/reboot-required") ? true : false
     end
     module RegistryHelper
       %i{registry_key_exists? registry_get_values registry_has_subkeys? registry_get_subkeys registry_value_exists? registry_data_exists?}.each do |m|

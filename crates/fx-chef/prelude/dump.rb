@@ -10,7 +10,7 @@ class Chef
     def self.one(rc, r)
       props = {}
       r.class.properties.each do |name, p|
-        next if name == :name || p.instance_variable_name.nil? || !p.is_set?(r)
+        next if name == :name || !p.instance_variable_name || !p.is_set?(r)
         props[name.to_s] = show(p.get_value(r))
       end
       { "type" => (r.declared_type || r.resource_name).to_s, "name" => r.name, "action" => Array(r.action).map(&:to_s), "props" => props,

@@ -10,25 +10,18 @@ class Chef
           klass = Class.new(self)
           klass.fx_file_name = name
           klass.run_context = run_context
+          label = "Custom resource #{name} from cookbook #{cookbook}"
+          klass.define_singleton_method(:to_s) { label }
+          klass.define_singleton_method(:inspect) { label }
+          FX.eval_file(path, klass, true)
+          klass.provides(klass.resource_name) if klass.resource_name && !Chef.resource_handler_map.names_of(klass).include?(klass.resource_name)
           klass.provides(name.to_sym)
-          klass.class_eval(FX.read(path).to_s, path, 1)
-          klass.provides(klass.resource_name) if klass.resource_name && klass.resource_name.to_s != name
-          klass.chef_camel_name!(name)
           klass
         end
         attr_accessor :run_context, :fx_file_name
         def node = run_context ? run_context.node : nil
         def resource_name(name = NOT_PASSED)
           super
-        end
-        def chef_camel_name!(name)
-          const = FX.camel(name)
-          Chef::Resource.const_set(const, self) if const.match?(/\A[A-Z]/) && !Chef::Resource.const_defined?(const, false) && FX.schema(const).nil?
-        end
-        def attribute(name, **options)
-          options = options.transform_keys(&:to_sym)
-          options[:is] = options.delete(:kind_of) if options.key?(:kind_of) && !options.key?(:is)
-          property(name, **options)
         end
         def actions(*names)
           action_names = names.flatten
@@ -55,7 +48,7 @@ class Chef
         klass = Class.new(self)
         Chef::ProviderResolver.by_name_set(name, klass)
         klass.provides(name.to_sym)
-        klass.class_eval(FX.read(path).to_s, path, 1)
+        FX.eval_file(path, klass, true)
         const = FX.camel(name)
         Chef::Provider.const_set(const, klass) if const.match?(/\A[A-Z]/) && !Chef::Provider.const_defined?(const, false)
         klass

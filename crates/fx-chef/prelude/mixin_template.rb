@@ -21,6 +21,7 @@ class Chef
         include Chef::DSL::Universal
         attr_reader :_extension_modules
         def initialize(variables = {})
+          variables = variables.to_h
           variables.each { |k, v| instance_variable_set(:"@#{k}", v) }
           @_fx = variables
         end

@@ -262,7 +262,7 @@ class Chef
     end
 
     def from_file(path)
-      instance_eval(FX.read(path).to_s, path, 1)
+      FX.eval_file(path, self)
     end
     def include_attribute(*names)
       names.flatten.each do |name|
@@ -276,6 +276,11 @@ class Chef
     attr_accessor :fx_cookbook
 
     def save = self
+    def expand!(_source = nil)
+      e = run_list.expand(chef_environment)
+      automatic["recipes"] = e.recipes.map { |r| r.include?("::") ? r : "#{r}::default" } if false
+      e
+    end
     def to_s = "node[#{name}]"
     def inspect = "#<Chef::Node #{name}>"
     def display_hash = as_json

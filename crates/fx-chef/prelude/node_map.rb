@@ -90,7 +90,7 @@ class Chef
           if k.fx_builtin?
             path = k.name.delete_prefix("Chef::Resource::")
             pr = path.split("::").inject(Chef::Provider) { |m, c| m && (m.const_get(c, false) rescue nil) }
-            return pr if pr && pr.method_defined?(:"action_#{action}")
+            return pr if pr && (pr.method_defined?(:"action_#{action}") || !k.allowed_actions.include?(action))
             raise Chef::Exceptions::UnsupportedAction, "#{resource} does not support :#{action} yet in fixpoint" if pr
           elsif k.name && (c = k.name.split("::").last) && Chef::Provider.const_defined?(c, false)
             return Chef::Provider.const_get(c, false)

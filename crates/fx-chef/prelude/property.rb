@@ -3,6 +3,12 @@ class Chef
   class Property
     NOT_CHECKS = %i{declared_in name instance_variable_name desired_state identity default name_property coerce required nillable sensitive description introduced deprecated default_description skip_docs validation_message}.freeze
 
+    # Names of the original's own methods that a property may not take.
+    TAKEN = %i{action after_created allowed_actions as_json before_notifications cookbook_name cookbook_version current_value declared_key declared_type default_guard_interpreter
+      defined_at delayed_action delayed_notifications elapsed_time enclosing_provider events executed_by_runner guard_interpreter identity immediate_notifications inspect load_from logger
+      node not_if notifies notifies_before notifies_delayed notifies_immediately only_if params provider provider_for_action recipe_name resource_initializing resource_name run_action
+      run_context source_line source_line_file source_line_number subscribes to_h to_hash to_json to_s to_text updated validate_action value_to_text with_umask}.freeze
+
     attr_reader :options, :name, :declared_in
     def self.derive(**options) = new(**options)
 
@@ -144,7 +150,7 @@ class Chef
       return unless @ivar
       if declared_in.method_defined?(name) && !Chef::Resource.properties.key?(name)
         owner = declared_in.instance_method(name).owner
-        if owner == Object || owner == Kernel || owner == BasicObject || owner == Chef::Resource
+        if owner == Object || owner == Kernel || owner == BasicObject || (owner == Chef::Resource && TAKEN.include?(name))
           rn = declared_in.respond_to?(:resource_name) ? declared_in.resource_name : declared_in
           raise ArgumentError, "Property `#{name}` of resource `#{rn}` overwrites an existing method. A different name should be used for this property."
         end

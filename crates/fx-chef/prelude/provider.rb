@@ -24,7 +24,7 @@ class Chef
         at = FX.here.sub(/:\d+(:in .*)?\z/, "")
         base = ::File.basename(partial, ".rb").sub(/\A_/, "")
         path = ::File.expand_path("#{::File.dirname(partial)}/_#{base}.rb", ::File.dirname(at))
-        class_eval(::File.read(path), path, 1)
+        FX.eval_file(path, self, true)
       end
       def const_missing(name)
         fx_builtin(name) || super

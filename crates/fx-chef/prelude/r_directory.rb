@@ -5,7 +5,7 @@ class Chef
       Chef::Resource::File
       include FxSecurable
       %i{owner group mode owner= group= mode=}.each { |m| remove_method(m) if method_defined?(m, false) }
-      def after_created = FX.declared(to_s, path, source_line)
+      def after_created = @path.is_a?(Chef::DelayedEvaluator) ? nil : FX.declared(to_s, @path || @name, source_line)
     end
   end
   class Provider

@@ -46,14 +46,14 @@ class Chef
       property :atomic_update, [true, false], desired_state: false, default: lazy { true }
       def verify(command = nil, opts = {}, &block)
         return verifications if command.nil? && block.nil?
-        verifications << FxVerify.new(self, command, opts, &block)
+        verifications << Verification.new(self, command, opts, &block)
       end
       def after_created
-        FX.declared(to_s, path, source_line) if instance_of?(Chef::Resource::File) || is_a?(Chef::Resource::File)
+        FX.declared(to_s, @path || @name, source_line) unless @path.is_a?(Chef::DelayedEvaluator)
       end
       def state_for_resource_reporter = super
 
-      class FxVerify
+      class Verification
         def initialize(parent, command, opts, &block) = (@parent, @command, @opts, @block = parent, command, opts, block)
         attr_reader :command, :block
         def verify(path)

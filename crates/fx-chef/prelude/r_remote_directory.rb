@@ -11,9 +11,9 @@ class Chef
   class Provider
     class RemoteDirectory < Directory
       def action_create
+        super
         r = new_resource
         @managed = {}
-        sync_dir(r.path, true)
         book = run_context.cookbook_collection[(r.cookbook || r.cookbook_name).to_s]
         files, base = book.directory_listing(r.source, node)
         unless files
@@ -21,27 +21,29 @@ class Chef
         end
         files.sort.each do |f|
           target = ::File.join(r.path, f)
-          dir = ::File.dirname(target)
-          parts = []
-          d = dir
-          while d.size > r.path.size
-            parts.unshift(d)
-            d = ::File.dirname(d)
-          end
-          parts.each { |p| sync_dir(p, false) unless @managed[p] }
+          dirs_to(::File.dirname(target)).each { |p| sync_dir(p) unless @managed[p] }
           sync_file(base, f, target)
         end
         purge if r.purge
       end
-      def sync_dir(path, top)
+      def dirs_to(dir)
+        parts = []
+        while dir.size > new_resource.path.size
+          parts.unshift(dir)
+          dir = ::File.dirname(dir)
+        end
+        parts
+      end
+      def sync_dir(path)
         r = new_resource
         @managed[path] = true
-        return if ::File.directory?(path) && !top && !r.mode && !r.owner
+        return if ::File.directory?(path)
         sub(:directory, path) do |d|
           d.mode(r.mode) if r.mode
           d.owner(r.owner) if r.owner
           d.group(r.group) if r.group
           d.recursive(true)
+          d.run_action(:create)
         end
       end
       def sync_file(base, rel, target)
@@ -75,7 +77,6 @@ class Chef
         res.recipe_name = new_resource.recipe_name
         res.enclosing_provider = self
         yield res
-        res.run_action(:create) if type == :directory && !res.updated && res.elapsed_time && !res.instance_variable_get(:@fx_ran) && !::File.directory?(name) || (type == :directory && name == new_resource.path)
         new_resource.updated_by_last_action(true) if res.updated?
       end
       def action_create_if_missing

@@ -26,7 +26,7 @@ class Chef
 
     def from_file(path)
       @source_file = path
-      instance_eval(FX.read(path).to_s, path, 1)
+      FX.eval_file(path, self)
     end
     def source_file = @source_file
 
@@ -45,7 +45,7 @@ class Chef
     def from_yaml(text)
       require "yaml"
       raise ArgumentError, "YAML recipe '#{@source_file}' contains multiple documents, only one is supported" if text.scan(/^---(\s|$)/).size > 1
-      res = ::YAML.safe_load(text, permitted_classes: [Date])
+      res = ::YAML.safe_load(text, permitted_classes: [])
       unless res.is_a?(Hash) && res.key?("resources")
         raise ArgumentError, "YAML recipe '#{@source_file}' must contain a top-level 'resources' hash (YAML sequence), i.e. 'resources:'"
       end

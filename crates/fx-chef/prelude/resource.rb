@@ -208,7 +208,7 @@ class Chef
           at = FX.here.sub(/:\d+(:in .*)?\z/, "")
           dir, base = ::File.dirname(partial), ::File.basename(partial, ".rb").sub(/\A_/, "")
           path = ::File.expand_path("#{dir}/_#{base}.rb", ::File.dirname(at))
-          class_eval(::File.read(path), path, 1)
+          FX.eval_file(path, self, true)
         end
       end
 
@@ -249,6 +249,7 @@ class Chef
           options[:name] = name
           options[:declared_in] = self
           options.delete(:coerce)
+          options[:instance_variable_name] = false if options.size == 4 && options[:desired_state] == true
           lazy = options[:default].equal?(:"<lazy>") || options[:default] == "<lazy>"
           options.delete(:default) if lazy
           fx_add(Property.new(**options))
@@ -422,7 +423,6 @@ class Chef
         h[p.name] = p.sensitive? ? "*sensitive value suppressed*" : send(p.name) if p.is_set?(self)
       end
     end
-    alias state state_for_resource_reporter
     def identity
       props = self.class.identity_properties
       return send(props[0].name) if props.size == 1

@@ -37,7 +37,7 @@ class Chef
       r = new
       r.name(name)
       if path.end_with?(".rb")
-        r.instance_eval(FX.read(path).to_s, path, 1)
+        FX.eval_file(path, r)
       else
         h = Chef::JSONCompat.parse(FX.read(path))
         r.description(h["description"]) if h["description"]
@@ -72,7 +72,7 @@ class Chef
         Chef::Exceptions
         raise Net::HTTPServerException, '404 "Not Found"'
       elsif path.end_with?(".rb")
-        e.instance_eval(FX.read(path).to_s, path, 1)
+        FX.eval_file(path, e)
       else
         h = Chef::JSONCompat.parse(FX.read(path))
         e.default_attributes(h["default_attributes"] || {})

@@ -20,6 +20,7 @@ module ChefUtils
       def rhel7?(node = __getnode) = rhel?(node) && node["platform_version"].to_i == 7
       def rhel8?(node = __getnode) = rhel?(node) && node["platform_version"].to_i == 8
       def rhel9?(node = __getnode) = rhel?(node) && node["platform_version"].to_i == 9
+      alias fedora_derived? fedora_based?
       alias debian_based? debian?
       alias redhat_based? rhel?
       alias mac? macos?

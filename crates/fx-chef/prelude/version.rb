@@ -19,24 +19,6 @@ class Chef
     class Platform < Version; end
   end
 
-  class VersionString < String
-    def initialize(v) = super(v.to_s)
-    def satisfies?(constraint) = VersionConstraint.new(constraint).include?(self)
-    def <=>(other) = Gem::Version.new(to_s) <=> Gem::Version.new(other.to_s)
-    %i{== < > <= >=}.each do |op|
-      define_method(op) do |other|
-        c = (self <=> other)
-        c.nil? ? false : c.send(op, 0)
-      end
-    end
-    def =~(other)
-      case other
-      when Regexp then super
-      else satisfies?(other)
-      end
-    end
-  end
-
   class VersionConstraint
     OPS = %w{< > = <= >= ~>}.freeze
     attr_reader :op, :version
@@ -77,9 +59,6 @@ class Chef
     def raw_version = @raw
     class Platform < VersionConstraint; end
   end
-end
-module ChefUtils
-  VersionString = Chef::VersionString
 end
 module Mixlib
   module Versioning

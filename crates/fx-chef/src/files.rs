@@ -14,6 +14,7 @@ use crate::machine::{Machine, Method, bytes, raise, text};
 
 pub(crate) const METHODS: &[(&str, Method)] = &[
     ("read", read),
+    ("eval_file", eval_file),
     ("file?", is_file),
     ("scan", scan),
     ("subdirs", subdirs),
@@ -39,6 +40,20 @@ fn read(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     match machine.host.read_opt(&absolute(machine, &name)) {
         Ok(Some(bytes)) => Ok(vm.str(bytes)),
         _ => Ok(NIL),
+    }
+}
+
+/// `FX.eval_file(path, object)`: runs a file with that self and constants of its own; with
+/// a third argument, as the body of the class.
+fn eval_file(machine: &Machine, vm: &mut Vm, a: Args) -> R {
+    let name = text(vm, a, 0)?.unwrap_or_default();
+    let me = vm.arg(a, 1);
+    let text = machine.host.read_opt(&absolute(machine, &name)).ok().flatten().unwrap_or_default();
+    match me.as_class() {
+        Some(class) if vm.opt(a, 2).is_some_and(Value::truthy) => {
+            vm.run_in_class(&text, &name, class)
+        }
+        _ => vm.run_with_self(&text, &name, me),
     }
 }
 

@@ -255,7 +255,8 @@ fn finish(machine: &Machine, vm: &mut Vm, a: Args) -> R {
         Some(_) => machine.say(vm, &format!("\nRunning handlers:\nRunning handlers complete\nInfra Phase failed. {updated} resources updated in {secs:.0} seconds\n")),
     }
     machine.flush_log();
-    if let Some(path) = &machine.request.report {
+    let configured = vm.opt(a, 3).is_some_and(fx_ruby::Value::truthy);
+    if let Some(path) = machine.request.report.as_ref().filter(|_| configured) {
         let text = rows_as_json(machine, class.as_deref(), &message);
         drop(machine.host.write(
             &machine.request.cwd.join(path),

@@ -211,3 +211,11 @@ end
     "#]]
     .assert_eq(&run_worded(program, Limits::default(), Wording::Ruby34));
 }
+
+#[test]
+fn one_block_as_several_methods_goes_up_by_each_name() {
+    check(
+        "class B; def a(x) = [:a, x]; def b(x) = [:b, x]; end\nclass C < B; %i{a b}.each { |m| define_method(m) { |*args| super(*args) } }; end\np C.new.a(1), C.new.b(2)",
+        "[:a, 1]\n[:b, 2]",
+    );
+}

@@ -692,7 +692,10 @@ impl Vm {
         let method = self.methods[frame.method as usize];
         let class = self.class_of(fp.me);
         let name = method.orig;
-        let found = if call.c_class.get() == class
+        // One block may be the body of several methods, each with its own way up.
+        let shared = matches!(method.body, Body::Proc(_));
+        let found = if !shared
+            && call.c_class.get() == class
             && call.c_epoch.get() == self.epoch
             && call.c_meth.get() != NO_METHOD
         {

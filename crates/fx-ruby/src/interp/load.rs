@@ -90,8 +90,16 @@ impl Vm {
         let (code, _) = self.compile(text, path, 1, None, false)?;
         let class = self.singleton_class(me)?;
         let cref: &'static Cref =
-            Box::leak(Box::new(Cref { class, up: Some(self.top_cref), eval: true }));
+            Box::leak(Box::new(Cref { class, up: Some(self.top_cref), eval: false }));
         self.run_program(code, me, cref)
+    }
+
+    /// Runs a file's text as the body of a class, seeing no locals but its own.
+    pub fn run_in_class(&mut self, text: &[u8], path: &str, class: u32) -> R {
+        let (code, _) = self.compile(text, path, 1, None, false)?;
+        let cref: &'static Cref =
+            Box::leak(Box::new(Cref { class, up: Some(self.top_cref), eval: false }));
+        self.run_program(code, Value::class(class), cref)
     }
 
     /// Evaluates a text in a binding. New variables stay with the binding.
@@ -177,7 +185,8 @@ impl Vm {
     /// Reads a text that ships with the runtime or with the embedder, once.
     pub fn load_prelude_file(&mut self, name: &str) -> Res<()> {
         let shipped = || self.shipped.iter().find(|(n, _)| *n == name).map(|(_, text)| *text);
-        let Some(text) = crate::prelude::source(name).or_else(shipped) else { return Ok(()) };
+        let own = crate::prelude::source(name);
+        let Some(text) = own.or_else(shipped) else { return Ok(()) };
         if self.required.iter().any(|r| **r == *name) {
             return Ok(());
         }
@@ -186,7 +195,8 @@ impl Vm {
         let path = format!("<internal:{name}>");
         let (code, _) = self.compile(text.as_bytes(), &path, 1, None, false)?;
         let saved = self.loading_lazy;
-        self.loading_lazy = true;
+        // What natives define wins over our own texts; an embedder's text may redefine.
+        self.loading_lazy = own.is_some();
         let result = self.run_program(code, self.main, self.top_cref);
         self.loading_lazy = saved;
         result.map(|_| ())

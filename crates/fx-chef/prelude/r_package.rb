@@ -1,0 +1,102 @@
+# package and its platform forms: versions now, versions to be had, and the tool's commands.
+require "shellwords"
+class Chef
+  class Resource
+    class Package
+      def initialize(name, *args)
+        @package_name = name.is_a?(Array) ? name : name.to_s unless name.nil?
+        super(name.is_a?(Array) ? name : name, *args)
+      end
+      property :options, [String, Array], coerce: proc { |x| x.is_a?(String) ? x.shellsplit : x }
+      def self.fx_package_name!
+        define_method(:initialize) do |name, *args|
+          super(name, *args)
+        end
+      end
+    end
+  end
+
+  class Provider
+    # One idea for every tool: names, wanted versions, what is there, what could be.
+    class Package < Chef::Provider
+      def load_current_resource
+        @names = Array(new_resource.package_name)
+        v = new_resource.version
+        @versions = v.is_a?(Array) ? v : [v] * @names.size
+        @now = @names.to_h { |n| [n, installed(n)] }
+      end
+      def options = new_resource.options ? Array(new_resource.options) : []
+      def timeout = new_resource.timeout || 900
+      def env = new_resource.respond_to?(:environment) && new_resource.environment || {}
+      def tool(*args, **kw) = shell_out!(*args.flatten.compact, timeout: timeout.to_i, environment: env.merge(fx_env), **kw)
+      def fx_env = {}
+      def each_wanted
+        @names.each_with_index { |n, i| yield n, @versions[i] }
+      end
+      def shown(n, v) = "version #{v || candidate(n) || "latest"} of package #{n}"
+
+      def action_install
+        todo = []
+        each_wanted do |n, v|
+          next if @now[n] && (v.nil? || matches?(@now[n], v))
+          c = v || candidate(n)
+          if c.nil? && !whyrun_mode? && !trusts_names?
+            raise Chef::Exceptions::Package, "No candidate version available for #{n}"
+          end
+          todo << [n, c]
+        end
+        return if todo.empty?
+        converge_by(todo.map { |n, c| "install version #{c} of package #{n}" }) do
+          multi? ? install(todo.map(&:first), todo.map(&:last)) : todo.each { |n, c| install([n], [c]) }
+        end
+      end
+      def action_upgrade
+        todo = []
+        each_wanted do |n, v|
+          c = v || candidate(n)
+          next if @now[n] && (c.nil? || c == @now[n])
+          if c.nil? && !whyrun_mode? && !trusts_names?
+            raise Chef::Exceptions::Package, "No candidate version available for #{n}"
+          end
+          todo << [n, c]
+        end
+        return if todo.empty?
+        converge_by(todo.map { |n, c| "upgrade package #{n} from #{@now[n] || "uninstalled"} to #{c}" }) do
+          multi? ? upgrade(todo.map(&:first), todo.map(&:last)) : todo.each { |n, c| upgrade([n], [c]) }
+        end
+      end
+      def action_remove
+        todo = @names.each_with_index.select { |n, i| @now[n] && (@versions[i].nil? || matches?(@now[n], @versions[i])) }.map(&:first)
+        return if todo.empty?
+        converge_by("remove package #{todo.join(", ")}") { remove(todo) }
+      end
+      def action_purge
+        todo = @names.select { |n| @now[n] || leftovers?(n) }
+        return if todo.empty?
+        converge_by("purge package #{todo.join(", ")}") { purge(todo) }
+      end
+      def action_lock
+        todo = @names.reject { |n| locked?(n) }
+        converge_by("lock package #{todo.join(", ")}") { lock(todo) } unless todo.empty?
+      end
+      def action_unlock
+        todo = @names.select { |n| locked?(n) }
+        converge_by("unlock package #{todo.join(", ")}") { unlock(todo) } unless todo.empty?
+      end
+      def action_reconfig
+        todo = @names.select { |n| @now[n] }
+        return if todo.empty?
+        converge_by("reconfigure package #{todo.join(", ")}") { reconfig(todo) }
+      end
+      def matches?(have, want) = have == want || have.start_with?("#{want}-")
+      def leftovers?(_n) = false
+      def multi? = true
+      def trusts_names? = false
+      def upgrade(names, versions) = install(names, versions)
+      def purge(names) = remove(names)
+      %i{locked? lock unlock reconfig}.each do |m|
+        define_method(m) { |*| raise Chef::Exceptions::UnsupportedAction, "#{self} does not support :#{m}" }
+      end
+    end
+  end
+end

@@ -1,0 +1,21 @@
+# zypper_package: SUSE's packages.
+class Chef
+  class Resource
+    class ZypperPackage
+      property :gpg_check, [true, false], default: lazy { Chef::Config[:zypper_check_gpg] }
+      property :global_options, [String, Array], coerce: proc { |x| x.is_a?(String) ? x.shellsplit : x }
+    end
+  end
+  class Provider
+    class ZypperPackage < Package
+      def zypper(*args) = tool("zypper", *Array(new_resource.global_options), "--non-interactive", *(new_resource.gpg_check ? [] : ["--no-gpg-checks"]), *args)
+      def installed(n)
+        r = shell_out("rpm", "-q", "--queryformat", "%{VERSION}-%{RELEASE}", n)
+        r.exitstatus == 0 ? r.stdout : nil
+      end
+      def candidate(n) = shell_out("zypper", "--non-interactive", "info", n).stdout[/^Version *: (.+?) *$/, 1]
+      def install(names, versions) = zypper("install", "--auto-agree-with-licenses", *options, *names.zip(versions).map { |n, v| v ? "#{n}=#{v}" : n })
+      def remove(names) = zypper("remove", *options, *names)
+    end
+  end
+end
