@@ -12,7 +12,8 @@ use fx_host::Host;
 use fx_ruby::object::c;
 use fx_ruby::value::NIL;
 use fx_ruby::{Args, Hooks, HostObject, Limits, Options, R, Res, Value, Vm};
-use fx_source::SourceMap;
+use fx_source::{FileId, SourceMap, Span};
+use rustc_hash::FxHashMap;
 
 use crate::rows::Rows;
 use crate::{erubis, files, merge, prelude, report, rows, schema, shell, trap};
@@ -42,6 +43,28 @@ pub struct Machine {
     /// Class numbers of ImmutableMash and ImmutableArray once they are known.
     pub(crate) immutable: Cell<(u32, u32)>,
     pub(crate) code: Cell<Option<u8>>,
+    /// Files of the run that are in the source map already.
+    pub(crate) mapped: RefCell<FxHashMap<String, FileId>>,
+}
+
+impl Machine {
+    /// The line at `path:line` as a span of the source map.
+    pub(crate) fn span(&self, vm: &Vm, place: &str) -> Option<Span> {
+        let (path, line) = place.rsplit_once(':')?;
+        let line: usize = line.parse().ok()?;
+        let file = vm.files.iter().rev().find(|file| *file.path == *path)?;
+        let known = self.mapped.borrow().get(path).copied();
+        let id = known.unwrap_or_else(|| {
+            let id = self.sources.add(path, Rc::clone(&file.text));
+            self.mapped.borrow_mut().insert(path.to_owned(), id);
+            id
+        });
+        let start = *file.lines.get(line.checked_sub(1)?)? as usize;
+        let text = &file.text[start.min(file.text.len())..];
+        let end = text.iter().position(|byte| *byte == b'\n').unwrap_or(text.len());
+        let blank = text.iter().take_while(|byte| byte.is_ascii_whitespace()).count().min(end);
+        Some(Span::new(id, (start + blank) as u32, (start + end) as u32))
+    }
 }
 
 pub(crate) type Method = fn(&Machine, &mut Vm, Args) -> R;
@@ -145,6 +168,7 @@ pub fn run(
         traps,
         immutable: Cell::new((0, 0)),
         code: Cell::new(None),
+        mapped: RefCell::default(),
     });
     let code = drive(&mut vm, &machine);
     vm.flush_output();

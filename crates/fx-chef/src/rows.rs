@@ -130,6 +130,9 @@ fn row_open(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     if machine.hushed() {
         return Ok(NIL);
     }
+    if machine.cancel.is_cancelled() {
+        return crate::machine::raise(vm, "SigInt", "the run was told to stop");
+    }
     let object = vm.arg(a, 0);
     let resource = vm.to_s(object)?;
     let action = text(vm, a, 1)?.unwrap_or_default();
@@ -150,6 +153,10 @@ fn row_open(machine: &Machine, vm: &mut Vm, a: Args) -> R {
         None => Rc::from("collection order"),
     };
     let (kind, name) = resource.split_once('[').unwrap_or((&resource, ""));
+    let place = ivar(vm, object, "@source_line").filter(|v| v.is_str()).map(|v| vm.text(v));
+    let origin =
+        place.and_then(|place| machine.span(vm, &place)).map_or_else(Origin::default, Origin::at);
+    machine.traps.borrow_mut().enter();
     let mut rows = machine.rows.borrow_mut();
     let mut request = Request::new(
         ResourceId::new(kind.to_owned(), name.strip_suffix(']').unwrap_or(name)),
@@ -157,7 +164,7 @@ fn row_open(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     );
     request.phase = Rc::clone(&rows.phase);
     request.why = why;
-    request.origin = Origin::default();
+    request.origin = origin;
     request.mode = if rows.why_run { Mode::Rehearse } else { Mode::Apply };
     request.purpose = Purpose::Act;
     let foreseeable = FORESEEABLE.contains(&&*request.resource.kind);
@@ -200,6 +207,7 @@ fn row_close(machine: &Machine, vm: &mut Vm, _: Args) -> R {
         return Ok(NIL);
     }
     let Some(index) = rows.open.pop() else { return Ok(NIL) };
+    machine.traps.borrow_mut().leave();
     if rows.format == Format::Doc && rows.mid_line {
         write(vm, "\n");
         rows.mid_line = false;

@@ -91,7 +91,9 @@ fn shell(machine: &Machine, vm: &mut Vm, a: Args) -> R {
         spec.stdin = Stdin::Bytes(input);
     }
     let live = vm.opt(a, 8).is_some_and(Value::truthy);
-    machine.traps.borrow_mut().command(vm, &spec.display());
+    if vm.hooks.phase == "compile" {
+        machine.traps.borrow_mut().command(&spec.display(), vm.user_place());
+    }
     vm.flush_output();
     let ended = match machine.host.run(&spec) {
         Ok(ended) => ended,

@@ -27,8 +27,8 @@ pub trait HostObject {
 pub struct Hooks {
     /// Named by the embedder: compile, converge.
     pub phase: &'static str,
-    /// Called with phase and path.
-    pub on_file: Option<Box<dyn Fn(&str, &[u8])>>,
+    /// Called with phase, path, file number and offset of the code that looks.
+    pub on_file: Option<Box<dyn Fn(&str, &[u8], (u32, u32))>>,
     /// Called with phase, command line, file number and offset.
     pub on_command: Option<Box<dyn Fn(&str, &str, (u32, u32))>>,
     /// Called with phase and name.
@@ -50,11 +50,6 @@ impl Default for Hooks {
 }
 
 impl Hooks {
-    pub(crate) fn file_read(&self, path: &[u8]) {
-        if let Some(f) = &self.on_file {
-            f(self.phase, path);
-        }
-    }
     pub(crate) fn command(&self, line: &str, at: (u32, u32)) {
         if let Some(f) = &self.on_command {
             f(self.phase, line, at);
@@ -282,6 +277,24 @@ impl Vm {
         match self.take_raise() {
             Some(e) => self.report(e),
             None => "unexpected jump".into(),
+        }
+    }
+}
+
+impl Vm {
+    /// File and offset of the innermost running code that does not ship with the runtime.
+    pub fn user_place(&self) -> (u32, u32) {
+        let own = |file: u32| {
+            self.files.get(file as usize).is_none_or(|f| f.path.starts_with("<internal:"))
+        };
+        let frame = self.frames.iter().rev().find(|frame| !own(frame.code.file));
+        frame.map_or((0, 0), |frame| (frame.code.file, frame.pos))
+    }
+
+    /// Tells the embedder that a path is looked at.
+    pub(crate) fn file_read(&self, path: &[u8]) {
+        if let Some(f) = &self.hooks.on_file {
+            f(self.hooks.phase, path, self.user_place());
         }
     }
 }

@@ -280,7 +280,7 @@ module Psych
     def to_json(v) = (require "json"; JSON.generate(v))
   end
 end
-YAML = Psych unless defined?(YAML)
+YAML = Psych if Object.autoload?(:YAML) || !defined?(YAML)
 class Object
   def to_yaml(o = {}) = Psych.dump(self)
 end

@@ -89,6 +89,7 @@ fn stat(vm: &mut Vm, a: Args, follow: bool) -> R {
     if p.as_os_str().is_empty() {
         return Ok(NIL);
     }
+    vm.file_read(std::os::unix::ffi::OsStrExt::as_bytes(p.as_os_str()));
     let r = if follow { vm.host.stat_opt(&p) } else { vm.host.lstat_opt(&p) };
     let m = match r {
         Ok(Some(m)) => m,
@@ -158,7 +159,7 @@ pub(crate) fn init(vm: &mut Vm) {
                 return vm.errno("ENOENT", "rb_sysopen - ");
             }
             let b = std::os::unix::ffi::OsStrExt::as_bytes(p.as_os_str()).to_vec();
-            vm.hooks.file_read(&b);
+            vm.file_read(&b);
             match vm.host.stat_opt(&p) {
                 Ok(Some(m)) if m.kind == fx_host::Kind::Directory => {
                     return vm.errno("EISDIR", &format!("read - {shown}"));
@@ -356,6 +357,7 @@ pub(crate) fn init(vm: &mut Vm) {
             if p.as_os_str().is_empty() {
                 return vm.errno("ENOENT", "dir_initialize - ");
             }
+            vm.file_read(std::os::unix::ffi::OsStrExt::as_bytes(p.as_os_str()));
             match vm.host.list(&p) {
                 Ok(l) => {
                     use std::os::unix::ffi::OsStrExt;

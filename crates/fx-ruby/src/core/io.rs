@@ -253,7 +253,7 @@ pub(crate) fn init(vm: &mut Vm) {
             let full = vm.absolute(&path);
             let shown = String::from_utf8_lossy(&path).into_owned();
             vm.flush_files();
-            vm.hooks.file_read(&full);
+            vm.file_read(&full);
             let p = to_path(&full);
             let stat = match vm.host.stat_opt(&p) {
                 Ok(s) => s,

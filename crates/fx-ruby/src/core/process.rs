@@ -53,7 +53,7 @@ fn run(vm: &mut Vm, a: Args) -> R {
         fx_host::Spec::argv(l)
     };
     let shown = spec.display();
-    let at = vm.here();
+    let at = vm.user_place();
     vm.hooks.command(&shown, at);
     spec.clear_env = true;
     for (k, v) in vm.env_vars().clone() {

@@ -237,7 +237,7 @@ impl Vm {
 
     pub(crate) fn read_source(&mut self, path: &str) -> Option<Vec<u8>> {
         let full = self.absolute(path.as_bytes());
-        self.hooks.file_read(&full);
+        self.file_read(&full);
         self.host.read_opt(&to_path(&full)).ok().flatten()
     }
 
