@@ -162,7 +162,7 @@ fn callers(ctx: &Context<'_>) -> Json {
                 put("iteration_index", Json::Int(0));
             }
         }
-        put(&mut object, "frame".into(), Json::str(""));
+        put("frame", Json::str(""));
         frames.push(Json::Object(object));
     }
     Json::Array(frames)
