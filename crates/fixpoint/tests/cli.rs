@@ -300,19 +300,84 @@ fn a_try_leaves_the_machine_alone_and_names_what_is_not_idempotent() {
 }
 
 #[test]
-fn the_example_of_the_readme_is_idempotent() {
-    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/cfengine/web.cf");
-    let (code, out, err) = ran(&["try", example]);
-    if code == 1 && err.contains("needs root") {
+fn the_examples_are_idempotent_in_each_language_and_leave_the_machine_alone() {
+    let accounts = std::fs::read("/etc/passwd").unwrap();
+    for example in ["cfengine/web.cf", "puppet/web.pp", "chef/cookbooks/web"] {
+        let example = format!("{}/../../examples/{example}", env!("CARGO_MANIFEST_DIR"));
+        let (code, out, err) = ran(&["try", &example]);
+        if code == 1 && err.contains("needs root") {
+            return;
+        }
+        assert_eq!(code, 0, "{example}: {out}{err}");
+        assert!(
+            out.contains("verdict: idempotent")
+                && out.contains("server_name example.org www.example.org;"),
+            "{example}: {out}"
+        );
+        if !example.ends_with(".cf") {
+            assert!(out.contains("  user added webmaster"), "{example}: {out}");
+        }
+        assert!(!out.contains(":!:"), "secrets are not shown: {out}");
+        let (code, out, err) = ran(&["plan", &example]);
+        assert_eq!(code, 2, "{example}: {out}{err}");
+        let (code, out, err) = ran(&["explain", &example]);
+        assert_eq!(code, 0, "{example}: {out}{err}");
+        assert!(out.contains("sites-available/example.conf"), "{example}: {out}");
+        assert_eq!(ran(&["check", &example]).0, 0, "{example}");
+        assert!(!std::path::Path::new("/etc/nginx/sites-available/example.conf").exists());
+        assert_eq!(std::fs::read("/etc/passwd").unwrap(), accounts);
+    }
+}
+
+#[test]
+fn a_command_that_runs_each_time_is_the_one_that_is_named_in_each_language() {
+    let place = Place::new(
+        r#"bundle agent main { files: "/srv/fx/a" create => "true"; commands: "/bin/sh -c 'date >> /srv/fx-log'" contain => sh; } body contain sh { useshell => "noshell"; }"#,
+    );
+    let write = |name: &str, text: &str| std::fs::write(place.0.path().join(name), text).unwrap();
+    write(
+        "site.pp",
+        "file { '/srv/fx': ensure => directory }\nfile { '/srv/fx/a': content => 'x' }\nexec { '/bin/sh -c \"date >> /srv/fx-log\"': }\nnotify { 'hello': }\n",
+    );
+    write(
+        "site.rb",
+        "directory '/srv/fx'\nfile '/srv/fx/a'\nexecute 'date >> /srv/fx-log'\nlog 'hello'\n",
+    );
+    for (file, culprit) in [("site.cf", "commands["), ("site.pp", "exec["), ("site.rb", "execute[")]
+    {
+        let (code, out, err) = place.ran(&["try", file]);
+        if code == 1 && err.contains("needs root") {
+            return;
+        }
+        assert_eq!(code, 3, "{file}: {out}{err}");
+        let again: Vec<&str> = out.lines().filter(|line| line.contains("again: ")).collect();
+        assert!(again.len() == 1 && again[0].contains(culprit), "{file}: {out}");
+        let (_, out, _) = place.ran(&["plan", file]);
+        assert!(out.contains("what it does is unknown"), "{file}: {out}");
+    }
+    assert!(!std::path::Path::new("/srv/fx").exists());
+}
+
+#[test]
+fn a_saved_plan_runs_only_while_it_holds() {
+    let place = Place::new(
+        r#"bundle agent main { files: "DIR/out" create => "true", content => "wanted"; }"#,
+    );
+    let (code, out, err) = place.ran(&["plan", "--out", "site.plan", "site.cf"]);
+    if err.contains("needs root") {
         return;
     }
+    assert_eq!(code, 2, "{out}{err}");
+    let file = place.0.path().join("out");
+    assert!(!file.exists());
+    std::fs::write(&file, "moved").unwrap();
+    let (code, _, err) = place.ran(&["run", "--plan", "site.plan", "site.cf"]);
+    assert!(code == 1 && err.contains("planned: would-repair files["), "{err}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "moved");
+    std::fs::remove_file(&file).unwrap();
+    let (code, out, err) = place.ran(&["run", "--plan", "site.plan", "site.cf"]);
     assert_eq!(code, 0, "{out}{err}");
-    assert!(
-        out.contains("verdict: idempotent")
-            && out.contains("server_name example.org www.example.org;"),
-        "{out}"
-    );
-    assert!(!std::path::Path::new("/etc/nginx/sites-available/example.conf").exists());
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "wanted");
 }
 
 #[test]

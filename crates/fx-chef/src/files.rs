@@ -217,6 +217,8 @@ fn owner(machine: &Machine, vm: &mut Vm, v: Option<Value>, what: &str) -> Res<Op
     };
     match known {
         Ok(Some(_)) => Ok(Some(account)),
+        // An earlier resource would have made it, had this been a real run.
+        _ if machine.rows.borrow().why_run => Ok(None),
         _ if what == "user" => raise(
             vm,
             "UserIDNotFound",

@@ -17,6 +17,8 @@ pub enum Purpose {
     /// For its own sake: it counts.
     #[default]
     Act,
+    /// To say something: it counts, but the machine stays as it is.
+    Tell,
     /// To learn whether something would change (a before-notification): not counted.
     Probe,
 }

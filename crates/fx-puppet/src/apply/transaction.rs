@@ -179,6 +179,9 @@ impl Transaction<'_> {
         let mut request = Request::new(inner.id(), "apply");
         request.mode = if noop { Mode::Rehearse } else { Mode::Apply };
         request.origin = Origin::at(resource.span);
+        if request.resource.kind == "notify" {
+            request.purpose = fx_engine::Purpose::Tell;
+        }
         let stepped = step(self.run, request, inner);
         let changes = stepped.changes;
         let events = |status: &'static str, changes: &[fx_engine::Change]| {

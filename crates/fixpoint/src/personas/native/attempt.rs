@@ -3,6 +3,8 @@
 //! Shows what the first run left on the file system, and which items of a later run were
 //! not content with it.
 
+mod entries;
+
 use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -134,6 +136,7 @@ fn item(event: &Value, complaints: &mut String) -> Option<Item> {
         let _ = writeln!(complaints, "{}", text("text"));
     }
     let did = event["event"] == "step_closed"
+        && event["purpose"] == "act"
         && !matches!(event["outcome"].as_str(), Some("kept" | "skipped" | "not-reached"));
     did.then(|| Item {
         resource: text("resource"),
@@ -161,6 +164,13 @@ fn told(attempts: &[Attempt], changes: &[FsChange], later: &[&Item], broken: boo
     }
     if changes.is_empty() {
         out.push_str("  unchanged\n");
+    }
+    let entries = entries::told(changes);
+    if !entries.is_empty() {
+        out.push_str("accounts and packages\n");
+    }
+    for entry in entries {
+        let _ = writeln!(out, "  {entry}");
     }
     let verdict = match (broken, later.is_empty(), attempts.len()) {
         (true, ..) => "a run failed",
@@ -204,8 +214,8 @@ fn describe(out: &mut String, change: &FsChange) {
     };
     let shows = change.kind == ChangeKind::Content
         || (change.kind == ChangeKind::Added && slash.is_empty());
-    // What only root may read is not copied onto a screen.
-    let secret = change.path.ends_with("shadow") || change.path.ends_with("gshadow");
+    // What not everyone may read is not copied onto a screen. New files come from the policy.
+    let secret = change.before.is_some_and(|before| before.mode & 0o004 == 0);
     if let Some((old, new)) = change.contents(MAX_SHOWN).filter(|_| shows && !secret) {
         for line in unified(&path.to_string(), &old, &new).lines().skip(2) {
             let shown: String = line
@@ -254,6 +264,7 @@ fn as_json(attempts: &[Attempt], changes: &[FsChange], later: &[&Item], broken: 
             "path": change.path.to_string_lossy(), "kind": kind(change.kind),
             "before": attributes(change.before), "after": attributes(change.after),
         })).collect::<Vec<_>>(),
+        "accounts_and_packages": entries::told(changes),
         "idempotent": if broken || attempts.len() < 2 { Value::Null } else { Value::Bool(later.is_empty()) },
         "again": later.iter().map(|entry| item(entry)).collect::<Vec<_>>(),
     })
