@@ -49,6 +49,8 @@ pub struct Request {
     pub ignore_preferred_augments: bool,
     /// Class and variable moments are noted in the ledger.
     pub trace: bool,
+    /// Promises that were passed over leave a step that says why.
+    pub reasons: bool,
     /// `--show-evaluated-classes`.
     pub show_classes: Option<String>,
     /// `--show-evaluated-vars`.
@@ -83,6 +85,7 @@ pub(crate) struct Config {
     pub(crate) component: Component,
     pub(crate) level: Level,
     pub(crate) trace: bool,
+    pub(crate) reasons: bool,
     pub(crate) dry_run: bool,
     pub(crate) no_lock: bool,
     pub(crate) simulate: Option<Simulate>,

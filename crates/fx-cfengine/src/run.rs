@@ -300,6 +300,7 @@ fn configure(host: &dyn Host, request: &Request) -> Result<Config, String> {
         component: if request.check { Component::Promises } else { Component::Agent },
         level: request.level.unwrap_or(Level::Notice),
         trace: request.trace,
+        reasons: request.reasons,
         // Nothing is shown of a simulation yet, but nothing may be changed by one either.
         dry_run: request.dry_run || request.simulate.is_some(),
         no_lock: request.no_lock || request.dry_run,

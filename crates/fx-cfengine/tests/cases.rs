@@ -1,7 +1,7 @@
 //! Cases: policies with the order in which their promises must be kept.
 //!
 //! A case is `tests/cases/NAME.cf`. Lines `#! key: value` at its top say what to run:
-//! `define`, `bundles`, `program PATH CODE`, `file PATH TEXT`. A line `#=== PATH` begins
+//! `define`, `bundles`, `program PATH CODE`, `file PATH TEXT`, `reasons`, `check`. A line `#=== PATH` begins
 //! another policy file. What the run did stands in `NAME.trace`: the steps of the
 //! evaluation, classes and variables as they come, promises with pass, reason and outcome,
 //! reports, messages. `UPDATE_CASES=1` writes the traces anew.
@@ -14,7 +14,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use fx_cfengine::Request;
-use fx_engine::{Cancel, Event, Ledger, Level, Run, Sink};
+use fx_engine::{Cancel, Event, Ledger, Level, Outcome, Purpose, Run, Sink};
 use fx_host::{MemoryHost, Reply};
 use fx_source::SourceMap;
 
@@ -60,9 +60,15 @@ impl Sink for Record {
             }
             Event::StepClosed { step } => {
                 let depth = "  ".repeat(step.depth as usize);
+                let reason = match &step.outcome {
+                    Outcome::Skipped(reason) if step.purpose == Purpose::Probe => {
+                        format!(": {reason}")
+                    }
+                    _ => String::new(),
+                };
                 writeln!(
                     lines,
-                    "   {depth}[{}] {} {} <- {}",
+                    "   {depth}[{}] {} {} <- {}{reason}",
                     step.phase,
                     step.resource,
                     step.outcome.word(),
@@ -103,6 +109,8 @@ fn run(text: &str) -> String {
             let (key, value) = directive.split_once(": ").unwrap_or((directive, ""));
             let words: Vec<&str> = value.splitn(2, ' ').collect();
             match key {
+                "reasons" => request.reasons = true,
+                "check" => (request.check, request.full_check) = (true, true),
                 "define" => request.define.push(value.to_owned()),
                 "bundles" => {
                     request.bundles = Some(value.split(',').map(str::to_owned).collect());
@@ -130,12 +138,26 @@ fn run(text: &str) -> String {
     let summary =
         fx_cfengine::run(Run { host: &host, ledger: &ledger, cancel: &cancel }, &sources, &request);
     let mut out = record.lines.borrow().clone();
+    if request.reasons {
+        let counts = ledger.counts();
+        let _written = writeln!(
+            out,
+            "counts kept {} repaired {} failed {} skipped {}",
+            counts.kept, counts.repaired, counts.failed, counts.skipped
+        );
+    }
     let _written = writeln!(out, "exit {}", summary.code);
     out
 }
 
 #[test]
 fn every_case_runs_in_its_order() {
+    // As much stack as a program has that is not built for speed: bundles may nest.
+    let thread = std::thread::Builder::new().stack_size(256 << 20).spawn(all_cases);
+    thread.expect("a thread can be started").join().expect("all cases hold");
+}
+
+fn all_cases() {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
     let update = std::env::var_os("UPDATE_CASES").is_some();
     let mut names: Vec<_> = std::fs::read_dir(&directory)

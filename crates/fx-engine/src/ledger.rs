@@ -156,6 +156,11 @@ impl Ledger {
         self.steps.borrow_mut()[id.0 as usize - 1].changed.push(change.property.clone());
     }
 
+    /// Takes a step that is still open out of the counts: it turned out to repeat another.
+    pub fn uncount(&self, id: StepId) {
+        self.steps.borrow_mut()[id.0 as usize - 1].purpose = Purpose::Probe;
+    }
+
     /// Closes a step. Steps left open inside it are closed with the same outcome, so a
     /// caught panic or an early return cannot unbalance the record.
     pub fn close(&self, clock: &dyn Clock, id: StepId, outcome: Outcome) {

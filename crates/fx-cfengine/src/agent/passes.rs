@@ -188,6 +188,10 @@ impl Context<'_> {
         request.mode = self.mode(expanded);
         let step = self.run.ledger.open(self.run.host, request);
         let outcome = act(self, expanded);
+        // What an earlier pass has dealt with is one promise, not two.
+        if outcome == Outcome::Skipped && self.pass > 1 {
+            self.run.ledger.uncount(step);
+        }
         self.run.ledger.close(self.run.host, step, outcome.shared("already done or not its time"));
         outcome
     }

@@ -180,8 +180,13 @@ impl Context<'_> {
         let open: Vec<Str> = scope
             .vars
             .iter()
-            .filter(|(_, variable)| match &variable.value {
-                Value::Scalar(text) => text.contains('$'),
+            .filter(|(name, variable)| match &variable.value {
+                // A value that names itself would grow with every call.
+                Value::Scalar(text) => {
+                    text.contains('$')
+                        && !text.contains(&*format!("$({name})"))
+                        && !text.contains(&*format!("${{{name}}}"))
+                }
                 Value::List(items) => items.iter().any(|item| item.contains(['$', '@'])),
                 Value::Data(_) => false,
             })

@@ -65,6 +65,9 @@ struct Deref {
     attributes: Vec<(Str, Rval)>,
 }
 
+/// Deepest stack of bundles, sections and promises: four levels a call.
+const MAX_STACK: usize = 1200;
+
 /// Deepest chain of inherited bodies.
 const MAX_INHERITANCE: usize = 30;
 
@@ -75,11 +78,21 @@ impl Context<'_> {
         promise: &Rc<Promise>,
         actuator: Actuator<'_>,
     ) -> Outcome {
-        if self.stopped() || !self.defined(&promise.guard) {
+        if self.stopped() {
             return Outcome::Skipped;
         }
-        if self.stack.len() > 4000 {
-            self.fatal("bundles call each other without end");
+        if !self.defined(&promise.guard) {
+            if self.wants_reasons(promise) {
+                let reason = self.why_false("guard", &promise.guard);
+                self.note_passed_over(promise, &promise.promiser, reason);
+            }
+            return Outcome::Skipped;
+        }
+        if self.stack.len() > MAX_STACK {
+            self.fatal(&format!(
+                "bundle '{}' is called inside itself without end",
+                promise.bundle.name
+            ));
             return Outcome::Skipped;
         }
         let attributes = self.dereference(promise);
@@ -547,6 +560,9 @@ impl Context<'_> {
                 holds != Some(true)
             };
             if skip {
+                if self.wants_reasons(promise) {
+                    self.tell_condition(promise, &promiser, name, &evaluated);
+                }
                 log!(
                     self,
                     Verbose,
@@ -599,6 +615,23 @@ impl Context<'_> {
         Some(Expanded { promise: Rc::clone(promise), promiser, promisee, attributes, comment })
     }
 
+    // Leaves the reason why a condition did not let the promise through.
+    fn tell_condition(&self, promise: &Rc<Promise>, promiser: &Str, name: &str, value: &Rval) {
+        let reason = match value {
+            Rval::Scalar(text) if name != "unless" && !text.contains(['$', '@']) => {
+                self.why_false(name, text)
+            }
+            Rval::Scalar(text) if !text.contains(['$', '@']) => {
+                format!("{name} '{text}' holds")
+            }
+            value => format!(
+                "{name} '{}' has no value: a variable or call in it is unresolved",
+                value.show()
+            ),
+        };
+        self.note_passed_over(promise, promiser, reason);
+    }
+
     // The truth of `if` and kin, and what the attribute became.
     fn check_condition(&mut self, value: &Rval) -> (Option<bool>, Rval) {
         let evaluated = self.evaluate(value, None, Some("this"), false);
@@ -609,13 +642,17 @@ impl Context<'_> {
         (holds, evaluated)
     }
 
-    fn missing_dependency(&self, promise: &Promise, wanted: &Rval) -> bool {
+    fn missing_dependency(&self, promise: &Rc<Promise>, wanted: &Rval) -> bool {
         let Rval::List(items) = wanted else { return false };
         for item in items.iter() {
             let Some(handle) = item.as_scalar() else { continue };
             // Handles are compared as written: a namespace is no part of them.
             let known = self.handles.contains(handle);
             if !known {
+                if self.wants_reasons(promise) {
+                    let reason = format!("depends_on '{handle}', which has not been kept");
+                    self.note_passed_over(promise, &promise.promiser, reason);
+                }
                 log!(
                     self,
                     Verbose,

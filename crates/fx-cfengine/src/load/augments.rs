@@ -128,7 +128,7 @@ impl Context<'_> {
             ));
             return;
         }
-        let mut tags: Vec<Str> = vec![tag.into()];
+        let mut tags: Vec<Str> = Vec::new();
         let mut comment = None;
         let value = match info {
             Json::Object(map) if described => {
@@ -171,6 +171,7 @@ impl Context<'_> {
             return;
         }
         log!(self, Verbose, "Installing augments variable '{name}' from file '{file}'");
+        tags.push(tag.into());
         let variable = Variable { kind, value, tags: tags.into(), comment };
         self.vars.scope_mut(&key).put(reference.name.into(), variable);
     }
@@ -199,7 +200,7 @@ impl Context<'_> {
     fn put_augment_classes(&mut self, classes: &Object, file: &str, tag: &str) {
         for (name, info) in classes {
             let info = self.expand_json(info);
-            let mut tags: Vec<Str> = vec![tag.into()];
+            let mut tags: Vec<Str> = Vec::new();
             let mut comment = None;
             let texts = |json: &Json| -> Vec<Str> {
                 match json {
@@ -242,6 +243,7 @@ impl Context<'_> {
             };
             if holds {
                 log!(self, Verbose, "Installing augments class '{name}' from file '{file}'");
+                tags.push(tag.into());
                 self.put_class(name, ClassScope::Namespace, tags.into(), comment);
             }
         }

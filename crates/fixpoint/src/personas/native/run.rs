@@ -110,6 +110,7 @@ impl PolicyArgs {
             file: Some(absolute(target).display().to_string()),
             define: self.define.clone(),
             bundles: self.bundles.clone(),
+            reasons: true,
             // A policy with errors is told and left; no failsafe policy takes its place.
             interactive: true,
             ..fx_cfengine::Request::default()
