@@ -277,16 +277,21 @@ impl Context<'_> {
                     return Rval::List(items);
                 }
                 let in_promise = self.stack.iter().any(|frame| matches!(frame, Frame::Promise(_)));
-                let out: Vec<Rval> = items
-                    .iter()
-                    .map(|item| match item {
-                        Rval::Call(call) => self.call(call).unwrap_or_else(|| item.clone()),
+                let mut out: Vec<Rval> = Vec::with_capacity(items.len());
+                for item in items.iter() {
+                    match item {
+                        // What a function returns as a list becomes part of this one.
+                        Rval::Call(call) => match self.call(call) {
+                            Some(Rval::List(more)) => out.extend(more.iter().cloned()),
+                            Some(value) => out.push(value),
+                            None => out.push(item.clone()),
+                        },
                         Rval::Scalar(text) if in_promise && has_variable(text) => {
-                            Rval::Scalar(self.expand(text, None, Some("this")))
+                            out.push(Rval::Scalar(self.expand(text, None, Some("this"))));
                         }
-                        other => other.clone(),
-                    })
-                    .collect();
+                        other => out.push(other.clone()),
+                    }
+                }
                 Rval::List(out.into())
             }
             Rval::Call(call) if vocabulary::find_function(&call.name).is_some() => {

@@ -127,16 +127,16 @@ fn callers(ctx: &Context<'_>) -> Json {
     let mut frames = Vec::new();
     for (depth, frame) in ctx.stack.iter().enumerate() {
         let mut object = Object::new();
-        let mut put = |name: &str, value: Json| {
+        let mut field = |name: &str, value: Json| {
             put(&mut object, name.into(), value);
         };
-        put("depth", Json::Int(depth as i64));
+        field("depth", Json::Int(depth as i64));
         match frame {
             Frame::Bundle(bundle) => {
                 let head = &bundle.head;
-                put("type", Json::str("bundle"));
+                field("type", Json::str("bundle"));
                 if let Some(found) = ctx.policy.bundle(&head.kind, &head.namespace, &head.name) {
-                    put("bundle", crate::policy_json::bundle(found));
+                    field("bundle", crate::policy_json::bundle(found));
                 }
             }
             Frame::Section => {
@@ -144,25 +144,25 @@ fn callers(ctx: &Context<'_>) -> Json {
                 if let Some(Frame::Promise(promise)) = ctx.stack.get(depth + 1) {
                     section = Rc::clone(&promise.promise.kind);
                 }
-                put("type", Json::str("promise_type"));
-                put("promise_type", Json::Str(Rc::clone(&section)));
+                field("type", Json::str("promise_type"));
+                field("promise_type", Json::Str(Rc::clone(&section)));
             }
-            Frame::Body { .. } => put("type", Json::str("body")),
+            Frame::Body { .. } => field("type", Json::str("body")),
             Frame::Promise(promise) => {
                 let promise = &promise.promise;
-                put("type", Json::str("promise"));
-                put("promise_type", Json::Str(Rc::clone(&promise.kind)));
-                put("promiser", Json::Str(Rc::clone(&promise.promiser)));
-                put("promise_classes", Json::Str(Rc::clone(&promise.guard)));
+                field("type", Json::str("promise"));
+                field("promise_type", Json::Str(Rc::clone(&promise.kind)));
+                field("promiser", Json::Str(Rc::clone(&promise.promiser)));
+                field("promise_classes", Json::Str(Rc::clone(&promise.guard)));
                 let comment = promise.scalar("comment").cloned().unwrap_or_default();
-                put("promise_comment", Json::Str(comment));
+                field("promise_comment", Json::Str(comment));
             }
             Frame::Iteration(_) => {
-                put("type", Json::str("iteration"));
-                put("iteration_index", Json::Int(0));
+                field("type", Json::str("iteration"));
+                field("iteration_index", Json::Int(0));
             }
         }
-        put("frame", Json::str(""));
+        put(&mut object, "frame".into(), Json::str(""));
         frames.push(Json::Object(object));
     }
     Json::Array(frames)

@@ -18,6 +18,85 @@ fn store(ctx: &Context<'_>) -> String {
     format!("{}/fx_changes.json", ctx.config.paths.state)
 }
 
+fn known(ctx: &Context<'_>) -> Object {
+    match ctx.host().read(&path(&store(ctx))).ok().and_then(|bytes| Json::parse(&decode(&bytes))) {
+        Some(Json::Object(map)) => map,
+        _ => Object::new(),
+    }
+}
+
+fn remember(ctx: &Context<'_>, known: Object) {
+    if !ctx.config.dry_run {
+        let text = Json::Object(known).compact();
+        let place = path(&store(ctx));
+        let _best_effort = ctx.host().write(&place, text.as_bytes(), &WriteOptions::default());
+    }
+}
+
+/// Adds a line to the log of changed files: time, handle, file, kind and message.
+fn log_change(ctx: &Context<'_>, file: &str, kind: char, message: &str) -> bool {
+    let place = format!("{}/file_changes.log", ctx.config.paths.state);
+    let handle = ctx.promise_frame().map(|frame| Rc::clone(&frame.handle)).unwrap_or_default();
+    let line = format!("{},{handle},{file},{kind},{message}\n", ctx.host().now().secs);
+    match ctx.host().append(&path(&place), &crate::text::encode(&line), 0o600) {
+        Ok(()) => true,
+        Err(error) => {
+            ctx.error(&format!(
+                "Could not write to the hash change log. (fopen: {})",
+                crate::load::reason(&error)
+            ));
+            false
+        }
+    }
+}
+
+/// Compares the names in a directory with those remembered of it: what is new, what is gone.
+pub(super) fn directory(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    dir: &str,
+    mut names: Vec<String>,
+    result: &mut Outcome,
+) {
+    names.sort();
+    let key = format!("dir:{dir}");
+    let mut known = known(ctx);
+    let old: Vec<String> = known
+        .get(key.as_str())
+        .map(|list| {
+            list.values().filter_map(Json::primitive).map(|name| name.to_string()).collect()
+        })
+        .unwrap_or_default();
+    if old == names {
+        return;
+    }
+    for name in names.iter().filter(|name| !old.contains(name)) {
+        let file = format!("{dir}/{name}");
+        ctx.log(Level::Notice, &format!("New file '{file}' found"));
+        if !ctx.config.dry_run {
+            log_change(ctx, &file, 'N', "New file found");
+        }
+        *result = result.merge(ctx.settle_quietly(Outcome::Repaired, promise));
+    }
+    for name in old.iter().filter(|name| !names.contains(name)) {
+        let file = format!("{dir}/{name}");
+        ctx.log(Level::Notice, &format!("File '{file}' no longer exists"));
+        if ctx.making_changes(promise, result, &format!("record removal of '{file}'")) {
+            let outcome = if log_change(ctx, &file, 'R', "File removed") {
+                let text = format!("Removal of '{file}' recorded");
+                ctx.settle(Level::Info, Outcome::Repaired, promise, &text)
+            } else {
+                let text = format!("Failed to record removal of '{file}'");
+                ctx.settle(Level::Error, Outcome::Failed, promise, &text)
+            };
+            *result = result.merge(outcome);
+        }
+        known.retain(|key, _| key.split_once(':').is_none_or(|(_, kept)| kept != file));
+    }
+    known.insert(key.into(), Json::Array(names.iter().map(|name| Json::str(name)).collect()));
+    remember(ctx, known);
+}
+
 /// Compares one file with what is remembered of it.
 pub(super) fn verify(
     ctx: &mut Context<'_>,
@@ -26,12 +105,7 @@ pub(super) fn verify(
     meta: &Meta,
     result: &mut Outcome,
 ) {
-    let place = path(&store(ctx));
-    let mut known =
-        match ctx.host().read(&place).ok().and_then(|bytes| Json::parse(&decode(&bytes))) {
-            Some(Json::Object(map)) => map,
-            _ => Object::new(),
-        };
+    let mut known = known(ctx);
     let report = promise.scalar("report_changes").map_or("none", |word| word);
     let update = promise.bool("update_hashes").unwrap_or(false);
     let methods: &[&str] = match promise.scalar("hash").map(|word| &**word) {
@@ -60,6 +134,9 @@ pub(super) fn verify(
                     let prefix = if *method == "md5" { "MD5" } else { "SHA" };
                     if old.is_some() {
                         ctx.info(&format!("Hash '{method}' for '{file}' changed!"));
+                        if update && !ctx.config.dry_run {
+                            log_change(ctx, file, 'C', "Content changed");
+                        }
                     }
                     if old.is_some() && !update {
                         let text =
@@ -95,8 +172,7 @@ pub(super) fn verify(
             }
         }
     }
-    if dirty && !ctx.config.dry_run {
-        let text = Json::Object(known).compact();
-        let _best_effort = ctx.host().write(&place, text.as_bytes(), &WriteOptions::default());
+    if dirty {
+        remember(ctx, known);
     }
 }

@@ -8,7 +8,7 @@ use crate::outcome::Outcome;
 use crate::regex;
 use crate::text::{Str, from_path, path};
 
-use super::{leaf, link, select};
+use super::{changes, leaf, link, select};
 
 /// Depth of a `depth_search` body.
 pub(super) fn depth(promise: &Expanded) -> i64 {
@@ -63,6 +63,11 @@ fn descend(
         log!(ctx, Info, "Could not open existing directory '{dir}'");
         return;
     };
+    if promise.has("changes") {
+        let names: Vec<String> =
+            entries.iter().map(|entry| from_path(std::path::Path::new(&entry.name))).collect();
+        changes::directory(ctx, promise, dir, names, result);
+    }
     let xdev = promise.bool("xdev").unwrap_or(false);
     let travel = promise.bool("traverse_links").unwrap_or(false);
     for entry in entries {
