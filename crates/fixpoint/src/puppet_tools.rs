@@ -301,14 +301,16 @@ fn module(flags: &Flags, words: &[String]) -> u8 {
             continue;
         }
         if lines.is_empty() {
-            out += &format!("{} (no modules installed)\n", dir.display());
+            out += &dir.to_string_lossy();
+            out += " (no modules installed)\n";
             continue;
         }
         lines.sort();
-        out += &format!("{}\n", dir.display());
+        out += &dir.to_string_lossy();
+        out.push('\n');
         for (number, line) in lines.iter().enumerate() {
             let branch = if number + 1 < lines.len() { "├──" } else { "└──" };
-            out += &format!("{branch} {line}\n");
+            out.extend([branch, " ", line, "\n"]);
         }
     }
     terminal::print(&out)
@@ -337,7 +339,7 @@ fn describe(flags: &Flags, words: &[String]) -> u8 {
     if flag(flags, "--list").is_some() || flag(flags, "-l").is_some() {
         let mut out = String::from("These are the types known to puppet:\n");
         for name in fx_puppet::built_in_types() {
-            out += &format!("{name}\n");
+            out.extend([name, "\n"]);
         }
         return terminal::print(&out);
     }
