@@ -56,7 +56,7 @@ class Chef
 
     def configure
       Chef::Config[:local_mode] = @opts["local"]
-      Chef::Config[:solo] = @opts["solo"]
+      Chef::Config[:solo] = @opts["solo"] || false
       if (path = @opts["config"])
         Chef::Config[:config_file] = path
         begin
@@ -175,7 +175,7 @@ class Chef
       @node.automatic["recipes"] = @expansion.recipes.dup
       @node.automatic["expanded_run_list"] = @expansion.recipes.map { |r| r.include?("::") ? r : "#{r}::default" }
       @node.automatic["roles"] = @expansion.roles
-      @node.automatic["chef_environment"] = @node.chef_environment if false
+      @node.automatic["chef_environment"] = @node.chef_environment
       Chef::Log.info("Run List is [#{@node.run_list}]")
       Chef::Log.info("Run List expands to [#{@expansion.recipes.join(", ")}]")
     end

@@ -149,8 +149,10 @@ class FxMachine
   def forced_why_run
     saved = Chef::Config[:why_run]
     Chef::Config[:why_run] = true
+    probe(1)
     yield
   ensure
+    probe(-1)
     Chef::Config[:why_run] = saved
   end
 

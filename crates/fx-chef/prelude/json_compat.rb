@@ -10,7 +10,18 @@ class Chef
       end
       def from_json(source, opts = {}) = parse(source, opts)
       def to_json(obj, opts = nil) = obj.respond_to?(:for_json) ? ::JSON.generate(obj.for_json) : ::JSON.generate(plain(obj))
-      def to_json_pretty(obj, opts = nil) = ::JSON.pretty_generate(plain(obj))
+      def to_json_pretty(obj, opts = nil) = pretty(plain(obj), "")
+      # As yajl lays it out: an empty container takes three lines.
+      def pretty(v, pad)
+        deep = pad + "  "
+        case v
+        when Hash
+          "{\n" + v.map { |k, x| "#{deep}#{::JSON.generate(k.to_s)}: #{pretty(x, deep)}" }.join(",\n") + "\n#{pad}}"
+        when Array
+          "[\n" + v.map { |x| deep + pretty(x, deep) }.join(",\n") + "\n#{pad}]"
+        else ::JSON.generate(v)
+        end
+      end
       def plain(obj)
         case obj
         when Hash then obj.to_h.to_h { |k, v| [k, plain(v)] }

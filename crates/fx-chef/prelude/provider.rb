@@ -185,6 +185,17 @@ class Chef
       true
     end
 
+    # Providers whose actions are made of other resources.
+    class FxComposite < Provider
+      def load_current_resource = nil
+      # Runs a block that declares resources, now.
+      def fx_text(kind, path, text, **props)
+        declare_resource(kind, path) do
+          kind == :template ? self.fx_content = text : content(text)
+          props.each { |k, v| send(k, v) unless v.nil? }
+        end
+      end
+    end
     autoload :LWRPBase, "prelude:chef/lwrp.rb"
     autoload :InlineResources, "prelude:chef/lwrp.rb"
   end

@@ -9,6 +9,8 @@ class Chef
         @inline_helper_modules = []
         @helper_modules = []
       end
+      # Text of a built-in resource's own template.
+      attr_accessor :fx_content
       attr_reader :inline_helper_blocks, :inline_helper_modules, :helper_modules_given
       def source(arg = nil)
         return (@source.is_a?(Chef::DelayedEvaluator) ? instance_eval(&@source) : @source) if arg.nil?
@@ -63,6 +65,7 @@ class Chef
       def content_of
         return @content if @content
         r = new_resource
+        return r.fx_content if r.fx_content
         finder = Finder.new(run_context, r.cookbook || r.cookbook_name, node)
         path = finder.find(r.source, local: r.local, cookbook: r.cookbook)
         text = FX.read(path)

@@ -20,6 +20,7 @@ pub(crate) const METHODS: &[(&str, Method)] = &[
     ("row_failed", row_failed),
     ("row_retry", row_retry),
     ("hush", hush),
+    ("probe", probe),
     ("updated_rows", updated_rows),
     ("formatter", formatter),
     ("phase", phase),
@@ -75,6 +76,8 @@ pub(crate) struct Rows {
     open: Vec<usize>,
     /// Above zero nothing is recorded: guards run resources of their own.
     hushed: u32,
+    /// Above zero actions only find out what they would do.
+    probing: u32,
     pub(crate) format: Format,
     pub(crate) why_run: bool,
     phase: Rc<str>,
@@ -156,7 +159,9 @@ fn row_open(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let place = ivar(vm, object, "@source_line").filter(|v| v.is_str()).map(|v| vm.text(v));
     let origin =
         place.and_then(|place| machine.span(vm, &place)).map_or_else(Origin::default, Origin::at);
-    machine.traps.borrow_mut().enter();
+    if vm.hooks.phase == "compile" {
+        machine.traps.borrow_mut().enter(&resource);
+    }
     let mut rows = machine.rows.borrow_mut();
     let mut request = Request::new(
         ResourceId::new(kind.to_owned(), name.strip_suffix(']').unwrap_or(name)),
@@ -165,8 +170,9 @@ fn row_open(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     request.phase = Rc::clone(&rows.phase);
     request.why = why;
     request.origin = origin;
-    request.mode = if rows.why_run { Mode::Rehearse } else { Mode::Apply };
-    request.purpose = Purpose::Act;
+    let probing = rows.probing > 0;
+    request.mode = if rows.why_run || probing { Mode::Rehearse } else { Mode::Apply };
+    request.purpose = if probing { Purpose::Probe } else { Purpose::Act };
     let foreseeable = FORESEEABLE.contains(&&*request.resource.kind);
     let step = machine.ledger.open(&*machine.host, request);
     if !foreseeable {
@@ -207,14 +213,16 @@ fn row_close(machine: &Machine, vm: &mut Vm, _: Args) -> R {
         return Ok(NIL);
     }
     let Some(index) = rows.open.pop() else { return Ok(NIL) };
-    machine.traps.borrow_mut().leave();
+    if vm.hooks.phase == "compile" {
+        machine.traps.borrow_mut().leave();
+    }
     if rows.format == Format::Doc && rows.mid_line {
         write(vm, "\n");
         rows.mid_line = false;
     }
     let row = &rows.all[index];
     let outcome = match row.outcome {
-        "updated" if rows.why_run => Outcome::WouldRepair,
+        "updated" if rows.why_run || rows.probing > 0 => Outcome::WouldRepair,
         "updated" => Outcome::Repaired,
         "skipped" => Outcome::Skipped(row.reason.clone().unwrap_or_default()),
         "failed" => Outcome::Failed(Failure::new(row.error.clone().unwrap_or_default())),
@@ -341,7 +349,8 @@ fn row_failed(machine: &Machine, vm: &mut Vm, a: Args) -> R {
         write(vm, &told);
     }
     if let Some(i) = rows.open.last().copied() {
-        rows.all[i].error = Some(format!("{class}: {message}"));
+        let first = message.lines().next().unwrap_or_default();
+        rows.all[i].error = Some(format!("{class}: {first}"));
     }
     Ok(NIL)
 }
@@ -360,6 +369,14 @@ fn row_retry(machine: &Machine, vm: &mut Vm, a: Args) -> R {
             &format!("  {}- Retrying execution, {left} attempt(s) left\n", "  ".repeat(depth)),
         );
     }
+    Ok(NIL)
+}
+
+/// `FX.probe(1)` and `FX.probe(-1)` around an action that is only rehearsed.
+fn probe(machine: &Machine, vm: &mut Vm, a: Args) -> R {
+    let by = vm.arg(a, 0).fixnum().unwrap_or(0);
+    let mut rows = machine.rows.borrow_mut();
+    rows.probing = rows.probing.saturating_add_signed(by as i32);
     Ok(NIL)
 }
 

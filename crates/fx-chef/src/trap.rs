@@ -46,8 +46,11 @@ pub(crate) struct Reads {
 }
 
 impl Reads {
-    pub(crate) fn enter(&mut self) {
+    /// A resource acts. One that acts while recipes are compiled is no trap: what comes
+    /// after it sees what it did.
+    pub(crate) fn enter(&mut self, resource: &str) {
         self.acting += 1;
+        self.managed.retain(|managed| managed.resource != resource);
     }
 
     pub(crate) fn leave(&mut self) {

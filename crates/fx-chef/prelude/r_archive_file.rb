@@ -1,0 +1,39 @@
+# archive_file: unpacks an archive with the machine's tar and unzip.
+class Chef
+  class Resource
+    class ArchiveFile
+      property :path, String, name_property: true, coerce: proc { |f| ::File.expand_path(f) }
+      property :options, [Array, Symbol], default: lazy { [:time] }
+    end
+  end
+  class Provider
+    class ArchiveFile < Chef::Provider
+      def load_current_resource = nil
+      def zip? = new_resource.path.end_with?(".zip")
+      def entries = (zip? ? shell_out!("unzip", "-Z1", new_resource.path) : shell_out!("tar", "-tf", new_resource.path)).stdout.lines.map(&:chomp)
+      def action_extract
+        r = new_resource
+        raise Errno::ENOENT, "No archive found at #{r.path}! Cannot continue." unless ::File.exist?(r.path) || Chef::Config[:why_run]
+        fresh = !::File.exist?(r.destination)
+        due = fresh || (r.overwrite && r.overwrite != :auto) || (!Chef::Config[:why_run] && entries.any? { |e| !::File.exist?(::File.join(r.destination, stripped(e))) && !stripped(e).empty? })
+        return unless due
+        converge_by("create directory #{r.destination}") do
+          require "fileutils"
+          FileUtils.mkdir_p(r.destination)
+          FileUtils.chmod(r.mode.is_a?(Integer) ? r.mode : r.mode.to_s.oct, r.destination) if r.mode && fresh
+        end if fresh
+        converge_by("extract #{r.path} to #{r.destination}") do
+          if zip?
+            shell_out!("unzip", "-o", "-q", r.path, "-d", r.destination)
+          else
+            shell_out!("tar", "-xf", r.path, "-C", r.destination, *(r.strip_components.to_i > 0 ? ["--strip-components=#{r.strip_components}"] : []))
+          end
+          if r.owner || r.group
+            shell_out!("chown", "-R", "#{r.owner}#{":#{r.group}" if r.group}", r.destination)
+          end
+        end
+      end
+      def stripped(e) = e.split("/").drop(new_resource.strip_components.to_i).join("/")
+    end
+  end
+end

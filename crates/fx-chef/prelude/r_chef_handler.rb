@@ -1,0 +1,28 @@
+# chef_handler: brings a handler into the run.
+class Chef
+  class Provider
+    class ChefHandler < Chef::Provider
+      def load_current_resource = nil
+      def kinds = new_resource.type.select { |_, v| v }.keys.map { |k| k.to_s == "report" ? :report_handlers : k.to_s == "exception" ? :exception_handlers : :start_handlers }
+      def action_enable
+        r = new_resource
+        converge_by("load #{r.source}") { Kernel.load(r.source) } if r.source && ::File.exist?(r.source)
+        klass = r.class_name.split("::").inject(Object) { |m, n| m.const_get(n) }
+        args = r.arguments.is_a?(Hash) ? [r.arguments] : Array(r.arguments)
+        kinds.each do |k|
+          list = Chef::Config[k]
+          list.reject! { |h| h.class.name == r.class_name }
+          converge_by("enable #{r.class_name} as a #{k} handler") { list << klass.new(*args) }
+        end
+      end
+      def action_disable
+        r = new_resource
+        kinds.each do |k|
+          list = Chef::Config[k]
+          next unless list.any? { |h| h.class.name == r.class_name }
+          converge_by("disable #{r.class_name} as a #{k} handler") { list.reject! { |h| h.class.name == r.class_name } }
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,85 @@
+# git: a working copy at a revision.
+class Chef
+  class Provider
+    class Git < Chef::Provider
+      def load_current_resource
+        @dir = new_resource.destination
+        @now = ::File.exist?("#{@dir}/.git") ? git("rev-parse", "HEAD", cwd: @dir, check: false).stdout.strip : nil
+      end
+      def opts(cwd)
+        r = new_resource
+        o = { timeout: r.timeout || 600 }
+        o[:cwd] = cwd if cwd
+        o[:user] = r.user if r.user
+        o[:group] = r.group if r.group
+        env = (r.environment || {}).dup
+        env["GIT_SSH"] = r.ssh_wrapper if r.ssh_wrapper
+        env["HOME"] ||= ::Dir.home(r.user) if r.user
+        o[:environment] = env unless env.empty?
+        o
+      end
+      def git(*args, cwd: nil, check: true)
+        check ? shell_out!("git", *args, **opts(cwd)) : shell_out("git", *args, **opts(cwd))
+      end
+      def target
+        @target ||= begin
+          rev = new_resource.revision
+          if rev.match?(/\A\h{40}\z/) then rev
+          else
+            out = git("ls-remote", new_resource.repository, "#{rev}*").stdout.lines.map { |l| l.split("\t") }
+            find = ->(n) { out.find { |_, ref| ref&.strip == n }&.first }
+            sha = rev == "HEAD" ? find.call("HEAD") : find.call("refs/tags/#{rev}^{}") || find.call("refs/tags/#{rev}") || find.call("refs/heads/#{rev}") || find.call(rev)
+            raise Chef::Exceptions::UnresolvableGitReference, "Unable to parse SHA reference for '#{rev}' in repository '#{new_resource.repository}'. Verify your (case-sensitive) repository URL and revision." unless sha
+            sha
+          end
+        end
+      end
+      def action_checkout
+        return if @now
+        unless ::File.directory?(::File.dirname(@dir)) || Chef::Config[:why_run]
+          raise Chef::Exceptions::MissingParentDirectory, "Cannot clone #{new_resource} to #{@dir}, the enclosing directory #{::File.dirname(@dir)} does not exist"
+        end
+        r = new_resource
+        converge_by("clone from #{r.repository} into #{@dir}") do
+          args = ["clone"]
+          args.push("-o", r.remote) unless r.remote == "origin"
+          args.push("--depth", r.depth.to_s) if r.depth
+          git(*args, r.repository, @dir)
+        end
+        converge_by("checkout ref #{target} branch #{r.revision}") do
+          git("branch", "-f", r.checkout_branch || "deploy", target, cwd: @dir)
+          git("checkout", r.checkout_branch || "deploy", cwd: @dir)
+        end if r.enable_checkout
+        submodules
+      end
+      def submodules
+        return unless new_resource.enable_submodules
+        converge_by("enable git submodules for #{new_resource}") do
+          git("submodule", "sync", cwd: @dir)
+          git("submodule", "update", "--init", "--recursive", cwd: @dir)
+        end
+      end
+      def action_sync
+        return action_checkout unless @now
+        return if @now == target
+        r = new_resource
+        converge_by("fetch updates for #{r.remote}") do
+          git("fetch", "--prune", r.remote, cwd: @dir)
+          git("fetch", r.remote, "--tags", cwd: @dir)
+          git("reset", "--hard", target, cwd: @dir)
+        end
+        submodules
+      end
+      def action_export
+        action_checkout
+        converge_by("complete the export by removing #{@dir}.git after checkout") do
+          require "fileutils"
+          FileUtils.rm_rf("#{@dir}/.git")
+        end
+      end
+    end
+  end
+  class Exceptions
+    class UnresolvableGitReference < RuntimeError; end
+  end
+end

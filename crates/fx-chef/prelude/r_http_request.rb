@@ -1,0 +1,21 @@
+# http_request: one request, its answer logged.
+class Chef
+  class Provider
+    class HttpRequest < Chef::Provider
+      def load_current_resource = nil
+      def body
+        m = new_resource.message
+        m.is_a?(Hash) ? m.to_json : m
+      end
+      { get: false, head: false, delete: false, options: false, post: true, put: true, patch: true }.each do |verb, with_body|
+        define_method(:"action_#{verb}") do
+          r = new_resource
+          converge_by("#{r} #{verb.upcase} to #{r.url}") do
+            answer = Chef::HTTP::Simple.request(verb.to_s.upcase, r.url, r.headers || {}, with_body ? body : nil)
+            Chef::Log.debug("#{r} #{verb.upcase} request response: #{answer}")
+          end
+        end
+      end
+    end
+  end
+end

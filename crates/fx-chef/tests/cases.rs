@@ -1,0 +1,92 @@
+//! Whole recipes: each directory of `cases` is a chef-repo, run twice on a scratch directory;
+//! the order of steps, the warnings and the exit codes are in its `expected` file.
+//!
+//! `UPDATE_EXPECT=1` rewrites what is expected.
+
+use std::cell::RefCell;
+use std::fmt::Write as _;
+use std::io::Write;
+use std::path::Path;
+use std::rc::Rc;
+
+use fx_engine::{Cancel, Ledger};
+use fx_host::OsHost;
+use fx_source::SourceMap;
+use serde_json::json;
+
+#[derive(Clone, Default)]
+struct Buffer(Rc<RefCell<Vec<u8>>>);
+
+impl Write for Buffer {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.borrow_mut().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+fn once(case: &Path, root: &Path) -> String {
+    let mut request = fx_chef::Request { cwd: root.to_path_buf(), ..fx_chef::Request::default() };
+    let facts = root.with_extension("facts");
+    let attributes = root.with_extension("json");
+    let platform = json!({"platform": "debian", "platform_family": "debian", "platform_version": "12.0", "os": "linux", "hostname": "case", "fqdn": "case.example.test"});
+    put(&facts, &platform.to_string());
+    put(&attributes, &json!({"root": root}).to_string());
+    if let Ok(more) = read(&case.join("options.json")) {
+        request.options = serde_json::from_str(&more).expect("options are JSON");
+    }
+    request.facts = Some(facts);
+    request.options.insert("json".into(), json!(attributes));
+    request.options.insert("cookbook_path".into(), json!([case.join("cookbooks")]));
+    request.options.insert("run_list".into(), json!(["recipe[t]"]));
+    request.options.insert("local".into(), json!(true));
+    request.options.insert("no_save".into(), json!(true));
+    request.options.insert("formatter".into(), json!("null"));
+    let (ledger, sources) = (Rc::new(Ledger::new()), Rc::new(SourceMap::new()));
+    let errors = Buffer::default();
+    let code = fx_chef::run(
+        Rc::new(OsHost::new()),
+        Rc::clone(&ledger),
+        Cancel::new(),
+        Rc::clone(&sources),
+        request,
+        Box::new(std::io::sink()),
+        Box::new(errors.clone()),
+    );
+    let mut out = ledger.trace(&sources);
+    out.push_str(&String::from_utf8_lossy(&errors.0.borrow()));
+    let _ = writeln!(out, "exit {code}");
+    out.replace(&root.display().to_string(), "ROOT").replace(&case.display().to_string(), "CASE")
+}
+
+#[expect(clippy::disallowed_methods, reason = "tests lay out their own scratch files")]
+fn put(path: &Path, text: &str) {
+    std::fs::write(path, text).expect("scratch files can be written");
+}
+
+#[expect(clippy::disallowed_methods, reason = "tests read their own files")]
+fn read(path: &Path) -> std::io::Result<String> {
+    std::fs::read_to_string(path)
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "tests list their own files")]
+fn recipes_take_the_recorded_steps() {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
+    let mut cases: Vec<_> =
+        std::fs::read_dir(&dir).expect("cases are there").flatten().map(|e| e.path()).collect();
+    cases.sort();
+    for case in cases {
+        let told = fx_ruby::on_big_stack(move || {
+            let scratch = tempfile::tempdir().expect("a scratch directory can be made");
+            let root = scratch.path().join("root");
+            std::fs::create_dir(&root).expect("a scratch directory can be made");
+            let text = format!("{}---- again\n{}", once(&case, &root), once(&case, &root));
+            (case, text)
+        });
+        let (case, text) = told.expect("a case ends");
+        expect_test::expect_file![case.join("expected")].assert_eq(&text);
+    }
+}
