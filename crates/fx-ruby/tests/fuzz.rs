@@ -14,8 +14,10 @@ use fx_ruby::{Hooks, Limits, Options, Vm, on_big_stack};
 
 /// Programs a batch runs in one process.
 const BATCH: u64 = 250;
-/// No batch takes this long unless a program hangs.
-const HANG: Duration = Duration::from_mins(2);
+/// No batch takes this many seconds of processor time unless a program hangs.
+const CPU: u64 = 60;
+/// Nor this long on a busy machine, unless one waits for something.
+const HANG: Duration = Duration::from_mins(20);
 /// Address space of a batch: eight times what its heap limit allows one program.
 const MEMORY_KB: u64 = 4 << 20;
 
@@ -250,14 +252,15 @@ fn mutated_programs_end_within_their_limits() {
     }
     let seconds = std::env::var("FX_FUZZ_SECONDS").ok().and_then(|s| s.parse().ok()).unwrap_or(2);
     let from: u64 = std::env::var("FX_FUZZ_FROM").ok().and_then(|s| s.parse().ok()).unwrap_or(1);
-    let last = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("fuzz-last.rb");
+    let last = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("fuzz-last-{}.rb", std::process::id()));
     let start = Instant::now();
     let mut seed = from;
     while start.elapsed() < Duration::from_secs(seconds) {
         let me = std::env::current_exe().expect("this test");
         let mut child = Command::new("sh")
             .arg("-c")
-            .arg(format!("ulimit -v {MEMORY_KB}; exec \"$0\" --exact mutated_programs_end_within_their_limits"))
+            .arg(format!("ulimit -v {MEMORY_KB} && ulimit -t {CPU} && exec \"$0\" --exact mutated_programs_end_within_their_limits"))
             .arg(me)
             .env("FX_FUZZ_SEED", seed.to_string())
             .env("FX_FUZZ_LAST", &last)
