@@ -93,6 +93,18 @@ pub fn node_name(machine: &Machine) -> String {
     }
 }
 
+/// A line of the original that a step of the record says by itself: the original's console
+/// prints it, others have the step.
+fn line(run: Run<'_>, level: Level, text: &str) {
+    let word = match level {
+        Level::Notice => "notice",
+        Level::Info => "info",
+        _ => return run.ledger.message(level, text, &Origin::default()),
+    };
+    let fields = [("level".into(), word.into()), ("text".into(), text.into())];
+    run.ledger.note("puppet.line", &fields, &Origin::default());
+}
+
 /// Compiles and applies.
 pub fn run(machine: &Machine, request: &Request) -> Summary {
     let run = machine.run;
@@ -121,7 +133,7 @@ pub fn run(machine: &Machine, request: &Request) -> Summary {
     let took = run.host.monotonic().saturating_sub(started).as_secs_f64();
     let told =
         format!("Compiled catalog for {node} in environment {environment} in {took:.2} seconds");
-    run.ledger.message(Level::Notice, &told, &origin);
+    line(run, Level::Notice, &told);
     carry_out(&evaluator, request)
 }
 
@@ -196,14 +208,11 @@ fn carry_out(evaluator: &Evaluator, request: &Request) -> Summary {
         .filter(|at| is_left_out(evaluator, request, &catalog.resources[*at]))
         .collect();
     let version = run.host.now().secs;
-    run.ledger.message(
-        Level::Info,
-        &format!("Applying configuration version '{version}'"),
-        &origin,
-    );
+    line(run, Level::Info, &format!("Applying configuration version '{version}'"));
     let state_file = request.vardir.as_ref().map(|dir| dir.join("state/state.yaml"));
     let mut transaction = Transaction {
         run,
+        why: "".into(),
         evaluator,
         catalog: &catalog,
         containers: order::containers(&catalog),
@@ -227,7 +236,7 @@ fn carry_out(evaluator: &Evaluator, request: &Request) -> Summary {
         run.ledger.message(Level::Error, &format!("Could not write state: {error}"), &origin);
     }
     let took = run.host.monotonic().saturating_sub(started).as_secs_f64();
-    run.ledger.message(Level::Notice, &format!("Applied catalog in {took:.2} seconds"), &origin);
+    line(run, Level::Notice, &format!("Applied catalog in {took:.2} seconds"));
     let mut statuses: Vec<(&crate::compile::Resource, &Status)> =
         transaction.status.iter().map(|(at, status)| (&catalog.resources[*at], status)).collect();
     statuses.extend(transaction.generated.iter().map(|(resource, status)| (resource, status)));

@@ -13,6 +13,14 @@ struct Told(RefCell<Vec<String>>);
 
 impl Sink for Told {
     fn event(&self, event: &Event<'_>) {
+        if let Event::Note { code: "puppet.line", fields, .. } = event
+            && fields[0].1 == "notice".into()
+        {
+            let text = fields[1].1.to_string();
+            if !text.starts_with("Compiled catalog") && !text.starts_with("Applied catalog") {
+                self.0.borrow_mut().push(text);
+            }
+        }
         if let Event::Message { level, text, .. } = event
             && *level <= Level::Notice
             && !text.starts_with("Compiled catalog")

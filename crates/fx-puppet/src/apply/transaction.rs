@@ -1,6 +1,7 @@
 //! The transaction: one step after the other, what they generate, and refreshes.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use fx_engine::{Level, Mode, Outcome, Request, Run, step};
 use fx_source::Origin;
@@ -60,13 +61,36 @@ pub(super) struct Transaction<'a> {
     pub(super) announced: BTreeSet<usize>,
     /// Resources left out because of tags or schedules.
     pub(super) left_out: BTreeSet<usize>,
+    /// Why the resource at hand has its turn now.
+    pub(super) why: Rc<str>,
     /// Values recorded for audits.
     pub(super) state: super::state::State,
 }
 
 impl Transaction<'_> {
     pub(super) fn say(&self, level: Level, text: &str) {
-        self.run.ledger.message(level, text, &Origin::default());
+        super::line(self.run, level, text);
+    }
+
+    /// Why a resource comes where it does: the order of the manifest, and what it waits for.
+    fn reason(&self, plan: &Plan, number: usize) -> String {
+        let mut waits: Vec<String> = Vec::new();
+        for (from, notifies) in &plan.before[number] {
+            let (Point::Act(at) | Point::End(at)) = plan.points[*from] else { continue };
+            let verb = if *notifies { "notified by" } else { "after" };
+            waits.push(format!("{verb} {}", self.catalog.resources[at].reference()));
+        }
+        if waits.is_empty() { "manifest order".to_owned() } else { waits.join(", ") }
+    }
+
+    /// A resource that is passed over, as a step of its own.
+    fn passed_over(&self, resource: &Resource, reason: &str) {
+        let id = fx_engine::ResourceId::new(resource.low.to_string(), resource.title.to_string());
+        let mut request = Request::new(id, "apply");
+        request.origin = Origin::at(resource.span);
+        request.why = Rc::clone(&self.why);
+        let step = self.run.ledger.open(self.run.host, request);
+        self.run.ledger.close(self.run.host, step, Outcome::Skipped(reason.to_owned()));
     }
 
     /// `(file: F, line: L)` of a resource.
@@ -121,6 +145,7 @@ impl Transaction<'_> {
                     incoming
                 }
                 Point::Act(at) => {
+                    self.why = self.reason(plan, *number).into();
                     let started = self.run.host.monotonic();
                     let (mut status, outgoing) = self.one(*at, &incoming, made);
                     status.took = self.run.host.monotonic().saturating_sub(started).as_secs_f64();
@@ -141,6 +166,7 @@ impl Transaction<'_> {
         let path = self.path(at);
         let Some(mut thing) = made.remove(&at) else { return Default::default() };
         if self.left_out.contains(&at) {
+            self.passed_over(resource, "left out by tags or schedule");
             return (Status { skipped: true, ..Status::default() }, Outgoing::default());
         }
         if !incoming.failed.is_empty() {
@@ -154,6 +180,7 @@ impl Transaction<'_> {
                 }
             }
             self.say(Level::Warning, &format!("{path}: Skipping because of failed dependencies"));
+            self.passed_over(resource, "a dependency failed");
             let status = Status { skipped: true, ..Status::default() };
             return (status, Outgoing { failed: incoming.failed.clone(), ..Outgoing::default() });
         }
@@ -179,6 +206,8 @@ impl Transaction<'_> {
         let mut request = Request::new(inner.id(), "apply");
         request.mode = if noop { Mode::Rehearse } else { Mode::Apply };
         request.origin = Origin::at(resource.span);
+        request.why = Rc::clone(&self.why);
+        request.phase = Rc::from("apply");
         if request.resource.kind == "notify" {
             request.purpose = fx_engine::Purpose::Tell;
         }

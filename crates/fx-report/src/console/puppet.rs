@@ -79,6 +79,16 @@ impl Sink for PuppetConsole {
                 Level::Info => self.line("Info", "0;32", false, text),
                 Level::Verbose | Level::Debug => self.line("Debug", "0;36", false, text),
             },
+            // What a step says by itself elsewhere, in the words of the original.
+            Event::Note { code: "puppet.line", fields, .. } => {
+                let (level, word, color) = match &*field(fields, "level") {
+                    "notice" => (Level::Notice, "Notice", "m"),
+                    _ => (Level::Info, "Info", "0;32"),
+                };
+                if level <= self.most {
+                    self.line(word, color, false, &field(fields, "text"));
+                }
+            }
             Event::Note { code: "puppet.log", fields, .. } => {
                 let (word, color) = match &*field(fields, "level") {
                     "alert" => ("Alert", "0;31"),
