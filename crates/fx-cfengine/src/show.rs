@@ -33,7 +33,8 @@ impl Context<'_> {
         }
     }
 
-    fn print(&self, text: &str) {
+    /// Writes a line to standard output as it is.
+    pub(crate) fn print(&self, text: &str) {
         let fields = [("text".into(), fx_value::Value::from(&*crate::text::encode(text)))];
         self.run.ledger.note("cf.print", &fields, &Origin::default());
     }
