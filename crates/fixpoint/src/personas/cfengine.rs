@@ -203,7 +203,19 @@ fn request(
                 request.no_functions = matches!(text.as_str(), "no" | "false" | "off")
             }
             "warn" => request.warnings = Some(text),
-            "policy-output-format" => request.output = Some(text),
+            "policy-output-format" => match text.as_str() {
+                "none" | "json" => request.output = Some(text),
+                "cf" => {
+                    complain("   error: option '--policy-output-format=cf' is not supported");
+                    return Err(1);
+                }
+                _ => {
+                    complain(&format!(
+                        "   error: Invalid policy output format: '{text}'. Possible values are 'none', 'cf', 'json'"
+                    ));
+                    return Err(1);
+                }
+            },
             "simulate" => {
                 request.simulate = match text.as_str() {
                     "diff" => Some(Simulate::Diff),
