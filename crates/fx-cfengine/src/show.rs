@@ -12,8 +12,13 @@ impl Context<'_> {
     /// What a check is asked to print.
     pub(crate) fn show(&self, request: &Request) {
         if request.check {
-            if request.output.as_deref() == Some("json") {
-                self.print(&crate::policy_json::output(&self.policy));
+            match request.output.as_deref() {
+                Some("json-full") => self.print(&crate::policy_json::output(&self.policy, None)),
+                Some("json") => {
+                    let entry = Some(&*self.config.paths.entry);
+                    self.print(&crate::policy_json::output(&self.policy, entry));
+                }
+                _ => {}
             }
             self.show_tables(request);
         }

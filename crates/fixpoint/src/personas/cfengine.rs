@@ -204,14 +204,16 @@ fn request(
             }
             "warn" => request.warnings = Some(text),
             "policy-output-format" => match text.as_str() {
-                "none" | "json" => request.output = Some(text),
-                "cf" => {
-                    complain("   error: option '--policy-output-format=cf' is not supported");
+                "none" | "json" | "json-full" => request.output = Some(text),
+                "cf" | "cf-full" => {
+                    complain(&format!(
+                        "   error: option '--policy-output-format={text}' is not supported"
+                    ));
                     return Err(1);
                 }
                 _ => {
                     complain(&format!(
-                        "   error: Invalid policy output format: '{text}'. Possible values are 'none', 'cf', 'json'"
+                        "   error: Invalid policy output format: '{text}'. Possible values are 'none', 'cf', 'json', 'cf-full', 'json-full'"
                     ));
                     return Err(1);
                 }
