@@ -23,12 +23,12 @@ fn line(number: u32) -> Json {
     Json::Int(i64::from(number))
 }
 
-/// The whole policy.
-pub(crate) fn policy(policy: &Policy) -> Json {
-    object([
-        ("bodies", Json::Array(policy.bodies.iter().map(|it| body(it)).collect())),
-        ("bundles", Json::Array(policy.bundles.iter().map(|it| bundle(it)).collect())),
-    ])
+// The whole policy, or what one file holds.
+fn policy(policy: &Policy, only: Option<&str>) -> Json {
+    let wanted = |file: &Str| only.is_none_or(|only| &**file == only);
+    let bodies = policy.bodies.iter().filter(|it| wanted(&it.file)).map(body);
+    let bundles = policy.bundles.iter().filter(|it| wanted(&it.head.file)).map(|it| bundle(it));
+    object([("bodies", Json::Array(bodies.collect())), ("bundles", Json::Array(bundles.collect()))])
 }
 
 /// One bundle.
@@ -140,7 +140,7 @@ fn rval(value: &Rval) -> Json {
     }
 }
 
-/// The text of `cf-promises -p json`: written two levels in, without a final line end.
-pub(crate) fn output(whole: &Policy) -> String {
-    policy(whole).pretty().lines().collect::<Vec<_>>().join("\n    ")
+/// The text of `cf-promises -p json-full`, or of `-p json` for one file: written two levels in.
+pub(crate) fn output(whole: &Policy, only: Option<&str>) -> String {
+    policy(whole, only).pretty().lines().collect::<Vec<_>>().join("\n    ")
 }

@@ -12,8 +12,13 @@ impl Context<'_> {
     /// What a check is asked to print.
     pub(crate) fn show(&self, request: &Request) {
         if request.check {
-            if request.output.as_deref() == Some("json") {
-                self.print(&crate::policy_json::output(&self.policy));
+            match request.output.as_deref() {
+                Some("json-full") => self.print(&crate::policy_json::output(&self.policy, None)),
+                Some("json") => {
+                    let entry = Some(&*self.config.paths.entry);
+                    self.print(&crate::policy_json::output(&self.policy, entry));
+                }
+                _ => {}
             }
             self.show_tables(request);
         }
@@ -33,7 +38,8 @@ impl Context<'_> {
         }
     }
 
-    fn print(&self, text: &str) {
+    /// Writes a line to standard output as it is.
+    pub(crate) fn print(&self, text: &str) {
         let fields = [("text".into(), fx_value::Value::from(&*crate::text::encode(text)))];
         self.run.ledger.note("cf.print", &fields, &Origin::default());
     }

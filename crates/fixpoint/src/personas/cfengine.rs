@@ -203,7 +203,21 @@ fn request(
                 request.no_functions = matches!(text.as_str(), "no" | "false" | "off")
             }
             "warn" => request.warnings = Some(text),
-            "policy-output-format" => request.output = Some(text),
+            "policy-output-format" => match text.as_str() {
+                "none" | "json" | "json-full" => request.output = Some(text),
+                "cf" | "cf-full" => {
+                    complain(&format!(
+                        "   error: option '--policy-output-format={text}' is not supported"
+                    ));
+                    return Err(1);
+                }
+                _ => {
+                    complain(&format!(
+                        "   error: Invalid policy output format: '{text}'. Possible values are 'none', 'cf', 'json', 'cf-full', 'json-full'"
+                    ));
+                    return Err(1);
+                }
+            },
             "simulate" => {
                 request.simulate = match text.as_str() {
                     "diff" => Some(Simulate::Diff),

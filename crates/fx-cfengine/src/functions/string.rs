@@ -51,7 +51,14 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
             list(split(first, arg(args, 1), max, false))
         }
         "regex_replace" => replace(first, arg(args, 1), arg(args, 2), arg(args, 3)),
-        "string" => text(first),
+        "string" => {
+            // Only a reference to a container stands for its content.
+            let named = crate::text::naked(first, b'@').and_then(|name| {
+                let value = ctx.lookup_function_arg(name)?.value();
+                (!matches!(value, Value::Scalar(_))).then(|| value.to_json().compact())
+            });
+            text(named.unwrap_or_else(|| first.to_owned()))
+        }
         "int" => {
             let number = real_from(first)?;
             text((number.trunc() as i64).to_string())

@@ -180,8 +180,14 @@ fn returns_zero(ctx: &mut Context<'_>, args: &[Rval]) -> FnResult {
         ctx.error(&format!("returnszero '{command}' does not have an absolute path"));
         return truth(false);
     }
-    let spec = ctx.command_spec(command, shell);
-    truth(ctx.host().run(&spec).is_ok_and(|ended| ended.exit.success()))
+    let mut spec = ctx.command_spec(command, shell);
+    spec.merge_stderr = true;
+    let Ok(ended) = ctx.host().run(&spec) else { return truth(false) };
+    // The command's own output is seen by whoever asked to be informed.
+    if ctx.logs(fx_engine::Level::Info) && !ended.stdout.is_empty() {
+        ctx.print(decode(&ended.stdout).trim_end_matches('\n'));
+    }
+    truth(ended.exit.success())
 }
 
 fn user_info(ctx: &Context<'_>, args: &[Rval]) -> FnResult {

@@ -6,6 +6,7 @@ use fx_engine::Level;
 use fx_host::{Meta, WriteOptions};
 
 use crate::eval::Context;
+use crate::eval::classes::ClassScope;
 use crate::eval::promise::Expanded;
 use crate::functions::digest_hex;
 use crate::json::{Json, Object};
@@ -13,6 +14,9 @@ use crate::outcome::Outcome;
 use crate::text::{decode, path};
 
 use super::as_promised;
+
+/// Minutes for which an alert stays defined.
+const PERSISTENCE: i64 = 10;
 
 fn store(ctx: &Context<'_>) -> String {
     format!("{}/fx_changes.json", ctx.config.paths.state)
@@ -119,7 +123,7 @@ pub(super) fn verify(
         Some("sha224") => &["sha224"],
         Some(_) => &["md5"],
     };
-    let mut dirty = false;
+    let (mut dirty, mut changed) = (false, false);
     if meta.is_file() && matches!(report, "content" | "all") {
         let bytes = ctx.host().read(&path(file)).unwrap_or_default();
         for method in methods {
@@ -134,9 +138,7 @@ pub(super) fn verify(
                     let prefix = if *method == "md5" { "MD5" } else { "SHA" };
                     if old.is_some() {
                         ctx.info(&format!("Hash '{method}' for '{file}' changed!"));
-                        if update && !ctx.config.dry_run {
-                            log_change(ctx, file, 'C', "Content changed");
-                        }
+                        changed = true;
                     }
                     if old.is_some() && !update {
                         let text =
@@ -154,6 +156,20 @@ pub(super) fn verify(
                 }
             }
         }
+    }
+    if changed
+        && ctx.making_changes(promise, result, &format!("record integrity changes in '{file}'"))
+    {
+        ctx.persist_class("checksum_alerts", PERSISTENCE, true, "");
+        ctx.put_class("checksum_alerts", ClassScope::Namespace, Rc::from([]), None);
+        let outcome = if log_change(ctx, file, 'C', "Content changed") {
+            let text = format!("Recorded integrity changes in '{file}'");
+            ctx.settle(Level::Info, Outcome::Repaired, promise, &text)
+        } else {
+            let text = format!("Failed to record integrity changes in '{file}'");
+            ctx.settle(Level::Error, Outcome::Failed, promise, &text)
+        };
+        *result = result.merge(outcome);
     }
     if matches!(report, "stats" | "all") {
         let now = format!("{:o} {} {} {}", meta.mode, meta.uid, meta.gid, meta.mtime.secs);
