@@ -73,6 +73,12 @@ module Puppet
   def self.settings = Settings.new
   def self.features = Features.instance
   def self.initialize_settings(*) = nil
+  # Another node is compiled: what was remembered of the last one goes.
+  def self.__forget
+    Puppet::Parser::Scope::VARS.clear if const_defined?(:Parser, false)
+    Facter::CACHE.clear if Object.const_defined?(:Facter)
+    LookupContext::CACHE.clear if const_defined?(:LookupContext, false)
+  end
   def self.run_mode = RunMode.new
   def self.runtime = { http: nil }
   def self.lookup(name, &block)

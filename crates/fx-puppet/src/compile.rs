@@ -78,8 +78,12 @@ impl Evaluator {
         }
     }
 
-    fn parse_manifest(&self, name: &str, text: &[u8]) -> Result<Program, String> {
+    fn parse_manifest(&self, name: &str, text: &[u8]) -> Result<Rc<Program>, String> {
         self.phase(|| format!("load {name}"));
+        let path = PathBuf::from(name);
+        if let Some(known) = self.machine.read.programs.borrow().get(&path) {
+            return Ok(Rc::clone(known));
+        }
         let file = self.sources.add(name, text.to_vec());
         let (program, mut found) = fx_puppet_syntax::parse(text, file);
         if found.iter().all(|found| found.severity != Severity::Error) {
@@ -99,7 +103,14 @@ impl Evaluator {
             }
         }
         match errors.as_slice() {
-            [] => Ok(program),
+            [] => {
+                let program = Rc::new(program);
+                // Text without a name may be another next time.
+                if !name.is_empty() {
+                    self.machine.read.programs.borrow_mut().insert(path, Rc::clone(&program));
+                }
+                Ok(program)
+            }
             [only] => Err(format!(
                 "Could not parse for environment {environment}: {only} on node {}",
                 self.settings.node
@@ -121,7 +132,7 @@ impl Evaluator {
         }
     }
 
-    fn evaluate_programs(&self, programs: &[Program]) -> Result<(), Flow> {
+    fn evaluate_programs(&self, programs: &[Rc<Program>]) -> Result<(), Flow> {
         let scope = Scope::new(Rc::clone(&self.top));
         self.phase(|| "evaluate main".into());
         for program in programs {

@@ -24,7 +24,6 @@ pub(crate) use merge::Strategy;
 #[derive(Debug, Default)]
 pub(crate) struct Lookups {
     layers: FxHashMap<Rc<str>, Option<Rc<Config>>>,
-    files: FxHashMap<PathBuf, Option<Rc<Hash>>>,
     options: FxHashMap<Rc<str>, Rc<Options>>,
     paths: FxHashMap<(Rc<str>, usize), Rc<[PathBuf]>>,
     answers: FxHashMap<(usize, String), Option<Value>>,
@@ -336,7 +335,7 @@ impl Evaluator {
     }
 
     fn data_file(&self, path: &Path, function: &str) -> Evaluated<Option<Rc<Hash>>> {
-        if let Some(known) = self.lookups.borrow().files.get(path) {
+        if let Some(known) = self.machine.read.data.borrow().get(path) {
             return Ok(known.clone());
         }
         let data = match self.run.host.read_opt(path).ok().flatten() {
@@ -366,7 +365,7 @@ impl Evaluator {
                 })
             }
         };
-        self.lookups.borrow_mut().files.insert(path.to_path_buf(), data.clone());
+        self.machine.read.data.borrow_mut().insert(path.to_path_buf(), data.clone());
         Ok(data)
     }
 

@@ -1,13 +1,18 @@
 //! What all compilations of a thread share: the machine, the record, sources, parsed files,
 //! and the Ruby that modules bring.
 
+use std::cell::RefCell;
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use fx_engine::{Cancel, Ledger, Run};
 use fx_host::Host;
+use fx_puppet_syntax::Program;
 use fx_source::SourceMap;
+use rustc_hash::FxHashMap;
 
 use crate::ruby::Ruby;
+use crate::value::Hash;
 
 /// The surroundings of compilations. They last as long as the process: Ruby code may hold
 /// on to them.
@@ -17,6 +22,23 @@ pub struct Machine {
     pub(crate) sources: &'static SourceMap,
     pub(crate) host: Rc<dyn Host>,
     pub(crate) ruby: Rc<Ruby>,
+    /// What all nodes read alike: it is read once.
+    pub(crate) read: Rc<Read>,
+}
+
+/// Files that have been read, by path.
+#[derive(Default)]
+pub(crate) struct Read {
+    /// Programs that parsed without a fault.
+    pub(crate) programs: RefCell<FxHashMap<PathBuf, Rc<Program>>>,
+    /// Templates of the language.
+    pub(crate) templates: RefCell<FxHashMap<PathBuf, Rc<Program>>>,
+    /// Data of lookups; nothing for what is not there.
+    pub(crate) data: RefCell<FxHashMap<PathBuf, Option<Rc<Hash>>>>,
+    /// Folders of modules.
+    pub(crate) modules: RefCell<FxHashMap<String, Option<PathBuf>>>,
+    /// All modules of a path.
+    pub(crate) listing: RefCell<Option<Rc<Vec<(String, PathBuf)>>>>,
 }
 
 impl Machine {
@@ -34,7 +56,7 @@ impl Machine {
 
     /// A machine, its record and its sources that somebody else put together.
     pub fn on(host: Rc<dyn Host>, run: Run<'static>, sources: &'static SourceMap) -> Machine {
-        Machine { run, sources, host, ruby: Rc::default() }
+        Machine { run, sources, host, ruby: Rc::default(), read: Rc::default() }
     }
 
     /// What a driver is given.

@@ -50,6 +50,8 @@ pub(crate) struct Ruby {
     numbers: RefCell<FxHashMap<usize, i64>>,
     /// A failure of the language on its way up through Ruby.
     carried: RefCell<Option<Flow>>,
+    /// The compilation Ruby last ran for.
+    owner: std::cell::Cell<usize>,
     functions: RefCell<FxHashMap<String, Option<Rc<functions::Known>>>>,
     parts: RefCell<Vec<String>>,
 }
@@ -116,18 +118,33 @@ impl Evaluator {
         if let Some(this) = self.this.upgrade() {
             ruby.current.borrow_mut().push(this);
         }
-        let result = code(&mut vm);
+        let owner = std::ptr::from_ref(self) as usize;
+        let fresh = ruby.owner.replace(owner) != owner;
+        let result = if fresh {
+            self.enter_ruby(&mut vm).and_then(|()| code(&mut vm))
+        } else {
+            code(&mut vm)
+        };
         ruby.current.borrow_mut().pop();
         let result = result.map_err(|unwind| failure(ruby, &mut vm, unwind));
         *ruby.vm.borrow_mut() = Some(vm);
         result
     }
 
+    /// What Ruby remembers of another compilation is forgotten.
+    fn enter_ruby(&self, vm: &mut Vm) -> Res<()> {
+        let ruby = &self.machine.ruby;
+        ruby.scopes.borrow_mut().clear();
+        ruby.numbers.borrow_mut().clear();
+        let puppet = constant(vm, "Puppet")?;
+        vm.call_name(puppet, "__forget", &[]).map(drop)
+    }
+
     fn boot_ruby(&self) -> Evaluated<Box<Vm>> {
         let ruby = &self.machine.ruby;
         let mut vm = Box::new(new_vm(self));
         let mut paths = Vec::new();
-        for (_, dir) in self.modules() {
+        for (_, dir) in self.modules().iter() {
             let lib = dir.join("lib");
             if self.run.host.stat(&lib).is_ok_and(|meta| meta.is_dir()) {
                 paths.push(lib.into_os_string().into_encoded_bytes());
@@ -147,7 +164,10 @@ impl Evaluator {
     }
 
     /// All modules by name, the first of a name on the path.
-    pub(crate) fn modules(&self) -> Vec<(String, std::path::PathBuf)> {
+    pub(crate) fn modules(&self) -> Rc<Vec<(String, std::path::PathBuf)>> {
+        if let Some(known) = &*self.machine.read.listing.borrow() {
+            return Rc::clone(known);
+        }
         let mut found: Vec<(String, std::path::PathBuf)> = Vec::new();
         let mut seen = rustc_hash::FxHashSet::default();
         for root in &self.settings.modulepath {
@@ -166,6 +186,8 @@ impl Evaluator {
                 }
             }
         }
+        let found = Rc::new(found);
+        *self.machine.read.listing.borrow_mut() = Some(Rc::clone(&found));
         found
     }
 

@@ -101,12 +101,18 @@ impl Evaluator {
         if !segments_good(name) || name.contains("::") {
             return None;
         }
+        if let Some(known) = self.machine.read.modules.borrow().get(name) {
+            return known.clone();
+        }
         let host = self.run.host;
-        self.settings
+        let found = self
+            .settings
             .modulepath
             .iter()
             .map(|root| root.join(name))
-            .find(|path| host.stat(path).is_ok_and(|meta| meta.is_dir()))
+            .find(|path| host.stat(path).is_ok_and(|meta| meta.is_dir()));
+        self.machine.read.modules.borrow_mut().insert(name.to_owned(), found.clone());
+        found
     }
 
     /// `module/path` as a file of that module; an absolute path as it is.
@@ -135,6 +141,11 @@ impl Evaluator {
         if !self.definitions.borrow_mut().loaded.insert(path.clone()) {
             return Ok(());
         }
+        let known = self.machine.read.programs.borrow().get(&path).cloned();
+        if let Some(program) = known {
+            self.phase(|| format!("load {}", path.display()));
+            return self.add_definitions(&program, module);
+        }
         let Ok(Some(bytes)) = self.run.host.read_opt(&path) else { return Ok(()) };
         self.phase(|| format!("load {}", path.display()));
         let file = self.sources.add(&path.to_string_lossy(), bytes.clone());
@@ -149,6 +160,8 @@ impl Evaluator {
                 .unwrap_or_default();
             return Err(Flow::raw(format!("{}{place}", error.message)));
         }
+        let program = Rc::new(program);
+        self.machine.read.programs.borrow_mut().insert(path, Rc::clone(&program));
         self.add_definitions(&program, module)
     }
 

@@ -53,6 +53,11 @@ fn epp(call: &Call<'_>) -> Evaluated {
     let Some(path) = call.evaluator.module_file(&name, "templates") else {
         return Err(Flow::raw(format!("Could not find template '{name}'")));
     };
+    let read = &call.evaluator.machine.read.templates;
+    let known = read.borrow().get(&path).cloned();
+    if let Some(program) = known {
+        return render(call, &program);
+    }
     let bytes =
         call.evaluator.run.host.read(&path).map_err(|error| Flow::raw(error.to_string()))?;
     let file = call.evaluator.sources.add(&path.to_string_lossy(), bytes.clone());
@@ -64,6 +69,8 @@ fn epp(call: &Call<'_>) -> Evaluated {
         let place = error.primary().map(|span| call.evaluator.place_text(span)).unwrap_or_default();
         return Err(Flow::raw(format!("{} {place}", error.message)));
     }
+    let program = Rc::new(program);
+    read.borrow_mut().insert(path, Rc::clone(&program));
     render(call, &program)
 }
 

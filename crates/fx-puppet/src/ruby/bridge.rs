@@ -50,8 +50,12 @@ const METHODS: &[Method] = &[
         ruby.to_ruby(vm, &Value::array(paths.collect()))
     }),
     ("modules", |ruby, evaluator, vm, _| {
-        let all = evaluator.modules().into_iter().map(|(name, dir)| {
-            Value::array(vec![Value::from(name), Value::from(dir.to_string_lossy().into_owned())])
+        let modules = evaluator.modules();
+        let all = modules.iter().map(|(name, dir)| {
+            Value::array(vec![
+                Value::from(name.as_str()),
+                Value::from(dir.to_string_lossy().into_owned()),
+            ])
         });
         ruby.to_ruby(vm, &Value::array(all.collect()))
     }),

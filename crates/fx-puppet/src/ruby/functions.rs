@@ -80,7 +80,7 @@ impl Evaluator {
             return exists(&path).then_some((path, true));
         }
         let mut dirs: Vec<PathBuf> = self.settings.environment_dir.iter().cloned().collect();
-        dirs.extend(self.modules().into_iter().map(|(_, dir)| dir));
+        dirs.extend(self.modules().iter().map(|(_, dir)| dir.clone()));
         if let Some(path) = dirs.iter().map(|dir| new(dir.clone())).find(exists) {
             return Some((path, true));
         }

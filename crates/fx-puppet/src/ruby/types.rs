@@ -15,7 +15,7 @@ impl Evaluator {
     pub(super) fn module_libs(&self) -> Vec<PathBuf> {
         let mut dirs: Vec<PathBuf> =
             self.settings.environment_dir.iter().map(|dir| dir.join("lib")).collect();
-        dirs.extend(self.modules().into_iter().map(|(_, dir)| dir.join("lib")));
+        dirs.extend(self.modules().iter().map(|(_, dir)| dir.join("lib")));
         dirs
     }
 
