@@ -137,13 +137,6 @@ module ChefUtils
   VersionString = Chef::VersionString
 end
 
-class Chef
-  class Exceptions
-    # Known before anything else: raised by the loader itself.
-    class ConfigurationError < ArgumentError; end
-  end
-end
-
 # Parts of the machine object that are simpler in Ruby.
 class FxMachine
   def forced_why_run

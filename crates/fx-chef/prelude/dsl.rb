@@ -50,7 +50,7 @@ class Chef
         if block
           resource.resource_initializing = true
           begin
-            resource.instance_eval(&block)
+            FX.run_in(resource, block)
           ensure
             resource.resource_initializing = false
           end

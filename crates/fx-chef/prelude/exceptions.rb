@@ -131,6 +131,10 @@ class Chef
  class EncryptedDataBagVersionMismatch < StandardError; end
  class InvalidCookbookPath < StandardError; end
  class CannotReadMetadata < StandardError; end
+ class JSON
+  class EncodeError < RuntimeError; end
+  class ParseError < RuntimeError; end
+ end
  end
 end
 module Net

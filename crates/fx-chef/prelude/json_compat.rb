@@ -1,12 +1,10 @@
 # JSON as Chef's own helper offers it.
-require "json"
 class Chef
   class JSONCompat
     class << self
       def parse(source, opts = {})
-        ::JSON.parse(source, opts || {})
-      rescue ::JSON::ParserError => e
-        raise Chef::Exceptions::JSON::ParseError, e.message
+        return FX.parse_json(source) if opts.nil? || opts.empty?
+        ::JSON.parse(source, opts)
       end
       def from_json(source, opts = {}) = parse(source, opts)
       def to_json(obj, opts = nil) = obj.respond_to?(:for_json) ? ::JSON.generate(obj.for_json) : ::JSON.generate(plain(obj))
@@ -29,12 +27,6 @@ class Chef
         else obj
         end
       end
-    end
-  end
-  class Exceptions
-    class JSON
-      class EncodeError < RuntimeError; end
-      class ParseError < RuntimeError; end
     end
   end
 end

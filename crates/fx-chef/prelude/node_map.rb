@@ -1,11 +1,16 @@
 # Which class answers to a name on this node.
 class Chef
   class NodeMap
-    def initialize = @map = {}
+    def initialize
+      @map = {}
+      # What was found, until the next class comes.
+      @hits = {}
+    end
 
     def set(key, klass, platform: nil, platform_version: nil, platform_family: nil, os: nil, chef_version: nil, target_mode: nil, override: nil, canonical: nil, agent_mode: nil, **_, &block)
       return if chef_version && !Array(chef_version).any? { |c| Chef::VersionConstraint.new(c).include?(Chef::VERSION) }
       filter = { platform: platform, platform_version: platform_version, platform_family: platform_family, os: os, block: block }.compact
+      @hits.clear
       list = (@map[key.to_sym] ||= [])
       list.reject! { |k, f, _| k == klass && f == filter }
       at = list.index { |_, f, _| weight(f) <= weight(filter) } || list.size
@@ -45,6 +50,15 @@ class Chef
 
     def get(node, key)
       key = key.to_sym
+      if (hit = @hits[key]) && hit[0].equal?(node)
+        return hit[1]
+      end
+      klass = search(node, key)
+      @hits[key] = [node, klass] if klass
+      klass
+    end
+
+    def search(node, key)
       found = @map[key]&.find { |_, f, _| matches?(node, f) }
       return found[0] if found
       builtin(node, key)

@@ -207,7 +207,7 @@ class Chef
 
     def run_in(resource, block, *args)
       raise Chef::Exceptions::CannotValidateStaticallyError, "Cannot validate or coerce without a resource" unless resource
-      block.arity > args.size ? block.call(resource, *args) : resource.instance_exec(*args, &block)
+      block.arity > args.size ? block.call(resource, *args) : FX.run_in(resource, block, *args)
     end
 
     def deep_dup(o)

@@ -136,7 +136,7 @@ class Chef
       @run_context = child = old.create_child
       child.resource_collection.unified_mode = @new_resource.class.unified_mode
       runner = Chef::Runner.new(child)
-      value = instance_eval(&block)
+      value = block.call
       runner.converge
       value
     ensure

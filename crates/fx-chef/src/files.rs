@@ -15,6 +15,8 @@ use crate::machine::{Machine, Method, bytes, raise, text};
 pub(crate) const METHODS: &[(&str, Method)] = &[
     ("read", read),
     ("eval_file", eval_file),
+    ("run_in", run_in),
+    ("parse_json", parse_json),
     ("file?", is_file),
     ("scan", scan),
     ("subdirs", subdirs),
@@ -54,6 +56,29 @@ fn eval_file(machine: &Machine, vm: &mut Vm, a: Args) -> R {
             vm.run_in_class(&text, &name, class)
         }
         _ => vm.run_with_self(&text, &name, me),
+    }
+}
+
+/// `FX.run_in(object, block, *args)`: calls a block with another self. Unlike
+/// `instance_exec` it makes no singleton class, which would cost every later call dearly.
+fn run_in(_: &Machine, vm: &mut Vm, a: Args) -> R {
+    let (me, block) = (vm.arg(a, 0), vm.arg(a, 1));
+    let args: Vec<Value> = (2..a.argc).map(|i| vm.arg(a, i)).collect();
+    if args.is_empty() {
+        return vm.yield_self(block, me, &[me], None);
+    }
+    vm.yield_self(block, me, &args, None)
+}
+
+/// `FX.parse_json(text)`: without the library, which most runs never need.
+fn parse_json(_: &Machine, vm: &mut Vm, a: Args) -> R {
+    let text = bytes(vm, a, 0)?.unwrap_or_default();
+    match serde_json::from_slice::<serde_json::Value>(&text) {
+        Ok(json) => crate::machine::from_json(vm, &json),
+        Err(error) => {
+            let class = crate::machine::path(vm, &["Chef", "Exceptions", "JSON", "ParseError"])?;
+            vm.fail(class.as_class().unwrap_or_default(), format!("parse error: {error}"))
+        }
     }
 }
 

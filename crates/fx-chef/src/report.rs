@@ -316,15 +316,12 @@ fn save_node(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let name = text(vm, a, 1)?.unwrap_or_default();
     let environment = text(vm, a, 2)?.unwrap_or_default();
     let normal = vm.arg(a, 3);
-    vm.require_library(b"json")?;
-    let json = crate::machine::path(vm, &["JSON"])?;
-    let normal = vm.call_name(json, "generate", &[normal])?;
+    let normal = to_json(vm, normal, 0)?;
     let list = vm.arg(a, 4);
-    let list = vm.call_name(json, "generate", &[list])?;
-    let parse = |text: &[u8]| serde_json::from_slice::<serde_json::Value>(text).unwrap_or_default();
+    let list = to_json(vm, list, 0)?;
     let node = serde_json::json!({
-        "name": name, "chef_environment": environment, "normal": parse(vm.bytes(normal)),
-        "chef_type": "node", "run_list": parse(vm.bytes(list)),
+        "name": name, "chef_environment": environment, "normal": normal,
+        "chef_type": "node", "run_list": list,
     });
     let Ok(body) = serde_json::to_string_pretty(&node) else { return Ok(NIL) };
     if let Some(dir) = path.parent() {
@@ -333,4 +330,37 @@ fn save_node(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     }
     drop(machine.host.write(&path, body.as_bytes(), &fx_host::WriteOptions::default()));
     Ok(NIL)
+}
+
+/// A Ruby value as JSON; what is no data becomes its text.
+fn to_json(vm: &mut Vm, v: fx_ruby::Value, depth: u32) -> fx_ruby::Res<serde_json::Value> {
+    use serde_json::Value as J;
+    if depth > 500 {
+        return vm.arg_error("attributes are nested too deeply");
+    }
+    Ok(if v.is_nil() {
+        J::Null
+    } else if v == fx_ruby::value::TRUE || v == fx_ruby::value::FALSE {
+        J::Bool(v.truthy())
+    } else if let Some(i) = v.fixnum() {
+        J::from(i)
+    } else if v.is_float() {
+        J::from(vm.heap.float_of(v))
+    } else if v.is_arr() {
+        let mut list = Vec::new();
+        for item in vm.heap.arr(v).clone() {
+            list.push(to_json(vm, item, depth + 1)?);
+        }
+        J::Array(list)
+    } else if v.is_hash() {
+        let mut map = serde_json::Map::new();
+        for (key, value) in vm.hash_pairs(v) {
+            let key = vm.to_s(key)?;
+            let value = to_json(vm, value, depth + 1)?;
+            map.insert(key, value);
+        }
+        J::Object(map)
+    } else {
+        J::String(vm.to_s(v)?)
+    })
 }

@@ -6,12 +6,13 @@
 //! at compile time on purpose sees the machine as it is then.
 
 use std::cell::RefCell;
+use std::fmt::Write as _;
 use std::rc::Rc;
 
 use fx_engine::Level;
 use fx_ruby::value::NIL;
 use fx_ruby::{Args, Hooks, R, Vm};
-use fx_source::{Color, Diagnostic, Origin, Span, render_text};
+use fx_source::{Diagnostic, Origin, Span};
 
 use crate::machine::{Machine, Method, text};
 
@@ -156,9 +157,23 @@ pub(crate) fn tell(machine: &Machine, vm: &mut Vm) {
         let origin = at.map_or_else(Origin::default, Origin::at);
         machine.ledger.message(Level::Warning, &told.message, &origin);
     }
-    if !found.is_empty() {
-        let list: Vec<Diagnostic> = found.into_iter().map(|(told, _)| told).collect();
-        let shown = render_text(&machine.sources, &list, Color::Never);
+    for (told, _) in &found {
+        let shown = excerpt(machine, told);
         drop(vm.err.write_all(shown.as_bytes()));
     }
+}
+
+/// A finding with its lines, in the form of Chef's own excerpts of recipes.
+fn excerpt(machine: &Machine, told: &Diagnostic) -> String {
+    let mut out = format!("warning[{}]: {}\n", told.code, told.message);
+    for label in &told.labels {
+        let at = machine.sources.location(label.span);
+        let text = machine.sources.text(label.span);
+        let _ = writeln!(out, "  {}:{}: {}", at.file, at.line, label.text);
+        let _ = writeln!(out, "{:>4}>> {text}", at.line);
+    }
+    if let Some(help) = &told.help {
+        let _ = writeln!(out, "  help: {help}");
+    }
+    out
 }
