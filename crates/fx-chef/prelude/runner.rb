@@ -89,6 +89,7 @@ class Chef
     def run_one_delayed(n)
       Chef::Log.info("#{n.notifying_resource} sending #{n.action} action to #{n.resource} (delayed)")
       n.resolve_resource_reference(@run_context.resource_collection)
+      FX.because(n.notifying_resource.to_s)
       run_action(n.resource, n.action, :delayed)
       true
     rescue Exception => e

@@ -10,6 +10,7 @@ use std::rc::Rc;
 use crate::machine::{Machine, Method, text};
 
 pub(crate) const METHODS: &[(&str, Method)] = &[
+    ("because", because),
     ("row_open", row_open),
     ("row_close", row_close),
     ("row_updated", row_updated),
@@ -74,6 +75,8 @@ pub(crate) struct Row {
 pub(crate) struct Rows {
     pub(crate) all: Vec<Row>,
     open: Vec<usize>,
+    /// Who queued the notification that is delivered next.
+    because: Option<String>,
     /// Above zero nothing is recorded: guards run resources of their own.
     hushed: u32,
     /// Above zero actions only find out what they would do.
@@ -128,6 +131,13 @@ fn ivar(vm: &mut Vm, object: Value, name: &str) -> Option<Value> {
     vm.ivar_get(object, sym).filter(|v| !v.is_nil())
 }
 
+/// `FX.because(resource)`: who queued what runs next.
+fn because(machine: &Machine, vm: &mut Vm, a: Args) -> R {
+    let by = text(vm, a, 0)?;
+    machine.rows.borrow_mut().because = by;
+    Ok(NIL)
+}
+
 /// `FX.row_open(resource, action, notification type, notifying resource)`.
 fn row_open(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     if machine.hushed() {
@@ -151,7 +161,12 @@ fn row_open(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     };
     let enclosed = ivar(vm, object, "@enclosing_provider").is_some();
     let why: Rc<str> = match &via {
-        Some((kind, from)) if from.is_empty() => format!("{kind} notification").into(),
+        Some((kind, from)) if from.is_empty() => {
+            match machine.rows.borrow_mut().because.take() {
+                Some(by) => format!("{kind} notification from {by}").into(),
+                None => format!("{kind} notification").into(),
+            }
+        }
         Some((kind, from)) => format!("{kind} from {from}").into(),
         None => Rc::from("collection order"),
     };
