@@ -251,6 +251,10 @@ class Chef
       books.each { |b| b.segment("definitions").each { |f| DefinitionFile.new(@run_context).from_file(f) } }
       FX.phase("compile")
       @expansion.recipes.each { |r| @run_context.load_recipe(r) }
+      if (text = @opts["recipe_text"])
+        recipe = Chef::Recipe.new("(chef-apply cookbook)", "(chef-apply recipe)", @run_context)
+        recipe.instance_eval(text, "(chef-apply)", 1)
+      end
       Array(@opts["recipe_files"]).each { |f| @run_context.load_recipe_file(::File.expand_path(f)) }
     end
 

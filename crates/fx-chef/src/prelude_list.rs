@@ -54,6 +54,7 @@ sources! {
     "r_archive_file",
     "r_bash",
     "r_breakpoint",
+    "r_chef_client_cron",
     "r_chef_gem",
     "r_chef_handler",
     "r_chef_sleep",
