@@ -59,7 +59,13 @@ fn absolute(path: &Path) -> PathBuf {
 }
 
 fn request(host: &OsHost, args: &CompileArgs) -> CatalogRequest {
-    let environment_dir = args.environment_dir.as_deref().map(absolute);
+    // A manifest that lies beside a hierarchy or a configuration is that environment's.
+    let beside = absolute(&args.manifest).parent().map(Path::to_path_buf).filter(|dir| {
+        ["hiera.yaml", "environment.conf"]
+            .iter()
+            .any(|name| host.exists(&dir.join(name)).unwrap_or(false))
+    });
+    let environment_dir = args.environment_dir.as_deref().map(absolute).or(beside);
     let mut modulepath: Vec<PathBuf> = args
         .modulepath
         .iter()
