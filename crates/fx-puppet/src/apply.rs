@@ -116,7 +116,7 @@ pub fn run(machine: &Machine, request: &Request) -> Summary {
         request.environment.clone()
     };
     let settings = Settings {
-        facts: crate::tools::machine_facts(machine, &node),
+        facts: None,
         node: node.clone(),
         environment: environment.clone(),
         modulepath: request.modulepath.clone(),

@@ -93,7 +93,7 @@ pub fn catalog(
         modulepath: request.modulepath.clone(),
         environment_dir: request.environment_dir.clone(),
         hiera_config: request.hiera_config.clone(),
-        facts,
+        facts: Some(facts),
         is_remote: true,
         server_name: "puppet.example.com".into(),
         server_ip: "192.0.2.1".into(),

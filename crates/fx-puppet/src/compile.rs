@@ -51,8 +51,9 @@ pub struct Settings {
     pub trace: bool,
     /// Classes a classifier gives the node, with their parameters.
     pub classes: Vec<(String, crate::value::Hash)>,
-    /// Facts of the node.
-    pub facts: Vec<(String, Value)>,
+    /// Facts of the node; those of this machine, found out when first asked for, where not
+    /// given.
+    pub facts: Option<Vec<(String, Value)>>,
 }
 
 impl Evaluator {
@@ -246,16 +247,9 @@ impl Evaluator {
     /// Variables and resources that are always there.
     pub(crate) fn prepare(&self) {
         let node = self.settings.node.as_str();
-        let facts: Vec<(Value, Value)> = self
-            .settings
-            .facts
-            .iter()
-            .map(|(name, value)| (Value::from(name.as_str()), value.clone()))
-            .collect();
-        for (name, value) in &self.settings.facts {
-            self.top.define(name, value.clone());
+        if self.settings.facts.is_some() {
+            self.facts();
         }
-        self.top.define("facts", Value::hash(facts));
         let (host, domain) = node.split_once('.').unwrap_or((node, ""));
         self.top.define(
             "trusted",
@@ -324,6 +318,24 @@ impl Evaluator {
             settings.define(name, value);
         }
         self.pending.borrow_mut().class_frames.insert("settings".into(), settings);
+    }
+
+    /// The facts, which are variables from the moment they are first asked for.
+    pub(crate) fn facts(&self) -> &[(String, Value)] {
+        self.known_facts.get_or_init(|| {
+            let facts = match &self.settings.facts {
+                Some(facts) => facts.clone(),
+                None => crate::tools::machine_facts(&self.machine, &self.settings.node),
+            };
+            for (name, value) in &facts {
+                if self.top.own(name).is_none() {
+                    self.top.define(name, value.clone());
+                }
+            }
+            let all = facts.iter().map(|(name, value)| (Value::from(name.as_str()), value.clone()));
+            self.top.define("facts", Value::hash(all));
+            facts
+        })
     }
 
     /// A setting of the original, as far as code asks for it.

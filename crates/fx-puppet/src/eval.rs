@@ -62,6 +62,7 @@ pub(crate) struct Evaluator {
     pub(crate) aliases: RefCell<FxHashMap<Rc<str>, Option<Rc<Type>>>>,
     pub(crate) lookups: RefCell<Lookups>,
     pub(crate) node_frame: RefCell<Option<Rc<Frame>>>,
+    pub(crate) known_facts: std::cell::OnceCell<Vec<(String, Value)>>,
     pub(crate) kinds: RefCell<FxHashMap<Rc<str>, Option<Rc<Kind>>>>,
     pub(crate) signatures: RefCell<FxHashMap<&'static str, Rc<[Parameters]>>>,
     pub(crate) builtin: FileId,
@@ -87,6 +88,7 @@ impl Evaluator {
             aliases: RefCell::default(),
             lookups: RefCell::default(),
             node_frame: RefCell::default(),
+            known_facts: std::cell::OnceCell::new(),
             kinds: RefCell::default(),
             signatures: RefCell::default(),
             builtin: sources.add("(built in)", Vec::new()),
@@ -156,7 +158,21 @@ impl Evaluator {
                 Value::Regex(Rc::new(regex))
             }
             ExprKind::Interpolated(parts) => self.interpolate(parts, scope)?,
-            ExprKind::Heredoc { text, .. } => self.eval(text, scope)?,
+            ExprKind::Heredoc { text, syntax } => {
+                let value = self.eval(text, scope)?;
+                if &**syntax == "json"
+                    && let Value::String(json) = &value
+                    && serde_json::from_str::<serde_json::Value>(json).is_err()
+                {
+                    let shown = json.replace('\n', "\\n");
+                    return Err(Flow::bare(format!(
+                        "Could not parse for environment {}: Invalid produced text having syntax: 'json'. JSON syntax checker: Cannot parse invalid JSON string. \"unexpected token at '{shown}'\" {}",
+                        self.settings.environment,
+                        self.place_text(span)
+                    )));
+                }
+                value
+            }
             ExprKind::Reference(name) => self.type_named(name, span)?,
             ExprKind::Variable(name) => self.variable(name, span, scope)?,
             ExprKind::Array(items) => Value::array(self.list(items, scope)?),
@@ -293,8 +309,19 @@ impl Evaluator {
     /// A variable by its name, plain or qualified.
     pub(crate) fn find_variable(&self, name: &str, scope: &Rc<Scope>) -> Option<Value> {
         match name.trim_start_matches("::").rsplit_once("::") {
-            None if name.starts_with("::") => self.top.own(&name[2..]),
-            None => scope.frame.get(name),
+            None => {
+                let find = || match name.strip_prefix("::") {
+                    Some(bare) => self.top.own(bare),
+                    None => scope.frame.get(name),
+                };
+                let found = find();
+                // What nothing has set may be a fact that nobody has asked for yet.
+                if found.is_none() && self.known_facts.get().is_none() {
+                    self.facts();
+                    return find();
+                }
+                found
+            }
             Some((class, variable)) => {
                 let frame = self.pending.borrow().class_frames.get(class).cloned()?;
                 // What a class inherits is seen through it; the scopes around are not.

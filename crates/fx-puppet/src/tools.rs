@@ -20,7 +20,7 @@ fn evaluator(
         modulepath: request.modulepath.clone(),
         environment_dir: request.environment_dir.clone(),
         hiera_config: request.hiera_config.clone(),
-        facts,
+        facts: Some(facts),
         ..Settings::default()
     };
     let evaluator = Evaluator::new(machine, settings);

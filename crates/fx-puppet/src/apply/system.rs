@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use fx_host::Program;
 use fx_resources::account::Account;
-use fx_resources::{group, host_entry, mount, package, service, ssh_key, user};
+use fx_resources::{cron, group, host_entry, mount, package, service, ssh_key, user};
 
 use super::things::{Made, attribute, broken, list, text, truth};
 use crate::compile::Resource;
@@ -69,6 +69,21 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Option<
         "mount" => (
             &["device", "fstype", "options", "dump", "pass", "target", "atboot", "remounts"],
             make_mount(resource),
+        ),
+        "cron" => (
+            &[
+                "command",
+                "user",
+                "minute",
+                "hour",
+                "monthday",
+                "month",
+                "weekday",
+                "special",
+                "environment",
+                "target",
+            ],
+            make_cron(resource),
         ),
         "ssh_authorized_key" => (&["user", "target", "type", "key", "options"], make_key(resource)),
         "host" => (&["ip", "host_aliases", "comment", "target"], make_host(resource)?),
@@ -243,6 +258,34 @@ fn make_mount(resource: &Resource) -> Made {
         target: text(resource, "target").map(PathBuf::from),
     };
     Made::Other(Box::new(mount::Mount::new(desired)))
+}
+
+fn make_cron(resource: &Resource) -> Made {
+    let field = |name: &str| match names(resource, name) {
+        Some(values) if values != ["absent"] => values.join(","),
+        _ => "*".to_owned(),
+    };
+    let desired = cron::Desired {
+        name: name(resource),
+        absent: is_absent(resource),
+        target: cron::Target::Crontab(
+            text(resource, "user")
+                .or_else(|| text(resource, "target"))
+                .unwrap_or_else(|| "root".to_owned()),
+        ),
+        marker: String::new(),
+        schedule: cron::table::Schedule {
+            minute: field("minute"),
+            hour: field("hour"),
+            monthday: field("monthday"),
+            month: field("month"),
+            weekday: field("weekday"),
+            special: text(resource, "special").filter(|word| word != "absent"),
+        },
+        command: text(resource, "command").unwrap_or_default(),
+        environment: names(resource, "environment").unwrap_or_default(),
+    };
+    Made::Other(Box::new(cron::Cron::new(desired)))
 }
 
 fn make_key(resource: &Resource) -> Made {

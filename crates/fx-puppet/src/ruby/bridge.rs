@@ -185,15 +185,14 @@ const METHODS: &[Method] = &[
     ("fact", |ruby, evaluator, vm, args| {
         let name = vm.to_s(args[0])?;
         let parts: Vec<&str> = name.split('.').collect();
-        let found = evaluator.settings.facts.iter().find(|(known, _)| known == parts[0]);
+        let found = evaluator.facts().iter().find(|(known, _)| known == parts[0]);
         let keys: Vec<Value> = parts[1..].iter().map(|part| Value::from(*part)).collect();
         let value = found.and_then(|(_, value)| crate::lookup::dig(value, &keys));
         ruby.to_ruby(vm, &value.unwrap_or(Value::Undef))
     }),
     ("facts", |ruby, evaluator, vm, _| {
         let all = evaluator
-            .settings
-            .facts
+            .facts()
             .iter()
             .map(|(name, value)| (Value::from(name.as_str()), value.clone()));
         ruby.to_ruby(vm, &Value::hash(all))
@@ -398,6 +397,7 @@ fn lookupvar(ruby: &Rc<Ruby>, evaluator: &Rc<Evaluator>, vm: &mut Vm, args: &[Rb
 
 fn scope_hash(ruby: &Rc<Ruby>, evaluator: &Rc<Evaluator>, vm: &mut Vm, args: &[Rb]) -> Res<Rb> {
     let scope = evaluator.scope_by(args[0].fixnum().unwrap_or(0));
+    evaluator.facts();
     let all = scope.frame.all();
     ruby.to_ruby(
         vm,

@@ -161,6 +161,17 @@ impl Evaluator {
                         cells[6].truthy(),
                     ));
                 }
+                // A function with a `call` of its own is given the scope before all arguments.
+                let wants_scope = vm.call_name(module, "__wants_scope", &[parts[0]])?.truthy();
+                if wants_scope {
+                    for row in &mut rows {
+                        let row: &mut Row = row;
+                        if !row.1.is_empty() {
+                            row.1.remove(0);
+                        }
+                        row.4.insert(0, (0, "scope".to_owned()));
+                    }
+                }
                 let mut aliases = Vec::new();
                 for text in vm.heap.arr(parts[2]).clone() {
                     aliases.push(vm.text(text));

@@ -108,7 +108,22 @@ fn walk(place: &Place, expected: &Type, actual: &Type, found: &mut Vec<String>) 
                 walk(&place.inside(format!("entry '{}'", other.name)), value, &other.value, found);
             }
         }
-        (Type::Variant(types), _) => variant(place, types, expected, actual, found),
+        (Type::Variant(types), _) => {
+            let before = found.len();
+            variant(place, types, expected, actual, found);
+            // All variants of an alias failed alike: the alias is what does not fit.
+            if let Type::Alias { name, target } = expected
+                && found.len() == before + 1
+            {
+                found.truncate(before);
+                found.push(format!(
+                    "{}expects {} = {target} value, got {}",
+                    place.head(),
+                    article(name),
+                    short_actual(actual)
+                ));
+            }
+        }
         (Type::Optional(Some(inner)), _) if matches!(inner.resolved(), Type::Variant(_)) => {
             let mut types = vec![std::rc::Rc::new(Type::Undef)];
             if let Type::Variant(inner) = inner.resolved() {

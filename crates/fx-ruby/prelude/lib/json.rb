@@ -53,14 +53,14 @@ module JSON
       r
     end
     def obj(h)
-      return "{}" if h.empty?
+      return "{#{@object_nl}#{@indent * @depth unless @object_nl.empty?}}" if h.empty?
       nest do
         i = @indent * @depth
         "{#{@object_nl}" + h.map { |k, v| "#{i}#{str(k.to_s)}#{@space_before}:#{@space}#{gen(v)}" }.join(",#{@object_nl}") + "#{@object_nl}#{@indent * (@depth - 1)}}"
       end
     end
     def arr(a)
-      return "[]" if a.empty?
+      return "[#{@array_nl}#{@array_nl}#{@indent * @depth unless @array_nl.empty?}]" if a.empty?
       nest do
         i = @indent * @depth
         "[#{@array_nl}" + a.map { |v| "#{i}#{gen(v)}" }.join(",#{@array_nl}") + "#{@array_nl}#{@indent * (@depth - 1)}]"

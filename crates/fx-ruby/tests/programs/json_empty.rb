@@ -1,0 +1,3 @@
+require "json"
+puts JSON.pretty_generate([[], {}, { "a" => {}, "b" => [] }])
+puts JSON.generate([[], {}])
