@@ -3,6 +3,7 @@
 //! One context a run, passed down as `&mut`. It schedules nothing: which bundle and which
 //! promise is next is decided in `agent`.
 
+pub(crate) mod array_order;
 pub(crate) mod call;
 pub(crate) mod classes;
 pub(crate) mod expand;

@@ -250,8 +250,9 @@ impl Context<'_> {
 
     /// Array elements `name[…]` as an object.
     pub(crate) fn array_json(&self, name: &str) -> Option<Json> {
-        let (scope, base) = self.qualify(name);
-        let scope = self.vars.scope(&scope?)?;
+        let (scope_name, base) = self.qualify(name);
+        let scope_name = scope_name?;
+        let scope = self.vars.scope(&scope_name)?;
         if scope.elements == 0 {
             return None;
         }
@@ -260,11 +261,11 @@ impl Context<'_> {
             .and_then(|at| split_indices(&base[at..]))
             .map_or(0, |indices| indices.len());
         let mut object = Object::new();
-        for (key, variable) in &scope.vars {
-            let Some(rest) = key.strip_prefix(&*base) else { continue };
-            if !rest.starts_with('[') {
-                continue;
-            }
+        let elements = scope.vars.iter().filter_map(|(key, variable)| {
+            let rest = key.strip_prefix(&*base)?;
+            rest.starts_with('[').then_some((&**key, (key, variable)))
+        });
+        for (key, variable) in self.in_table_order(&scope_name, elements.collect()) {
             let Some(indices) = key.find('[').and_then(|at| split_indices(&key[at..])) else {
                 continue;
             };

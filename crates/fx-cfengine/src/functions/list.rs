@@ -295,18 +295,18 @@ fn indices(ctx: &Context<'_>, value: &Rval) -> FnResult {
 }
 
 fn array_keys(ctx: &Context<'_>, name: &str) -> Vec<Str> {
-    let (scope, base) = ctx.qualify(name);
-    let Some(scope) = scope.and_then(|scope| ctx.vars.scope(&scope)) else { return Vec::new() };
+    let (Some(scope_name), base) = ctx.qualify(name) else { return Vec::new() };
+    let Some(scope) = ctx.vars.scope(&scope_name) else { return Vec::new() };
     let mut keys: Vec<Str> = Vec::new();
     if scope.elements == 0 {
         return keys;
     }
     let mut seen: FxHashSet<&str> = FxHashSet::default();
-    for key in scope.vars.keys() {
-        let Some(rest) = key.strip_prefix(&*base) else { continue };
-        if !rest.starts_with('[') {
-            continue;
-        }
+    let elements = scope.vars.keys().filter_map(|key| {
+        let rest = key.strip_prefix(&*base)?;
+        rest.starts_with('[').then_some((&**key, rest))
+    });
+    for rest in ctx.in_table_order(&scope_name, elements.collect()) {
         if let Some(first) =
             crate::eval::vars::split_indices(rest).and_then(|indices| indices.first().copied())
             && seen.insert(first)
