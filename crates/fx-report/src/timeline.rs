@@ -107,7 +107,8 @@ impl Sink for Timeline {
             Event::StepOpened { step } => self.opened(step),
             Event::StepClosed { step } => self.closed(step),
             // What one console prints in words of its own is no moment of the order.
-            Event::Note { code, .. } if code.ends_with(".line") || code.ends_with(".stderr") => {}
+            Event::Note { code, .. }
+                if matches!(code.rsplit('.').next(), Some("line" | "stderr")) => {}
             Event::Note { code, fields, origin } => {
                 let shown = fields.iter().filter(|(_, value)| !value.to_string().is_empty());
                 let label = shown
