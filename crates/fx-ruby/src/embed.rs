@@ -31,8 +31,8 @@ pub struct Hooks {
     pub on_file: Option<Box<dyn Fn(&str, &[u8], (u32, u32))>>,
     /// Called with phase, command line, file number and offset.
     pub on_command: Option<Box<dyn Fn(&str, &str, (u32, u32))>>,
-    /// Called with phase and name.
-    pub on_env: Option<Box<dyn Fn(&str, &[u8])>>,
+    /// Called with phase, name, file number and offset.
+    pub on_env: Option<Box<dyn Fn(&str, &[u8], (u32, u32))>>,
     /// Where the standard input comes from, whole.
     pub stdin: Box<dyn Fn() -> Vec<u8>>,
 }
@@ -53,11 +53,6 @@ impl Hooks {
     pub(crate) fn command(&self, line: &str, at: (u32, u32)) {
         if let Some(f) = &self.on_command {
             f(self.phase, line, at);
-        }
-    }
-    pub(crate) fn env_read(&self, name: &[u8]) {
-        if let Some(f) = &self.on_env {
-            f(self.phase, name);
         }
     }
 }
@@ -292,6 +287,12 @@ impl Vm {
     }
 
     /// Tells the embedder that a path is looked at.
+    pub(crate) fn env_read(&self, name: &[u8]) {
+        if let Some(f) = &self.hooks.on_env {
+            f(self.hooks.phase, name, self.user_place());
+        }
+    }
+
     pub(crate) fn file_read(&self, path: &[u8]) {
         if let Some(f) = &self.hooks.on_file {
             f(self.hooks.phase, path, self.user_place());

@@ -21,7 +21,7 @@ impl Vm {
         self.env.vars.get_or_insert_with(Vec::new)
     }
     pub(crate) fn env_get(&mut self, name: &[u8]) -> Option<Vec<u8>> {
-        self.hooks.env_read(name);
+        self.env_read(name);
         self.env_vars().iter().find(|(k, _)| k == name).map(|(_, v)| v.clone())
     }
 }

@@ -485,8 +485,26 @@ pub(crate) fn init(vm: &mut Vm) {
     vm.def(s, "valid_encoding?", |vm, a| Ok(Value::bool(e::valid(vm.heap.str(a.recv)))), 0, 0);
     vm.def(s, "ascii_only?", |vm, a| Ok(Value::bool(e::is_ascii(vm.heap.str(a.recv)))), 0, 0);
     vm.def(s, "encode", super::encodings::encode, 0, 3);
-    vm.def(s, "unicode_normalize", |vm, a| vm.dup(a.recv), 0, 1);
-    vm.def(s, "unicode_normalized?", |_, _| Ok(Value::bool(true)), 0, 1);
+    vm.def(
+        s,
+        "unicode_normalize",
+        |vm, a| {
+            let text = normalized(vm, a)?;
+            Ok(vm.str(text))
+        },
+        0,
+        1,
+    );
+    vm.def(
+        s,
+        "unicode_normalized?",
+        |vm, a| {
+            let text = normalized(vm, a)?;
+            Ok(Value::bool(vm.bytes(a.recv) == text.as_bytes()))
+        },
+        0,
+        1,
+    );
     vm.def(
         s,
         "scrub",
@@ -545,4 +563,21 @@ pub(crate) fn init(vm: &mut Vm) {
         1,
     );
     super::encodings::init(vm);
+}
+
+/// The receiver in the Unicode form asked for, which is `:nfc` unless said otherwise.
+fn normalized(vm: &mut Vm, a: Args) -> Res<String> {
+    use unicode_normalization::UnicodeNormalization;
+    let form = match vm.opt(a, 0) {
+        Some(v) => vm.to_s(v)?,
+        None => "nfc".to_owned(),
+    };
+    let text = vm.text(a.recv);
+    Ok(match form.as_str() {
+        "nfc" => text.nfc().collect(),
+        "nfd" => text.nfd().collect(),
+        "nfkc" => text.nfkc().collect(),
+        "nfkd" => text.nfkd().collect(),
+        _ => return vm.arg_error(format!("Invalid normalization form {form}.")),
+    })
 }
