@@ -11,6 +11,7 @@ pub(crate) mod why_not;
 #[derive(Default)]
 pub(crate) struct State {
     pub(crate) locks: lock::Locks,
+    pub(crate) words: passes::Words,
     pub(crate) packages: promise::packages::State,
     pub(crate) processes: promise::processes::State,
     pub(crate) custom: promise::custom::State,

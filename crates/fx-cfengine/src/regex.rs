@@ -71,8 +71,15 @@ pub(crate) fn is_literal(pattern: &str) -> bool {
 pub(crate) struct Full<'p> {
     pattern: &'p str,
     prefix: &'p str,
-    /// `None` for a pattern that is plain text; `Some(None)` for one that is not valid.
-    regex: Option<Option<Rc<Regex>>>,
+    kind: Kind,
+}
+
+enum Kind {
+    /// Plain text.
+    Text,
+    Regex(Rc<Regex>),
+    /// Not a pattern: matches nothing.
+    Invalid,
 }
 
 impl<'p> Full<'p> {
@@ -90,8 +97,11 @@ impl<'p> Full<'p> {
             Some(_) => 0,
             None => pattern.len(),
         };
-        let regex = plain.map(|_| compile(pattern));
-        Full { pattern, prefix: &pattern[..end], regex }
+        let kind = match plain {
+            None => Kind::Text,
+            Some(_) => compile(pattern).map_or(Kind::Invalid, Kind::Regex),
+        };
+        Full { pattern, prefix: &pattern[..end], kind }
     }
 
     /// Whether the first match covers the whole text.
@@ -102,8 +112,11 @@ impl<'p> Full<'p> {
         if !text.starts_with(self.prefix) {
             return false;
         }
-        let Some(regex) = &self.regex else { return text == self.pattern };
-        let Some(regex) = regex else { return false };
+        let regex = match &self.kind {
+            Kind::Text => return text == self.pattern,
+            Kind::Regex(regex) => regex,
+            Kind::Invalid => return false,
+        };
         let text = encode(text);
         regex
             .find(&text)

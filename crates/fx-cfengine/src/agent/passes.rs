@@ -9,7 +9,7 @@ use crate::eval::frames::Frame;
 use crate::eval::promise::Expanded;
 use crate::eval::{Context, log};
 use crate::outcome::Outcome;
-use crate::policy::Bundle;
+use crate::policy::{Bundle, Head, Promise};
 
 use super::promise;
 
@@ -176,12 +176,7 @@ impl Context<'_> {
         let promise = &expanded.promise;
         let id = ResourceId::new(promise.kind.to_string(), Rc::clone(&expanded.promiser));
         let mut request = Request::new(id, "keep");
-        request.phase = format!("pass {}", self.pass).into();
-        request.why = if &*promise.guard == "any" {
-            format!("bundle {}", promise.bundle.name).into()
-        } else {
-            format!("bundle {} {}::", promise.bundle.name, promise.guard).into()
-        };
+        (request.phase, request.why) = self.agent.words.of(promise, self.pass);
         if let Some(span) = promise.span {
             request.origin = Origin::at(span);
         }
@@ -202,6 +197,38 @@ impl Context<'_> {
 
 /// Promise types whose effects a rehearsal can tell in full. The others run commands.
 const FORESEEABLE: [&str; 4] = ["files", "methods", "reports", "users"];
+
+/// The words a step is told with, shared by all steps they are the same for: a long bundle
+/// has tens of thousands of them.
+#[derive(Default)]
+pub(crate) struct Words {
+    phases: Vec<Rc<str>>,
+    /// The bundle's head, the guard, and what they make.
+    last: Option<(Rc<Head>, Rc<str>, Rc<str>)>,
+}
+
+impl Words {
+    fn of(&mut self, promise: &Promise, pass: u32) -> (Rc<str>, Rc<str>) {
+        while self.phases.len() <= pass as usize {
+            self.phases.push(format!("pass {}", self.phases.len()).into());
+        }
+        let phase = Rc::clone(&self.phases[pass as usize]);
+        if let Some((known, guard, why)) = &self.last
+            && Rc::ptr_eq(known, &promise.bundle)
+            && *guard == promise.guard
+        {
+            return (phase, Rc::clone(why));
+        }
+        let name = &promise.bundle.name;
+        let why: Rc<str> = if &*promise.guard == "any" {
+            format!("bundle {name}").into()
+        } else {
+            format!("bundle {name} {}::", promise.guard).into()
+        };
+        self.last = Some((Rc::clone(&promise.bundle), Rc::clone(&promise.guard), Rc::clone(&why)));
+        (phase, why)
+    }
+}
 
 /// Acts on a promise of any type.
 pub(crate) fn keep(ctx: &mut Context<'_>, expanded: &Rc<Expanded>) -> Outcome {

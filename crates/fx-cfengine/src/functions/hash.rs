@@ -25,7 +25,7 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
             if high == low {
                 return text(low.to_string());
             }
-            let digest = sha2::Sha256::digest(&encode(arg(args, 2)));
+            let digest = sha2::Sha256::digest(encode(arg(args, 2)));
             let number = u64::from_le_bytes(digest[..8].try_into().ok()?);
             text((low + (number % (high - low) as u64) as i64).to_string())
         }

@@ -116,8 +116,8 @@ fn database(ctx: &Context<'_>, file: &str) -> Option<Vec<Vec<String>>> {
     }
 }
 
-fn entry(ctx: &Context<'_>, file: &str, name: &str) -> Option<Option<Vec<String>>> {
-    Some(database(ctx, file)?.into_iter().find(|fields| fields[0] == name))
+fn entry(database: Vec<Vec<String>>, name: &str) -> Option<Vec<String>> {
+    database.into_iter().find(|fields| fields[0] == name)
 }
 
 /// The hash of an account, from the shadow database or, without that, from passwd.
@@ -126,7 +126,7 @@ fn hash_of(ctx: &Context<'_>, account: &[String]) -> Option<String> {
     if ctx.host().stat(&path("/etc/shadow")).is_err() {
         return Some(field(account));
     }
-    match entry(ctx, "/etc/shadow", &account[0])? {
+    match entry(database(ctx, "/etc/shadow")?, &account[0]) {
         Some(fields) => Some(field(&fields)),
         None => {
             ctx.error("Could not find user when checking password.");
@@ -137,10 +137,11 @@ fn hash_of(ctx: &Context<'_>, account: &[String]) -> Option<String> {
 
 fn verify(ctx: &mut Context<'_>, promise: &Rc<Expanded>, wanted: &Wanted) -> Outcome {
     let name = &wanted.name;
-    let Some(account) = entry(ctx, "/etc/passwd", name) else {
+    let Some(accounts) = database(ctx, "/etc/passwd") else {
         ctx.error("Could not get information from user database.");
         return Outcome::Kept;
     };
+    let account = entry(accounts, name);
     let (done, verb, past) = match (&*wanted.policy, account) {
         ("absent", None) => return Outcome::Kept,
         ("absent", Some(_)) => (remove(ctx, promise, wanted), "remove", "Removed"),
