@@ -121,9 +121,9 @@ impl<'a> Lexer<'a> {
 
     /// Whether nothing but blanks stands before a place on its line.
     fn begins_line(&self, at: usize) -> bool {
-        let line =
-            self.bytes[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-        self.bytes[line..at].iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
+        let before = self.bytes[..at].iter().rev();
+        let mut rest = before.skip_while(|byte| matches!(byte, b' ' | b'\t' | b'\r'));
+        rest.next().is_none_or(|byte| *byte == b'\n')
     }
 
     fn regex_allowed(&self) -> bool {
