@@ -4,8 +4,7 @@ class Chef
     class Execute
       def initialize(name, run_context = nil)
         super
-        @command = name if false
-        @backup = 5 if false
+        @command = name.is_a?(Array) ? name.join(", ") : name.to_s
         @default_guard_interpreter = :execute
         @is_guard_interpreter = false
       end
@@ -29,7 +28,6 @@ class Chef
         d = domain
         instance_variable_set(:@user, u)
         instance_variable_set(:@domain, d)
-        command
         FX.declared(to_s, creates, source_line) if property_is_set?(:creates) && !@creates.is_a?(Chef::DelayedEvaluator)
       end
     end

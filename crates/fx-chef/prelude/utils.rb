@@ -37,6 +37,7 @@ module ChefUtils
         omnios?: %w{omnios}, nexentacore?: %w{nexentacore}, openindiana?: %w{openindiana}, smartos_platform?: %w{smartos}, slackware?: %w{slackware} }.each do |name, platforms|
         define_method(name) { |node = __getnode| node ? platforms.include?(node["platform"].to_s) : false }
       end
+      %i{linuxmint ubuntu raspbian redhat oracle scientific clearos opensuse rocky alma leap omnios nexentacore openindiana slackware}.each { |n| alias_method :"#{n}_platform?", :"#{n}?" }
       alias redhat_enterprise_linux? redhat?
       alias rhel_enterprise? redhat?
       alias oracle_linux? oracle?

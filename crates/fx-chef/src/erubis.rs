@@ -121,7 +121,7 @@ fn program(input: &[u8]) -> Vec<u8> {
                 out.newline_or(right, tail);
             }
             b'#' => {
-                let lines = code.iter().filter(|b| **b == b'\n').count();
+                let lines = code.split(|b| *b == b'\n').count() - 1;
                 if left.is_some() && !right.is_empty() {
                     out.code.extend(std::iter::repeat_n(b'\n', lines + 1));
                 } else {

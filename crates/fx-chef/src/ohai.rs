@@ -197,7 +197,8 @@ fn rest(host: &dyn Host, facts: &Facts<'_>, out: &mut Map<String, J>) {
 }
 
 fn init(host: &dyn Host) -> String {
-    host.read(std::path::Path::new("/proc/1/comm"))
-        .map(|text| String::from_utf8_lossy(&text).trim().to_owned())
-        .unwrap_or_else(|_| "init".into())
+    match host.read(std::path::Path::new("/proc/1/comm")) {
+        Ok(text) => String::from_utf8_lossy(&text).trim().to_owned(),
+        Err(_) => "init".into(),
+    }
 }

@@ -1,5 +1,6 @@
 //! What a run tells: headings of the formatter, log lines, the report file, the failure.
 
+use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -196,10 +197,10 @@ fn failure(machine: &Machine, vm: &mut Vm, a: Args) -> R {
         && let Ok(Some(bytes)) = machine.host.read_opt(&PathBuf::from(&file))
     {
         let source = String::from_utf8_lossy(&bytes).into_owned();
-        told.push_str(&format!("\n{file}:{line}\n"));
+        let _ = writeln!(told, "\n{file}:{line}");
         for (i, text) in source.lines().enumerate().skip(line.saturating_sub(4)).take(7) {
             let mark = if i + 1 == line { ">>" } else { ": " };
-            told.push_str(&format!("{:>3}{mark} {text}\n", i + 1));
+            let _ = writeln!(told, "{:>3}{mark} {text}", i + 1);
         }
     }
     machine.say(vm, &told);

@@ -40,7 +40,7 @@ struct Managed {
 /// What was read and declared so far.
 #[derive(Default)]
 pub(crate) struct Reads {
-    reads: Vec<Read>,
+    noted: Vec<Read>,
     managed: Vec<Managed>,
     /// How many resources are acting just now.
     acting: u32,
@@ -66,7 +66,7 @@ impl Reads {
     fn note(&mut self, what: What, place: (u32, u32)) {
         // Before anything is declared nothing can be too early.
         if self.acting == 0 && !self.managed.is_empty() && place != (0, 0) {
-            self.reads.push(Read { what, place });
+            self.noted.push(Read { what, place });
         }
     }
 }
@@ -103,7 +103,7 @@ fn declared(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let path = text(vm, a, 1)?.unwrap_or_default();
     let place = text(vm, a, 2)?.unwrap_or_default();
     let mut reads = machine.traps.borrow_mut();
-    let reads_before = reads.reads.len();
+    let reads_before = reads.noted.len();
     reads.managed.push(Managed { path, resource, place, reads_before });
     Ok(NIL)
 }
@@ -121,7 +121,7 @@ pub(crate) fn tell(machine: &Machine, vm: &mut Vm) {
         let reads = machine.traps.borrow();
         let mut seen: Vec<(&str, (u32, u32))> = Vec::new();
         for managed in &reads.managed {
-            for read in reads.reads.iter().skip(managed.reads_before) {
+            for read in reads.noted.iter().skip(managed.reads_before) {
                 let how = match &read.what {
                     What::Path(path) if *path == managed.path => "looks at",
                     What::Command(line) if names(line, &managed.path) => "runs a command on",
