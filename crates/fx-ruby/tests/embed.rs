@@ -27,6 +27,9 @@ fn plain() -> Vm {
     machine(MemoryHost::new(), Hooks::default(), Limits::default())
 }
 
+/// Phase and kind, what was looked at, and the offset of the code that looked.
+type Seen = Rc<RefCell<Vec<(String, String, u32)>>>;
+
 struct Counter(RefCell<i64>);
 
 impl HostObject for Counter {
@@ -105,8 +108,8 @@ fn what_a_program_reads_and_runs_is_seen_with_phase_and_line() {
     let ok = on_big_stack(|| {
         let host = MemoryHost::new();
         host.write(Path::new("/etc-motd"), b"hi", &WriteOptions::default()).expect("a fake disk");
-        let seen: Rc<RefCell<Vec<(String, String, u32)>>> = Rc::default();
-        let note = |kind: &'static str, seen: &Rc<RefCell<Vec<(String, String, u32)>>>| {
+        let seen = Seen::default();
+        let note = |kind: &'static str, seen: &Seen| {
             let seen = Rc::clone(seen);
             move |phase: &str, what: &[u8], at: (u32, u32)| {
                 seen.borrow_mut().push((
