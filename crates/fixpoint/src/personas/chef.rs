@@ -303,7 +303,7 @@ fn launch(mut request: Request) -> u8 {
     let flag = fx_host::stop_on_signals();
     on_big_stack(move || {
         let host = Rc::new(OsHost::cancelled_by(std::sync::Arc::clone(&flag)));
-        request.cwd = PathBuf::from(host.cwd());
+        request.cwd = host.cwd();
         let out = Box::new(BufWriter::with_capacity(1 << 16, std::io::stdout()));
         fx_chef::run(
             host,

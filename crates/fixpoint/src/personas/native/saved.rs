@@ -25,13 +25,15 @@ pub(crate) struct Saved {
     items: Vec<Item>,
 }
 
+/// Property, as found, as wanted; content by its digest, secrets redacted.
+type Changed = (String, String, String);
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Item {
     resource: String,
     action: String,
     outcome: String,
-    /// Property, as found, as wanted; content by its digest, secrets redacted.
-    changes: Vec<(String, String, String)>,
+    changes: Vec<Changed>,
 }
 
 impl Saved {
@@ -137,7 +139,7 @@ impl Item {
 
 /// Keeps the changes a rehearsal found; the ledger keeps only their names.
 #[derive(Default)]
-pub(crate) struct Recorder(std::cell::RefCell<Vec<(fx_engine::StepId, (String, String, String))>>);
+pub(crate) struct Recorder(std::cell::RefCell<Vec<(fx_engine::StepId, Changed)>>);
 
 impl Sink for Recorder {
     fn event(&self, event: &Event<'_>) {

@@ -11,10 +11,13 @@ use fx_host::FsChange;
 /// Lists longer than this are not read.
 const MAX_LIST: u64 = 256 << 20;
 
+/// Names with what tells them apart: a number, a version.
+type Listed = BTreeMap<String, String>;
+
 /// One line a thing: `user added webmaster`.
 pub(super) fn told(changes: &[FsChange]) -> Vec<String> {
     let mut told = Vec::new();
-    let lists: [(&str, &str, fn(&str) -> BTreeMap<String, String>); 3] = [
+    let lists: [(&str, &str, fn(&str) -> Listed); 3] = [
         ("/etc/passwd", "user", accounts),
         ("/etc/group", "group", accounts),
         ("/var/lib/dpkg/status", "package", packages),
@@ -30,11 +33,7 @@ pub(super) fn told(changes: &[FsChange]) -> Vec<String> {
     told
 }
 
-fn difference(
-    word: &str,
-    old: &BTreeMap<String, String>,
-    new: &BTreeMap<String, String>,
-) -> Vec<String> {
+fn difference(word: &str, old: &Listed, new: &Listed) -> Vec<String> {
     let mut told = Vec::new();
     for (name, what) in new {
         match old.get(name) {
@@ -50,7 +49,7 @@ fn difference(
 }
 
 /// Name and number of each account; the rest of a line is in the file's own diff.
-fn accounts(text: &str) -> BTreeMap<String, String> {
+fn accounts(text: &str) -> Listed {
     text.lines()
         .filter_map(|line| {
             let mut parts = line.split(':');
@@ -61,7 +60,7 @@ fn accounts(text: &str) -> BTreeMap<String, String> {
 }
 
 /// Name and version of each installed package.
-fn packages(text: &str) -> BTreeMap<String, String> {
+fn packages(text: &str) -> Listed {
     text.split("\n\n")
         .filter_map(|block| {
             let field = |name: &str| {
