@@ -5,7 +5,6 @@
 
 use std::ffi::OsString;
 use std::io::{BufWriter, Write};
-use std::path::PathBuf;
 use std::rc::Rc;
 
 use fx_chef::Request;

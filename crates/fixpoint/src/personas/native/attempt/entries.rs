@@ -17,8 +17,8 @@ type Listed = BTreeMap<String, String>;
 /// One line a thing: `user added webmaster`.
 pub(super) fn told(changes: &[FsChange]) -> Vec<String> {
     let mut told = Vec::new();
-    let lists: [(&str, &str, fn(&str) -> Listed); 3] = [
-        ("/etc/passwd", "user", accounts),
+    let lists = [
+        ("/etc/passwd", "user", accounts as fn(&str) -> Listed),
         ("/etc/group", "group", accounts),
         ("/var/lib/dpkg/status", "package", packages),
     ];
