@@ -24,7 +24,7 @@ use fx_puppet_syntax::{BinaryOp, CaseOption, Expr, ExprKind, Lambda, StringPart}
 use fx_source::{FileId, Origin, SourceMap, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::compile::{Catalog, Definitions, Kind, Pending, Settings};
+use crate::compile::{Catalog, Definitions, Pending, Settings};
 use crate::lookup::Lookups;
 use crate::machine::Machine;
 use crate::regex::Regex;
@@ -63,7 +63,6 @@ pub(crate) struct Evaluator {
     pub(crate) lookups: RefCell<Lookups>,
     pub(crate) node_frame: RefCell<Option<Rc<Frame>>>,
     pub(crate) known_facts: std::cell::OnceCell<Vec<(String, Value)>>,
-    pub(crate) kinds: RefCell<FxHashMap<Rc<str>, Option<Rc<Kind>>>>,
     pub(crate) signatures: RefCell<FxHashMap<&'static str, Rc<[Parameters]>>>,
     pub(crate) builtin: FileId,
     warned: RefCell<FxHashSet<String>>,
@@ -89,7 +88,6 @@ impl Evaluator {
             lookups: RefCell::default(),
             node_frame: RefCell::default(),
             known_facts: std::cell::OnceCell::new(),
-            kinds: RefCell::default(),
             signatures: RefCell::default(),
             builtin: sources.add("(built in)", Vec::new()),
             warned: RefCell::default(),

@@ -11,6 +11,7 @@ use fx_puppet_syntax::Program;
 use fx_source::SourceMap;
 use rustc_hash::FxHashMap;
 
+use crate::compile::Kind;
 use crate::ruby::Ruby;
 use crate::value::Hash;
 
@@ -35,6 +36,8 @@ pub(crate) struct Read {
     pub(crate) templates: RefCell<FxHashMap<PathBuf, Rc<Program>>>,
     /// Data of lookups; nothing for what is not there.
     pub(crate) data: RefCell<FxHashMap<PathBuf, Option<Rc<Hash>>>>,
+    /// Resource types that are not written in the language.
+    pub(crate) kinds: RefCell<FxHashMap<Rc<str>, Option<Rc<Kind>>>>,
     /// Folders of modules.
     pub(crate) modules: RefCell<FxHashMap<String, Option<PathBuf>>>,
     /// All modules of a path.

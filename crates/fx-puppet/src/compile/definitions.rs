@@ -207,7 +207,7 @@ impl Evaluator {
 
     /// What is known of a resource type that is not written in the language.
     pub(crate) fn native_kind(&self, low: &str) -> Evaluated<Option<Rc<Kind>>> {
-        if let Some(known) = self.kinds.borrow().get(low) {
+        if let Some(known) = self.machine.read.kinds.borrow().get(low) {
             return Ok(known.clone());
         }
         let found = if low.contains(':') {
@@ -218,7 +218,7 @@ impl Evaluator {
                 None => self.ruby_kind(low)?.map(Rc::new),
             }
         };
-        self.kinds.borrow_mut().insert(low.into(), found.clone());
+        self.machine.read.kinds.borrow_mut().insert(low.into(), found.clone());
         Ok(found)
     }
 
