@@ -161,12 +161,10 @@ fn row_open(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     };
     let enclosed = ivar(vm, object, "@enclosing_provider").is_some();
     let why: Rc<str> = match &via {
-        Some((kind, from)) if from.is_empty() => {
-            match machine.rows.borrow_mut().because.take() {
-                Some(by) => format!("{kind} notification from {by}").into(),
-                None => format!("{kind} notification").into(),
-            }
-        }
+        Some((kind, from)) if from.is_empty() => match machine.rows.borrow_mut().because.take() {
+            Some(by) => format!("{kind} notification from {by}").into(),
+            None => format!("{kind} notification").into(),
+        },
         Some((kind, from)) => format!("{kind} from {from}").into(),
         None => Rc::from("collection order"),
     };
