@@ -100,6 +100,16 @@ pub(crate) fn evaluate(
     policy: &PolicyArgs,
     way: Way,
 ) -> u8 {
+    // Recipes and the Ruby of modules act while they compile: a preview without a copy of
+    // the machine would touch it.
+    if way.no_functions && language != Language::Cfengine {
+        let text = format!(
+            "'{}' is not evaluated: its code could change the machine while it compiles, and there is no copy of the machine to do it in",
+            target.display()
+        );
+        stage.run.ledger.message(fx_engine::Level::Error, &text, &fx_source::Origin::default());
+        return exit::ERROR;
+    }
     match language {
         Language::Cfengine => cfengine::evaluate(stage, target, policy, way),
         Language::Puppet => puppet::evaluate(stage, target, policy, way),

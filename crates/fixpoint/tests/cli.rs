@@ -359,6 +359,28 @@ fn a_command_that_runs_each_time_is_the_one_that_is_named_in_each_language() {
 }
 
 #[test]
+fn a_recipe_is_not_previewed_where_there_is_no_copy_of_the_machine() {
+    let place = Place::new("bundle agent main { }");
+    let text = "File.write('DIR/touched', 'x')\nlog 'x'\n"
+        .replace("DIR", &place.0.path().display().to_string());
+    std::fs::write(place.0.path().join("site.rb"), text).unwrap();
+    // Without the right to mount there is no copy, even for root.
+    let output = Command::new("setpriv")
+        .args(["--bounding-set", "-sys_admin", env!("CARGO_BIN_EXE_fixpoint"), "plan", "site.rb"])
+        .current_dir(place.0.path())
+        .output();
+    let Ok(output) = output else {
+        eprintln!("SKIPPED: there is no setpriv on this machine");
+        return;
+    };
+    let told = [output.stdout, output.stderr].concat();
+    let told = String::from_utf8_lossy(&told);
+    assert!(told.contains("is not evaluated: its code could change the machine"), "{told}");
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(!place.0.path().join("touched").exists(), "{told}");
+}
+
+#[test]
 fn a_saved_plan_runs_only_while_it_holds() {
     let place = Place::new(
         r#"bundle agent main { files: "DIR/out" create => "true", content => "wanted"; }"#,
