@@ -114,10 +114,17 @@ pub(crate) fn run(args: &CompileArgs) -> u8 {
                     return exit::ERROR;
                 }
             };
+            let into = absolute(args.out_dir.as_deref().unwrap_or(Path::new(".")));
+            if !host.exists(&into).unwrap_or(false)
+                && let Err(error) = host.make_dir(&into, 0o755)
+            {
+                terminal::complain(error);
+                return exit::ERROR;
+            }
             for item in items {
                 let path = dir.join(&item.name);
                 let node = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-                let out = args.out_dir.clone().unwrap_or_default().join(format!("{node}.json"));
+                let out = into.join(format!("{node}.json"));
                 nodes.push_back((node, Some(path), Some(out)));
             }
         }

@@ -419,3 +419,27 @@ fn a_broken_policy_is_told_fails_and_leaves_nothing_behind() {
     let (code, out, _) = ran(&["explain", "--format", "html", "/nonexistent.cf"]);
     assert_eq!((code, out.as_str()), (1, ""));
 }
+
+#[test]
+fn many_nodes_compile_into_a_directory_that_is_made_for_them() {
+    let place = Place::new("bundle agent main { }");
+    let dir = place.0.path();
+    std::fs::write(dir.join("site.pp"), "notify { $facts['role']: }\n").unwrap();
+    std::fs::create_dir(dir.join("nodes")).unwrap();
+    for (node, role) in [("a", "web"), ("b", "db")] {
+        let facts = format!("{{\"role\": \"{role}\"}}");
+        std::fs::write(dir.join(format!("nodes/{node}.json")), facts).unwrap();
+    }
+    let (code, out, err) =
+        place.ran(&["compile", "--nodes", "nodes", "--out-dir", "out", "site.pp"]);
+    assert_eq!(code, 0, "{out}{err}");
+    for (node, role) in [("a", "web"), ("b", "db")] {
+        let catalog = std::fs::read_to_string(dir.join(format!("out/{node}.json"))).unwrap();
+        let catalog: serde_json::Value = serde_json::from_str(&catalog).unwrap();
+        let found = catalog["resources"].as_array().unwrap();
+        assert!(
+            found.iter().any(|one| one["type"] == "Notify" && one["title"] == role),
+            "{catalog}"
+        );
+    }
+}
