@@ -443,3 +443,18 @@ fn many_nodes_compile_into_a_directory_that_is_made_for_them() {
         );
     }
 }
+
+#[test]
+fn why_a_recipe_cannot_be_run_is_said() {
+    let place = Place::new("bundle agent main { }");
+    std::fs::write(place.0.path().join("site.rb"), "file '/srv/fx' do\n  nonsense 1\nend\n")
+        .unwrap();
+    let (code, out, err) = place.ran(&["plan", "site.rb"]);
+    assert_eq!(code, 1, "{out}{err}");
+    let told = format!("{out}{err}");
+    assert!(told.contains("nonsense") || told.contains("is not evaluated"), "{told}");
+    std::fs::write(place.0.path().join("noise.rb"), "a(".repeat(20_000)).unwrap();
+    let (code, _, err) = place.ran(&["check", "noise.rb"]);
+    assert!(code == 1 && err.contains("nesting too deep"), "{err}");
+    assert!(err.matches("error[").count() <= 50, "{err}");
+}

@@ -1,6 +1,7 @@
 //! Chef recipes, cookbooks and repositories for the verbs: what is loaded from where, and
 //! with which run list.
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -44,16 +45,44 @@ pub(super) fn evaluate(stage: &Stage, target: &Path, policy: &PolicyArgs, way: W
     request.options.insert("no_save".into(), json!(true));
     request.options.insert("formatter".into(), json!("null"));
     request.options.insert("why_run".into(), json!(way.rehearse));
-    fx_chef::run(
+    let said = Said::default();
+    let code = fx_chef::run(
         Rc::<OsHost>::clone(&stage.host),
         Rc::clone(stage.ledger()),
         stage.run.cancel.clone(),
         Rc::clone(&stage.sources),
         request,
-        Box::new(std::io::sink()),
+        Box::new(said.clone()),
         Box::new(std::io::stderr()),
-    )
+    );
+    // Why a run did not come to its steps is in the client's log, which nobody else shows.
+    if code != exit::OK {
+        for line in String::from_utf8_lossy(&said.0.borrow()).lines() {
+            let told = ["] ERROR: ", "] FATAL: "].iter().find_map(|mark| line.split_once(mark));
+            if let Some((_, text)) = told {
+                stage.run.ledger.message(Level::Error, text, &Origin::default());
+            }
+        }
+    }
+    code
 }
+
+/// What the client prints.
+#[derive(Clone, Default)]
+struct Said(Rc<RefCell<Vec<u8>>>);
+
+impl std::io::Write for Said {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.borrow_mut().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Errors told of one file.
+const MOST: usize = 50;
 
 /// What Ruby's parser says of each file.
 pub(super) fn check(stage: &Stage, target: &Path) -> Vec<Diagnostic> {
@@ -61,7 +90,8 @@ pub(super) fn check(stage: &Stage, target: &Path) -> Vec<Diagnostic> {
     for file in files(stage, &stage.host.cwd().join(target)) {
         let Ok(text) = stage.host.read(&file) else { continue };
         let id = stage.sources.add(&file.display().to_string(), text.clone());
-        for error in fx_ruby_syntax::errors(&text) {
+        // A text that is no Ruby at all has an error at each byte; the first ones tell.
+        for error in fx_ruby_syntax::errors(&text).into_iter().take(MOST) {
             found.push(
                 Diagnostic::error("ruby-syntax", error.message)
                     .label(Span::new(id, error.start, error.end), ""),
