@@ -284,6 +284,17 @@ fn uniq(vm: &mut Vm, items: Vec<Value>, block: Value) -> Res<Vec<Value>> {
     Ok(out)
 }
 
+/// The items of the other array, to be asked for.
+fn members(vm: &mut Vm, a: Args) -> R {
+    let other = vm.arg(a, 0);
+    let other = vm.to_ary(other)?;
+    let seen = vm.hash();
+    for v in vm.heap.arr(other).clone() {
+        vm.hash_set(seen, v, TRUE)?;
+    }
+    Ok(seen)
+}
+
 pub(crate) fn init(vm: &mut Vm) {
     let k = c::ARRAY;
     vm.classes[k as usize].alloc = Alloc::Array;
@@ -501,12 +512,7 @@ pub(crate) fn init(vm: &mut Vm) {
         k,
         "-",
         |vm, a| {
-            let o = vm.arg(a, 0);
-            let o = vm.to_ary(o)?;
-            let seen = vm.hash();
-            for v in vm.heap.arr(o).clone() {
-                vm.hash_set(seen, v, TRUE)?;
-            }
+            let seen = members(vm, a)?;
             let mut out = Vec::new();
             for v in vm.heap.arr(a.recv).clone() {
                 if vm.hash_get(seen, v)?.is_none() {
@@ -522,12 +528,7 @@ pub(crate) fn init(vm: &mut Vm) {
         k,
         "&",
         |vm, a| {
-            let o = vm.arg(a, 0);
-            let o = vm.to_ary(o)?;
-            let seen = vm.hash();
-            for v in vm.heap.arr(o).clone() {
-                vm.hash_set(seen, v, TRUE)?;
-            }
+            let seen = members(vm, a)?;
             let mut out = Vec::new();
             for v in vm.heap.arr(a.recv).clone() {
                 if vm.hash_delete(seen, v)?.is_some() {
