@@ -27,6 +27,7 @@ const PERSONAS: &[(&str, Entry)] = &[
     ("chef-solo", chef::solo),
     ("facter", facter::main),
     ("ohai", chef::ohai),
+    ("puppet", puppet::main),
 ];
 
 /// Tools of the originals that say they are not here yet; no link is made for them.
@@ -41,9 +42,8 @@ const ABSENT: &[(&str, Entry)] = &[
     ("cf-serverd", cfengine::absent),
 ];
 
-/// Names that only `fixpoint NAME` takes: a link named `ruby` would shadow the real one, and
-/// `puppet` does not do enough yet to stand in for it.
-const VERBS_WITH_OWN_FLAGS: &[(&str, Entry)] = &[("puppet", puppet::main), ("ruby", ruby::main)];
+/// Names that only `fixpoint NAME` takes: a link named `ruby` would shadow the real one.
+const VERBS_WITH_OWN_FLAGS: &[(&str, Entry)] = &[("ruby", ruby::main)];
 
 /// The names a link may have.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
