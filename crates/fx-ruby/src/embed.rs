@@ -22,8 +22,8 @@ pub trait HostObject {
     fn call(&self, vm: &mut Vm, number: u32, args: Args) -> R;
 }
 
-/// What an embedder may watch: file reads, commands, environment reads. Each call carries
-/// the phase the embedder has set last.
+/// What an embedder may watch: file reads, commands, environment reads and reads of its own
+/// objects' attributes. Each call carries the phase the embedder has set last.
 pub struct Hooks {
     /// Named by the embedder: compile, converge.
     pub phase: &'static str,
@@ -33,6 +33,9 @@ pub struct Hooks {
     pub on_command: Option<Box<dyn Fn(&str, &str, (u32, u32))>>,
     /// Called with phase, name, file number and offset.
     pub on_env: Option<Box<dyn Fn(&str, &[u8], (u32, u32))>>,
+    /// Called with phase, path of the attribute, file number and offset. The embedder's
+    /// objects say what an attribute is, by [`Vm::attribute_read`].
+    pub on_attribute: Option<Box<dyn Fn(&str, &[u8], (u32, u32))>>,
     /// Where the standard input comes from, whole.
     pub stdin: Box<dyn Fn() -> Vec<u8>>,
 }
@@ -44,6 +47,7 @@ impl Default for Hooks {
             on_file: None,
             on_command: None,
             on_env: None,
+            on_attribute: None,
             stdin: Box::new(Vec::new),
         }
     }
@@ -286,13 +290,21 @@ impl Vm {
         frame.map_or((0, 0), |frame| (frame.code.file, frame.pos))
     }
 
-    /// Tells the embedder that a path is looked at.
+    /// Tells whoever watches that an attribute of an embedder's object is read.
+    pub fn attribute_read(&self, path: &[u8]) {
+        if let Some(f) = &self.hooks.on_attribute {
+            f(self.hooks.phase, path, self.user_place());
+        }
+    }
+
+    /// Tells the embedder that a variable of the environment is read.
     pub(crate) fn env_read(&self, name: &[u8]) {
         if let Some(f) = &self.hooks.on_env {
             f(self.hooks.phase, name, self.user_place());
         }
     }
 
+    /// Tells the embedder that a path is looked at.
     pub(crate) fn file_read(&self, path: &[u8]) {
         if let Some(f) = &self.hooks.on_file {
             f(self.hooks.phase, path, self.user_place());

@@ -3,6 +3,7 @@
 
 mod digest;
 mod json;
+mod openssl;
 mod yaml;
 
 use crate::vm::{Res, Vm};
@@ -21,7 +22,8 @@ macro_rules! libraries {
 
 libraries! {
     "json" => "json.rb", "yaml" => "yaml.rb", "psych" => "yaml.rb", "erb" => "erb.rb", "stringio" => "stringio.rb", "strscan" => "strscan.rb",
-    "shellwords" => "shellwords.rb", "pathname" => "pathname.rb", "uri" => "uri.rb", "digest" => "digest.rb", "openssl" => "openssl.rb", "base64" => "base64.rb", "ostruct" => "ostruct.rb",
+    "shellwords" => "shellwords.rb", "pathname" => "pathname.rb", "uri" => "uri.rb", "digest" => "digest.rb", "openssl" => "openssl.rb", "openssl/bn" => "openssl/bn.rb", "openssl/asn1" => "openssl/asn1.rb", "openssl/cipher" => "openssl/cipher.rb",
+    "openssl/pkey" => "openssl/pkey.rb", "openssl/x509" => "openssl/x509.rb", "openssl/pkcs" => "openssl/pkcs.rb", "base64" => "base64.rb", "ostruct" => "ostruct.rb",
     "forwardable" => "forwardable.rb", "singleton" => "singleton.rb", "delegate" => "delegate.rb", "logger" => "logger.rb", "timeout" => "timeout.rb", "observer" => "observer.rb",
     "securerandom" => "securerandom.rb", "open3" => "open3.rb", "fileutils" => "fileutils.rb", "tempfile" => "tempfile.rb", "tmpdir" => "tempfile.rb", "etc" => "etc.rb", "socket" => "socket.rb",
     "date" => "date.rb", "time" => "timelib.rb", "ipaddr" => "ipaddr.rb", "benchmark" => "benchmark.rb", "optparse" => "optparse.rb", "English" => "English.rb", "tsort" => "tsort.rb",
@@ -110,7 +112,11 @@ pub(crate) fn load(vm: &mut Vm, name: &str) -> Res<()> {
     match name {
         "json" => json::init(vm),
         "yaml" | "psych" => yaml::init(vm),
-        "digest" | "openssl" => digest::init(vm),
+        "digest" => digest::init(vm),
+        "openssl" => {
+            digest::init(vm);
+            openssl::init(vm);
+        }
         _ => {}
     }
     let Some(text) = source(name) else { return Ok(()) };

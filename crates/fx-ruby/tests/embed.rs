@@ -40,6 +40,8 @@ impl HostObject for Counter {
         if number == 0 {
             let by = vm.opt(args, 0).and_then(fx_ruby::Value::fixnum).unwrap_or(1);
             *self.0.borrow_mut() += by;
+        } else {
+            vm.attribute_read(b"counter.value");
         }
         Ok(vm.int(*self.0.borrow()))
     }
@@ -124,11 +126,17 @@ fn what_a_program_reads_and_runs_is_seen_with_phase_and_line() {
             phase: "compile",
             on_file: Some(Box::new(note("file", &seen))),
             on_env: Some(Box::new(note("env", &seen))),
+            on_attribute: Some(Box::new(note("attribute", &seen))),
             on_command: Some(Box::new(move |phase, line, at| command(phase, line.as_bytes(), at))),
             ..Hooks::default()
         };
         let mut vm = machine(host, hooks, Limits::default());
-        let text = "ENV['HOME']\nFile.exist?('/etc-motd')\n`uname -r`\n";
+        let class = vm.define_class(c::OBJECT, "Counter", c::OBJECT);
+        vm.define_host_method(class, "value", 1);
+        let object = vm.host_object(class, Rc::new(Counter(RefCell::new(0))));
+        let name = vm.intern("COUNTER");
+        vm.const_set(c::OBJECT, name, object);
+        let text = "ENV['HOME']\nFile.exist?('/etc-motd')\nCOUNTER.value\n`uname -r`\n";
         vm.run_script(text.as_bytes(), "t.rb");
         let line = |offset: u32| text[..offset as usize].lines().count().max(1);
         let seen: Vec<(String, String, usize)> = seen
@@ -139,7 +147,8 @@ fn what_a_program_reads_and_runs_is_seen_with_phase_and_line() {
         let expected = [
             ("compile env", "HOME", 1),
             ("compile file", "/etc-motd", 2),
-            ("compile command", "uname -r", 3),
+            ("compile attribute", "counter.value", 3),
+            ("compile command", "uname -r", 4),
         ];
         let expected: Vec<(String, String, usize)> =
             expected.iter().map(|(a, b, c)| ((*a).into(), (*b).into(), *c)).collect();

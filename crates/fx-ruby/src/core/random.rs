@@ -218,15 +218,9 @@ impl Vm {
 
     /// Bytes for SecureRandom, from the kernel.
     pub(crate) fn random_bytes(&mut self, n: usize) -> Vec<u8> {
-        use std::io::Read;
         let mut out = vec![0; n];
-        let path = std::path::Path::new("/dev/urandom");
-        if let Ok(mut r) = self.host.open(path)
-            && r.read_exact(&mut out).is_ok()
-        {
-            return out;
-        }
-        (0..n).map(|_| self.rng.next32() as u8).collect()
+        self.host.random(&mut out);
+        out
     }
 }
 
