@@ -55,11 +55,11 @@ impl Machine {
         let file = vm.files.iter().rev().find(|file| *file.path == *path)?;
         let known = self.mapped.borrow().get(path).copied();
         let id = known.unwrap_or_else(|| {
-            let id = self.sources.add(path, Rc::clone(&file.text));
+            let id = self.sources.add(path, file.text.to_vec());
             self.mapped.borrow_mut().insert(path.to_owned(), id);
             id
         });
-        let start = *file.lines.get(line.checked_sub(1)?)? as usize;
+        let start = *file.lines().get(line.checked_sub(1)?)? as usize;
         let text = &file.text[start.min(file.text.len())..];
         let end = text.iter().position(|byte| *byte == b'\n').unwrap_or(text.len());
         let blank = text.iter().take_while(|byte| byte.is_ascii_whitespace()).count().min(end);

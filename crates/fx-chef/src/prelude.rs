@@ -1,10 +1,15 @@
 //! The Ruby that ships with this crate, by the names it is loaded under.
 
+use fx_ruby::Shipped;
+
 macro_rules! sources {
     ($($name:literal),* $(,)?) => {
-        /// Name and text of each file.
-        pub(crate) static SOURCES: &[(&str, &str)] =
-            &[$((concat!("chef/", $name, ".rb"), include_str!(concat!("../prelude/", $name, ".rb")))),*];
+        /// Each file with its image.
+        pub(crate) static SOURCES: &[Shipped] = &[$(Shipped {
+            name: concat!("chef/", $name, ".rb"),
+            text: include_str!(concat!("../prelude/", $name, ".rb")),
+            image: include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".rb")),
+        }),*];
     };
 }
 
@@ -127,10 +132,10 @@ sources! {
 /// With the `live-prelude` feature the texts come from the directory in
 /// `FIXPOINT_CHEF_PRELUDE`, so that Ruby can be worked on without a build.
 #[cfg(feature = "live-prelude")]
-pub(crate) fn sources(host: &dyn fx_host::Host) -> &'static [(&'static str, &'static str)] {
+pub(crate) fn sources(host: &dyn fx_host::Host) -> &'static [Shipped] {
     let Some(dir) = host.var(std::ffi::OsStr::new("FIXPOINT_CHEF_PRELUDE")) else { return SOURCES };
     let dir = std::path::PathBuf::from(dir);
-    let mut list: Vec<(&'static str, &'static str)> = Vec::new();
+    let mut list = Vec::new();
     for entry in host.list(&dir).unwrap_or_default() {
         let name = entry.name.to_string_lossy().into_owned();
         if !name.ends_with(".rb") {
@@ -138,16 +143,17 @@ pub(crate) fn sources(host: &dyn fx_host::Host) -> &'static [(&'static str, &'st
         }
         let text = host.read(&dir.join(&name)).unwrap_or_default();
         let text = String::from_utf8_lossy(&text).into_owned();
-        list.push((
-            Box::leak(format!("chef/{name}").into_boxed_str()),
-            Box::leak(text.into_boxed_str()),
-        ));
+        list.push(Shipped {
+            name: Box::leak(format!("chef/{name}").into_boxed_str()),
+            text: Box::leak(text.into_boxed_str()),
+            image: &[],
+        });
     }
     Box::leak(list.into_boxed_slice())
 }
 
 /// The texts built in.
 #[cfg(not(feature = "live-prelude"))]
-pub(crate) fn sources(_: &dyn fx_host::Host) -> &'static [(&'static str, &'static str)] {
+pub(crate) fn sources(_: &dyn fx_host::Host) -> &'static [Shipped] {
     SOURCES
 }

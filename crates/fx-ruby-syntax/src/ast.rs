@@ -6,6 +6,7 @@
 use std::cell::Cell;
 
 use crate::Sym;
+use crate::image::Stored;
 
 /// A node, alive for the whole run.
 pub type N = &'static Node;
@@ -285,7 +286,8 @@ pub struct Code {
     pub kind: CodeKind,
     pub name: Sym,
     pub params: Params,
-    pub body: N,
+    /// Replaced on the first run when it was `Stored`.
+    pub body: Cell<N>,
     /// Slots on the value stack.
     pub nstack: u32,
     /// Names of the environment's slots; no environment is made when empty.
@@ -399,4 +401,6 @@ pub enum Kind {
     Encoding,
     /// Safe navigation over a temporary: value of the first, nil if nil, else the second.
     SafeSeq(N, N),
+    /// A body that is still in the image it came with.
+    Stored(&'static Stored),
 }

@@ -7,9 +7,12 @@
 #![allow(clippy::unused_self, reason = "every lowering step is a method of the lowerer")]
 
 pub mod ast;
+mod image;
+mod image_nodes;
 mod intern;
 mod locals;
 mod lower;
 
+pub use image::{Image, Stored, image};
 pub use intern::{Interner, Sym};
 pub use lower::{ParseError, Parsed, Request, errors, parse};

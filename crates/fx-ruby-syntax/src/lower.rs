@@ -346,7 +346,7 @@ impl Lower<'_> {
             kind,
             name,
             params,
-            body,
+            body: Cell::new(body),
             nstack: scope.nstack,
             env_names: leak_slice(scope.env_names),
             copies: leak_slice(copies),

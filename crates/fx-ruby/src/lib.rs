@@ -40,5 +40,5 @@ mod wording;
 
 pub use embed::{Ended, Hooks, HostObject, Options, on_big_stack};
 pub use value::Value;
-pub use vm::{Args, Limits, R, Res, Vm};
+pub use vm::{Args, Limits, R, Res, Shipped, Vm};
 pub use wording::Wording;

@@ -1,14 +1,18 @@
 //! The parts of the core classes that are simpler in Ruby, read when first needed.
 
 use crate::object::c;
-use crate::vm::Vm;
+use crate::vm::{Shipped, Vm};
 
 macro_rules! sources {
     ($($name:literal),* $(,)?) => {
-        /// Text of a prelude file.
-        pub(crate) fn source(name: &str) -> Option<&'static str> {
+        /// A prelude file.
+        pub(crate) fn source(name: &str) -> Option<Shipped> {
             match name {
-                $($name => Some(include_str!(concat!("../prelude/", $name))),)*
+                $($name => Some(Shipped {
+                    name: $name,
+                    text: include_str!(concat!("../prelude/", $name)),
+                    image: include_bytes!(concat!(env!("OUT_DIR"), "/", $name)),
+                }),)*
                 _ => None,
             }
         }

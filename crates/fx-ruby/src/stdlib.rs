@@ -6,14 +6,18 @@ mod json;
 mod openssl;
 mod yaml;
 
-use crate::vm::{Res, Vm};
+use crate::vm::{Res, Shipped, Vm};
 
 macro_rules! libraries {
     ($($name:literal => $file:literal),* $(,)?) => {
-        /// Text of a library.
-        fn source(name: &str) -> Option<&'static str> {
+        /// A library.
+        fn source(name: &str) -> Option<Shipped> {
             match name {
-                $($name => Some(include_str!(concat!("../prelude/lib/", $file))),)*
+                $($name => Some(Shipped {
+                    name: $name,
+                    text: include_str!(concat!("../prelude/lib/", $file)),
+                    image: include_bytes!(concat!(env!("OUT_DIR"), "/lib/", $file)),
+                }),)*
                 _ => None,
             }
         }
@@ -119,9 +123,8 @@ pub(crate) fn load(vm: &mut Vm, name: &str) -> Res<()> {
         }
         _ => {}
     }
-    let Some(text) = source(name) else { return Ok(()) };
-    let path = format!("<internal:{name}>");
-    let (code, _) = vm.compile(text.as_bytes(), &path, 1, None, false)?;
+    let Some(found) = source(name) else { return Ok(()) };
+    let code = vm.shipped_code(found)?;
     let (main, cref) = (vm.main, vm.top_cref);
     vm.run_program(code, main, cref)?;
     Ok(())

@@ -1,6 +1,7 @@
 //! The machine state of one run, and the small verbs every native method uses.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::io::Write;
 use std::rc::Rc;
 use std::time::Duration;
@@ -79,9 +80,27 @@ pub struct Frame {
 /// A source file known to the run.
 pub struct SourceFile {
     pub path: Rc<str>,
-    pub text: Rc<[u8]>,
+    pub text: Cow<'static, [u8]>,
     pub first_line: i32,
-    pub lines: Vec<u32>,
+    lines: OnceCell<Vec<u32>>,
+}
+
+impl SourceFile {
+    /// Offset of each line, counted when first asked for.
+    pub fn lines(&self) -> &[u32] {
+        self.lines.get_or_init(|| {
+            let ends = self.text.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
+            std::iter::once(0).chain(ends.map(|(i, _)| i as u32 + 1)).collect()
+        })
+    }
+}
+
+/// A text that ships with an embedder: its name, itself, and its image when one was made.
+#[derive(Clone, Copy)]
+pub struct Shipped {
+    pub name: &'static str,
+    pub text: &'static str,
+    pub image: &'static [u8],
 }
 
 /// Bounds of one run; crossing one is a Ruby exception.
@@ -134,7 +153,7 @@ pub struct Vm {
     pub loading_lazy: bool,
     pub lazy: Vec<(u32, &'static str, &'static str)>,
     /// Texts an embedder ships: read by `autoload :X, 'prelude:NAME'` like our own.
-    pub shipped: &'static [(&'static str, &'static str)],
+    pub shipped: &'static [Shipped],
     pub autoloading: Vec<(u32, Sym)>,
     pub loading: Vec<Rc<str>>,
     pub nil_class: u32,
@@ -313,19 +332,21 @@ impl Vm {
 
     pub fn line_of(&self, file: u32, pos: u32) -> i32 {
         let Some(f) = self.files.get(file as usize) else { return 0 };
-        f.first_line + f.lines.partition_point(|start| *start <= pos) as i32 - 1
+        f.first_line + f.lines().partition_point(|start| *start <= pos) as i32 - 1
     }
 
     pub fn path_of(&self, file: u32) -> Rc<str> {
         self.files.get(file as usize).map_or_else(|| Rc::from(""), |f| Rc::clone(&f.path))
     }
 
-    pub fn add_file(&mut self, path: &str, text: &[u8], first_line: i32) -> u32 {
-        let mut lines = vec![0];
-        lines.extend(
-            text.iter().enumerate().filter(|(_, b)| **b == b'\n').map(|(i, _)| i as u32 + 1),
-        );
-        self.files.push(SourceFile { path: path.into(), text: text.into(), first_line, lines });
+    pub fn add_file(
+        &mut self,
+        path: &str,
+        text: impl Into<Cow<'static, [u8]>>,
+        first_line: i32,
+    ) -> u32 {
+        let (path, text) = (path.into(), text.into());
+        self.files.push(SourceFile { path, text, first_line, lines: OnceCell::new() });
         self.files.len() as u32 - 1
     }
 

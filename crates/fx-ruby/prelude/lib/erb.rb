@@ -38,7 +38,6 @@ class ERB
     m = mode.is_a?(Integer) ? { 0 => "", 1 => ">", 2 => "<>" }[mode].to_s : mode.to_s.delete("%")
     src = +"#coding:#{str.encoding}\n#{@out} = +''; "
     text = +""
-    flush = -> { src << "#{@out}.<< #{text.dump.gsub(/\\u\{?\h+\}?/) { |x| x }}.freeze; " unless text.empty?; src << "\n" * text.count("\n") if false; text = +"" }
     put = ->(t) { text << t }
     nl = 0
     emit = lambda do
@@ -65,7 +64,8 @@ class ERB
         end
         at_line_start = before.empty? ? (pos == 0 || s[pos - 1] == "\n") : before.end_with?("\n")
         if tok == "<%-"
-          before = before.sub(/[ \t]*\z/, "") if before =~ /(\A|\n)[ \t]*\z/ && (before =~ /\n[ \t]*\z/ || pos == 0 || s[pos - 1] == "\n")
+          # Ruby's scanner takes the end of a tag for the start of a line.
+          before = before.sub(/[ \t]*\z/, "") if before =~ /(\A|\n)[ \t]*\z/
         end
         put.(before)
         j = i + tok.size

@@ -143,7 +143,7 @@ impl Vm {
             let fp = Fp { base: start as u32, env, me };
             let result = if params.simple { Ok(()) } else { self.fill_defaults(fp, code) };
             let result = match result {
-                Ok(()) => self.eval(fp, code.body),
+                Ok(()) => self.eval(fp, code.body.get()),
                 Err(Unwind) => Err(Unwind),
             };
             let result = match result {
@@ -178,7 +178,7 @@ impl Vm {
                 Pending::Redo => {
                     self.pending = Pending::None;
                     self.tick()?;
-                    if let Ok(v) = self.eval(fp, code.body) {
+                    if let Ok(v) = self.eval(fp, code.body.get()) {
                         return Ok(v);
                     }
                 }
@@ -319,7 +319,7 @@ impl Vm {
         self.frames[top].env = env;
         let fp = Fp { base: start as u32, env, me };
         let result = match self.fill_defaults(fp, code) {
-            Ok(()) => self.eval(fp, code.body),
+            Ok(()) => self.eval(fp, code.body.get()),
             Err(Unwind) => Err(Unwind),
         };
         let result = match result {

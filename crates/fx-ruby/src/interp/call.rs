@@ -521,7 +521,7 @@ impl Vm {
         let home = self.serial;
         let saved_match = self.last_match;
         self.last_match = NIL;
-        let result = self.eval(Fp { base: start as u32, env, me: recv }, code.body);
+        let result = self.eval(Fp { base: start as u32, env, me: recv }, code.body.get());
         self.last_match = saved_match;
         self.frames.pop();
         self.stack.truncate(start);
@@ -582,7 +582,7 @@ impl Vm {
                 self.frames[top].env = env;
                 let fp = Fp { base: start as u32, env, me: recv };
                 let result = match self.fill_defaults(fp, code) {
-                    Ok(()) => self.eval(fp, code.body),
+                    Ok(()) => self.eval(fp, code.body.get()),
                     Err(Unwind) => Err(Unwind),
                 };
                 if env != 0 {

@@ -266,6 +266,15 @@ impl Vm {
                 Ok(NIL)
             }
             Kind::Defined(inner) => self.eval_defined(fp, inner),
+            Kind::Stored(stored) => {
+                let body = stored.read(&mut self.syms);
+                if let Some(frame) = self.frames.last()
+                    && std::ptr::eq(frame.code.body.get(), node)
+                {
+                    frame.code.body.set(body);
+                }
+                self.eval(fp, body)
+            }
             Kind::SafeSeq(first, then) => {
                 if self.eval(fp, first)?.is_nil() {
                     Ok(NIL)

@@ -4,14 +4,14 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use fx_ruby_syntax::ast::Code;
-use fx_ruby_syntax::{Request, Sym};
+use fx_ruby_syntax::{Image, Request, Sym};
 
 use crate::heap::{BindFrame, BindingData, Ext};
 use crate::interp::Fp;
 use crate::names as n;
 use crate::object::{Cref, Vis, c};
 use crate::value::{NIL, Value};
-use crate::vm::{Frame, NO_METHOD, R, Res, Vm};
+use crate::vm::{Frame, NO_METHOD, R, Res, Shipped, Vm};
 
 pub(crate) fn to_path(bytes: &[u8]) -> PathBuf {
     use std::os::unix::ffi::OsStrExt;
@@ -28,7 +28,7 @@ impl Vm {
         scopes: Option<Vec<Vec<Sym>>>,
         main: bool,
     ) -> Res<(&'static Code, Option<u32>)> {
-        let file = self.add_file(path, text, line);
+        let file = self.add_file(path, text.to_vec(), line);
         let request = Request { source: text, path, file, line, scopes, frozen: false, main };
         match fx_ruby_syntax::parse(&request, &mut self.syms) {
             Ok(parsed) => Ok((parsed.code, parsed.data)),
@@ -66,7 +66,7 @@ impl Vm {
             if cref.class == c::OBJECT && !self.loading_lazy { Vis::Private } else { Vis::Public };
         let home = self.serial;
         let saved_match = self.last_match;
-        let result = self.eval(Fp { base: start as u32, env, me }, code.body);
+        let result = self.eval(Fp { base: start as u32, env, me }, code.body.get());
         self.last_match = saved_match;
         self.frames.pop();
         self.stack.truncate(start);
@@ -151,7 +151,8 @@ impl Vm {
             module_function: false,
             lambda: false,
         });
-        let result = self.eval(Fp { base: start as u32, env, me: binding.self_val }, code.body);
+        let result =
+            self.eval(Fp { base: start as u32, env, me: binding.self_val }, code.body.get());
         self.frames.pop();
         self.stack.truncate(start);
         result
@@ -182,18 +183,27 @@ impl Vm {
         Ok(())
     }
 
+    /// The code of a text that ships: from its image, or parsed when it has none.
+    pub(crate) fn shipped_code(&mut self, found: Shipped) -> Res<&'static Code> {
+        let path = format!("<internal:{}>", found.name);
+        if found.image.is_empty() {
+            return Ok(self.compile(found.text.as_bytes(), &path, 1, None, false)?.0);
+        }
+        let file = self.add_file(&path, found.text.as_bytes(), 1);
+        Ok(Image::open(found.image, file, &mut self.syms))
+    }
+
     /// Reads a text that ships with the runtime or with the embedder, once.
     pub fn load_prelude_file(&mut self, name: &str) -> Res<()> {
-        let shipped = || self.shipped.iter().find(|(n, _)| *n == name).map(|(_, text)| *text);
+        let shipped = || self.shipped.iter().find(|shipped| shipped.name == name).copied();
         let own = crate::prelude::source(name);
-        let Some(text) = own.or_else(shipped) else { return Ok(()) };
+        let Some(found) = own.or_else(shipped) else { return Ok(()) };
         if self.required.iter().any(|r| **r == *name) {
             return Ok(());
         }
         self.required.push(name.into());
         self.lazy.retain(|(_, n, _)| *n != name);
-        let path = format!("<internal:{name}>");
-        let (code, _) = self.compile(text.as_bytes(), &path, 1, None, false)?;
+        let code = self.shipped_code(found)?;
         let saved = self.loading_lazy;
         // What natives define wins over our own texts; an embedder's text may redefine.
         self.loading_lazy = own.is_some();
