@@ -33,6 +33,7 @@ pub mod object;
 mod prelude;
 mod raise;
 mod regex;
+mod report;
 mod stdlib;
 pub mod value;
 pub mod vm;

@@ -242,44 +242,6 @@ impl Vm {
         })
     }
 
-    /// What went wrong, as the command prints it.
-    pub fn report(&mut self, exception: Value) -> String {
-        let saved = self.pending;
-        let class = self.real_class(exception);
-        let class = self.class_name(class);
-        let message = match self.send(exception, n::MESSAGE, &[]) {
-            Ok(v) if v.is_str() => self.text(v),
-            _ => String::new(),
-        };
-        let backtrace = self.backtrace(exception);
-        let mut lines = Vec::new();
-        if backtrace.is_arr() {
-            for v in self.heap.arr(backtrace).clone() {
-                if v.is_str() {
-                    lines.push(self.text(v));
-                }
-            }
-        }
-        self.pending = saved;
-        let head = lines.first().cloned().unwrap_or_else(|| self.script.to_string());
-        let mut out = if message.is_empty() {
-            format!("{head}: unhandled exception\n")
-        } else if let Some((first, rest)) = message.split_once('\n') {
-            format!("{head}: {first} ({class})\n{rest}\n")
-        } else {
-            format!("{head}: {message} ({class})\n")
-        };
-        if message.is_empty() {
-            out = format!("{head}: {class} ({class})\n");
-        }
-        for line in lines.iter().skip(1) {
-            out.push_str("\tfrom ");
-            out.push_str(line);
-            out.push('\n');
-        }
-        out
-    }
-
     pub fn method_body(&self, id: u32) -> Option<Body> {
         if id == NO_METHOD { None } else { Some(self.methods[id as usize].body) }
     }

@@ -252,60 +252,25 @@ fn full_message(vm: &mut Vm, mut a: Args) -> R {
         let t = vm.inspect_string(v)?;
         return vm.arg_error(format!("expected true or false as highlight: {t}"));
     }
-    let order = vm.kw(kw, "order");
-    if let Some(v) = order {
-        let text = v.as_sym().map(|s| vm.sym_str(s).into_owned()).unwrap_or_default();
-        if !v.is_nil() && text != "top" && text != "bottom" {
+    let mut bottom = false;
+    if let Some(v) = vm.kw(kw, "order").filter(|v| !v.is_nil()) {
+        let text = match v.as_sym() {
+            Some(s) => vm.sym_str(s).into_owned(),
+            None if v.is_str() => vm.text(v),
+            None => {
+                let t = vm.inspect_string(v)?;
+                return vm.type_error(format!("{t} is not a symbol nor a string"));
+            }
+        };
+        if text != "top" && text != "bottom" {
             let t = vm.inspect_string(v)?;
             return vm.arg_error(format!("expected :top or :bottom as order: {t}"));
         }
+        bottom = text == "bottom";
     }
-    let s = vm.send(a.recv, n::MESSAGE, &[])?;
-    let text = vm.text(s);
-    let class = vm.real_class(a.recv);
-    let class = vm.class_name(class);
-    let bt = vm.send(a.recv, n::BACKTRACE, &[])?;
-    let lines: Vec<String> = if bt.is_arr() {
-        vm.heap.arr(bt).clone().into_iter().map(|v| vm.text(v)).collect()
-    } else {
-        Vec::new()
-    };
-    let head = lines.first().cloned().unwrap_or_else(|| vm.script.to_string());
-    let high = vm.kw(kw, "highlight") == Some(TRUE);
-    let mut out = if text.is_empty() {
-        if high {
-            format!("{head}: \u{1b}[1;4m{class}\u{1b}[m")
-        } else {
-            format!("{head}: unhandled exception")
-        }
-    } else {
-        let (first, rest) =
-            text.split_once('\n').map_or((text.as_str(), None), |(f, r)| (f, Some(r)));
-        let mut t = if high {
-            format!("{head}: \u{1b}[1m{first} (\u{1b}[1;4m{class}\u{1b}[m\u{1b}[1m)\u{1b}[m")
-        } else {
-            format!("{head}: {first} ({class})")
-        };
-        if let Some(rest) = rest {
-            t.push('\n');
-            if high {
-                t.push_str(&format!("\u{1b}[1m{rest}\u{1b}[m"));
-            } else {
-                t.push_str(rest);
-            }
-        }
-        t
-    };
-    if text.is_empty() && !high {
-        out = format!("{head}: {class} ({class})");
-    }
-    for line in lines.iter().skip(1) {
-        out.push_str(&format!("\n\tfrom {line}"));
-    }
-    if lines.len() > 1 {
-        out.push('\n');
-    }
-    Ok(vm.str(out))
+    let form = crate::report::Form { highlight: vm.kw(kw, "highlight") == Some(TRUE), bottom };
+    let text = vm.report_as(a.recv, form);
+    Ok(vm.str(text))
 }
 
 fn reader(vm: &mut Vm, class: u32, names: &[&'static str]) {
