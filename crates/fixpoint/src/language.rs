@@ -59,6 +59,9 @@ impl PolicyArgs {
 pub(crate) struct Way {
     /// Changes are told, not made.
     pub(crate) rehearse: bool,
+    /// This is a throw-away copy of the machine: changes are made in it and told as changes
+    /// that would be made.
+    pub(crate) in_copy: bool,
     /// Functions that run commands are not called.
     pub(crate) no_functions: bool,
     /// The order is told in all its steps.
@@ -109,6 +112,9 @@ pub(crate) fn evaluate(
         );
         stage.run.ledger.message(fx_engine::Level::Error, &text, &fx_source::Origin::default());
         return exit::ERROR;
+    }
+    if way.in_copy {
+        stage.run.ledger.set_in_copy();
     }
     match language {
         Language::Cfengine => cfengine::evaluate(stage, target, policy, way),

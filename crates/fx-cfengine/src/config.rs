@@ -61,6 +61,8 @@ pub struct Request {
     pub full_check: bool,
     /// Functions are not called.
     pub no_functions: bool,
+    /// Functions that run commands are not called, and what is said afterwards is marked.
+    pub no_commands: bool,
     /// Types whose deprecation warnings are shown or are errors.
     pub warnings: Option<String>,
     /// Writes the policy, or the result of a check, in this format.
@@ -87,6 +89,7 @@ pub(crate) struct Config {
     pub(crate) trace: bool,
     pub(crate) reasons: bool,
     pub(crate) dry_run: bool,
+    pub(crate) no_commands: bool,
     pub(crate) no_lock: bool,
     /// Our own verbs tell what is to be done with the step, not as a warning.
     pub(crate) quiet_rehearsal: bool,

@@ -303,6 +303,7 @@ fn configure(host: &dyn Host, request: &Request) -> Result<Config, String> {
         trace: request.trace,
         reasons: request.reasons,
         // Nothing is shown of a simulation yet, but nothing may be changed by one either.
+        no_commands: request.no_commands,
         dry_run: request.dry_run || request.simulate.is_some(),
         no_lock: request.no_lock || request.dry_run,
         quiet_rehearsal: request.interactive && request.dry_run,

@@ -68,6 +68,8 @@ pub(crate) struct Row {
     pub(crate) changes: Vec<String>,
     pub(crate) error: Option<String>,
     step: StepId,
+    /// Told and not done, though the run does the others.
+    withheld: bool,
 }
 
 /// All rows and the formatter's state.
@@ -159,6 +161,7 @@ fn row_open(machine: &Machine, vm: &mut Vm, a: Args) -> R {
         (Some(cookbook), Some(recipe)) => format!("{}::{}", vm.to_s(cookbook)?, vm.to_s(recipe)?),
         _ => "<Dynamically Defined Resource>".to_owned(),
     };
+    let own = crate::schema::is_built_in(vm, object);
     let enclosed = ivar(vm, object, "@enclosing_provider").is_some();
     let why: Rc<str> = match &via {
         Some((kind, from)) if from.is_empty() => match machine.rows.borrow_mut().because.take() {
@@ -188,9 +191,18 @@ fn row_open(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     request.purpose = if probing { Purpose::Probe } else { Purpose::Act };
     let foreseeable = FORESEEABLE.contains(&&*request.resource.kind);
     let step = machine.ledger.open(&*machine.host, request);
-    if !foreseeable {
+    // A resource of a cookbook is made of others, which stand for themselves.
+    let withheld = if !machine.ledger.in_copy() {
+        if !foreseeable {
+            machine.ledger.open_ended(step);
+        }
+        false
+    } else if !foreseeable && own {
         machine.ledger.open_ended(step);
-    }
+        true
+    } else {
+        false
+    };
     let depth = rows.open.len();
     let index = rows.all.len();
     let line = format!("  {}* {resource} action {action}", "  ".repeat(depth));
@@ -204,6 +216,7 @@ fn row_open(machine: &Machine, vm: &mut Vm, a: Args) -> R {
         changes: Vec::new(),
         error: None,
         step,
+        withheld,
     });
     rows.open.push(index);
     if rows.format == Format::Doc {
@@ -216,6 +229,10 @@ fn row_open(machine: &Machine, vm: &mut Vm, a: Args) -> R {
         }
         write(vm, &line);
         rows.mid_line = true;
+    }
+    drop(rows);
+    if withheld {
+        why_run(vm, true)?;
     }
     Ok(NIL)
 }
@@ -235,7 +252,7 @@ fn row_close(machine: &Machine, vm: &mut Vm, _: Args) -> R {
     }
     let row = &rows.all[index];
     let outcome = match row.outcome {
-        "updated" if rows.why_run || rows.probing > 0 => Outcome::WouldRepair,
+        "updated" if rows.why_run || rows.probing > 0 || row.withheld => Outcome::WouldRepair,
         "updated" => Outcome::Repaired,
         "skipped" => Outcome::Skipped(row.reason.clone().unwrap_or_default()),
         "failed" => Outcome::Failed(Failure::new(row.error.clone().unwrap_or_default())),
@@ -248,14 +265,28 @@ fn row_close(machine: &Machine, vm: &mut Vm, _: Args) -> R {
         "failed" => "F",
         _ => ".",
     };
-    let step = row.step;
+    let (step, withheld) = (row.step, row.withheld);
     if rows.format == Format::Min {
         write(vm, letter);
         rows.letters.push_str(letter);
     }
+    // The outermost withheld action ends the telling.
+    let still = rows.open.iter().any(|i| rows.all[*i].withheld);
     drop(rows);
     machine.ledger.close(&*machine.host, step, outcome);
+    if withheld && !still {
+        why_run(vm, false)?;
+    }
     Ok(NIL)
+}
+
+/// Switches between telling and doing, as `Chef::Config` says it to the providers.
+fn why_run(vm: &mut Vm, on: bool) -> R {
+    let (chef, config) = (vm.intern("Chef"), vm.intern("Config"));
+    let chef = vm.const_path(Value::class(fx_ruby::object::c::OBJECT), chef)?;
+    let config = vm.const_path(chef, config)?;
+    let name = vm.intern("why_run");
+    vm.call_name(config, "[]=", &[Value::sym(name), Value::bool(on)])
 }
 
 fn row_updated(machine: &Machine, _: &mut Vm, _: Args) -> R {

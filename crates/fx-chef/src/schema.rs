@@ -26,6 +26,13 @@ fn class_line(name: &str) -> Option<J> {
     line(&format!("{{\"n\":\"{name}\",")).and_then(|line| serde_json::from_str(line).ok())
 }
 
+/// Whether an object is of a resource class that ships, not of a cookbook's.
+pub(crate) fn is_built_in(vm: &mut Vm, object: Value) -> bool {
+    let class = vm.real_class(object);
+    let name = vm.class_name(class);
+    name.strip_prefix("Chef::Resource::").is_some_and(|name| class_line(name).is_some())
+}
+
 fn known_resource(_: &Machine, vm: &mut Vm, a: Args) -> R {
     let name = text(vm, a, 0)?.unwrap_or_default();
     Ok(Value::bool(line(&format!("{{\"u\":\"{name}\",")).is_some()))

@@ -50,6 +50,8 @@ pub struct Step {
     pub purpose: Purpose,
     /// Whether nobody can know beforehand what it does to the rest of the machine.
     pub open_ended: bool,
+    /// A guard or a function was not called before this one, for want of a copy to do it in.
+    pub guard_not_run: bool,
     /// The first step with unforeseeable effects that was withheld before this one: what is
     /// said of this one may turn out otherwise.
     pub after: Option<StepId>,
@@ -73,6 +75,9 @@ pub struct Ledger {
     /// The first withheld step whose effects nobody knows.
     unknown: Cell<Option<StepId>>,
     counts: Cell<Counts>,
+    guard_not_run: Cell<bool>,
+    /// Whether the run goes on in a throw-away copy of the machine.
+    in_copy: Cell<bool>,
 }
 
 /// How many counted steps ended in which way.
@@ -86,10 +91,58 @@ pub struct Counts {
     pub skipped: u32,
 }
 
+impl Step {
+    /// How sure a preview is of this step.
+    pub fn certainty(&self) -> Certainty {
+        if self.after.is_some() || (self.open_ended && self.outcome == Outcome::WouldRepair) {
+            Certainty::Unknown
+        } else if self.guard_not_run {
+            Certainty::GuardNotRun
+        } else {
+            Certainty::Certain
+        }
+    }
+}
+
+/// How far what a preview says can be relied on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Certainty {
+    /// A run does exactly this, if nobody else touches the machine.
+    Certain,
+    /// It rests on a guard or function that was not called.
+    GuardNotRun,
+    /// It runs something whose effects nobody knows, or comes after such a step.
+    Unknown,
+}
+
+impl Certainty {
+    /// The word in reports.
+    pub fn word(self) -> &'static str {
+        match self {
+            Certainty::Certain => "certain",
+            Certainty::GuardNotRun => "guard not run",
+            Certainty::Unknown => "unknown",
+        }
+    }
+}
+
 impl Ledger {
     /// An empty record that nobody watches.
     pub fn new() -> Ledger {
         Ledger::default()
+    }
+
+    /// Says that the run goes on in a throw-away copy of the machine, so that later steps
+    /// see what earlier ones did. What is done there is told as what would be done; what has
+    /// open-ended effects is withheld even there, because the copy has no network, no
+    /// services and no processes of the machine.
+    pub fn set_in_copy(&self) {
+        self.in_copy.set(true);
+    }
+
+    /// Whether the run goes on in a copy.
+    pub fn in_copy(&self) -> bool {
+        self.in_copy.get()
     }
 
     /// Adds a watcher; it sees events from now on.
@@ -135,6 +188,7 @@ impl Ledger {
             mode: request.mode,
             purpose: request.purpose,
             open_ended: false,
+            guard_not_run: self.guard_not_run.get(),
             after: self.unknown.get(),
             changed: Vec::new(),
             outcome: Outcome::NotReached,
@@ -155,8 +209,20 @@ impl Ledger {
         self.steps.borrow_mut()[id.0 as usize - 1].open_ended = true;
     }
 
+    /// Says that a guard or function was not called: what is said of the step that is open
+    /// and of later ones may rest on a wrong answer.
+    pub fn guard_not_run(&self) {
+        self.guard_not_run.set(true);
+        if let Some(id) = self.current() {
+            self.steps.borrow_mut()[id.0 as usize - 1].guard_not_run = true;
+        }
+    }
+
     /// Records a change made by an open step.
     pub fn changed(&self, id: StepId, change: &Change) {
+        if self.in_copy() {
+            return self.withheld(id, change);
+        }
         self.mark(id, change);
         self.emit(&Event::ChangeMade { step: id, change });
     }
@@ -181,6 +247,10 @@ impl Ledger {
     /// Closes a step. Steps left open inside it are closed with the same outcome, so a
     /// caught panic or an early return cannot unbalance the record.
     pub fn close(&self, clock: &dyn Clock, id: StepId, outcome: Outcome) {
+        let outcome = match outcome {
+            Outcome::Repaired if self.in_copy() => Outcome::WouldRepair,
+            outcome => outcome,
+        };
         loop {
             let Some(top) = self.open.borrow_mut().pop() else { return };
             let began = self.opened_at.borrow_mut().pop().unwrap_or_default();

@@ -24,7 +24,7 @@ use fx_host::Host;
 pub use cancel::Cancel;
 pub use change::{Change, Detail};
 pub use event::{Event, Level};
-pub use ledger::{Counts, Ledger, Step, StepId};
+pub use ledger::{Certainty, Counts, Ledger, Step, StepId};
 pub use mode::{Mode, Purpose};
 pub use outcome::{Failure, FailureKind, Outcome};
 pub use resource::{Refresh, Resource, ResourceId};

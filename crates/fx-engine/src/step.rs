@@ -57,10 +57,13 @@ pub struct Stepped {
 
 /// Attempts to bring one resource to its desired state, and records it.
 pub fn step(run: Run<'_>, request: Request, resource: &mut dyn Resource) -> Stepped {
-    let mode = request.mode;
+    let mut mode = request.mode;
     let id = run.ledger.open(run.host, request);
     if resource.open_ended() {
         run.ledger.open_ended(id);
+        if run.ledger.in_copy() {
+            mode = Mode::Rehearse;
+        }
     }
     let (outcome, changes) = if run.cancel.is_cancelled() {
         (Outcome::NotReached, Vec::new())

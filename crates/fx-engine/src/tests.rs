@@ -18,6 +18,7 @@ struct Fake {
     found: Result<Vec<Change>, Failure>,
     applies: fn(&dyn Host) -> Result<(), Failure>,
     applied: u32,
+    open_ended: bool,
 }
 
 impl Fake {
@@ -28,6 +29,7 @@ impl Fake {
             found: Ok((0..changes).map(change).collect()),
             applies: |_| Ok(()),
             applied: 0,
+            open_ended: false,
         }
     }
 }
@@ -39,6 +41,10 @@ impl Resource for Fake {
 
     fn observe(&mut self, _: &dyn Host) -> Result<Vec<Change>, Failure> {
         self.found.clone()
+    }
+
+    fn open_ended(&self) -> bool {
+        self.open_ended
     }
 
     fn apply(&mut self, host: &dyn Host, _: &[Change]) -> Result<(), Failure> {
@@ -104,6 +110,46 @@ fn the_outcome_follows_from_what_is_found_and_what_is_allowed() {
             "the record says the same"
         );
     }
+}
+
+#[test]
+fn in_a_copy_what_is_known_is_done_and_told_as_pending_and_commands_are_withheld() {
+    let world = World::new();
+    world.ledger.set_in_copy();
+    let mut file = Fake::new("file", 1);
+    let stepped = world.step(Mode::Apply, &mut file);
+    assert_eq!(
+        (stepped.outcome, file.applied),
+        (Outcome::Repaired, 1),
+        "the driver goes on from it"
+    );
+    let mut command = Fake { open_ended: true, ..Fake::new("command", 1) };
+    let ran = world.step(Mode::Apply, &mut command);
+    assert_eq!((ran.outcome, command.applied), (Outcome::WouldRepair, 0));
+    let mut later = Fake::new("later", 1);
+    world.step(Mode::Apply, &mut later);
+    let told: Vec<(&str, &str)> = world
+        .ledger
+        .steps()
+        .iter()
+        .map(|step| (step.outcome.word(), step.certainty().word()))
+        .collect();
+    let expected =
+        [("would-repair", "certain"), ("would-repair", "unknown"), ("would-repair", "unknown")];
+    assert_eq!(told, expected);
+    assert_eq!((world.ledger.counts().repaired, world.ledger.counts().would_repair), (0, 3));
+}
+
+#[test]
+fn what_rests_on_a_guard_that_was_not_run_is_marked() {
+    let world = World::new();
+    let mut first = Fake::new("first", 1);
+    world.step(Mode::Rehearse, &mut first);
+    world.ledger.guard_not_run();
+    let mut second = Fake::new("second", 1);
+    world.step(Mode::Rehearse, &mut second);
+    let told: Vec<&str> = world.ledger.steps().iter().map(|step| step.certainty().word()).collect();
+    assert_eq!(told, ["certain", "guard not run"]);
 }
 
 #[test]

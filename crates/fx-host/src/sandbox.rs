@@ -67,6 +67,14 @@ impl Sandbox {
         Ok(Sandbox { init, namespaces, layers, base })
     }
 
+    /// Whether this very process runs inside a box: its mark is there, and the first process
+    /// is this program, as it is on no machine and in no container that has the mark.
+    pub fn is_here() -> bool {
+        let marked = std::fs::symlink_metadata(mounts::MARK).is_ok_and(|meta| meta.is_dir());
+        let first = std::fs::read_link("/proc/1/exe");
+        marked && first.is_ok_and(|first| std::env::current_exe().is_ok_and(|own| own == first))
+    }
+
     /// Runs a command inside, under all the rules of its `Spec`.
     pub fn run(&self, host: &OsHost, spec: &Spec) -> Result<Ended> {
         self.run_streaming(host, spec, &mut |_| {})

@@ -616,6 +616,8 @@ module Puppet
       raise Puppet::ResourceError, args.join(" ")
     end
     # Properties that are not as they should be, with what is told of each.
+    # Without a provider, or with one that declares no command, only files are worked on.
+    def __runs_commands? = (p = @provider) ? (p.class.respond_to?(:__commands?) ? p.class.__commands? : true) : false
     def __observe
       raise Puppet::Error, "Could not find a suitable provider for #{self.class.name}" if provider.nil? && !Puppet::Bridge.provider_free?(self.class.name.to_s) && self.class.valid_parameter?(:provider)
       @__is = retrieve
@@ -676,6 +678,7 @@ module Puppet
         has_commands(h, false)
       end
       def optional_commands(h) = has_commands(h, true)
+      def __commands? = !(@commands_ || {}).empty?
       def has_command(name, path, &block)
         b = CommandDefiner.new
         b.instance_eval(&block) if block

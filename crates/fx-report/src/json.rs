@@ -92,6 +92,7 @@ impl Sink for JsonLines {
                     "outcome": step.outcome.word(), "reason": skipped, "changed": step.changed,
                     "seconds": step.elapsed.as_secs_f64(),
                     "unknown_after": step.after.map(fx_engine::StepId::number),
+                    "certainty": step.certainty().word(),
                 });
                 merged(merged(json!({ "event": "step_closed" }), self.step(step)), end)
             }

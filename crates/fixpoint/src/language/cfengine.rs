@@ -12,7 +12,7 @@ pub(super) fn evaluate(stage: &Stage, target: &Path, policy: &PolicyArgs, way: W
     let request = Request {
         dry_run: way.rehearse,
         no_lock: true,
-        no_functions: way.no_functions,
+        no_commands: way.no_functions,
         trace: way.trace,
         ..request(stage, target, policy)
     };

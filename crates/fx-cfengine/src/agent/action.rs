@@ -19,13 +19,20 @@ pub(crate) enum Action {
 impl Context<'_> {
     /// What this promise may do.
     pub(crate) fn action(&self, promise: &Expanded) -> Action {
-        if self.config.dry_run {
+        if self.config.dry_run
+            || (self.run.ledger.in_copy() && !super::passes::foreseeable(promise))
+        {
             return Action::DryRun;
         }
         match promise.scalar("action_policy").map(|policy| &**policy) {
             Some("warn" | "nop") => Action::Warn,
             _ => Action::Fix,
         }
+    }
+
+    /// Whether commands and the like are told and not run.
+    pub(crate) fn withholds(&self) -> bool {
+        self.config.dry_run || self.run.ledger.in_copy()
     }
 
     /// The content that is about to replace a file's, to be told with the change.

@@ -182,7 +182,7 @@ impl Context<'_> {
         }
         request.mode = self.mode(expanded);
         let step = self.run.ledger.open(self.run.host, request);
-        if !FORESEEABLE.contains(&&*promise.kind) {
+        if !foreseeable(expanded) {
             self.run.ledger.open_ended(step);
         }
         let outcome = act(self, expanded);
@@ -195,8 +195,15 @@ impl Context<'_> {
     }
 }
 
-/// Promise types whose effects a rehearsal can tell in full. The others run commands.
-const FORESEEABLE: [&str; 4] = ["files", "methods", "reports", "users"];
+/// Whether all that keeping the promise does can be known beforehand. The others run commands.
+pub(crate) fn foreseeable(promise: &Expanded) -> bool {
+    match &*promise.promise.kind {
+        "files" => promise.scalar("transformer").is_none(),
+        "commands" | "packages" | "processes" | "services" | "storage" | "databases"
+        | "guest_environments" => false,
+        kind => crate::vocabulary::is_built_in(kind),
+    }
+}
 
 /// The words a step is told with, shared by all steps they are the same for: a long bundle
 /// has tens of thousands of them.

@@ -15,6 +15,9 @@ use super::{Context, log};
 /// Deepest nesting of calls.
 const MAX_DEPTH: usize = 32;
 
+/// Functions that start a program of the policy's choice.
+const RUN_COMMANDS: [&str; 4] = ["execresult", "execresult_as_data", "returnszero", "usemodule"];
+
 impl Context<'_> {
     /// Calls a function; `None` when it fails or its arguments are not known yet.
     pub(crate) fn call_function(&mut self, call: &Rc<Call>) -> Option<Rval> {
@@ -32,6 +35,10 @@ impl Context<'_> {
                 "Skipping function '{}', because evaluation was turned off in the evaluator",
                 call.name
             );
+            return None;
+        }
+        if self.config.no_commands && RUN_COMMANDS.contains(&&*call.name) {
+            self.run.ledger.guard_not_run();
             return None;
         }
         let Some(function) = vocabulary::find_function(&call.name) else {

@@ -11,6 +11,9 @@ const COPIED: &[&str] = &[
     "bcachefs",
 ];
 
+/// A directory that only a box has.
+pub(super) const MARK: &str = "/run/fixpoint-copy";
+
 /// One file system under a copy-on-write layer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layer {
@@ -96,6 +99,7 @@ pub(super) fn build_steps(layers: &[Layer], options: &SandboxOptions) -> Vec<Ste
     steps.push(special("sysfs", "/sys", "", true));
     steps.push(special("tmpfs", "/run", "mode=755", false));
     steps.push(Step::Dir(inside("/run/lock"), 0o1777));
+    steps.push(Step::Dir(inside(MARK), 0o700));
     // The resolver's answer file, where /etc/resolv.conf is a link into /run.
     steps.push(Step::Dir(inside("/run/systemd"), 0o755));
     steps.push(Step::Dir(inside("/run/systemd/resolve"), 0o755));

@@ -17,6 +17,8 @@ pub(super) struct RubyThing {
     object: Rb,
     id: ResourceId,
     can_refresh: bool,
+    /// Whether its provider may start programs.
+    runs_commands: bool,
 }
 
 /// Makes the object; what is wrong with the resource otherwise.
@@ -40,8 +42,9 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
         .ruby_resource(&resource.low, &title, &Value::Hash(Rc::new(params)))
         .map_err(crate::eval::Flow::text)?;
     let (object, can_refresh) = made;
+    let runs_commands = evaluator.ruby_runs_commands(object).unwrap_or(true);
     let id = ResourceId::new(resource.low.to_string(), &*resource.title);
-    Ok(Made::Ruby(RubyThing { evaluator, object, id, can_refresh }))
+    Ok(Made::Ruby(RubyThing { evaluator, object, id, can_refresh, runs_commands }))
 }
 
 impl RubyThing {
@@ -75,6 +78,10 @@ impl Thing for RubyThing {
                 change.detail(Detail::Text(message))
             })
             .collect())
+    }
+
+    fn open_ended(&self) -> bool {
+        self.runs_commands
     }
 
     fn apply(&mut self, _host: &dyn Host, changes: &[Change]) -> Result<(), Failure> {

@@ -271,7 +271,8 @@ impl Transaction<'_> {
         let _ = resource;
         let count = real + withheld;
         let events = format!("{count} event{}", if count == 1 { "" } else { "s" });
-        if noop || real == 0 {
+        // A copy of the machine has no services to restart, and a refresh may run anything.
+        if noop || real == 0 || self.run.ledger.in_copy() {
             self.say(
                 Level::Notice,
                 &format!("{path}: Would have triggered 'refresh' from {events}"),

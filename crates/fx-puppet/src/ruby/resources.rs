@@ -36,6 +36,11 @@ impl Evaluator {
         })
     }
 
+    /// Whether the provider of a resource may start programs.
+    pub(crate) fn ruby_runs_commands(&self, object: Rb) -> Evaluated<bool> {
+        self.with_ruby(|vm| Ok(vm.call_name(object, "__runs_commands?", &[])?.truthy()))
+    }
+
     /// Properties that are not as they should be: name, is, should, and what is told.
     pub(crate) fn ruby_observe(&self, object: Rb) -> Evaluated<Vec<[String; 4]>> {
         self.with_ruby(|vm| {

@@ -148,7 +148,10 @@ pub(crate) fn plan(args: &PlanArgs) -> u8 {
             )),
         }
     }
-    let way = Way { rehearse: true, no_functions: !args.inside, trace: false };
+    let way = match preview(args.inside, false) {
+        Ok(way) => way,
+        Err(refused) => return refused,
+    };
     let mut saved = args.out.as_ref().map(|_| Saved::new(&args.policy.targets));
     let code = each(&args.policy, "plan", Kind::Looking, &args.output, way, saved.as_mut());
     match (&args.out, saved) {
@@ -169,6 +172,10 @@ pub(crate) fn explain(args: &ExplainArgs) -> u8 {
             )),
         }
     }
+    let way = match preview(args.inside, true) {
+        Ok(way) => way,
+        Err(refused) => return refused,
+    };
     let mut code = exit::OK;
     for target in &args.policy.targets {
         let stage = Stage::new(fx_host::stop_on_signals());
@@ -183,7 +190,6 @@ pub(crate) fn explain(args: &ExplainArgs) -> u8 {
         let sink: Rc<dyn Sink> = Rc::<Timeline>::clone(&timeline);
         stage.run.ledger.watch(sink);
         stage.run.ledger.watch(Rc::new(Complaints));
-        let way = Way { rehearse: true, no_functions: !args.inside, trace: true };
         let ended = language::evaluate(&stage, language, target, &args.policy, way);
         if ended != exit::OK {
             // There is no order to explain, and what is wrong was said.
@@ -193,6 +199,15 @@ pub(crate) fn explain(args: &ExplainArgs) -> u8 {
         code = code.max(told(args, target, &timeline.moments()));
     }
     code
+}
+
+/// How a preview is evaluated: inside a copy for real, but for what has open-ended effects;
+/// without a copy as a rehearsal that calls no functions.
+fn preview(inside: bool, trace: bool) -> Result<Way, u8> {
+    if inside && !Sandbox::is_here() {
+        return Err(failed("--inside is for use in a copy of the machine; this is none"));
+    }
+    Ok(Way { rehearse: !inside, in_copy: inside, no_functions: !inside, trace })
 }
 
 /// Hands on what a language has to say of its text while an order is explained.

@@ -263,7 +263,7 @@ fn resolved(ctx: &Context<'_>, promise: &Expanded, json: bool) -> bool {
 }
 
 fn dry(ctx: &Context<'_>, promise: &Expanded) -> bool {
-    ctx.config.dry_run
+    ctx.withholds()
         || ctx.config.simulate.is_some()
         || promise.scalar("action_policy").is_some_and(|policy| matches!(&**policy, "warn" | "nop"))
 }
@@ -294,7 +294,7 @@ fn request(ctx: &Context<'_>, promise: &Expanded, operation: &str) -> Object {
     message.insert("line_number".into(), Json::Int(i64::from(promise.promise.line)));
     message.insert("filename".into(), Json::Str(Rc::clone(&promise.promise.bundle.file)));
     let mut attributes = Object::new();
-    let whole_run = ctx.config.dry_run || ctx.config.simulate.is_some();
+    let whole_run = ctx.withholds() || ctx.config.simulate.is_some();
     for (name, value) in &promise.attributes {
         if agent_side(name) {
             continue;

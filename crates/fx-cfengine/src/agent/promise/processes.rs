@@ -378,7 +378,7 @@ fn signal_all(ctx: &mut Context<'_>, promise: &Rc<Expanded>, found: &[Process]) 
                 continue;
             }
             let Some(number) = signal_number(word) else { continue };
-            if ctx.config.dry_run {
+            if ctx.withholds() {
                 ctx.error(&format!(
                     "Need to keep signal promise '{word}' in process entry '{}'",
                     process.line

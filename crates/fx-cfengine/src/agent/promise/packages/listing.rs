@@ -133,7 +133,7 @@ fn update_list(ctx: &mut Context<'_>, promise: &Expanded) {
         return;
     }
     log!(ctx, Verbose, "Calling package list update command: '{command}'");
-    if !ctx.config.dry_run {
+    if !ctx.withholds() {
         let _ended = ctx.host().run(&spec_for(ctx, &command, true));
         ctx.write_state(&stamp, b"");
     }
@@ -199,7 +199,7 @@ fn read_records(
 }
 
 fn report_inventory(ctx: &mut Context<'_>, command: &str, packages: &[Package]) {
-    if ctx.config.dry_run {
+    if ctx.withholds() {
         return;
     }
     let manager = command_arg0(command);
@@ -217,7 +217,7 @@ fn report_inventory(ctx: &mut Context<'_>, command: &str, packages: &[Package]) 
 /// The inventory no longer holds once packages have changed.
 pub(super) fn forget_inventory(ctx: &mut Context<'_>) {
     let file = format!("{}/software_packages.csv", ctx.config.paths.state);
-    if !ctx.config.dry_run && ctx.host().stat(&path(&file)).is_ok() {
+    if !ctx.withholds() && ctx.host().stat(&path(&file)).is_ok() {
         let _gone = ctx.host().remove_file(&path(&file));
     }
 }

@@ -158,7 +158,7 @@ fn run_one(
         let text = format!("The proposed package schedule command '{line}' was not executable");
         return ctx.settle(Level::Error, Outcome::Failed, promise, &text);
     }
-    if ctx.config.dry_run || ctx.config.simulate.is_some() {
+    if ctx.withholds() || ctx.config.simulate.is_some() {
         return Outcome::Skipped;
     }
     let shown: String = line.chars().take(60).collect();
