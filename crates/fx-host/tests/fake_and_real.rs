@@ -120,9 +120,14 @@ fn tree(host: &dyn Files, top: &Path) -> String {
 
 fn compare(seed: u64) {
     let dir = tempfile::tempdir().unwrap();
-    let top = dir.path().canonicalize().unwrap();
+    // One level down: a link of the requests leads to the directory above.
+    let above = dir.path().canonicalize().unwrap();
+    let top = above.join("top");
     let real = OsHost::new();
+    real.make_dir(&top, 0o700).unwrap();
     let fake = MemoryHost::new();
+    fake.put_dir(&above, real.lstat(&above).unwrap().mode);
+    fake.set_owner(&above, Some(real.euid()), Some(real.egid())).unwrap();
     fake.put_dir(&top, real.lstat(&top).unwrap().mode);
     fake.set_owner(&top, Some(real.euid()), Some(real.egid())).unwrap();
     fake.become_user(real.euid(), real.egid());
