@@ -1,4 +1,4 @@
-//! The build tool: `cargo xtask tidy | dist | startup`. Not part of the product.
+//! The build tool: `cargo xtask tidy | dist | startup | truth`. Not part of the product.
 
 #![allow(
     clippy::print_stdout,
@@ -11,6 +11,7 @@ mod dist;
 mod layers;
 mod startup;
 mod tidy;
+mod truth;
 
 use std::process::ExitCode;
 
@@ -18,7 +19,8 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND
   tidy     check the tree: crate edges, file heads and sizes, neutral words, deviations
   dist     build the static binary, run it in an empty chroot, make tarball, deb and rpm
-  startup  measure start-up of the release binary: processor time, memory, size";
+  startup  measure start-up of the release binary: processor time, memory, size
+  truth    compare the claims of plans with what runs do, in copies of the machine";
 
 fn main() -> ExitCode {
     let command = std::env::args().nth(1).unwrap_or_default();
@@ -26,6 +28,7 @@ fn main() -> ExitCode {
         "tidy" => tidy::run(),
         "dist" => dist::run(),
         "startup" => startup::run(),
+        "truth" => truth::run(),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(64);

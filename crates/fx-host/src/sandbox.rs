@@ -34,6 +34,7 @@ pub struct Sandbox {
     namespaces: Vec<OwnedFd>,
     layers: Vec<Layer>,
     base: OwnedFd,
+    root: OwnedFd,
 }
 
 impl Sandbox {
@@ -64,15 +65,16 @@ impl Sandbox {
         let kinds = ["ns/mnt", "ns/pid", "ns/ipc", "ns/uts", "ns/net"];
         let namespaces = kinds.into_iter().map(open).collect::<Result<Vec<_>>>()?;
         let base = open(&format!("fd/{}", init::BASE_FD))?;
-        Ok(Sandbox { init, namespaces, layers, base })
+        let root = open("root")?;
+        Ok(Sandbox { init, namespaces, layers, base, root })
     }
 
     /// Whether this very process runs inside a box: its mark is there, and the first process
-    /// is this program, as it is on no machine and in no container that has the mark.
+    /// has the name that only a box's has.
     pub fn is_here() -> bool {
         let marked = std::fs::symlink_metadata(mounts::MARK).is_ok_and(|meta| meta.is_dir());
-        let first = std::fs::read_link("/proc/1/exe");
-        marked && first.is_ok_and(|first| std::env::current_exe().is_ok_and(|own| own == first))
+        let first = std::fs::read("/proc/1/comm").unwrap_or_default();
+        marked && first.trim_ascii_end() == init::NAME.to_bytes()
     }
 
     /// Runs a command inside, under all the rules of its `Spec`.
@@ -110,7 +112,8 @@ impl Sandbox {
     #[expect(unsafe_code, reason = "a process enters namespaces between fork and exec")]
     fn enter(&self, command: &mut Command) {
         let fds: Vec<i32> = self.namespaces.iter().map(AsRawFd::as_raw_fd).collect();
+        let root = self.root.as_raw_fd();
         // SAFETY: the closure makes system calls on prepared numbers only.
-        unsafe { command.pre_exec(move || init::enter(&fds)) };
+        unsafe { command.pre_exec(move || init::enter(&fds, root)) };
     }
 }

@@ -116,6 +116,9 @@ fn ready(step: &Step) -> Vec<Ready> {
     }
 }
 
+/// What the first process of a box is called.
+pub(super) const NAME: &std::ffi::CStr = c"fixpoint-copy";
+
 /// Starts the first process and waits until the box stands.
 #[expect(unsafe_code, reason = "new namespaces for a child need the clone system call")]
 pub(super) fn start(planned: &[Step], net: bool) -> Result<Init, (String, io::Error)> {
@@ -179,6 +182,7 @@ fn first_process(steps: &[Ready], report: i32, net: bool) -> ! {
             libc::close(fd);
         }
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        libc::prctl(libc::PR_SET_NAME, NAME.as_ptr());
         loop {
             if libc::waitpid(-1, std::ptr::null_mut(), 0) < 0 {
                 libc::usleep(20_000);
@@ -276,12 +280,18 @@ fn raise_loopback() {
 /// only for its children, so this forks once more; the one left outside waits and ends as
 /// its child did.
 #[expect(unsafe_code, reason = "system calls between fork and exec")]
-pub(super) fn enter(namespaces: &[i32]) -> io::Result<()> {
+pub(super) fn enter(namespaces: &[i32], root: i32) -> io::Result<()> {
     for fd in namespaces {
         // SAFETY: plain numbers.
         if unsafe { libc::setns(*fd, 0) } != 0 {
             return Err(io::Error::last_os_error());
         }
+    }
+    // A namespace's own root is not the box's when the box was made in a chroot: without
+    // this a command would work on the machine itself.
+    // SAFETY: a number and a constant.
+    if unsafe { libc::fchdir(root) != 0 || libc::chroot(c".".as_ptr()) != 0 } {
+        return Err(io::Error::last_os_error());
     }
     // SAFETY: between fork and exec this process has one thread; the parent branch below
     // makes system calls only and never returns.

@@ -53,10 +53,11 @@ enum Format {
     Json,
 }
 
-/// An item of one run that did more than look.
+/// An item of one run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Item {
     resource: String,
+    action: String,
     outcome: String,
     reason: String,
     origin: String,
@@ -64,7 +65,8 @@ struct Item {
 
 /// One run inside.
 struct Attempt {
-    items: Vec<Item>,
+    /// What was dealt with, in order.
+    steps: Vec<Item>,
     code: i32,
     complaints: String,
 }
@@ -91,7 +93,7 @@ pub(crate) fn run(args: &Args) -> u8 {
     {
         return failed(error);
     }
-    let later: Vec<&Item> = attempts.iter().skip(1).flat_map(|attempt| &attempt.items).collect();
+    let later: Vec<&Item> = attempts.iter().skip(1).flat_map(Attempt::items).collect();
     let broken = attempts.iter().any(|attempt| attempt.code != 0);
     let code = if broken {
         exit::ERROR
@@ -113,10 +115,10 @@ fn attempt(host: &OsHost, sandbox: &Sandbox, args: &Args) -> Result<Attempt, fx_
         vec![program.into(), "run".into(), "--format".into(), "json".into()];
     argv.extend(args.policy.words());
     let spec = Spec { cwd: Some(fx_host::Env::cwd(host)), output_limit: 0, ..Spec::argv(argv) };
-    let mut items = Vec::new();
+    let mut steps = Vec::new();
     let mut complaints = String::new();
     let ended = sandbox.run_streaming(host, &spec, &mut |line| match line.stream {
-        Stream::Stdout => items.extend(
+        Stream::Stdout => steps.extend(
             serde_json::from_slice(line.bytes)
                 .ok()
                 .and_then(|event: Value| item(&event, &mut complaints)),
@@ -126,20 +128,28 @@ fn attempt(host: &OsHost, sandbox: &Sandbox, args: &Args) -> Result<Attempt, fx_
             complaints.push('\n');
         }
     })?;
-    Ok(Attempt { items, code: ended.exit.code(), complaints })
+    Ok(Attempt { steps, code: ended.exit.code(), complaints })
 }
 
-/// The item an event closes, if it did something; messages of errors are kept apart.
+impl Attempt {
+    /// Those that did more than look.
+    fn items(&self) -> impl Iterator<Item = &Item> {
+        self.steps
+            .iter()
+            .filter(|step| !matches!(&*step.outcome, "kept" | "skipped" | "not-reached"))
+    }
+}
+
+/// The item an event closes; messages of errors are kept apart.
 fn item(event: &Value, complaints: &mut String) -> Option<Item> {
     let text = |key: &str| event[key].as_str().unwrap_or_default().to_owned();
     if event["event"] == "message" && event["level"] == "error" {
         let _ = writeln!(complaints, "{}", text("text"));
     }
-    let did = event["event"] == "step_closed"
-        && event["purpose"] == "act"
-        && !matches!(event["outcome"].as_str(), Some("kept" | "skipped" | "not-reached"));
-    did.then(|| Item {
+    let dealt_with = event["event"] == "step_closed" && event["purpose"] == "act";
+    dealt_with.then(|| Item {
         resource: text("resource"),
+        action: text("action"),
         outcome: text("outcome"),
         reason: text("reason"),
         origin: text("origin"),
@@ -149,10 +159,10 @@ fn item(event: &Value, complaints: &mut String) -> Option<Item> {
 fn told(attempts: &[Attempt], changes: &[FsChange], later: &[&Item], broken: bool) -> String {
     let mut out = String::from("first run\n");
     let first = &attempts[0];
-    for item in &first.items {
+    for item in first.items() {
         let _ = writeln!(out, "  {}", line(item));
     }
-    if first.items.is_empty() {
+    if first.items().next().is_none() {
         out.push_str("  nothing to do\n");
     }
     for complaint in first.complaints.lines() {
@@ -247,7 +257,7 @@ fn keep(host: &OsHost, sandbox: &Sandbox, dir: &Path) -> Result<(), fx_host::Hos
 }
 
 fn as_json(attempts: &[Attempt], changes: &[FsChange], later: &[&Item], broken: bool) -> Value {
-    let item = |item: &Item| json!({ "resource": item.resource, "outcome": item.outcome, "reason": item.reason, "origin": item.origin });
+    let item = |item: &Item| json!({ "resource": item.resource, "action": item.action, "outcome": item.outcome, "reason": item.reason, "origin": item.origin });
     let attributes = |attributes: Option<Attributes>| {
         attributes.map(|a| json!({ "mode": format!("{:04o}", a.mode), "uid": a.uid, "gid": a.gid, "directory": a.is_dir }))
     };
@@ -259,7 +269,11 @@ fn as_json(attempts: &[Attempt], changes: &[FsChange], later: &[&Item], broken: 
     };
     json!({
         "schema": 1,
-        "runs": attempts.iter().map(|attempt| json!({ "exit": attempt.code, "items": attempt.items.iter().map(item).collect::<Vec<_>>() })).collect::<Vec<_>>(),
+        "runs": attempts.iter().map(|attempt| json!({
+            "exit": attempt.code,
+            "items": attempt.items().map(item).collect::<Vec<_>>(),
+            "steps": attempt.steps.iter().map(item).collect::<Vec<_>>(),
+        })).collect::<Vec<_>>(),
         "file_system": changes.iter().map(|change| json!({
             "path": change.path.to_string_lossy(), "kind": kind(change.kind),
             "before": attributes(change.before), "after": attributes(change.after),

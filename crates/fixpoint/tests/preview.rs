@@ -1,0 +1,179 @@
+//! A preview is true and touches nothing: sequences are foreseen, what cannot be known is
+//! marked, and the machine is the same afterwards.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test runs the program from outside"
+)]
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use fx_host::{OsHost, Sandbox, SandboxOptions, Spec};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_fixpoint");
+
+fn is_root() -> bool {
+    let meta = std::fs::metadata("/proc/self").unwrap();
+    let root = std::os::unix::fs::MetadataExt::uid(&meta) == 0;
+    if !root {
+        eprintln!("SKIPPED: a copy of the machine needs root");
+    }
+    root
+}
+
+fn ran(dir: &Path, args: &[&str]) -> (i32, String, String) {
+    let output = Command::new(PROGRAM)
+        .args(args)
+        .current_dir(dir)
+        .env("NO_COLOR", "1")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
+}
+
+/// One policy in three languages: a directory, a file in it, a link to the file whose target
+/// must exist, and what only happens because the file was repaired. Then a command, and a
+/// file whose fate depends on it.
+const POLICIES: [(&str, &str); 3] = [
+    (
+        "site.cf",
+        r#"bundle agent main {
+          files:
+            "/srv/fx/." create => "true";
+            "/srv/fx/a" create => "true", content => "one", classes => made;
+            a_made::
+              "/srv/fx/after" create => "true";
+          commands:
+            a_made::
+              "/bin/touch /srv/fx/b" if => fileexists("/srv/fx/a");
+          reports:
+              "done";
+        }
+        body classes made { promise_repaired => { "a_made" }; }"#,
+    ),
+    (
+        "site.pp",
+        "file { '/srv/fx': ensure => directory }
+         -> file { '/srv/fx/a': content => 'one' }
+         ~> exec { '/bin/touch /srv/fx/b': refreshonly => true }
+         -> file { '/srv/fx/after': content => 'x' }
+         -> exec { '/bin/touch /srv/fx/d': creates => '/srv/fx/d' }
+         -> file { '/srv/fx/c': content => 'x' }\n",
+    ),
+    (
+        "site.rb",
+        "directory '/srv/fx'
+         file '/srv/fx/a' do
+           content 'one'
+           notifies :create, 'file[/srv/fx/after]', :immediately
+         end
+         file '/srv/fx/after' do
+           action :nothing
+           only_if { File.read('/srv/fx/a') == 'one' }
+         end
+         execute 'touch /srv/fx/b' do
+           only_if 'test -e /srv/fx/after'
+         end
+         file '/srv/fx/c'\n",
+    ),
+];
+
+#[test]
+fn later_steps_see_what_earlier_ones_would_do_and_commands_end_certainty() {
+    if !is_root() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    for (name, policy) in POLICIES {
+        std::fs::write(dir.path().join(name), policy).unwrap();
+        std::os::unix::fs::chown(dir.path().join(name), Some(0), Some(0)).unwrap();
+        let (code, out, err) = ran(dir.path(), &["plan", name]);
+        assert_eq!(code, 2, "{name}: {out}{err}");
+        let line = |what: &str| {
+            out.lines().find(|line| line.starts_with("would-repair") && line.contains(what))
+        };
+        for certain in ["/srv/fx/a]", "/srv/fx/after]"] {
+            let line = line(certain).unwrap_or_else(|| panic!("{name}: no {certain} in {out}"));
+            assert!(!line.contains("unknown"), "{name}: {line}");
+        }
+        assert!(out.contains("touch /srv/fx/"), "{name}: {out}");
+        if let Some(line) = line("/srv/fx/c]") {
+            assert!(line.contains("unknown after"), "{name}: {line}");
+        }
+        assert!(!Path::new("/srv/fx").exists(), "{name}: nothing happened");
+    }
+}
+
+#[test]
+fn a_preview_writes_nothing_at_all() {
+    if !is_root() {
+        return;
+    }
+    let examples = format!("{}/../../examples", env!("CARGO_MANIFEST_DIR"));
+    let host = OsHost::new();
+    for example in ["cfengine/web.cf", "puppet/web.pp", "chef/cookbooks/web"] {
+        for verb in ["plan", "explain", "check"] {
+            // A copy of the machine around the call: whatever it writes is in its layers.
+            let around = Sandbox::new(&SandboxOptions::default()).unwrap();
+            let words = [PROGRAM, verb, &format!("{examples}/{example}")].map(str::to_owned);
+            let ended = around.run(&host, &Spec::argv(words)).unwrap();
+            let told = String::from_utf8_lossy(&ended.stdout).into_owned();
+            let code = ended.exit.code();
+            assert_eq!(code, if verb == "plan" { 2 } else { 0 }, "{verb} {example}: {told}");
+            let changes = around.changes();
+            assert!(changes.is_empty(), "{verb} {example}: {:?}", changes[0].path);
+        }
+    }
+}
+
+#[test]
+fn the_mode_for_a_copy_is_refused_outside_one() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("site.cf"), POLICIES[0].1).unwrap();
+    for verb in ["plan", "explain"] {
+        let (code, out, err) = ran(dir.path(), &[verb, "--inside", "site.cf"]);
+        assert!(code == 1 && out.is_empty() && err.contains("this is none"), "{out}{err}");
+    }
+    assert!(!Path::new("/srv/fx").exists());
+}
+
+/// In a chroot the namespace's root is another than the process's; a copy made there must be
+/// one of the chroot, and what runs in it must not reach what is around.
+#[test]
+fn a_copy_made_in_a_chroot_is_a_copy_of_the_chroot() {
+    if !is_root() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let policy = r#"bundle agent main {
+        classes: "here" expression => fileexists("/srv/only-in-the-chroot");
+        files:
+          here::
+            "/srv/fx-made" create => "true"; }"#;
+    std::fs::write(dir.path().join("site.cf"), policy).unwrap();
+    let program = Path::new(PROGRAM);
+    let script = format!(
+        "set -e; mount --make-rprivate /; mount -t tmpfs none /mnt; cd /mnt; mkdir u w r
+         mount -t overlay none -o lowerdir=/,upperdir=/mnt/u,workdir=/mnt/w r
+         mount -t proc proc r/proc; mount --rbind /dev r/dev
+         mount --bind {} r/opt; mount --bind {} r/media
+         touch r/srv/only-in-the-chroot
+         chroot r sh -c 'cd /media; /opt/{} try site.cf; ls /srv'; ls /srv",
+        program.parent().unwrap().display(),
+        dir.path().display(),
+        program.file_name().unwrap().display(),
+    );
+    let output = Command::new("unshare").args(["--mount", "sh", "-c", &script]).output();
+    let Ok(output) = output else {
+        eprintln!("SKIPPED: there is no unshare on this machine");
+        return;
+    };
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(told.contains("added      /srv/fx-made"), "{told}{output:?}");
+    let after = told.split("verdict:").nth(1).unwrap_or_default();
+    assert!(after.contains("only-in-the-chroot") && !after.contains("fx-made"), "{told}");
+}
