@@ -12,6 +12,7 @@ mod layers;
 mod startup;
 mod tidy;
 mod truth;
+mod truth_cases;
 
 use std::process::ExitCode;
 

@@ -1,15 +1,35 @@
-//! `cargo xtask truth PROGRAM`: are the claims of a plan right? Each line of the standard
-//! input is the arguments of one policy; it is planned and then tried, and each claim that
-//! the plan calls certain is compared with what the run did.
+//! `cargo xtask truth PROGRAM`: are the claims of a plan right? Each policy is planned and
+//! then tried, and each claim that the plan calls certain is compared with what the run did.
 //!
-//! Runs policies as root in throw-away copies of the machine; does not judge the originals.
+//! The policies are lines of arguments on the standard input, or the recorded cases of a
+//! conformance directory (`truth_cases.rs`). They run as root in throw-away copies of the
+//! machine. Does not judge the originals.
 
 use std::collections::BTreeMap;
 use std::io::BufRead;
+use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
+
+use crate::truth_cases;
+
+/// What is planned and tried.
+pub(crate) struct Policy {
+    pub(crate) name: String,
+    /// Arguments of the verbs.
+    pub(crate) words: Vec<String>,
+    /// Where they are called.
+    pub(crate) dir: Option<PathBuf>,
+}
+
+impl From<String> for Policy {
+    fn from(line: String) -> Policy {
+        let words = line.split_whitespace().map(str::to_owned).collect();
+        Policy { name: line, words, dir: None }
+    }
+}
 
 /// What was counted over all policies.
 #[derive(Default)]
@@ -22,27 +42,34 @@ struct Tally {
 }
 
 pub(crate) fn run() -> Result<()> {
-    let program = std::env::args().nth(2).context("usage: cargo xtask truth PROGRAM < LIST")?;
-    let mut tally = Tally::default();
-    for line in std::io::stdin().lock().lines() {
-        let line = line?;
-        let words: Vec<&str> = line.split_whitespace().collect();
-        if words.is_empty() {
-            continue;
+    let mut args = std::env::args().skip(2);
+    let program =
+        args.next().context("usage: cargo xtask truth PROGRAM [KIND CONFORMANCE WITH] < LIST")?;
+    let policies: Vec<Policy> = match args.next() {
+        Some(kind) => {
+            let dirs: Vec<PathBuf> = args.map(PathBuf::from).collect();
+            let [cases, with] = &dirs[..] else { bail!("KIND takes two directories") };
+            truth_cases::of(&kind, cases, with)?
         }
+        None => {
+            std::io::stdin().lock().lines().map_while(|line| line.ok().map(Policy::from)).collect()
+        }
+    };
+    let mut tally = Tally::default();
+    for policy in policies.iter().filter(|policy| !policy.words.is_empty()) {
         tally.policies += 1;
-        match compare(&program, &words) {
+        match compare(&program, policy) {
             Ok(found) => {
                 tally.certain += found.certain;
                 tally.wrong += found.wrong.len() as u32;
                 tally.unknown += found.unknown;
                 for wrong in found.wrong {
-                    println!("{line}: {wrong}");
+                    println!("{}: {wrong}", policy.name);
                 }
             }
             Err(error) => {
                 tally.unreadable += 1;
-                println!("{line}: not compared: {error:#}");
+                println!("{}: not compared: {error:#}", policy.name);
             }
         }
     }
@@ -62,9 +89,9 @@ struct Found {
     wrong: Vec<String>,
 }
 
-fn compare(program: &str, words: &[&str]) -> Result<Found> {
-    let plan = output(program, &["plan", "--format", "json"], words)?;
-    let tried = output(program, &["try", "--runs", "1", "--format", "json"], words)?;
+fn compare(program: &str, policy: &Policy) -> Result<Found> {
+    let plan = output(program, &["plan", "--format", "json"], policy)?;
+    let tried = output(program, &["try", "--runs", "1", "--format", "json"], policy)?;
     let tried: Value = serde_json::from_str(&tried).context("no result of try")?;
     let mut did: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
     for step in tried["runs"][0]["steps"].as_array().into_iter().flatten() {
@@ -86,7 +113,8 @@ fn compare(program: &str, words: &[&str]) -> Result<Found> {
         }
         found.certain += 1;
         let claimed = match &*text(&event, "outcome") {
-            "would-repair" => "repaired".to_owned(),
+            // What says of itself that it is only told stays so in a run.
+            "would-repair" if event["mode"] != "rehearse" => "repaired".to_owned(),
             other => other.to_owned(),
         };
         if done != Some(&claimed) {
@@ -109,9 +137,12 @@ fn text(step: &Value, name: &str) -> String {
     step[name].as_str().unwrap_or_default().to_owned()
 }
 
-fn output(program: &str, verb: &[&str], words: &[&str]) -> Result<String> {
+fn output(program: &str, verb: &[&str], policy: &Policy) -> Result<String> {
     let mut command = Command::new("timeout");
-    let ended = command.arg("120").arg(program).args(verb).args(words).output()?;
+    if let Some(dir) = &policy.dir {
+        command.current_dir(dir);
+    }
+    let ended = command.arg("120").arg(program).args(verb).args(&policy.words).output()?;
     if ended.stdout.is_empty() {
         bail!("{} said: {}", verb[0], String::from_utf8_lossy(&ended.stderr).trim());
     }

@@ -31,6 +31,9 @@ pub(crate) struct PolicyArgs {
     /// The run list, separated by commas (Chef)
     #[arg(short = 'o', long = "run-list", value_delimiter = ',')]
     pub(crate) run_list: Vec<String>,
+    /// A JSON file with attributes of the node (Chef)
+    #[arg(short = 'j', long = "json-attributes")]
+    pub(crate) json_attributes: Option<PathBuf>,
 }
 
 impl PolicyArgs {
@@ -48,6 +51,9 @@ impl PolicyArgs {
         }
         if !self.run_list.is_empty() {
             words.extend(["-o".into(), self.run_list.join(",").into()]);
+        }
+        if let Some(file) = &self.json_attributes {
+            words.extend(["-j".into(), file.clone().into_os_string()]);
         }
         words.extend(self.targets.iter().map(|target| target.clone().into_os_string()));
         words

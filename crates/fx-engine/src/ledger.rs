@@ -260,6 +260,9 @@ impl Ledger {
                 step.elapsed = clock.monotonic().saturating_sub(began);
                 step.outcome = outcome.clone();
                 step.closed = true;
+                // What holds a withheld step is itself not certain to end like this.
+                step.after =
+                    step.after.or_else(|| self.unknown.get().filter(|unknown| *unknown > top));
                 self.count(step);
                 if step.open_ended && step.outcome == Outcome::WouldRepair {
                     self.unknown.set(self.unknown.get().or(Some(top)));

@@ -141,6 +141,17 @@ fn in_a_copy_what_is_known_is_done_and_told_as_pending_and_commands_are_withheld
 }
 
 #[test]
+fn what_holds_a_withheld_command_is_not_certain_either() {
+    let world = World::new();
+    world.ledger.set_in_copy();
+    let outer = world.ledger.open(&world.host, Request::new(ResourceId::new("custom", "x"), "go"));
+    let mut command = Fake { open_ended: true, ..Fake::new("command", 1) };
+    world.step(Mode::Apply, &mut command);
+    world.ledger.close(&world.host, outer, Outcome::Repaired);
+    assert_eq!(world.ledger.step(outer).certainty().word(), "unknown");
+}
+
+#[test]
 fn what_rests_on_a_guard_that_was_not_run_is_marked() {
     let world = World::new();
     let mut first = Fake::new("first", 1);

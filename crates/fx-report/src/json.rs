@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use fx_engine::{Change, Detail, Event, Level, Outcome, Purpose, Sink, Step};
+use fx_engine::{Change, Detail, Event, Level, Mode, Outcome, Purpose, Sink, Step};
 use fx_source::SourceMap;
 use serde_json::{Value, json};
 
@@ -31,6 +31,10 @@ impl JsonLines {
             "resource": step.resource.to_string(),
             "action": step.action,
             "why": &*step.why,
+            "mode": match step.mode {
+                Mode::Apply => "apply",
+                Mode::Rehearse => "rehearse",
+            },
             "purpose": match step.purpose {
                 Purpose::Act => "act",
                 Purpose::Tell => "tell",

@@ -41,6 +41,10 @@ pub(super) fn evaluate(stage: &Stage, target: &Path, policy: &PolicyArgs, way: W
         request.options.insert("cookbook_path".into(), json!([cookbooks.display().to_string()]));
     }
     request.options.insert("run_list".into(), json!(run_list));
+    if let Some(file) = &policy.json_attributes {
+        let file = stage.host.cwd().join(file);
+        request.options.insert("json".into(), json!(file.display().to_string()));
+    }
     request.options.insert("local".into(), json!(true));
     request.options.insert("no_save".into(), json!(true));
     request.options.insert("formatter".into(), json!("null"));
