@@ -249,7 +249,12 @@ impl Ledger {
     pub fn close(&self, clock: &dyn Clock, id: StepId, outcome: Outcome) {
         let outcome = match outcome {
             Outcome::Repaired if self.in_copy() => Outcome::WouldRepair,
-            outcome => outcome,
+            outcome => {
+                if outcome == Outcome::WouldRepair {
+                    self.steps.borrow_mut()[id.0 as usize - 1].mode = Mode::Rehearse;
+                }
+                outcome
+            }
         };
         loop {
             let Some(top) = self.open.borrow_mut().pop() else { return };

@@ -181,6 +181,9 @@ impl Context<'_> {
             request.origin = Origin::at(span);
         }
         request.mode = self.mode(expanded);
+        if &*promise.kind == "reports" {
+            request.purpose = fx_engine::Purpose::Tell;
+        }
         let step = self.run.ledger.open(self.run.host, request);
         if !foreseeable(expanded) {
             self.run.ledger.open_ended(step);
