@@ -73,6 +73,8 @@ pub(crate) struct Context<'a> {
     /// Names of default bodies that exist, so that promises without need not ask.
     pub(crate) default_bodies: FxHashSet<Str>,
     pub(crate) validated_only: bool,
+    /// Changes go to a layer, to be told at the end.
+    pub(crate) simulation: Option<crate::agent::simulate::Simulation<'a>>,
 }
 
 /// Settings from control bodies that evaluation asks for often.

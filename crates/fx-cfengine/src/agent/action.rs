@@ -16,10 +16,17 @@ pub(crate) enum Action {
     DryRun,
 }
 
+/// Whether a simulation goes through with such a promise: what is more than files, or told
+/// by name as packages are, would change the machine itself.
+fn simulated(promise: &Expanded) -> bool {
+    matches!(&*promise.promise.kind, "files" | "packages")
+        || promise.promise.bundle.kind.starts_with("edit_")
+}
+
 impl Context<'_> {
     /// What this promise may do.
     pub(crate) fn action(&self, promise: &Expanded) -> Action {
-        if self.config.dry_run {
+        if self.config.dry_run && !(self.simulation.is_some() && simulated(promise)) {
             return Action::DryRun;
         }
         match promise.scalar("action_policy").map(|policy| &**policy) {

@@ -316,6 +316,10 @@ fn verify(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &Str) -> Outcome 
             ));
         }
         let name = &promise.promiser;
+        if ctx.simulation.is_some() {
+            let bare = file.strip_suffix("/.").filter(|dir| !wanted.search && !dir.is_empty());
+            ctx.simulated_outcome(bare.unwrap_or(file), result, wanted.rename);
+        }
         match result {
             Outcome::Kept => {
                 ctx.settle(

@@ -323,6 +323,9 @@ pub(super) fn children(
             schedule(ctx, promise, &link, &target)
         };
         result = result.merge(outcome);
+        if result == Outcome::Repaired {
+            ctx.simulated_change(&link);
+        }
     }
     result
 }
