@@ -43,7 +43,7 @@ pub use os::OsHost;
 pub use overlay::OverlayHost;
 pub use recording::{Record, RecordingHost};
 pub use sandbox::{Attributes, ChangeKind, FsChange, Layer, Sandbox, SandboxOptions};
-pub use signals::{stop_on_signals, stop_signal};
+pub use signals::{leave, stop_on_signals, stop_signal};
 pub use system_log::{Priority, SystemLog, SystemLogKind};
 
 /// Result of anything asked of the machine.
