@@ -184,6 +184,9 @@ fn run_once<'a>(
     if let Err(error) = ctx.host().commit() {
         ctx.error(&error.to_string());
     }
+    // The process ends with the run: giving back every variable and promise one by one
+    // would cost more than the rest of a small run.
+    std::mem::forget(ctx);
     summary
 }
 
@@ -264,11 +267,14 @@ fn new_context<'a>(
         held: RefCell::new(None),
         content: RefCell::new(None),
         bundle_aborted: false,
+        body_guarded: false,
+        acquired: false,
         bundle_names: FxHashSet::default(),
         agent: crate::agent::State::default(),
         default_bodies: FxHashSet::default(),
         validated_only: request.check,
         simulation: None,
+        zone: std::cell::OnceCell::new(),
     }
 }
 
@@ -315,18 +321,6 @@ fn configure(host: &dyn Host, request: &Request) -> Result<Config, String> {
             }
         }
     }
-    let names = [
-        "promise_filename",
-        "promise_dirname",
-        "promise_linenumber",
-        "promiser_uid",
-        "promiser_gid",
-        "promiser_pid",
-        "promiser_ppid",
-        "bundle",
-        "namespace",
-        "handle",
-    ];
     let parent = host
         .read(&path("/proc/self/stat"))
         .ok()
@@ -337,7 +331,6 @@ fn configure(host: &dyn Host, request: &Request) -> Result<Config, String> {
         })
         .unwrap_or_else(|| "1".to_owned());
     let ids = Ids {
-        names: names.map(Into::into),
         uid: host.euid().to_string().into(),
         gid: host.egid().to_string().into(),
         pid: host.pid().to_string().into(),

@@ -73,6 +73,8 @@ pub struct Ledger {
     /// The first withheld step whose effects nobody knows.
     unknown: Cell<Option<StepId>>,
     counts: Cell<Counts>,
+    /// Whether nobody will ask for steps.
+    messages_only: bool,
 }
 
 /// How many counted steps ended in which way.
@@ -90,6 +92,17 @@ impl Ledger {
     /// An empty record that nobody watches.
     pub fn new() -> Ledger {
         Ledger::default()
+    }
+
+    /// An empty record for a run of which only messages and notes are wanted. A language
+    /// may then leave steps out; one that opens them anyway is recorded as ever.
+    pub fn messages_only() -> Ledger {
+        Ledger { messages_only: true, ..Ledger::default() }
+    }
+
+    /// Whether steps are wanted.
+    pub fn wants_steps(&self) -> bool {
+        !self.messages_only
     }
 
     /// Adds a watcher; it sees events from now on.

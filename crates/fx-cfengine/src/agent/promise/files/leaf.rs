@@ -82,7 +82,7 @@ fn delete(
         as_promised(
             ctx,
             promise,
-            &format!("Keeping directory '{file}' since 'rmdirs' attribute was not specified"),
+            format_args!("Keeping directory '{file}' since 'rmdirs' attribute was not specified"),
         );
         return;
     }
@@ -222,7 +222,7 @@ pub(super) fn attributes(
         return;
     }
     if wanted == meta.mode {
-        as_promised(ctx, promise, &format!("File permissions on '{file}' as promised"));
+        as_promised(ctx, promise, format_args!("File permissions on '{file}' as promised"));
     } else {
         let should =
             format!("change permissions of '{file}' from {:04o} to {wanted:04o}", meta.mode);

@@ -26,7 +26,7 @@ pub(super) fn verify(
         as_promised(
             ctx,
             promise,
-            &format!("File object named '{file}' is not there (promise kept)"),
+            format_args!("File object named '{file}' is not there (promise kept)"),
         );
         return;
     }
