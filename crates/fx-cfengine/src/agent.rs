@@ -5,6 +5,7 @@ pub(crate) mod lock;
 pub(crate) mod passes;
 pub(crate) mod promise;
 pub(crate) mod sequence;
+pub(crate) mod simulate;
 pub(crate) mod why_not;
 
 /// What the agent remembers across promises of a run.

@@ -8,6 +8,10 @@ use crate::eval::Context;
 use crate::text::{os, path};
 
 fn zone(ctx: &Context<'_>) -> TimeZone {
+    ctx.zone.get_or_init(|| find_zone(ctx)).clone()
+}
+
+fn find_zone(ctx: &Context<'_>) -> TimeZone {
     let named = ctx
         .host()
         .var(&os("TZ"))

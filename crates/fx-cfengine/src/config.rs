@@ -72,7 +72,6 @@ pub struct Request {
 /// Names and numbers every promise frame needs, made once.
 #[derive(Debug)]
 pub(crate) struct Ids {
-    pub(crate) names: [Str; 10],
     pub(crate) uid: Str,
     pub(crate) gid: Str,
     pub(crate) pid: Str,

@@ -68,11 +68,19 @@ pub(crate) struct Context<'a> {
     /// New content that is about to be written, to be shown with the change.
     pub(crate) content: RefCell<Option<fx_engine::Change>>,
     pub(crate) bundle_aborted: bool,
+    /// Whether a body put in place last has a guard, so that it may come out otherwise.
+    pub(crate) body_guarded: bool,
+    /// Whether the promise at hand was found to be acted on now.
+    pub(crate) acquired: bool,
     pub(crate) bundle_names: FxHashSet<Str>,
     pub(crate) agent: crate::agent::State,
     /// Names of default bodies that exist, so that promises without need not ask.
     pub(crate) default_bodies: FxHashSet<Str>,
     pub(crate) validated_only: bool,
+    /// The machine's time zone, once it was asked for.
+    pub(crate) zone: std::cell::OnceCell<jiff::tz::TimeZone>,
+    /// Changes go to a layer, to be told at the end.
+    pub(crate) simulation: Option<crate::agent::simulate::Simulation<'a>>,
 }
 
 /// Settings from control bodies that evaluation asks for often.

@@ -199,6 +199,8 @@ impl Context<'_> {
         ] {
             self.sys(name, value);
         }
+        // One look at the directory tells which of them are worth a look of their own.
+        let there = self.host().list(&path(&paths.bin)).unwrap_or_default();
         for tool in [
             "cf-agent",
             "cf-promises",
@@ -215,6 +217,9 @@ impl Context<'_> {
             "rpmvercmp",
             "cf-twin",
         ] {
+            if !there.iter().any(|entry| entry.name == tool) {
+                continue;
+            }
             let file = format!("{}/{tool}", paths.bin);
             if self.host().stat(&path(&file)).is_ok() {
                 let name = tool.replace('-', "_");
@@ -310,12 +315,8 @@ impl Context<'_> {
         self.sys("os_name_human", human);
         self.sys("os_version_major", major);
         let mut object = Object::new();
-        if let Ok(bytes) = self.host().read(&path("/etc/os-release")) {
-            for line in crate::text::decode(&bytes).lines() {
-                if let Some((key, value)) = line.split_once('=') {
-                    object.insert(key.into(), Json::Str(value.trim_matches('"').into()));
-                }
-            }
+        for (key, value) in &release.release {
+            object.insert(key.as_str().into(), Json::str(value));
         }
         self.vars.put(
             "sys",

@@ -2,6 +2,7 @@
 //!
 //! Built by `load`, never changed after loading. Values are unexpanded text.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use fx_source::Span;
@@ -126,6 +127,8 @@ pub(crate) struct Promise {
     pub(crate) attributes: Vec<Attribute>,
     pub(crate) line: u32,
     pub(crate) span: Option<Span>,
+    /// Set once nothing is left to do or to say about it in this run.
+    pub(crate) settled: Cell<bool>,
 }
 
 impl Promise {

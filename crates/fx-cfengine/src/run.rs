@@ -4,10 +4,11 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use fx_engine::{Level, Run};
-use fx_host::Host;
+use fx_host::{Host, OverlayHost};
 use fx_source::SourceMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::agent::simulate::Simulation;
 use crate::config::{Config, Ids, Paths, Request};
 use crate::eval::classes::{ClassScope, ClassTable, Persistent, PersistentClass};
 use crate::eval::vars::{Scope, Variables};
@@ -43,8 +44,51 @@ bundle agent failsafe_main
 /// Runs policy, or only checks it. Policy that cannot be read falls back to `failsafe.cf`
 /// of the inputs directory when nobody sits at the terminal.
 pub fn run(run: Run<'_>, sources: &SourceMap, request: &Request) -> Summary {
+    match request.simulate.filter(|_| !request.check) {
+        None => run_or_fall_back(run, sources, request, None),
+        Some(mode) => simulate(run, sources, request, mode),
+    }
+}
+
+/// Runs with all changes of files kept apart, in a directory that goes with the run.
+fn simulate(
+    run: Run<'_>,
+    sources: &SourceMap,
+    request: &Request,
+    mode: crate::config::Simulate,
+) -> Summary {
+    let told =
+        |level: Level, text: &str| run.ledger.message(level, text, &fx_source::Origin::default());
+    let failed = |text: &str| {
+        told(Level::Error, text);
+        Summary { code: 1 }
+    };
+    let state = match configure(run.host, request) {
+        Ok(config) => config.paths.state.clone(),
+        Err(message) => return failed(&message),
+    };
+    let layer = format!("{state}/{}.changes", run.host.pid());
+    if let Err(error) = run.host.make_dir(&path(&layer), 0o700) {
+        return failed(&error.to_string());
+    }
+    told(Level::Warning, &format!("All changes in files will be made in the '{layer}' chroot"));
+    let overlay = OverlayHost::new(run.host, path(&layer));
+    let inner = Run { host: &overlay, ..run };
+    let summary = run_or_fall_back(inner, sources, request, Some((&overlay, mode)));
+    if let Err(error) = overlay.discard() {
+        told(Level::Error, &error.to_string());
+    }
+    summary
+}
+
+fn run_or_fall_back<'a>(
+    run: Run<'a>,
+    sources: &'a SourceMap,
+    request: &Request,
+    simulation: Option<(&'a OverlayHost<'a>, crate::config::Simulate)>,
+) -> Summary {
     let mut fallback = None;
-    let summary = run_once(run, sources, request, &mut fallback);
+    let summary = run_once(run, sources, request, &mut fallback, simulation);
     let Some(file) =
         fallback.filter(|_| !request.check && !request.interactive && !request.fallback)
     else {
@@ -70,14 +114,15 @@ pub fn run(run: Run<'_>, sources: &SourceMap, request: &Request) -> Summary {
     let mut define = request.define.clone();
     define.push("failsafe_fallback".to_owned());
     let again = Request { file: Some(file), fallback: true, define, ..request.clone() };
-    run_once(run, sources, &again, &mut None)
+    run_once(run, sources, &again, &mut None, simulation)
 }
 
-fn run_once(
-    run: Run<'_>,
-    sources: &SourceMap,
+fn run_once<'a>(
+    run: Run<'a>,
+    sources: &'a SourceMap,
     request: &Request,
     fallback: &mut Option<String>,
+    simulation: Option<(&'a OverlayHost<'a>, crate::config::Simulate)>,
 ) -> Summary {
     let config = match configure(run.host, request) {
         Ok(config) => config,
@@ -87,6 +132,7 @@ fn run_once(
         }
     };
     let mut ctx = new_context(run, sources, config, request);
+    ctx.simulation = simulation.map(|(overlay, mode)| Simulation::new(overlay, mode));
     // 1. Classes of the command line.
     note_step(&ctx, "command line classes");
     let environment: Rc<[Str]> = Rc::from(["source=environment".into()]);
@@ -132,11 +178,15 @@ fn run_once(
         return Summary { code: 1 };
     }
     let summary = evaluate(&mut ctx, request);
+    ctx.tell_simulation();
     ctx.save_locks();
     save_persistent(&mut ctx);
     if let Err(error) = ctx.host().commit() {
         ctx.error(&error.to_string());
     }
+    // The process ends with the run: giving back every variable and promise one by one
+    // would cost more than the rest of a small run.
+    std::mem::forget(ctx);
     summary
 }
 
@@ -217,10 +267,14 @@ fn new_context<'a>(
         held: RefCell::new(None),
         content: RefCell::new(None),
         bundle_aborted: false,
+        body_guarded: false,
+        acquired: false,
         bundle_names: FxHashSet::default(),
         agent: crate::agent::State::default(),
         default_bodies: FxHashSet::default(),
         validated_only: request.check,
+        simulation: None,
+        zone: std::cell::OnceCell::new(),
     }
 }
 
@@ -267,18 +321,6 @@ fn configure(host: &dyn Host, request: &Request) -> Result<Config, String> {
             }
         }
     }
-    let names = [
-        "promise_filename",
-        "promise_dirname",
-        "promise_linenumber",
-        "promiser_uid",
-        "promiser_gid",
-        "promiser_pid",
-        "promiser_ppid",
-        "bundle",
-        "namespace",
-        "handle",
-    ];
     let parent = host
         .read(&path("/proc/self/stat"))
         .ok()
@@ -289,7 +331,6 @@ fn configure(host: &dyn Host, request: &Request) -> Result<Config, String> {
         })
         .unwrap_or_else(|| "1".to_owned());
     let ids = Ids {
-        names: names.map(Into::into),
         uid: host.euid().to_string().into(),
         gid: host.egid().to_string().into(),
         pid: host.pid().to_string().into(),
@@ -302,8 +343,8 @@ fn configure(host: &dyn Host, request: &Request) -> Result<Config, String> {
         level: request.level.unwrap_or(Level::Notice),
         trace: request.trace,
         reasons: request.reasons,
-        // Nothing is shown of a simulation yet, but nothing may be changed by one either.
         no_commands: request.no_commands,
+        // What a simulation does not change in its layer it must not change at all.
         dry_run: request.dry_run || request.simulate.is_some(),
         no_lock: request.no_lock || request.dry_run,
         quiet_rehearsal: request.interactive && request.dry_run,

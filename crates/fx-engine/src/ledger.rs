@@ -78,6 +78,8 @@ pub struct Ledger {
     guard_not_run: Cell<bool>,
     /// Whether the run goes on in a throw-away copy of the machine.
     in_copy: Cell<bool>,
+    /// Whether nobody will ask for steps.
+    messages_only: bool,
 }
 
 /// How many counted steps ended in which way.
@@ -143,6 +145,17 @@ impl Ledger {
     /// Whether the run goes on in a copy.
     pub fn in_copy(&self) -> bool {
         self.in_copy.get()
+    }
+
+    /// An empty record for a run of which only messages and notes are wanted. A language
+    /// may then leave steps out; one that opens them anyway is recorded as ever.
+    pub fn messages_only() -> Ledger {
+        Ledger { messages_only: true, ..Ledger::default() }
+    }
+
+    /// Whether steps are wanted.
+    pub fn wants_steps(&self) -> bool {
+        !self.messages_only
     }
 
     /// Adds a watcher; it sees events from now on.

@@ -23,6 +23,7 @@ mod lock;
 mod signals;
 mod system_log;
 mod sandbox;
+mod overlay;
 mod memory;
 mod operation;
 mod recording;
@@ -39,9 +40,10 @@ pub use memory::{FaultOn, MemoryHost, Reply};
 pub use net::{Interface, Net, Request, Response};
 pub use operation::Operation;
 pub use os::OsHost;
+pub use overlay::OverlayHost;
 pub use recording::{Record, RecordingHost};
 pub use sandbox::{Attributes, ChangeKind, FsChange, Layer, Sandbox, SandboxOptions};
-pub use signals::{stop_on_signals, stop_signal};
+pub use signals::{leave, stop_on_signals, stop_signal};
 pub use system_log::{Priority, SystemLog, SystemLogKind};
 
 /// Result of anything asked of the machine.

@@ -155,3 +155,35 @@ fn errors_name_what_was_tried_and_on_what() {
     assert!(error.to_string().ends_with("Is a directory"), "{error}");
     assert!(host.stat_opt(&dir.path().join("d/x/y")).unwrap().is_none());
 }
+
+#[test]
+fn a_file_that_waits_is_rewritten_and_keeps_its_mode() {
+    let (dir, host) = scratch();
+    let path = dir.path().join("a");
+    let options = WriteOptions { mode: Some(0o4751), ..WriteOptions::default() };
+    host.write(&path, b"a longer text", &options).unwrap();
+    host.write(&path, b"short", &WriteOptions::default()).unwrap();
+    assert_eq!(host.read(&path).unwrap(), b"short");
+    assert_eq!(host.stat(&path).unwrap().size, 5);
+    assert!(names(dir.path()).is_empty());
+    host.commit().unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"short");
+    assert_eq!(fs::metadata(&path).unwrap().mode() & 0o7777, 0o4751);
+}
+
+#[test]
+fn while_files_wait_others_are_seen_as_they_are() {
+    let (dir, host) = scratch();
+    let path = |name: &str| dir.path().join(name);
+    fs::write(path("there"), "x").unwrap();
+    fs::create_dir(path("d")).unwrap();
+    symlink("d", path("link")).unwrap();
+    host.write(&path("d/new"), b"new", &WriteOptions::default()).unwrap();
+    assert_eq!(host.read(&path("there")).unwrap(), b"x");
+    assert!(host.lstat_opt(&path("missing")).unwrap().is_none());
+    assert_eq!(host.read(&path("link/new")).unwrap(), b"new", "by another path");
+    host.write(&path("link/other"), b"o", &WriteOptions::default()).unwrap();
+    host.remove_file(&path("link")).unwrap();
+    assert!(host.lstat_opt(&path("link/other")).unwrap().is_none());
+    assert_eq!(host.read(&path("d/other")).unwrap(), b"o");
+}

@@ -265,7 +265,7 @@ fn start(invocation: &Invocation, flags: &[Flag], check: bool) -> u8 {
     let flag = fx_host::stop_on_signals();
     let host = OsHost::cancelled_by(std::sync::Arc::clone(&flag));
     let cancel = Cancel::from_flag(flag);
-    let ledger = Ledger::new();
+    let ledger = Ledger::messages_only();
     let sources = SourceMap::new();
     let mut console = CfengineConsole::new(
         Box::new(BufWriter::with_capacity(1 << 16, std::io::stdout())),
@@ -280,5 +280,7 @@ fn start(invocation: &Invocation, flags: &[Flag], check: bool) -> u8 {
     let summary =
         fx_cfengine::run(Run { host: &host, ledger: &ledger, cancel: &cancel }, &sources, &request);
     console.flush();
-    summary.code
+    // What was written and not yet put in place, where the run ended early.
+    drop(host);
+    fx_host::leave(summary.code)
 }

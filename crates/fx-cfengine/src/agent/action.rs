@@ -16,12 +16,18 @@ pub(crate) enum Action {
     DryRun,
 }
 
+/// Whether a simulation goes through with such a promise: what is more than files, or told
+/// by name as packages are, would change the machine itself.
+fn simulated(promise: &Expanded) -> bool {
+    matches!(&*promise.promise.kind, "files" | "packages")
+        || promise.promise.bundle.kind.starts_with("edit_")
+}
+
 impl Context<'_> {
     /// What this promise may do.
     pub(crate) fn action(&self, promise: &Expanded) -> Action {
-        if self.config.dry_run
-            || (self.run.ledger.in_copy() && !super::passes::foreseeable(promise))
-        {
+        let withheld = self.config.dry_run && !(self.simulation.is_some() && simulated(promise));
+        if withheld || (self.run.ledger.in_copy() && !super::passes::foreseeable(promise)) {
             return Action::DryRun;
         }
         match promise.scalar("action_policy").map(|policy| &**policy) {
@@ -37,6 +43,9 @@ impl Context<'_> {
 
     /// The content that is about to replace a file's, to be told with the change.
     pub(crate) fn about_to_write(&self, file: &std::path::Path, new: &[u8]) {
+        if !self.run.ledger.wants_steps() {
+            return;
+        }
         let old = self.host().read(file).ok();
         let digest = |bytes: &[u8]| {
             let hash = <sha2::Sha256 as sha2::Digest>::digest(bytes);

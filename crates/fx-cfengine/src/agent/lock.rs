@@ -78,6 +78,7 @@ impl Context<'_> {
         if !self.done.insert(key) {
             return false;
         }
+        self.acquired = true;
         if self.config.no_lock {
             return true;
         }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use fx_engine::{Request, ResourceId};
 use fx_source::Origin;
 
-use crate::eval::frames::Frame;
+use crate::eval::frames::{Frame, PromiseFrame};
 use crate::eval::promise::Expanded;
 use crate::eval::{Context, log};
 use crate::outcome::Outcome;
@@ -151,7 +151,7 @@ impl Context<'_> {
             return;
         }
         let promise = &expanded.promise;
-        let handle = self.promise_frame().map(|frame| Rc::clone(&frame.handle)).unwrap_or_default();
+        let handle = self.promise_frame().map(PromiseFrame::handle).unwrap_or_default();
         self.verbose("P: .........................................................");
         self.verbose(&format!(
             "P: BEGIN promise '{handle}' of type \"{}\" (pass {})",
@@ -173,6 +173,9 @@ impl Context<'_> {
         act: impl FnOnce(&mut Context<'_>, &Rc<Expanded>) -> Outcome,
     ) -> Outcome {
         self.promise_banner(expanded);
+        if !self.run.ledger.wants_steps() {
+            return act(self, expanded);
+        }
         let promise = &expanded.promise;
         let id = ResourceId::new(promise.kind.to_string(), Rc::clone(&expanded.promiser));
         let mut request = Request::new(id, "keep");

@@ -1,5 +1,6 @@
 //! Templates of CFEngine's own kind: lines as insertions, guards and blocks by tags.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use crate::eval::Context;
@@ -37,6 +38,7 @@ pub(crate) fn to_bundle(ctx: &Context<'_>, template: &str, file: &str) -> Result
             }],
             line,
             span: None,
+            settled: Cell::new(false),
         }));
     };
     let mut guard = String::from("any");

@@ -1,9 +1,11 @@
 //! The stack: bundles, bodies, promises, and how a name is looked up through it.
 
+use std::cell::OnceCell;
 use std::rc::Rc;
 
+use crate::config::Config;
 use crate::policy::{Head, Promise};
-use crate::text::Str;
+use crate::text::{Str, canonify};
 
 use super::Context;
 use super::classes::ClassTable;
@@ -37,9 +39,76 @@ pub(crate) struct PromiseFrame {
     pub(crate) vars: Scope,
     /// Iteration values of qualified variables, by the text of the reference.
     pub(crate) qualified: Vec<(Str, Str)>,
-    /// What `this.handle` is.
-    pub(crate) handle: Str,
+    /// What `this.handle` is: as written, or made from the place when it is asked for.
+    pub(crate) handle: OnceCell<Str>,
+    /// `this.promise_filename` and kin, made when one of them is asked for.
+    pub(crate) specials: OnceCell<Scope>,
 }
+
+impl PromiseFrame {
+    /// The promise's handle.
+    pub(crate) fn handle(&self) -> Str {
+        let made = || {
+            let base = self.promise.bundle.file.rsplit('/').next().unwrap_or_default();
+            format!("promise_{}_{}", canonify(base), self.promise.line).into()
+        };
+        Rc::clone(self.handle.get_or_init(made))
+    }
+
+    fn specials(&self, config: &Config) -> &Scope {
+        self.specials.get_or_init(|| {
+            let bundle = &self.promise.bundle;
+            let file: Str = if bundle.file.starts_with('/') {
+                Rc::clone(&bundle.file)
+            } else {
+                format!("{}/{}", config.launch_dir, bundle.file).into()
+            };
+            let dir: Str = match file.rfind('/') {
+                Some(0) => "/".into(),
+                Some(at) => file[..at].into(),
+                None => ".".into(),
+            };
+            let ids = &config.ids;
+            let values: [Str; SPECIALS.len()] = [
+                file,
+                dir,
+                self.promise.line.to_string().into(),
+                Rc::clone(&ids.uid),
+                Rc::clone(&ids.gid),
+                Rc::clone(&ids.pid),
+                Rc::clone(&ids.ppid),
+                Rc::clone(&bundle.name),
+                Rc::clone(&bundle.namespace),
+                self.handle(),
+            ];
+            let mut scope = Scope::default();
+            for (name, value) in SPECIALS.into_iter().zip(values) {
+                let variable = Variable {
+                    kind: DataType::String,
+                    value: Value::Scalar(value),
+                    tags: Rc::clone(&ids.no_tags),
+                    comment: None,
+                };
+                scope.put(name.into(), variable);
+            }
+            scope
+        })
+    }
+}
+
+/// What every promise knows of itself.
+const SPECIALS: [&str; 10] = [
+    "promise_filename",
+    "promise_dirname",
+    "promise_linenumber",
+    "promiser_uid",
+    "promiser_gid",
+    "promiser_pid",
+    "promiser_ppid",
+    "bundle",
+    "namespace",
+    "handle",
+];
 
 impl Context<'_> {
     pub(crate) fn bundle_frame(&self) -> Option<&BundleFrame> {
@@ -174,7 +243,12 @@ impl Context<'_> {
     ) -> Option<Found<'_>> {
         let scope = scope?;
         match scope {
-            "this" => self.promise_frame()?.vars.get(name),
+            "this" => {
+                let frame = self.promise_frame()?;
+                frame.vars.get(name).or_else(|| {
+                    SPECIALS.contains(&name).then(|| frame.specials(&self.config).get(name))?
+                })
+            }
             "body" => self
                 .stack
                 .iter()

@@ -2,6 +2,7 @@
 //!
 //! What a promise does is the actuator's business; here its text becomes values.
 
+use std::cell::OnceCell;
 use std::rc::Rc;
 
 use fx_engine::Level;
@@ -78,7 +79,7 @@ impl Context<'_> {
         promise: &Rc<Promise>,
         actuator: Actuator<'_>,
     ) -> Outcome {
-        if self.stopped() {
+        if self.stopped() || promise.settled.get() {
             return Outcome::Skipped;
         }
         if !self.defined(&promise.guard) {
@@ -95,11 +96,14 @@ impl Context<'_> {
             ));
             return Outcome::Skipped;
         }
+        self.body_guarded = false;
         let attributes = self.dereference(promise);
         if self.stopped() {
             return Outcome::Skipped;
         }
-        let handle = self.handle_of(promise, &attributes);
+        let fixed = !self.body_guarded && self.settles(promise, &attributes);
+        self.acquired = false;
+        let handle = self.handle_of(&attributes);
         if !self.matches.vars.is_empty() {
             self.matches = Scope::default();
         }
@@ -108,8 +112,8 @@ impl Context<'_> {
             vars: Scope::default(),
             qualified: Vec::new(),
             handle,
+            specials: OnceCell::new(),
         }));
-        self.put_specials(promise);
         let with =
             attributes.iter().find(|(name, _)| &**name == "with").map(|(_, value)| value.clone());
         if let Some(with) = &with {
@@ -157,7 +161,21 @@ impl Context<'_> {
             }
         }
         self.stack.pop();
+        promise.settled.set(fixed && self.acquired);
         result
+    }
+
+    // Whether a promise that was acted on once has nothing left to do or to say in this
+    // run: it can only come to the same again, which acts once.
+    fn settles(&self, promise: &Promise, attributes: &[(Str, Rval)]) -> bool {
+        &*promise.kind == "files"
+            && !self.run.ledger.wants_steps()
+            && !self.logs(Level::Verbose)
+            && is_constant_text(&promise.promiser)
+            && !crate::agent::promise::files::is_regex(&promise.promiser)
+            && attributes
+                .iter()
+                .all(|(name, value)| is_constant(value) && !CONDITIONS.contains(&&**name))
     }
 
     /// The attributes of a promise with bodies in place, when no iteration of it can make
@@ -166,33 +184,24 @@ impl Context<'_> {
         &mut self,
         promise: &Rc<Promise>,
     ) -> Option<Vec<(Str, Rval)>> {
-        fn constant(value: &Rval) -> bool {
-            match value {
-                Rval::Scalar(text) => !text.contains(['$', '@']),
-                Rval::List(items) => items.iter().all(constant),
-                Rval::Call(_) | Rval::Data(_) => false,
-                Rval::None => true,
-            }
-        }
         // What a body makes of its arguments is only known once it is in place.
-        let conditional = promise.attributes.iter().any(|attribute| {
-            matches!(&*attribute.name, "if" | "ifvarclass" | "unless" | "depends_on" | "with")
-        });
+        let conditional =
+            promise.attributes.iter().any(|attribute| CONDITIONS.contains(&&*attribute.name));
         if conditional || !self.defined(&promise.guard) {
             return None;
         }
         let calls = promise.attributes.iter().any(|attribute| match &attribute.value {
             Rval::Call(call) => {
-                !call.args.iter().all(constant)
+                !call.args.iter().all(is_constant)
                     || self.find_body(&attribute.name, &call.name).is_none()
             }
-            value => !constant(value),
+            value => !is_constant(value),
         });
         if calls {
             return None;
         }
         let attributes = self.dereference(promise);
-        attributes.iter().all(|(_, value)| constant(value)).then_some(attributes)
+        attributes.iter().all(|(_, value)| is_constant(value)).then_some(attributes)
     }
 
     fn set_promise_level(&self, expanded: &Expanded) {
@@ -216,67 +225,18 @@ impl Context<'_> {
         }
     }
 
-    fn handle_of(&self, promise: &Promise, attributes: &[(Str, Rval)]) -> Str {
+    // A handle as written; one that is made from the place can wait.
+    fn handle_of(&self, attributes: &[(Str, Rval)]) -> OnceCell<Str> {
         let written = attributes
             .iter()
             .find(|(name, _)| &**name == "handle")
             .and_then(|(_, value)| value.as_scalar());
         match written {
-            Some(text) => {
-                let scope = Some("this");
-                if is_expandable(text) {
-                    canonify(&self.expand_text(text, None, scope)).into()
-                } else {
-                    canonify(text).into()
-                }
+            Some(text) if is_expandable(text) => {
+                OnceCell::from(Str::from(canonify(&self.expand_text(text, None, Some("this")))))
             }
-            None => {
-                let base = promise.bundle.file.rsplit('/').next().unwrap_or_default();
-                format!("promise_{}_{}", canonify(base), promise.line).into()
-            }
-        }
-    }
-
-    fn put_specials(&mut self, promise: &Promise) {
-        let file = if promise.bundle.file.starts_with('/') {
-            Rc::clone(&promise.bundle.file)
-        } else {
-            format!("{}/{}", self.config.launch_dir, promise.bundle.file).into()
-        };
-        let dir: Str = match file.rfind('/') {
-            Some(0) => "/".into(),
-            Some(at) => file[..at].into(),
-            None => ".".into(),
-        };
-        let ids = Rc::clone(&self.config.ids);
-        let handle = self.promise_frame().map(|frame| Rc::clone(&frame.handle)).unwrap_or_default();
-        let values: [(&Str, Str); 10] = {
-            let names = &ids.names;
-            [
-                (&names[0], file),
-                (&names[1], dir),
-                (&names[2], promise.line.to_string().into()),
-                (&names[3], Rc::clone(&ids.uid)),
-                (&names[4], Rc::clone(&ids.gid)),
-                (&names[5], Rc::clone(&ids.pid)),
-                (&names[6], Rc::clone(&ids.ppid)),
-                (&names[7], Rc::clone(&promise.bundle.name)),
-                (&names[8], Rc::clone(&promise.bundle.namespace)),
-                (&names[9], handle),
-            ]
-        };
-        let tags: Rc<[Str]> = Rc::clone(&ids.no_tags);
-        if let Some(frame) = self.promise_frame_mut() {
-            frame.vars.vars.reserve(values.len() + 4);
-            for (name, value) in values {
-                let variable = Variable {
-                    kind: DataType::String,
-                    value: Value::Scalar(value),
-                    tags: Rc::clone(&tags),
-                    comment: None,
-                };
-                frame.vars.put(Rc::clone(name), variable);
-            }
+            Some(text) => OnceCell::from(Str::from(canonify(text))),
+            None => OnceCell::new(),
         }
     }
 
@@ -319,6 +279,8 @@ impl Context<'_> {
                 {
                     log!(self, Verbose, "Using the default body: {default:>60}");
                     for inner in &body.attributes {
+                        self.body_guarded |=
+                            inner.guard.as_deref().is_some_and(|guard| guard != "any");
                         if inner.guard.as_ref().is_none_or(|guard| self.defined(guard)) {
                             let value = self.expand_rval(&inner.value, None, Some("body"));
                             set(&mut out, Rc::clone(&inner.name), value);
@@ -425,6 +387,7 @@ impl Context<'_> {
                 ));
             }
             for inner in &body.attributes {
+                self.body_guarded |= inner.guard.as_deref().is_some_and(|guard| guard != "any");
                 if &*inner.name == "inherit_from"
                     || !inner.guard.as_ref().is_none_or(|guard| self.defined(guard))
                 {
@@ -677,6 +640,22 @@ impl Context<'_> {
     /// Calls a function given as a right-hand side; other values are returned expanded.
     pub(crate) fn call(&mut self, call: &Rc<Call>) -> Option<Rval> {
         self.call_function(call)
+    }
+}
+
+/// Attributes that decide anew each time whether a promise applies.
+const CONDITIONS: &[&str] = &["if", "ifvarclass", "unless", "depends_on", "with"];
+
+fn is_constant_text(text: &str) -> bool {
+    !text.contains(['$', '@'])
+}
+
+fn is_constant(value: &Rval) -> bool {
+    match value {
+        Rval::Scalar(text) => is_constant_text(text),
+        Rval::List(items) => items.iter().all(is_constant),
+        Rval::Call(_) | Rval::Data(_) => false,
+        Rval::None => true,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Control bodies evaluated into settings and `control_*` variables, and policy from JSON.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use crate::eval::frames::Frame;
@@ -203,6 +204,7 @@ pub(crate) fn copy_bundle(bundle: &Bundle, name: Option<&str>) -> Bundle {
                         attributes: promise.attributes.clone(),
                         line: promise.line,
                         span: promise.span,
+                        settled: Cell::new(false),
                     })
                 })
                 .collect(),
@@ -262,6 +264,7 @@ pub(crate) fn policy_from_json(json: &Json, file: &str) -> Option<Policy> {
                         attributes,
                         line: 0,
                         span: None,
+                        settled: Cell::new(false),
                     }));
                 }
             }

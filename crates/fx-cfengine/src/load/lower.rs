@@ -3,6 +3,7 @@
 //! Attributes unknown to the language and values that cannot fit are errors here, with
 //! the place of the attribute. What needs other files is checked after merging.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use fx_cfengine_syntax as ast;
@@ -145,6 +146,7 @@ impl Lowering<'_> {
             attributes,
             line: self.line(promise.promiser.span),
             span: Some(promise.promiser.span),
+            settled: Cell::new(false),
         }
     }
 

@@ -26,6 +26,8 @@ pub struct Os {
     pub codename: String,
     /// `debian`, `redhat`, `suse`, `arch`, `alpine`, `gentoo`, or the id itself.
     pub family: String,
+    /// All pairs of the os-release file as written, without quotes.
+    pub release: Vec<(String, String)>,
 }
 
 pub(crate) fn probe(host: &dyn Host) -> Os {
@@ -54,6 +56,11 @@ fn from_os_release(text: &str) -> Os {
         pretty_name: value("PRETTY_NAME"),
         version: value("VERSION_ID"),
         codename: codename.unwrap_or_default(),
+        release: text
+            .lines()
+            .filter_map(|line| line.split_once('='))
+            .map(|(key, value)| (key.to_owned(), value.trim_matches('"').to_owned()))
+            .collect(),
         ..Os::default()
     }
 }

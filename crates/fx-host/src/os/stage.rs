@@ -7,10 +7,10 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{Mode, OFlags, Stat};
 use rustix::io::retry_on_intr;
 
 use super::temp::Temp;
@@ -46,10 +46,34 @@ impl Stage {
     }
 
     fn position(&self, dir: &OwnedFd, name: &OsStr) -> Option<usize> {
-        let stat = rustix::fs::fstat(dir).ok()?;
-        self.waiting.iter().position(|staged| {
-            staged.key.1 == stat.st_ino && staged.key.0 == stat.st_dev && staged.key.2 == name
+        if !self.awaits(name) {
+            return None;
+        }
+        self.position_at(&rustix::fs::fstat(dir).ok()?, name)
+    }
+
+    fn position_at(&self, dir: &Stat, name: &OsStr) -> Option<usize> {
+        self.waiting.iter().rposition(|staged| {
+            staged.key.1 == dir.st_ino && staged.key.0 == dir.st_dev && staged.key.2 == name
         })
+    }
+
+    /// Whether a file waits for such a name in any directory. Where none does, a path that
+    /// ends in it and has no links is what the kernel says it is.
+    pub(super) fn awaits(&self, name: &OsStr) -> bool {
+        self.waiting.iter().rev().any(|staged| staged.key.2 == name)
+    }
+
+    /// The file that was written to this very path and waits for its name. Whatever could
+    /// make the path lead elsewhere puts all files in place first.
+    pub(super) fn written_to(&self, path: &Path) -> Option<&OwnedFd> {
+        // A relative path means another file once the working directory is another.
+        let wanted = Some(path).filter(|path| path.is_absolute())?.as_os_str();
+        self.waiting
+            .iter()
+            .rev()
+            .find(|staged| staged.path.as_os_str() == wanted)
+            .map(|staged| &staged.temp.fd)
     }
 
     /// The file that waits for this name.
@@ -81,12 +105,24 @@ impl Stage {
         temp: Temp,
         bytes: u64,
     ) -> io::Result<()> {
-        self.discard(dir, name);
         let stat = rustix::fs::fstat(dir)?;
-        self.touch(dir)?;
+        if let Some(index) = self.position_at(&stat, name) {
+            drop(self.waiting.remove(index));
+        }
+        self.touch_device(stat.st_dev, dir);
         self.waiting.push(Staged { key: (stat.st_dev, stat.st_ino, name.to_owned()), path, temp });
         self.bytes += bytes;
         Ok(())
+    }
+
+    /// Whether a file waits that was written to a path below this one.
+    pub(super) fn holds_below(&self, path: &Path) -> bool {
+        self.waiting.iter().any(|staged| staged.path.starts_with(path) && staged.path != path)
+    }
+
+    /// Counts bytes written to a file that waits already.
+    pub(super) fn count_bytes(&mut self, bytes: u64) {
+        self.bytes += bytes;
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -96,8 +132,13 @@ impl Stage {
     /// Remembers that something on this directory's file system changed.
     pub(super) fn touch(&mut self, dir: &OwnedFd) -> io::Result<()> {
         let dev = rustix::fs::fstat(dir)?.st_dev;
+        self.touch_device(dev, dir);
+        Ok(())
+    }
+
+    fn touch_device(&mut self, dev: u64, dir: &OwnedFd) {
         if self.touched.iter().any(|(known, _)| *known == dev) {
-            return Ok(());
+            return;
         }
         // A path-only descriptor cannot be synced, so the directory is opened for reading.
         let fd = rustix::fs::openat(
@@ -109,7 +150,6 @@ impl Stage {
         if let Ok(fd) = fd {
             self.touched.push((dev, fd));
         }
-        Ok(())
     }
 
     /// Syncs contents, then gives every waiting file its name. If contents cannot be

@@ -71,10 +71,6 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
         }
         Action::Fix => {}
     }
-    if ctx.config.simulate.is_some() {
-        let text = format!("Not running command '{line}' in the '{}' simulate mode", "simulate");
-        return ctx.settle(Level::Warning, Outcome::Warn, promise, &text);
-    }
     let mut spec = spec_for(ctx, &line, shell);
     spec.merge_stderr = true;
     spec.cwd = promise.scalar("chdir").map(|dir| path(dir));

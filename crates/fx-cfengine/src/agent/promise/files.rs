@@ -85,7 +85,7 @@ fn with_path(ctx: &Context<'_>, promise: &Rc<Expanded>) -> Rc<Expanded> {
     })
 }
 
-fn is_regex(text: &str) -> bool {
+pub(crate) fn is_regex(text: &str) -> bool {
     text.contains(['*', '+', '?', '[', ']', '(', ')', '{', '}', '^', '$', '|'])
         || text.contains(".*")
 }
@@ -316,14 +316,14 @@ fn verify(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &Str) -> Outcome 
             ));
         }
         let name = &promise.promiser;
+        if ctx.simulation.is_some() {
+            let bare = file.strip_suffix("/.").filter(|dir| !wanted.search && !dir.is_empty());
+            ctx.simulated_outcome(bare.unwrap_or(file), result, wanted.rename);
+        }
         match result {
             Outcome::Kept => {
-                ctx.settle(
-                    Level::Verbose,
-                    result,
-                    &expanded,
-                    &format!("No changes done for the files promise '{name}'"),
-                );
+                let text = format_args!("No changes done for the files promise '{name}'");
+                as_promised(ctx, &expanded, text);
             }
             Outcome::Repaired => {
                 ctx.settle(
@@ -373,12 +373,7 @@ fn work(
             meta = ctx.host().lstat_opt(&place).ok().flatten();
         }
     } else if wanted.create || wanted.touch {
-        ctx.settle(
-            Level::Verbose,
-            Outcome::Kept,
-            promise,
-            &format!("File '{file}' exists as promised"),
-        );
+        as_promised(ctx, promise, format_args!("File '{file}' exists as promised"));
     }
     if wanted.delete && !was_there {
         ctx.settle(
@@ -510,8 +505,11 @@ fn failed(ctx: &mut Context<'_>, promise: &Expanded, result: &mut Outcome, text:
 }
 
 /// Records that all is as promised.
-fn as_promised(ctx: &mut Context<'_>, promise: &Expanded, text: &str) {
-    ctx.settle(Level::Verbose, Outcome::Kept, promise, text);
+fn as_promised(ctx: &mut Context<'_>, promise: &Expanded, text: std::fmt::Arguments<'_>) {
+    if ctx.logs(Level::Verbose) {
+        ctx.verbose(&text.to_string());
+    }
+    ctx.settle_quietly(Outcome::Kept, promise);
 }
 
 #[cfg(test)]

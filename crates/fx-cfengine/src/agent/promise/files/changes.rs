@@ -7,6 +7,7 @@ use fx_host::{Meta, WriteOptions};
 
 use crate::eval::Context;
 use crate::eval::classes::ClassScope;
+use crate::eval::frames::PromiseFrame;
 use crate::eval::promise::Expanded;
 use crate::functions::digest_hex;
 use crate::json::{Json, Object};
@@ -40,7 +41,7 @@ fn remember(ctx: &Context<'_>, known: Object) {
 /// Adds a line to the log of changed files: time, handle, file, kind and message.
 fn log_change(ctx: &Context<'_>, file: &str, kind: char, message: &str) -> bool {
     let place = format!("{}/file_changes.log", ctx.config.paths.state);
-    let handle = ctx.promise_frame().map(|frame| Rc::clone(&frame.handle)).unwrap_or_default();
+    let handle = ctx.promise_frame().map(PromiseFrame::handle).unwrap_or_default();
     let line = format!("{},{handle},{file},{kind},{message}\n", ctx.host().now().secs);
     match ctx.host().append(&path(&place), &crate::text::encode(&line), 0o600) {
         Ok(()) => true,
@@ -132,7 +133,7 @@ pub(super) fn verify(
             let old = known.get(key.as_str()).and_then(Json::primitive);
             match old {
                 Some(old) if *old == *now => {
-                    as_promised(ctx, promise, &format!("File '{file}' hash is as promised"));
+                    as_promised(ctx, promise, format_args!("File '{file}' hash is as promised"));
                 }
                 old => {
                     let prefix = if *method == "md5" { "MD5" } else { "SHA" };

@@ -49,7 +49,7 @@ pub(super) fn schedule(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &Str
             let text = format!(
                 "Can't stat file '{source}' on 'localhost' but promise is kept because of 'missing_ok' in files.copy_from promise"
             );
-            as_promised(ctx, promise, &text);
+            as_promised(ctx, promise, format_args!("{text}"));
         } else {
             let text =
                 format!("Can't stat file '{source}' on 'localhost' in files.copy_from promise");
@@ -223,7 +223,7 @@ fn purge(
     }
     if !promise.has("depth_search") {
         let text = format!("No depth search when copying '{dir}' so purging does not apply");
-        as_promised(ctx, promise, &text);
+        as_promised(ctx, promise, format_args!("{text}"));
         return;
     }
     for entry in ctx.host().list(&path(dir)).unwrap_or_default() {
@@ -302,16 +302,16 @@ fn copy_file(
         as_promised(
             ctx,
             promise,
-            &format!("File copy promise loop: file/dir '{source}' is its own source"),
+            format_args!("File copy promise loop: file/dir '{source}' is its own source"),
         );
         return result;
     }
     if promise.has("file_select") && !select::selected(ctx, promise, source, meta) {
-        as_promised(ctx, promise, &format!("Skipping non-selected file '{source}'"));
+        as_promised(ctx, promise, format_args!("Skipping non-selected file '{source}'"));
         return result;
     }
     if ctx.agent.edits.single_copied.contains(file) {
-        as_promised(ctx, promise, &format!("Skipping single-copied file '{file}'"));
+        as_promised(ctx, promise, format_args!("Skipping single-copied file '{file}'"));
         return result;
     }
     let base = source.rsplit('/').next().unwrap_or(source).to_owned();
@@ -321,7 +321,7 @@ fn copy_file(
             let text = format!(
                 "File {source} matches both copylink_patterns and linkcopy_patterns - promise loop (skipping)!"
             );
-            as_promised(ctx, promise, &text);
+            as_promised(ctx, promise, format_args!("{text}"));
             return result;
         }
         return link_copy(ctx, promise, source, file, meta, linked);
@@ -382,7 +382,7 @@ fn copy_file(
             let text = format!(
                 "Source file '{source}' size is not in the permitted safety range, skipping"
             );
-            as_promised(ctx, promise, &text);
+            as_promised(ctx, promise, format_args!("{text}"));
             return result;
         }
     }
@@ -391,7 +391,7 @@ fn copy_file(
     };
     let compare = promise.scalar("compare").map_or("none", |word| word);
     if compare == "exists" {
-        as_promised(ctx, promise, "Existence only is promised, no copying required");
+        as_promised(ctx, promise, format_args!("Existence only is promised, no copying required"));
         return result;
     }
     let differs = promise.bool("force_update").unwrap_or(false)
@@ -407,7 +407,7 @@ fn copy_file(
         if single_copy(ctx, file) {
             ctx.agent.edits.single_copied.insert(file.into());
         }
-        as_promised(ctx, promise, &format!("File '{file}' is an up to date copy of source"));
+        as_promised(ctx, promise, format_args!("File '{file}' is an up to date copy of source"));
         return result;
     }
     if meta.is_file() || &*kind == "none" {

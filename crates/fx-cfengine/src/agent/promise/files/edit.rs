@@ -328,7 +328,7 @@ fn edit_xml(
     ctx.stack.pop();
     let text = edit.document.to_text();
     if (edit.edits == 0 && !empty) || text == old || edit.document.root().is_none() {
-        as_promised(ctx, promise, &format!("No edit changes to xml file '{file}' need saving"));
+        as_promised(ctx, promise, format_args!("No edit changes to xml file '{file}' need saving"));
         return;
     }
     ctx.about_to_write(&path(file), &encode(&text));
@@ -357,14 +357,14 @@ fn finish(
             && promise.scalar("template_method").is_none_or(|method| &**method == "cfengine"));
     if !by_lines || edit.lines.edits == 0 {
         if by_lines {
-            as_promised(ctx, promise, &format!("No edit changes to file '{file}' need saving"));
+            as_promised(ctx, promise, format_args!("No edit changes to file '{file}' need saving"));
         }
         return;
     }
     let old = ctx.host().read(&path(file)).map(|bytes| decode(&bytes)).unwrap_or_default();
     let same = Lines::from_text(&old).as_slice() == edit.lines.as_slice();
     if same {
-        as_promised(ctx, promise, &format!("No edit changes to file '{file}' need saving"));
+        as_promised(ctx, promise, format_args!("No edit changes to file '{file}' need saving"));
         return;
     }
     let text = edit.lines.to_text();

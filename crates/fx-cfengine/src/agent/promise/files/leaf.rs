@@ -12,7 +12,7 @@ use crate::eval::{Context, log};
 use crate::load::reason;
 use crate::mode;
 use crate::outcome::Outcome;
-use crate::text::{Str, decode, path};
+use crate::text::{Str, decode, from_path, path};
 
 use super::{acl, as_promised, changed, changes, failed, rename};
 
@@ -82,7 +82,7 @@ fn delete(
         as_promised(
             ctx,
             promise,
-            &format!("Keeping directory '{file}' since 'rmdirs' attribute was not specified"),
+            format_args!("Keeping directory '{file}' since 'rmdirs' attribute was not specified"),
         );
         return;
     }
@@ -142,7 +142,21 @@ fn transform(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, result: 
         return;
     }
     ctx.info(&format!("Transforming '{file}' with '{command}'"));
-    let mut spec = ctx.command_spec(&command, false);
+    // In a simulation the command is pointed to the copy.
+    let overlay = ctx.simulation.as_ref().map(|simulation| simulation.overlay);
+    let mut line = command.to_string();
+    if let Some(overlay) = overlay {
+        let copy = overlay.bring_in(&path(file)).ok().filter(|_| line.contains(file));
+        let Some(copy) = copy else {
+            let text = format!(
+                "Failed to replace path '{file}' in transformer command '{command}' for changes chroot"
+            );
+            failed(ctx, promise, result, &text);
+            return;
+        };
+        line = line.replace(file, &from_path(&copy));
+    }
+    let mut spec = ctx.command_spec(&line, false);
     spec.merge_stderr = true;
     let ended = match ctx.host().run(&spec) {
         Ok(ended) => ended,
@@ -158,6 +172,9 @@ fn transform(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, result: 
     };
     for line in decode(&ended.stdout).lines() {
         ctx.info(line);
+    }
+    if let Some(Err(error)) = overlay.map(|overlay| overlay.take_over(&path(file))) {
+        ctx.error(&error.to_string());
     }
     ctx.settle(
         Level::Info,
@@ -205,7 +222,7 @@ pub(super) fn attributes(
         return;
     }
     if wanted == meta.mode {
-        as_promised(ctx, promise, &format!("File permissions on '{file}' as promised"));
+        as_promised(ctx, promise, format_args!("File permissions on '{file}' as promised"));
     } else {
         let should =
             format!("change permissions of '{file}' from {:04o} to {wanted:04o}", meta.mode);

@@ -143,7 +143,7 @@ pub(super) fn symbolic(
         return result;
     };
     if current == source || current == to {
-        as_promised(ctx, promise, &format!("Link '{file}' points to '{source}', promise kept"));
+        as_promised(ctx, promise, format_args!("Link '{file}' points to '{source}', promise kept"));
         return result;
     }
     if !obstructions {
@@ -207,7 +207,11 @@ pub(super) fn hard(
     };
     if let Ok(meta) = ctx.host().stat(&path(file)) {
         if meta.ino == source_meta.ino && meta.dev == source_meta.dev {
-            as_promised(ctx, promise, &format!("Hard link '{file}' -> '{to}' exists and is okay"));
+            as_promised(
+                ctx,
+                promise,
+                format_args!("Hard link '{file}' -> '{to}' exists and is okay"),
+            );
             return result;
         }
         ctx.info(&format!("'{file}' does not appear to be a hard link to '{to}'"));
@@ -323,6 +327,9 @@ pub(super) fn children(
             schedule(ctx, promise, &link, &target)
         };
         result = result.merge(outcome);
+        if result == Outcome::Repaired {
+            ctx.simulated_change(&link);
+        }
     }
     result
 }

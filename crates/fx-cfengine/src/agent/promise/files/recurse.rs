@@ -36,7 +36,11 @@ pub(super) fn search(
     deep: bool,
     result: &mut Outcome,
 ) {
+    let told = !promise.has("rename");
     if !deep {
+        if told {
+            ctx.simulated_look(file);
+        }
         leaf::verify(ctx, promise, file, result);
         return;
     }
@@ -79,6 +83,7 @@ fn descend(
             && promise.bool("rmdeadlinks").unwrap_or(false)
             && link::kill_dead(ctx, promise, &file, result)
         {
+            ctx.simulated_change(&file);
             continue;
         }
         if travel && meta.is_symlink() {
@@ -104,6 +109,12 @@ fn descend(
         }
         if !promise.has("file_select") || select::selected(ctx, promise, &file, &meta) {
             leaf::verify(ctx, promise, &file, result);
+            if !promise.has("rename") {
+                ctx.simulated_look(&file);
+            }
+            if *result == Outcome::Repaired {
+                ctx.simulated_change(&file);
+            }
         }
     }
 }

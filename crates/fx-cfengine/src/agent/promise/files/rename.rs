@@ -26,7 +26,7 @@ pub(super) fn verify(
         as_promised(
             ctx,
             promise,
-            &format!("File object named '{file}' is not there (promise kept)"),
+            format_args!("File object named '{file}' is not there (promise kept)"),
         );
         return;
     }
@@ -47,7 +47,8 @@ pub(super) fn verify(
         if ctx.making_changes(promise, result, &format!("rename file '{file}' to '{name}'")) {
             match ctx.host().rename(&place, &path(&name)) {
                 Ok(()) => {
-                    changed(ctx, promise, result, &format!("Renamed file '{file}' to '{name}'"))
+                    changed(ctx, promise, result, &format!("Renamed file '{file}' to '{name}'"));
+                    ctx.simulated_rename(file, &name);
                 }
                 Err(error) => {
                     let text = format!(
@@ -143,6 +144,7 @@ fn disable_file(
             let text =
                 format!("Disabled file '{file}' by renaming to '{name}' with mode {perms:04o}");
             changed(ctx, promise, result, &text);
+            ctx.simulated_rename(file, &name);
             if super::edit::archive(ctx, promise, &name) {
                 let _gone = ctx.host().remove_file(&path(&name));
             }

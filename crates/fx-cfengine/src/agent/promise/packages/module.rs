@@ -7,6 +7,7 @@ use fx_engine::Level;
 use fx_host::{Exit, Spec, Stdin};
 
 use crate::agent::promise::commands::in_environment;
+use crate::agent::simulate::{Operation, PackageNote};
 use crate::eval::promise::Expanded;
 use crate::eval::{Context, log};
 use crate::outcome::Outcome;
@@ -240,7 +241,9 @@ fn present(ctx: &mut Context<'_>, promise: &Rc<Expanded>, module: &Module) -> Ou
     let mut result = Outcome::Skipped;
     if kind == "file" {
         let (version, arch) = (told("Version="), told("Architecture="));
+        let note = |operation| PackageNote::new(operation, &promise.promiser, None, None);
         if holds(&installed, &name, version.as_deref(), arch.as_deref()) {
+            ctx.simulated_package(note(Operation::Present));
             return Outcome::Kept;
         }
         if !ctx.making_changes(
@@ -249,6 +252,9 @@ fn present(ctx: &mut Context<'_>, promise: &Rc<Expanded>, module: &Module) -> Ou
             &format!("install file type package: {}", promise.promiser),
         ) {
             return result;
+        }
+        if ctx.simulated_package(note(Operation::Install)) {
+            return Outcome::Repaired;
         }
         if !module.act(ctx, "file-install", &request("File", &promise.promiser, None, None)) {
             return Outcome::Failed;
@@ -260,13 +266,18 @@ fn present(ctx: &mut Context<'_>, promise: &Rc<Expanded>, module: &Module) -> Ou
         {
             return result;
         }
+        if ctx.simulated_package(PackageNote::new(Operation::Install, &name, version, arch)) {
+            return Outcome::Repaired;
+        }
         let exact = version.filter(|text| *text != "latest");
         if !module.act(ctx, "repo-install", &request("Name", &name, exact, arch)) {
             return Outcome::Failed;
         }
         return verified(ctx, module, &name, exact, arch, true);
     }
+    let present = PackageNote::new(Operation::Present, &name, version, arch);
     if version != Some("latest") {
+        ctx.simulated_package(present);
         log!(ctx, Verbose, "Package '{name}' already installed");
         return Outcome::Kept;
     }
@@ -281,10 +292,18 @@ fn present(ctx: &mut Context<'_>, promise: &Rc<Expanded>, module: &Module) -> Ou
         }
     }
     if wanted.is_empty() {
+        ctx.simulated_package(present);
         return Outcome::Kept;
     }
     if !ctx.making_changes(promise, &mut result, &format!("install repo type package: {name}")) {
         return result;
+    }
+    if ctx.simulation.is_some() {
+        for one in &wanted {
+            let (version, arch) = (Some(&*one.version), Some(&*one.arch));
+            ctx.simulated_package(PackageNote::new(Operation::Install, &name, version, arch));
+        }
+        return Outcome::Repaired;
     }
     let all: String = wanted
         .iter()
@@ -311,12 +330,17 @@ fn absent(ctx: &mut Context<'_>, promise: &Rc<Expanded>, module: &Module) -> Out
     }
     let name = promise.promiser.to_string();
     let Some(installed) = module.installed(ctx, false) else { return Outcome::Failed };
+    let note = |operation| PackageNote::new(operation, &name, version, arch);
     if !holds(&installed, &name, version, arch) {
+        ctx.simulated_package(note(Operation::Absent));
         return Outcome::Kept;
     }
     let mut result = Outcome::Skipped;
     if !ctx.making_changes(promise, &mut result, &format!("remove package '{name}'")) {
         return result;
+    }
+    if ctx.simulated_package(note(Operation::Remove)) {
+        return Outcome::Repaired;
     }
     if !module.act(ctx, "remove", &request("Name", &name, version, arch)) {
         return Outcome::Failed;
