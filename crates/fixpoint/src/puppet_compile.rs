@@ -182,10 +182,15 @@ fn work(args: &CompileArgs, nodes: &Mutex<VecDeque<Node>>) -> u8 {
             }
             Some(out) => host.write(out, text.as_bytes(), &WriteOptions::default()),
         };
-        if let Err(error) = written.and_then(|()| host.commit()) {
+        if let Err(error) = written {
             terminal::complain(error);
             code = exit::ERROR;
         }
+    }
+    // What was written is made to last once, for all nodes.
+    if let Err(error) = host.commit() {
+        terminal::complain(error);
+        code = exit::ERROR;
     }
     code
 }

@@ -161,7 +161,7 @@ module Puppet
         text = text.dup.force_encoding("UTF-8")
         src = ERB.new(text, trim_mode: "-").src
         class_eval("def #{name}()\n#{src}\n_erbout\nend", file || "inline_template", -1)
-        vars = text.scan(/@([a-zA-Z_][a-zA-Z0-9_]*)/).flatten.uniq
+        vars = ERB.__variables(text)
         COMPILED[key] = [name, vars]
       end
       def self.__render(number, key, text, file)

@@ -22,7 +22,7 @@ use std::rc::Rc;
 use fx_engine::{Level, Run};
 use fx_puppet_syntax::{BinaryOp, CaseOption, Expr, ExprKind, Lambda, StringPart};
 use fx_source::{FileId, Origin, SourceMap, Span};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use crate::compile::{Catalog, Definitions, Pending, Settings};
 use crate::lookup::Lookups;
@@ -59,11 +59,9 @@ pub(crate) struct Evaluator {
     pub(crate) definitions: RefCell<Definitions>,
     pub(crate) catalog: RefCell<Catalog>,
     pub(crate) pending: RefCell<Pending>,
-    pub(crate) aliases: RefCell<FxHashMap<Rc<str>, Option<Rc<Type>>>>,
     pub(crate) lookups: RefCell<Lookups>,
     pub(crate) node_frame: RefCell<Option<Rc<Frame>>>,
     pub(crate) known_facts: std::cell::OnceCell<Vec<(String, Value)>>,
-    pub(crate) signatures: RefCell<FxHashMap<&'static str, Rc<[Parameters]>>>,
     pub(crate) builtin: FileId,
     warned: RefCell<FxHashSet<String>>,
     depth: Cell<u32>,
@@ -84,12 +82,10 @@ impl Evaluator {
             definitions: RefCell::default(),
             catalog: RefCell::default(),
             pending: RefCell::default(),
-            aliases: RefCell::default(),
             lookups: RefCell::default(),
             node_frame: RefCell::default(),
             known_facts: std::cell::OnceCell::new(),
-            signatures: RefCell::default(),
-            builtin: sources.add("(built in)", Vec::new()),
+            builtin: machine.builtin,
             warned: RefCell::default(),
             depth: 0.into(),
         })
@@ -559,9 +555,43 @@ impl Evaluator {
 
     /// A type written as an expression.
     pub(crate) fn type_of(&self, expr: &Expr, scope: &Rc<Scope>) -> Evaluated<Rc<Type>> {
+        let key = expr.span;
+        let known = self.machine.read.types.borrow().get(&key).cloned();
+        if let Some(Some(ty)) = known {
+            return Ok(ty);
+        }
         match self.eval(expr, scope)? {
-            Value::Type(ty) => Ok(ty),
+            Value::Type(ty) => {
+                // Text of no file has no place of its own.
+                if known.is_none() && key.file != self.builtin {
+                    let kept = is_constant(expr, 0).then(|| Rc::clone(&ty));
+                    self.machine.read.types.borrow_mut().insert(key, kept);
+                }
+                Ok(ty)
+            }
             other => Err(Flow::at(expr.span, format!("{} is not a type", program_text(&other)))),
         }
     }
+}
+
+/// Whether a type means the same wherever it is asked for.
+fn is_constant(expr: &Expr, depth: u32) -> bool {
+    let inner = |expr: &Expr| is_constant(expr, depth + 1);
+    depth < 100
+        && match &expr.kind {
+            ExprKind::Reference(_)
+            | ExprKind::Undef
+            | ExprKind::Default
+            | ExprKind::Bool(_)
+            | ExprKind::Int { .. }
+            | ExprKind::Float(_)
+            | ExprKind::String(_)
+            | ExprKind::Name(_)
+            | ExprKind::Regex(_) => true,
+            ExprKind::Negate(operand) => inner(operand),
+            ExprKind::Array(items) => items.iter().all(inner),
+            ExprKind::Hash(pairs) => pairs.iter().all(|(key, value)| inner(key) && inner(value)),
+            ExprKind::Access { left, keys } => inner(left) && keys.iter().all(inner),
+            _ => false,
+        }
 }

@@ -16,17 +16,24 @@ use crate::eval::{Evaluated, Evaluator, Flow, Scope, interpolated};
 use crate::regex::Regex;
 use crate::types::Type;
 use crate::value::{Hash, Value};
+pub(crate) use config::Config;
+use config::Entry;
 pub(crate) use config::glob_regex;
-use config::{Config, Entry};
 pub(crate) use merge::Strategy;
 
 /// What lookups have read.
 #[derive(Debug, Default)]
 pub(crate) struct Lookups {
-    layers: FxHashMap<Rc<str>, Option<Rc<Config>>>,
     options: FxHashMap<Rc<str>, Rc<Options>>,
-    paths: FxHashMap<(Rc<str>, usize), Rc<[PathBuf]>>,
+    paths: FxHashMap<(Rc<str>, usize), Rc<[Place]>>,
     answers: FxHashMap<(usize, String), Option<Value>>,
+}
+
+/// A file of a level, and what it holds once it has been asked.
+#[derive(Debug)]
+struct Place {
+    path: PathBuf,
+    data: std::cell::OnceCell<Option<Rc<Hash>>>,
 }
 
 /// `lookup_options` of a layer, patterns apart.
@@ -193,7 +200,7 @@ impl Evaluator {
     }
 
     fn layer(&self, name: &str) -> Evaluated<Option<Rc<Config>>> {
-        if let Some(known) = self.lookups.borrow().layers.get(name) {
+        if let Some(known) = self.machine.read.layers.borrow().get(name) {
             return Ok(known.clone());
         }
         let (root, file) = match name {
@@ -227,7 +234,7 @@ impl Evaluator {
                 }
             }
         };
-        self.lookups.borrow_mut().layers.insert(name.into(), config.clone());
+        self.machine.read.layers.borrow_mut().insert(name.into(), config.clone());
         Ok(config)
     }
 
@@ -268,9 +275,16 @@ impl Evaluator {
             }
             return Ok(());
         }
-        for path in self.paths_of(config, number, entry, query)?.iter() {
-            let Some(data) = self.data_file(path, &entry.function)? else { continue };
-            let Some(value) = data.get(&Value::String(Rc::clone(root))) else { continue };
+        let key = Value::String(Rc::clone(root));
+        for place in self.paths_of(config, number, entry, query)?.iter() {
+            let data = match place.data.get() {
+                Some(data) => data,
+                None => {
+                    let data = self.data_file(&place.path, &entry.function)?;
+                    place.data.get_or_init(|| data)
+                }
+            };
+            let Some(value) = data.as_ref().and_then(|data| data.get(&key)) else { continue };
             let value = if entry.function == "eyaml_lookup_key" {
                 self.decrypted(value, &entry.options)?
             } else {
@@ -291,7 +305,7 @@ impl Evaluator {
         number: usize,
         entry: &Entry,
         query: &mut Query<'_>,
-    ) -> Evaluated<Rc<[PathBuf]>> {
+    ) -> Evaluated<Rc<[Place]>> {
         // Only what is known from the outset decides in practice; it never changes.
         let key = (Rc::clone(&config.name), number);
         if entry.is_stable
@@ -327,7 +341,8 @@ impl Evaluator {
                 found.push(datadir.join(self.interpolate_path(template, &mut inner)?));
             }
         }
-        let found: Rc<[PathBuf]> = found.into();
+        let place = |path| Place { path, data: std::cell::OnceCell::new() };
+        let found: Rc<[Place]> = found.into_iter().map(place).collect();
         if entry.is_stable {
             self.lookups.borrow_mut().paths.insert(key, Rc::clone(&found));
         }
@@ -506,6 +521,7 @@ impl Evaluator {
         for path in
             self.paths_of(config, 0, &Entry { is_stable: false, ..entry.clone() }, query)?.iter()
         {
+            let path = &path.path;
             if self.run.host.stat(path).is_ok() {
                 places.push(Some(("path", Value::from(path.to_string_lossy().into_owned()))));
             }

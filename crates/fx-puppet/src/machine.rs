@@ -8,11 +8,14 @@ use std::rc::Rc;
 use fx_engine::{Cancel, Ledger, Run};
 use fx_host::Host;
 use fx_puppet_syntax::Program;
-use fx_source::SourceMap;
+use fx_source::{FileId, SourceMap, Span};
 use rustc_hash::FxHashMap;
 
 use crate::compile::Kind;
+use crate::eval::Parameters;
+use crate::lookup::Config;
 use crate::ruby::Ruby;
+use crate::types::Type;
 use crate::value::Hash;
 
 /// The surroundings of compilations. They last as long as the process: Ruby code may hold
@@ -25,6 +28,8 @@ pub struct Machine {
     pub(crate) ruby: Rc<Ruby>,
     /// What all nodes read alike: it is read once.
     pub(crate) read: Rc<Read>,
+    /// The file of what no file says.
+    pub(crate) builtin: FileId,
 }
 
 /// Files that have been read, by path.
@@ -42,6 +47,14 @@ pub(crate) struct Read {
     pub(crate) modules: RefCell<FxHashMap<String, Option<PathBuf>>>,
     /// All modules of a path.
     pub(crate) listing: RefCell<Option<Rc<Vec<(String, PathBuf)>>>>,
+    /// Hierarchies of layers by the layer's name.
+    pub(crate) layers: RefCell<FxHashMap<Rc<str>, Option<Rc<Config>>>>,
+    /// Type aliases by name in lower case; nothing for one that is being resolved.
+    pub(crate) aliases: RefCell<FxHashMap<Rc<str>, Option<Rc<Type>>>>,
+    /// Types by the place they are written at; nothing where variables have a say.
+    pub(crate) types: RefCell<FxHashMap<Span, Option<Rc<Type>>>>,
+    /// Parameters of functions built in.
+    pub(crate) signatures: RefCell<FxHashMap<&'static str, Rc<[Parameters]>>>,
 }
 
 impl Machine {
@@ -59,7 +72,8 @@ impl Machine {
 
     /// A machine, its record and its sources that somebody else put together.
     pub fn on(host: Rc<dyn Host>, run: Run<'static>, sources: &'static SourceMap) -> Machine {
-        Machine { run, sources, host, ruby: Rc::default(), read: Rc::default() }
+        let builtin = sources.add("(built in)", Vec::new());
+        Machine { run, sources, host, ruby: Rc::default(), read: Rc::default(), builtin }
     }
 
     /// What a driver is given.

@@ -3,13 +3,27 @@
 //! `^` and `$` always mean line ends, `\Z` allows a last newline, `\h` is a hex digit. An
 //! expression that backtracks without end is an error, not a hang.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
 
 /// A compiled expression; compiled on first use.
+#[derive(Clone, Debug)]
+pub struct Regex(Rc<Shared>);
+
+/// What all expressions of one text share.
 #[derive(Debug)]
-pub struct Regex {
+struct Shared {
     source: Box<str>,
     compiled: OnceCell<Result<fancy_regex::Regex, String>>,
+}
+
+/// Most expressions that are remembered: code has few, data may make many.
+const REMEMBERED: usize = 4096;
+
+thread_local! {
+    static KNOWN: RefCell<FxHashMap<Box<str>, Rc<Shared>>> = RefCell::default();
 }
 
 /// Captured texts, the whole match first; groups that took no part are `None`.
@@ -18,17 +32,27 @@ pub(crate) type Captures = Vec<Option<String>>;
 impl Regex {
     /// An expression as written between slashes.
     pub fn new(source: &str) -> Regex {
-        Regex { source: source.into(), compiled: OnceCell::new() }
+        KNOWN.with_borrow_mut(|known| {
+            if let Some(shared) = known.get(source) {
+                return Regex(Rc::clone(shared));
+            }
+            if known.len() >= REMEMBERED {
+                known.clear();
+            }
+            let shared = Rc::new(Shared { source: source.into(), compiled: OnceCell::new() });
+            known.insert(source.into(), Rc::clone(&shared));
+            Regex(shared)
+        })
     }
 
     /// As written.
     pub fn source(&self) -> &str {
-        &self.source
+        &self.0.source
     }
 
     fn compiled(&self) -> Result<&fancy_regex::Regex, String> {
-        let compiled = self.compiled.get_or_init(|| {
-            let pattern = translate(&self.source);
+        let compiled = self.0.compiled.get_or_init(|| {
+            let pattern = translate(&self.0.source);
             fancy_regex::RegexBuilder::new(&pattern).build().map_err(|error| error.to_string())
         });
         compiled.as_ref().map_err(Clone::clone)
@@ -60,7 +84,7 @@ impl Regex {
 
 impl PartialEq for Regex {
     fn eq(&self, other: &Regex) -> bool {
-        self.source == other.source
+        self.0.source == other.0.source
     }
 }
 
@@ -77,6 +101,21 @@ fn translate(source: &str) -> String {
                 Some('e') => out.push_str(r"\x1b"),
                 Some('0') => out.push_str(r"\x00"),
                 Some('/') => out.push('/'),
+                // Ruby's classes are those of ASCII.
+                Some(class @ ('d' | 'w' | 's')) if in_class => {
+                    out.push_str(members(class));
+                    // A dash after a class is no range.
+                    if chars.peek() == Some(&'-') {
+                        chars.next();
+                        out.push_str(r"\-");
+                    }
+                }
+                Some(class @ ('d' | 'w' | 's')) => {
+                    out.extend(["[", members(class), "]"]);
+                }
+                Some(class @ ('D' | 'W' | 'S')) => {
+                    out.extend(["[^", members(class.to_ascii_lowercase()), "]"]);
+                }
                 Some(other) => {
                     out.push('\\');
                     out.push(other);
@@ -109,6 +148,15 @@ fn translate(source: &str) -> String {
         }
     }
     out
+}
+
+/// What a class such as `\d` holds.
+fn members(class: char) -> &'static str {
+    match class {
+        'd' => "0-9",
+        'w' => "a-zA-Z0-9_",
+        _ => r" \t\r\n\x0C\x0B",
+    }
 }
 
 /// Inline flags such as `(?mi-x:`: Ruby's `m` lets the dot match line ends.
@@ -148,6 +196,11 @@ mod tests {
             (r"^\h+$", "DEADbeef", true),
             (r"[\w]+(?=x)", "abx", true),
             (r"[[:alpha:]]+", "1a", true),
+            (r"^\d$", "\u{664}", false),
+            (r"^\w$", "é", false),
+            (r"^\W$", "é", true),
+            (r"^[\w-.]+$", "a-.b", true),
+            (r"^[\s\D]+$", " a", true),
         ];
         for (pattern, text, expected) in table {
             assert_eq!(Regex::new(pattern).is_match(text), Ok(expected), "/{pattern}/ on {text:?}");

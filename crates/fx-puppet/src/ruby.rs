@@ -22,17 +22,18 @@ use crate::eval::{Evaluated, Evaluator, Flow, Scope};
 use crate::value::Value;
 pub(crate) use template::joined;
 
-/// Texts of the prelude by name.
-const PARTS: &[(&str, &str)] = &[
-    ("core", include_str!("../prelude/core.rb")),
-    ("functions", include_str!("../prelude/functions.rb")),
-    ("parser", include_str!("../prelude/parser.rb")),
-    ("pops", include_str!("../prelude/pops.rb")),
-    ("type", include_str!("../prelude/type.rb")),
-    ("resource_api", include_str!("../prelude/resource_api.rb")),
-    ("facter", include_str!("../prelude/facter.rb")),
-    ("face", include_str!("../prelude/face.rb")),
-];
+macro_rules! parts {
+    ($($name:literal),* $(,)?) => {
+        /// Parts of the prelude, each with its image.
+        static PARTS: &[fx_ruby::Shipped] = &[$(fx_ruby::Shipped {
+            name: concat!("puppet/", $name, ".rb"),
+            text: include_str!(concat!("../prelude/", $name, ".rb")),
+            image: include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".rb")),
+        }),*];
+    };
+}
+
+parts! { "core", "functions", "parser", "pops", "type", "resource_api", "facter", "face" }
 
 /// The Ruby machine and what it refers to on this side.
 #[derive(Default)]
@@ -63,7 +64,7 @@ impl std::fmt::Debug for Ruby {
 }
 
 fn new_vm(evaluator: &Evaluator) -> Vm {
-    Vm::new(Options {
+    let mut vm = Vm::new(Options {
         host: Rc::clone(&evaluator.machine.host),
         out: Box::new(std::io::sink()),
         err: Box::new(std::io::sink()),
@@ -71,7 +72,9 @@ fn new_vm(evaluator: &Evaluator) -> Vm {
         hooks: Hooks::default(),
         script: "puppet".into(),
         argv: Vec::new(),
-    })
+    });
+    vm.shipped = PARTS;
+    vm
 }
 
 impl Ruby {
@@ -99,10 +102,7 @@ impl Ruby {
             return Ok(());
         }
         self.parts.borrow_mut().push(name.to_owned());
-        if let Some((_, text)) = PARTS.iter().find(|(known, _)| *known == name) {
-            vm.run_main(text.as_bytes(), &format!("puppet/{name}.rb"))?;
-        }
-        Ok(())
+        vm.load_prelude_file(&format!("puppet/{name}.rb"))
     }
 }
 

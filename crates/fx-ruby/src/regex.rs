@@ -14,7 +14,8 @@ use translate::Translator;
 const BACKTRACK_LIMIT: usize = 2_000_000;
 
 pub struct Program {
-    re: fancy_regex::Regex,
+    /// The engine's form; that of a plain text is made when first needed.
+    re: std::cell::OnceCell<Option<fancy_regex::Regex>>,
     /// Group names in order of first appearance, with their numbers.
     pub names: Vec<(Rc<str>, Vec<usize>)>,
     pub groups: usize,
@@ -70,8 +71,12 @@ impl Program {
             return Err("unmatched close parenthesis".into());
         }
         let body = if prefix.is_empty() { t.out.clone() } else { format!("(?{prefix}:{})", t.out) };
-        let re = build(&body)?;
         let literal = if plain && !binary { Some(source.to_vec()) } else { None };
+        let re = std::cell::OnceCell::new();
+        if literal.is_none() {
+            let built = build(&body)?;
+            let _unset = re.set(Some(built));
+        }
         Ok(Program {
             re,
             names: t.names,
@@ -135,13 +140,11 @@ impl Program {
 
     fn run(&self, s: &str, from: usize, anchored: bool) -> Result<Option<Groups>, String> {
         let re = if anchored {
-            match self.held.get_or_init(|| build(&format!("\\G(?:{})", self.body)).ok()) {
-                Some(re) => re,
-                None => return Ok(None),
-            }
+            self.held.get_or_init(|| build(&format!("\\G(?:{})", self.body)).ok())
         } else {
-            &self.re
+            self.re.get_or_init(|| build(&self.body).ok())
         };
+        let Some(re) = re else { return Ok(None) };
         let caps = re.captures_from_pos(s, from).map_err(|e| e.to_string())?;
         let Some(caps) = caps else { return Ok(None) };
         Ok(Some((0..caps.len()).map(|i| caps.get(i).map(|m| (m.start(), m.end()))).collect()))

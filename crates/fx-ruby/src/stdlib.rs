@@ -2,6 +2,7 @@
 //! top of natives where speed or bytes matter.
 
 mod digest;
+mod erb;
 mod json;
 mod openssl;
 mod yaml;
@@ -121,6 +122,7 @@ pub(crate) fn load(vm: &mut Vm, name: &str) -> Res<()> {
             digest::init(vm);
             openssl::init(vm);
         }
+        "erb" => erb::init(vm),
         _ => {}
     }
     let Some(found) = source(name) else { return Ok(()) };

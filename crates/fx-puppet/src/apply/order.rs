@@ -23,12 +23,39 @@ pub(super) enum Point {
     End(usize),
 }
 
+/// What an edge comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cause {
+    /// One is inside the other.
+    Containment,
+    /// `before` of the earlier.
+    Before,
+    /// `notify` of the earlier.
+    Notify,
+    /// `require` of the later.
+    Require,
+    /// `subscribe` of the later.
+    Subscribe,
+    /// The type of one of them asks for it.
+    Auto,
+}
+
+/// An edge as the later point sees it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Edge {
+    /// Number of the earlier point.
+    pub(super) from: usize,
+    /// Whether changes there are told here.
+    pub(super) notifies: bool,
+    pub(super) cause: Cause,
+}
+
 /// The points in order, and the edges that come in at each.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     pub(super) order: Vec<Point>,
-    /// By point: where from, and whether changes there are told here.
-    pub(super) before: Vec<Vec<(usize, bool)>>,
+    /// By point, what comes in.
+    pub(super) before: Vec<Vec<Edge>>,
     /// Points by their number.
     pub(super) points: Vec<Point>,
     /// Positions in `order` as numbers of points.
@@ -111,19 +138,26 @@ pub(super) fn plan(catalog: &Catalog, extra: &[Auto]) -> Result<Plan, (String, V
         {
             continue;
         }
-        plan.before[first[*inner]].push((first[*outer], true));
-        plan.before[last[*outer]].push((last[*inner], true));
+        let inside = |from| Edge { from, notifies: true, cause: Cause::Containment };
+        plan.before[first[*inner]].push(inside(first[*outer]));
+        plan.before[last[*outer]].push(inside(last[*inner]));
     }
     for at in 0..count {
         if first[at] != usize::MAX && first[at] != last[at] {
-            plan.before[last[at]].push((first[at], false));
+            let edge = Edge { from: first[at], notifies: false, cause: Cause::Containment };
+            plan.before[last[at]].push(edge);
         }
     }
     for (at, resource) in catalog.resources.iter().enumerate() {
         if first[at] == usize::MAX {
             continue;
         }
-        for attribute in ["before", "notify", "require", "subscribe"] {
+        for (attribute, cause) in [
+            ("before", Cause::Before),
+            ("notify", Cause::Notify),
+            ("require", Cause::Require),
+            ("subscribe", Cause::Subscribe),
+        ] {
             let Some(given) = resource.attributes.get(attribute) else { continue };
             let mut found = Vec::new();
             references(&given.value, &mut found);
@@ -139,7 +173,7 @@ pub(super) fn plan(catalog: &Catalog, extra: &[Auto]) -> Result<Plan, (String, V
                 };
                 let notifies = matches!(attribute, "notify" | "subscribe");
                 if seen.insert((from, to)) || notifies {
-                    plan.before[first[to]].push((last[from], notifies));
+                    plan.before[first[to]].push(Edge { from: last[from], notifies, cause });
                 }
             }
         }
@@ -157,9 +191,50 @@ pub(super) fn plan(catalog: &Catalog, extra: &[Auto]) -> Result<Plan, (String, V
             continue;
         }
         seen.insert((auto.from, auto.to));
-        plan.before[first[auto.to]].push((last[auto.from], auto.notifies));
+        let edge = Edge { from: last[auto.from], notifies: auto.notifies, cause: Cause::Auto };
+        plan.before[first[auto.to]].push(edge);
     }
     walk(catalog, plan)
+}
+
+impl Plan {
+    /// Why a point comes where it does: what it waits for and by which kind of edge, or the
+    /// order of the manifest where it waits for nothing.
+    pub(super) fn reason(&self, catalog: &Catalog, number: usize) -> String {
+        const MOST_DEEP: usize = 100;
+        let name = |point: usize| {
+            let (Point::Begin(at) | Point::Act(at) | Point::End(at)) = self.points[point];
+            catalog.resources[at].reference()
+        };
+        let mut told: Vec<String> = Vec::new();
+        let (mut at, mut inside) = (number, String::new());
+        for _ in 0..MOST_DEEP {
+            let mut outer = None;
+            for edge in &self.before[at] {
+                let verb = match edge.cause {
+                    Cause::Containment => {
+                        outer = Some(edge.from);
+                        continue;
+                    }
+                    Cause::Before => "is before it",
+                    Cause::Notify => "notifies it",
+                    Cause::Require => "requires",
+                    Cause::Subscribe => "subscribes to",
+                    Cause::Auto if edge.notifies => "autosubscribes to",
+                    Cause::Auto => "autorequires",
+                };
+                let other = name(edge.from);
+                told.push(match edge.cause {
+                    Cause::Before | Cause::Notify => format!("{inside}{other} {verb}"),
+                    _ => format!("{inside}{verb} {other}"),
+                });
+            }
+            let Some(container) = outer else { break };
+            at = container;
+            inside = format!("containment in {}: ", name(container));
+        }
+        if told.is_empty() { "manifest order".to_owned() } else { told.join(", ") }
+    }
 }
 
 /// Whether one point comes before another, looking back from the later a bounded way.
@@ -174,7 +249,7 @@ fn leads_to(plan: &Plan, from: usize, to: usize) -> bool {
         if seen.len() > MOST || !seen.insert(at) {
             continue;
         }
-        left.extend(plan.before[at].iter().map(|(before, _)| *before));
+        left.extend(plan.before[at].iter().map(|edge| edge.from));
     }
     false
 }
@@ -183,8 +258,8 @@ fn walk(catalog: &Catalog, mut plan: Plan) -> Result<Plan, (String, Vec<usize>)>
     let mut after: Vec<Vec<usize>> = vec![Vec::new(); plan.points.len()];
     let mut waits: Vec<usize> = vec![0; plan.points.len()];
     for (to, incoming) in plan.before.iter().enumerate() {
-        for (from, _) in incoming {
-            after[*from].push(to);
+        for edge in incoming {
+            after[edge.from].push(to);
             waits[to] += 1;
         }
     }
@@ -214,7 +289,7 @@ fn cycle(catalog: &Catalog, plan: &Plan, left: &BTreeSet<usize>) -> (String, Vec
     let mut places: FxHashMap<usize, usize> = FxHashMap::from_iter([(start, 0)]);
     let mut at = start;
     while let Some(next) =
-        plan.before[at].iter().map(|(from, _)| *from).find(|from| left.contains(from))
+        plan.before[at].iter().map(|edge| edge.from).find(|from| left.contains(from))
     {
         if let Some(seen) = places.get(&next) {
             path.drain(..*seen);

@@ -39,11 +39,16 @@ pub(super) struct Event {
     pub(super) message: String,
 }
 
+/// Most resources that are named as causes of a refresh.
+const MOST_CAUSES: usize = 8;
+
 /// What comes out of a point: changes for who is notified, failures for who depends.
 #[derive(Clone, Debug, Default)]
 struct Outgoing {
     real: usize,
     withheld: usize,
+    /// Who changed, as far as they are named.
+    by: Vec<usize>,
     failed: Vec<usize>,
 }
 
@@ -70,17 +75,6 @@ pub(super) struct Transaction<'a> {
 impl Transaction<'_> {
     pub(super) fn say(&self, level: Level, text: &str) {
         super::line(self.run, level, text);
-    }
-
-    /// Why a resource comes where it does: the order of the manifest, and what it waits for.
-    fn reason(&self, plan: &Plan, number: usize) -> String {
-        let mut waits: Vec<String> = Vec::new();
-        for (from, notifies) in &plan.before[number] {
-            let (Point::Act(at) | Point::End(at)) = plan.points[*from] else { continue };
-            let verb = if *notifies { "notified by" } else { "after" };
-            waits.push(format!("{verb} {}", self.catalog.resources[at].reference()));
-        }
-        if waits.is_empty() { "manifest order".to_owned() } else { waits.join(", ") }
     }
 
     /// A resource that is passed over, as a step of its own.
@@ -126,11 +120,13 @@ impl Transaction<'_> {
         let mut out: Vec<Outgoing> = vec![Outgoing::default(); plan.points.len()];
         for (number, point) in plan.numbers.iter().zip(&plan.order) {
             let mut incoming = Outgoing::default();
-            for (from, notifies) in &plan.before[*number] {
-                let earlier = &out[*from];
-                if *notifies {
+            for edge in &plan.before[*number] {
+                let earlier = &out[edge.from];
+                if edge.notifies {
                     incoming.real += earlier.real;
                     incoming.withheld += earlier.withheld;
+                    let room = MOST_CAUSES.saturating_sub(incoming.by.len());
+                    incoming.by.extend(earlier.by.iter().take(room));
                 }
                 for failed in &earlier.failed {
                     if !incoming.failed.contains(failed) {
@@ -145,7 +141,7 @@ impl Transaction<'_> {
                     incoming
                 }
                 Point::Act(at) => {
-                    self.why = self.reason(plan, *number).into();
+                    self.why = plan.reason(self.catalog, *number).into();
                     let started = self.run.host.monotonic();
                     let (mut status, outgoing) = self.one(*at, &incoming, made);
                     status.took = self.run.host.monotonic().saturating_sub(started).as_secs_f64();
@@ -191,6 +187,7 @@ impl Transaction<'_> {
         let mut outgoing = Outgoing {
             real: status.changes,
             withheld: status.noop,
+            by: if status.changes + status.noop > 0 { vec![at] } else { Vec::new() },
             failed: if status.failed { vec![at] } else { Vec::new() },
         };
         if !status.failed {
@@ -268,11 +265,15 @@ impl Transaction<'_> {
         if real + withheld == 0 || status.failed || !thing.can_refresh() {
             return;
         }
-        let _ = resource;
         let count = real + withheld;
         let events = format!("{count} event{}", if count == 1 { "" } else { "s" });
         // A copy of the machine has no services to restart, and a refresh may run anything.
-        if noop || real == 0 || self.run.ledger.in_copy() {
+        let told_only = noop || real == 0 || self.run.ledger.in_copy();
+        let step = self.open_refresh(resource, incoming, told_only);
+        self.run.ledger.open_ended(step);
+        let close = |outcome| self.run.ledger.close(self.run.host, step, outcome);
+        if told_only {
+            close(Outcome::WouldRepair);
             self.say(
                 Level::Notice,
                 &format!("{path}: Would have triggered 'refresh' from {events}"),
@@ -282,20 +283,40 @@ impl Transaction<'_> {
         }
         match thing.refresh(self.run.host) {
             Some(Ok(())) => {
+                close(Outcome::Repaired);
                 self.say(Level::Notice, &format!("{path}: Triggered 'refresh' from {events}"));
                 status.changed = true;
                 status.changes += 1;
                 status.out_of_sync += 1;
             }
             Some(Err(failure)) => {
+                close(failure.clone().into());
                 let message = self.exec_failure(thing, &failure.message);
                 self.say(Level::Error, &format!("{path}: Failed to call refresh: {message}"));
                 self.say(Level::Error, &format!("{path}: {message}"));
                 status.failed_to_restart = true;
                 status.failed = true;
             }
-            None => {}
+            None => close(Outcome::Kept),
         }
+    }
+
+    /// A refresh is a step of its own; who notified is its cause.
+    fn open_refresh(
+        &self,
+        resource: &Resource,
+        incoming: &Outgoing,
+        withheld: bool,
+    ) -> fx_engine::StepId {
+        let names: Vec<String> =
+            incoming.by.iter().map(|at| self.catalog.resources[*at].reference()).collect();
+        let id = fx_engine::ResourceId::new(resource.low.to_string(), resource.title.to_string());
+        let mut request = Request::new(id, "refresh");
+        request.origin = Origin::at(resource.span);
+        request.why = format!("notified by {}", names.join(", ")).into();
+        request.phase = Rc::from("apply");
+        request.mode = if withheld { Mode::Rehearse } else { Mode::Apply };
+        self.run.ledger.open(self.run.host, request)
     }
 
     /// What a directory with `recurse` brings with it, taken at once.

@@ -250,7 +250,7 @@ impl Evaluator {
     pub(crate) fn alias(&self, name: &str, _span: Span) -> Evaluated<Option<Type>> {
         let name = name.trim_start_matches("::");
         let key: Rc<str> = name.to_lowercase().into();
-        if let Some(known) = self.aliases.borrow().get(&key) {
+        if let Some(known) = self.machine.read.aliases.borrow().get(&key) {
             // An alias that is being resolved stands for itself inside.
             let target = known.clone().unwrap_or_else(|| Rc::new(Type::Any));
             return Ok(Some(match &*target {
@@ -268,12 +268,12 @@ impl Evaluator {
                 None => return Ok(None),
             }
         };
-        self.aliases.borrow_mut().insert(Rc::clone(&key), None);
+        self.machine.read.aliases.borrow_mut().insert(Rc::clone(&key), None);
         let scope = Scope::new(Rc::clone(&self.top));
         let target = self.alias_target(&entry, name, &scope);
         match target {
             Ok(target) => {
-                self.aliases.borrow_mut().insert(key, Some(Rc::clone(&target)));
+                self.machine.read.aliases.borrow_mut().insert(key, Some(Rc::clone(&target)));
                 // A type of its own is known by its name, not as a name for another.
                 Ok(Some(match &*target {
                     Type::Object(Some(_)) => Type::clone(&target),
@@ -281,7 +281,7 @@ impl Evaluator {
                 }))
             }
             Err(flow) => {
-                self.aliases.borrow_mut().remove(&key);
+                self.machine.read.aliases.borrow_mut().remove(&key);
                 Err(flow)
             }
         }

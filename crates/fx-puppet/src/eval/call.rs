@@ -156,7 +156,7 @@ impl Evaluator {
 
     /// Parameters of a function, read from their text once.
     fn parameters(&self, native: &'static functions::Native) -> Evaluated<Rc<[Parameters]>> {
-        if let Some(known) = self.signatures.borrow().get(native.name) {
+        if let Some(known) = self.machine.read.signatures.borrow().get(native.name) {
             return Ok(Rc::clone(known));
         }
         let mut all = Vec::new();
@@ -164,7 +164,7 @@ impl Evaluator {
             all.push(self.read_parameters(text)?);
         }
         let all: Rc<[Parameters]> = all.into();
-        self.signatures.borrow_mut().insert(native.name, Rc::clone(&all));
+        self.machine.read.signatures.borrow_mut().insert(native.name, Rc::clone(&all));
         Ok(all)
     }
 

@@ -9,7 +9,7 @@ use crate::value::{Hash, Value};
 
 /// A layer's configuration.
 #[derive(Debug)]
-pub(super) struct Config {
+pub(crate) struct Config {
     pub(super) name: Rc<str>,
     pub(super) root: PathBuf,
     pub(super) hierarchy: Vec<Entry>,
@@ -19,7 +19,7 @@ pub(super) struct Config {
 
 /// A level of a hierarchy.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Entry {
+pub(crate) struct Entry {
     /// `data_hash`, `lookup_key` or `data_dig`.
     pub(super) kind: String,
     /// Name of the function that reads data.

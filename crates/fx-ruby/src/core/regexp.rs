@@ -118,11 +118,11 @@ impl Vm {
     }
 
     pub(crate) fn new_match(&mut self, re: Value, s: Value, groups: Groups) -> Value {
-        let st = self.heap.str(s);
-        let (bytes, enc) = (st.bytes.clone(), st.enc);
+        let enc = self.heap.str(s).enc;
         let copy = if self.frozen(s) {
             s
         } else {
+            let bytes = self.heap.str(s).bytes.clone();
             let v = self.heap.string(c::STRING, bytes, enc);
             self.heap.strings[v.index()].frozen = true;
             v
