@@ -67,6 +67,7 @@ class Chef
           raise Chef::Exceptions::ConfigurationError, "Error while reading config file #{path}: #{e.class}: #{e.message}"
         end
       end
+      fetch_recipes(@opts["recipe_url"] || Chef::Config[:recipe_url]) if @opts["recipe_url"] || Chef::Config[:recipe_url]
       (@opts["set"] || {}).each { |k, v| Chef::Config[k] = v }
       Chef::Config[:cookbook_path_given] = Chef::Config[:cookbook_path]
       Chef::Config[:chef_repo_path] = ::File.dirname(Array(@opts["cookbook_path"]).first) if @opts["cookbook_path"]
@@ -82,6 +83,28 @@ class Chef
       FX.open_log(loc) if loc.is_a?(String) && loc != "STDOUT" && loc != "STDERR"
       formatter = @opts["formatter"] || Chef::Config[:formatters]&.first&.first || "doc"
       FX.formatter(formatter, Chef::Config[:why_run])
+    end
+
+    # `--recipe-url`: an archive of cookbooks, unpacked where the cookbooks are looked for.
+    def fetch_recipes(url)
+      raise Chef::Exceptions::ConfigurationError, "recipe_url can be used only in solo or local mode" unless Chef::Config[:local_mode]
+      require "fileutils"
+      dir = Array(Chef::Config[:chef_repo_path]).first
+      FileUtils.rm_rf(dir, secure: true) if @opts["delete_repo"]
+      FileUtils.mkdir_p(dir)
+      archive = "#{dir}/recipes.tgz"
+      if ::File.exist?(url)
+        FileUtils.cp(url, archive)
+      elsif url.start_with?("http://", "https://")
+        require "net/http"
+        response = Net::HTTP.get_response(URI(url))
+        raise Chef::Exceptions::ConfigurationError, "recipe_url #{url}: #{response.code}" unless response.code == "200"
+        ::File.binwrite(archive, response.body)
+      else
+        raise Chef::Exceptions::ConfigurationError, "You cannot use --recipe-url with a scheme other than http, https or a local file: #{url}"
+      end
+      FX.settle
+      Mixlib::ShellOut.new("tar", "zxf", archive, "-C", dir).run_command.error!
     end
 
     def run
@@ -130,6 +153,10 @@ class Chef
       attrs.delete("recipes").then { |r| run_list ||= r }
       env = attrs.delete("chef_environment")
       @node.chef_environment(env) if env && !@opts["environment"]
+      if policy_wanted?(attrs)
+        Chef::Config[:named_run_list] = @opts["named_run_list"] if @opts["named_run_list"]
+        @policy = Chef::PolicyBuilder::Policyfile.new(attrs.merge("run_list" => run_list).compact, @opts["run_list"])
+      end
       attrs.delete("policy_name")
       attrs.delete("policy_group")
       attrs.each { |k, v| deep_into(@node.normal, k, v) }
@@ -164,7 +191,20 @@ class Chef
       FX.save_node(node_file, @node.name, @node.chef_environment, @node.normal.to_hash, @node.run_list.map(&:to_s)) if ::File.directory?(Array(Chef::Config[:chef_repo_path]).first.to_s)
     end
 
+    def policy_wanted?(attrs)
+      c = Chef::Config
+      c[:use_policyfile] || c[:policy_name] || c[:named_run_list] || @opts["named_run_list"] || attrs["policy_name"] || attrs["policy_group"]
+    end
+
+    # What a policy fixes takes the place of roles and environments.
+    def expand_policy
+      @policy.apply(@node)
+      @expansion = Chef::RunList.new(*@policy.run_list).expand("_default")
+      @environment = Chef::Environment.new
+    end
+
     def expand
+      return expand_policy if @policy
       @expansion = @node.run_list.expand(@node.chef_environment)
       raise Chef::Exceptions::MissingRole, @expansion unless @expansion.errors.empty?
       @environment = Chef::Environment.load(@node.chef_environment)
@@ -185,8 +225,12 @@ class Chef
       loader = Chef::CookbookLoader.new(Chef::Config[:cookbook_path])
       books = {}
       versions = @environment.cookbook_versions
-      @expansion.recipes_with_version_constraints.each do |r, v|
-        add_cookbook(loader, r.split("::", 2)[0], v && "= #{v}", versions, books, [])
+      if @policy
+        books = @policy.cookbooks(loader)
+      else
+        @expansion.recipes_with_version_constraints.each do |r, v|
+          add_cookbook(loader, r.split("::", 2)[0], v && "= #{v}", versions, books, [])
+        end
       end
       @cookbooks = Chef::CookbookCollection.new(books)
       @books = books
@@ -222,10 +266,12 @@ class Chef
         visit = lambda do |name|
           next if seen[name]
           seen[name] = true
-          @books[name].metadata.dependencies.keys.sort.each { |d| visit.call(d) }
+          @books[name].metadata.dependencies.keys.sort.each { |d| visit.call(d) if @books[d] }
           order << @books[name]
         end
         @expansion.recipes.each { |r| visit.call(r.split("::", 2)[0]) }
+        # A policy's cookbooks are all loaded, also those nothing in the run list needs.
+        @books.keys.sort.each { |n| visit.call(n) } if @policy
         order
       end
     end

@@ -17,7 +17,9 @@ class Chef
     def insert(resource, opts = {})
       type = opts[:resource_type]
       name = opts[:instance_name]
-      key = type || name ? "#{type || resource.resource_name}[#{name || resource.name}]" : resource.declared_key
+      fx_insert(resource, type || name ? "#{type || resource.resource_name}[#{name || resource.name}]" : resource.declared_key)
+    end
+    def fx_insert(resource, key)
       if @cursor
         @cursor += 1
         @list.insert(@cursor, resource)

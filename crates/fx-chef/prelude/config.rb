@@ -18,15 +18,21 @@ class Chef
     }.freeze
     LISTS = %i{start_handlers report_handlers exception_handlers event_handlers}.freeze
     @values = {}
+    # What was found for a symbol, until a setting changes.
+    @found = {}
     class << self
       def [](key)
-        key = key.to_sym
-        return @values[key] if @values.key?(key)
-        compute(key)
+        found = @found[key]
+        return found unless found.nil?
+        name = key.to_sym
+        value = @values.key?(name) ? @values[name] : compute(name)
+        @found[name] = value unless value.nil?
+        value
       end
       alias get []
 
       def []=(key, value)
+        @found = {}
         @values[key.to_sym] = value
       end
       def store(key, value) = self[key] = value
@@ -39,13 +45,19 @@ class Chef
       def keys = to_hash.keys
       def each(&block) = to_hash.each(&block)
       def fetch(key, default = nil) = key?(key) ? self[key] : default
-      def delete(key) = @values.delete(key.to_sym)
+      def delete(key)
+        @found = {}
+        @values.delete(key.to_sym)
+      end
       def merge!(hash)
         hash.each { |k, v| self[k] = v }
         self
       end
-      def reset = @values = {}
-      def default(name, value = nil) = @values.key?(name) ? nil : @values[name] = block_given? ? yield : value
+      def reset
+        @found = {}
+        @values = {}
+      end
+      def default(name, value = nil) = @values.key?(name) ? nil : self[name] = block_given? ? yield : value
       def configurable(*_) = self
       def config_context(name)
         c = Context.new
@@ -56,7 +68,7 @@ class Chef
 
       def compute(key)
         case key
-        when *LISTS then @values[key] = []
+        when :start_handlers, :report_handlers, :exception_handlers, :event_handlers then @values[key] = []
         when :ohai then @values[key] = Context.new(disabled_plugins: [], optional_plugins: [], plugin_path: [], hints_path: ["/etc/chef/ohai/hints"])
         when :knife, :chef_zero, :tools, :chefcli then @values[key] = Context.new
         when :cookbook_path then [path_under("cookbooks")]

@@ -22,7 +22,7 @@ class Chef
         define_method(name) do |*args, **kw, &block|
           raise ArgumentError, "wrong number of arguments (given #{args.size}, expected 0..1) to #{name}" if args.size > 1
           args << kw if args.empty? && !kw.empty?
-          declare_resource(name, args[0], created_at: FX.here, &block)
+          fx_declare(name, args[0], FX.here, block)
         end
       end
       def self.remove_resource_dsl(name) = remove_method(name)
@@ -30,6 +30,13 @@ class Chef
     end
 
     module DeclareResource
+      # What a resource's own word does; the long form below takes options.
+      def fx_declare(type, name, at, block)
+        rc = run_context
+        resource = fx_build(type, name, at, rc, nil, block)
+        rc.resource_collection.fx_insert(resource, resource.declared_key)
+      end
+
       def declare_resource(type, name = "", created_at: nil, run_context: self.run_context, enclosing_provider: nil, **_, &block)
         resource = build_resource(type, name, created_at: created_at || FX.here, run_context: run_context, enclosing_provider: enclosing_provider, &block)
         run_context.resource_collection.insert(resource, resource_type: resource.declared_type, instance_name: resource.name)
@@ -37,14 +44,18 @@ class Chef
       end
 
       def build_resource(type, name = "", created_at: nil, run_context: self.run_context, enclosing_provider: nil, **_, &block)
+        fx_build(type.to_sym, name, created_at || FX.here, run_context, enclosing_provider, block)
+      end
+
+      def fx_build(type, name, at, rc, provider, block)
         name = "" if name.nil? && !block
-        klass = Chef.resource_handler_map.resolve!(run_context.node, type.to_sym)
-        resource = klass.new(name, run_context)
-        resource.source_line = created_at || FX.here
-        resource.declared_type = type.to_sym
+        klass = Chef.resource_handler_map.resolve!(rc.node, type)
+        resource = klass.new(name, rc)
+        resource.source_line = at
+        resource.declared_type = type
         resource.cookbook_name = cookbook_name
         resource.recipe_name = recipe_name
-        ep = enclosing_provider || (is_a?(Chef::Provider) ? self : fx_enclosing)
+        ep = provider || (is_a?(Chef::Provider) ? self : fx_enclosing)
         resource.enclosing_provider = ep if ep
         resource.params = fx_params
         if block

@@ -91,11 +91,30 @@ class Chef
 
   class ProviderResolver
     @by_name = {}
+    # Resources of other systems and services, by the start of their names.
+    ELSEWHERE = {
+      "works on Windows only and is not on this platform" => %w{windows_ chocolatey powershell dsc_ msu_package cab_package batch registry_key chef_client_scheduled_task},
+      "works on macOS only and is not on this platform" => %w{dmg_package homebrew_ launchd macos mac_ osx_profile plist macports_package chef_client_launchd},
+      "is not on this platform" => %w{bff_package ips_package solaris_ smartos_package freebsd_package openbsd_package paludis_package aix_user pw_user},
+      "needs Habitat, which fixpoint does not run" => %w{habitat_},
+      "needs snapd, which fixpoint does not talk to" => %w{snap_package},
+      "needs a Chef Infra Server and its vault, which fixpoint does not talk to" => %w{chef_vault_secret},
+      "belongs to the compliance phase, which fixpoint does not run" => %w{inspec_input inspec_waiver},
+    }.freeze
     class << self
+      def fx_refusal(name) = ELSEWHERE.find { |_, starts| starts.any? { |s| name.start_with?(s) } }&.first
+
       def by_name(name) = @by_name[name.tr("-", "_")]
       def by_name_set(name, klass) = @by_name[name] = klass
 
+      # By class and action as long as no cookbook provides for a name.
       def resolve(node, resource, action)
+        return fx_resolve(node, resource, action) if Chef.provider_handler_map.any?
+        by = (@found ||= {})[resource.class] ||= {}
+        by[action] ||= fx_resolve(node, resource, action)
+      end
+
+      def fx_resolve(node, resource, action)
         name = resource.resource_name
         found = Chef.provider_handler_map.get_custom(node, name) || (resource.declared_type && Chef.provider_handler_map.get_custom(node, resource.declared_type))
         return found if found
@@ -105,7 +124,7 @@ class Chef
             path = k.name.delete_prefix("Chef::Resource::")
             pr = path.split("::").inject(Chef::Provider) { |m, c| m && (m.const_get(c, false) rescue nil) }
             return pr if pr && (pr.method_defined?(:"action_#{action}") || !k.allowed_actions.include?(action))
-            raise Chef::Exceptions::UnsupportedAction, "#{resource} does not support :#{action} yet in fixpoint" if pr
+            raise Chef::Exceptions::UnsupportedAction, "#{resource} #{fx_refusal(k.resource_name.to_s) || "does not support :#{action} yet in fixpoint"}" if pr
           elsif k.name && (c = k.name.split("::").last) && Chef::Provider.const_defined?(c, false)
             return Chef::Provider.const_get(c, false)
           end
@@ -119,6 +138,7 @@ class Chef
   end
 
   class NodeMap
+    def any? = !@map.empty?
     def get_custom(node, key) = @map[key]&.find { |_, f, _| matches?(node, f) }&.first
   end
 end

@@ -155,6 +155,7 @@ class Chef
           raise ArgumentError, "Property `#{name}` of resource `#{rn}` overwrites an existing method. A different name should be used for this property."
         end
       end
+      return FX.accessor(declared_in, self, @name, @ivar, fx_plain_types, @coerce, @shared, @stored_default, @has_default, !!@required) if instance_of?(Property)
       prop = self
       n = @name
       declared_in.define_method(n) do |value = NOT_PASSED, &block|
@@ -162,6 +163,24 @@ class Chef
         NOT_PASSED.equal?(value) ? prop.get(self) : prop.set(self, value)
       end
       declared_in.define_method(:"#{n}=") { |value| prop.set(self, value) }
+    end
+
+    # The classes one of which a value must be, when that is all there is to check; nil otherwise.
+    def fx_plain_types
+      return nil if @options.key?(:deprecated) || (@coerce && !(@coerce.is_a?(Proc) && @coerce.arity <= 1))
+      checks = validation_options
+      return nil unless checks.empty? || (checks.size == 1 && checks.key?(:is))
+      types = []
+      [checks[:is]].flatten(1).each do |t|
+        case t
+        when nil then next
+        when true then types << TrueClass
+        when false then types << FalseClass
+        when Class then types << t
+        else return nil
+        end
+      end
+      types
     end
 
     def refuse_block(resource)

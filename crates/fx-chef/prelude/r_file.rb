@@ -96,30 +96,18 @@ class Chef
         converge_file(false)
       end
 
-      def check_target
-        st = ::File.lstat(@path) rescue nil
-        if st.nil?
-          parent = ::File.dirname(@path)
-          unless ::File.directory?(parent) || Chef::Config[:why_run]
-            raise Chef::Exceptions::EnclosingDirectoryDoesNotExist, "Parent directory #{parent} does not exist."
-          end
-        elsif st.directory?
-          raise Chef::Exceptions::FileTypeMismatch, "File #{@path} exists, but is a directory, set force_unlink to true to remove" unless new_resource.force_unlink
-        elsif st.symlink? && new_resource.manage_symlink_source.nil?
-          Chef::Log.warn("#{new_resource.class} is managing a symlink: #{@path}") if false
-        elsif !st.file? && !st.symlink? && !new_resource.force_unlink
-          raise Chef::Exceptions::FileTypeMismatch, "File #{@path} exists, but is not a regular file, set force_unlink to true to remove"
-        end
-      end
+      # What stands in the way fails before content is made, where making it can fail.
+      def fx_content_first? = instance_of?(Chef::Provider::File)
 
       def converge_file(_)
-        check_target
-        content = content_of
         r = new_resource
+        first = fx_content_first? && r.verifications.empty?
+        FX.check_target(@path, r.force_unlink, Chef::Config[:why_run]) unless first
+        content = content_of
         verify_content(content) unless r.verifications.empty? || content.nil?
         backup = r.backup == false || r.backup == 0 ? nil : [Chef::Config[:file_backup_path], r.backup]
         follow = r.manage_symlink_source != false
-        lists = FX.file_apply(@path, content, r.fx_mode, r.fx_owner, r.fx_group, Chef::Config[:why_run], backup, r.sensitive, follow, false)
+        lists = FX.file_apply(@path, content, r.fx_mode, r.fx_owner, r.fx_group, Chef::Config[:why_run], backup, r.sensitive, follow, false, first, r.force_unlink)
         return unless lists
         @fx_updates = true
         lists.each do |l|

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use fx_engine::{Change, Detail, Resource};
-use fx_host::Host;
+use fx_host::{Host, Kind};
 use fx_resources::account::{self, Account};
 use fx_resources::file::{Backup, Content, Desired, File, Links, Obstruction};
 use fx_resources::mode::Mode;
@@ -29,6 +29,7 @@ pub(crate) const METHODS: &[(&str, Method)] = &[
     ("ohai", ohai),
     ("settle", settle),
     ("file_apply", file_apply),
+    ("check_target", check_target),
     ("access", access),
 ];
 
@@ -260,7 +261,8 @@ fn owner(machine: &Machine, vm: &mut Vm, v: Option<Value>, what: &str) -> Res<Op
 }
 
 /// `FX.file_apply(path, content, mode, owner, group, rehearse, [backup dir, copies] | nil,
-/// sensitive, follow link, keep content)`: the descriptions of what was changed, as lists.
+/// sensitive, follow link, keep content, check the target, remove what is in the way)`: the
+/// descriptions of what was changed, as lists.
 fn file_apply(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let path = text(vm, a, 0)?.unwrap_or_default();
     let content = bytes(vm, a, 1)?;
@@ -281,6 +283,8 @@ fn file_apply(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let sensitive = vm.opt(a, 7).is_some_and(Value::truthy);
     let follow = vm.opt(a, 8).is_some_and(Value::truthy);
     let create_only = vm.opt(a, 9).is_some_and(Value::truthy);
+    let check = vm.opt(a, 10).is_some_and(Value::truthy);
+    let force = vm.opt(a, 11).is_some_and(Value::truthy);
     let mut file = File::new(Desired {
         path: PathBuf::from(&path),
         content: content.as_deref().map(Content::bytes),
@@ -295,13 +299,18 @@ fn file_apply(machine: &Machine, vm: &mut Vm, a: Args) -> R {
         checksum: fx_resources::digest::Algorithm::Sha256,
         ..Desired::default()
     });
-    let changes = match file.observe(&*machine.host) {
+    let observed = file.observe(&*machine.host);
+    if matches!(&observed, Ok(changes) if changes.is_empty()) {
+        return Ok(NIL);
+    }
+    // A file that is as it should be has nothing in its way, so only others are looked at.
+    if check {
+        obstacle(machine, vm, &path, force, rehearse)?;
+    }
+    let changes = match observed {
         Ok(changes) => changes,
         Err(failure) => return vm.fail(fx_ruby::object::c::RUNTIME_ERROR, failure.message),
     };
-    if changes.is_empty() {
-        return Ok(NIL);
-    }
     if !rehearse && let Err(failure) = file.apply(&*machine.host, &changes) {
         return vm.fail(fx_ruby::object::c::RUNTIME_ERROR, failure.message);
     }
@@ -313,6 +322,40 @@ fn file_apply(machine: &Machine, vm: &mut Vm, a: Args) -> R {
         lists.push(vm.arr(lines));
     }
     Ok(vm.arr(lists))
+}
+
+/// `FX.check_target(path, remove what is in the way, rehearse)`.
+fn check_target(machine: &Machine, vm: &mut Vm, a: Args) -> R {
+    let path = text(vm, a, 0)?.unwrap_or_default();
+    let force = vm.opt(a, 1).is_some_and(Value::truthy);
+    let rehearse = vm.opt(a, 2).is_some_and(Value::truthy);
+    obstacle(machine, vm, &path, force, rehearse)?;
+    Ok(NIL)
+}
+
+/// Fails when a file cannot stand at a path: no directory around it, or something else there.
+fn obstacle(machine: &Machine, vm: &mut Vm, path: &str, force: bool, rehearse: bool) -> Res<()> {
+    let at = Path::new(path);
+    match machine.host.lstat_opt(at).ok().flatten().map(|meta| meta.kind) {
+        None => {
+            let parent = at.parent().unwrap_or(Path::new("/"));
+            let there =
+                machine.host.stat_opt(parent).ok().flatten().is_some_and(|meta| meta.is_dir());
+            if there || rehearse {
+                return Ok(());
+            }
+            let message = format!("Parent directory {} does not exist.", parent.display());
+            raise(vm, "EnclosingDirectoryDoesNotExist", &message)
+        }
+        Some(Kind::File | Kind::Symlink) => Ok(()),
+        Some(_) if force => Ok(()),
+        Some(kind) => {
+            let what = if kind == Kind::Directory { "a directory" } else { "not a regular file" };
+            let message =
+                format!("File {path} exists, but is {what}, set force_unlink to true to remove");
+            raise(vm, "FileTypeMismatch", &message)
+        }
+    }
 }
 
 fn shown(value: &fx_value::Value) -> String {

@@ -12,6 +12,7 @@ mod machine;
 mod merge;
 mod ohai;
 mod prelude;
+mod property;
 mod report;
 mod rows;
 mod schema;

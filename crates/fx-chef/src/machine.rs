@@ -16,7 +16,7 @@ use fx_source::{FileId, SourceMap, Span};
 use rustc_hash::FxHashMap;
 
 use crate::rows::Rows;
-use crate::{erubis, files, merge, prelude, report, rows, schema, shell, trap};
+use crate::{erubis, files, merge, prelude, property, report, rows, schema, shell, trap};
 
 /// What was asked for.
 #[derive(Clone, Debug, Default)]
@@ -43,6 +43,8 @@ pub struct Machine {
     /// Class numbers of ImmutableMash and ImmutableArray once they are known.
     pub(crate) immutable: Cell<(u32, u32)>,
     pub(crate) code: Cell<Option<u8>>,
+    /// Properties that are read and set without Ruby, by their number.
+    pub(crate) properties: RefCell<property::Table>,
     /// Files of the run that are in the source map already.
     pub(crate) mapped: RefCell<FxHashMap<String, FileId>>,
 }
@@ -80,6 +82,7 @@ fn methods() -> Vec<(&'static str, Method)> {
     list.extend_from_slice(shell::METHODS);
     list.extend_from_slice(erubis::METHODS);
     list.extend_from_slice(trap::METHODS);
+    list.extend_from_slice(property::METHODS);
     list
 }
 
@@ -95,7 +98,7 @@ impl HostObject for Bound {
     fn call(&self, vm: &mut Vm, number: u32, args: Args) -> R {
         match self.methods.get(number as usize) {
             Some(method) => method(&self.machine, vm, args),
-            None => vm.arg_error("no such method"),
+            None => property::call(&self.machine, vm, number, args),
         }
     }
 }
@@ -168,6 +171,7 @@ pub fn run(
         traps,
         immutable: Cell::new((0, 0)),
         code: Cell::new(None),
+        properties: RefCell::default(),
         mapped: RefCell::default(),
     });
     let code = drive(&mut vm, &machine);
@@ -199,6 +203,7 @@ fn start(vm: &mut Vm, machine: &Rc<Machine>) -> R {
         list.push(method);
     }
     let bound = Rc::new(Bound { machine: Rc::clone(machine), methods: list });
+    vm.resident = Some(Rc::clone(&bound) as Rc<dyn HostObject>);
     let object = vm.host_object(class, bound);
     let sym = vm.intern("FX");
     vm.const_set(c::OBJECT, sym, object);

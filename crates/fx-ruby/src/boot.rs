@@ -47,6 +47,7 @@ impl Vm {
             loading_lazy: false,
             lazy: Vec::new(),
             shipped: &[],
+            resident: None,
             autoloading: Vec::new(),
             loading: Vec::new(),
             nil_class: c::NIL,

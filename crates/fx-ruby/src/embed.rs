@@ -168,7 +168,8 @@ impl Vm {
         }
     }
 
-    /// Defines a method that goes to the [`HostObject`] of the receiver under a number.
+    /// Defines a method that goes to the [`HostObject`] of the receiver under a number, or to
+    /// the resident one when the receiver has none.
     pub fn define_host_method(&mut self, class: u32, name: &str, number: u32) {
         let sym = self.intern(name);
         self.add_method(class, sym, Body::Host(number), Vis::Public);
@@ -188,7 +189,8 @@ impl Vm {
     }
 
     pub(crate) fn call_host(&mut self, number: u32, a: Args) -> R {
-        match self.as_host(a.recv) {
+        let object = self.as_host(a.recv).or_else(|| self.resident.clone());
+        match object {
             Some(object) => object.call(self, number, a),
             None => self.type_error("the receiver is not a host object"),
         }

@@ -154,6 +154,8 @@ pub struct Vm {
     pub lazy: Vec<(u32, &'static str, &'static str)>,
     /// Texts an embedder ships: read by `autoload :X, 'prelude:NAME'` like our own.
     pub shipped: &'static [Shipped],
+    /// Answers host methods of plain objects.
+    pub resident: Option<Rc<dyn crate::embed::HostObject>>,
     pub autoloading: Vec<(u32, Sym)>,
     pub loading: Vec<Rc<str>>,
     pub nil_class: u32,

@@ -79,7 +79,6 @@ const IGNORED: &[&str] = &[
     "--profile-ruby",
     "--no-profile-ruby",
     "--minimal-ohai",
-    "--delete-entire-chef-repo",
     "--always-dump-stacktrace",
     "--skip-cookbook-sync",
     "--no-skip-cookbook-sync",
@@ -135,6 +134,9 @@ fn parse(args: &[String], local: bool) -> Result<Request, String> {
             "-W" | "--why-run" => {
                 request.options.insert("why_run".into(), json!(true));
             }
+            "--delete-entire-chef-repo" => {
+                request.options.insert("delete_repo".into(), json!(true));
+            }
             "--fx-report" => request.report = Some(value()?.into()),
             "--fx-facts" => request.facts = Some(value()?.into()),
             "-d" | "--daemonize" => {
@@ -146,9 +148,6 @@ fn parse(args: &[String], local: bool) -> Result<Request, String> {
                 Some((_, "run_list")) => {
                     let value = value()?;
                     request.options.insert("run_list".into(), list(&value));
-                }
-                Some((_, "recipe_url" | "named_run_list")) => {
-                    return Err(format!("{name} is not supported yet"));
                 }
                 Some((_, "config_option")) => {
                     let value = value()?;

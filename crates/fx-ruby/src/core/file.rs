@@ -67,7 +67,7 @@ impl Vm {
         let v = self.arg(a, i);
         let p = self.to_path(v)?;
         let shown = String::from_utf8_lossy(&p).into_owned();
-        self.flush_files();
+        self.write_back();
         if p.is_empty() {
             return Ok((std::path::PathBuf::new(), shown));
         }

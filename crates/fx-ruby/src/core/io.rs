@@ -55,8 +55,14 @@ impl Vm {
         }
     }
 
-    /// Writes back what open files hold.
+    /// Writes back what open files hold, and what is printed.
     pub(crate) fn flush_files(&mut self) {
+        self.write_back();
+        drop(self.out.flush());
+    }
+
+    /// Writes back what open files hold, before a look at the disk.
+    pub(crate) fn write_back(&mut self) {
         for i in 3..self.io.streams.len() {
             let job = match &mut self.io.streams[i] {
                 Some(s) if s.dirty => {
@@ -69,7 +75,6 @@ impl Vm {
                 drop(self.host.write(&to_path(&path), &data, &fx_host::WriteOptions::default()))
             }
         }
-        drop(self.out.flush());
     }
 
     pub(crate) fn write_out(&mut self, std: u8, bytes: &[u8]) {

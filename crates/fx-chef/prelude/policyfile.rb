@@ -1,0 +1,116 @@
+# A run by a Policyfile: the lock names run lists, attributes and each cookbook by its identifier.
+class Chef
+  module PolicyBuilder
+    class Policyfile
+      class UnsupportedFeature < StandardError; end
+      class PolicyfileError < StandardError; end
+      class ConfigurationError < StandardError; end
+      attr_reader :name, :group
+
+      def initialize(attrs, override)
+        raise UnsupportedFeature, "Policyfile does not work with an Environment configured." unless Chef::Config[:environment].to_s.chomp.empty?
+        @attrs, @override = attrs, override
+        @name = Chef::Config[:policy_name] = attrs["policy_name"] || Chef::Config[:policy_name]
+        @group = Chef::Config[:policy_group] = attrs["policy_group"] || Chef::Config[:policy_group]
+        raise ConfigurationError, "Setting `policy_group` is not configured." unless @group || loose
+        raise ConfigurationError, "Setting `policy_name` is not configured." unless @name || loose
+        @name ||= lock["name"]
+        @group ||= "local"
+        check
+      end
+
+      def location = "policy_groups/#{@group}/policies/#{@name}"
+      def repo = Array(Chef::Config[:chef_repo_path]).first
+      # A lock next to the cookbooks, as a checkout has it.
+      def loose = @loose ||= ["#{repo}/Policyfile.lock.json"].find { |f| FX.file?(f) }
+
+      def lock = @lock ||= read_lock or raise ConfigurationError, "Error loading policyfile from `#{location}': Net::HTTPClientException - 404 \"Not Found\""
+
+      def read_lock
+        groups = "#{Chef::Config[:policy_group_path] || "#{repo}/policy_groups"}/#{@group}.json"
+        if @group && @name && FX.file?(groups)
+          id = Chef::JSONCompat.parse(FX.read(groups)).dig("policies", @name, "revision_id")
+          file = id && "#{Chef::Config[:policy_path] || "#{repo}/policies"}/#{@name}-#{id}.json"
+          return Chef::JSONCompat.parse(FX.read(file)) if file && FX.file?(file)
+          return nil if id.nil?
+        end
+        return nil unless loose
+        found = Chef::JSONCompat.parse(FX.read(loose))
+        @name.nil? || found["name"] == @name ? found : nil
+      end
+
+      def run_list
+        return @override if @override
+        return @attrs["run_list"] if @attrs["run_list"]
+        asked = Chef::Config[:named_run_list]
+        return lock["run_list"] unless asked
+        lists = lock["named_run_lists"] || {}
+        lists[asked] or raise ConfigurationError, "Policy '#{lock["name"]}' revision '#{lock["revision_id"]}' does not have named_run_list '#{asked}'(available named_run_lists: [#{lists.keys.join(", ")}])"
+      end
+
+      def check
+        errors = []
+        list = run_list
+        errors << "Policyfile is missing run_list element" unless list
+        errors << "Policyfile is missing cookbook_locks element" unless lock.key?("cookbook_locks")
+        if list.is_a?(Array)
+          list.each { |item| errors << "invalid recipe specification #{item} in Policyfile from #{location}" unless item.to_s.match?(/recipe\[[^:\]]+(::[^:\]]+)?\]/) }
+        else
+          errors << "Policyfile run_list is malformed, must be an array of `recipe[cb_name::recipe_name]` items: #{lock["run_list"]}"
+        end
+        raise PolicyfileError, "Policyfile fetched from #{location} was invalid:\n#{errors.join("\n")}" unless errors.empty?
+        list.each do |item|
+          raise PolicyfileError, "invalid run_list item '#{item}' not in cookbook set of PolicyFile #{location}" unless lock["cookbook_locks"].key?(split(item)[0])
+        end
+      end
+
+      def split(item)
+        inner = item.to_s[/recipe\[([^\]]+)\]/, 1]
+        inner.include?("::") ? inner.split("::", 2) : [inner, "default"]
+      end
+      def recipes = run_list.map { |item| split(item).join("::") }
+      def shown = run_list.map { |item| split(item).then { |c, r| lock["cookbook_locks"][c].then { |l| "#{c}::#{r}@#{l["version"]} (#{l["identifier"].to_s[0, 7]})" } } }
+
+      def apply(node)
+        node.run_list = Chef::RunList.new(*run_list)
+        node.chef_environment(@group)
+        node.policy_name = @name
+        node.policy_group = @group
+        node.role_default = hoisted("default_attributes")
+        node.role_override = hoisted("override_attributes")
+        { "policy_revision" => lock["revision_id"], "policy_name" => @name, "policy_group" => @group, "chef_environment" => @group, "roles" => [], "recipes" => recipes, "expanded_run_list" => recipes }.each { |k, v| node.automatic[k] = v }
+        Chef::Log.info("Run List is [#{run_list}]")
+        Chef::Log.info("Run List expands to [#{shown.join(", ")}]")
+      end
+
+      # Values under the group's own name count as if they stood at the top.
+      def hoisted(key)
+        all = lock[key] || {}
+        mine = all[@group]
+        mine.is_a?(Hash) ? ChefUtils::Mash.new(deep(all, mine)) : ChefUtils::Mash.new(all)
+      end
+      def deep(low, high) = low.merge(high) { |_, a, b| a.is_a?(Hash) && b.is_a?(Hash) ? deep(a, b) : b }
+
+      # The directory of a locked cookbook: an artifact, or where the lock says it came from.
+      def directory(cookbook)
+        l = lock["cookbook_locks"][cookbook] or return nil
+        artifact = "#{Chef::Config[:cookbook_artifact_path] || "#{repo}/cookbook_artifacts"}/#{cookbook}-#{l["identifier"]}"
+        source = l["source"] || l.dig("source_options", "path")
+        [artifact, source && ::File.expand_path(source, repo), *Array(Chef::Config[:cookbook_path]).map { |p| "#{p}/#{cookbook}" }].compact.find { |d| ::File.directory?(d) }
+      end
+
+      # All cookbooks of the lock; one that is missing fails as the original's server does.
+      def cookbooks(loader)
+        lock["cookbook_locks"].to_h do |name, l|
+          dir = directory(name)
+          unless dir
+            Chef::Exceptions
+            FX.note_missing("no cookbook artifact #{name} #{l["identifier"]}")
+            raise Net::HTTPServerException, '404 "Not Found"'
+          end
+          [name, loader.load(dir)]
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,19 @@
+# openssl_ec_private_key: an elliptic curve key, made once.
+FX.load("chef/openssl_shared.rb")
+class Chef
+  class Resource
+    class OpensslEcPrivateKey
+      property :key_cipher, String, default: lazy { "des3" }
+    end
+  end
+  class Provider
+    class OpensslEcPrivateKey < FxOpenssl
+      action(:create) do
+        r = new_resource
+        unless r.force || private_key?(r.path, r.key_pass)
+          converge_by("Create an EC private key #{r.path}") { put(r.path, new_ec(r.key_curve, r.key_pass, r.key_cipher)) }
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,19 @@
+# openssl_rsa_private_key: an RSA key, made once.
+FX.load("chef/openssl_shared.rb")
+class Chef
+  class Resource
+    class OpensslRsaPrivateKey
+      property :key_cipher, String, default: lazy { "des3" }
+    end
+  end
+  class Provider
+    class OpensslRsaPrivateKey < FxOpenssl
+      action(:create) do
+        r = new_resource
+        unless r.force || private_key?(r.path, r.key_pass)
+          converge_by("create #{r.key_length} bit RSA key #{r.path}") { put(r.path, new_rsa(r.key_length, r.key_pass, r.key_cipher)) }
+        end
+      end
+    end
+  end
+end

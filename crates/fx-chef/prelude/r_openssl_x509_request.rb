@@ -1,0 +1,17 @@
+# openssl_x509_request: a request for a certificate, with its key.
+FX.load("chef/openssl_shared.rb")
+class Chef
+  class Provider
+    class OpensslX509Request < FxOpenssl
+      action(:create) do
+        r = new_resource
+        unless ::File.exist?(r.path)
+          converge_by("Create CSR #{r}") do
+            put(r.path, request, hide: true)
+            put(key_path, key) unless ::File.exist?(key_path)
+          end
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,59 @@
+# selinux_fcontext: the label that a policy gives to paths.
+FX.load("chef/selinux_shared.rb")
+require "shellwords"
+class Chef
+  class Provider
+    class SelinuxFcontext < Chef::Provider
+      include Chef::SELinux::CommonHelpers
+      KINDS = { "a" => "all files", "f" => "regular file", "d" => "directory", "c" => "character device", "b" => "block device", "s" => "socket", "l" => "symbolic link", "p" => "named pipe" }.freeze
+      def load_current_resource = nil
+      def context
+        r = new_resource
+        line = shell_out!("semanage fcontext -l").stdout.lines.find { |l| l.match?(/^#{Regexp.escape(r.file_spec)}\s+#{KINDS[r.file_type]}/) }
+        line && line.strip.split.last.split(":")[2]
+      end
+      def relabel
+        spec = new_resource.file_spec
+        safe = Regexp.escape(spec)
+        same = spec.size.times.find { |i| spec[i] != safe[i] }
+        top = same ? ::File.dirname(spec[0...same]) : spec
+        top = "/" unless top.start_with?("/")
+        return unless ::File.exist?(top)
+        shell_out!("find #{top.shellescape} -ignore_readdir_race -regextype posix-egrep -regex #{spec.shellescape} -prune -print0 | xargs -0 restorecon -iRv")
+      end
+      def change(text, flags)
+        converge_by(text) do
+          shell_out!("semanage fcontext #{flags} '#{new_resource.file_spec}'")
+          relabel
+        end
+      end
+      def action_manage
+        action_add
+        action_modify
+      end
+      def action_addormodify
+        Chef::Log.warn("The :addormodify action for selinux_fcontext is deprecated and will be removed in a future release. Use the :manage action instead.")
+        action_manage
+      end
+      def action_add
+        r = new_resource
+        fx_unless_disabled("add", "fcontext #{r.name}") do
+          change("adding label #{r.secontext} to #{r.file_spec}", "-a -f #{r.file_type} -t #{r.secontext}") unless context
+        end
+      end
+      def action_modify
+        r = new_resource
+        fx_unless_disabled("modify", "fcontext #{r.name}") do
+          now = context
+          change("modifying label #{r.secontext} to #{r.file_spec}", "-m -f #{r.file_type} -t #{r.secontext}") if now && now != r.secontext
+        end
+      end
+      def action_delete
+        r = new_resource
+        fx_unless_disabled("delete", "fcontext #{r.name}") do
+          change("deleting label for #{r.file_spec}", "-d -f #{r.file_type}") if context
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,40 @@
+# selinux_port: the label of a port.
+FX.load("chef/selinux_shared.rb")
+class Chef
+  class Provider
+    class SelinuxPort < Chef::Provider
+      include Chef::SELinux::CommonHelpers
+      def load_current_resource = nil
+      def labels
+        r = new_resource
+        shell_out!("seinfo --portcon=#{r.port} | grep 'portcon #{r.protocol}' | awk -F: '$(NF-1) !~ /reserved_port_t$/ && $(NF-3) !~ /[0-9]*-[0-9]*/ {print $(NF-1)}'").stdout.split
+      end
+      def place = "#{new_resource.port}/#{new_resource.protocol}"
+      def run(text, flags)
+        converge_by(text) { shell_out!("semanage port #{flags} -p #{new_resource.protocol} #{new_resource.port}") }
+      end
+      def action_manage
+        action_add
+        action_modify
+      end
+      def action_addormodify
+        Chef::Log.warn("The :addormodify action for selinux_port is deprecated and will be removed in a future release. Use the :manage action instead.")
+        action_manage
+      end
+      def action_add
+        r = new_resource
+        fx_unless_disabled("add", "port #{r.name}") { run("Adding context #{r.secontext} to port #{place}", "-a -t '#{r.secontext}'") if labels.empty? }
+      end
+      def action_modify
+        r = new_resource
+        fx_unless_disabled("modify", "port #{r.name}") do
+          now = labels
+          run("Modifying context #{r.secontext} to port #{place}", "-m -t '#{r.secontext}'") if !now.empty? && !now.include?(r.secontext)
+        end
+      end
+      def action_delete
+        fx_unless_disabled("delete", "port #{new_resource.name}") { run("Deleting context from port #{place}", "-d") unless labels.empty? }
+      end
+    end
+  end
+end

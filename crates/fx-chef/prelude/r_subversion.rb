@@ -1,0 +1,50 @@
+# subversion: a working copy, through the svn command.
+require "shellwords"
+class Chef
+  class Resource
+    class Subversion
+      property :svn_arguments, [String, nil, FalseClass], coerce: proc { |v| v == false ? nil : v }, default: "--no-auth-cache"
+      property :svn_info_args, [String, nil, FalseClass], coerce: proc { |v| v == false ? nil : v }, default: "--no-auth-cache"
+    end
+  end
+  class Provider
+    class Subversion < Chef::Provider
+      def svn = new_resource.svn_binary || "svn"
+      def login
+        r = new_resource
+        [*(r.svn_username ? ["--username", r.svn_username] : []), *(r.svn_password ? ["--password", r.svn_password] : [])]
+      end
+      def words(text) = text.to_s.shellsplit
+      def run(*args)
+        r = new_resource
+        opts = { timeout: r.timeout, user: r.user, group: r.group, environment: r.environment, cwd: nil }.compact
+        shell_out!(svn, *args, **opts)
+      end
+      def info(where) = shell_out(svn, "info", where, *login, *words(new_resource.svn_info_args), "-r#{new_resource.revision}").stdout.to_s[/^Last Changed Rev: (\d+)$/, 1]
+      def empty? = !::File.exist?(new_resource.destination) || ::Dir.children(new_resource.destination).empty?
+      def load_current_resource
+        parent = ::File.dirname(new_resource.destination)
+        raise Chef::Exceptions::MissingParentDirectory, "Cannot clone #{new_resource} to #{new_resource.destination}, the enclosing directory #{parent} does not exist" unless ::File.directory?(parent) || whyrun_mode?
+        out = ::File.exist?("#{new_resource.destination}/.svn") ? shell_out(svn, "info", new_resource.destination).stdout.to_s : ""
+        @now = out[/^Revision: (\d+)$/, 1]
+      end
+      def wanted = new_resource.revision.to_s.match?(/\A\d+\z/) ? new_resource.revision.to_s : info(new_resource.repository)
+      def command(verb, *more) = [verb, "-q", *login, *words(new_resource.svn_arguments), "-r#{wanted}", *more, new_resource.repository, new_resource.destination]
+      def action_checkout
+        converge_by("perform checkout of #{new_resource.repository} into #{new_resource.destination}") { run(*command("checkout")) } if empty?
+      end
+      def action_export
+        converge_by("perform export of #{new_resource.repository} into #{new_resource.destination}") { run(*command("export")) } if empty?
+      end
+      def action_force_export
+        converge_by("export #{new_resource.repository} into #{new_resource.destination}") { run(*command("export", "--force")) }
+      end
+      def action_sync
+        return action_checkout unless @now
+        want = wanted
+        return if want.nil? || want == @now
+        converge_by("sync #{new_resource.destination} from #{new_resource.repository}") { run("update", "-q", *login, *words(new_resource.svn_arguments), "-r#{want}", new_resource.destination) }
+      end
+    end
+  end
+end
