@@ -352,8 +352,8 @@ fn a_command_that_runs_each_time_is_the_one_that_is_named_in_each_language() {
         assert_eq!(code, 3, "{file}: {out}{err}");
         let again: Vec<&str> = out.lines().filter(|line| line.contains("again: ")).collect();
         assert!(again.len() == 1 && again[0].contains(culprit), "{file}: {out}");
-        let (_, out, _) = place.ran(&["plan", file]);
-        assert!(out.contains("what it does is unknown"), "{file}: {out}");
+        let (code, out, err) = place.ran(&["plan", file]);
+        assert!(out.contains("what it does is unknown"), "{file}: {code} {out}{err}");
     }
     assert!(!std::path::Path::new("/srv/fx").exists());
 }

@@ -173,6 +173,9 @@ fn first_process(steps: &[Ready], report: i32, net: bool) -> ! {
         // SAFETY: ends this process without running anything of the parent's.
         unsafe { libc::_exit(1) };
     }
+    // Before anybody is let in: the name is how a process knows that it is inside.
+    // SAFETY: the name is a C string that outlives the call.
+    unsafe { libc::prctl(libc::PR_SET_NAME, NAME.as_ptr()) };
     tell(-1, 0);
     // SAFETY: system calls without memory of ours, but for a null status. All descriptors
     // except the store go: they are the parent's.
@@ -182,7 +185,6 @@ fn first_process(steps: &[Ready], report: i32, net: bool) -> ! {
             libc::close(fd);
         }
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-        libc::prctl(libc::PR_SET_NAME, NAME.as_ptr());
         loop {
             if libc::waitpid(-1, std::ptr::null_mut(), 0) < 0 {
                 libc::usleep(20_000);
