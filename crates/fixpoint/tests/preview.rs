@@ -59,8 +59,8 @@ const POLICIES: [(&str, &str); 3] = [
         "site.pp",
         "file { '/srv/fx': ensure => directory }
          -> file { '/srv/fx/a': content => 'one' }
-         ~> exec { '/bin/touch /srv/fx/b': refreshonly => true }
-         -> file { '/srv/fx/after': content => 'x' }
+         -> file { '/srv/fx/after': source => '/srv/fx/a' }
+         -> exec { '/bin/touch /srv/fx/b': refreshonly => true, subscribe => File['/srv/fx/a'] }
          -> exec { '/bin/touch /srv/fx/d': creates => '/srv/fx/d' }
          -> file { '/srv/fx/c': content => 'x' }\n",
     ),
