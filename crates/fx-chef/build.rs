@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 use std::io::{Error, Result};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 fn main() -> Result<()> {
     let from = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR").map_err(Error::other)?);
@@ -13,7 +13,7 @@ fn main() -> Result<()> {
     let mut names = Vec::new();
     for entry in std::fs::read_dir(from.join("prelude"))? {
         let name = entry?.file_name().to_string_lossy().into_owned();
-        if name.ends_with(".rb") {
+        if Path::new(&name).extension().is_some_and(|extension| extension == "rb") {
             names.push(name);
         }
     }

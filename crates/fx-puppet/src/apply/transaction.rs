@@ -180,6 +180,13 @@ impl Transaction<'_> {
             let status = Status { skipped: true, ..Status::default() };
             return (status, Outgoing { failed: incoming.failed.clone(), ..Outgoing::default() });
         }
+        // A source is looked at when its file has its turn: an earlier one may have made it.
+        if &*resource.low == "file"
+            && attribute(resource, "source").is_some()
+            && let Ok(now) = super::things::make(self.evaluator, resource)
+        {
+            thing = now;
+        }
         let noop = self.is_noop(resource);
         let mut status = self.attempt(resource, &path, &mut thing, noop);
         self.audit(resource, &path);
