@@ -216,6 +216,7 @@ fn evaluate(ctx: &mut Context<'_>, request: &Request) -> Summary {
     if !ctx.stopped() {
         // 6. Evaluation proper.
         note_step(ctx, "evaluation");
+        ctx.note_order();
         ctx.run_sequence();
         crate::agent::promise::custom::terminate(ctx);
     }

@@ -3,8 +3,10 @@
 
 mod html;
 mod text;
+mod why;
 
 use std::cell::RefCell;
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use fx_engine::{Event, Outcome, Sink, Step};
@@ -12,7 +14,8 @@ use fx_source::SourceMap;
 use serde_json::{Value, json};
 
 pub use html::page;
-pub use text::{text, why};
+pub use text::text;
+pub use why::why;
 
 /// Version of the JSON form.
 pub const TIMELINE_SCHEMA: u32 = 1;
@@ -49,12 +52,19 @@ pub struct Timeline {
     sources: Rc<SourceMap>,
     moments: RefCell<Vec<Moment>>,
     phase: RefCell<String>,
+    /// Steps that are open, the innermost last.
+    open: RefCell<Vec<u32>>,
 }
 
 impl Timeline {
     /// Nothing yet.
     pub fn new(sources: Rc<SourceMap>) -> Timeline {
-        Timeline { sources, moments: RefCell::default(), phase: RefCell::default() }
+        Timeline {
+            sources,
+            moments: RefCell::default(),
+            phase: RefCell::default(),
+            open: RefCell::default(),
+        }
     }
 
     /// What happened, in order.
@@ -72,6 +82,7 @@ impl Timeline {
             None => (String::new(), String::new()),
         };
         *self.phase.borrow_mut() = step.phase.to_string();
+        self.open.borrow_mut().push(step.id.number());
         self.moments.borrow_mut().push(Moment {
             step: Some(step.id.number()),
             parent: step.parent.map(fx_engine::StepId::number),
@@ -87,6 +98,7 @@ impl Timeline {
     }
 
     fn closed(&self, step: &Step) {
+        self.open.borrow_mut().retain(|open| *open != step.id.number());
         let mut moments = self.moments.borrow_mut();
         let number = Some(step.id.number());
         let Some(moment) = moments.iter_mut().rev().find(|moment| moment.step == number) else {
@@ -116,6 +128,7 @@ impl Sink for Timeline {
                     .collect::<Vec<_>>()
                     .join(", ");
                 self.moments.borrow_mut().push(Moment {
+                    parent: self.open.borrow().last().copied(),
                     phase: self.phase.borrow().clone(),
                     label,
                     outcome: (*code).to_owned(),
@@ -129,6 +142,23 @@ impl Sink for Timeline {
             _ => {}
         }
     }
+}
+
+/// For each moment whether it only passes over again what was dealt with before, as a later
+/// pass does.
+fn repeated(moments: &[Moment]) -> Vec<bool> {
+    let mut dealt_with = HashSet::new();
+    let mut seen = |moment: &Moment| {
+        let item = (moment.label.clone(), moment.origin.clone());
+        match moment.outcome.as_str() {
+            "skipped" => dealt_with.contains(&item),
+            _ => {
+                dealt_with.insert(item);
+                false
+            }
+        }
+    };
+    moments.iter().map(|moment| moment.step.is_some() && seen(moment)).collect()
 }
 
 /// The moments for machines.

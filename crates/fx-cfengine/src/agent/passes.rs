@@ -89,6 +89,14 @@ impl Context<'_> {
         result
     }
 
+    /// Says once in which order a bundle's promise types are taken.
+    pub(crate) fn note_order(&self) {
+        if self.config.trace {
+            let fields = [("kinds".into(), fx_value::Value::from(ORDER.join(", ")))];
+            self.run.ledger.note("cf.order", &fields, &Origin::default());
+        }
+    }
+
     fn note_pass(&self, bundle: &Bundle, pass: u32) {
         if self.config.trace {
             let fields = [
@@ -180,6 +188,9 @@ impl Context<'_> {
         let id = ResourceId::new(promise.kind.to_string(), Rc::clone(&expanded.promiser));
         let mut request = Request::new(id, "keep");
         (request.phase, request.why) = self.agent.words.of(promise, self.pass);
+        if let Some(others) = expanded.list("depends_on") {
+            request.why = format!("{}, depends_on {}", request.why, others.join(", ")).into();
+        }
         if let Some(span) = promise.span {
             request.origin = Origin::at(span);
         }

@@ -231,7 +231,9 @@ impl Context<'_> {
                         .into(),
                 ),
             ];
-            self.run.ledger.note("cf.class", &fields, &fx_source::Origin::default());
+            let span = self.promise_frame().and_then(|frame| frame.promise.span);
+            let origin = span.map_or_else(Default::default, fx_source::Origin::at);
+            self.run.ledger.note("cf.class", &fields, &origin);
         }
     }
 

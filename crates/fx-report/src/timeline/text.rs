@@ -8,7 +8,10 @@ use super::Moment;
 pub fn text(moments: &[Moment]) -> String {
     let mut out = String::new();
     let mut phase = "";
-    for moment in moments {
+    for (moment, repeated) in moments.iter().zip(super::repeated(moments)) {
+        if repeated {
+            continue;
+        }
         if moment.step.is_some() && moment.phase != phase {
             phase = &moment.phase;
             let _ = writeln!(out, "{phase}");
@@ -31,40 +34,4 @@ pub fn text(moments: &[Moment]) -> String {
         out.push('\n');
     }
     out
-}
-
-/// Everything about the items whose name contains a text; `None` if there is none.
-pub fn why(moments: &[Moment], item: &str) -> Option<String> {
-    let wanted = item.to_lowercase();
-    let found: Vec<&Moment> = moments
-        .iter()
-        .filter(|moment| moment.step.is_some() && moment.label.to_lowercase().contains(&wanted))
-        .collect();
-    if found.is_empty() {
-        return None;
-    }
-    let mut out = String::new();
-    for moment in found {
-        let _ = writeln!(out, "{} {}: {}", moment.phase, moment.label, moment.outcome);
-        let parent = moment
-            .parent
-            .and_then(|parent| moments.iter().find(|other| other.step == Some(parent)));
-        let parent = parent.map(|parent| parent.label.clone()).unwrap_or_default();
-        let rows = [
-            ("its turn", &moment.why),
-            ("because", &moment.reason),
-            ("inside", &parent),
-            ("written", &moment.origin),
-            ("as", &moment.source),
-        ];
-        for (name, value) in rows {
-            if !value.is_empty() {
-                let _ = writeln!(out, "  {name:<9} {value}");
-            }
-        }
-        if !moment.changed.is_empty() {
-            let _ = writeln!(out, "  changed   {}", moment.changed.join(", "));
-        }
-    }
-    Some(out)
 }

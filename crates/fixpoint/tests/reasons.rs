@@ -1,0 +1,80 @@
+//! Why an item had its turn when it had it, or why not: picked items of one policy a
+//! language, with the reason that must be given.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test runs the program from outside"
+)]
+
+use std::process::{Command, Stdio};
+
+/// What `explain --why ITEM` says; `None` where there is no copy of the machine to look in.
+fn why(policy: &str, item: &str) -> Option<String> {
+    let output = Command::new(env!("CARGO_BIN_EXE_fixpoint"))
+        .args(["explain", "--why", item, policy])
+        .env("NO_COLOR", "1")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let err = String::from_utf8_lossy(&output.stderr).into_owned();
+    if err.contains("needs root") {
+        eprintln!("SKIPPED: {err}");
+        return None;
+    }
+    assert!(output.status.success(), "{item}: {err}");
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+fn check(policy: &str, expected: &[(&str, &[&str])]) {
+    let policy = format!("{}/tests/reasons/{policy}", env!("CARGO_MANIFEST_DIR"));
+    assert!(expected.len() >= 20);
+    for (item, reasons) in expected {
+        let Some(told) = why(&policy, item) else { return };
+        for reason in *reasons {
+            assert!(told.contains(reason), "{item}: no '{reason}' in\n{told}");
+        }
+    }
+}
+
+#[test]
+fn cfengine() {
+    let normal = "files is 6 of 15 in the normal order, after users";
+    check(
+        "order.cf",
+        &[
+            ("fx-why/.]", &["pass 1 files[", "its turn  bundle setup\n", normal]),
+            ("fx-why/a]", &["pass 1 files[", "its turn  bundle setup\n", normal]),
+            ("fx-why/b]", &["pass 1 files[", "handle => \"file_$(list)\""]),
+            (
+                "fx-why/g]",
+                &["its turn  bundle setup global_on::", "'global_on' was defined by bundle g at"],
+            ),
+            ("after_g]", &["setup g_made::", "'g_made' was defined by files[/srv/fx-why/g] at"]),
+            (
+                "fx-why/n]",
+                &["guard 'nowhere_defined' is not met", "(nothing in the policy defines it)"],
+            ),
+            (
+                "fx-why/ln]",
+                &["'local_on.nowhere_defined' is not met: class 'nowhere_defined' is not defined"],
+            ),
+            ("fx-why/if]", &["if 'not_there' is not met: class 'not_there' is not defined"]),
+            ("fx-why/unless]", &["unless 'any' holds"]),
+            ("fx-why/dep]", &["would-repair", "its turn  bundle setup, depends_on file_b"]),
+            ("fx-why/dep2]", &["skipped", "depends_on 'late', which has not been kept"]),
+            ("commands[/bin/true]", &["commands is 12 of 15 in the normal order, after services"]),
+            ("methods[call]", &["methods is 9 of 15", "its turn  bundle setup\n"]),
+            ("sub_x]", &["its turn  bundle sub\n", "inside    methods[call]"]),
+            ("reports[in sub]", &["reports is 15 of 15", "inside    methods[call]"]),
+            ("g was made", &["bundle setup g_made::", "defined by files[/srv/fx-why/g]"]),
+            (
+                "not_local]",
+                &["class 'local_on' is not defined (a classes promise of bundle 'setup' at"],
+            ),
+            ("fx-why/global]", &["its turn  bundle main global_on::", "defined by bundle g"]),
+            ("fx-why/win]", &["class 'windows' is not defined"]),
+            ("notlinux]", &["guard '!linux' is not met: class 'linux' is defined"]),
+        ],
+    );
+}
