@@ -4,13 +4,14 @@
 use std::path::Path;
 use std::rc::Rc;
 
-use fx_engine::{Event, Ledger, Level, Sink};
+use fx_engine::{Event, Level, Sink};
 use fx_host::{Clock, Files, Lock, Locked, OsHost, stop_signal};
 use fx_report::console::native::{Native, Verbosity};
 use fx_report::{JsonLines, Screen};
-use fx_source::{Origin, SourceMap};
+use fx_source::Origin;
 use fx_store::{RunInfo, StepRecord, Store};
 
+use crate::drift::{self, Changes};
 use crate::stage::Stage;
 use crate::terminal::{self, ColorChoice};
 use crate::{exit, paths};
@@ -54,6 +55,7 @@ pub(crate) struct Session {
     console: Option<Rc<Native>>,
     format: Format,
     record: Option<(Store, i64)>,
+    changes: Rc<Changes>,
     _lock: Option<Lock>,
 }
 
@@ -112,8 +114,13 @@ impl Session {
             }
             Kind::Looking => (None, None),
         };
+        let changes = Rc::new(Changes::default());
+        if record.is_some() {
+            let sink: Rc<dyn Sink> = Rc::<Changes>::clone(&changes);
+            ledger.watch(sink);
+        }
         ledger.emit(&Event::RunStarted { target });
-        Ok(Session { stage, screen, console, format: output.format, record, _lock: lock })
+        Ok(Session { stage, screen, console, format: output.format, record, changes, _lock: lock })
     }
 
     /// What a language gets.
@@ -152,7 +159,7 @@ impl Session {
             self.screen.print(&ledger.trace(&self.stage.sources));
         }
         if let Some((store, id)) = self.record.take()
-            && let Err(error) = end_record(store, id, ledger, &self.stage.sources, code, elapsed)
+            && let Err(error) = end_record(store, id, &self.stage, &self.changes, code, elapsed)
         {
             terminal::complain(error);
         }
@@ -214,12 +221,14 @@ fn begin_record(host: &OsHost, store: Store, verb: &str, target: &str) -> Option
 fn end_record(
     mut store: Store,
     id: i64,
-    ledger: &Ledger,
-    sources: &SourceMap,
+    stage: &Stage,
+    changes: &Changes,
     code: u8,
     elapsed: std::time::Duration,
 ) -> Result<(), fx_store::StoreError> {
     let Some(mut record) = store.run(id)? else { return Ok(()) };
+    let (ledger, sources) = (stage.run.ledger, &stage.sources);
+    record.policy = drift::policy(sources);
     let counts = ledger.counts();
     record.exit = Some(i64::from(code));
     record.elapsed_ms = Some(elapsed.as_millis() as i64);
@@ -227,7 +236,11 @@ fn end_record(
         (counts.kept, counts.repaired, counts.would_repair);
     (record.failed, record.skipped) = (counts.failed, counts.skipped);
     let steps = ledger.steps();
-    let rows = steps.iter().map(|step| StepRecord {
+    let causes: Vec<&'static str> = steps
+        .iter()
+        .map(|step| drift::cause(&store, id, &record.policy, step, changes))
+        .collect::<Result<_, _>>()?;
+    let rows = steps.iter().zip(causes).map(|(step, cause)| StepRecord {
         number: step.id.number(),
         parent: step.parent.map(fx_engine::StepId::number),
         phase: step.phase.to_string(),
@@ -237,6 +250,7 @@ fn end_record(
         changed: step.changed.join(","),
         why: step.why.to_string(),
         origin: step.origin.span.map(|span| sources.location(span).to_string()).unwrap_or_default(),
+        cause: cause.to_owned(),
         message: step.outcome.failure().map(|failure| failure.message.clone()),
         elapsed_us: step.elapsed.as_micros() as i64,
     });

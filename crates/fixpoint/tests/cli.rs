@@ -195,6 +195,39 @@ fn a_policy_is_checked_planned_run_and_remembered() {
 }
 
 #[test]
+fn drift_is_told_apart_from_a_changed_policy_and_a_first_change() {
+    let policy = |text: &str| {
+        format!(
+            r#"bundle agent main {{ files: "DIR/motd" create => "true", content => "{text}"; }}"#
+        )
+    };
+    let place = Place::new(&policy("one"));
+    let motd = place.0.path().join("motd");
+    let last = || {
+        let (_, out, _) = place.ran(&["history", "show"]);
+        let line = out.lines().find(|line| line.contains("files[")).unwrap_or_default().to_owned();
+        line
+    };
+    assert_eq!(place.ran(&["run", "site.cf"]).0, 0);
+    assert!(last().contains("repaired") && last().contains(" - first change"), "{}", last());
+    assert_eq!(place.ran(&["run", "site.cf"]).0, 0);
+    assert!(last().contains("kept") && !last().contains(" - first"), "{}", last());
+    std::fs::write(&motd, "somebody was here").unwrap();
+    assert_eq!(place.ran(&["run", "site.cf"]).0, 0);
+    assert!(last().contains(" - drift"), "{}", last());
+    let dir = place.0.path().display().to_string();
+    std::fs::write(place.0.path().join("site.cf"), policy("two").replace("DIR", &dir)).unwrap();
+    assert_eq!(place.ran(&["run", "site.cf"]).0, 0);
+    assert!(last().contains(" - policy change"), "{}", last());
+    // The policy is another one, but what this item wishes is what it was: still drift.
+    std::fs::write(&motd, "again").unwrap();
+    let more = policy("two").replace("DIR", &dir) + "\nbundle agent other { }\n";
+    std::fs::write(place.0.path().join("site.cf"), more).unwrap();
+    assert_eq!(place.ran(&["run", "site.cf"]).0, 0);
+    assert!(last().contains(" - drift"), "{}", last());
+}
+
+#[test]
 fn a_run_can_be_read_by_machines_and_as_a_trace() {
     let place = Place::new(HELLO);
     let (_, out, _) = place.ran(&["run", "--format", "json", "site.cf"]);

@@ -24,6 +24,8 @@ pub struct RunRecord {
     pub info: RunInfo,
     /// `None` while it runs, or if it was killed.
     pub exit: Option<i64>,
+    /// Digest of the policy's text.
+    pub policy: String,
     pub elapsed_ms: Option<i64>,
     pub kept: u32,
     pub repaired: u32,
@@ -47,14 +49,15 @@ pub struct StepRecord {
     pub why: String,
     pub origin: String,
     pub message: Option<String>,
+    /// What a repair was due to: the first change, a change of the policy, drift.
+    pub cause: String,
     pub elapsed_us: i64,
 }
 
 /// Runs kept; older ones go when a new one ends.
 const KEPT_RUNS: i64 = 200;
 
-const COLUMNS: &str =
-    "id, started, target, verb, exit, elapsed_ms, kept, repaired, would_repair, failed, skipped";
+const COLUMNS: &str = "id, started, target, verb, exit, elapsed_ms, kept, repaired, would_repair, failed, skipped, policy";
 
 fn record(row: &Row<'_>) -> rusqlite::Result<RunRecord> {
     Ok(RunRecord {
@@ -71,6 +74,7 @@ fn record(row: &Row<'_>) -> rusqlite::Result<RunRecord> {
         would_repair: row.get(8)?,
         failed: row.get(9)?,
         skipped: row.get(10)?,
+        policy: row.get(11)?,
     })
 }
 
@@ -94,7 +98,7 @@ impl Store {
         let sql = |source| StoreError::Sql { path: path.clone(), source };
         let change = self.db.transaction().map_err(sql)?;
         {
-            let update = "UPDATE runs SET exit = ?2, elapsed_ms = ?3, kept = ?4, repaired = ?5, would_repair = ?6, failed = ?7, skipped = ?8 WHERE id = ?1";
+            let update = "UPDATE runs SET exit = ?2, elapsed_ms = ?3, kept = ?4, repaired = ?5, would_repair = ?6, failed = ?7, skipped = ?8, policy = ?9 WHERE id = ?1";
             let values = params![
                 run.id,
                 run.exit,
@@ -103,11 +107,12 @@ impl Store {
                 run.repaired,
                 run.would_repair,
                 run.failed,
-                run.skipped
+                run.skipped,
+                run.policy
             ];
             change.execute(update, values).map_err(sql)?;
             let insert =
-                "INSERT INTO steps VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
+                "INSERT INTO steps VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
             let mut insert = change.prepare(insert).map_err(sql)?;
             for step in steps {
                 let values = params![
@@ -122,7 +127,8 @@ impl Store {
                     step.why,
                     step.origin,
                     step.message,
-                    step.elapsed_us
+                    step.elapsed_us,
+                    step.cause
                 ];
                 insert.execute(values).map_err(sql)?;
             }
@@ -130,6 +136,16 @@ impl Store {
             change.execute(old, [KEPT_RUNS]).map_err(sql)?;
         }
         change.commit().map_err(sql)
+    }
+
+    /// Digest of the policy of the last run before a given one that had a resource in order.
+    pub fn last_in_order(&self, resource: &str, run: i64) -> Result<Option<String>, StoreError> {
+        let query = "SELECT runs.policy FROM steps JOIN runs ON runs.id = steps.run WHERE steps.resource = ?1 AND steps.run < ?2 AND steps.outcome IN ('kept', 'repaired') ORDER BY steps.run DESC LIMIT 1";
+        let found = self
+            .db
+            .prepare_cached(query)
+            .and_then(|mut query| query.query_row((resource, run), |row| row.get(0)).optional());
+        found.map_err(|error| self.sql(error))
     }
 
     /// The latest runs, newest first.
@@ -148,7 +164,7 @@ impl Store {
 
     /// The steps of a run, in order.
     pub fn steps(&self, run: i64) -> Result<Vec<StepRecord>, StoreError> {
-        let query = "SELECT number, parent, phase, resource, action, outcome, changed, why, origin, message, elapsed_us FROM steps WHERE run = ?1 ORDER BY number";
+        let query = "SELECT number, parent, phase, resource, action, outcome, changed, why, origin, message, elapsed_us, cause FROM steps WHERE run = ?1 ORDER BY number";
         let mut query = self.db.prepare(query).map_err(|error| self.sql(error))?;
         let rows = query.query_map([run], |row| {
             Ok(StepRecord {
@@ -163,6 +179,7 @@ impl Store {
                 origin: row.get(8)?,
                 message: row.get(9)?,
                 elapsed_us: row.get(10)?,
+                cause: row.get(11)?,
             })
         });
         rows.and_then(Iterator::collect).map_err(|error| self.sql(error))

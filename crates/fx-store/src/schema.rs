@@ -2,10 +2,11 @@
 //! up step by step.
 
 /// Version written by this program.
-pub(crate) const VERSION: i64 = 1;
+pub(crate) const VERSION: i64 = 2;
 
 /// Statements that lead from version `n` to `n + 1`, at index `n`.
-pub(crate) const STEPS: [&str; VERSION as usize] = ["
+pub(crate) const STEPS: [&str; VERSION as usize] = [
+    "
     CREATE TABLE runs (
         id INTEGER PRIMARY KEY,
         started INTEGER NOT NULL,
@@ -57,4 +58,10 @@ pub(crate) const STEPS: [&str; VERSION as usize] = ["
         run INTEGER
     ) STRICT;
     CREATE INDEX backups_by_path ON backups (path, made);
-"];
+",
+    "
+    ALTER TABLE runs ADD COLUMN policy TEXT NOT NULL DEFAULT '';
+    ALTER TABLE steps ADD COLUMN cause TEXT NOT NULL DEFAULT '';
+    CREATE INDEX steps_by_resource ON steps (resource, run);
+",
+];

@@ -131,6 +131,7 @@ fn show(
         );
         for (open, part, close) in [
             (" {", &step.changed, "}"),
+            (" - ", &step.cause, ""),
             (": ", step.message.as_ref().unwrap_or(&String::new()), ""),
             (" <- ", &step.why, ""),
             (" @ ", &step.origin, ""),
@@ -155,7 +156,7 @@ fn run_json(run: &RunRecord) -> serde_json::Value {
 fn step_json(step: &StepRecord) -> serde_json::Value {
     json!({
         "step": step.number, "parent": step.parent, "phase": step.phase, "resource": step.resource, "action": step.action,
-        "outcome": step.outcome, "changed": step.changed, "why": step.why, "origin": step.origin, "message": step.message,
+        "outcome": step.outcome, "changed": step.changed, "why": step.why, "origin": step.origin, "message": step.message, "cause": step.cause,
         "microseconds": step.elapsed_us,
     })
 }
