@@ -6,7 +6,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use crate::personas::{cfengine, chef, facter, native, puppet, ruby};
+use crate::personas::{cfengine, chef, facter, native, puppet, ruby, stand_in};
 
 /// How a persona was called.
 pub(crate) struct Invocation {
@@ -42,6 +42,9 @@ const ABSENT: &[(&str, Entry)] = &[
     ("cf-serverd", cfengine::absent),
 ];
 
+/// Programs that we stand in for inside a copy of the machine, and nowhere else.
+const STAND_INS: &[(&str, Entry)] = &[("systemctl", stand_in::systemctl)];
+
 /// Names that only `fixpoint NAME` takes: a link named `ruby` would shadow the real one.
 const VERBS_WITH_OWN_FLAGS: &[(&str, Entry)] = &[("ruby", ruby::main)];
 
@@ -56,7 +59,8 @@ pub(crate) fn run(argv: Vec<OsString>) -> u8 {
     let program = args.next().unwrap_or_default();
     let link = Path::new(&program).file_name().unwrap_or_default().to_owned();
     let args: Vec<OsString> = args.collect();
-    if let Some((name, entry)) = PERSONAS.iter().chain(ABSENT).find(|(name, _)| link == *name) {
+    let by_link = PERSONAS.iter().chain(ABSENT).chain(STAND_INS);
+    if let Some((name, entry)) = by_link.clone().find(|(name, _)| link == *name) {
         return entry(&Invocation { name, args });
     }
     let word = args.first().cloned().unwrap_or_default();

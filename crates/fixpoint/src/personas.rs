@@ -6,3 +6,4 @@ pub(crate) mod facter;
 pub(crate) mod native;
 pub(crate) mod puppet;
 pub(crate) mod ruby;
+pub(crate) mod stand_in;

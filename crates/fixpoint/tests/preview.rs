@@ -141,6 +141,70 @@ fn the_mode_for_a_copy_is_refused_outside_one() {
     assert!(!Path::new("/srv/fx").exists());
 }
 
+#[test]
+fn services_are_recorded_in_a_copy_and_answer_as_if_they_ran() {
+    if !is_root() {
+        return;
+    }
+    let host = OsHost::new();
+    // A machine that looks as if a manager of services ran, whatever this one is.
+    let around = Sandbox::new(&SandboxOptions::default()).unwrap();
+    let shell = |line: String| {
+        let ended = around.run(&host, &Spec::argv(["sh", "-c", &line])).unwrap();
+        String::from_utf8_lossy(&ended.stdout).into_owned()
+    };
+    if !shell("test -x /usr/bin/systemctl && echo yes".to_owned()).contains("yes") {
+        eprintln!("SKIPPED: there is no systemctl on this machine");
+        return;
+    }
+    let unit = "[Service]\\nExecStart=/bin/true\\n[Install]\\nWantedBy=multi-user.target\\n";
+    let told = shell(format!(
+        r#"mkdir -p /run/systemd/system /srv/p; cd /srv/p; umask 077
+        printf '{unit}' > /etc/systemd/system/fxdemo.service
+        cat > site.pp <<'END'
+file {{ '/etc/fxdemo.conf': content => 'x', notify => Service['fxdemo'] }}
+service {{ 'fxdemo': ensure => running, enable => true }}
+END
+        cat > site.rb <<'END'
+file '/etc/fxdemo.conf' do
+  content 'x'
+  notifies :restart, 'service[fxdemo]'
+end
+service('fxdemo') {{ action [:enable, :start] }}
+END
+        for site in site.pp site.rb; do {PROGRAM} try $site; echo code $?; done"#
+    ));
+    let recorded = "services, not touched\n  start fxdemo.service\n  restart fxdemo.service\n";
+    assert_eq!(told.matches(recorded).count(), 2, "{told}");
+    assert_eq!(told.matches("verdict: idempotent\ncode 0").count(), 2, "{told}");
+    let enabled = "multi-user.target.wants/fxdemo.service";
+    assert_eq!(told.matches(enabled).count(), 2, "{told}");
+}
+
+#[test]
+fn a_shell_looks_around_in_the_copy() {
+    if !is_root() {
+        return;
+    }
+    use std::io::Write;
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("site.rb"), "file('/srv/fx-seen') { content 'inside' }\n")
+        .unwrap();
+    let mut child = Command::new(PROGRAM)
+        .args(["try", "--shell", "--runs", "1", "site.rb"])
+        .current_dir(dir.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(b"cat /srv/fx-seen\nexit\n").unwrap();
+    let output = child.wait_with_output().unwrap();
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(told.ends_with("inside"), "{told}");
+    assert!(!Path::new("/srv/fx-seen").exists());
+}
+
 /// In a chroot the namespace's root is another than the process's; a copy made there must be
 /// one of the chroot, and what runs in it must not reach what is around.
 #[test]

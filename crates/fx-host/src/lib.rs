@@ -42,7 +42,7 @@ pub use operation::Operation;
 pub use os::OsHost;
 pub use overlay::OverlayHost;
 pub use recording::{Record, RecordingHost};
-pub use sandbox::{Attributes, ChangeKind, FsChange, Layer, Sandbox, SandboxOptions};
+pub use sandbox::{Attributes, ChangeKind, FsChange, Layer, ORIGINALS, Sandbox, SandboxOptions};
 pub use signals::{leave, stop_on_signals, stop_signal};
 pub use system_log::{Priority, SystemLog, SystemLogKind};
 

@@ -26,7 +26,13 @@ pub struct SandboxOptions {
     pub net: bool,
     /// Directories shared with the machine for real, both ways.
     pub shared: Vec<PathBuf>,
+    /// Programs of the machine that this very program stands in for, by their paths. The
+    /// originals are in [`ORIGINALS`] under their names.
+    pub stand_ins: Vec<PathBuf>,
 }
+
+/// Where the programs that something stands in for are, inside.
+pub const ORIGINALS: &str = mounts::MARK;
 
 /// A running box. It lives until it is dropped; commands run in it see each other's work.
 pub struct Sandbox {
@@ -102,6 +108,31 @@ impl Sandbox {
         // By number, so that a command we start finds it too.
         let base = format!("/proc/{}/fd/{}", std::process::id(), self.base.as_raw_fd());
         Path::new(&base).join(&layer.upper)
+    }
+
+    /// Puts a file into the box.
+    pub fn write(&self, path: &Path, bytes: &[u8]) -> Result<()> {
+        std::fs::write(self.seen_from_outside(path), bytes)
+            .map_err(|error| HostError::io("write", path, error))
+    }
+
+    /// Reads a file of the box; nothing where there is none.
+    pub fn read(&self, path: &Path) -> Vec<u8> {
+        std::fs::read(self.seen_from_outside(path)).unwrap_or_default()
+    }
+
+    fn seen_from_outside(&self, path: &Path) -> PathBuf {
+        let root = format!("/proc/{}/root", self.init.pid());
+        Path::new(&root).join(path.strip_prefix("/").unwrap_or(path))
+    }
+
+    /// Runs an interactive program inside, on the terminal of this process.
+    pub fn shell(&self, argv: &[&str]) -> io::Result<std::process::ExitStatus> {
+        let [program, args @ ..] = argv else { return Err(io::ErrorKind::InvalidInput.into()) };
+        let mut command = Command::new(program);
+        command.args(args);
+        self.enter(&mut command);
+        command.status()
     }
 
     /// Process number of the box's first process, as seen from outside.

@@ -2,6 +2,7 @@
 
 mod attempt;
 mod check;
+mod copy;
 mod facts;
 mod generate;
 mod history;

@@ -134,6 +134,19 @@ pub(super) fn build_steps(layers: &[Layer], options: &SandboxOptions) -> Vec<Ste
     ] {
         steps.push(Step::Link(target.into(), inside(&format!("/dev/{name}"))));
     }
+    let program = std::env::current_exe().unwrap_or_default();
+    for original in &options.stand_ins {
+        let name = original.file_name().unwrap_or_default();
+        let aside = inside(MARK).join(name);
+        steps.push(Step::File(aside.clone()));
+        steps.push(Step::Bind { from: original.clone(), at: aside });
+        let at = inside(&original.to_string_lossy());
+        steps.push(Step::Bind { from: program.clone(), at });
+        if name == "systemctl" {
+            // Programs ask this directory whether there is a manager of services.
+            steps.push(Step::Dir(inside("/run/systemd/system"), 0o755));
+        }
+    }
     for dir in &options.shared {
         let at = inside(&dir.to_string_lossy());
         let mut above: Vec<&Path> = at

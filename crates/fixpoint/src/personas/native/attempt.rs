@@ -9,24 +9,26 @@ use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use fx_host::{Attributes, ChangeKind, FsChange, OsHost, Sandbox, SandboxOptions, Spec, Stream};
+use fx_host::{Attributes, ChangeKind, FsChange, OsHost, Sandbox, Spec, Stream};
 use fx_report::unified;
 use serde_json::{Value, json};
 
-use super::failed;
+use super::{copy, failed};
 use crate::language::PolicyArgs;
 use crate::{exit, paths, terminal};
 
 /// Runs policy for real in a throw-away copy of this machine, twice, and shows what it did.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Limits: needs root. Kernel settings, running services and other machines are not copied;
-what the policy does to them inside is lost or fails. Without --net there is no network.
+Limits: needs root; an ordinary user can use 'fixpoint plan' and 'fixpoint check'. Kernel
+settings, processes and other machines are not copied; what the policy does to them inside
+is lost or fails. Services are recorded, not started. Without --net there is no network.
 
 Examples:
   fixpoint try site.cf               exit code 3 when the second run changes something
   fixpoint try --net site.cf         packages can be fetched
-  fixpoint try --keep /tmp/out site.cf")]
+  fixpoint try --keep /tmp/out site.cf
+  fixpoint try --shell site.cf       look around in the copy; it ends with the shell")]
 pub(crate) struct Args {
     #[command(flatten)]
     policy: PolicyArgs,
@@ -39,6 +41,9 @@ pub(crate) struct Args {
     /// Copies what was changed into this directory, which must not exist
     #[arg(long)]
     keep: Option<PathBuf>,
+    /// Starts a shell in the copy after the runs, to look around
+    #[arg(long, conflicts_with = "format")]
+    shell: bool,
     /// Form of the output
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -73,8 +78,7 @@ struct Attempt {
 
 pub(crate) fn run(args: &Args) -> u8 {
     let host = OsHost::cancelled_by(fx_host::stop_on_signals());
-    let sandbox = match Sandbox::new(&SandboxOptions { net: args.net, ..SandboxOptions::default() })
-    {
+    let sandbox = match copy::make(args.net) {
         Ok(sandbox) => sandbox,
         Err(error) => return failed(error),
     };
@@ -102,11 +106,18 @@ pub(crate) fn run(args: &Args) -> u8 {
     } else {
         exit::NOT_IDEMPOTENT
     };
+    let services = copy::services(&sandbox);
     let text = match args.format {
-        Format::Text => told(&attempts, &changes, &later, broken),
-        Format::Json => format!("{:#}\n", as_json(&attempts, &changes, &later, broken)),
+        Format::Text => told(&attempts, &changes, &services, &later, broken),
+        Format::Json => format!("{:#}\n", as_json(&attempts, &changes, &services, &later, broken)),
     };
-    code.max(terminal::print(&text))
+    let code = code.max(terminal::print(&text));
+    if args.shell
+        && let Err(error) = sandbox.shell(&["/bin/sh", "-i"])
+    {
+        return failed(error);
+    }
+    code
 }
 
 fn attempt(host: &OsHost, sandbox: &Sandbox, args: &Args) -> Result<Attempt, fx_host::HostError> {
@@ -156,7 +167,13 @@ fn item(event: &Value, complaints: &mut String) -> Option<Item> {
     })
 }
 
-fn told(attempts: &[Attempt], changes: &[FsChange], later: &[&Item], broken: bool) -> String {
+fn told(
+    attempts: &[Attempt],
+    changes: &[FsChange],
+    services: &[String],
+    later: &[&Item],
+    broken: bool,
+) -> String {
     let mut out = String::from("first run\n");
     let first = &attempts[0];
     for item in first.items() {
@@ -181,6 +198,12 @@ fn told(attempts: &[Attempt], changes: &[FsChange], later: &[&Item], broken: boo
     }
     for entry in entries {
         let _ = writeln!(out, "  {entry}");
+    }
+    if !services.is_empty() {
+        out.push_str("services, not touched\n");
+    }
+    for service in services {
+        let _ = writeln!(out, "  {service}");
     }
     let verdict = match (broken, later.is_empty(), attempts.len()) {
         (true, ..) => "a run failed",
@@ -256,7 +279,13 @@ fn keep(host: &OsHost, sandbox: &Sandbox, dir: &Path) -> Result<(), fx_host::Hos
     Ok(())
 }
 
-fn as_json(attempts: &[Attempt], changes: &[FsChange], later: &[&Item], broken: bool) -> Value {
+fn as_json(
+    attempts: &[Attempt],
+    changes: &[FsChange],
+    services: &[String],
+    later: &[&Item],
+    broken: bool,
+) -> Value {
     let item = |item: &Item| json!({ "resource": item.resource, "action": item.action, "outcome": item.outcome, "reason": item.reason, "origin": item.origin });
     let attributes = |attributes: Option<Attributes>| {
         attributes.map(|a| json!({ "mode": format!("{:04o}", a.mode), "uid": a.uid, "gid": a.gid, "directory": a.is_dir }))
@@ -279,6 +308,7 @@ fn as_json(attempts: &[Attempt], changes: &[FsChange], later: &[&Item], broken: 
             "before": attributes(change.before), "after": attributes(change.after),
         })).collect::<Vec<_>>(),
         "accounts_and_packages": entries::told(changes),
+        "services": services,
         "idempotent": if broken || attempts.len() < 2 { Value::Null } else { Value::Bool(later.is_empty()) },
         "again": later.iter().map(|entry| item(entry)).collect::<Vec<_>>(),
     })

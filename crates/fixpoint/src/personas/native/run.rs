@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use fx_engine::{Event, Level, Sink};
-use fx_host::{OsHost, Sandbox, SandboxOptions, Spec, Stream};
+use fx_host::{OsHost, Sandbox, Spec, Stream};
 use fx_report::timeline::{self, Moment, Timeline};
 
-use super::failed;
 use super::saved::{Recorder, Saved};
+use super::{copy, failed};
 use crate::language::{self, PolicyArgs, Way};
 use crate::session::{Kind, OutputArgs, Session};
 use crate::stage::Stage;
@@ -110,7 +110,7 @@ fn as_planned(file: &Path, policy: &PolicyArgs) -> Result<(), Vec<String>> {
     if then.targets() != policy.targets {
         return Err(vec!["it was made for other targets".to_owned()]);
     }
-    let sandbox = Sandbox::new(&SandboxOptions::default()).map_err(|e| one(e.to_string()))?;
+    let sandbox = copy::make(false).map_err(|e| one(e.to_string()))?;
     let program = std::env::current_exe().map_err(|error| one(error.to_string()))?;
     let mut argv: Vec<OsString> = vec![program.into_os_string()];
     argv.extend(["plan", "--inside", "--quiet", "--out", INSIDE].map(OsString::from));
@@ -132,7 +132,7 @@ fn within(sandbox: &Sandbox) -> Result<Saved, String> {
 
 pub(crate) fn plan(args: &PlanArgs) -> u8 {
     if !args.inside {
-        match Sandbox::new(&SandboxOptions::default()) {
+        match copy::make(false) {
             Ok(sandbox) => {
                 let code = inside(&sandbox, "plan");
                 return match &args.out {
@@ -165,7 +165,7 @@ pub(crate) fn plan(args: &PlanArgs) -> u8 {
 
 pub(crate) fn explain(args: &ExplainArgs) -> u8 {
     if !args.inside {
-        match Sandbox::new(&SandboxOptions::default()) {
+        match copy::make(false) {
             Ok(sandbox) => return inside(&sandbox, "explain"),
             Err(error) => terminal::complain(format_args!(
                 "functions that run commands are not called: {error}"
