@@ -209,6 +209,12 @@ fn evaluate(ctx: &mut Context<'_>, request: &Request) -> Summary {
         );
     }
     ctx.show(request);
+    if let Some(dir) = request.tag_release.as_deref().filter(|_| !ctx.stopped())
+        && !ctx.tag_release(dir)
+    {
+        ctx.error("The given directory could not be tagged, sorry.");
+        return Summary { code: 1 };
+    }
     if request.check {
         return status(ctx);
     }
@@ -278,7 +284,7 @@ fn new_context<'a>(
     }
 }
 
-fn configure(host: &dyn Host, request: &Request) -> Result<Config, String> {
+pub(crate) fn configure(host: &dyn Host, request: &Request) -> Result<Config, String> {
     let text = |name: &str| {
         host.var(&os(name))
             .map(|value| decode(std::os::unix::ffi::OsStrExt::as_bytes(value.as_os_str())))

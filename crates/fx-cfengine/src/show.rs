@@ -18,9 +18,18 @@ impl Context<'_> {
                     let entry = Some(&*self.config.paths.entry);
                     self.print(&crate::policy_json::output(&self.policy, entry));
                 }
+                Some("cf-full") => self.print_policy(None),
+                Some("cf") => self.print_policy(Some(&self.config.paths.entry)),
                 _ => {}
             }
             self.show_tables(request);
+        }
+    }
+
+    fn print_policy(&self, only: Option<&str>) {
+        let text = crate::policy_text::output(&self.policy, only);
+        if !text.is_empty() {
+            self.print(text.strip_suffix('\n').unwrap_or(&text));
         }
     }
 
