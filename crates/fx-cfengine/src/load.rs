@@ -6,6 +6,7 @@
 pub(crate) mod augments;
 pub(crate) mod check;
 pub(crate) mod control;
+mod host_data;
 pub(crate) mod lower;
 
 use std::rc::Rc;
