@@ -181,6 +181,7 @@ impl Context<'_> {
             component: self.config.component,
             errors: Vec::new(),
             warnings: Vec::new(),
+            top_down: None,
         };
         let policy = lowering.file(tree);
         errors.extend(lowering.errors);

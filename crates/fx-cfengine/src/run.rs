@@ -291,7 +291,7 @@ pub(crate) fn configure(host: &dyn Host, request: &Request) -> Result<Config, St
     };
     let overridden = text("CFENGINE_TEST_OVERRIDE_WORKDIR").filter(|dir| !dir.is_empty());
     let home = || host.user_by_id(host.euid()).ok().flatten().map(|user| from_path(&user.home));
-    let workdir = overridden.or_else(|| request.workdir.clone()).unwrap_or_else(|| {
+    let workdir = request.workdir.clone().or(overridden).unwrap_or_else(|| {
         if host.euid() == 0 {
             "/var/cfengine".to_owned()
         } else {

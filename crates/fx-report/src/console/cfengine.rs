@@ -107,6 +107,9 @@ impl Sink for CfengineConsole {
                 let _closed = out.write_all(field(fields, "text"));
                 let _closed = out.write_all(b"\n");
             }
+            Event::Note { code: "cf.raw", fields, .. } => {
+                let _closed = self.out.borrow_mut().write_all(field(fields, "text"));
+            }
             Event::Note { code: "cf.stderr", fields, .. } => {
                 let _closed = self.out.borrow_mut().flush();
                 let mut error = self.error.borrow_mut();
