@@ -18,4 +18,6 @@ pub(crate) struct State {
     pub(crate) custom: promise::custom::State,
     /// Names of packages looked at by a package manager, for inventories.
     pub(crate) edits: promise::files::EditState,
+    /// Whether fstab has lines that are not mounted yet.
+    pub(crate) mount_all: bool,
 }

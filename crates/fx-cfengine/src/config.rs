@@ -65,6 +65,8 @@ pub struct Request {
     pub no_commands: bool,
     /// Types whose deprecation warnings are shown or are errors.
     pub warnings: Option<String>,
+    /// A directory to be marked as a release once it is found right.
+    pub tag_release: Option<String>,
     /// Writes the policy, or the result of a check, in this format.
     pub output: Option<String>,
 }

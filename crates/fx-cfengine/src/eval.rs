@@ -98,8 +98,20 @@ pub(crate) struct Control {
     pub(crate) domain: Option<Str>,
     /// Variables that commands get.
     pub(crate) environment: Vec<(Str, Str)>,
+    /// Whether `body common control` asks for promises in written order.
+    pub(crate) top_down_common: bool,
     /// `body agent control`, evaluated.
     pub(crate) agent: BTreeMap<Str, Rval>,
+}
+
+impl Control {
+    /// Whether promises are kept as they are written; the agent's word comes first.
+    pub(crate) fn top_down(&self) -> bool {
+        match self.agent.get("evaluation_order").and_then(Rval::as_scalar) {
+            Some(order) => &**order == "top_down",
+            None => self.top_down_common,
+        }
+    }
 }
 
 impl Context<'_> {

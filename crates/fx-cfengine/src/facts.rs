@@ -234,6 +234,12 @@ impl Context<'_> {
             let server = crate::text::decode(&bytes).trim().to_owned();
             self.sys("policy_hub", server);
             self.sys("policy_hub_port", "5308");
+            if self.host().stat(&path(&format!("{}/am_policy_hub", paths.state))).is_ok() {
+                let old = tags("source=bootstrap,deprecated,alias=policy_server");
+                self.put_hard("am_policy_hub", &old);
+                let label = tags("inventory,attribute_name=CFEngine roles,source=bootstrap");
+                self.put_hard("policy_server", &label);
+            }
         }
     }
 

@@ -20,6 +20,7 @@
 pub(crate) mod agent;
 pub(crate) mod clock;
 mod config;
+mod diagnose;
 pub(crate) mod edit;
 pub(crate) mod eval;
 pub(crate) mod facts;
@@ -31,7 +32,9 @@ pub(crate) mod mustache;
 pub(crate) mod outcome;
 pub(crate) mod policy;
 pub(crate) mod policy_json;
+mod policy_text;
 pub(crate) mod regex;
+mod release;
 mod run;
 mod show;
 pub(crate) mod text;
@@ -39,4 +42,10 @@ pub(crate) mod vocabulary;
 pub(crate) mod yaml;
 
 pub use config::{Request, Simulate};
+pub use diagnose::diagnose;
 pub use run::{Summary, run};
+
+/// The language described as data, as `cf-promises -s json` prints it.
+pub fn syntax_description() -> String {
+    vocabulary::describe().pretty()
+}

@@ -6,6 +6,7 @@
 pub(crate) mod augments;
 pub(crate) mod check;
 pub(crate) mod control;
+mod host_data;
 pub(crate) mod lower;
 
 use std::rc::Rc;
@@ -180,6 +181,7 @@ impl Context<'_> {
             component: self.config.component,
             errors: Vec::new(),
             warnings: Vec::new(),
+            top_down: None,
         };
         let policy = lowering.file(tree);
         errors.extend(lowering.errors);

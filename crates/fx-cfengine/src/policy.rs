@@ -99,6 +99,8 @@ pub(crate) struct Bundle {
     pub(crate) head: Rc<Head>,
     /// One section a type, in order of first appearance; promises of repeated sections join.
     pub(crate) sections: Vec<Section>,
+    /// What `body file control` says of the order; the control bodies decide where it is silent.
+    pub(crate) top_down: Option<bool>,
 }
 
 impl Bundle {

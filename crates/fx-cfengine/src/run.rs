@@ -209,6 +209,12 @@ fn evaluate(ctx: &mut Context<'_>, request: &Request) -> Summary {
         );
     }
     ctx.show(request);
+    if let Some(dir) = request.tag_release.as_deref().filter(|_| !ctx.stopped())
+        && !ctx.tag_release(dir)
+    {
+        ctx.error("The given directory could not be tagged, sorry.");
+        return Summary { code: 1 };
+    }
     if request.check {
         return status(ctx);
     }
@@ -279,14 +285,14 @@ fn new_context<'a>(
     }
 }
 
-fn configure(host: &dyn Host, request: &Request) -> Result<Config, String> {
+pub(crate) fn configure(host: &dyn Host, request: &Request) -> Result<Config, String> {
     let text = |name: &str| {
         host.var(&os(name))
             .map(|value| decode(std::os::unix::ffi::OsStrExt::as_bytes(value.as_os_str())))
     };
     let overridden = text("CFENGINE_TEST_OVERRIDE_WORKDIR").filter(|dir| !dir.is_empty());
     let home = || host.user_by_id(host.euid()).ok().flatten().map(|user| from_path(&user.home));
-    let workdir = overridden.or_else(|| request.workdir.clone()).unwrap_or_else(|| {
+    let workdir = request.workdir.clone().or(overridden).unwrap_or_else(|| {
         if host.euid() == 0 {
             "/var/cfengine".to_owned()
         } else {

@@ -13,14 +13,31 @@ impl Context<'_> {
     pub(crate) fn show(&self, request: &Request) {
         if request.check {
             match request.output.as_deref() {
-                Some("json-full") => self.print(&crate::policy_json::output(&self.policy, None)),
+                Some("json-full") => {
+                    self.print_raw(&crate::policy_json::output(&self.policy, None))
+                }
                 Some("json") => {
                     let entry = Some(&*self.config.paths.entry);
-                    self.print(&crate::policy_json::output(&self.policy, entry));
+                    self.print_raw(&crate::policy_json::output(&self.policy, entry));
                 }
+                Some("cf-full") => self.print_policy(None),
+                Some("cf") => self.print_policy(Some(&self.config.paths.entry)),
                 _ => {}
             }
             self.show_tables(request);
+        }
+    }
+
+    // Without a newline of its own: several such texts are read one after the other.
+    fn print_raw(&self, text: &str) {
+        let fields = [("text".into(), fx_value::Value::from(&*crate::text::encode(text)))];
+        self.run.ledger.note("cf.raw", &fields, &Origin::default());
+    }
+
+    fn print_policy(&self, only: Option<&str>) {
+        let text = crate::policy_text::output(&self.policy, only);
+        if !text.is_empty() {
+            self.print(text.strip_suffix('\n').unwrap_or(&text));
         }
     }
 

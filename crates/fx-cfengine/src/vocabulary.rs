@@ -4,10 +4,12 @@
 
 mod bodies;
 mod check;
+mod describe;
 mod functions;
 mod promises;
 
 pub(crate) use check::{Mismatch, check_value};
+pub(crate) use describe::describe;
 
 /// The type an attribute or parameter wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

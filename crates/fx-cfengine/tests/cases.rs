@@ -1,7 +1,8 @@
 //! Cases: policies with the order in which their promises must be kept.
 //!
 //! A case is `tests/cases/NAME.cf`. Lines `#! key: value` at its top say what to run:
-//! `define`, `bundles`, `program PATH CODE`, `file PATH TEXT`, `reasons`, `check`. A line `#=== PATH` begins
+//! `define`, `bundles`, `program PATH CODE`, `file PATH TEXT`, `reasons`, `check`,
+//! `simulate MODE`. A line `#=== PATH` begins
 //! another policy file. What the run did stands in `NAME.trace`: the steps of the
 //! evaluation, classes and variables as they come, promises with pass, reason and outcome,
 //! reports, messages. `UPDATE_CASES=1` writes the traces anew.
@@ -13,7 +14,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::rc::Rc;
 
-use fx_cfengine::Request;
+use fx_cfengine::{Request, Simulate};
 use fx_engine::{Cancel, Event, Ledger, Level, Outcome, Purpose, Run, Sink};
 use fx_host::{MemoryHost, Reply};
 use fx_source::SourceMap;
@@ -54,6 +55,9 @@ impl Sink for Record {
             }
             Event::Note { code: "cf.report", fields, .. } => {
                 writeln!(lines, "   R: {}", of(fields, "text"))
+            }
+            Event::Note { code: "cf.print" | "cf.raw", fields, .. } => {
+                writeln!(lines, "   > {}", of(fields, "text").replace('\n', "\n   > "))
             }
             Event::Message { level, text, .. } => {
                 writeln!(lines, "   {}: {text}", format!("{level:?}").to_lowercase())
@@ -110,6 +114,13 @@ fn run(text: &str) -> String {
             let words: Vec<&str> = value.splitn(2, ' ').collect();
             match key {
                 "reasons" => request.reasons = true,
+                "simulate" => {
+                    request.simulate = Some(match value {
+                        "diff" => Simulate::Diff,
+                        "manifest" => Simulate::Manifest,
+                        _ => Simulate::ManifestFull,
+                    });
+                }
                 "check" => (request.check, request.full_check) = (true, true),
                 "define" => request.define.push(value.to_owned()),
                 "bundles" => {

@@ -19,63 +19,168 @@ use options::{Flag, Parsed, Takes};
 const VERSION: &str = "CFEngine Core 3.21.0";
 
 const AGENT: &[Flag] = &[
-    Flag::new("bootstrap", Some('B'), Takes::Value),
-    Flag::new("bundlesequence", Some('b'), Takes::Value),
-    Flag::new("workdir", Some('w'), Takes::Value),
-    Flag::new("debug", Some('d'), Takes::Nothing),
-    Flag::new("define", Some('D'), Takes::Value),
-    Flag::new("self-diagnostics", Some('x'), Takes::Optional),
-    Flag::new("dry-run", Some('n'), Takes::Nothing),
-    Flag::new("file", Some('f'), Takes::Value),
-    Flag::new("help", Some('h'), Takes::Nothing),
-    Flag::new("inform", Some('I'), Takes::Nothing),
-    Flag::new("log-level", Some('g'), Takes::Value),
-    Flag::new("negate", Some('N'), Takes::Value),
-    Flag::new("no-lock", Some('K'), Takes::Nothing),
-    Flag::new("verbose", Some('v'), Takes::Nothing),
-    Flag::new("version", Some('V'), Takes::Nothing),
-    Flag::new("timing-output", Some('t'), Takes::Nothing),
-    Flag::new("trust-server", Some('T'), Takes::Optional),
-    Flag::new("color", Some('C'), Takes::Optional),
-    Flag::new("no-extensions", Some('E'), Takes::Nothing),
-    Flag::new("timestamp", Some('l'), Takes::Nothing),
-    Flag::new("ignore-preferred-augments", None, Takes::Nothing),
-    Flag::new("log-modules", None, Takes::Value),
-    Flag::new("show-evaluated-classes", None, Takes::Optional),
-    Flag::new("show-evaluated-vars", None, Takes::Optional),
-    Flag::new("skip-bootstrap-policy-run", None, Takes::Nothing),
-    Flag::new("skip-db-check", None, Takes::Optional),
-    Flag::new("simulate", None, Takes::Value),
-    Flag::new("", Some('M'), Takes::Nothing),
+    Flag::new("bootstrap", Some('B'), Takes::Value, "Bootstrap to a policy server (not supported)"),
+    Flag::new(
+        "bundlesequence",
+        Some('b'),
+        Takes::Value,
+        "Bundles to run instead of those of the policy",
+    ),
+    Flag::new("workdir", Some('w'), Takes::Value, "Work directory instead of /var/cfengine"),
+    Flag::new("debug", Some('d'), Takes::Nothing, "Say everything"),
+    Flag::new(
+        "define",
+        Some('D'),
+        Takes::Value,
+        "Classes, separated by commas, defined from the start",
+    ),
+    Flag::new(
+        "self-diagnostics",
+        Some('x'),
+        Takes::Optional,
+        "Tell what this installation has and lacks",
+    ),
+    Flag::new("dry-run", Some('n'), Takes::Nothing, "Change nothing, tell what is not as promised"),
+    Flag::new("file", Some('f'), Takes::Value, "Policy file; a file given as argument comes first"),
+    Flag::new("help", Some('h'), Takes::Nothing, "Print this help"),
+    Flag::new("inform", Some('I'), Takes::Nothing, "Tell what is repaired"),
+    Flag::new(
+        "log-level",
+        Some('g'),
+        Takes::Value,
+        "How much to say: 'error', 'warning', 'notice', 'info', 'verbose', 'debug'",
+    ),
+    Flag::new(
+        "negate",
+        Some('N'),
+        Takes::Value,
+        "Classes, separated by commas, that are never defined",
+    ),
+    Flag::new("no-lock", Some('K'), Takes::Nothing, "Do not mind when promises were last kept"),
+    Flag::new("verbose", Some('v'), Takes::Nothing, "Tell what is done and why"),
+    Flag::new("version", Some('V'), Takes::Nothing, "Print the version"),
+    Flag::new("timing-output", Some('t'), Takes::Nothing, "Taken, without effect"),
+    Flag::new(
+        "trust-server",
+        Some('T'),
+        Takes::Optional,
+        "Trust the server when bootstrapping: 'yes' or 'no'",
+    ),
+    Flag::new("color", Some('C'), Takes::Optional, "Colours: 'always', 'auto', 'never'"),
+    Flag::new("no-extensions", Some('E'), Takes::Nothing, "Taken, without effect"),
+    Flag::new("timestamp", Some('l'), Takes::Nothing, "A time before each line of the log"),
+    Flag::new(
+        "ignore-preferred-augments",
+        None,
+        Takes::Nothing,
+        "Read def.json even where def_preferred.json is there",
+    ),
+    Flag::new(
+        "log-modules",
+        None,
+        Takes::Value,
+        "Modules to debug, separated by commas; 'help' lists them",
+    ),
+    Flag::new(
+        "show-evaluated-classes",
+        None,
+        Takes::Optional,
+        "Show the classes of the end, or those that match",
+    ),
+    Flag::new(
+        "show-evaluated-vars",
+        None,
+        Takes::Optional,
+        "Show the variables of the end, or those that match",
+    ),
+    Flag::new(
+        "skip-bootstrap-policy-run",
+        None,
+        Takes::Nothing,
+        "Do not run policy after a bootstrap",
+    ),
+    Flag::new("skip-db-check", None, Takes::Optional, "Taken, without effect: 'yes' or 'no'"),
+    Flag::new(
+        "simulate",
+        None,
+        Takes::Value,
+        "Change copies of files and tell 'manifest', 'manifest-full' or 'diff'",
+    ),
+    Flag::new("", Some('M'), Takes::Nothing, ""),
 ];
 
 const PROMISES: &[Flag] = &[
-    Flag::new("workdir", Some('w'), Takes::Value),
-    Flag::new("eval-functions", None, Takes::Value),
-    Flag::new("show-classes", None, Takes::Optional),
-    Flag::new("show-vars", None, Takes::Optional),
-    Flag::new("help", Some('h'), Takes::Nothing),
-    Flag::new("bundlesequence", Some('b'), Takes::Value),
-    Flag::new("debug", Some('d'), Takes::Nothing),
-    Flag::new("verbose", Some('v'), Takes::Nothing),
-    Flag::new("log-level", Some('g'), Takes::Value),
-    Flag::new("dry-run", Some('n'), Takes::Nothing),
-    Flag::new("version", Some('V'), Takes::Nothing),
-    Flag::new("file", Some('f'), Takes::Value),
-    Flag::new("define", Some('D'), Takes::Value),
-    Flag::new("negate", Some('N'), Takes::Value),
-    Flag::new("inform", Some('I'), Takes::Nothing),
-    Flag::new("diagnostic", Some('x'), Takes::Nothing),
-    Flag::new("policy-output-format", Some('p'), Takes::Value),
-    Flag::new("syntax-description", Some('s'), Takes::Value),
-    Flag::new("full-check", Some('c'), Takes::Nothing),
-    Flag::new("warn", Some('W'), Takes::Value),
-    Flag::new("color", Some('C'), Takes::Optional),
-    Flag::new("tag-release", Some('T'), Takes::Value),
-    Flag::new("timestamp", Some('l'), Takes::Nothing),
-    Flag::new("ignore-preferred-augments", None, Takes::Nothing),
-    Flag::new("log-modules", None, Takes::Value),
-    Flag::new("", Some('M'), Takes::Nothing),
+    Flag::new("workdir", Some('w'), Takes::Value, "Work directory instead of /var/cfengine"),
+    Flag::new("eval-functions", None, Takes::Value, "Call functions while checking: 'yes' or 'no'"),
+    Flag::new("show-classes", None, Takes::Optional, "Show the classes found, or those that match"),
+    Flag::new("show-vars", None, Takes::Optional, "Show the variables found, or those that match"),
+    Flag::new("help", Some('h'), Takes::Nothing, "Print this help"),
+    Flag::new(
+        "bundlesequence",
+        Some('b'),
+        Takes::Value,
+        "Bundles to run instead of those of the policy",
+    ),
+    Flag::new("debug", Some('d'), Takes::Nothing, "Say everything"),
+    Flag::new("verbose", Some('v'), Takes::Nothing, "Tell what is done and why"),
+    Flag::new(
+        "log-level",
+        Some('g'),
+        Takes::Value,
+        "How much to say: 'error', 'warning', 'notice', 'info', 'verbose', 'debug'",
+    ),
+    Flag::new("dry-run", Some('n'), Takes::Nothing, "Change nothing, tell what is not as promised"),
+    Flag::new("version", Some('V'), Takes::Nothing, "Print the version"),
+    Flag::new("file", Some('f'), Takes::Value, "Policy file; a file given as argument comes first"),
+    Flag::new(
+        "define",
+        Some('D'),
+        Takes::Value,
+        "Classes, separated by commas, defined from the start",
+    ),
+    Flag::new(
+        "negate",
+        Some('N'),
+        Takes::Value,
+        "Classes, separated by commas, that are never defined",
+    ),
+    Flag::new("inform", Some('I'), Takes::Nothing, "Tell what is repaired"),
+    Flag::new("diagnostic", Some('x'), Takes::Nothing, "Retired"),
+    Flag::new(
+        "policy-output-format",
+        Some('p'),
+        Takes::Value,
+        "Print the policy: 'none', 'cf', 'json' (this file), 'cf-full', 'json-full' (all)",
+    ),
+    Flag::new(
+        "syntax-description",
+        Some('s'),
+        Takes::Value,
+        "Describe the language: 'none' or 'json'",
+    ),
+    Flag::new("full-check", Some('c'), Takes::Nothing, "Check all, with functions called"),
+    Flag::new("warn", Some('W'), Takes::Value, "Warnings to show, separated by commas, or error=…"),
+    Flag::new("color", Some('C'), Takes::Optional, "Colours: 'always', 'auto', 'never'"),
+    Flag::new(
+        "tag-release",
+        Some('T'),
+        Takes::Value,
+        "Check a directory of policy and mark it as a release",
+    ),
+    Flag::new("timestamp", Some('l'), Takes::Nothing, "A time before each line of the log"),
+    Flag::new(
+        "ignore-preferred-augments",
+        None,
+        Takes::Nothing,
+        "Read def.json even where def_preferred.json is there",
+    ),
+    Flag::new(
+        "log-modules",
+        None,
+        Takes::Value,
+        "Modules to debug, separated by commas; 'help' lists them",
+    ),
+    Flag::new("", Some('M'), Takes::Nothing, ""),
 ];
 
 pub(crate) fn agent(invocation: &Invocation) -> u8 {
@@ -105,22 +210,28 @@ fn complain(text: &str) {
 }
 
 fn usage(name: &str, flags: &[Flag]) -> String {
-    let mut text = format!(
-        "Usage: {name} [OPTION]...{}\n\nOptions:\n",
-        if name == "cf-agent" { " [FILE]" } else { "" }
-    );
+    let mut text = format!("Usage: {name} [OPTIONS] [FILE]\n\nOptions:\n");
     for flag in flags.iter().filter(|flag| !flag.long.is_empty()) {
-        let short = flag.short.map_or_else(|| "  ".to_owned(), |short| format!("-{short}"));
-        let comma = if flag.short.is_some() { "," } else { " " };
-        let value = match flag.takes {
-            Takes::Nothing => "",
-            Takes::Value => " value",
-            Takes::Optional => "[=value]",
-        };
+        let short = flag.short.map_or_else(|| "-".to_owned(), |short| format!("-{short}"));
+        let value = if flag.takes == Takes::Nothing { "      " } else { " value" };
         let _ = std::fmt::Write::write_fmt(
             &mut text,
-            format_args!("  --{:<21}{comma} {short}{value}\n", flag.long),
+            format_args!("  --{:<12}, {short}{value} - {}\n", flag.long, flag.help),
         );
+    }
+    text
+}
+
+/// Areas the original can debug one by one. Ours debugs all of them with `-d`.
+const LOG_MODULES: [&str; 8] =
+    ["evalctx", "expand", "iterations", "parser", "vartable", "vars", "locks", "ps"];
+
+fn log_modules() -> String {
+    let mut text = String::from(
+        "\n--log-modules accepts a comma separated list of one or more of the following:\n\n    help\n    all\n",
+    );
+    for module in LOG_MODULES {
+        text.push_str(&format!("    {module}\n"));
     }
     text
 }
@@ -149,10 +260,11 @@ fn request(
     flags: &[Flag],
     parsed: &Parsed,
     check: bool,
-) -> Result<(Request, bool), u8> {
+) -> Result<(Request, bool, bool), u8> {
     let interactive = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     let mut request = Request { check, interactive, ..Request::default() };
     let mut stamp = false;
+    let mut coloured = false;
     let list = |text: &str| {
         text.split([',', ' '])
             .filter(|part| !part.is_empty())
@@ -185,7 +297,7 @@ fn request(
                 if let Some(level) = level(&text) {
                     request.level = Some(level)
                 } else {
-                    complain(&format!("   error: Invalid log-level: '{text}'"));
+                    complain(&format!("Invalid log level: '{text}'"));
                     return Err(1);
                 }
             }
@@ -204,13 +316,7 @@ fn request(
             }
             "warn" => request.warnings = Some(text),
             "policy-output-format" => match text.as_str() {
-                "none" | "json" | "json-full" => request.output = Some(text),
-                "cf" | "cf-full" => {
-                    complain(&format!(
-                        "   error: option '--policy-output-format={text}' is not supported"
-                    ));
-                    return Err(1);
-                }
+                "none" | "json" | "json-full" | "cf" | "cf-full" => request.output = Some(text),
                 _ => {
                     complain(&format!(
                         "   error: Invalid policy output format: '{text}'. Possible values are 'none', 'cf', 'json', 'cf-full', 'json-full'"
@@ -224,12 +330,65 @@ fn request(
                     "manifest" => Some(Simulate::Manifest),
                     "manifest-full" => Some(Simulate::ManifestFull),
                     _ => {
-                        complain(&format!("   error: Invalid simulate mode: '{text}'"));
+                        say(&format!(
+                            "   error: Invalid argument for --simulate, 'manifest' or 'diff' required, not '{text}'"
+                        ));
                         return Err(1);
                     }
                 };
             }
-            "bootstrap" | "syntax-description" | "tag-release" | "self-diagnostics" => {
+            "syntax-description" => match text.as_str() {
+                "json" => {
+                    say(&fx_cfengine::syntax_description());
+                    return Err(0);
+                }
+                "none" => {}
+                _ => {
+                    complain(&format!(
+                        "   error: Invalid syntax description output format: '{text}'. Possible values are 'none', 'json'"
+                    ));
+                    return Err(1);
+                }
+            },
+            "tag-release" => {
+                request.file = Some(format!("{text}/promises.cf"));
+                request.tag_release = Some(text);
+            }
+            "self-diagnostics" => {
+                say(&fx_cfengine::diagnose(&OsHost::new(), &request));
+                return Err(0);
+            }
+            "diagnostic" => {
+                say("   error: Self-diagnostic functionality is retired.");
+                return Err(0);
+            }
+            "color" => {
+                coloured = match text.as_str() {
+                    "" | "auto" => interactive,
+                    "always" => true,
+                    "never" => false,
+                    _ => {
+                        say(&format!("   error: Unrecognized color mode '{text}'"));
+                        return Err(1);
+                    }
+                };
+            }
+            "log-modules" => {
+                for module in text.split(',') {
+                    if module == "help" {
+                        say(&log_modules());
+                        return Err(1);
+                    }
+                    if module != "all" && !LOG_MODULES.contains(&module) {
+                        say(&format!(" warning: Unknown debug logging module '{module}'"));
+                    }
+                }
+            }
+            "skip-db-check" if !matches!(text.as_str(), "" | "yes" | "no") => {
+                say(&format!("   error: Invalid argument for --skip-db-check(yes/no): '{text}'"));
+                return Err(1);
+            }
+            "bootstrap" => {
                 complain(&format!("   error: option '--{name}' is not supported"));
                 return Err(1);
             }
@@ -244,7 +403,7 @@ fn request(
             return Err(1);
         }
     }
-    Ok((request, stamp))
+    Ok((request, stamp, coloured))
 }
 
 fn start(invocation: &Invocation, flags: &[Flag], check: bool) -> u8 {
@@ -258,7 +417,7 @@ fn start(invocation: &Invocation, flags: &[Flag], check: bool) -> u8 {
             return 1;
         }
     };
-    let (request, stamp) = match request(invocation, flags, &parsed, check) {
+    let (request, stamp, coloured) = match request(invocation, flags, &parsed, check) {
         Ok(asked) => asked,
         Err(code) => return code,
     };
@@ -271,6 +430,7 @@ fn start(invocation: &Invocation, flags: &[Flag], check: bool) -> u8 {
         Box::new(BufWriter::with_capacity(1 << 16, std::io::stdout())),
         Box::new(BufWriter::new(std::io::stderr())),
     );
+    console = console.coloured(coloured);
     if stamp {
         console = console
             .stamped(Box::new(|| jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%z").to_string()));

@@ -39,6 +39,9 @@ impl Context<'_> {
     /// Runs a bundle whose frame is on the stack.
     pub(crate) fn run_bundle(&mut self, bundle: &Rc<Bundle>) -> Outcome {
         self.agent.processes.clear();
+        if bundle.top_down.unwrap_or_else(|| self.control.top_down()) {
+            return self.run_top_down(bundle);
+        }
         let mut result = Outcome::Skipped;
         for pass in 1..=PASSES {
             self.note_pass(bundle, pass);
@@ -60,6 +63,9 @@ impl Context<'_> {
                 if *kind == "packages" && !self.stopped() {
                     let outcome = promise::packages::run_scheduled(self);
                     result = result.merge(outcome);
+                }
+                if *kind == "storage" && !self.stopped() {
+                    promise::storage::finish(self);
                 }
                 self.stack.pop();
                 if self.stopped() || self.bundle_aborted {
@@ -95,6 +101,49 @@ impl Context<'_> {
             let fields = [("kinds".into(), fx_value::Value::from(ORDER.join(", ")))];
             self.run.ledger.note("cf.order", &fields, &Origin::default());
         }
+    }
+
+    /// The mode of `evaluation_order => "top_down"`: three passes too, but promises as they
+    /// are written, whatever their type.
+    fn run_top_down(&mut self, bundle: &Rc<Bundle>) -> Outcome {
+        let mut written: Vec<(&str, &Rc<Promise>)> = bundle
+            .sections
+            .iter()
+            .flat_map(|section| section.promises.iter().map(|promise| (&*section.kind, promise)))
+            .collect();
+        // Sections of one type were joined; the place in the file tells them apart again.
+        written.sort_by_key(|(_, promise)| promise.span.map(|span| span.start));
+        let mut result = Outcome::Skipped;
+        for pass in 1..=PASSES {
+            self.note_pass(bundle, pass);
+            let mut last = "";
+            for (kind, promise) in &written {
+                if *kind != last {
+                    self.type_banner(kind, pass);
+                }
+                last = kind;
+                self.stack.push(Frame::Section);
+                self.pass = pass;
+                let mut outcome = self.expand_promise(promise, &mut keep);
+                // What waits for the end of a section has none to wait for.
+                if !self.stopped() {
+                    match *kind {
+                        "packages" => {
+                            outcome = outcome.merge(promise::packages::run_scheduled(self));
+                        }
+                        "storage" => promise::storage::finish(self),
+                        _ => {}
+                    }
+                }
+                result = result.merge(outcome);
+                self.stack.pop();
+                if self.stopped() || self.bundle_aborted {
+                    self.bundle_aborted = false;
+                    return result;
+                }
+            }
+        }
+        result
     }
 
     fn note_pass(&self, bundle: &Bundle, pass: u32) {

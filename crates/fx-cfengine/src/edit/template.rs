@@ -86,5 +86,5 @@ pub(crate) fn to_bundle(ctx: &Context<'_>, template: &str, file: &str) -> Result
         }
     }
     let sections = vec![Section { kind: "insert_lines".into(), built_in: true, line: 0, promises }];
-    Ok(Bundle { head, sections })
+    Ok(Bundle { head, sections, top_down: None })
 }

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::host_data;
 use crate::eval::classes::ClassScope;
 use crate::eval::value::{DataType, Value, Variable};
 use crate::eval::vars::Ref;
@@ -14,23 +15,23 @@ use crate::text::{Str, decode, path};
 /// Deepest chain of augments that name each other.
 const MAX_DEPTH: usize = 20;
 
+/// Tag of everything that came from augments.
+const TAG: &str = "source=augments_file";
+
 impl Context<'_> {
     /// Loads host-specific data, then augments.
     pub(crate) fn load_augments(&mut self) {
-        let data = format!("{}/data/host_specific.json", self.config.paths.workdir);
-        if self.host().stat(&path(&data)).is_ok() {
-            self.load_augments_file(&data, 0, true);
-        }
+        self.load_host_data();
         let dir = self.config.paths.entry_dir.clone();
         let preferred = format!("{dir}/def_preferred.json");
         if !self.config.ignore_preferred_augments && self.host().stat(&path(&preferred)).is_ok() {
-            self.load_augments_file(&preferred, 0, false);
+            self.load_augments_file(&preferred, 0);
             return;
         }
-        self.load_augments_file(&format!("{dir}/def.json"), 0, false);
+        self.load_augments_file(&format!("{dir}/def.json"), 0);
     }
 
-    fn load_augments_file(&mut self, file: &str, depth: usize, host_data: bool) -> bool {
+    fn load_augments_file(&mut self, file: &str, depth: usize) -> bool {
         let file = self.expand_text(file, None, Some("this"));
         if depth > MAX_DEPTH || file.contains("/.json") {
             return false;
@@ -50,23 +51,12 @@ impl Context<'_> {
             return false;
         };
         log!(self, Verbose, "Loaded augments file '{file}', installing contents");
-        let tag = if host_data { "source=cmdb" } else { "source=augments_file" };
-        let default_scope = if host_data { "variables" } else { "def" };
-        let default_namespace = if host_data { "data" } else { "default" };
         for key in ["vars", "variables"] {
             match map.get(key) {
                 None | Some(Json::Null) => {}
                 Some(Json::Object(vars)) => {
                     for (name, value) in vars {
-                        self.put_augment(
-                            name,
-                            value,
-                            key == "variables",
-                            &file,
-                            tag,
-                            default_namespace,
-                            default_scope,
-                        );
+                        self.put_augment(name, value, key == "variables", &file);
                     }
                 }
                 Some(_) => self
@@ -77,19 +67,23 @@ impl Context<'_> {
             None | Some(Json::Null) => {}
             Some(Json::Object(classes)) => {
                 let classes = classes.clone();
-                self.put_augment_classes(&classes, &file, tag);
+                self.put_augment_classes(&classes, &file);
             }
             Some(_) => {
                 self.error(&format!("Invalid augments classes in '{file}', must be a JSON object"))
             }
         }
-        if let Some(Json::Array(inputs)) = map.get("inputs") {
+        if map.get("inputs").is_some_and(|inputs| !is_list(inputs)) {
+            self.error(&format!(
+                "Trying to augment inputs in '{file}' but the value was not a list of strings"
+            ));
+        } else if let Some(Json::Array(inputs)) = map.get("inputs") {
             let items: Vec<Str> = inputs
                 .iter()
                 .filter_map(Json::primitive)
                 .map(|text| self.expand(&text, None, Some("this")))
                 .collect();
-            let tags: Rc<[Str]> = Rc::from([tag.into()]);
+            let tags: Rc<[Str]> = Rc::from([TAG.into()]);
             self.vars.put(
                 "def",
                 "augments_inputs",
@@ -100,7 +94,7 @@ impl Context<'_> {
         }
         if let Some(Json::Array(more)) = map.get("augments") {
             for name in more.iter().filter_map(Json::primitive) {
-                if !self.load_augments_file(&name, depth + 1, false) {
+                if !self.load_augments_file(&name, depth + 1) {
                     self.error(&format!(
                         "Could not load requested further augments from file '{name}'"
                     ));
@@ -110,17 +104,7 @@ impl Context<'_> {
         true
     }
 
-    #[expect(clippy::too_many_arguments, reason = "one entry of the file with where it goes")]
-    fn put_augment(
-        &mut self,
-        name: &str,
-        info: &Json,
-        described: bool,
-        file: &str,
-        tag: &str,
-        namespace: &str,
-        scope: &str,
-    ) {
+    fn put_augment(&mut self, name: &str, info: &Json, described: bool, file: &str) {
         let reference = Ref::parse(name);
         if reference.namespace.is_some() && reference.scope.is_none() {
             self.error(&format!(
@@ -161,17 +145,24 @@ impl Context<'_> {
         };
         let key = match (reference.namespace, reference.scope) {
             (namespace, Some(scope)) => scope_key(namespace.unwrap_or("default"), scope),
-            _ => scope_key(namespace, scope),
+            _ => scope_key("default", "def"),
         };
         // Host-specific data comes first and is not overwritten by augments.
         if let Some(crate::eval::vars::Found::Variable(old)) = self.vars.get(&key, reference.name)
-            && old.tags.iter().any(|old_tag| &**old_tag == "source=cmdb")
-            && tag != "source=cmdb"
+            && old.tags.iter().any(|tag| &**tag == host_data::TAG)
         {
+            log!(
+                self,
+                Verbose,
+                "Cannot set variable {}:{}.{} from augments, already defined from host-specific data",
+                reference.namespace.unwrap_or("default"),
+                reference.scope.unwrap_or("def"),
+                reference.name
+            );
             return;
         }
         log!(self, Verbose, "Installing augments variable '{name}' from file '{file}'");
-        tags.push(tag.into());
+        tags.push(TAG.into());
         let variable = Variable { kind, value, tags: tags.into(), comment };
         self.vars.scope_mut(&key).put(reference.name.into(), variable);
     }
@@ -197,7 +188,7 @@ impl Context<'_> {
         }
     }
 
-    fn put_augment_classes(&mut self, classes: &Object, file: &str, tag: &str) {
+    fn put_augment_classes(&mut self, classes: &Object, file: &str) {
         for (name, info) in classes {
             let info = self.expand_json(info);
             let mut tags: Vec<Str> = Vec::new();
@@ -215,45 +206,59 @@ impl Context<'_> {
                         tags.extend(more.iter().filter_map(Json::primitive));
                     }
                     comment = map.get("comment").and_then(Json::primitive);
-                    match (map.get("class_expressions"), map.get("regular_expressions")) {
-                        (None, None) => {
-                            if map.is_empty() || !tag.ends_with("cmdb") {
-                                self.error(&format!(
-                                    "Invalid augments class data for class '{name}' in '{file}'"
-                                ));
-                            }
-                            false
+                    let given = |name: &str| map.get(name).filter(|it| !matches!(it, Json::Null));
+                    match (given("class_expressions"), given("regular_expressions")) {
+                        (Some(list), None) | (None, Some(list)) => {
+                            texts(list).iter().any(|text| self.augment_class_holds(text))
                         }
-                        (expressions, patterns) => {
-                            expressions.is_some_and(|list| {
-                                texts(list).iter().any(|text| self.augment_class_holds(text))
-                            }) || patterns.is_some_and(|list| {
-                                texts(list).iter().any(|text| self.class_matches(text))
-                            })
+                        _ => {
+                            self.error(&format!(
+                                "Invalid augments class data for class '{name}' in '{file}': either \"class_expressions\" or \"regular_expressions\" need to be specified"
+                            ));
+                            false
                         }
                     }
                 }
-                other => texts(other).iter().any(|text| {
-                    if text.ends_with("::") {
-                        self.augment_class_holds(text)
-                    } else {
-                        self.class_matches(text)
-                    }
-                }),
+                other => texts(other).iter().any(|text| self.augment_class_holds(text)),
             };
+            if holds && self.is_host_class(name) {
+                let (namespace, class) = name.split_once(':').unwrap_or(("default", name));
+                log!(
+                    self,
+                    Verbose,
+                    "Cannot set class {namespace}:{class} from augments, already defined from host-specific data"
+                );
+                continue;
+            }
             if holds {
                 log!(self, Verbose, "Installing augments class '{name}' from file '{file}'");
-                tags.push(tag.into());
+                tags.push(TAG.into());
                 self.put_class(name, ClassScope::Namespace, tags.into(), comment);
             }
         }
     }
 
-    fn augment_class_holds(&self, text: &str) -> bool {
-        self.defined(text.strip_suffix("::").unwrap_or(text))
+    fn is_host_class(&self, name: &str) -> bool {
+        self.soft
+            .get(name)
+            .is_some_and(|class| class.tags.iter().any(|tag| &**tag == host_data::TAG))
     }
 
-    fn class_matches(&self, pattern: &str) -> bool {
-        self.hard.keys().chain(self.soft.keys()).any(|name| regex::full(pattern, name))
+    // What ends in two colons is an expression, anything else a pattern, whatever it is
+    // listed under.
+    fn augment_class_holds(&self, text: &str) -> bool {
+        match text.strip_suffix("::") {
+            Some("") => {
+                self.error(&format!("Invalid class expression in augments: '{text}'"));
+                false
+            }
+            Some(expression) => self.defined(expression),
+            None => self.hard.keys().chain(self.soft.keys()).any(|name| regex::full(text, name)),
+        }
     }
+}
+
+fn is_list(json: &Json) -> bool {
+    matches!(json, Json::Null)
+        || matches!(json, Json::Array(items) if items.iter().all(|item| !item.is_container()))
 }

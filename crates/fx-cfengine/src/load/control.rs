@@ -98,6 +98,9 @@ impl Context<'_> {
                 }
             }
             ("common", "package_module") => self.control.package_module = text,
+            ("common", "evaluation_order") => {
+                self.control.top_down_common = text.is_some_and(|order| &*order == "top_down");
+            }
             ("common", "bundlesequence") => {
                 self.control.agent.insert("bundlesequence".into(), value);
             }
@@ -210,7 +213,7 @@ pub(crate) fn copy_bundle(bundle: &Bundle, name: Option<&str>) -> Bundle {
                 .collect(),
         })
         .collect();
-    Bundle { head, sections }
+    Bundle { head, sections, top_down: bundle.top_down }
 }
 
 /// Policy in its JSON form, as `cf-promises -p json` writes it.
@@ -271,7 +274,7 @@ pub(crate) fn policy_from_json(json: &Json, file: &str) -> Option<Policy> {
             let built_in = vocabulary::promise_type(&head.kind, &kind).is_some();
             sections.push(crate::policy::Section { kind, built_in, line: 0, promises });
         }
-        policy.add_bundle(Bundle { head, sections });
+        policy.add_bundle(Bundle { head, sections, top_down: None });
     }
     for body in json.select(&["bodies"]).into_iter().flat_map(Json::values) {
         let mut attributes = Vec::new();

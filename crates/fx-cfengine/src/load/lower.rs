@@ -30,6 +30,17 @@ pub(crate) struct Lowering<'a> {
     pub(crate) component: Component,
     pub(crate) errors: Vec<Diagnostic>,
     pub(crate) warnings: Vec<Diagnostic>,
+    /// The order that `body file control` asks for from here on.
+    pub(crate) top_down: Option<bool>,
+}
+
+fn order_in(body: &Body) -> Option<bool> {
+    let order = body.attributes.iter().find(|one| &*one.name == "evaluation_order")?;
+    match &**order.value.as_scalar()? {
+        "top_down" => Some(true),
+        "classic" => Some(false),
+        _ => None,
+    }
 }
 
 impl Lowering<'_> {
@@ -56,6 +67,9 @@ impl Lowering<'_> {
                     if promise {
                         policy.promise_blocks.push(Rc::new(body));
                     } else {
+                        if &*body.kind == "file" && &*body.name == "control" {
+                            self.top_down = order_in(&body).or(self.top_down);
+                        }
                         policy.add_body(body);
                     }
                 }
@@ -105,7 +119,7 @@ impl Lowering<'_> {
                 }
             }
         }
-        relevant.then_some(Bundle { head, sections })
+        relevant.then_some(Bundle { head, sections, top_down: self.top_down })
     }
 
     fn promise(

@@ -86,6 +86,7 @@ pub(crate) static BODIES: &[(&str, &[Attribute])] = &[
             a("editbinaryfilesize", Int, "0,99999999999"),
             a("editfilesize", Int, "0,99999999999"),
             a("environment", StringList, "[A-Za-z0-9_]+=.*"),
+            a("evaluation_order", String, "(classic|top_down)"),
             a("expireafter", Int, "0,99999999999"),
             a("files_auto_define", StringList, ""),
             a("files_single_copy", StringList, ""),
@@ -151,6 +152,7 @@ pub(crate) static BODIES: &[(&str, &[Attribute])] = &[
             a("cache_system_functions", Option, "true,false,yes,no,on,off"),
             a("domain", String, ".*"),
             a("fips_mode", Option, "true,false,yes,no,on,off"),
+            a("evaluation_order", String, "(classic|top_down)"),
             a("goal_patterns", StringList, ""),
             a("ignore_missing_bundles", Option, "true,false,yes,no,on,off"),
             a("ignore_missing_inputs", Option, "true,false,yes,no,on,off"),
@@ -337,7 +339,14 @@ pub(crate) static BODIES: &[(&str, &[Attribute])] = &[
             a("splaytime", Int, "0,99999999999"),
         ],
     ),
-    ("file", &[a("inputs", StringList, ".*"), a("namespace", String, "[a-zA-Z_][a-zA-Z0-9_]*")]),
+    (
+        "file",
+        &[
+            a("evaluation_order", String, "(classic|top_down)"),
+            a("inputs", StringList, ".*"),
+            a("namespace", String, "[a-zA-Z_][a-zA-Z0-9_]*"),
+        ],
+    ),
     (
         "file_select",
         &[

@@ -12,17 +12,29 @@ pub struct CfengineConsole {
     out: RefCell<Box<dyn Write>>,
     error: RefCell<Box<dyn Write>>,
     stamp: Option<Box<dyn Fn() -> String>>,
+    coloured: bool,
 }
 
 impl CfengineConsole {
     /// A console that writes log and reports to `out`, and errors of the parser to `error`.
     pub fn new(out: Box<dyn Write>, error: Box<dyn Write>) -> CfengineConsole {
-        CfengineConsole { out: RefCell::new(out), error: RefCell::new(error), stamp: None }
+        CfengineConsole {
+            out: RefCell::new(out),
+            error: RefCell::new(error),
+            stamp: None,
+            coloured: false,
+        }
     }
 
     /// The same, with what `stamp` says before each log line.
     pub fn stamped(mut self, stamp: Box<dyn Fn() -> String>) -> CfengineConsole {
         self.stamp = Some(stamp);
+        self
+    }
+
+    /// The same, with log lines in the colour of their level.
+    pub fn coloured(mut self, coloured: bool) -> CfengineConsole {
+        self.coloured = coloured;
         self
     }
 
@@ -34,12 +46,27 @@ impl CfengineConsole {
 
     fn line(&self, level: &str, text: &[u8]) {
         let mut out = self.out.borrow_mut();
+        if self.coloured {
+            let _closed = out.write_all(colour(level).as_bytes());
+        }
         if let Some(stamp) = &self.stamp {
             let _closed = write!(out, "{} ", stamp());
         }
         let _closed = write!(out, "{level:>8}: ");
         let _closed = out.write_all(text);
         let _closed = out.write_all(b"\n");
+        if self.coloured {
+            let _closed = out.write_all(b"\x1b[0m");
+        }
+    }
+}
+
+fn colour(level: &str) -> &'static str {
+    match level {
+        "CRITICAL" | "error" => "\x1b[31m",
+        "warning" => "\x1b[33m",
+        "notice" | "info" => "\x1b[32m",
+        _ => "\x1b[34m",
     }
 }
 
@@ -79,6 +106,9 @@ impl Sink for CfengineConsole {
                 let mut out = self.out.borrow_mut();
                 let _closed = out.write_all(field(fields, "text"));
                 let _closed = out.write_all(b"\n");
+            }
+            Event::Note { code: "cf.raw", fields, .. } => {
+                let _closed = self.out.borrow_mut().write_all(field(fields, "text"));
             }
             Event::Note { code: "cf.stderr", fields, .. } => {
                 let _closed = self.out.borrow_mut().flush();

@@ -16,11 +16,18 @@ pub(super) struct Flag {
     pub(super) long: &'static str,
     pub(super) short: Option<char>,
     pub(super) takes: Takes,
+    /// What it does, for `--help`.
+    pub(super) help: &'static str,
 }
 
 impl Flag {
-    pub(super) const fn new(long: &'static str, short: Option<char>, takes: Takes) -> Flag {
-        Flag { long, short, takes }
+    pub(super) const fn new(
+        long: &'static str,
+        short: Option<char>,
+        takes: Takes,
+        help: &'static str,
+    ) -> Flag {
+        Flag { long, short, takes, help }
     }
 }
 
@@ -101,11 +108,11 @@ mod tests {
     use super::*;
 
     const FLAGS: &[Flag] = &[
-        Flag::new("file", Some('f'), Takes::Value),
-        Flag::new("no-lock", Some('K'), Takes::Nothing),
-        Flag::new("inform", Some('I'), Takes::Nothing),
-        Flag::new("color", Some('C'), Takes::Optional),
-        Flag::new("show-vars", None, Takes::Optional),
+        Flag::new("file", Some('f'), Takes::Value, ""),
+        Flag::new("no-lock", Some('K'), Takes::Nothing, ""),
+        Flag::new("inform", Some('I'), Takes::Nothing, ""),
+        Flag::new("color", Some('C'), Takes::Optional, ""),
+        Flag::new("show-vars", None, Takes::Optional, ""),
     ];
 
     fn check(line: &str, expected: &str) {

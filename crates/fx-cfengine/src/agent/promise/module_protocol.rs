@@ -45,6 +45,12 @@ impl Module {
                 let name = canonify_class(rest);
                 ctx.put_class(&name, ClassScope::Namespace, self.tags.clone().into(), None);
                 if self.minutes > 0 {
+                    log!(
+                        ctx,
+                        Verbose,
+                        "Module set persistent class '{name}' for {} minutes",
+                        self.minutes
+                    );
                     ctx.persist_class(&name, self.minutes, true, &self.tags.join(","));
                 }
             }

@@ -14,7 +14,7 @@ use crate::eval::{Context, expr, log};
 use crate::outcome::Outcome;
 use crate::policy::Rval;
 use crate::regex;
-use crate::text::{Str, decode, int_from};
+use crate::text::{Str, decode, int_from, path};
 
 use super::commands::{in_environment, is_executable, spec_for};
 use super::module_protocol::command_arg0;
@@ -60,8 +60,10 @@ pub(crate) fn table(ctx: &mut Context<'_>) -> Rc<Vec<Process>> {
         return Rc::clone(table);
     }
     let columns = "user,pid,ppid,pgid,pcpu,pmem,vsz,ni,rss,nlwp,stime,etime,time,stat,tty,args";
+    // Named in full, since a search along the path starts a process for each miss.
+    let ps = if ctx.host().stat(&path("/bin/ps")).is_ok() { "/bin/ps" } else { "ps" };
     let spec =
-        in_environment(ctx, Spec::argv(["ps", "-eo", columns])).timeout(Duration::from_mins(1));
+        in_environment(ctx, Spec::argv([ps, "-eo", columns])).timeout(Duration::from_mins(1));
     let now = ctx.host().now().secs;
     let text = match ctx.host().run(&spec) {
         Ok(ended) => decode(&ended.stdout),

@@ -1,4 +1,6 @@
-//! storage: free space and plausibility of a volume. Mounting is not done.
+//! storage: free space and plausibility of a volume, and whether it is mounted.
+
+mod mount;
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -10,15 +12,20 @@ use crate::eval::{Context, log};
 use crate::outcome::Outcome;
 use crate::text::{int_from, path};
 
+pub(crate) use mount::finish;
+
 /// Keeps a storage promise.
 pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
     let name = Rc::clone(&promise.promiser);
     if !ctx.acquire(promise, &name) {
         return Outcome::Skipped;
     }
+    let mut result = Outcome::Kept;
     if promise.has("mount") {
-        let text = format!("Mounting of '{name}' is not supported");
-        return ctx.settle(Level::Error, Outcome::Failed, promise, &text);
+        result = mount::keep(ctx, promise);
+        if !promise.has("volume") {
+            return result;
+        }
     }
     let space = match ctx.host().space(&path(&name), Duration::from_secs(10)) {
         Ok(space) => space,
@@ -27,7 +34,6 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
             return ctx.settle(Level::Error, Outcome::Failed, promise, &text);
         }
     };
-    let mut result = Outcome::Kept;
     if let Some(wanted) = promise.scalar("freespace").cloned() {
         let (enough, unit) = if let Some(percent) = wanted.strip_suffix('%') {
             let percent: u64 = percent.trim().parse().unwrap_or(0);

@@ -1,0 +1,302 @@
+//! mount: a file system mounted or not, and its line in fstab(5).
+//!
+//! What was added to fstab is mounted by `mount -va` when all storage promises of a pass
+//! have been looked at, as the original does.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use fx_engine::Level;
+use fx_host::{Spec, WriteOptions};
+
+use crate::eval::promise::Expanded;
+use crate::eval::{Context, log};
+use crate::outcome::Outcome;
+use crate::text::{decode, encode, os, path};
+
+const FSTAB: &str = "/etc/fstab";
+const MOUNT: &str = "/bin/mount";
+const UMOUNT: &str = "/bin/umount";
+
+/// How long a mount may take.
+const LIMIT: Duration = Duration::from_mins(1);
+
+/// What the promise asks for, in the words of its body.
+struct Wanted {
+    kind: String,
+    /// `server:source`, or the source alone.
+    device: String,
+    source: String,
+    options: String,
+    edit_fstab: bool,
+}
+
+impl Wanted {
+    fn of(promise: &Expanded) -> Wanted {
+        let text = |name: &str| promise.scalar(name).map(ToString::to_string).unwrap_or_default();
+        let (server, source) = (text("mount_server"), text("mount_source"));
+        let kind = text("mount_type");
+        // These two name their server inside the path.
+        let joined = matches!(kind.as_str(), "panfs" | "cifs");
+        let device = match server.as_str() {
+            "" => source.clone(),
+            server if joined => format!("{server}{source}"),
+            server => format!("{server}:{source}"),
+        };
+        let options = promise.list("mount_options").map(|list| list.join(",")).unwrap_or_default();
+        let options = if options.is_empty() { "defaults".to_owned() } else { options };
+        let edit_fstab = promise.bool("edit_fstab").unwrap_or(false);
+        Wanted { kind, device, source, options, edit_fstab }
+    }
+}
+
+/// Keeps the mount part of a storage promise.
+pub(super) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
+    let name = Rc::clone(&promise.promiser);
+    log!(ctx, Verbose, "Verifying mounted file systems on '{name}'");
+    if ctx.host().euid() != 0 {
+        let text = "Only root can mount filesystems";
+        return ctx.settle(Level::Error, Outcome::Interrupted, promise, text);
+    }
+    let wanted = Wanted::of(promise);
+    let unmount = promise.bool("unmount").unwrap_or(false);
+    let mut result = Outcome::Kept;
+    match (mounted_as_promised(ctx, &name, &wanted), unmount) {
+        (true, false) => {
+            let text = format!("Filesystem '{name}' seems to be mounted as promised");
+            ctx.settle(Level::Info, Outcome::Kept, promise, &text)
+        }
+        (true, true) => {
+            if ctx.making_changes(promise, &mut result, &format!("unmount '{name}'")) {
+                result = result.merge(take_off(ctx, promise));
+            }
+            if wanted.edit_fstab {
+                remove_line(ctx, promise, &mut result);
+            }
+            result
+        }
+        (false, true) => {
+            if wanted.edit_fstab {
+                remove_line(ctx, promise, &mut result);
+            }
+            result
+        }
+        (false, false) => {
+            make_directory(ctx, &name);
+            if wanted.edit_fstab {
+                add_line(ctx, promise, &wanted, &mut result);
+            } else {
+                let text = format!(
+                    "Filesystem '{name}' was not mounted as promised, and no edits were promised in '{FSTAB}'"
+                );
+                result = result.merge(ctx.settle(Level::Error, Outcome::Failed, promise, &text));
+                if ctx.making_changes(promise, &mut result, &format!("mount '{name}'")) {
+                    result = result.merge(put_on(ctx, promise, &wanted));
+                }
+            }
+            result
+        }
+    }
+}
+
+/// Mounts what was added to fstab.
+pub(crate) fn finish(ctx: &mut Context<'_>) {
+    if !std::mem::take(&mut ctx.agent.mount_all) || ctx.config.dry_run {
+        return;
+    }
+    log!(ctx, Verbose, "Mounting all filesystems");
+    let spec = Spec { merge_stderr: true, ..Spec::argv([MOUNT, "-va"]).timeout(LIMIT) };
+    match ctx.host().run(&spec) {
+        Ok(ended) => {
+            for line in decode(&ended.stdout).lines() {
+                ctx.verbose(line);
+            }
+            if !ended.exit.success() {
+                ctx.error(&format!("'{MOUNT} -va' ended with {}", ended.exit.code()));
+            }
+        }
+        Err(error) => ctx.error(&error.to_string()),
+    }
+}
+
+fn mounted_as_promised(ctx: &Context<'_>, name: &str, wanted: &Wanted) -> bool {
+    let table = ctx.host().read(&path("/proc/self/mounts")).unwrap_or_default();
+    let table = decode(&table);
+    // What was mounted last on a directory hides the rest.
+    let found = table.lines().rev().find_map(|line| {
+        let mut fields = line.split(' ');
+        let device = fields.next()?;
+        (unescape(fields.next()?) == name).then(|| unescape(device))
+    });
+    let Some(device) = found else {
+        log!(ctx, Verbose, "File system '{name}' seems not to be mounted correctly");
+        return false;
+    };
+    let source = device.split_once(':').map_or(device.as_str(), |(_, source)| source);
+    if !wanted.source.is_empty() && source != wanted.source && device != wanted.device {
+        ctx.info(&format!(
+            "A different file system '{device}' is mounted on '{name}' than what is promised"
+        ));
+        return false;
+    }
+    log!(ctx, Verbose, "File system '{device}' seems to be mounted correctly");
+    true
+}
+
+// The kernel writes blanks and backslashes in octal.
+fn unescape(text: &str) -> String {
+    let codes = [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")];
+    codes.iter().fold(text.to_owned(), |text, (code, plain)| text.replace(code, plain))
+}
+
+fn make_directory(ctx: &Context<'_>, name: &str) {
+    if ctx.config.dry_run {
+        return;
+    }
+    for (at, _) in name.char_indices().filter(|(at, c)| *c == '/' && *at > 0) {
+        let _there = ctx.host().make_dir(&path(&name[..at]), 0o755);
+    }
+    let _there = ctx.host().make_dir(&path(name), 0o755);
+}
+
+fn run(ctx: &Context<'_>, words: Vec<String>) -> Result<String, String> {
+    let spec =
+        Spec { merge_stderr: true, ..Spec::argv(words.iter().map(|word| os(word))).timeout(LIMIT) };
+    match ctx.host().run(&spec) {
+        Ok(ended) => {
+            let text = decode(&ended.stdout);
+            if ended.exit.success() { Ok(text) } else { Err(text.trim_end().to_owned()) }
+        }
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn put_on(ctx: &mut Context<'_>, promise: &Rc<Expanded>, wanted: &Wanted) -> Outcome {
+    let name = &promise.promiser;
+    let mut words = vec![MOUNT.to_owned()];
+    // A remote one tells its type by its form; a local one need not.
+    if matches!(wanted.kind.as_str(), "panfs" | "cifs")
+        || (!wanted.kind.is_empty() && wanted.device == wanted.source)
+    {
+        words.extend(["-t".to_owned(), wanted.kind.clone()]);
+    }
+    words.extend([
+        "-o".to_owned(),
+        wanted.options.clone(),
+        wanted.device.clone(),
+        name.to_string(),
+    ]);
+    match run(ctx, words) {
+        Ok(_) => {
+            let text = format!("Mounting '{name}' to keep promise");
+            ctx.settle(Level::Info, Outcome::Repaired, promise, &text)
+        }
+        Err(why) if why.contains("busy") || why.contains("Busy") => {
+            let text = format!("The device under '{name}' cannot be mounted");
+            ctx.settle(Level::Info, Outcome::Interrupted, promise, &text)
+        }
+        Err(why) => {
+            let text = format!("Mounting '{name}' failed: {why}");
+            ctx.settle(Level::Error, Outcome::Failed, promise, &text)
+        }
+    }
+}
+
+fn take_off(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
+    let name = &promise.promiser;
+    match run(ctx, vec![UMOUNT.to_owned(), name.to_string()]) {
+        Ok(_) => {
+            let text = format!("Unmounting '{name}' to keep promise");
+            ctx.settle(Level::Info, Outcome::Repaired, promise, &text)
+        }
+        Err(why) if why.contains("busy") || why.contains("Busy") => {
+            let text = format!("The device under '{name}' cannot be unmounted");
+            ctx.settle(Level::Info, Outcome::Interrupted, promise, &text)
+        }
+        Err(why) => {
+            let text = format!("Unmounting '{name}' failed: {why}");
+            ctx.settle(Level::Error, Outcome::Failed, promise, &text)
+        }
+    }
+}
+
+fn fstab(ctx: &Context<'_>) -> Vec<String> {
+    let bytes = ctx.host().read(&path(FSTAB)).unwrap_or_default();
+    decode(&bytes).lines().map(str::to_owned).collect()
+}
+
+// A line that is no comment and whose second field is the directory.
+fn is_about(line: &str, name: &str) -> bool {
+    !line.trim_start().starts_with('#') && line.split_whitespace().nth(1) == Some(name)
+}
+
+fn save(ctx: &mut Context<'_>, promise: &Rc<Expanded>, lines: &[String]) -> bool {
+    let mut text = lines.join("\n");
+    text.push('\n');
+    match ctx.host().write(&path(FSTAB), &encode(&text), &WriteOptions::default()) {
+        Ok(()) => true,
+        Err(error) => {
+            ctx.settle(Level::Error, Outcome::Failed, promise, &error.to_string());
+            false
+        }
+    }
+}
+
+fn add_line(ctx: &mut Context<'_>, promise: &Rc<Expanded>, wanted: &Wanted, result: &mut Outcome) {
+    let name = Rc::clone(&promise.promiser);
+    log!(ctx, Verbose, "Verifying '{name}' in '{FSTAB}'");
+    let mut lines = fstab(ctx);
+    ctx.agent.mount_all = true;
+    if lines.iter().any(|line| is_about(line, &name)) {
+        return;
+    }
+    let device = &wanted.device;
+    let should = format!("add file system '{device}' to '{FSTAB}'");
+    if !ctx.making_changes(promise, result, &should) {
+        return;
+    }
+    lines.push(format!("{device} \t {name} \t {} \t {}", wanted.kind, wanted.options));
+    if save(ctx, promise, &lines) {
+        let text = format!("Adding file system '{device}' to '{FSTAB}'");
+        *result = result.merge(ctx.settle(Level::Info, Outcome::Repaired, promise, &text));
+    } else {
+        *result = result.merge(Outcome::Failed);
+    }
+}
+
+fn remove_line(ctx: &mut Context<'_>, promise: &Rc<Expanded>, result: &mut Outcome) {
+    let name = Rc::clone(&promise.promiser);
+    let mut lines = fstab(ctx);
+    let before = lines.len();
+    lines.retain(|line| !is_about(line, &name));
+    if lines.len() == before {
+        return;
+    }
+    let should = format!("delete file system mounted on '{name}' from '{FSTAB}'");
+    if ctx.making_changes(promise, result, &should) {
+        if save(ctx, promise, &lines) {
+            let text = format!("Deleting file system mounted on '{name}'");
+            *result = result.merge(ctx.settle(Level::Info, Outcome::Repaired, promise, &text));
+        } else {
+            *result = result.merge(Outcome::Failed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_fstab_are_found_by_their_directory() {
+        let table = [
+            ("srv:/x \t /mnt \t nfs \t defaults", true),
+            ("# srv:/x /mnt nfs defaults", false),
+            ("srv:/mnt /other nfs defaults", false),
+            ("", false),
+        ];
+        for (line, expected) in table {
+            assert_eq!(is_about(line, "/mnt"), expected, "{line}");
+        }
+    }
+}
