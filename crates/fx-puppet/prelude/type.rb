@@ -460,6 +460,11 @@ module Puppet
         end
         t.new(r)
       end
+      def __instances(kind)
+        t = type(kind) or raise Puppet::Error, "Could not find resource type"
+        return [] unless t.validproperty?(:ensure)
+        t.instances.map { |i| (i.provider.respond_to?(:title) ? i.provider.title : i.name).to_s }
+      end
       def __prefetch(objects)
         objects.group_by { |o| o.provider && o.provider.class }.each do |provider, list|
           next unless provider && provider.respond_to?(:prefetch)

@@ -51,6 +51,8 @@ pub struct Settings {
     pub trace: bool,
     /// Classes a classifier gives the node, with their parameters.
     pub classes: Vec<(String, crate::value::Hash)>,
+    /// Variables that a classifier sets at the top.
+    pub variables: Vec<(String, Value)>,
     /// Facts of the node; those of this machine, found out when first asked for, where not
     /// given.
     pub facts: Option<Vec<(String, Value)>>,
@@ -290,6 +292,9 @@ impl Evaluator {
                 name,
                 if name == "clientnoop" { Value::Bool(false) } else { Value::from(value) },
             );
+        }
+        for (name, value) in &self.settings.variables {
+            self.top.define(name, value.clone());
         }
         let nowhere = fx_source::Span::new(self.builtin, 0, 0);
         let mut catalog = self.catalog.borrow_mut();

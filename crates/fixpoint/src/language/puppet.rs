@@ -36,18 +36,15 @@ pub(super) fn evaluate(stage: &Stage, target: &Path, policy: &PolicyArgs, way: W
         modulepath = ["modules", "site", "site-modules"].map(|dir| environment.join(dir)).to_vec();
         modulepath.retain(|dir| stage.host.stat(dir).is_ok());
     }
-    let mut text = Vec::new();
-    let files = manifests(stage, target);
-    for file in &files {
-        match stage.host.read(file) {
-            Ok(bytes) => text.extend(bytes),
+    let mut texts = Vec::new();
+    for file in manifests(stage, target) {
+        match stage.host.read(&file) {
+            Ok(bytes) => texts.push((file.display().to_string(), bytes)),
             Err(error) => return told(error.to_string()),
         }
     }
-    let name = files.first().map_or_else(String::new, |file| file.display().to_string());
     let request = fx_puppet::Request {
-        name,
-        text,
+        manifests: texts,
         modulepath,
         noop: way.rehearse,
         environment_dir: (!is_file).then_some(environment),

@@ -67,6 +67,20 @@ impl Evaluator {
         })
     }
 
+    /// Names of all resources of a type that the machine has; nothing where its type is not
+    /// written in Ruby.
+    pub(crate) fn ruby_instances(&self, low: &str) -> Evaluated<Option<Vec<String>>> {
+        if self.type_file(low).is_none() {
+            return Ok(None);
+        }
+        self.with_ruby(|vm| {
+            let class = constant(vm, "Puppet::Type")?;
+            let name = vm.str(low);
+            let found = vm.call_name(class, "__instances", &[name])?;
+            texts(vm, found).map(Some)
+        })
+    }
+
     /// Lets it react to a change elsewhere.
     pub(crate) fn ruby_refresh(&self, object: Rb) -> Evaluated<()> {
         self.with_ruby(|vm| vm.call_name(object, "refresh", &[]).map(drop))
