@@ -222,12 +222,12 @@ fn run(seconds: u64, seed: u64, stop: &Arc<AtomicBool>, clock: &AtomicU64) {
     let mut compiled = 0_u64;
     let mut text: Vec<u8> = SEEDS.concat().into_bytes();
     while inputs < 300 || begun.elapsed() < Duration::from_secs(seconds) {
-        if random.below(4) == 0 {
+        if random.below(3) > 0 {
             text = SEEDS[random.below(SEEDS.len())].as_bytes().to_vec();
         } else if random.below(50) == 0 {
             text = SEEDS.concat().into_bytes();
         }
-        for _ in 0..=random.below(3) {
+        for _ in 0..=random.below(2) {
             mutate(&mut random, &mut text);
         }
         inputs += 1;
