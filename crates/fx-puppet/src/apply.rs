@@ -133,6 +133,7 @@ pub fn run(machine: &Machine, request: &Request) -> Summary {
         hiera_config: request.hiera_config.clone(),
         classes: request.classes.clone(),
         variables: request.variables.clone(),
+        custom_facts: true,
         ..Settings::default()
     };
     let began = run.host.now();

@@ -98,6 +98,7 @@ pub fn catalog(
         server_ip: "192.0.2.1".into(),
         classes: request.classes.clone(),
         variables: Vec::new(),
+        custom_facts: false,
         trace: request.trace,
     };
     let run = machine.run;

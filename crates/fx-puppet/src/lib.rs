@@ -28,6 +28,7 @@ mod psych;
 mod yaml;
 mod catalogs;
 mod classifier;
+mod custom_facts;
 mod compile;
 mod apply;
 #[cfg(test)]
@@ -41,7 +42,8 @@ pub use machine::Machine;
 pub use psych::document as yaml_document;
 pub use regex::Regex;
 pub use tools::{
-    built_in_types, describe, epp, lookup, machine_facts, value_from_text, value_to_json,
+    built_in_types, describe, epp, explain_lookup, lookup, machine_facts, value_from_text,
+    value_to_json,
 };
 pub use types::Type;
 pub use value::{Hash, Value};

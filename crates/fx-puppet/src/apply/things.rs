@@ -197,6 +197,10 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
         "Stage" | "Filebucket" | "Whit" | "Resources" => Ok(Made::Nothing),
         "Schedule" => super::schedule::Schedule::read(resource).map(|_| Made::Nothing),
         "Tidy" => super::generate::check_tidy(resource).map(|()| Made::Nothing),
+        // A module that brings the type brings the way its file is written, too.
+        "Host" | "Sshkey" | "Mailalias" if evaluator.has_ruby_type(&resource.low) => {
+            super::ruby::make(evaluator, resource)
+        }
         _ => match super::system::make(evaluator, resource)? {
             Some(made) => Ok(made),
             None if evaluator

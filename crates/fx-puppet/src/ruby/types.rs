@@ -20,6 +20,11 @@ impl Evaluator {
         dirs
     }
 
+    /// Whether a module brings a type in Ruby.
+    pub(crate) fn has_ruby_type(&self, low: &str) -> bool {
+        self.type_file(low).is_some()
+    }
+
     pub(super) fn type_file(&self, low: &str) -> Option<PathBuf> {
         if !low.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
             return None;
