@@ -40,7 +40,8 @@ fn node(out: &mut String, value: &Json, indent: usize, place: Place) {
                 } else {
                     line(out, inner);
                 }
-                out.push_str(&scalar(key, inner, out.len()));
+                // Keys stand on one line.
+                out.push_str(&scalar(key, inner, 0).replace('\n', " "));
                 out.push(':');
                 node(out, value, inner, Place::Key);
             }

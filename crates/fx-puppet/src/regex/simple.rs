@@ -91,6 +91,7 @@ fn plain_escape(letter: char) -> Option<char> {
         'f' => '\x0c',
         'v' => '\x0b',
         'e' => '\x1b',
+        '0' => '\0',
         c if c.is_ascii_punctuation() || c == ' ' => c,
         _ => return None,
     })
@@ -100,6 +101,8 @@ struct Reader<'s> {
     chars: std::iter::Peekable<std::str::Chars<'s>>,
     sets: Vec<Set>,
     groups: usize,
+    /// Letters match without case.
+    folds: bool,
 }
 
 impl Reader<'_> {
@@ -183,7 +186,9 @@ impl Reader<'_> {
             '$' => Node::Assert(Assert::LineEnd),
             '[' => self.set()?,
             '(' => {
+                let folded = self.folds;
                 let number = if self.eat('?') {
+                    self.folds |= self.eat('i');
                     if !self.eat(':') {
                         return None;
                     }
@@ -193,6 +198,7 @@ impl Reader<'_> {
                     Some(self.groups)
                 };
                 let inner = self.alternatives(depth + 1)?;
+                self.folds = folded;
                 if !self.eat(')') {
                     return None;
                 }
@@ -211,11 +217,26 @@ impl Reader<'_> {
                 },
             },
             ']' | '}' | '{' | '*' | '+' | '?' => return None,
+            c if self.folds && c.is_ascii_alphabetic() => {
+                self.add(Set { negated: false, ranges: vec![(c, c)] })
+            }
+            c if self.folds && !c.is_ascii() => return None,
             c => Node::Char(c),
         })
     }
 
-    fn add(&mut self, set: Set) -> Node {
+    fn add(&mut self, mut set: Set) -> Node {
+        if self.folds {
+            for (from, to) in set.ranges.clone() {
+                for (low, high, shift) in [('a', 'z', -32_i32), ('A', 'Z', 32)] {
+                    let (from, to) = (from.max(low), to.min(high));
+                    if from <= to {
+                        let moved = |c: char| char::from((c as i32 + shift) as u8);
+                        set.ranges.push((moved(from), moved(to)));
+                    }
+                }
+            }
+        }
         self.sets.push(set);
         Node::Set(self.sets.len() - 1)
     }
@@ -228,7 +249,17 @@ impl Reader<'_> {
         loop {
             let from = match self.chars.next()? {
                 ']' => break,
-                '[' | '&' => return None,
+                '[' => {
+                    // Of the named classes the one whose members are all ASCII.
+                    for wanted in ":xdigit:]".chars() {
+                        if !self.eat(wanted) {
+                            return None;
+                        }
+                    }
+                    set.ranges.extend(HEX);
+                    continue;
+                }
+                '&' if self.chars.peek() == Some(&'&') => return None,
                 '\\' => {
                     let letter = self.chars.next()?;
                     if let Some(ranges) = class(letter) {
@@ -351,7 +382,8 @@ fn emit_ways(code: &mut Vec<Op>, ways: &[Vec<Node>]) -> Option<()> {
 impl Simple {
     /// Reads an expression; nothing if it is beyond this matcher, or wrong.
     pub(super) fn read(source: &str) -> Option<Simple> {
-        let mut reader = Reader { chars: source.chars().peekable(), sets: Vec::new(), groups: 0 };
+        let mut reader =
+            Reader { chars: source.chars().peekable(), sets: Vec::new(), groups: 0, folds: false };
         let ways = reader.alternatives(0)?;
         if reader.chars.peek().is_some() {
             return None;
@@ -497,13 +529,18 @@ mod tests {
         check(r"^([a-z]\w*)::(\d+)$", "ab::12", Some(&["ab::12", "ab", "12"]));
         check("(a|b)*c", "abac", Some(&["abac", "a"]));
         check("", "x", Some(&[""]));
+        check("^(?i:a[b-d])x$", "ACx", Some(&["ACx"]));
+        check("^(?i:a)b$", "AB", None);
+        check(r"\A[[:xdigit:]]{1,4}:\z", "fE0:", Some(&["fE0:"]));
+        check(r"\A\/([^\n\/\0]+\/*)*\z", "/a/b/", Some(&["/a/b/", "b/"]));
+        check("^[a&]+$", "a&", Some(&["a&"]));
         check(".", "\n", None);
     }
 
     #[test]
     fn what_is_not_known_is_refused() {
         for pattern in [
-            "(?i:a)",
+            "(?i:é)",
             "(?=a)",
             r"\bx",
             r"(a)\1",
