@@ -31,6 +31,7 @@ mod classifier;
 mod custom_facts;
 mod compile;
 mod apply;
+mod lint;
 #[cfg(test)]
 mod tests;
 
@@ -38,6 +39,7 @@ pub use apply::{Request, Summary, node_name, run};
 pub use catalogs::{CatalogRequest, catalog, manifests, read_facts};
 pub use classifier::{Classification, classify};
 pub use compile::Settings;
+pub use lint::lint;
 pub use machine::Machine;
 pub use psych::document as yaml_document;
 pub use regex::Regex;

@@ -64,6 +64,11 @@ impl Evaluator {
         Ok(found)
     }
 
+    /// Whether a module brings a function in Ruby.
+    pub(crate) fn has_ruby_function(&self, name: &str) -> bool {
+        self.function_file(name).is_some()
+    }
+
     fn function_file(&self, name: &str) -> Option<(PathBuf, bool)> {
         let host = self.run.host;
         let is_good = name.split("::").all(|part| {
