@@ -76,6 +76,17 @@ fn distance(a: &str, b: &str) -> usize {
     if a.len().abs_diff(b.len()) > 2 {
         return 3;
     }
+    // Two letters that changed places are one slip.
+    let differ: Vec<usize> =
+        (0..a.len().min(b.len())).filter(|at| a.as_bytes()[*at] != b.as_bytes()[*at]).collect();
+    if let [first, second] = differ[..]
+        && a.len() == b.len()
+        && second == first + 1
+        && a.as_bytes()[first] == b.as_bytes()[second]
+        && a.as_bytes()[second] == b.as_bytes()[first]
+    {
+        return 1;
+    }
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.chars().enumerate() {
