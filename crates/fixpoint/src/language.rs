@@ -138,7 +138,7 @@ pub(crate) fn check(
 ) -> (u8, Vec<Diagnostic>) {
     match language {
         Language::Cfengine => (cfengine::check(stage, target, policy), Vec::new()),
-        Language::Puppet => (exit::OK, puppet::check(stage, target)),
+        Language::Puppet => (exit::OK, puppet::check(stage, target, policy)),
         Language::Chef => (exit::OK, chef::check(stage, target)),
     }
 }

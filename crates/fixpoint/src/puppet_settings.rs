@@ -23,6 +23,8 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("environment", "production"),
     ("environmentpath", "$codedir/environments"),
     ("external_nodes", "none"),
+    ("graph", "false"),
+    ("graphdir", "$statedir/graphs"),
     ("hiera_config", "$confdir/hiera.yaml"),
     ("lastrunfile", "$publicdir/last_run_summary.yaml"),
     ("lastrunreport", "$statedir/last_run_report.yaml"),

@@ -57,14 +57,7 @@ impl Ground {
 
 /// A value as YAML, its head included.
 fn yaml(value: &Value) -> String {
-    let json = fx_puppet::value_to_json(value);
-    let data = fx_value::Value::from_json(&json);
-    let text = data.to_yaml();
-    if matches!(json, serde_json::Value::Array(_) | serde_json::Value::Object(_)) {
-        format!("---\n{text}")
-    } else {
-        format!("--- {text}")
-    }
+    fx_puppet::yaml_document(&fx_puppet::value_to_json(value))
 }
 
 /// Runs a subcommand; `None` if it is not one of these.
@@ -103,14 +96,25 @@ fn lookup(flags: &Flags, keys: &[String]) -> u8 {
     if keys.is_empty() {
         return fail("No keys were given to lookup.");
     }
-    if flag(flags, "--explain").is_some() {
-        return fail("'--explain' is not supported yet");
-    }
     let ground = match Ground::new(flags, flag(flags, "--node")) {
         Ok(ground) => ground,
         Err(message) => return fail(message),
     };
     let merge = flag(flags, "--merge").map(Value::from);
+    if flag(flags, "--explain").is_some() {
+        let told = fx_puppet::explain_lookup(
+            &ground.machine,
+            &ground.request,
+            &ground.node,
+            ground.facts,
+            &keys[0],
+            merge.as_ref(),
+        );
+        return match told {
+            Ok(text) => terminal::print(&text),
+            Err(message) => fail(message),
+        };
+    }
     let found = fx_puppet::lookup(
         &ground.machine,
         &ground.request,

@@ -101,9 +101,10 @@ impl<'a> Lexer<'a> {
             _ if is_word_start(self.bytes, start) => self.word(spaced)?,
             _ => {
                 let rest = &self.bytes[start..];
-                let Some(symbol) =
-                    PUNCTUATION.iter().find(|symbol| rest.starts_with(symbol.as_bytes()))
-                else {
+                let is_next = |symbol: &&&str| {
+                    symbol.as_bytes()[0] == byte && rest.starts_with(symbol.as_bytes())
+                };
+                let Some(symbol) = PUNCTUATION.iter().find(is_next) else {
                     let text = String::from_utf8_lossy(rest);
                     let shown = text.chars().next().unwrap_or(' ');
                     return Err(
@@ -163,8 +164,10 @@ impl<'a> Lexer<'a> {
 
     fn single_quoted(&mut self, spaced: bool) -> LexResult<()> {
         let start = self.at;
-        let mut text = Vec::new();
         let mut at = start + 1;
+        let plain = self.bytes[at..].iter().take_while(|byte| !matches!(byte, b'\'' | b'\\'));
+        at += plain.count();
+        let mut text = self.bytes[start + 1..at].to_vec();
         loop {
             match self.bytes.get(at) {
                 None => return Err(self.unclosed(start, "'")),

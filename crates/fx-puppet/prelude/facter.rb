@@ -19,7 +19,7 @@ module Facter
       begin
         v = r.value
       rescue StandardError => e
-        Puppet.warning("Error while resolving custom fact '#{name}': #{e.message}")
+        Puppet.err("Facter: Error while resolving custom fact fact='#{name}', resolution='<anonymous>': #{e.message}")
         next
       end
       return v unless v.nil?
@@ -31,6 +31,26 @@ module Facter
     (FACTS[name.to_s.downcase] ||= []) << r
     r.instance_eval(&block) if block
     r
+  end
+  # Reads files of modules and finds out what they define.
+  def self.__load(files)
+    files.each do |file|
+      begin
+        load(file)
+      rescue ScriptError, StandardError => e
+        Puppet.err("Facter: error while loading #{file}: #{e.message.lines.first.to_s.chomp}")
+      end
+    end
+    FACTS.keys.to_h { |name| [name, __plain(value(name))] }.reject { |_, v| v.nil? }
+  end
+  # Symbols are text in facts.
+  def self.__plain(v)
+    case v
+    when Symbol then v.to_s
+    when Array then v.map { |x| __plain(x) }
+    when Hash then v.to_h { |k, x| [k.is_a?(Symbol) ? k.to_s : k, __plain(x)] }
+    else v
+    end
   end
   def self.define_fact(name, _o = {}, &b) = add(name, &b)
   def self.to_hash = Puppet::Bridge.facts

@@ -406,7 +406,9 @@ module Puppet
         @provider_parent_used = true
         k = Class.new(parent)
         k.name = name
+        k.initvars if k.respond_to?(:initvars)
         k.resource_type = self
+        options.each { |o, v| k.public_send(:"#{o}=", v) if %i[parent resource_type].none?(o) && k.respond_to?(:"#{o}=") }
         if options[:resource_type]
           k.resource_type = options[:resource_type]
         end
@@ -459,6 +461,11 @@ module Puppet
           r[k] = v
         end
         t.new(r)
+      end
+      def __instances(kind)
+        t = type(kind) or raise Puppet::Error, "Could not find resource type"
+        return [] unless t.validproperty?(:ensure)
+        t.instances.map { |i| (i.provider.respond_to?(:title) ? i.provider.title : i.name).to_s }
       end
       def __prefetch(objects)
         objects.group_by { |o| o.provider && o.provider.class }.each do |provider, list|
@@ -759,7 +766,8 @@ module Puppet
     attr_reader :property_hash
     def initialize(resource = nil)
       if resource.is_a?(Hash)
-        @property_hash = resource.dup
+        # The very hash: providers of files write from it later.
+        @property_hash = resource
       elsif resource
         @resource = resource
         @property_hash = {}
@@ -781,12 +789,10 @@ module Puppet
     def execute(*a) = Puppet::Util::Execution.execute(*a)
     def execpipe(*a, &b) = Puppet::Util::Execution.execpipe(*a, &b)
     def feature?(f) = self.class.feature?(f)
-    class ParsedFile < Provider
-      class << self
-        def text_line(*) = nil
-        def record_line(*) = nil
-        def default_target = @default_target
-      end
+    def self.const_missing(name)
+      return super unless name == :ParsedFile
+      Puppet::Bridge.part("parsed")
+      const_get(name)
     end
     class Package < Provider; end
     class NameService < Provider; end

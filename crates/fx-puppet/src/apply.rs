@@ -1,10 +1,13 @@
 //! `puppet apply`: compiles a manifest and brings the machine to what the catalog says.
 
 mod files;
+mod generate;
+mod graph;
 mod order;
 mod recurse;
 mod report;
 mod ruby;
+mod schedule;
 mod state;
 mod system;
 mod tell;
@@ -16,7 +19,7 @@ use std::path::PathBuf;
 
 use fx_engine::{Level, Run};
 use fx_source::Origin;
-use report::report;
+use report::Account;
 use transaction::{Status, Transaction};
 
 use crate::compile::{Catalog, Settings};
@@ -26,10 +29,8 @@ use crate::machine::Machine;
 /// What was asked for.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
-    /// Name of the manifest as messages give it.
-    pub name: String,
-    /// Its text.
-    pub text: Vec<u8>,
+    /// Manifests by the names that messages give them, taken as one.
+    pub manifests: Vec<(String, Vec<u8>)>,
     /// Where modules lie.
     pub modulepath: Vec<PathBuf>,
     /// Only tell what would be done.
@@ -56,6 +57,14 @@ pub struct Request {
     pub hiera_config: Option<PathBuf>,
     /// Where the report goes.
     pub report: Option<PathBuf>,
+    /// Where the figures of the report go.
+    pub summary: Option<PathBuf>,
+    /// Folder for graphs, where they are wanted.
+    pub graphs: Option<PathBuf>,
+    /// Classes and parameters that a classifier gives the node.
+    pub classes: Vec<(String, crate::value::Hash)>,
+    /// Variables that a classifier gives the node.
+    pub variables: Vec<(String, crate::value::Value)>,
     /// Exit codes tell of changes and failures.
     pub detailed_exitcodes: bool,
 }
@@ -122,11 +131,15 @@ pub fn run(machine: &Machine, request: &Request) -> Summary {
         modulepath: request.modulepath.clone(),
         environment_dir: request.environment_dir.clone(),
         hiera_config: request.hiera_config.clone(),
+        classes: request.classes.clone(),
+        variables: request.variables.clone(),
+        custom_facts: true,
         ..Settings::default()
     };
+    let began = run.host.now();
     let evaluator = Evaluator::new(machine, settings);
     let origin = Origin::default();
-    if let Err(message) = evaluator.compile(&[(request.name.clone(), request.text.clone())]) {
+    if let Err(message) = evaluator.compile(&request.manifests) {
         run.ledger.message(Level::Error, &message, &origin);
         return Summary { code: 1 };
     }
@@ -134,10 +147,11 @@ pub fn run(machine: &Machine, request: &Request) -> Summary {
     let told =
         format!("Compiled catalog for {node} in environment {environment} in {took:.2} seconds");
     line(run, Level::Notice, &told);
-    carry_out(&evaluator, request)
+    let account = Account { began, compiled: took, noop: request.noop, ..Account::default() };
+    carry_out(&evaluator, request, account)
 }
 
-fn carry_out(evaluator: &Evaluator, request: &Request) -> Summary {
+fn carry_out(evaluator: &Evaluator, request: &Request, account: Account<'_>) -> Summary {
     let run = evaluator.run;
     let origin = Origin::default();
     let refused = |message: &str| {
@@ -146,7 +160,7 @@ fn carry_out(evaluator: &Evaluator, request: &Request) -> Summary {
     };
     let started = run.host.monotonic();
     if let Some(message) = hook(run, "prerun_command", request.prerun.as_ref()) {
-        write_report(run, request, &report(evaluator, &[], request.noop, "failed", false));
+        write_report(evaluator, request, &Account { status: "failed", ..account });
         return refused(&message);
     }
     let catalog = evaluator.catalog.borrow();
@@ -155,9 +169,13 @@ fn carry_out(evaluator: &Evaluator, request: &Request) -> Summary {
         if !order::acts(&catalog, at) {
             continue;
         }
-        match things::make(evaluator, resource) {
+        let scheduled = schedule::Schedule::of(&catalog, resource);
+        match scheduled.and_then(|_| things::make(evaluator, resource)) {
             Ok(thing) => {
                 made.insert(at, thing);
+            }
+            Err(message) if message.starts_with("Could not find schedule") => {
+                return refused(&format!("Failed to apply catalog: {message}"));
             }
             Err(message) => {
                 let place = evaluator.line_text(resource.span);
@@ -170,13 +188,12 @@ fn carry_out(evaluator: &Evaluator, request: &Request) -> Summary {
         Ok(plan) => plan,
         Err((message, resources)) => {
             let failed = Status { failed: true, out_of_sync: 1, ..Status::default() };
-            let statuses =
-                resources.iter().map(|at| (&catalog.resources[*at], &failed)).collect::<Vec<_>>();
-            write_report(
-                run,
-                request,
-                &report(evaluator, &statuses, request.noop, "failed", false),
-            );
+            let all = resources.iter().map(|at| {
+                let resource = &catalog.resources[*at];
+                (resource, &failed, resource.reference())
+            });
+            let account = Account { all: all.collect(), status: "failed", ..account };
+            write_report(evaluator, request, &account);
             refused(&message);
             for at in &resources {
                 let resource = &catalog.resources[*at];
@@ -185,13 +202,23 @@ fn carry_out(evaluator: &Evaluator, request: &Request) -> Summary {
                     resource.reference(),
                     evaluator.line_text(resource.span)
                 );
-                run.ledger.message(Level::Debug, &text, &origin);
+                run.ledger.message(Level::Info, &text, &Origin::at(resource.span));
             }
             return refused(
                 "Failed to apply catalog: One or more resource dependency cycles detected in graph",
             );
         }
     };
+    if let Some(dir) = &request.graphs {
+        for (name, text) in graph::graphs(&catalog, &plan) {
+            let path = dir.join(format!("{name}.dot"));
+            let made = fx_resources::directory::make_parents(run.host, &path, 0o755);
+            let written = run.host.write(&path, text.as_bytes(), &fx_host::WriteOptions::default());
+            if let (Err(failure), _) = (made, written) {
+                run.ledger.message(Level::Error, &failure.message, &origin);
+            }
+        }
+    }
     let objects: Vec<_> = made
         .values()
         .filter_map(|thing| match thing {
@@ -220,6 +247,8 @@ fn carry_out(evaluator: &Evaluator, request: &Request) -> Summary {
         show_diff: request.show_diff,
         status: BTreeMap::new(),
         generated: Vec::new(),
+        brought: BTreeMap::new(),
+        logs: std::cell::RefCell::default(),
         announced: BTreeSet::new(),
         left_out,
         state: state::State::read(run.host, state_file.as_deref()),
@@ -237,11 +266,12 @@ fn carry_out(evaluator: &Evaluator, request: &Request) -> Summary {
     }
     let took = run.host.monotonic().saturating_sub(started).as_secs_f64();
     line(run, Level::Notice, &format!("Applied catalog in {took:.2} seconds"));
-    let mut statuses: Vec<(&crate::compile::Resource, &Status)> =
-        transaction.status.iter().map(|(at, status)| (&catalog.resources[*at], status)).collect();
-    statuses.extend(transaction.generated.iter().map(|(resource, status)| (resource, status)));
-    let changed = statuses.iter().any(|(_, status)| status.changed);
-    let failed = statuses.iter().any(|(_, status)| status.failed || status.failed_to_restart);
+    let states = || {
+        let own = transaction.status.values();
+        own.chain(transaction.generated.iter().map(|(_, status)| status))
+    };
+    let changed = states().any(|status| status.changed);
+    let failed = states().any(|status| status.failed || status.failed_to_restart);
     let status = if failed {
         "failed"
     } else if changed {
@@ -249,7 +279,18 @@ fn carry_out(evaluator: &Evaluator, request: &Request) -> Summary {
     } else {
         "unchanged"
     };
-    write_report(run, request, &report(evaluator, &statuses, request.noop, status, true));
+    if request.report.is_some() || request.summary.is_some() {
+        let mut all: Vec<(&crate::compile::Resource, &Status, String)> = transaction
+            .status
+            .iter()
+            .map(|(at, status)| (&catalog.resources[*at], status, transaction.path(*at)))
+            .collect();
+        let generated = transaction.generated.iter();
+        all.extend(generated.map(|(child, status)| (child, status, child.reference())));
+        let logs = transaction.logs.take();
+        let account = Account { all, logs, status, completed: true, applied: took, ..account };
+        write_report(evaluator, request, &account);
+    }
     if let Some(message) = hook(run, "postrun_command", request.postrun.as_ref()) {
         return refused(&message);
     }
@@ -334,9 +375,6 @@ fn is_left_out(
     request: &Request,
     resource: &crate::compile::Resource,
 ) -> bool {
-    if things::is_never(evaluator, resource) {
-        return true;
-    }
     let has = |tag: &String| evaluator.resource_has_tag(resource, tag);
     request.skip_tags.iter().any(has) || (!request.tags.is_empty() && !request.tags.iter().any(has))
 }
@@ -356,13 +394,23 @@ fn hook(run: Run<'_>, name: &str, command: Option<&String>) -> Option<String> {
     Some(format!("Could not run command from {name}: {why}"))
 }
 
-fn write_report(run: Run<'_>, request: &Request, text: &str) {
-    let Some(path) = &request.report else { return };
-    if let Err(error) = run.host.write(path, text.as_bytes(), &fx_host::WriteOptions::default()) {
-        run.ledger.message(
-            Level::Error,
-            &format!("Could not write report: {error}"),
-            &Origin::default(),
-        );
-    }
+fn write_report(evaluator: &Evaluator, request: &Request, account: &Account<'_>) {
+    let run = evaluator.run;
+    let write = |path: &Option<PathBuf>, mode: u32, text: &dyn Fn() -> String| {
+        let Some(path) = path else { return };
+        let options =
+            fx_host::WriteOptions { mode: Some(mode), ..fx_host::WriteOptions::default() };
+        let made = fx_resources::directory::make_parents(run.host, path, 0o755)
+            .map_err(|failure| failure.message)
+            .and_then(|()| {
+                let written = run.host.write(path, text().as_bytes(), &options);
+                written.map_err(|error| error.to_string())
+            });
+        if let Err(error) = made {
+            let text = format!("Could not write report: {error}");
+            run.ledger.message(Level::Error, &text, &Origin::default());
+        }
+    };
+    write(&request.report, 0o640, &|| account.report(evaluator));
+    write(&request.summary, 0o644, &|| account.summary(evaluator));
 }

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use fx_engine::Run;
+use fx_host::Host;
 
 use crate::compile::{Settings, from_json};
 use crate::eval::Evaluator;
@@ -50,8 +50,7 @@ pub fn read_facts(machine: &Machine, path: &Path) -> Result<Vec<(String, Value)>
 }
 
 /// The text of a manifest, or of all manifests in a folder in the order of their paths.
-pub(crate) fn manifests(run: Run<'_>, path: &Path) -> Result<Vec<(String, Vec<u8>)>, String> {
-    let host = run.host;
+pub fn manifests(host: &dyn Host, path: &Path) -> Result<Vec<(String, Vec<u8>)>, String> {
     if !host.stat(path).is_ok_and(|meta| meta.is_dir()) {
         let text = host.read(path).map_err(|error| error.to_string())?;
         return Ok(vec![(path.to_string_lossy().into_owned(), text)]);
@@ -98,10 +97,12 @@ pub fn catalog(
         server_name: "puppet.example.com".into(),
         server_ip: "192.0.2.1".into(),
         classes: request.classes.clone(),
+        variables: Vec::new(),
+        custom_facts: false,
         trace: request.trace,
     };
     let run = machine.run;
-    let texts = manifests(run, &request.manifest)?;
+    let texts = manifests(run.host, &request.manifest)?;
     let evaluator = Evaluator::new(machine, settings);
     evaluator.compile(&texts)?;
     Ok(evaluator.catalog_json(run.host.now().secs))

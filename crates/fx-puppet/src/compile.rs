@@ -51,6 +51,10 @@ pub struct Settings {
     pub trace: bool,
     /// Classes a classifier gives the node, with their parameters.
     pub classes: Vec<(String, crate::value::Hash)>,
+    /// Variables that a classifier sets at the top.
+    pub variables: Vec<(String, Value)>,
+    /// Whether modules and files add facts to those of this machine.
+    pub custom_facts: bool,
     /// Facts of the node; those of this machine, found out when first asked for, where not
     /// given.
     pub facts: Option<Vec<(String, Value)>>,
@@ -291,6 +295,9 @@ impl Evaluator {
                 if name == "clientnoop" { Value::Bool(false) } else { Value::from(value) },
             );
         }
+        for (name, value) in &self.settings.variables {
+            self.top.define(name, value.clone());
+        }
         let nowhere = fx_source::Span::new(self.builtin, 0, 0);
         let mut catalog = self.catalog.borrow_mut();
         let stage = catalog.add(Resource::new("stage", "main", nowhere, Rc::clone(&self.top)));
@@ -322,7 +329,8 @@ impl Evaluator {
 
     /// The facts, which are variables from the moment they are first asked for.
     pub(crate) fn facts(&self) -> &[(String, Value)] {
-        self.known_facts.get_or_init(|| {
+        let is_first = self.known_facts.get().is_none();
+        let facts = self.known_facts.get_or_init(|| {
             let facts = match &self.settings.facts {
                 Some(facts) => facts.clone(),
                 None => crate::tools::machine_facts(&self.machine, &self.settings.node),
@@ -335,7 +343,11 @@ impl Evaluator {
             let all = facts.iter().map(|(name, value)| (Value::from(name.as_str()), value.clone()));
             self.top.define("facts", Value::hash(all));
             facts
-        })
+        });
+        if is_first && self.settings.custom_facts {
+            self.add_custom_facts();
+        }
+        facts
     }
 
     /// A setting of the original, as far as code asks for it.

@@ -65,6 +65,7 @@ pub(crate) struct Evaluator {
     pub(crate) builtin: FileId,
     warned: RefCell<FxHashSet<String>>,
     depth: Cell<u32>,
+    steps: Cell<u32>,
 }
 
 impl Evaluator {
@@ -88,6 +89,7 @@ impl Evaluator {
             builtin: machine.builtin,
             warned: RefCell::default(),
             depth: 0.into(),
+            steps: 0.into(),
         })
     }
 
@@ -124,6 +126,12 @@ impl Evaluator {
     pub(crate) fn eval(&self, expr: &Expr, scope: &Rc<Scope>) -> Evaluated {
         if self.depth.get() >= MAX_DEPTH {
             return Err(Flow::at(expr.span, "stack level too deep"));
+        }
+        // Asked now and then: a program may go on and on.
+        let steps = self.steps.get().wrapping_add(1);
+        self.steps.set(steps);
+        if steps.is_multiple_of(1024) && self.run.cancel.is_cancelled() {
+            return Err(Flow::at(expr.span, "stopped"));
         }
         self.depth.set(self.depth.get() + 1);
         let value = self.dispatch(expr, scope);
@@ -535,10 +543,14 @@ impl Evaluator {
         if let Some(ty) = Type::named(name) {
             return Ok(Some(ty));
         }
+        let lower = name.trim_start_matches("::").to_lowercase();
+        // What is known to be a resource type is no alias.
+        if self.machine.read.kinds.borrow().get(lower.as_str()).is_some_and(Option::is_some) {
+            return Ok(Some(Type::Resource { name: Some(lower.into()), title: None }));
+        }
         if let Some(ty) = self.alias(name, span)? {
             return Ok(Some(ty));
         }
-        let lower = name.trim_start_matches("::").to_lowercase();
         Ok(self
             .is_resource_type(&lower)?
             .then(|| Type::Resource { name: Some(lower.into()), title: None }))

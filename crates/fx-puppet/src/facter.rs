@@ -11,6 +11,7 @@ use fx_facts::Facts;
 use fx_host::Host;
 use fx_value::Value;
 
+pub(crate) use legacy::is_legacy_name;
 pub use legacy::legacy;
 pub use print::{query_text, text};
 

@@ -106,6 +106,11 @@ pub(crate) fn find(name: &str) -> Option<&'static Native> {
     })
 }
 
+/// Names of all functions built in.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    FAMILIES.iter().flat_map(|family| family.iter()).map(|native| native.name)
+}
+
 /// What iterating over a value yields; `None` if it cannot be iterated.
 pub(crate) fn items_of(value: &Value) -> Option<Vec<Value>> {
     const MOST: i64 = 10_000_000;

@@ -24,20 +24,28 @@ mod lookup;
 mod machine;
 mod ruby;
 mod tools;
+mod psych;
 mod yaml;
 mod catalogs;
+mod classifier;
+mod custom_facts;
 mod compile;
 mod apply;
+mod lint;
 #[cfg(test)]
 mod tests;
 
 pub use apply::{Request, Summary, node_name, run};
-pub use catalogs::{CatalogRequest, catalog, read_facts};
+pub use catalogs::{CatalogRequest, catalog, manifests, read_facts};
+pub use classifier::{Classification, classify};
 pub use compile::Settings;
+pub use lint::lint;
 pub use machine::Machine;
+pub use psych::document as yaml_document;
 pub use regex::Regex;
 pub use tools::{
-    built_in_types, describe, epp, lookup, machine_facts, value_from_text, value_to_json,
+    built_in_types, describe, epp, explain_lookup, lookup, machine_facts, value_from_text,
+    value_to_json,
 };
 pub use types::Type;
 pub use value::{Hash, Value};

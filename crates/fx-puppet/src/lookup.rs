@@ -4,6 +4,7 @@
 //! keys in the module's own name space.
 
 mod config;
+mod explain;
 mod interpolate;
 mod merge;
 

@@ -43,10 +43,14 @@ pub(crate) struct Read {
     pub(crate) data: RefCell<FxHashMap<PathBuf, Option<Rc<Hash>>>>,
     /// Resource types that are not written in the language.
     pub(crate) kinds: RefCell<FxHashMap<Rc<str>, Option<Rc<Kind>>>>,
+    /// What modules say they depend on.
+    pub(crate) dependencies: RefCell<FxHashMap<String, Option<Rc<Vec<String>>>>>,
     /// Folders of modules.
     pub(crate) modules: RefCell<FxHashMap<String, Option<PathBuf>>>,
     /// All modules of a path.
     pub(crate) listing: RefCell<Option<Rc<Vec<(String, PathBuf)>>>>,
+    /// Ruby files of modules: by folder of `lib/puppet`, then by name.
+    pub(crate) ruby_files: RefCell<FxHashMap<&'static str, Rc<FxHashMap<String, PathBuf>>>>,
     /// Hierarchies of layers by the layer's name.
     pub(crate) layers: RefCell<FxHashMap<Rc<str>, Option<Rc<Config>>>>,
     /// Type aliases by name in lower case; nothing for one that is being resolved.

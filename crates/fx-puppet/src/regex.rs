@@ -3,6 +3,8 @@
 //! `^` and `$` always mean line ends, `\Z` allows a last newline, `\h` is a hex digit. An
 //! expression that backtracks without end is an error, not a hang.
 
+mod simple;
+
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
@@ -16,6 +18,8 @@ pub struct Regex(Rc<Shared>);
 #[derive(Debug)]
 struct Shared {
     source: Box<str>,
+    /// Nothing where only the large engine will do.
+    simple: OnceCell<Option<simple::Simple>>,
     compiled: OnceCell<Result<fancy_regex::Regex, String>>,
 }
 
@@ -39,7 +43,11 @@ impl Regex {
             if known.len() >= REMEMBERED {
                 known.clear();
             }
-            let shared = Rc::new(Shared { source: source.into(), compiled: OnceCell::new() });
+            let shared = Rc::new(Shared {
+                source: source.into(),
+                simple: OnceCell::new(),
+                compiled: OnceCell::new(),
+            });
             known.insert(source.into(), Rc::clone(&shared));
             Regex(shared)
         })
@@ -58,18 +66,35 @@ impl Regex {
         compiled.as_ref().map_err(Clone::clone)
     }
 
+    fn simple(&self) -> Option<&simple::Simple> {
+        self.0.simple.get_or_init(|| simple::Simple::read(&self.0.source)).as_ref()
+    }
+
     /// What is wrong with the expression, if anything.
     pub fn check(&self) -> Result<(), String> {
-        self.compiled().map(|_| ())
+        match self.simple() {
+            Some(_) => Ok(()),
+            None => self.compiled().map(|_| ()),
+        }
     }
 
     /// Whether it matches somewhere.
     pub fn is_match(&self, text: &str) -> Result<bool, String> {
+        if let Some(found) = self.simple().and_then(|simple| simple.search(text)) {
+            return Ok(found.is_some());
+        }
         self.compiled()?.is_match(text).map_err(|error| error.to_string())
     }
 
     /// The groups of the first match.
     pub fn captures(&self, text: &str) -> Result<Option<Captures>, String> {
+        if let Some(found) = self.simple().and_then(|simple| simple.search(text)) {
+            let group = |pair: &[Option<usize>]| match (pair[0], pair[1]) {
+                (Some(from), Some(to)) => Some(text[from..to].to_owned()),
+                _ => None,
+            };
+            return Ok(found.map(|slots| slots.chunks(2).map(group).collect()));
+        }
         let found = self.compiled()?.captures(text).map_err(|error| error.to_string())?;
         Ok(found.map(|found| {
             found.iter().map(|group| group.map(|group| group.as_str().to_owned())).collect()

@@ -33,7 +33,7 @@ macro_rules! parts {
     };
 }
 
-parts! { "core", "functions", "parser", "pops", "type", "resource_api", "facter", "face" }
+parts! { "core", "functions", "parser", "pops", "type", "resource_api", "facter", "face", "parsed" }
 
 /// The Ruby machine and what it refers to on this side.
 #[derive(Default)]

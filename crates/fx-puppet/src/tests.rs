@@ -40,8 +40,11 @@ fn told(host: &Rc<MemoryHost>, code: &str) -> (Vec<String>, u8) {
     let machine = Machine::new(Rc::<MemoryHost>::clone(host), Cancel::default());
     let sink = Rc::new(Told::default());
     machine.run().ledger.watch(Rc::<Told>::clone(&sink));
-    let request =
-        Request { text: code.as_bytes().to_vec(), detailed_exitcodes: true, ..Request::default() };
+    let request = Request {
+        manifests: vec![(String::new(), code.as_bytes().to_vec())],
+        detailed_exitcodes: true,
+        ..Request::default()
+    };
     let summary = run(&machine, &request);
     let lines = sink.0.borrow().clone();
     (lines, summary.code)
@@ -168,12 +171,12 @@ fn secrets_are_not_told() {
 
 #[test]
 fn what_is_not_supported_is_named() {
-    let (lines, exit) = told(&Rc::new(MemoryHost::new()), "tidy { '/p': }");
+    let (lines, exit) = told(&Rc::new(MemoryHost::new()), "yumrepo { '/p': }");
     assert_eq!(exit, 4);
     assert_eq!(
         lines,
         [
-            "Error: /Stage[main]/Main/Tidy[/p]: Could not evaluate: resource type 'tidy' is not supported"
+            "Error: /Stage[main]/Main/Yumrepo[/p]: Could not evaluate: resource type 'yumrepo' is not supported"
         ]
     );
 }

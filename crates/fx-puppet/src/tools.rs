@@ -53,6 +53,22 @@ pub fn lookup(
     Ok(None)
 }
 
+/// `puppet lookup --explain`: how the value of a key is found.
+pub fn explain_lookup(
+    machine: &Machine,
+    request: &CatalogRequest,
+    node: &str,
+    facts: Vec<(String, Value)>,
+    key: &str,
+    merge: Option<&Value>,
+) -> Result<String, String> {
+    let evaluator = evaluator(machine, request, node, facts);
+    let strategy = merge.map(Strategy::read).transpose()?;
+    let scope = Scope::new(std::rc::Rc::clone(&evaluator.top));
+    let mut query = Query { scope: &scope, stack: Vec::new() };
+    evaluator.explain_lookup(key, strategy.as_ref(), &mut query).map_err(Flow::text)
+}
+
 /// `puppet epp render`: a template with values. Names of modules' templates work as well.
 pub fn epp(
     machine: &Machine,

@@ -30,7 +30,7 @@ impl Sink for Phases {
 }
 
 /// Compiles the files under `/env`; the manifest is `/env/manifests`.
-fn check(files: &[(&str, &str)], expected: &Expect) {
+fn compile(files: &[(&str, &str)]) -> String {
     let host = Rc::new(MemoryHost::new());
     for (path, text) in files {
         let path = Path::new("/env").join(path);
@@ -46,7 +46,7 @@ fn check(files: &[(&str, &str)], expected: &Expect) {
     machine.run().ledger.watch(Rc::<Phases>::clone(&phases));
     let request = CatalogRequest {
         manifest: PathBuf::from("/env/manifests"),
-        modulepath: vec![PathBuf::from("/env/modules")],
+        modulepath: vec![PathBuf::from("/env/modules"), PathBuf::from("/env/more")],
         environment_dir: Some(PathBuf::from("/env")),
         environment: "production".into(),
         trace: true,
@@ -57,6 +57,16 @@ fn check(files: &[(&str, &str)], expected: &Expect) {
     if let Err(message) = made {
         text.push_str(&format!("error: {message}\n"));
     }
+    text
+}
+
+fn check(files: &[(&str, &str)], expected: &Expect) {
+    // Recursion as deep as allowed needs its room.
+    let text = std::thread::scope(|scope| {
+        let room = std::thread::Builder::new().stack_size(fx_puppet::STACK);
+        let worker = room.spawn_scoped(scope, || compile(files)).expect("a thread");
+        worker.join().expect("the compiler does not panic")
+    });
     expected.assert_eq(&text);
 }
 
@@ -481,5 +491,304 @@ fn a_manifest_is_searched_for_by_the_most_specific_path_first() {
             finish
             done
         "#]],
+    );
+}
+
+#[test]
+fn a_function_is_loaded_when_it_is_called() {
+    check(
+        &[
+            ("manifests/site.pp", "notice('before')\nnotice(m::f(1))\nnotice(m::f(2))"),
+            ("modules/m/functions/f.pp", "function m::f($x) { $x + 1 }"),
+        ],
+        &expect![[r#"
+            boot web.example.com in production
+            load /env/manifests/site.pp
+            evaluate main
+            Scope(Class[main]): before
+            load /env/modules/m/functions/f.pp
+            define function m::f
+            Scope(Class[main]): 2
+            Scope(Class[main]): 3
+            select the empty node
+            complete
+            relate
+            finish
+            done
+        "#]],
+    );
+}
+
+#[test]
+fn a_function_is_searched_for_at_its_one_path_alone() {
+    check(
+        &[
+            ("manifests/site.pp", "notice(m::f(1))"),
+            ("modules/m/functions/other.pp", "function m::f($x) { $x }"),
+            ("modules/m/manifests/init.pp", "class m { }\nfunction m::f($x) { $x }"),
+        ],
+        &expect![[r#"
+            boot web.example.com in production
+            load /env/manifests/site.pp
+            evaluate main
+            error: Evaluation Error: Unknown function: 'm::f'. (file: /env/manifests/site.pp, line: 1, column: 8) on node web.example.com
+        "#]],
+    );
+}
+
+#[test]
+fn a_type_is_loaded_when_it_is_named() {
+    check(
+        &[
+            (
+                "manifests/site.pp",
+                "class c(M::Port $port) { notice($port) }\nclass { 'c': port => 80 }",
+            ),
+            ("modules/m/types/port.pp", "type M::Port = Integer[1, 65535]"),
+        ],
+        &expect![[r#"
+            boot web.example.com in production
+            load /env/manifests/site.pp
+            define class c
+            evaluate main
+            evaluate Class[C]
+            load /env/modules/m/types/port.pp
+            define typealias m::port
+            Scope(Class[C]): 80
+            select the empty node
+            complete
+            relate
+            finish
+            done
+        "#]],
+    );
+}
+
+#[test]
+fn a_define_is_loaded_when_the_queue_needs_it() {
+    check(
+        &[
+            ("manifests/site.pp", "m::d { 'x': }\nnotice('main ends')"),
+            ("modules/m/manifests/d.pp", "define m::d { notice('in d') }"),
+        ],
+        &expect![[r#"
+            boot web.example.com in production
+            load /env/manifests/site.pp
+            evaluate main
+            load /env/modules/m/manifests/d.pp
+            define define m::d
+            queue M::D[x]
+            Scope(Class[main]): main ends
+            select the empty node
+            complete
+            evaluate M::D[x]
+            Scope(M::D[x]): in d
+            relate
+            finish
+            done
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_nested_is_not_searched_for_in_files_of_other_names() {
+    check(
+        &[
+            ("manifests/site.pp", "include m::inner"),
+            ("modules/m/manifests/other.pp", "class m::other { }\nclass m::inner { }"),
+        ],
+        &expect![[r#"
+            boot web.example.com in production
+            load /env/manifests/site.pp
+            evaluate main
+            error: Evaluation Error: Error while evaluating a Function Call, Could not find class ::m::inner for web.example.com (file: /env/manifests/site.pp, line: 1, column: 1) on node web.example.com
+        "#]],
+    );
+}
+
+#[test]
+fn a_name_that_breaks_the_rule_loads_nothing() {
+    check(
+        &[
+            ("manifests/site.pp", "include 'm::no-name'"),
+            ("modules/m/manifests/no-name.pp", "class m::noname { }"),
+        ],
+        &expect![[r#"
+            boot web.example.com in production
+            load /env/manifests/site.pp
+            evaluate main
+            error: Evaluation Error: Error while evaluating a Function Call, Could not find class ::m::no-name for web.example.com (file: /env/manifests/site.pp, line: 1, column: 1) on node web.example.com
+        "#]],
+    );
+}
+
+#[test]
+fn the_first_module_of_a_name_on_the_path_counts() {
+    check(
+        &[
+            ("manifests/site.pp", "include m"),
+            ("modules/m/manifests/init.pp", "class m { notice('first') }"),
+            ("more/m/manifests/init.pp", "class m { notice('second') }"),
+        ],
+        &expect![[r#"
+            boot web.example.com in production
+            load /env/manifests/site.pp
+            evaluate main
+            load /env/modules/m/manifests/init.pp
+            define class m
+            evaluate Class[M]
+            Scope(Class[M]): first
+            select the empty node
+            complete
+            relate
+            finish
+            done
+        "#]],
+    );
+}
+
+#[test]
+fn a_module_sees_functions_of_modules_it_depends_on_and_no_others() {
+    let files = |dependencies: &'static str| {
+        [
+            ("manifests/site.pp", "include a"),
+            ("modules/a/manifests/init.pp", "class a { notice(b::f()) }"),
+            ("modules/a/metadata.json", dependencies),
+            ("modules/b/functions/f.pp", "function b::f() { 'of b' }"),
+        ]
+    };
+    check(
+        &files(r#"{"name":"x-a","version":"1.0.0","dependencies":[{"name":"x/b"}]}"#),
+        &expect![[r#"
+            boot web.example.com in production
+            load /env/manifests/site.pp
+            evaluate main
+            load /env/modules/a/manifests/init.pp
+            define class a
+            evaluate Class[A]
+            load /env/modules/b/functions/f.pp
+            define function b::f
+            Scope(Class[A]): of b
+            select the empty node
+            complete
+            relate
+            finish
+            done
+        "#]],
+    );
+    check(
+        &files(r#"{"name":"x-a","version":"1.0.0","dependencies":[]}"#),
+        &expect![[r#"
+        boot web.example.com in production
+        load /env/manifests/site.pp
+        evaluate main
+        load /env/modules/a/manifests/init.pp
+        define class a
+        evaluate Class[A]
+        error: Evaluation Error: Unknown function: 'b::f'. (file: /env/modules/a/manifests/init.pp, line: 1, column: 18) on node web.example.com
+    "#]],
+    );
+}
+
+#[test]
+fn classes_of_other_modules_are_seen_whatever_is_declared() {
+    check(
+        &[
+            ("manifests/site.pp", "include a"),
+            ("modules/a/manifests/init.pp", "class a { include b }"),
+            ("modules/a/metadata.json", r#"{"name":"x-a","version":"1.0.0","dependencies":[]}"#),
+            ("modules/b/manifests/init.pp", "class b { notice('of b') }"),
+        ],
+        &expect![[r#"
+            boot web.example.com in production
+            load /env/manifests/site.pp
+            evaluate main
+            load /env/modules/a/manifests/init.pp
+            define class a
+            evaluate Class[A]
+            load /env/modules/b/manifests/init.pp
+            define class b
+            evaluate Class[B]
+            Scope(Class[B]): of b
+            select the empty node
+            complete
+            relate
+            finish
+            done
+        "#]],
+    );
+}
+
+#[test]
+fn errors_of_a_check_are_all_told_and_end_the_run() {
+    check(
+        &[("manifests/site.pp", "$a += 1\n$b = { 'k' => 1 }\n1 = 2\nnotice('never')")],
+        &expect![[r#"
+            boot web.example.com in production
+            load /env/manifests/site.pp
+            The operator '+=' is no longer supported. See http://links.puppet.com/remove-plus-equals (file: /env/manifests/site.pp, line: 1, column: 4)
+            Illegal attempt to assign to 'Literal Integer'. Not an assignable reference (file: /env/manifests/site.pp, line: 3, column: 1)
+            error: Found 2 errors. Giving up on node web.example.com
+        "#]],
+    );
+}
+
+#[test]
+fn recursion_without_end_is_an_error() {
+    check(
+        &[("manifests/site.pp", "function r($x) { r($x + 1) }\nnotice('before')\nr(0)")],
+        &expect![[r#"
+            boot web.example.com in production
+            load /env/manifests/site.pp
+            define function r
+            evaluate main
+            Scope(Class[main]): before
+            error: Evaluation Error: stack level too deep (file: /env/manifests/site.pp, line: 1, column: 20) on node web.example.com
+        "#]],
+    );
+}
+
+#[test]
+fn a_duplicate_declaration_names_both_places() {
+    check(
+        &[("manifests/site.pp", "notify { 'a': }\nnotify { 'a': }")],
+        &expect![[r#"
+        boot web.example.com in production
+        load /env/manifests/site.pp
+        evaluate main
+        declare Notify[a]
+        declare Notify[a]
+        error: Evaluation Error: Error while evaluating a Resource Statement, Duplicate declaration: Notify[a] is already declared at (file: /env/manifests/site.pp, line: 1); cannot redeclare (file: /env/manifests/site.pp, line: 2) (file: /env/manifests/site.pp, line: 2, column: 1) on node web.example.com
+    "#]],
+    );
+}
+
+#[test]
+fn a_module_file_outside_of_the_module_is_not_read() {
+    check(
+        &[
+            ("manifests/site.pp", "notice(file('m/../../../secret'))"),
+            ("modules/m/files/x", "x"),
+            ("secret", "secret"),
+        ],
+        &expect![[r#"
+            boot web.example.com in production
+            load /env/manifests/site.pp
+            evaluate main
+            error: Evaluation Error: Error while evaluating a Function Call, Could not find any files from m/../../../secret (file: /env/manifests/site.pp, line: 1, column: 8) on node web.example.com
+        "#]],
+    );
+}
+
+#[test]
+fn nesting_too_deep_is_an_error() {
+    let deep = format!("notice({}1{})", "[".repeat(3000), "]".repeat(3000));
+    check(
+        &[("manifests/site.pp", &deep)],
+        &expect![[r#"
+        boot web.example.com in production
+        load /env/manifests/site.pp
+        error: Could not parse for environment production: nesting is too deep (file: /env/manifests/site.pp, line: 1, column: 82) on node web.example.com
+    "#]],
     );
 }

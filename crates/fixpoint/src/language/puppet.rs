@@ -10,11 +10,12 @@ use super::{PolicyArgs, Way};
 use crate::exit;
 use crate::stage::Stage;
 
-pub(super) fn check(stage: &Stage, target: &Path) -> Vec<Diagnostic> {
+pub(super) fn check(stage: &Stage, target: &Path, policy: &PolicyArgs) -> Vec<Diagnostic> {
     let mut found = Vec::new();
+    let machine = stage.puppet();
     for file in manifests(stage, target) {
         match stage.host.read(&file) {
-            Ok(text) => found.extend(check_manifest(stage, &file, text)),
+            Ok(text) => found.extend(check_manifest(stage, &machine, policy, &file, text)),
             Err(error) => {
                 stage.run.ledger.message(Level::Error, &error.to_string(), &Origin::default());
             }
@@ -36,18 +37,15 @@ pub(super) fn evaluate(stage: &Stage, target: &Path, policy: &PolicyArgs, way: W
         modulepath = ["modules", "site", "site-modules"].map(|dir| environment.join(dir)).to_vec();
         modulepath.retain(|dir| stage.host.stat(dir).is_ok());
     }
-    let mut text = Vec::new();
-    let files = manifests(stage, target);
-    for file in &files {
-        match stage.host.read(file) {
-            Ok(bytes) => text.extend(bytes),
+    let mut texts = Vec::new();
+    for file in manifests(stage, target) {
+        match stage.host.read(&file) {
+            Ok(bytes) => texts.push((file.display().to_string(), bytes)),
             Err(error) => return told(error.to_string()),
         }
     }
-    let name = files.first().map_or_else(String::new, |file| file.display().to_string());
     let request = fx_puppet::Request {
-        name,
-        text,
+        manifests: texts,
         modulepath,
         noop: way.rehearse,
         environment_dir: (!is_file).then_some(environment),
@@ -78,11 +76,42 @@ fn manifests(stage: &Stage, target: &Path) -> Vec<PathBuf> {
     found
 }
 
-fn check_manifest(stage: &Stage, file: &Path, text: Vec<u8>) -> Vec<Diagnostic> {
+fn check_manifest(
+    stage: &Stage,
+    machine: &fx_puppet::Machine,
+    policy: &PolicyArgs,
+    file: &Path,
+    text: Vec<u8>,
+) -> Vec<Diagnostic> {
     let id = stage.sources.add(&file.display().to_string(), text.clone());
     let (program, mut found) = fx_puppet_syntax::parse(&text, id);
     if found.iter().all(|found| found.severity != Severity::Error) {
         found.extend(fx_puppet_syntax::validate(&program, fx_puppet_syntax::Strictness::Warning));
+        let mut modulepath: Vec<PathBuf> =
+            policy.modulepath.iter().map(|dir| stage.host.cwd().join(dir)).collect();
+        if modulepath.is_empty() {
+            modulepath = around(stage, file);
+        }
+        found.extend(fx_puppet::lint(machine, modulepath, &program));
+    }
+    found
+}
+
+/// Folders of modules that belong to a manifest: the one its module lies in, or those of its
+/// environment.
+fn around(stage: &Stage, file: &Path) -> Vec<PathBuf> {
+    let Some(root) = file
+        .ancestors()
+        .find(|dir| dir.file_name().is_some_and(|name| name == "manifests"))
+        .and_then(Path::parent)
+    else {
+        return Vec::new();
+    };
+    let own = ["modules", "site", "site-modules"].map(|dir| root.join(dir)).to_vec();
+    let mut found: Vec<PathBuf> =
+        own.into_iter().filter(|dir| stage.host.stat(dir).is_ok()).collect();
+    if found.is_empty() {
+        found.extend(root.parent().map(Path::to_path_buf));
     }
     found
 }

@@ -1,5 +1,7 @@
 //! The puppet persona: `puppet apply`, `puppet parser`, and a clear word for the rest.
 
+mod logdest;
+
 use std::ffi::OsString;
 use std::io::{BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
@@ -38,8 +40,9 @@ const WITH_VALUE: &[&str] = &[
     "--logdir",
     "--ssldir",
     "--publicdir",
-    "--loadclasses",
     "--strict",
+    "--external_nodes",
+    "--graphdir",
     "--hiera_config",
     "--basemodulepath",
     "--node_terminus",
@@ -131,19 +134,11 @@ fn options(args: &[String]) -> (Vec<(String, String)>, Vec<String>) {
 }
 
 /// Flags that are known and change what happens, but not here yet.
-const NOT_YET: [&str; 7] = [
-    "--catalog",
-    "--loadclasses",
-    "--logdest",
-    "-l",
-    "--node_terminus",
-    "--strict",
-    "--write-catalog-summary",
-];
+const NOT_YET: [&str; 3] = ["--catalog", "--strict", "--write-catalog-summary"];
 
 /// Flags without a value that are known. Directories of state are in `WITH_VALUE`; they are
 /// taken and not used, since no state is kept there.
-const PLAIN: [&str; 18] = [
+const PLAIN: [&str; 22] = [
     "--version",
     "-V",
     "--debug",
@@ -162,6 +157,10 @@ const PLAIN: [&str; 18] = [
     "--summarize",
     "--trace",
     "--no-report",
+    "--graph",
+    "--no-graph",
+    "--loadclasses",
+    "-L",
 ];
 
 /// Why a flag cannot be taken, if so.
@@ -200,27 +199,31 @@ fn apply(args: &[String]) -> u8 {
     if flag(&["--color"]).is_some_and(|color| matches!(color.as_str(), "ansi" | "true" | "yes")) {
         console = console.colored();
     }
-    if has(&["--debug", "-d"]) {
-        console = console.telling(Level::Debug);
+    let level = if has(&["--debug", "-d"]) {
+        Level::Debug
     } else if has(&["--verbose", "-v", "--test", "-t"]) {
-        console = console.telling(Level::Info);
-    }
+        Level::Info
+    } else {
+        Level::Notice
+    };
+    console = console.telling(level);
     let console = Rc::new(console);
-    let (name, text) = match (flag(&["-e", "--execute"]), rest.first()) {
-        (Some(code), _) => (String::new(), code.into_bytes()),
+    let manifests = match (flag(&["-e", "--execute"]), rest.first()) {
+        (Some(code), _) => vec![(String::new(), code.into_bytes())],
         (None, Some(path)) => {
             let full = std::path::absolute(path).unwrap_or_else(|_| PathBuf::from(path));
-            if let Ok(text) = host.read(Path::new(&full)) {
-                (full.to_string_lossy().into_owned(), text)
-            } else {
-                complain(&format!("Error: Could not find file {path}"));
-                return 1;
+            match fx_puppet::manifests(&*host, &full) {
+                Ok(found) => found,
+                Err(_) => {
+                    complain(&format!("Error: Could not find file {path}"));
+                    return 1;
+                }
             }
         }
         (None, None) => {
             let mut text = Vec::new();
             let _unread = std::io::stdin().read_to_end(&mut text);
-            (String::new(), text)
+            vec![(String::new(), text)]
         }
     };
     let settings = crate::puppet_settings::Settings::read(&host, &flags, "user");
@@ -233,27 +236,78 @@ fn apply(args: &[String]) -> u8 {
             .filter(|tag| !tag.is_empty())
             .collect()
     };
+    let machine = fx_puppet::Machine::new(Rc::clone(&host), Cancel::from_flag(stop));
+    let certname = Some(settings.get("certname")).filter(|name| !name.is_empty());
+    let mut classification = fx_puppet::Classification::default();
+    if settings.get("node_terminus") == "exec" {
+        let node = certname.clone().unwrap_or_else(|| fx_puppet::node_name(&machine));
+        match fx_puppet::classify(&machine, &settings.get("external_nodes"), &node) {
+            Ok(found) => classification = found,
+            Err(message) => {
+                complain(&format!("Error: {message}"));
+                return 1;
+            }
+        }
+    }
+    // State goes where it was told to go, and nowhere else.
+    let keeps = ["vardir", "statedir", "publicdir"].iter().any(|name| settings.is_given(name));
+    let kept =
+        |name: &str| (keeps || settings.is_given(name)).then(|| PathBuf::from(settings.get(name)));
+    let is_on = |name: &str| settings.is_given(name) && settings.get(name) == "true";
     let request = Request {
-        name,
-        text,
+        manifests,
         modulepath: environment.modulepath,
-        noop: has(&["--noop"]),
+        noop: is_on("noop"),
         prerun: flag(&["--prerun_command"]),
         postrun: flag(&["--postrun_command"]),
         tags: words("--tags"),
         skip_tags: words("--skip_tags"),
-        report: flag(&["--lastrunreport"]).map(PathBuf::from),
+        report: kept("lastrunreport"),
+        summary: kept("lastrunfile"),
+        graphs: is_on("graph").then(|| PathBuf::from(settings.get("graphdir"))),
         detailed_exitcodes: has(&["--detailed-exitcodes", "--test", "-t"]),
-        show_diff: has(&["--show_diff", "--test", "-t"]) && !has(&["--no-show_diff"]),
+        show_diff: is_on("show_diff") || (has(&["--test", "-t"]) && !has(&["--no-show_diff"])),
         vardir: settings.is_given("vardir").then(|| PathBuf::from(settings.get("vardir"))),
-        certname: Some(settings.get("certname")).filter(|name| !name.is_empty()),
+        certname,
         environment_dir: environment.environment_dir,
-        environment: environment.environment,
+        environment: classification.environment.unwrap_or(environment.environment),
         hiera_config: environment.hiera_config,
+        classes: classification.classes,
+        variables: classification.variables,
     };
-    let machine = fx_puppet::Machine::new(host, Cancel::from_flag(stop));
-    machine.run().ledger.watch(console.clone());
+    let mut files = Vec::new();
+    let mut on_console = true;
+    for (name, places) in &flags {
+        if !matches!(name.as_str(), "--logdest" | "-l") {
+            continue;
+        }
+        on_console = false;
+        for place in places.split(',') {
+            match place {
+                "console" => on_console = true,
+                path if path.starts_with('/') => {
+                    let file = logdest::LogFile::new(PathBuf::from(path), Rc::clone(&host), level);
+                    files.push(Rc::new(file));
+                }
+                other => {
+                    complain(&format!("Error: Unknown destination type {other}"));
+                    return 1;
+                }
+            }
+        }
+    }
+    if on_console || files.is_empty() {
+        machine.run().ledger.watch(console.clone());
+    }
+    for file in &files {
+        machine.run().ledger.watch(Rc::<logdest::LogFile>::clone(file));
+    }
     let summary = fx_puppet::run(&machine, &request);
+    for file in &files {
+        if let Err(message) = file.write() {
+            complain(&format!("Error: {message}"));
+        }
+    }
     if let Err(error) = machine.run().host.commit() {
         complain(&format!("Error: {error}"));
     }

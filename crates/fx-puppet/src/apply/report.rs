@@ -1,71 +1,307 @@
-//! The report of a run in the form of `last_run_report.yaml`, written as JSON, which every
-//! reader of YAML takes.
+//! The account of a run in the form of `last_run_report.yaml` (format 12), and its figures
+//! in the form of `last_run_summary.yaml`.
 
-use serde_json::{Map, json};
+use fx_engine::Level;
+use fx_host::Time;
+use serde_json::{Map, Value as Json, json};
 
-use super::transaction::Status;
+use super::transaction::{Event, Log, Status};
 use crate::compile::Resource;
 use crate::eval::Evaluator;
 
-/// The whole report.
-pub(super) fn report(
-    evaluator: &Evaluator,
-    all: &[(&Resource, &Status)],
-    noop: bool,
-    status: &str,
-    completed: bool,
-) -> String {
-    let pending = all.iter().any(|(_, status)| status.noop > 0);
-    let mut statuses = Map::new();
-    for (resource, status) in all {
-        let at = evaluator.sources.location(resource.span);
-        let events: Vec<serde_json::Value> = status
-            .events
-            .iter()
-            .map(|event| {
-                json!({
-                    "audited": false,
-                    "property": event.property,
-                    "previous_value": event.from,
-                    "desired_value": event.to,
-                    "message": event.message,
-                    "status": event.status,
-                    "corrective_change": false,
-                })
-            })
-            .collect();
-        let entry = json!({
-            "title": &*resource.title,
-            "file": at.file.to_string(),
-            "line": at.line,
-            "resource": resource.reference(),
-            "resource_type": &*resource.kind,
-            "tags": resource.tags.iter().map(ToString::to_string).collect::<Vec<String>>(),
-            "evaluation_time": status.took,
-            "failed": status.failed,
-            "changed": status.changed,
-            "out_of_sync": status.out_of_sync > 0,
-            "skipped": status.skipped,
-            "failed_to_restart": status.failed_to_restart,
-            "out_of_sync_count": status.out_of_sync,
-            "change_count": status.changes,
-            "corrective_change": status.corrective,
-            "events": events,
-        });
-        statuses.insert(resource.reference(), entry);
+/// What is known at the end of a run.
+#[derive(Default)]
+pub(super) struct Account<'a> {
+    /// Resources with what became of them and their path from the stage on.
+    pub(super) all: Vec<(&'a Resource, &'a Status, String)>,
+    pub(super) logs: Vec<Log>,
+    pub(super) noop: bool,
+    pub(super) status: &'static str,
+    pub(super) completed: bool,
+    /// When the run began.
+    pub(super) began: Time,
+    /// Seconds it took to compile, and to apply.
+    pub(super) compiled: f64,
+    pub(super) applied: f64,
+}
+
+/// `2026-11-16T04:09:55.937219144+00:00`
+fn moment(time: Time) -> String {
+    let at = jiff::Timestamp::from_second(time.secs).unwrap_or_default();
+    format!("{}.{:09}+00:00", at.strftime("%Y-%m-%dT%H:%M:%S"), time.nanos)
+}
+
+fn word(level: Level) -> &'static str {
+    match level {
+        Level::Error => "err",
+        Level::Warning => "warning",
+        Level::Notice => "notice",
+        Level::Info => "info",
+        _ => "debug",
     }
-    let whole = json!({
-        "host": evaluator.settings.node,
-        "environment": evaluator.settings.environment,
-        "status": status,
-        "noop": noop,
-        "noop_pending": pending,
-        "corrective_change": all.iter().any(|(_, status)| status.corrective),
-        "transaction_completed": completed,
-        "puppet_version": crate::VERSION,
-        "report_format": 12,
-        "configuration_version": evaluator.run.host.now().secs,
-        "resource_statuses": statuses,
-    });
-    format!("{whole:#}\n")
+}
+
+/// What the original calls the provider that acts for a type.
+fn provider(low: &str) -> Option<&'static str> {
+    Some(match low {
+        "file" | "exec" => "posix",
+        "user" => "useradd",
+        "group" => "groupadd",
+        "cron" => "crontab",
+        "host" | "mount" | "ssh_authorized_key" | "sshkey" => "parsed",
+        _ => return None,
+    })
+}
+
+/// Kind of an event by type, property and new value.
+fn event_name(low: &str, event: &Event) -> String {
+    match (low, event.property.as_str(), event.to.as_str()) {
+        (_, "", _) => "refresh".into(),
+        ("exec", "returns", _) => "executed_command".into(),
+        ("service", "ensure", "running") => "service_started".into(),
+        ("service", "ensure", _) => "service_stopped".into(),
+        ("file", "ensure", kind @ ("directory" | "link")) => format!("{kind}_created"),
+        (_, "ensure", "absent" | "purged") => format!("{low}_removed"),
+        (_, "ensure", _) => format!("{low}_created"),
+        (_, property, _) => format!("{property}_changed"),
+    }
+}
+
+fn event_json(low: &str, event: &Event, time: &str) -> Json {
+    let text = |text: &str| if text.is_empty() { Json::Null } else { Json::from(text) };
+    json!({
+        "audited": false,
+        "property": text(&event.property),
+        "previous_value": text(&event.from),
+        "desired_value": text(&event.to),
+        "historical_value": null,
+        "message": event.message,
+        "name": event_name(low, event),
+        "status": event.status,
+        "time": time,
+        "redacted": null,
+        "corrective_change": false,
+    })
+}
+
+/// A resource's path in parts.
+fn parts(path: &str, reference: &str) -> Vec<String> {
+    let outer = path.strip_suffix(reference).unwrap_or(path);
+    let mut parts: Vec<String> = Vec::new();
+    let (mut depth, mut part) = (0, String::new());
+    for c in outer.chars() {
+        match c {
+            '[' => depth += 1,
+            ']' => depth -= 1,
+            _ => {}
+        }
+        if c == '/' && depth == 0 {
+            if !part.is_empty() {
+                parts.push(std::mem::take(&mut part));
+            }
+        } else {
+            part.push(c);
+        }
+    }
+    parts.extend((!part.is_empty()).then_some(part));
+    parts.push(reference.to_owned());
+    parts
+}
+
+impl Account<'_> {
+    fn statuses(&self, evaluator: &Evaluator) -> Map<String, Json> {
+        let began = moment(self.began);
+        let mut statuses = Map::new();
+        for (resource, status, path) in &self.all {
+            let reference = resource.reference();
+            let at = evaluator.sources.location(resource.span);
+            let events: Vec<Json> = status
+                .events
+                .iter()
+                .map(|event| event_json(&resource.low, event, &began))
+                .collect();
+            let file = if at.file.is_empty() { Json::Null } else { Json::from(&*at.file) };
+            let tags: Vec<Json> = resource.tags.iter().map(|tag| Json::from(&**tag)).collect();
+            let entry = json!({
+                "title": &*resource.title,
+                "file": file,
+                "line": at.line,
+                "resource": reference,
+                "resource_type": &*resource.kind,
+                "provider_used": provider(&resource.low),
+                "containment_path": parts(path, &reference),
+                "evaluation_time": status.took,
+                "tags": tags,
+                "time": began,
+                "failed": status.failed,
+                "failed_to_restart": status.failed_to_restart,
+                "changed": status.changed,
+                "out_of_sync": status.out_of_sync > 0,
+                "skipped": status.skipped,
+                "change_count": status.changes,
+                "out_of_sync_count": status.out_of_sync,
+                "events": events,
+                "corrective_change": false,
+            });
+            statuses.insert(reference, entry);
+        }
+        statuses
+    }
+
+    /// Figures by family: name, label and value of each.
+    fn metrics(&self) -> Vec<(&'static str, Vec<(String, String, Json)>)> {
+        let count = |wanted: &dyn Fn(&Status) -> bool| {
+            Json::from(self.all.iter().filter(|(_, status, _)| wanted(status)).count())
+        };
+        let row = |name: &str, value: Json| {
+            let mut label = name.replace('_', " ");
+            if let Some(first) = label.get_mut(..1) {
+                first.make_ascii_uppercase();
+            }
+            (name.to_owned(), label, value)
+        };
+        let resources = vec![
+            row("total", Json::from(self.all.len())),
+            row("skipped", count(&|status| status.skipped)),
+            row("failed", count(&|status| status.failed)),
+            row("failed_to_restart", count(&|status| status.failed_to_restart)),
+            row("restarted", count(&|status| status.restarted)),
+            row("changed", count(&|status| status.changed)),
+            row("out_of_sync", count(&|status| status.out_of_sync > 0)),
+            row("scheduled", count(&|status| status.scheduled)),
+            row("corrective_change", Json::from(0)),
+        ];
+        let mut by_kind: Vec<(&str, f64)> = Vec::new();
+        for (resource, status, _) in &self.all {
+            match by_kind.iter_mut().find(|(kind, _)| *kind == &*resource.low) {
+                Some(known) => known.1 += status.took,
+                None => by_kind.push((&resource.low, status.took)),
+            }
+        }
+        let mut times: Vec<_> =
+            by_kind.iter().map(|(kind, took)| row(kind, Json::from(*took))).collect();
+        times.push(row("config_retrieval", Json::from(self.compiled)));
+        times.push(row("transaction_evaluation", Json::from(self.applied)));
+        times.push(row("catalog_application", Json::from(self.applied)));
+        times.push(row("total", Json::from(self.compiled + self.applied)));
+        let changes: usize = self.all.iter().map(|(_, status, _)| status.changes).sum();
+        let events = |word: &str| {
+            let all = self.all.iter().flat_map(|(_, status, _)| &status.events);
+            all.filter(|event| event.status == word).count()
+        };
+        let (failure, success, noop) = (events("failure"), events("success"), events("noop"));
+        let mut rows = vec![
+            row("total", Json::from(failure + success + noop)),
+            row("failure", Json::from(failure)),
+            row("success", Json::from(success)),
+        ];
+        if noop > 0 {
+            rows.push(row("noop", Json::from(noop)));
+        }
+        vec![
+            ("resources", resources),
+            ("time", times),
+            ("changes", vec![row("total", Json::from(changes))]),
+            ("events", rows),
+        ]
+    }
+
+    fn log_json(&self) -> Vec<Json> {
+        let row = |log: &Log| {
+            let split = if log.text.starts_with('/') { log.text.split_once(": ") } else { None };
+            let (source, message) = split.unwrap_or(("Puppet", &log.text));
+            json!({
+                "level": word(log.level),
+                "message": message,
+                "source": source,
+                "tags": [word(log.level)],
+                "time": moment(log.time),
+                "file": null,
+                "line": null,
+            })
+        };
+        self.logs.iter().map(row).collect()
+    }
+
+    /// The whole account.
+    pub(super) fn report(&self, evaluator: &Evaluator) -> String {
+        let mut metrics = Map::new();
+        for (name, rows) in self.metrics() {
+            let mut label = name.to_owned();
+            label[..1].make_ascii_uppercase();
+            metrics.insert(name.into(), json!({"name": name, "label": label, "values": rows}));
+        }
+        let pending = self.all.iter().any(|(_, status, _)| status.noop > 0);
+        let whole = json!({
+            "host": evaluator.settings.node,
+            "time": moment(self.began),
+            "configuration_version": self.began.secs,
+            "transaction_uuid": uuid(evaluator),
+            "report_format": 12,
+            "puppet_version": crate::VERSION,
+            "status": self.status,
+            "transaction_completed": self.completed,
+            "noop": self.noop,
+            "noop_pending": pending,
+            "environment": evaluator.settings.environment,
+            "logs": self.log_json(),
+            "metrics": metrics,
+            "resource_statuses": self.statuses(evaluator),
+            "corrective_change": false,
+            "catalog_uuid": uuid(evaluator),
+            "cached_catalog_status": "not_used",
+        });
+        let text = crate::psych::document(&whole);
+        text.replacen("---", "--- !ruby/object:Puppet::Transaction::Report", 1)
+    }
+
+    /// The figures alone.
+    pub(super) fn summary(&self, evaluator: &Evaluator) -> String {
+        let environment = &evaluator.settings.environment;
+        let mut whole = Map::new();
+        whole
+            .insert("version".into(), json!({"config": self.began.secs, "puppet": crate::VERSION}));
+        whole.insert(
+            "application".into(),
+            json!({
+                "run_mode": "user",
+                "initial_environment": environment,
+                "converged_environment": environment,
+            }),
+        );
+        for (name, mut rows) in self.metrics() {
+            rows.sort_by(|a, b| a.0.cmp(&b.0));
+            let mut family: Map<String, Json> =
+                rows.into_iter().map(|(name, _, value)| (name, value)).collect();
+            if name == "time" {
+                family.insert("last_run".into(), Json::from(evaluator.run.host.now().secs));
+            }
+            whole.insert(name.into(), Json::Object(family));
+        }
+        crate::psych::document(&Json::Object(whole))
+    }
+}
+
+/// A random name.
+fn uuid(evaluator: &Evaluator) -> String {
+    let mut bytes = [0; 16];
+    evaluator.run.host.random(&mut bytes);
+    bytes[6] = bytes[6] & 0x0f | 0x40;
+    bytes[8] = bytes[8] & 0x3f | 0x80;
+    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_taken_apart_outside_of_brackets() {
+        let path = "/Stage[main]/Main/Web::Site[/srv/a]/File[/srv/a/b]";
+        assert_eq!(
+            parts(path, "File[/srv/a/b]"),
+            ["Stage[main]", "Main", "Web::Site[/srv/a]", "File[/srv/a/b]"]
+        );
+    }
 }

@@ -1,9 +1,12 @@
-//! What is kept between runs: audited values and when a resource was last looked at.
+//! What is kept between runs: audited values, and when a resource last had its turn.
+//!
+//! The file has the original's form: symbols for what the engine notes, plain names for
+//! values.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use fx_host::Host;
+use fx_host::{Host, Time};
+use indexmap::IndexMap;
 
 use crate::eval::interpolated;
 use crate::value::Value;
@@ -13,7 +16,15 @@ use crate::value::Value;
 pub(super) struct State {
     file: Option<PathBuf>,
     is_new: bool,
-    values: BTreeMap<String, BTreeMap<String, String>>,
+    values: IndexMap<String, Entry>,
+}
+
+/// What is kept of one resource.
+#[derive(Debug, Default)]
+struct Entry {
+    checked: Option<Time>,
+    synced: Option<Time>,
+    audited: IndexMap<String, String>,
 }
 
 impl State {
@@ -22,17 +33,28 @@ impl State {
         let mut state = State { file: file.map(Path::to_path_buf), ..State::default() };
         let text = file.and_then(|file| host.read_opt(file).ok().flatten());
         state.is_new = text.is_none();
-        let parsed = text.and_then(|text| crate::yaml::parse(&String::from_utf8_lossy(&text)).ok());
-        if let Some(Value::Hash(all)) = parsed {
-            for (resource, values) in &*all {
-                if let Value::Hash(values) = values {
-                    let values =
-                        values.iter().map(|(key, value)| (interpolated(key), interpolated(value)));
-                    state.values.insert(interpolated(resource), values.collect());
+        let text = text.unwrap_or_default();
+        state.parse(&String::from_utf8_lossy(&text));
+        state
+    }
+
+    fn parse(&mut self, text: &str) {
+        let Ok(Value::Hash(all)) = crate::yaml::parse(text) else { return };
+        for (resource, values) in &*all {
+            let Value::Hash(values) = values else { continue };
+            let mut entry = Entry::default();
+            for (key, value) in &**values {
+                match interpolated(key).trim_start_matches(':') {
+                    "checked" => entry.checked = moment(value),
+                    "synced" => entry.synced = moment(value),
+                    name => {
+                        let name = name.to_owned();
+                        entry.audited.insert(name, interpolated(value));
+                    }
                 }
             }
+            self.values.insert(interpolated(resource), entry);
         }
-        state
     }
 
     /// The file, if it will be made anew.
@@ -41,28 +63,60 @@ impl State {
     }
 
     pub(super) fn audited(&self, resource: &str, property: &str) -> Option<&String> {
-        self.values.get(resource)?.get(property)
+        self.values.get(resource)?.audited.get(property)
     }
 
     pub(super) fn record(&mut self, resource: &str, property: &str, value: &str) {
-        let values = self.values.entry(resource.to_owned()).or_default();
-        values.insert(property.to_owned(), value.to_owned());
+        let entry = self.values.entry(resource.to_owned()).or_default();
+        entry.audited.insert(property.to_owned(), value.to_owned());
     }
 
-    /// Writes the state.
-    pub(super) fn write(&self, host: &dyn Host) -> Result<(), fx_host::HostError> {
-        let Some(file) = &self.file else { return Ok(()) };
+    /// When a resource last had its turn, in seconds.
+    pub(super) fn checked(&self, resource: &str) -> Option<i64> {
+        self.values.get(resource)?.checked.map(|time| time.secs)
+    }
+
+    /// A resource has its turn now.
+    pub(super) fn check(&mut self, resource: &str, now: Time) {
+        match self.values.get_mut(resource) {
+            Some(entry) => entry.checked = Some(now),
+            None => {
+                let entry = Entry { checked: Some(now), ..Entry::default() };
+                self.values.insert(resource.to_owned(), entry);
+            }
+        }
+    }
+
+    /// A resource was changed.
+    pub(super) fn sync(&mut self, resource: &str, now: Time) {
+        self.values.entry(resource.to_owned()).or_default().synced = Some(now);
+    }
+
+    fn text(&self) -> String {
         let quoted = |text: &str| serde_json::Value::from(text).to_string();
         let mut out = String::from("---\n");
-        for (resource, values) in &self.values {
-            out.push_str(&format!("{}:\n", quoted(resource)));
-            for (name, value) in values {
-                out.push_str(&format!("  {}: {}\n", quoted(name), quoted(value)));
+        for (resource, entry) in &self.values {
+            out.extend([&quoted(resource), ":\n"]);
+            for (name, time) in [(":checked", entry.checked), (":synced", entry.synced)] {
+                if let Some(time) = time {
+                    let at = jiff::Timestamp::from_second(time.secs).unwrap_or_default();
+                    let at = at.strftime("%Y-%m-%d %H:%M:%S");
+                    out.push_str(&format!("  {name}: {at}.{:09} +00:00\n", time.nanos));
+                }
+            }
+            for (name, value) in &entry.audited {
+                out.extend(["  :", name, ": ", &quoted(value), "\n"]);
             }
         }
         if self.values.is_empty() {
             out.push_str("{}\n");
         }
+        out
+    }
+
+    /// Writes the state.
+    pub(super) fn write(&self, host: &dyn Host) -> Result<(), fx_host::HostError> {
+        let Some(file) = &self.file else { return Ok(()) };
         if let Some(dir) = file.parent() {
             fx_resources::directory::make_parents(host, &dir.join("x"), 0o755).map_err(
                 |failure| {
@@ -71,7 +125,35 @@ impl State {
             )?;
         }
         let options =
-            fx_host::WriteOptions { mode: Some(0o640), ..fx_host::WriteOptions::default() };
-        host.write(file, out.as_bytes(), &options)
+            fx_host::WriteOptions { mode: Some(0o660), ..fx_host::WriteOptions::default() };
+        host.write(file, self.text().as_bytes(), &options)
+    }
+}
+
+/// A moment as the file has it.
+fn moment(value: &Value) -> Option<Time> {
+    let text = interpolated(value);
+    let mut parts = text.split_whitespace();
+    let (date, time) = (parts.next()?, parts.next()?);
+    let zone = parts.next().unwrap_or("Z").replace("UTC", "Z");
+    let at: jiff::Timestamp = format!("{date}T{time}{zone}").parse().ok()?;
+    Some(Time { secs: at.as_second(), nanos: at.subsec_nanosecond().unsigned_abs() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let mut state = State::default();
+        state.check("File[/a]", Time { secs: 1_794_802_193, nanos: 220_842_072 });
+        state.sync("File[/a]", Time { secs: 1_794_802_194, nanos: 0 });
+        state.record("File[/a]", "mode", "0644");
+        let mut again = State::default();
+        again.parse(&state.text());
+        assert_eq!(again.text(), state.text());
+        assert_eq!(again.checked("File[/a]"), Some(1_794_802_193));
+        assert_eq!(again.audited("File[/a]", "mode").map(String::as_str), Some("0644"));
     }
 }

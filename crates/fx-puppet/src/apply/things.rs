@@ -141,15 +141,6 @@ fn plain(value: &Value) -> Value {
     }
 }
 
-/// Whether a schedule lets a resource never have its turn.
-pub(super) fn is_never(evaluator: &Evaluator, resource: &Resource) -> bool {
-    let Some(name) = text(resource, "schedule") else { return false };
-    let catalog = evaluator.catalog.borrow();
-    let period =
-        catalog.find("schedule", &name).and_then(|at| text(&catalog.resources[at], "period"));
-    period.as_deref() == Some("never")
-}
-
 /// The value of an attribute; undef counts as not given.
 pub(super) fn attribute(resource: &Resource, name: &str) -> Option<Value> {
     resource
@@ -189,13 +180,6 @@ pub(super) fn is_secret(resource: &Resource, property: &str) -> bool {
 
 /// What is wrong with a resource before anything is done.
 pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, String> {
-    if let Some(name) = text(resource, "schedule") {
-        let catalog = evaluator.catalog.borrow();
-        let known = catalog.find("schedule", &name).map(|at| &catalog.resources[at]);
-        if known.is_none_or(|schedule| text(schedule, "period").as_deref() != Some("never")) {
-            return Ok(broken(format!("schedule '{name}' is not supported")));
-        }
-    }
     match &*resource.kind {
         "Notify" => {
             let given = attribute(resource, "message");
@@ -210,7 +194,13 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
         }
         "File" => super::files::make(evaluator, resource),
         "Exec" => make_exec(resource),
-        "Stage" | "Schedule" | "Filebucket" | "Whit" => Ok(Made::Nothing),
+        "Stage" | "Filebucket" | "Whit" | "Resources" => Ok(Made::Nothing),
+        "Schedule" => super::schedule::Schedule::read(resource).map(|_| Made::Nothing),
+        "Tidy" => super::generate::check_tidy(resource).map(|()| Made::Nothing),
+        // A module that brings the type brings the way its file is written, too.
+        "Host" | "Sshkey" | "Mailalias" if evaluator.has_ruby_type(&resource.low) => {
+            super::ruby::make(evaluator, resource)
+        }
         _ => match super::system::make(evaluator, resource)? {
             Some(made) => Ok(made),
             None if evaluator

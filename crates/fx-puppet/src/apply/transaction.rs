@@ -18,11 +18,14 @@ pub(super) struct Status {
     pub(super) changed: bool,
     pub(super) failed: bool,
     pub(super) skipped: bool,
+    /// Skipped because of its schedule.
+    pub(super) scheduled: bool,
+    /// Refreshed, or tried to be.
+    pub(super) restarted: bool,
     pub(super) out_of_sync: usize,
     pub(super) changes: usize,
     pub(super) noop: usize,
     pub(super) failed_to_restart: bool,
-    pub(super) corrective: bool,
     /// Changes as they are reported: property, from, to, whether withheld.
     pub(super) events: Vec<Event>,
     /// Seconds it took.
@@ -41,6 +44,14 @@ pub(super) struct Event {
 
 /// Most resources that are named as causes of a refresh.
 const MOST_CAUSES: usize = 8;
+
+/// Something that was said.
+#[derive(Clone, Debug)]
+pub(super) struct Log {
+    pub(super) level: Level,
+    pub(super) text: String,
+    pub(super) time: fx_host::Time,
+}
 
 /// What comes out of a point: changes for who is notified, failures for who depends.
 #[derive(Clone, Debug, Default)]
@@ -62,6 +73,11 @@ pub(super) struct Transaction<'a> {
     pub(super) status: BTreeMap<usize, Status>,
     /// Resources that came up on the way, with what became of them.
     pub(super) generated: Vec<(Resource, Status)>,
+    /// Resources that others bring with them, found before anything is done; or why they
+    /// could not be found.
+    pub(super) brought: BTreeMap<usize, Result<Vec<Resource>, String>>,
+    /// What was said, for the report.
+    pub(super) logs: std::cell::RefCell<Vec<Log>>,
     /// Failures that have been told to who depends on them.
     pub(super) announced: BTreeSet<usize>,
     /// Resources left out because of tags or schedules.
@@ -75,6 +91,45 @@ pub(super) struct Transaction<'a> {
 impl Transaction<'_> {
     pub(super) fn say(&self, level: Level, text: &str) {
         super::line(self.run, level, text);
+        let time = self.run.host.now();
+        self.logs.borrow_mut().push(Log { level, text: text.to_owned(), time });
+    }
+
+    /// Lets resources find out what they bring with them.
+    fn bring(&mut self) {
+        for (at, resource) in self.catalog.resources.iter().enumerate() {
+            if !super::order::acts(self.catalog, at)
+                || !super::generate::generates(resource)
+                || self.left_out.contains(&at)
+            {
+                continue;
+            }
+            let children = super::generate::children(self.evaluator, self.catalog, resource);
+            if &*resource.low == "tidy"
+                && let Ok(children) = &children
+                && !children.is_empty()
+            {
+                let path = self.path(at);
+                self.say(Level::Notice, &format!("{path}: Tidying {} files", children.len()));
+            }
+            self.brought.insert(at, children);
+        }
+    }
+
+    /// Whether the schedule of a resource lets it have its turn.
+    fn is_due(&mut self, resource: &Resource) -> bool {
+        let schedule = super::schedule::Schedule::of(self.catalog, resource).ok().flatten();
+        let now = self.run.host.now();
+        let key = resource.reference();
+        let last = self.state.checked(&key).unwrap_or(0);
+        let due = schedule.is_none_or(|schedule| {
+            let local = |secs| super::schedule::local(self.run.host, secs);
+            schedule.allows(&local(last), &local(now.secs))
+        });
+        if due {
+            self.state.check(&key, now);
+        }
+        due
     }
 
     /// A resource that is passed over, as a step of its own.
@@ -117,6 +172,7 @@ impl Transaction<'_> {
     }
 
     pub(super) fn apply(&mut self, plan: &Plan, made: &mut BTreeMap<usize, Made>) {
+        self.bring();
         let mut out: Vec<Outgoing> = vec![Outgoing::default(); plan.points.len()];
         for (number, point) in plan.numbers.iter().zip(&plan.order) {
             let mut incoming = Outgoing::default();
@@ -162,7 +218,7 @@ impl Transaction<'_> {
         let path = self.path(at);
         let Some(mut thing) = made.remove(&at) else { return Default::default() };
         if self.left_out.contains(&at) {
-            self.passed_over(resource, "left out by tags or schedule");
+            self.passed_over(resource, "left out by tags");
             return (Status { skipped: true, ..Status::default() }, Outgoing::default());
         }
         if !incoming.failed.is_empty() {
@@ -179,6 +235,11 @@ impl Transaction<'_> {
             self.passed_over(resource, "a dependency failed");
             let status = Status { skipped: true, ..Status::default() };
             return (status, Outgoing { failed: incoming.failed.clone(), ..Outgoing::default() });
+        }
+        if !self.is_due(resource) {
+            self.passed_over(resource, "its schedule says not now");
+            let status = Status { skipped: true, scheduled: true, ..Status::default() };
+            return (status, Outgoing::default());
         }
         // A source is looked at when its file has its turn: an earlier one may have made it.
         if &*resource.low == "file"
@@ -197,8 +258,24 @@ impl Transaction<'_> {
             by: if status.changes + status.noop > 0 { vec![at] } else { Vec::new() },
             failed: if status.failed { vec![at] } else { Vec::new() },
         };
-        if !status.failed {
-            self.generate(at, noop, &mut outgoing);
+        match self.brought.remove(&at) {
+            Some(Ok(children)) => self.take(at, children, noop, &mut outgoing),
+            Some(Err(message)) => {
+                let text = format!(
+                    "{path}: Failed to generate additional resources using 'generate': {message}"
+                );
+                self.say(Level::Error, &text);
+                status.failed = true;
+                outgoing.failed.push(at);
+            }
+            None if !status.failed => {
+                let children = super::recurse::children(self.evaluator, self.catalog, resource);
+                self.take(at, children, noop, &mut outgoing);
+            }
+            None => {}
+        }
+        if status.changed {
+            self.state.sync(&resource.reference(), self.run.host.now());
         }
         (status, outgoing)
     }
@@ -217,6 +294,7 @@ impl Transaction<'_> {
         }
         let stepped = step(self.run, request, inner);
         let changes = stepped.changes;
+        let said = self.logs.borrow().len();
         let events = |status: &'static str, changes: &[fx_engine::Change]| {
             let only = changes.iter().find(|change| change.property == "ensure");
             let shown: Vec<&fx_engine::Change> =
@@ -256,6 +334,12 @@ impl Transaction<'_> {
                 self.tell_failure(resource, path, thing, &changes, &message);
             }
         }
+        for event in &mut status.events {
+            let start = format!("{path}/{}: ", event.property);
+            let logs = self.logs.borrow();
+            let told = logs[said..].iter().find_map(|log| log.text.strip_prefix(&start));
+            event.message = told.unwrap_or_default().to_owned();
+        }
         status
     }
 
@@ -293,8 +377,16 @@ impl Transaction<'_> {
                 close(Outcome::Repaired);
                 self.say(Level::Notice, &format!("{path}: Triggered 'refresh' from {events}"));
                 status.changed = true;
+                status.restarted = true;
                 status.changes += 1;
                 status.out_of_sync += 1;
+                status.events.push(Event {
+                    property: String::new(),
+                    from: String::new(),
+                    to: String::new(),
+                    status: "success",
+                    message: format!("Triggered 'refresh' from {events}"),
+                });
             }
             Some(Err(failure)) => {
                 close(failure.clone().into());
@@ -326,14 +418,16 @@ impl Transaction<'_> {
         self.run.ledger.open(self.run.host, request)
     }
 
-    /// What a directory with `recurse` brings with it, taken at once.
-    fn generate(&mut self, at: usize, noop: bool, outgoing: &mut Outgoing) {
+    /// What a resource brings with it, taken at once.
+    fn take(&mut self, at: usize, children: Vec<Resource>, noop: bool, outgoing: &mut Outgoing) {
+        if children.is_empty() {
+            return;
+        }
         let resource = &self.catalog.resources[at];
         let base = match self.path(at).rsplit_once(&format!("/{}", resource.reference())) {
             Some((base, _)) => base.to_owned(),
             None => String::new(),
         };
-        let children = super::recurse::children(self.evaluator, self.catalog, resource);
         for child in children {
             let path = format!("{base}/{}", child.reference());
             let started = self.run.host.monotonic();

@@ -91,3 +91,18 @@ pub fn legacy(facts: &Value) -> Map {
     found.sort_keys();
     found
 }
+
+/// Whether a variable may be a fact of old, or one that has always been flat.
+pub(crate) fn is_legacy_name(name: &str) -> bool {
+    const FLAT: [&str; 8] = [
+        "kernel",
+        "kernelrelease",
+        "kernelversion",
+        "kernelmajversion",
+        "virtual",
+        "is_virtual",
+        "path",
+        "uptime",
+    ];
+    FLAT.contains(&name) || NAMES.iter().any(|(known, _)| *known == name)
+}

@@ -262,7 +262,7 @@ fn slice(call: &Call<'_>) -> Evaluated {
     let many = block.params.len() > 1;
     for mut group in groups {
         let args = if many {
-            group.resize(size, Value::Undef);
+            group.resize(size.min(1000), Value::Undef);
             group
         } else {
             vec![Value::array(group)]

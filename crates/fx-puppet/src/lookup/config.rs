@@ -20,6 +20,8 @@ pub(crate) struct Config {
 /// A level of a hierarchy.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Entry {
+    /// What people call it.
+    pub(super) name: String,
     /// `data_hash`, `lookup_key` or `data_dig`.
     pub(super) kind: String,
     /// Name of the function that reads data.
@@ -38,6 +40,7 @@ impl Config {
     /// What holds where there is no file.
     pub(super) fn standard(name: &str, root: &Path) -> Config {
         let common = Entry {
+            name: "Common".into(),
             kind: "data_hash".into(),
             function: "yaml_data".into(),
             datadir: "data".into(),
@@ -144,6 +147,7 @@ fn entry(own: &Hash, defaults: &Hash) -> Result<Entry, String> {
             })
         });
     Ok(Entry {
+        name: texts(given("name")).into_iter().next().unwrap_or_default(),
         kind: kind.into(),
         function,
         datadir,

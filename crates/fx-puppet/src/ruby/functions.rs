@@ -64,6 +64,11 @@ impl Evaluator {
         Ok(found)
     }
 
+    /// Whether a module brings a function in Ruby.
+    pub(crate) fn has_ruby_function(&self, name: &str) -> bool {
+        self.function_file(name).is_some()
+    }
+
     fn function_file(&self, name: &str) -> Option<(PathBuf, bool)> {
         let host = self.run.host;
         let is_good = name.split("::").all(|part| {
@@ -73,19 +78,15 @@ impl Evaluator {
             return None;
         }
         let relative = format!("{}.rb", name.replace("::", "/"));
-        let new = |dir: PathBuf| dir.join("lib/puppet/functions").join(&relative);
-        let exists = |path: &PathBuf| host.stat(path).is_ok_and(|meta| meta.is_file());
         if let Some((module, _)) = name.split_once("::") {
-            let path = new(self.module_dir(module)?);
-            return exists(&path).then_some((path, true));
+            let path = self.module_dir(module)?.join("lib/puppet/functions").join(&relative);
+            let exists = host.stat(&path).is_ok_and(|meta| meta.is_file());
+            return exists.then_some((path, true));
         }
-        let mut dirs: Vec<PathBuf> = self.settings.environment_dir.iter().cloned().collect();
-        dirs.extend(self.modules().iter().map(|(_, dir)| dir.clone()));
-        if let Some(path) = dirs.iter().map(|dir| new(dir.clone())).find(exists) {
-            return Some((path, true));
-        }
-        let old = dirs.iter().map(|dir| dir.join("lib/puppet/parser/functions").join(&relative));
-        old.into_iter().find(exists).map(|path| (path, false))
+        let find = |folder| self.ruby_files(folder).get(name).cloned();
+        find("functions")
+            .map(|path| (path, true))
+            .or_else(|| find("parser/functions").map(|path| (path, false)))
     }
 
     fn read_function(

@@ -67,6 +67,44 @@ impl Evaluator {
         })
     }
 
+    /// Names of all resources of a type that the machine has; nothing where its type is not
+    /// written in Ruby.
+    pub(crate) fn ruby_instances(&self, low: &str) -> Evaluated<Option<Vec<String>>> {
+        if self.type_file(low).is_none() {
+            return Ok(None);
+        }
+        self.with_ruby(|vm| {
+            let class = constant(vm, "Puppet::Type")?;
+            let name = vm.str(low);
+            let found = vm.call_name(class, "__instances", &[name])?;
+            texts(vm, found).map(Some)
+        })
+    }
+
+    /// Facts that files of modules define, by name.
+    pub(crate) fn ruby_facts(
+        &self,
+        files: &[std::path::PathBuf],
+    ) -> Evaluated<Vec<(String, Value)>> {
+        let ruby = std::rc::Rc::clone(&self.machine.ruby);
+        self.with_ruby(|vm| {
+            let facter = constant(vm, "Facter")?;
+            let mut list = Vec::new();
+            for file in files {
+                list.push(vm.str(file.to_string_lossy().into_owned()));
+            }
+            let list = vm.arr(list);
+            let found = vm.call_name(facter, "__load", &[list])?;
+            let mut out = Vec::new();
+            if let Value::Hash(facts) = ruby.language_value(vm, found)? {
+                for (name, value) in &*facts {
+                    out.push((crate::eval::interpolated(name), value.clone()));
+                }
+            }
+            Ok(out)
+        })
+    }
+
     /// Lets it react to a change elsewhere.
     pub(crate) fn ruby_refresh(&self, object: Rb) -> Evaluated<()> {
         self.with_ruby(|vm| vm.call_name(object, "refresh", &[]).map(drop))

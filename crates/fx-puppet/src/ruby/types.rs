@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use fx_ruby::Vm;
+use rustc_hash::FxHashMap;
 
 use super::constant;
 use crate::compile::Kind;
@@ -19,14 +20,38 @@ impl Evaluator {
         dirs
     }
 
+    /// Whether a module brings a type in Ruby.
+    pub(crate) fn has_ruby_type(&self, low: &str) -> bool {
+        self.type_file(low).is_some()
+    }
+
     pub(super) fn type_file(&self, low: &str) -> Option<PathBuf> {
         if !low.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
             return None;
         }
-        self.module_libs()
-            .into_iter()
-            .map(|lib| lib.join("puppet/type").join(format!("{low}.rb")))
-            .find(|path| self.run.host.stat(path).is_ok())
+        self.ruby_files("type").get(low).cloned()
+    }
+
+    /// Ruby files of one folder of `lib/puppet` over all modules, by name: the first of a
+    /// name counts. Each folder is listed once.
+    pub(super) fn ruby_files(&self, folder: &'static str) -> Rc<FxHashMap<String, PathBuf>> {
+        if let Some(known) = self.machine.read.ruby_files.borrow().get(folder) {
+            return Rc::clone(known);
+        }
+        let mut found = FxHashMap::default();
+        for lib in self.module_libs() {
+            let dir = lib.join("puppet").join(folder);
+            for item in self.run.host.list(&dir).unwrap_or_default() {
+                let Some(name) = item.name.to_str().and_then(|name| name.strip_suffix(".rb"))
+                else {
+                    continue;
+                };
+                found.entry(name.to_owned()).or_insert_with(|| dir.join(&item.name));
+            }
+        }
+        let found = Rc::new(found);
+        self.machine.read.ruby_files.borrow_mut().insert(folder, Rc::clone(&found));
+        found
     }
 
     /// A type written in Ruby, by its name in lower case.

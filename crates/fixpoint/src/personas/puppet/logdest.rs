@@ -1,0 +1,84 @@
+//! Where `--logdest` sends messages: a file in the original's plain form, or in its JSON form
+//! where the name ends in `.json`. Written when the run is over.
+
+use std::cell::RefCell;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use fx_engine::{Event, Level, Sink};
+use fx_host::{Clock, Files, OsHost, Time};
+use fx_value::Value;
+
+/// Messages for one file.
+pub(super) struct LogFile {
+    path: PathBuf,
+    host: Rc<OsHost>,
+    most: Level,
+    rows: RefCell<Vec<(Time, &'static str, String)>>,
+}
+
+impl LogFile {
+    /// A file that takes messages down to a level.
+    pub(super) fn new(path: PathBuf, host: Rc<OsHost>, most: Level) -> LogFile {
+        LogFile { path, host, most, rows: RefCell::default() }
+    }
+
+    fn add(&self, level: Level, text: &str) {
+        if level > self.most {
+            return;
+        }
+        let word = match level {
+            Level::Error => "err",
+            Level::Warning => "warning",
+            Level::Notice => "notice",
+            Level::Info => "info",
+            _ => "debug",
+        };
+        self.rows.borrow_mut().push((self.host.now(), word, text.to_owned()));
+    }
+
+    /// Writes everything to the end of the file.
+    pub(super) fn write(&self) -> Result<(), String> {
+        let rows = self.rows.take();
+        let is_json = self.path.extension().is_some_and(|ending| ending == "json");
+        let mut out = String::new();
+        let fresh = !self.host.exists(&self.path).unwrap_or(false);
+        for (number, (time, level, text)) in rows.iter().enumerate() {
+            let split = if text.starts_with('/') { text.split_once(": ") } else { None };
+            let (source, message) = split.unwrap_or(("Puppet", text));
+            let at = jiff::Timestamp::from_second(time.secs).unwrap_or_default();
+            if is_json {
+                out.push_str(if fresh && number == 0 { "[\n" } else { ",\n" });
+                let row = serde_json::json!({
+                    "level": level, "message": message, "source": source, "tags": [level],
+                    "time": format!("{}.{:09}+00:00", at.strftime("%Y-%m-%dT%H:%M:%S"), time.nanos),
+                });
+                out.push_str(&format!("{row}\n"));
+            } else {
+                let at = at.strftime("%Y-%m-%d %H:%M:%S");
+                for line in message.lines() {
+                    out.push_str(&format!("{at} +0000 {source} ({level}): {line}\n"));
+                }
+            }
+        }
+        self.host.append(&self.path, out.as_bytes(), 0o640).map_err(|error| error.to_string())
+    }
+}
+
+impl Sink for LogFile {
+    fn event(&self, event: &Event<'_>) {
+        match event {
+            Event::Message { level, text, .. } => self.add(*level, text),
+            Event::Note { code: "puppet.line", fields, .. } => {
+                let field = |name: &str| {
+                    let found = fields.iter().find(|(key, _)| key == name);
+                    let bytes = found.and_then(|(_, value)| Value::as_bytes(value));
+                    String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned()
+                };
+                let level = if field("level") == "notice" { Level::Notice } else { Level::Info };
+                self.add(level, &field("text"));
+            }
+            _ => {}
+        }
+    }
+}

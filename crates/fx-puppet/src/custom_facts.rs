@@ -1,0 +1,144 @@
+//! Facts beside those of the machine itself: external ones from files and programs, and
+//! those that modules define in Ruby. A fact that cannot be found out is told and left out.
+
+use std::path::{Path, PathBuf};
+
+use fx_engine::Level;
+use fx_source::Origin;
+
+use crate::eval::Evaluator;
+use crate::machine::Machine;
+use crate::value::Value;
+
+/// Where external facts of the machine lie.
+const EXTERNAL: [&str; 3] =
+    ["/opt/puppetlabs/facter/facts.d", "/etc/facter/facts.d", "/etc/puppetlabs/facter/facts.d"];
+
+/// `key=value` lines.
+fn pairs(text: &str) -> Vec<(String, Value)> {
+    let split = |line: &str| {
+        let (name, value) = line.split_once('=')?;
+        let name = name.trim();
+        (!name.is_empty() && !name.starts_with('#'))
+            .then(|| (name.to_lowercase(), Value::from(value.trim())))
+    };
+    text.lines().filter_map(split).collect()
+}
+
+fn table(value: &Value) -> Vec<(String, Value)> {
+    let Value::Hash(hash) = value else { return Vec::new() };
+    hash.iter()
+        .map(|(name, value)| (crate::eval::interpolated(name).to_lowercase(), value.clone()))
+        .collect()
+}
+
+/// What one file says; what is wrong with it otherwise.
+fn read(machine: &Machine, path: &Path) -> Result<Vec<(String, Value)>, String> {
+    let host = machine.run.host;
+    let meta = host.stat(path).map_err(|error| error.to_string())?;
+    let text = || {
+        let bytes = host.read(path).map_err(|error| error.to_string())?;
+        Ok::<String, String>(String::from_utf8_lossy(&bytes).into_owned())
+    };
+    match path.extension().and_then(|ending| ending.to_str()) {
+        Some("txt") => Ok(pairs(&text()?)),
+        Some("yaml" | "yml") => crate::yaml::parse(&text()?).map(|value| table(&value)),
+        Some("json") => serde_json::from_str::<serde_json::Value>(&text()?)
+            .map(|json| table(&crate::compile::from_json(&json)))
+            .map_err(|error| error.to_string()),
+        _ if meta.mode & 0o111 != 0 && meta.is_file() => {
+            let spec = fx_host::Spec::argv([path.to_string_lossy().into_owned()]);
+            let ended = host.run(&spec).map_err(|error| error.to_string())?;
+            let out = String::from_utf8_lossy(&ended.stdout).into_owned();
+            let parsed = table(&crate::yaml::parse(&out).unwrap_or(Value::Undef));
+            Ok(if parsed.is_empty() { pairs(&out) } else { parsed })
+        }
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// Facts of all files of the folders, the last of a name.
+pub(crate) fn external(machine: &Machine, folders: &[PathBuf]) -> Vec<(String, Value)> {
+    let mut found = Vec::new();
+    for folder in folders {
+        for item in machine.run.host.list(folder).unwrap_or_default() {
+            let name = item.name.to_string_lossy().into_owned();
+            if name.starts_with('.') || name.ends_with(".bak") || name.ends_with(".orig") {
+                continue;
+            }
+            let path = folder.join(&item.name);
+            match read(machine, &path) {
+                Ok(facts) => found.extend(facts),
+                Err(why) => {
+                    let text = format!("Facter: error while reading {}: {why}", path.display());
+                    machine.run.ledger.message(Level::Error, &text, &Origin::default());
+                }
+            }
+        }
+    }
+    found
+}
+
+impl Evaluator {
+    /// Adds facts from files, programs and modules to those of the machine.
+    pub(crate) fn add_custom_facts(&self) {
+        let mut folders: Vec<PathBuf> = EXTERNAL.iter().map(PathBuf::from).collect();
+        let mut rubies = Vec::new();
+        for (_, dir) in self.modules().iter() {
+            folders.push(dir.join("facts.d"));
+            let lib = dir.join("lib/facter");
+            for item in self.run.host.list(&lib).unwrap_or_default() {
+                let path = lib.join(&item.name);
+                if path.extension().is_some_and(|ending| ending == "rb") {
+                    rubies.push(path);
+                }
+            }
+        }
+        let mut found = external(&self.machine, &folders);
+        rubies.sort();
+        if !rubies.is_empty() {
+            match self.ruby_facts(&rubies) {
+                Ok(facts) => found.extend(facts),
+                Err(flow) => {
+                    let text = format!("Facter: {}", flow.text());
+                    self.run.ledger.message(Level::Error, &text, &Origin::default());
+                }
+            }
+        }
+        if found.is_empty() {
+            return;
+        }
+        let Some(Value::Hash(all)) = self.top.own("facts") else { return };
+        let mut all = crate::value::Hash::clone(&all);
+        for (name, value) in found {
+            self.top.define(&name, value.clone());
+            all.insert(Value::from(name), value);
+        }
+        self.top.define("facts", Value::Hash(std::rc::Rc::new(all)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use fx_engine::Cancel;
+    use fx_host::MemoryHost;
+
+    use super::*;
+
+    #[test]
+    fn files_say_facts_in_three_forms() {
+        let host = Rc::new(MemoryHost::new());
+        host.put("/f/a.txt", "Role = web\n# no = 1\n");
+        host.put("/f/b.yaml", "deep:\n  k: 1\n");
+        host.put("/f/c.json", "{\"j\": [true]}");
+        host.put("/f/.d.txt", "hidden=1\n");
+        host.put("/f/e.json", "{");
+        let machine = Machine::new(host, Cancel::default());
+        let found = external(&machine, &[PathBuf::from("/f")]);
+        let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["role", "deep", "j"]);
+        assert_eq!(found[0].1, Value::from("web"));
+    }
+}

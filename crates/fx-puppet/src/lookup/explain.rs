@@ -1,0 +1,302 @@
+//! How a lookup finds its value, told step by step in the original's words: layers, levels of
+//! their hierarchies, files, merges. Functions as back ends are named, not followed.
+
+use std::rc::Rc;
+
+use super::config::{Config, Entry};
+use super::{Query, Strategy, split_key};
+use crate::eval::{Evaluated, Evaluator, Flow, interpolated};
+use crate::value::Value;
+
+/// Lines with their depth.
+#[derive(Default)]
+struct Told {
+    text: String,
+    depth: usize,
+}
+
+impl Told {
+    fn line(&mut self, text: &str) {
+        for line in text.lines() {
+            self.text.push_str(&"  ".repeat(self.depth));
+            self.text.push_str(line);
+            self.text.push('\n');
+        }
+    }
+}
+
+fn word(strategy: &Strategy) -> &'static str {
+    match strategy {
+        Strategy::First => "first",
+        Strategy::Unique => "unique",
+        Strategy::Hash => "hash",
+        Strategy::Deep { .. } => "deep",
+    }
+}
+
+/// A value over several lines.
+fn shown(value: &Value, depth: usize) -> String {
+    let pad = "  ".repeat(depth + 1);
+    let end = "  ".repeat(depth);
+    let rows = |rows: Vec<String>, open: char, close: char| {
+        format!("{open}\n{pad}{}\n{end}{close}", rows.join(&format!(",\n{pad}")))
+    };
+    match value {
+        Value::Hash(hash) if !hash.is_empty() => rows(
+            hash.iter()
+                .map(|(key, value)| {
+                    format!("{} => {}", shown(key, depth + 1), shown(value, depth + 1))
+                })
+                .collect(),
+            '{',
+            '}',
+        ),
+        Value::Array(items) if !items.is_empty() => {
+            rows(items.iter().map(|item| shown(item, depth + 1)).collect(), '[', ']')
+        }
+        Value::Undef => "nil".into(),
+        Value::String(text) => format!("{text:?}"),
+        other => crate::eval::inspected(other),
+    }
+}
+
+impl Evaluator {
+    /// The text for a key, whether or not it is found.
+    pub(crate) fn explain_lookup(
+        &self,
+        key: &str,
+        merge: Option<&Strategy>,
+        query: &mut Query<'_>,
+    ) -> Evaluated<String> {
+        let parts = split_key(key).map_err(Flow::bare)?;
+        let root: Rc<str> = interpolated(&parts[0]).into();
+        let module = root.split_once("::").map(|(module, _)| module.to_owned());
+        let module = module.as_deref();
+        let mut told = Told::default();
+        told.line("Searching for \"lookup_options\"");
+        told.depth = 1;
+        for layer in self.explained_layers(module)? {
+            self.explain_layer(
+                &layer,
+                &"lookup_options".into(),
+                &Strategy::Hash,
+                query,
+                &mut told,
+            )?;
+        }
+        told.depth = 0;
+        let options = self.options_for(&root, module, query)?;
+        let given = options.as_ref().and_then(|options| options.get(&Value::from("merge")));
+        let strategy = match (merge, given) {
+            (Some(merge), _) => merge.clone(),
+            (None, Some(value)) => {
+                told.line("Using merge options from \"lookup_options\" hash");
+                Strategy::read(value).map_err(Flow::bare)?
+            }
+            (None, None) => Strategy::First,
+        };
+        told.line(&format!("Searching for \"{root}\""));
+        told.depth = 1;
+        let layers = self.explained_layers(module)?;
+        let merges = strategy != Strategy::First && layers.len() > 1;
+        if merges {
+            told.line(&format!("Merge strategy {}", word(&strategy)));
+            told.depth += 1;
+        }
+        let mut found = Vec::new();
+        for layer in layers {
+            found.extend(self.explain_layer(&layer, &root, &strategy, query, &mut told)?);
+            if strategy == Strategy::First && !found.is_empty() {
+                break;
+            }
+        }
+        if found.is_empty() {
+            told.depth = 0;
+            told.line(&format!("Function lookup() did not find a value for the name '{key}'"));
+        } else if merges {
+            let merged = strategy.merge(found).map_err(Flow::bare)?;
+            told.line(&format!("Merged result: {}", shown(&merged, 0)));
+        }
+        Ok(told.text)
+    }
+
+    /// Layers with their headings, those without a configuration included.
+    fn explained_layers(
+        &self,
+        module: Option<&str>,
+    ) -> Evaluated<Vec<(String, Option<Rc<Config>>)>> {
+        let mut all = vec![
+            ("Global".to_owned(), self.layer("\0global")?),
+            ("Environment".to_owned(), self.layer("\0environment")?),
+        ];
+        if let Some(module) = module
+            && let Some(config) = self.layer(module)?
+        {
+            all.push((format!("Module \"{module}\""), Some(config)));
+        }
+        Ok(all)
+    }
+
+    fn explain_layer(
+        &self,
+        (name, config): &(String, Option<Rc<Config>>),
+        root: &Rc<str>,
+        strategy: &Strategy,
+        query: &mut Query<'_>,
+        told: &mut Told,
+    ) -> Evaluated<Option<Value>> {
+        let depth = told.depth;
+        told.line(&format!("{name} Data Provider (hiera configuration version 5)"));
+        told.depth += 1;
+        let Some(config) = config else {
+            told.line(&format!("No such key: \"{root}\""));
+            told.depth = depth;
+            return Ok(None);
+        };
+        let file = config.root.join("hiera.yaml");
+        if self.run.host.stat(&file).is_ok() {
+            told.line(&format!("Using configuration \"{}\"", file.display()));
+        }
+        let merges = *strategy != Strategy::First && config.hierarchy.len() > 1;
+        if merges {
+            told.line(&format!("Merge strategy {}", word(strategy)));
+            told.depth += 1;
+        }
+        let mut found = Vec::new();
+        for (number, entry) in config.hierarchy.iter().enumerate() {
+            found.extend(self.explain_entry(config, number, entry, root, strategy, query, told)?);
+            if *strategy == Strategy::First && !found.is_empty() {
+                break;
+            }
+        }
+        let value = self.explain_merge(found, strategy, merges, told)?;
+        told.depth = depth;
+        Ok(value)
+    }
+
+    fn explain_merge(
+        &self,
+        found: Vec<Value>,
+        strategy: &Strategy,
+        merges: bool,
+        told: &mut Told,
+    ) -> Evaluated<Option<Value>> {
+        if found.is_empty() {
+            return Ok(None);
+        }
+        let value = strategy.merge(found).map_err(Flow::bare)?;
+        if merges {
+            told.line(&format!("Merged result: {}", shown(&value, 0)));
+        }
+        Ok(Some(value))
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "one step of a search, told")]
+    fn explain_entry(
+        &self,
+        config: &Rc<Config>,
+        number: usize,
+        entry: &Entry,
+        root: &Rc<str>,
+        strategy: &Strategy,
+        query: &mut Query<'_>,
+        told: &mut Told,
+    ) -> Evaluated<Option<Value>> {
+        let depth = told.depth;
+        told.line(&format!("Hierarchy entry \"{}\"", entry.name));
+        told.depth += 1;
+        if !matches!(
+            entry.function.as_str(),
+            "yaml_data" | "json_data" | "hocon_data" | "eyaml_lookup_key"
+        ) {
+            let mut found = Vec::new();
+            self.search_entry(config, number, entry, root, strategy, query, &mut found)?;
+            let value = found.into_iter().next();
+            self.explain_value(root, value.as_ref(), told);
+            told.depth = depth;
+            return Ok(value);
+        }
+        let places = self.paths_of(config, number, entry, query)?;
+        let merges = *strategy != Strategy::First && places.len() > 1;
+        if merges {
+            told.line(&format!("Merge strategy {}", word(strategy)));
+            told.depth += 1;
+        }
+        let mut found = Vec::new();
+        for (at, place) in places.iter().enumerate() {
+            told.line(&format!("Path \"{}\"", place.path.display()));
+            told.depth += 1;
+            if let Some(original) = entry.paths.get(at) {
+                told.line(&format!("Original path: \"{original}\""));
+            }
+            match self.data_file(&place.path, &entry.function)? {
+                None => told.line("Path not found"),
+                Some(data) => {
+                    let raw = data.get(&Value::String(Rc::clone(root)));
+                    let value = match raw {
+                        Some(raw) => {
+                            self.explain_interpolation(raw, query, told)?;
+                            Some(self.interpolate_data(raw, query)?)
+                        }
+                        None => None,
+                    };
+                    self.explain_value(root, value.as_ref(), told);
+                    found.extend(value);
+                }
+            }
+            told.depth -= 1;
+            if *strategy == Strategy::First && !found.is_empty() {
+                break;
+            }
+        }
+        let value = self.explain_merge(found, strategy, merges, told)?;
+        told.depth = depth;
+        Ok(value)
+    }
+
+    fn explain_value(&self, root: &str, value: Option<&Value>, told: &mut Told) {
+        match value {
+            Some(value) => {
+                told.line(&format!("Found key: \"{root}\" value: {}", shown(value, 0)));
+            }
+            None => told.line(&format!("No such key: \"{root}\"")),
+        }
+    }
+
+    fn explain_interpolation(
+        &self,
+        raw: &Value,
+        query: &mut Query<'_>,
+        told: &mut Told,
+    ) -> Evaluated<()> {
+        let Value::String(text) = raw else { return Ok(()) };
+        if !text.contains("%{") {
+            return Ok(());
+        }
+        let depth = told.depth;
+        told.line(&format!("Interpolation on \"{text}\""));
+        for part in text.split("%{").skip(1) {
+            let expression = part.split('}').next().unwrap_or_default().trim();
+            if expression.is_empty() || expression.contains('(') {
+                continue;
+            }
+            told.depth = depth + 1;
+            told.line("Global Scope");
+            let parts = split_key(expression).map_err(Flow::bare)?;
+            let name = interpolated(&parts[0]);
+            let mut value = self.find_variable(&name, query.scope);
+            told.depth += 1;
+            self.explain_value(&name, value.as_ref(), told);
+            for part in &parts[1..] {
+                let key = interpolated(part);
+                told.depth = depth + 1;
+                told.line(&format!("Sub key: \"{key}\""));
+                told.depth += 1;
+                value = value.and_then(|value| super::dig(&value, std::slice::from_ref(part)));
+                self.explain_value(&key, value.as_ref(), told);
+            }
+        }
+        told.depth = depth;
+        Ok(())
+    }
+}
