@@ -34,7 +34,13 @@ class Chef
     end
 
     def exit_code_of(e)
-      e.is_a?(Chef::Exceptions::ConfigurationError) ? 43 : 1
+      case e
+      when Chef::Exceptions::ConfigurationError then 43
+      when Chef::Exceptions::Reboot then 35
+      when Chef::Exceptions::RebootPending then 37
+      when Chef::Exceptions::RebootFailed then 41
+      else 1
+      end
     end
 
     def failed(e)
@@ -135,9 +141,7 @@ class Chef
     end
 
     def reboot
-      info = @run_context.reboot_info
-      return if info.nil? || info.empty?
-      throw :fx_exit, 35
+      Chef::Platform::Rebooter.reboot_if_needed!(@node) if @run_context.reboot_requested?
     end
 
     def build_node

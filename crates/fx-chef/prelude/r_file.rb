@@ -107,12 +107,14 @@ class Chef
         verify_content(content) unless r.verifications.empty? || content.nil?
         backup = r.backup == false || r.backup == 0 ? nil : [Chef::Config[:file_backup_path], r.backup]
         follow = r.manage_symlink_source != false
-        lists = FX.file_apply(@path, content, r.fx_mode, r.fx_owner, r.fx_group, Chef::Config[:why_run], backup, r.sensitive, follow, false, first, r.force_unlink)
+        lists = FX.file_apply(@path, content, r.fx_mode, r.fx_owner, r.fx_group, Chef::Config[:why_run], backup, r.sensitive, follow, false, first, r.force_unlink, events.heard?)
         return unless lists
         @fx_updates = true
-        lists.each do |l|
-          FX.row_change(l)
-          events.resource_update_applied(r, @action, l) if events.heard?
+        if lists.is_a?(Array)
+          lists.each do |l|
+            FX.row_change(l)
+            events.resource_update_applied(r, @action, l)
+          end
         end
         Chef::Log.info("#{r} updated file contents #{@path}") if Chef::Log.info?
       end
