@@ -40,7 +40,10 @@ fn once(case: &Path, root: &Path) -> String {
     request.facts = Some(facts);
     request.options.insert("json".into(), json!(attributes));
     request.options.insert("cookbook_path".into(), json!([case.join("cookbooks")]));
-    request.options.insert("run_list".into(), json!(["recipe[t]"]));
+    // A policy brings its own run list.
+    if !request.options.contains_key("set") {
+        request.options.insert("run_list".into(), json!(["recipe[t]"]));
+    }
     request.options.insert("local".into(), json!(true));
     request.options.insert("no_save".into(), json!(true));
     request.options.insert("formatter".into(), json!("null"));
