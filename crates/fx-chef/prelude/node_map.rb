@@ -120,7 +120,7 @@ class Chef
         return found if found
         k = resource.class
         while k && k != Chef::Resource
-          if k.equal?(Chef::Resource::Package)
+          if k.name == "Chef::Resource::Package"
             by = { "arch" => :PacmanPackage, "gentoo" => :PortagePackage }[node["platform"]] || { "arch" => :PacmanPackage, "gentoo" => :PortagePackage }[node["platform_family"]]
             return Chef::Provider.const_get(by) if by
             break
