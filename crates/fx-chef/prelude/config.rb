@@ -23,11 +23,9 @@ class Chef
     class << self
       def [](key)
         found = @found[key]
-        return found unless found.nil?
+        return found if found || @found.key?(key)
         name = key.to_sym
-        value = @values.key?(name) ? @values[name] : compute(name)
-        @found[name] = value unless value.nil?
-        value
+        @found[name] = @values.key?(name) ? @values[name] : compute(name)
       end
       alias get []
 

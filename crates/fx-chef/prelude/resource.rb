@@ -160,6 +160,7 @@ class Chef
       def declare_action_class
         @action_class ||= begin
           @fx_custom = true
+          @@fx_generation = fx_generation + 1
           base = superclass.custom_resource? ? superclass.action_class : ActionClass
           owner = self
           Class.new(base) { self.resource_class = owner }
@@ -480,7 +481,11 @@ class Chef
     end
     def self.fx_action_provider
       return @action_class if @action_class
-      superclass.respond_to?(:fx_action_provider) ? superclass.fx_action_provider : nil
+      if @fx_provider_seen != @@fx_generation
+        @fx_provider_seen = @@fx_generation
+        @fx_provider = superclass.respond_to?(:fx_action_provider) ? superclass.fx_action_provider : nil
+      end
+      @fx_provider
     end
 
     def run_action(action, notification_type = nil, notifying_resource = nil)
