@@ -68,6 +68,9 @@ pub(crate) struct Row {
     pub(crate) reason: Option<String>,
     /// What its guards said, when one of them skipped it.
     guards: String,
+    /// Where it is declared.
+    place: String,
+    foreseeable: bool,
     pub(crate) changes: Vec<String>,
     pub(crate) error: Option<String>,
     step: StepId,
@@ -230,8 +233,10 @@ fn row_open(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let why = machine.why(vm.hooks.phase, via.as_ref());
     let (kind, name) = resource.split_once('[').unwrap_or((&resource, ""));
     let place = ivar(vm, object, "@source_line").filter(|v| v.is_str()).map(|v| vm.text(v));
-    let origin =
-        place.and_then(|place| machine.span(vm, &place)).map_or_else(Origin::default, Origin::at);
+    let origin = place
+        .as_deref()
+        .and_then(|place| machine.span(vm, place))
+        .map_or_else(Origin::default, Origin::at);
     if vm.hooks.phase == "compile" {
         machine.traps.borrow_mut().enter(&resource);
     }
@@ -271,6 +276,8 @@ fn row_open(machine: &Machine, vm: &mut Vm, a: Args) -> R {
         via,
         reason: None,
         guards: String::new(),
+        place: place.unwrap_or_default(),
+        foreseeable,
         changes: Vec::new(),
         error: None,
         step,
@@ -309,6 +316,11 @@ fn row_close(machine: &Machine, vm: &mut Vm, _: Args) -> R {
         rows.mid_line = false;
     }
     let row = &rows.all[index];
+    // What says which paths it manages is known already; commands are found out.
+    if row.outcome == "updated" && !row.foreseeable && vm.hooks.phase == "converge" {
+        let mut traps = machine.traps.borrow_mut();
+        traps.changed(&*machine.host, &row.resource, &row.place);
+    }
     let outcome = match row.outcome {
         "updated" if rows.why_run || rows.probing > 0 || row.withheld => Outcome::WouldRepair,
         "updated" => Outcome::Repaired,
