@@ -34,6 +34,7 @@ class Chef
         @values[key.to_sym] = value
       end
       def store(key, value) = self[key] = value
+      def given?(key) = @values.key?(key.to_sym)
       def key?(key) = @values.key?(key.to_sym) || DEFAULTS.key?(key.to_sym)
       alias has_key? key?
       def to_hash = DEFAULTS.merge(@values)
