@@ -129,6 +129,8 @@ pub(crate) fn evaluate(
     }
 }
 
+pub(crate) use chef::collection as chef_collection;
+
 /// What is wrong with the text of a target: a code, and what was not said through the record.
 pub(crate) fn check(
     stage: &Stage,
@@ -139,6 +141,6 @@ pub(crate) fn check(
     match language {
         Language::Cfengine => (cfengine::check(stage, target, policy), Vec::new()),
         Language::Puppet => (exit::OK, puppet::check(stage, target, policy)),
-        Language::Chef => (exit::OK, chef::check(stage, target)),
+        Language::Chef => (exit::OK, chef::check(stage, target, policy)),
     }
 }

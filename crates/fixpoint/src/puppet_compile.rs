@@ -1,4 +1,5 @@
-//! `fixpoint compile`: Puppet catalogs as JSON for one node, or for many on all cores.
+//! `fixpoint compile`: Puppet catalogs as JSON for one node, or for many on all cores. A
+//! recipe, cookbook or repository goes to Chef and gives its resource collection.
 
 use std::collections::VecDeque;
 use std::io::BufWriter;
@@ -11,17 +12,18 @@ use fx_host::{Files, OsHost, WriteOptions};
 use fx_puppet::{CatalogRequest, Machine};
 use fx_report::console::puppet::PuppetConsole;
 
-use crate::{exit, terminal};
+use crate::{exit, language, terminal};
 
-/// Compiles the Puppet catalog of a node and writes it as JSON.
+/// Compiles the Puppet catalog of a node, or the resource collection of a cookbook, as JSON.
 #[derive(Clone, clap::Args)]
 #[command(after_help = "\
 Examples:
   fixpoint compile --node web1 --facts facts.json --modulepath modules -o out.json site.pp
-  fixpoint compile --nodes facts/ --out-dir catalogs/ --environment-dir . manifests/")]
+  fixpoint compile --nodes facts/ --out-dir catalogs/ --environment-dir . manifests/
+  fixpoint compile --run-list 'recipe[web]' chef-repo/")]
 pub(crate) struct CompileArgs {
     /// Name of the node
-    #[arg(long, required_unless_present = "nodes")]
+    #[arg(long)]
     node: Option<String>,
     /// Facts of the node: JSON or YAML
     #[arg(long)]
@@ -50,7 +52,10 @@ pub(crate) struct CompileArgs {
     /// Threads for many nodes; as many as there are cores by default
     #[arg(long)]
     jobs: Option<usize>,
-    /// The manifest, or a folder of them
+    /// The run list of a repository of cookbooks, separated by commas (Chef)
+    #[arg(long = "run-list", value_delimiter = ',')]
+    run_list: Vec<String>,
+    /// The manifest, or a folder of them; or a recipe, a cookbook, a repository of cookbooks
     manifest: PathBuf,
 }
 
@@ -98,6 +103,14 @@ fn request(host: &OsHost, args: &CompileArgs) -> CatalogRequest {
 }
 
 pub(crate) fn run(args: &CompileArgs) -> u8 {
+    if language::of(&OsHost::new(), &args.manifest) == Ok(language::Language::Chef) {
+        let (facts, output) = (args.facts.as_deref(), args.output.as_deref());
+        return language::chef_collection(&args.manifest, &args.run_list, facts, output);
+    }
+    if args.node.is_none() && args.nodes.is_none() {
+        terminal::complain("--node or --nodes is needed to compile catalogs");
+        return exit::ERROR;
+    }
     let jobs = match (&args.nodes, args.jobs) {
         (None, _) => 1,
         (_, Some(jobs)) => jobs.max(1),

@@ -34,7 +34,13 @@ class Chef
     end
 
     def exit_code_of(e)
-      e.is_a?(Chef::Exceptions::ConfigurationError) ? 43 : 1
+      case e
+      when Chef::Exceptions::ConfigurationError then 43
+      when Chef::Exceptions::Reboot then 35
+      when Chef::Exceptions::RebootPending then 37
+      when Chef::Exceptions::RebootFailed then 41
+      else 1
+      end
     end
 
     def failed(e)
@@ -109,6 +115,7 @@ class Chef
 
     def run
       @events = Chef::EventDispatch::Dispatcher.new(Array(Chef::Config[:event_handlers]))
+      @events.register(Chef::FxReporter.new) if Chef::Config.given?(:data_collector) && !Chef::FxReporter.files.empty?
       FX.phase("load")
       FX.run_start(Chef::VERSION)
       @events.run_start(Chef::VERSION) if @events.heard?
@@ -135,9 +142,7 @@ class Chef
     end
 
     def reboot
-      info = @run_context.reboot_info
-      return if info.nil? || info.empty?
-      throw :fx_exit, 35
+      Chef::Platform::Rebooter.reboot_if_needed!(@node) if @run_context.reboot_requested?
     end
 
     def build_node
@@ -289,6 +294,7 @@ class Chef
         end
         $LOAD_PATH.unshift("#{b.root}/libraries") unless b.libraries.empty?
       end
+      load_plugins(books)
       books.each { |b| b.attribute_filenames_by_short_filename.each_key { |n| @run_context.load_attribute(b.name, n) } }
       books.each do |b|
         b.segment("providers").each { |f| Chef::Provider::LWRPBase.build_from_file(b.name, f, @run_context) unless ::File.basename(f).start_with?("_") }
@@ -302,6 +308,21 @@ class Chef
         recipe.instance_eval(text, "(chef-apply)", 1)
       end
       Array(@opts["recipe_files"]).each { |f| @run_context.load_recipe_file(::File.expand_path(f)) }
+    end
+
+    # Ohai plug-ins of cookbooks, between libraries and attributes.
+    def load_plugins(books)
+      files = books.flat_map { |b| b.segment("ohai", deep: true) }
+      dirs = Array(Chef::Config.given?(:ohai) || Chef::Config[:ohai_segment_plugin_path] ? Chef::Config[:ohai][:plugin_path] : nil)
+      dirs.each { |d| files += ::Dir["#{d}/**/*.rb"].sort if d.is_a?(String) && ::File.directory?(d) }
+      return if files.empty?
+      Client.fx_plugins = true
+      files.each { |f| ::Ohai.load_file(f) }
+      ::Ohai.run
+    end
+    class << self
+      attr_writer :fx_plugins
+      def fx_plugins? = @fx_plugins || false
     end
 
     def load_library(path)

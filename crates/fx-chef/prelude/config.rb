@@ -23,11 +23,9 @@ class Chef
     class << self
       def [](key)
         found = @found[key]
-        return found unless found.nil?
+        return found if found || @found.key?(key)
         name = key.to_sym
-        value = @values.key?(name) ? @values[name] : compute(name)
-        @found[name] = value unless value.nil?
-        value
+        @found[name] = @values.key?(name) ? @values[name] : compute(name)
       end
       alias get []
 
@@ -36,6 +34,7 @@ class Chef
         @values[key.to_sym] = value
       end
       def store(key, value) = self[key] = value
+      def given?(key) = @values.key?(key.to_sym)
       def key?(key) = @values.key?(key.to_sym) || DEFAULTS.key?(key.to_sym)
       alias has_key? key?
       def to_hash = DEFAULTS.merge(@values)

@@ -152,6 +152,11 @@ class Chef
 
     # Full path of a template or file for this node, or nil.
     def find_file(segment, source, node)
+      return search_file(segment, source, node) unless source.is_a?(String)
+      by = (@located ||= {})[segment] ||= {}
+      by[source] ||= search_file(segment, source, node)
+    end
+    def search_file(segment, source, node)
       dir = segment.to_s
       Array(source).each do |s|
         preference(dir, node).each do |p|

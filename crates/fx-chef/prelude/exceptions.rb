@@ -118,9 +118,9 @@ class Chef
  class MultipleConflicts < StandardError; end
  class BlockedAsRootFork < RuntimeError; end
  class ImportNotFound < StandardError; end
- class Reboot < RuntimeError; end
- class RebootPending < RuntimeError; end
- class RebootFailed < RuntimeError; end
+ class Reboot < Exception; end
+ class RebootPending < Exception; end
+ class RebootFailed < Exception; end
  class MultipleResources < RuntimeError; end
  class Secret
  class MissingFetcher < RuntimeError; end

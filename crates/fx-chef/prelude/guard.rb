@@ -11,8 +11,17 @@ class Chef
       end
 
       def continue?
-        result = evaluate
-        @positivity == :only_if ? result : !result
+        @result = evaluate
+        @positivity == :only_if ? @result : !@result
+      end
+
+      # What the guard was and what came of it, for people.
+      def fx_told
+        what = if @command then "`#{Array(@command).join(" ")}`"
+               elsif (at = @block.source_location) then "{ block at #{at[0]}:#{at[1]} }"
+               else "{ block }"
+               end
+        "#{@positivity} #{what} is #{@result ? "true" : "false"}"
       end
 
       def evaluate

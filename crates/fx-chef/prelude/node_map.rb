@@ -120,7 +120,11 @@ class Chef
         return found if found
         k = resource.class
         while k && k != Chef::Resource
-          if k.fx_builtin?
+          if k.name == "Chef::Resource::Package"
+            by = { "arch" => :PacmanPackage, "gentoo" => :PortagePackage }[node["platform"]] || { "arch" => :PacmanPackage, "gentoo" => :PortagePackage }[node["platform_family"]]
+            return Chef::Provider.const_get(by) if by
+            break
+          elsif k.fx_builtin?
             path = k.name.delete_prefix("Chef::Resource::")
             pr = path.split("::").inject(Chef::Provider) { |m, c| m && (m.const_get(c, false) rescue nil) }
             return pr if pr && (pr.method_defined?(:"action_#{action}") || !k.allowed_actions.include?(action))

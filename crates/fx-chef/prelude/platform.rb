@@ -5,6 +5,24 @@ class Chef
       def self.service_resource_providers = [:systemd]
       def self.config_for_service(_name) = []
     end
+    # Restarts the machine when a recipe asked for it.
+    module Rebooter
+      extend Chef::Mixin::ShellOut
+      def self.reboot_if_needed!(node)
+        reboot!(node) if node.run_context.reboot_requested?
+      end
+      def self.reboot!(node)
+        info = node.run_context.root_run_context.reboot_info
+        told = "Rebooting server at a recipe's request. Details: #{info.inspect}"
+        begin
+          Chef::Log.warn told
+          shell_out!("shutdown -r +#{info[:delay_mins]} \"#{info[:reason]}\" &")
+        rescue Mixlib::ShellOut::ShellCommandFailed => e
+          raise Chef::Exceptions::RebootFailed, e.message
+        end
+        raise Chef::Exceptions::Reboot, told
+      end
+    end
     class << self
       def windows? = false
       def windows_server_2003? = false

@@ -155,7 +155,7 @@ class Chef
           raise ArgumentError, "Property `#{name}` of resource `#{rn}` overwrites an existing method. A different name should be used for this property."
         end
       end
-      return FX.accessor(declared_in, self, @name, @ivar, fx_plain_types, @coerce, @shared, @stored_default, @has_default, !!@required) if instance_of?(Property)
+      return FX.accessor(declared_in, self, @name, @ivar, fx_plain_types, @coerce, @shared, @stored_default, @has_default, !!@required, !!@options[:name_property]) if instance_of?(Property)
       prop = self
       n = @name
       declared_in.define_method(n) do |value = NOT_PASSED, &block|

@@ -2,6 +2,7 @@
 class Chef
   class Resource
     class ArchiveFile
+      def after_created = @destination.is_a?(String) ? FX.declared(to_s, @destination, source_line, true) : nil
       property :path, String, name_property: true, coerce: proc { |f| ::File.expand_path(f) }
       property :options, [Array, Symbol], default: lazy { [:time] }
     end

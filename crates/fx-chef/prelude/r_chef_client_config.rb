@@ -40,6 +40,7 @@ class Chef
         paths.compact.each do |key, path|
           own = (r.directory_specs || {})[key] || {}
           declare_resource(:directory, path) do
+            recursive true
             owner own[:owner] || r.user if own[:owner] || r.user
             group own[:group] || r.group if own[:group] || r.group
             mode own[:mode] || DIRECTORIES[key]

@@ -44,6 +44,8 @@ class Chef
       property :checksum, [/\A\h{64}\z/, nil], coerce: proc { |s| s.is_a?(String) ? s.downcase : s }
       property :verifications, Array, default: lazy { [] }, desired_state: false
       property :atomic_update, [true, false], desired_state: false, default: lazy { true }
+      # Whether there is anything to verify, without making the list.
+      def fx_verified? = !@verifications.nil? && !verifications.empty?
       def verify(command = nil, opts = {}, &block)
         return verifications if command.nil? && block.nil?
         verifications << Verification.new(self, command, opts, &block)
@@ -101,18 +103,22 @@ class Chef
 
       def converge_file(_)
         r = new_resource
-        first = fx_content_first? && r.verifications.empty?
+        verified = r.fx_verified?
+        first = !verified && fx_content_first?
         FX.check_target(@path, r.force_unlink, Chef::Config[:why_run]) unless first
         content = content_of
-        verify_content(content) unless r.verifications.empty? || content.nil?
-        backup = r.backup == false || r.backup == 0 ? nil : [Chef::Config[:file_backup_path], r.backup]
+        verify_content(content) if verified && !content.nil?
+        copies = r.backup
+        backup = copies == false || copies == 0 ? nil : [Chef::Config[:file_backup_path], copies]
         follow = r.manage_symlink_source != false
-        lists = FX.file_apply(@path, content, r.fx_mode, r.fx_owner, r.fx_group, Chef::Config[:why_run], backup, r.sensitive, follow, false, first, r.force_unlink)
+        lists = FX.file_apply(@path, content, r.fx_mode, r.fx_owner, r.fx_group, Chef::Config[:why_run], backup, r.sensitive, follow, false, first, r.force_unlink, events.heard?)
         return unless lists
         @fx_updates = true
-        lists.each do |l|
-          FX.row_change(l)
-          events.resource_update_applied(r, @action, l) if events.heard?
+        if lists.is_a?(Array)
+          lists.each do |l|
+            FX.row_change(l)
+            events.resource_update_applied(r, @action, l)
+          end
         end
         Chef::Log.info("#{r} updated file contents #{@path}") if Chef::Log.info?
       end

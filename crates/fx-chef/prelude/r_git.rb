@@ -1,5 +1,10 @@
 # git: a working copy at a revision.
 class Chef
+  class Resource
+    class Git
+      def after_created = (@destination || @name).then { |d| FX.declared(to_s, d, source_line, true) if d.is_a?(String) }
+    end
+  end
   class Provider
     class Git < Chef::Provider
       def load_current_resource

@@ -6,8 +6,8 @@ class Chef
       action(:install) do
         r = new_resource
         opts = r.options
-        declare_resource(:directory, r.modprobe_dir)
-        fx_text(:file, "#{r.modprobe_dir}/options_#{r.modname}.conf", "options #{r.modname} #{Array(opts).join(" ")}\n") unless opts.nil?
+        declare_resource(:directory, r.unload_dir)
+        fx_text(:file, "#{r.unload_dir}/options_#{r.modname}.conf", "options #{r.modname} #{Array(opts).join(" ")}\n") unless opts.nil?
         declare_resource(:directory, r.load_dir)
         fx_text(:file, "#{r.load_dir}/#{r.modname}.conf", "#{r.modname}\n")
         declare_resource(:execute, "modprobe #{r.modname}") unless loaded?
@@ -16,17 +16,21 @@ class Chef
       action(:unload) { declare_resource(:execute, "modprobe -r #{new_resource.modname}") if loaded? }
       action(:uninstall) do
         r = new_resource
-        ["#{r.load_dir}/#{r.modname}.conf", "#{r.modprobe_dir}/blacklist_#{r.modname}.conf", "#{r.modprobe_dir}/options_#{r.modname}.conf"].each { |f| declare_resource(:file, f) { action :delete } }
+        ["#{r.load_dir}/#{r.modname}.conf", "#{r.unload_dir}/blacklist_#{r.modname}.conf", "#{r.unload_dir}/options_#{r.modname}.conf"].each { |f| declare_resource(:file, f) { action :delete } }
         declare_resource(:execute, "modprobe -r #{r.modname}") if loaded?
       end
       action(:blacklist) do
         r = new_resource
-        fx_text(:file, "#{r.modprobe_dir}/blacklist_#{r.modname}.conf", "blacklist #{r.modname}\n")
+        fx_text(:file, "#{r.unload_dir}/blacklist_#{r.modname}.conf", "blacklist #{r.modname}\n")
         declare_resource(:execute, "modprobe -r #{r.modname}") if loaded?
+      end
+      action(:enable) do
+        r = new_resource
+        ["#{r.unload_dir}/disable_#{r.modname}.conf", "#{r.unload_dir}/blacklist_#{r.modname}.conf"].each { |f| declare_resource(:file, f) { action :delete } }
       end
       action(:disable) do
         r = new_resource
-        fx_text(:file, "#{r.modprobe_dir}/disable_#{r.modname}.conf", "install #{r.modname} /bin/false\n")
+        fx_text(:file, "#{r.unload_dir}/disable_#{r.modname}.conf", "install #{r.modname} /bin/false\n")
         declare_resource(:execute, "modprobe -r #{r.modname}") if loaded?
       end
     end

@@ -1,11 +1,15 @@
-# ohai: reads the automatic attributes again.
+# ohai: reads the automatic attributes again, plug-ins included.
 class Chef
   class Provider
     class Ohai < Chef::Provider
       def load_current_resource = true
       def action_reload
+        name = new_resource.plugin
         converge_by("re-run ohai and merge results into node attributes") do
-          FX.ohai.each { |k, v| node.automatic[k] = v }
+          # What a plug-in of a cookbook gives is not one of the machine's own facts.
+          own = Chef::Client.fx_plugins? && name && ::Ohai.plugins.values.any? { |p| p.provided.include?(name) }
+          FX.ohai.each { |k, v| node.automatic[k] = v } unless own
+          ::Ohai.run(name) if Chef::Client.fx_plugins?
         end
       end
     end

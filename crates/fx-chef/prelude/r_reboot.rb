@@ -8,7 +8,7 @@ class Chef
       def action_reboot_now
         converge_by("rebooting the system immediately") do
           run_context.request_reboot(info)
-          throw :fx_exit, 37
+          Chef::Platform::Rebooter.reboot_if_needed!(node)
         end
       end
       def action_cancel = converge_by("cancel any existing end-of-run reboot request") { run_context.cancel_reboot }

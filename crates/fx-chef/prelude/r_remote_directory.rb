@@ -2,6 +2,7 @@
 class Chef
   class Resource
     class RemoteDirectory
+      def after_created = (@path || @name).then { |d| FX.declared(to_s, d, source_line, true) if d.is_a?(String) }
       property :source, String, default: lazy { ::File.basename(path) }
       property :files_mode, [String, Integer], default: lazy { 0644 }
       def files_owner(v = nil) = v.nil? ? @files_owner : @files_owner = v

@@ -30,7 +30,8 @@ class Chef
             delayed_action :create
             backup false
             variables(entries: [])
-            self.fx_content = lazy { variables[:entries].map { |e| "#{e.chomp}\n" }.join }
+            list = variables[:entries]
+            self.fx_content = -> { list.map { |e| "#{e.chomp}\n" }.join }
           end
         end
       end

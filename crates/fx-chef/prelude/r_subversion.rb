@@ -3,6 +3,7 @@ require "shellwords"
 class Chef
   class Resource
     class Subversion
+      def after_created = (@destination || @name).then { |d| FX.declared(to_s, d, source_line, true) if d.is_a?(String) }
       property :svn_arguments, [String, nil, FalseClass], coerce: proc { |v| v == false ? nil : v }, default: "--no-auth-cache"
       property :svn_info_args, [String, nil, FalseClass], coerce: proc { |v| v == false ? nil : v }, default: "--no-auth-cache"
     end

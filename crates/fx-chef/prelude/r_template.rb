@@ -65,7 +65,7 @@ class Chef
       def content_of
         return @content if @content
         r = new_resource
-        return r.fx_content if r.fx_content
+        return r.fx_content.is_a?(Proc) ? r.fx_content.call : r.fx_content if r.fx_content
         finder = Finder.new(run_context, r.cookbook || r.cookbook_name, node)
         path = finder.find(r.source, local: r.local, cookbook: r.cookbook)
         text = FX.read(path)

@@ -160,6 +160,7 @@ class Chef
       def declare_action_class
         @action_class ||= begin
           @fx_custom = true
+          @@fx_generation = fx_generation + 1
           base = superclass.custom_resource? ? superclass.action_class : ActionClass
           owner = self
           Class.new(base) { self.resource_class = owner }
@@ -375,7 +376,7 @@ class Chef
         run_context.resource_collection.validate_lookup_spec!(r)
         r = UnresolvedSubscribes.new(r, run_context) if r.is_a?(String)
         r.run_context = run_context if r.run_context.nil?
-        r.notifies(action, self, timing)
+        Notification.subscribing { r.notifies(action, self, timing) }
       end
       true
     end
@@ -480,7 +481,11 @@ class Chef
     end
     def self.fx_action_provider
       return @action_class if @action_class
-      superclass.respond_to?(:fx_action_provider) ? superclass.fx_action_provider : nil
+      if @fx_provider_seen != @@fx_generation
+        @fx_provider_seen = @@fx_generation
+        @fx_provider = superclass.respond_to?(:fx_action_provider) ? superclass.fx_action_provider : nil
+      end
+      @fx_provider
     end
 
     def run_action(action, notification_type = nil, notifying_resource = nil)
@@ -526,15 +531,16 @@ class Chef
     # Plain resources carry no guards at all, so this is the short way out.
     def fx_skip?(action)
       if action == :nothing
-        FX.row_skipped("not_if", "not_if { action == :nothing }")
+        FX.row_skipped("not_if", "not_if { action == :nothing }", "action :nothing")
         @run_context.events.resource_skipped(self, action, ConditionalActionNotNothing.new(action)) if @run_context.events.heard?
         return true
       end
       return false if @only_if.empty? && @not_if.empty?
-      failed = (@only_if + @not_if).find { |c| !c.continue? }
+      passed = []
+      failed = (@only_if + @not_if).find { |c| c.continue? ? (passed << c) && false : true }
       return false unless failed
       Chef::Log.debug("Skipping #{self} due to #{failed.description}")
-      FX.row_skipped(failed.positivity.name, failed.to_text)
+      FX.row_skipped(failed.positivity.name, failed.to_text, ([failed.fx_told] + passed.map(&:fx_told)).join("; "))
       @run_context.events.resource_skipped(self, action, failed) if @run_context.events.heard?
       true
     end
@@ -595,9 +601,19 @@ class Chef
     # One notification from a resource to another.
     class Notification
       attr_accessor :resource, :action, :notifying_resource, :unified_mode
+      attr_reader :subscribed
       def initialize(resource, action, notifying_resource, unified_mode = false)
         @resource, @action, @notifying_resource, @unified_mode = resource, action && action.to_sym, notifying_resource, unified_mode
+        @subscribed = true if Notification.subscribing?
       end
+      # Notifications made inside the block were asked for by their target.
+      def self.subscribing
+        @subscribing = true
+        yield
+      ensure
+        @subscribing = false
+      end
+      def self.subscribing? = @subscribing || false
       def duplicates?(other) = other.resource == @resource && other.action == @action
       def ==(other) = other.is_a?(Notification) && other.resource == resource && other.action == action && other.notifying_resource == notifying_resource
       def resolve_resource_reference(collection, always_raise = false)

@@ -23,6 +23,7 @@ class Chef
           if resource.updated_by_last_action?
             before.each do |n|
               Chef::Log.info("#{resource} sending #{n.action} action to #{n.resource} (before)")
+              FX.subscribed if n.subscribed
               run_action(n.resource, n.action, :before, resource)
             end
             resource.updated_by_last_action(false)
@@ -36,6 +37,7 @@ class Chef
       rc.immediate_notifications(resource).each do |n|
         next if n.resource.is_a?(String) && rc.unified_mode
         Chef::Log.info("#{resource} sending #{n.action} action to #{n.resource} (immediate)")
+        FX.subscribed if n.subscribed
         run_action(n.resource, n.action, :immediate, resource)
       end
       rc.delayed_notifications(resource).each do |n|
@@ -90,6 +92,7 @@ class Chef
       Chef::Log.info("#{n.notifying_resource} sending #{n.action} action to #{n.resource} (delayed)")
       n.resolve_resource_reference(@run_context.resource_collection)
       FX.because(n.notifying_resource.to_s)
+      FX.subscribed if n.subscribed
       run_action(n.resource, n.action, :delayed)
       true
     rescue Exception => e

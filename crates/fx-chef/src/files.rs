@@ -261,8 +261,9 @@ fn owner(machine: &Machine, vm: &mut Vm, v: Option<Value>, what: &str) -> Res<Op
 }
 
 /// `FX.file_apply(path, content, mode, owner, group, rehearse, [backup dir, copies] | nil,
-/// sensitive, follow link, keep content, check the target, remove what is in the way)`: the
-/// descriptions of what was changed, as lists.
+/// sensitive, follow link, keep content, check the target, remove what is in the way, tell)`:
+/// nil when nothing was to do; else the descriptions of what was changed, as lists, when
+/// somebody is to be told, and otherwise only that there was something.
 fn file_apply(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let path = text(vm, a, 0)?.unwrap_or_default();
     let content = bytes(vm, a, 1)?;
@@ -316,6 +317,12 @@ fn file_apply(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     }
     machine.note_changes(&changes, rehearse);
     let told = describe(&path, &changes, sensitive, content.as_deref());
+    if !vm.opt(a, 12).is_some_and(Value::truthy) {
+        for lines in told {
+            machine.row_changed(vm, lines);
+        }
+        return Ok(Value::bool(true));
+    }
     let mut lists = Vec::new();
     for lines in told {
         let lines = lines.into_iter().map(|line| vm.str(line)).collect();

@@ -150,7 +150,7 @@ pub fn run(
     err: Box<dyn std::io::Write>,
 ) -> u8 {
     let traps = Rc::new(RefCell::new(trap::Reads::default()));
-    let hooks = Hooks { phase: "load", ..trap::hooks(&traps) };
+    let hooks = Hooks { phase: "load", ..trap::hooks(&traps, Rc::clone(&host)) };
     let mut vm = Vm::new(Options {
         host: Rc::clone(&host),
         out,

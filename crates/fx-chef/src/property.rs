@@ -31,6 +31,8 @@ struct Property {
     shared: Option<Value>,
     has_default: bool,
     required: bool,
+    /// The resource's name stands for it.
+    named: bool,
     /// A block that makes the value from what was given, run with the resource as self.
     coerce: Option<Value>,
     /// Classes of which a value is one; none when setting needs Ruby.
@@ -38,7 +40,7 @@ struct Property {
 }
 
 /// `FX.accessor(class, property, name, ivar, types | nil, coerce | nil, default may be shared,
-/// default, has default, required)`: defines the two methods.
+/// default, has default, required, the name is its default)`: defines the two methods.
 fn accessor(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let Some(class) = vm.arg(a, 0).as_class() else { return Ok(NIL) };
     let (Some(name), Some(ivar)) = (vm.arg(a, 2).as_sym(), vm.arg(a, 3).as_sym()) else {
@@ -57,6 +59,7 @@ fn accessor(machine: &Machine, vm: &mut Vm, a: Args) -> R {
         shared: if flag(vm, 6) { vm.opt(a, 7) } else { None },
         has_default: flag(vm, 8),
         required: flag(vm, 9),
+        named: flag(vm, 10),
         types,
     };
     let mut table = machine.properties.borrow_mut();
@@ -96,6 +99,19 @@ pub(crate) fn call(machine: &Machine, vm: &mut Vm, number: u32, a: Args) -> R {
             Some(v) if !is_lazy(vm, v) && !(v.is_nil() && property.required) => Ok(v),
             None if property.shared.is_some() => Ok(property.shared.unwrap_or(NIL)),
             None if !property.has_default && !property.required => Ok(NIL),
+            None if property.named && property.coerce.is_none() => {
+                let name = vm.intern("@name");
+                let value = vm.ivar_get(a.recv, name).filter(|name| name.is_str());
+                match (value, property.types) {
+                    (Some(value), Some(types))
+                        if types.is_empty() || types.contains(&vm.class_of(value)) =>
+                    {
+                        vm.ivar_set(a.recv, property.ivar, value);
+                        Ok(value)
+                    }
+                    _ => vm.call_name(property.object, "get", &[a.recv]),
+                }
+            }
             _ => vm.call_name(property.object, "get", &[a.recv]),
         };
     }

@@ -11,6 +11,7 @@ use crate::machine::{Machine, Method, text};
 
 pub(crate) const METHODS: &[(&str, Method)] = &[
     ("because", because),
+    ("subscribed", subscribed),
     ("row_open", row_open),
     ("row_close", row_close),
     ("row_updated", row_updated),
@@ -65,6 +66,11 @@ pub(crate) struct Row {
     pub(crate) outcome: &'static str,
     pub(crate) via: Option<(String, String)>,
     pub(crate) reason: Option<String>,
+    /// What its guards said, when one of them skipped it.
+    guards: String,
+    /// Where it is declared.
+    place: String,
+    foreseeable: bool,
     pub(crate) changes: Vec<String>,
     pub(crate) error: Option<String>,
     step: StepId,
@@ -79,6 +85,8 @@ pub(crate) struct Rows {
     open: Vec<usize>,
     /// Who queued the notification that is delivered next.
     because: Option<String>,
+    /// Whether what runs next asked for that itself.
+    subscribed: bool,
     /// Above zero nothing is recorded: guards run resources of their own.
     hushed: u32,
     /// Above zero actions only find out what they would do.
@@ -99,6 +107,29 @@ fn write(vm: &mut Vm, text: &str) {
 }
 
 impl Machine {
+    /// Why an action happens now: whoever notified it, the resource it is part of, code that
+    /// runs it while recipes are compiled, or its place in the collection.
+    fn why(&self, phase: &str, via: Option<&(String, String)>) -> Rc<str> {
+        let mut rows = self.rows.borrow_mut();
+        if let Some((kind, from)) = via {
+            let asked = if std::mem::take(&mut rows.subscribed) { " (subscribes)" } else { "" };
+            let from = if from.is_empty() {
+                rows.because.take().unwrap_or_default()
+            } else {
+                from.clone()
+            };
+            return match from.as_str() {
+                "" => format!("{kind} notification{asked}").into(),
+                from => format!("{kind} notification from {from}{asked}").into(),
+            };
+        }
+        match rows.open.last().map(|index| &rows.all[*index].resource) {
+            Some(parent) => format!("sub-resource of {parent}").into(),
+            None if phase == "compile" => Rc::from("run while recipes are compiled"),
+            None => Rc::from("collection order"),
+        }
+    }
+
     fn hushed(&self) -> bool {
         self.rows.borrow().hushed > 0
     }
@@ -114,6 +145,36 @@ impl Machine {
                     self.ledger.changed(step, change);
                 }
             }
+        }
+    }
+
+    /// Shows and keeps one change of the open row: what was done, and what belongs to it.
+    pub(crate) fn row_changed(&self, vm: &mut Vm, lines: Vec<String>) {
+        let mut rows = self.rows.borrow_mut();
+        if rows.hushed > 0 {
+            return;
+        }
+        let depth = rows.open.len();
+        if rows.format == Format::Doc {
+            let mut shown = String::new();
+            if rows.mid_line {
+                shown.push('\n');
+            }
+            rows.mid_line = false;
+            for (i, line) in lines.iter().enumerate() {
+                for _ in 0..=depth {
+                    shown.push_str("  ");
+                }
+                if i == 0 {
+                    shown.push_str(if rows.why_run { "- Would " } else { "- " });
+                }
+                shown.push_str(line);
+                shown.push('\n');
+            }
+            write(vm, &shown);
+        }
+        if let Some(i) = rows.open.last().copied() {
+            rows.all[i].changes.extend(lines);
         }
     }
 
@@ -140,6 +201,12 @@ fn because(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     Ok(NIL)
 }
 
+/// `FX.subscribed`: what runs next had subscribed to what notifies it.
+fn subscribed(machine: &Machine, _: &mut Vm, _: Args) -> R {
+    machine.rows.borrow_mut().subscribed = true;
+    Ok(NIL)
+}
+
 /// `FX.row_open(resource, action, notification type, notifying resource)`.
 fn row_open(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     if machine.hushed() {
@@ -163,18 +230,13 @@ fn row_open(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     };
     let own = crate::schema::is_built_in(vm, object);
     let enclosed = ivar(vm, object, "@enclosing_provider").is_some();
-    let why: Rc<str> = match &via {
-        Some((kind, from)) if from.is_empty() => match machine.rows.borrow_mut().because.take() {
-            Some(by) => format!("{kind} notification from {by}").into(),
-            None => format!("{kind} notification").into(),
-        },
-        Some((kind, from)) => format!("{kind} from {from}").into(),
-        None => Rc::from("collection order"),
-    };
+    let why = machine.why(vm.hooks.phase, via.as_ref());
     let (kind, name) = resource.split_once('[').unwrap_or((&resource, ""));
     let place = ivar(vm, object, "@source_line").filter(|v| v.is_str()).map(|v| vm.text(v));
-    let origin =
-        place.and_then(|place| machine.span(vm, &place)).map_or_else(Origin::default, Origin::at);
+    let origin = place
+        .as_deref()
+        .and_then(|place| machine.span(vm, place))
+        .map_or_else(Origin::default, Origin::at);
     if vm.hooks.phase == "compile" {
         machine.traps.borrow_mut().enter(&resource);
     }
@@ -213,6 +275,9 @@ fn row_open(machine: &Machine, vm: &mut Vm, a: Args) -> R {
         outcome: "none",
         via,
         reason: None,
+        guards: String::new(),
+        place: place.unwrap_or_default(),
+        foreseeable,
         changes: Vec::new(),
         error: None,
         step,
@@ -251,10 +316,15 @@ fn row_close(machine: &Machine, vm: &mut Vm, _: Args) -> R {
         rows.mid_line = false;
     }
     let row = &rows.all[index];
+    // What says which paths it manages is known already; commands are found out.
+    if row.outcome == "updated" && !row.foreseeable && vm.hooks.phase == "converge" {
+        let mut traps = machine.traps.borrow_mut();
+        traps.changed(&*machine.host, &row.resource, &row.place);
+    }
     let outcome = match row.outcome {
         "updated" if rows.why_run || rows.probing > 0 || row.withheld => Outcome::WouldRepair,
         "updated" => Outcome::Repaired,
-        "skipped" => Outcome::Skipped(row.reason.clone().unwrap_or_default()),
+        "skipped" => Outcome::Skipped(row.guards.clone()),
         "failed" => Outcome::Failed(Failure::new(row.error.clone().unwrap_or_default())),
         "bypassed" => Outcome::Skipped("bypassed in why-run".into()),
         _ => Outcome::Kept,
@@ -322,10 +392,11 @@ fn row_bypassed(machine: &Machine, vm: &mut Vm, _: Args) -> R {
     Ok(NIL)
 }
 
-/// `FX.row_skipped(guard, text)`.
+/// `FX.row_skipped(guard, text, each guard with what came of it)`.
 fn row_skipped(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let guard = text(vm, a, 0)?.unwrap_or_default();
     let reason = text(vm, a, 1)?.unwrap_or_default();
+    let guards = text(vm, a, 2)?;
     machine.set("skipped");
     let shown =
         if reason.ends_with("action == :nothing }") { "action :nothing".to_owned() } else { guard };
@@ -334,6 +405,7 @@ fn row_skipped(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     if rows.hushed == 0
         && let Some(i) = rows.open.last().copied()
     {
+        rows.all[i].guards = guards.unwrap_or_else(|| reason.clone());
         rows.all[i].reason = Some(reason);
     }
     Ok(NIL)
@@ -346,25 +418,7 @@ fn row_change(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     for item in if list.is_arr() { vm.heap.arr(list).clone() } else { vec![list] } {
         lines.push(vm.to_s(item)?);
     }
-    let mut rows = machine.rows.borrow_mut();
-    if rows.hushed > 0 {
-        return Ok(NIL);
-    }
-    let depth = rows.open.len();
-    if rows.format == Format::Doc {
-        if rows.mid_line {
-            write(vm, "\n");
-        }
-        rows.mid_line = false;
-        for (i, line) in lines.iter().enumerate() {
-            let line = if rows.why_run && i == 0 { format!("Would {line}") } else { line.clone() };
-            let dash = if i == 0 { "- " } else { "" };
-            write(vm, &format!("  {}{dash}{line}\n", "  ".repeat(depth)));
-        }
-    }
-    if let Some(i) = rows.open.last().copied() {
-        rows.all[i].changes.extend(lines);
-    }
+    machine.row_changed(vm, lines);
     Ok(NIL)
 }
 

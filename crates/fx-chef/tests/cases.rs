@@ -40,25 +40,48 @@ fn once(case: &Path, root: &Path) -> String {
     request.facts = Some(facts);
     request.options.insert("json".into(), json!(attributes));
     request.options.insert("cookbook_path".into(), json!([case.join("cookbooks")]));
-    request.options.insert("run_list".into(), json!(["recipe[t]"]));
+    // A policy brings its own run list.
+    if !request.options.contains_key("set") && !request.options.contains_key("run_list") {
+        request.options.insert("run_list".into(), json!(["recipe[t]"]));
+    }
     request.options.insert("local".into(), json!(true));
     request.options.insert("no_save".into(), json!(true));
     request.options.insert("formatter".into(), json!("null"));
     let (ledger, sources) = (Rc::new(Ledger::new()), Rc::new(SourceMap::new()));
-    let errors = Buffer::default();
+    let (said, errors) = (Buffer::default(), Buffer::default());
     let code = fx_chef::run(
         Rc::new(OsHost::new()),
         Rc::clone(&ledger),
         Cancel::new(),
         Rc::clone(&sources),
         request,
-        Box::new(std::io::sink()),
+        Box::new(said.clone()),
         Box::new(errors.clone()),
     );
     let mut out = ledger.trace(&sources);
     out.push_str(&String::from_utf8_lossy(&errors.0.borrow()));
+    // The log's times differ; why a run failed does not.
+    for line in String::from_utf8_lossy(&said.0.borrow()).lines() {
+        if let Some((_, text)) = line.split_once("] FATAL: ") {
+            let _ = writeln!(out, "FATAL: {text}");
+        }
+    }
+    out.push_str(&left(root));
     let _ = writeln!(out, "exit {code}");
     out.replace(&root.display().to_string(), "ROOT").replace(&case.display().to_string(), "CASE")
+}
+
+/// Names of what a failed run has left, to show that nothing is half done.
+#[expect(clippy::disallowed_methods, reason = "tests list their own files")]
+fn left(root: &Path) -> String {
+    let mut names: Vec<String> = std::fs::read_dir(root)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    format!("there: {}\n", names.join(" "))
 }
 
 #[expect(clippy::disallowed_methods, reason = "tests lay out their own scratch files")]

@@ -2,17 +2,18 @@
 //! with which run list.
 
 use std::cell::RefCell;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use fx_engine::Level;
-use fx_host::{Env, Files, OsHost};
+use fx_host::{Env, Files, OsHost, Sandbox, SandboxOptions, Spec, Stream, WriteOptions};
 use fx_source::{Diagnostic, Origin, Span};
-use serde_json::json;
+use serde_json::{Value as J, json};
 
 use super::{PolicyArgs, Way};
-use crate::exit;
 use crate::stage::Stage;
+use crate::{exit, terminal};
 
 pub(super) fn evaluate(stage: &Stage, target: &Path, policy: &PolicyArgs, way: Way) -> u8 {
     let mut request = fx_chef::Request { cwd: stage.host.cwd(), ..fx_chef::Request::default() };
@@ -88,8 +89,9 @@ impl std::io::Write for Said {
 /// Errors told of one file.
 const MOST: usize = 50;
 
-/// What Ruby's parser says of each file.
-pub(super) fn check(stage: &Stage, target: &Path) -> Vec<Diagnostic> {
+/// What Ruby's parser says of each file; then, as root, what compiling the recipes in a
+/// throw-away copy of the machine finds. Compiling can act, so without a copy it is not done.
+pub(super) fn check(stage: &Stage, target: &Path, policy: &PolicyArgs) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for file in files(stage, &stage.host.cwd().join(target)) {
         let Ok(text) = stage.host.read(&file) else { continue };
@@ -102,7 +104,202 @@ pub(super) fn check(stage: &Stage, target: &Path) -> Vec<Diagnostic> {
             );
         }
     }
+    if found.is_empty() {
+        compiled(stage, &stage.host.cwd().join(target), policy, &mut found);
+    }
     found
+}
+
+/// Compiles each recipe by itself and adds what is told.
+fn compiled(stage: &Stage, target: &Path, policy: &PolicyArgs, found: &mut Vec<Diagnostic>) {
+    let Ok(sandbox) = Sandbox::new(&SandboxOptions::default()) else { return };
+    let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("/proc/self/exe"));
+    for words in run_lists(stage, target, policy) {
+        let mut argv: Vec<OsString> = vec![program.clone().into(), "chef-client".into()];
+        let shared = ["-z", "-F", "null", "--fx-findings", "--fx-collection", "/tmp/fx-collection"];
+        argv.extend(shared.map(OsString::from));
+        let name = words.last().map(|word| word.to_string_lossy().into_owned());
+        argv.extend(words);
+        let spec = Spec { cwd: Some(stage.host.cwd()), ..Spec::argv(argv) };
+        let mut fatal = None;
+        let ended = sandbox.run_streaming(&*stage.host, &spec, &mut |line| {
+            let text = String::from_utf8_lossy(line.bytes).into_owned();
+            if let Ok(told) = serde_json::from_str::<J>(&text) {
+                let new = finding(stage, &told);
+                if !found.iter().any(|old| old.message == new.message) {
+                    found.push(new);
+                }
+            } else if let Some((_, text)) = text.split_once("] FATAL: ") {
+                fatal = Some(text.to_owned());
+            }
+        });
+        if let (Ok(ended), Some(fatal)) = (ended, fatal)
+            && ended.exit.code() != 0
+        {
+            let name = name.unwrap_or_default();
+            let text = format!("{name} does not compile on this machine: {fatal}");
+            found.push(Diagnostic::warning("chef-compile", text));
+        }
+    }
+}
+
+/// The resource collection of a recipe, a cookbook or a repository as JSON. Recipes can act
+/// while they compile, so this is done in a throw-away copy of the machine.
+pub(crate) fn collection(
+    target: &Path,
+    run_list: &[String],
+    facts: Option<&Path>,
+    output: Option<&Path>,
+) -> u8 {
+    let stage = Stage::new(fx_host::stop_on_signals());
+    let sandbox = match Sandbox::new(&SandboxOptions::default()) {
+        Ok(sandbox) => sandbox,
+        Err(error) => {
+            terminal::complain(format!(
+                "cookbooks are compiled in a copy of the machine, since recipes can act: {error}"
+            ));
+            return exit::ERROR;
+        }
+    };
+    let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("/proc/self/exe"));
+    let mut argv: Vec<OsString> = vec![program.into(), "chef-client".into()];
+    argv.extend(["-z", "-F", "null", "--fx-collection", "/dev/stdout"].map(OsString::from));
+    if let Some(facts) = facts {
+        argv.extend(["--fx-facts".into(), stage.host.cwd().join(facts).into_os_string()]);
+    }
+    let full = stage.host.cwd().join(target);
+    if target.extension().is_some_and(|extension| extension == "rb") {
+        argv.push(full.into());
+    } else {
+        let own = stage.host.stat(&full.join("metadata.rb")).is_ok();
+        let books = match full.parent() {
+            Some(parent) if own => parent.to_path_buf(),
+            _ => full.join("cookbooks"),
+        };
+        let list = match full.file_name() {
+            Some(name) if own && run_list.is_empty() => {
+                format!("recipe[{}]", name.to_string_lossy())
+            }
+            _ => run_list.join(","),
+        };
+        if list.is_empty() {
+            let name = target.display();
+            terminal::complain(format!("'{name}' has many cookbooks; say which with --run-list"));
+            return exit::ERROR;
+        }
+        argv.extend(["--cookbook-path".into(), books.into(), "-o".into(), list.into()]);
+    }
+    let spec = Spec { cwd: Some(stage.host.cwd()), output_limit: 0, ..Spec::argv(argv) };
+    let mut text = String::new();
+    let ended = sandbox.run_streaming(&*stage.host, &spec, &mut |line| {
+        let said = String::from_utf8_lossy(line.bytes);
+        match line.stream {
+            Stream::Stdout if said.starts_with('{') => {
+                text.push_str(&said);
+                text.push('\n');
+            }
+            Stream::Stdout => {
+                if let Some((_, told)) = said.split_once("] FATAL: ") {
+                    terminal::complain(told);
+                }
+            }
+            Stream::Stderr => terminal::complain(said),
+        }
+    });
+    let code = match ended {
+        Ok(ended) => ended.exit.code().clamp(0, 255) as u8,
+        Err(error) => {
+            terminal::complain(error);
+            return exit::ERROR;
+        }
+    };
+    let written = match output {
+        Some(path) if code == exit::OK => stage
+            .host
+            .write(&stage.host.cwd().join(path), text.as_bytes(), &WriteOptions::default())
+            .and_then(|()| stage.host.commit()),
+        Some(_) => Ok(()),
+        None => return code.max(terminal::print(&text)),
+    };
+    match written {
+        Ok(()) => code,
+        Err(error) => {
+            terminal::complain(error);
+            exit::ERROR
+        }
+    }
+}
+
+/// A finding told as JSON, with its lines.
+fn finding(stage: &Stage, told: &J) -> Diagnostic {
+    let text = |value: &J| value.as_str().unwrap_or_default().to_owned();
+    let mut out = Diagnostic::warning("chef-two-passes", text(&told["message"]));
+    for label in told["labels"].as_array().into_iter().flatten() {
+        let file = text(&label["file"]);
+        let Ok(bytes) = stage.host.read(Path::new(&file)) else { continue };
+        let line = label["line"].as_u64().unwrap_or(1).max(1) as usize;
+        let start: usize =
+            bytes.split_inclusive(|byte| *byte == b'\n').take(line - 1).map(<[u8]>::len).sum();
+        let rest = &bytes[start.min(bytes.len())..];
+        let end = start + rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
+        let id = stage.sources.add(&file, bytes);
+        out = out.label(Span::new(id, start as u32, end as u32), text(&label["text"]));
+    }
+    match told["help"].as_str() {
+        Some(help) => out.help(help),
+        None => out,
+    }
+}
+
+/// The words that name each run: a recipe, each recipe of a cookbook or of all cookbooks, or
+/// the run list that was given.
+fn run_lists(stage: &Stage, target: &Path, policy: &PolicyArgs) -> Vec<Vec<OsString>> {
+    if target.extension().is_some_and(|extension| extension == "rb") {
+        return vec![vec![target.into()]];
+    }
+    let one = stage.host.stat(&target.join("metadata.rb")).is_ok();
+    let parent = match target.parent() {
+        Some(parent) if one => parent.to_path_buf(),
+        _ => target.join("cookbooks"),
+    };
+    let with = |list: String| -> Vec<OsString> {
+        vec!["--cookbook-path".into(), parent.clone().into(), "-o".into(), list.into()]
+    };
+    if !policy.run_list.is_empty() {
+        return vec![with(policy.run_list.join(","))];
+    }
+    let books = if one {
+        vec![target.to_path_buf()]
+    } else {
+        let mut books: Vec<PathBuf> = stage
+            .host
+            .list(&parent)
+            .unwrap_or_default()
+            .into_iter()
+            .map(|entry| parent.join(entry.name))
+            .collect();
+        books.sort();
+        books
+    };
+    let mut lists = Vec::new();
+    for book in books {
+        let Some(name) = book.file_name().map(|name| name.to_string_lossy().into_owned()) else {
+            continue;
+        };
+        let mut recipes: Vec<String> = stage
+            .host
+            .list(&book.join("recipes"))
+            .unwrap_or_default()
+            .into_iter()
+            .filter_map(|entry| {
+                let file = entry.name.to_string_lossy().into_owned();
+                file.strip_suffix(".rb").map(str::to_owned)
+            })
+            .collect();
+        recipes.sort();
+        lists.extend(recipes.into_iter().map(|recipe| with(format!("recipe[{name}::{recipe}]"))));
+    }
+    lists
 }
 
 /// The recipe itself, or every Ruby file below a directory, in byte order of their paths.

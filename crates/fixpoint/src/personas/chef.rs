@@ -1,6 +1,6 @@
 //! The Chef personas: chef-client in local mode, chef-solo, chef-apply, and ohai.
 //!
-//! Flags are the originals'; `--fx-report`, `--fx-facts` and `--fx-collection` are ours. A
+//! Flags are the originals'; `--fx-report`, `--fx-facts`, `--fx-collection` and `--fx-findings` are ours. A
 //! server is not talked to: without `-z` the client says so.
 
 use std::ffi::OsString;
@@ -136,6 +136,9 @@ fn parse(args: &[String], local: bool) -> Result<Request, String> {
             }
             "--delete-entire-chef-repo" => {
                 request.options.insert("delete_repo".into(), json!(true));
+            }
+            "--fx-findings" => {
+                request.options.insert("findings".into(), json!(true));
             }
             "--fx-report" => request.report = Some(value()?.into()),
             "--fx-facts" => request.facts = Some(value()?.into()),

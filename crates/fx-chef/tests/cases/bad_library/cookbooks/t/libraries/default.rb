@@ -1,0 +1,2 @@
+# A library that does not load.
+raise ArgumentError, 'in a library'

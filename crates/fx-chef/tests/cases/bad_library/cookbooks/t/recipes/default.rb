@@ -1,0 +1,1 @@
+file "#{node['root']}/a"

@@ -1,0 +1,5 @@
+file "#{node['root']}/before"
+
+file "#{node['root']}/a" do
+  contents 'a'
+end

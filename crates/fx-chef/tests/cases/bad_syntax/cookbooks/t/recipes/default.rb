@@ -1,0 +1,2 @@
+file '/tmp/x' do
+  content 'a'

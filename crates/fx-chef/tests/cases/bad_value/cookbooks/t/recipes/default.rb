@@ -1,0 +1,4 @@
+file "#{node['root']}/a" do
+  mode 'rw'
+  content 1
+end

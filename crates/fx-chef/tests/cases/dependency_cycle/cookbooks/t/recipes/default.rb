@@ -1,0 +1,2 @@
+include_recipe 'u'
+log 't'

@@ -1,0 +1,3 @@
+name 'u'
+version '1.0.0'
+depends 't'

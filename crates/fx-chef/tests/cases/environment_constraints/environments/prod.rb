@@ -1,0 +1,3 @@
+name 'prod'
+cookbook 't', '= 1.0.0'
+default_attributes 'a' => 'x'

@@ -1,0 +1,1 @@
+log node.chef_environment + ' ' + node['a']

@@ -1,0 +1,1 @@
+default['place'] = "#{node['rack']['site']}-#{node['rack']['unit']}"

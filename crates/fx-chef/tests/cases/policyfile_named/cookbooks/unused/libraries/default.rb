@@ -1,0 +1,2 @@
+# All cookbooks of a lock are loaded.
+module LoadedToo; end

@@ -1,0 +1,2 @@
+name 'unused'
+version '0.1.0'

@@ -1,0 +1,5 @@
+locale 'set system locale' do
+  lang 'de_DE.UTF-8'
+end
+timezone 'Europe/Berlin'
+hostname 'web1.example.test'

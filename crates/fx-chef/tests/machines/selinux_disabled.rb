@@ -1,0 +1,3 @@
+selinux_fcontext '/srv/x' do
+  secontext 'httpd_sys_content_t'
+end

@@ -1,0 +1,4 @@
+zypper_repository 'extra' do
+  baseurl 'https://example.test/suse'
+  gpgcheck false
+end
