@@ -1,0 +1,115 @@
+//! A try that really installs a package of the distribution, in each language, beside a
+//! user, a file and a command that is not idempotent. Needs root, apt and a network, and
+//! says so where it has them not.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test runs the program from outside"
+)]
+
+use std::fmt::Write;
+use std::path::Path;
+use std::process::Command;
+
+const POLICIES: [(&str, &str, &str); 3] = [
+    (
+        "site.cf",
+        r#"bundle agent main {
+          users: "fxuser" policy => "present";
+          files: "/etc/fx-try.conf" create => "true", content => "x";
+          packages: "hello" package_policy => "add", package_method => apt;
+          commands: "/bin/sh -c 'date >> /var/log/fx-try.log'" contain => sh; }
+        body contain sh { useshell => "noshell"; }
+        body package_method apt {
+          package_changes => "bulk";
+          package_list_command => "/usr/bin/dpkg -l";
+          package_list_name_regex => "^ii\s+([^\s:]+)(:?).*";
+          package_list_version_regex => "^ii\s+[^\s]+\s+([^\s]+).*";
+          package_installed_regex => "^ii.*";
+          package_name_convention => "$(name)";
+          package_add_command => "/usr/bin/apt-get --yes install";
+        }"#,
+        "commands[",
+    ),
+    (
+        "site.pp",
+        r#"package { 'hello': ensure => installed }
+           user { 'fxuser': ensure => present }
+           file { '/etc/fx-try.conf': content => 'x' }
+           exec { '/bin/sh -c "date >> /var/log/fx-try.log"': }"#,
+        "exec[",
+    ),
+    (
+        "site.rb",
+        "package 'hello'\nuser 'fxuser'\nfile('/etc/fx-try.conf') { content 'x' }\nexecute 'date >> /var/log/fx-try.log'\n",
+        "execute[",
+    ),
+];
+
+/// Name, size and times of what a policy could have touched.
+fn state() -> String {
+    let mut out = String::new();
+    let mut todo: Vec<_> =
+        ["/etc", "/var/lib/dpkg", "/usr/bin"].map(Path::new).map(Path::to_owned).into();
+    while let Some(path) = todo.pop() {
+        let Ok(meta) = std::fs::symlink_metadata(&path) else { continue };
+        let _ = writeln!(out, "{} {} {:?}", path.display(), meta.len(), meta.modified().ok());
+        if meta.is_dir() {
+            let mut below: Vec<_> = std::fs::read_dir(&path)
+                .unwrap()
+                .filter_map(|e| e.ok().map(|e| e.path()))
+                .collect();
+            below.sort();
+            todo.extend(below);
+        }
+    }
+    out
+}
+
+/// Whether the package can be fetched: an installed one, or no network, proves nothing.
+fn can_install() -> bool {
+    let dir = tempfile::tempdir().unwrap();
+    let fetched = Command::new("timeout")
+        .args(["60", "apt-get", "download", "-q", "hello"])
+        .current_dir(dir.path())
+        .output();
+    let root = is_root();
+    root && fetched.is_ok_and(|output| output.status.success())
+        && !Path::new("/usr/bin/hello").exists()
+}
+
+fn is_root() -> bool {
+    std::fs::metadata("/proc/self")
+        .is_ok_and(|meta| std::os::unix::fs::MetadataExt::uid(&meta) == 0)
+}
+
+#[test]
+fn a_package_is_really_installed_in_the_copy_and_only_the_command_is_named() {
+    if !can_install() {
+        eprintln!("SKIPPED: needs root and a package 'hello' that apt can fetch");
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let before = state();
+    for (name, policy, culprit) in POLICIES {
+        use std::os::unix::fs::PermissionsExt;
+        let file = dir.path().join(name);
+        std::fs::write(&file, policy).unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_fixpoint"))
+            .args(["try", "--net", name])
+            .current_dir(dir.path())
+            .output()
+            .unwrap();
+        let told = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(output.status.code(), Some(3), "{name}: {told}");
+        for expected in ["added      /usr/bin/hello", "package added hello ", "user added fxuser "]
+        {
+            assert!(told.contains(expected), "{name}: no '{expected}' in {told}");
+        }
+        let again: Vec<&str> = told.lines().filter(|line| line.contains("again: ")).collect();
+        assert!(again.len() == 1 && again[0].contains(culprit), "{name}: {again:?}");
+    }
+    assert!(state() == before, "the machine was touched");
+}
