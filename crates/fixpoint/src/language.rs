@@ -139,7 +139,7 @@ pub(crate) fn check(
     policy: &PolicyArgs,
 ) -> (u8, Vec<Diagnostic>) {
     match language {
-        Language::Cfengine => (cfengine::check(stage, target, policy), Vec::new()),
+        Language::Cfengine => cfengine::check(stage, target, policy),
         Language::Puppet => (exit::OK, puppet::check(stage, target, policy)),
         Language::Chef => (exit::OK, chef::check(stage, target, policy)),
     }

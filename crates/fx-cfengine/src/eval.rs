@@ -77,6 +77,8 @@ pub(crate) struct Context<'a> {
     /// Names of default bodies that exist, so that promises without need not ask.
     pub(crate) default_bodies: FxHashSet<Str>,
     pub(crate) validated_only: bool,
+    /// Policy files as they were parsed.
+    pub(crate) parsed: Vec<fx_source::FileId>,
     /// The machine's time zone, once it was asked for.
     pub(crate) zone: std::cell::OnceCell<jiff::tz::TimeZone>,
     /// Changes go to a layer, to be told at the end.

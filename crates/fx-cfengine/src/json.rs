@@ -297,9 +297,21 @@ impl Reader<'_> {
 
     fn word(&mut self) -> Option<Json> {
         let start = self.at;
-        let ends =
-            |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b',' | b'}' | b']' | b':');
-        let length = self.text[start..].iter().position(ends).unwrap_or(self.text.len() - start);
+        // Brackets of an index belong to the word, the one that closes a list does not.
+        let mut open = 0_i32;
+        let mut ends = |byte: &u8| {
+            match byte {
+                b'[' => open += 1,
+                b']' if open > 0 => {
+                    open -= 1;
+                    return false;
+                }
+                _ => {}
+            }
+            open == 0 && (byte.is_ascii_whitespace() || matches!(byte, b',' | b'}' | b']' | b':'))
+        };
+        let length =
+            self.text[start..].iter().position(&mut ends).unwrap_or(self.text.len() - start);
         let word = self.source.get(start..start + length)?;
         let value = match word {
             "true" => Json::Bool(true),
@@ -375,7 +387,9 @@ impl Reader<'_> {
             match *self.text.get(self.at)? {
                 b',' => self.at += 1,
                 b']' => {}
-                _ => return None,
+                // As the original reads it, a comma is only needed after a container.
+                _ if items.last().is_some_and(Json::is_container) => return None,
+                _ => {}
             }
         }
     }
@@ -383,12 +397,19 @@ impl Reader<'_> {
     fn object(&mut self, depth: usize) -> Option<Json> {
         self.at += 1;
         let mut map = Object::new();
+        // Commas and colons may be missing, but there may not be two of them.
+        let mut comma = false;
         loop {
             self.blank();
             let key: Str = match *self.text.get(self.at)? {
                 b'}' => {
                     self.at += 1;
                     return Some(Json::Object(map));
+                }
+                b',' if !comma => {
+                    comma = true;
+                    self.at += 1;
+                    continue;
                 }
                 b'"' => self.string()?.into(),
                 byte if byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$') => {
@@ -402,19 +423,13 @@ impl Reader<'_> {
                 }
                 _ => return None,
             };
+            comma = false;
             self.blank();
-            if self.text.get(self.at) != Some(&b':') {
-                return None;
+            if self.text.get(self.at) == Some(&b':') {
+                self.at += 1;
             }
-            self.at += 1;
             let value = self.value(depth + 1)?;
             put(&mut map, key, value);
-            self.blank();
-            match *self.text.get(self.at)? {
-                b',' => self.at += 1,
-                b'}' => {}
-                _ => return None,
-            }
         }
     }
 }
@@ -446,8 +461,35 @@ mod tests {
     }
 
     #[test]
+    fn commas_and_colons_may_be_missing_as_in_the_original() {
+        let table = [
+            (r#"{"a" 1 "b" "c"}"#, r#"{"a":1,"b":"c"}"#),
+            (r#"{"a" : {} "b": 2}"#, r#"{"a":{},"b":2}"#),
+            (r#"{,"a":1}"#, r#"{"a":1}"#),
+            ("[1 2]", "[1,2]"),
+            (r#"["a" "b",]"#, r#"["a","b"]"#),
+            ("{\"a\":1}x", "{\"a\":1}"),
+        ];
+        for (text, expected) in table {
+            assert_eq!(Json::parse(text).map(|json| json.compact()).as_deref(), Some(expected));
+        }
+    }
+
+    #[test]
     fn broken_text_is_refused() {
-        for text in ["", "{", "[1,,2]", "{\"a\" 1}", "nope", "[01]", "[1 2]"] {
+        for text in [
+            "",
+            "{",
+            "[1,,2]",
+            "nope",
+            "[01]",
+            "[[1][2]]",
+            "[{}{}]",
+            "{\"a\", 1}",
+            "{\"a\"::1}",
+            "{\"a\":1,,\"b\":2}",
+            "{\"a\":}",
+        ] {
             assert_eq!(Json::parse(text), None, "{text}");
         }
     }

@@ -26,6 +26,7 @@ pub(crate) mod eval;
 pub(crate) mod facts;
 pub(crate) mod functions;
 pub(crate) mod json;
+mod lint;
 pub(crate) mod load;
 pub(crate) mod mode;
 pub(crate) mod mustache;
@@ -43,7 +44,7 @@ pub(crate) mod yaml;
 
 pub use config::{Request, Simulate};
 pub use diagnose::diagnose;
-pub use run::{Summary, run};
+pub use run::{Summary, check, run};
 
 /// The language described as data, as `cf-promises -s json` prints it.
 pub fn syntax_description() -> String {

@@ -175,6 +175,7 @@ impl Context<'_> {
             return policy;
         }
         let (tree, mut errors) = syntax::parse(id, source.bytes());
+        self.parsed.push(id);
         let mut lowering = Lowering {
             file: &source,
             name: Rc::clone(file),
@@ -248,7 +249,28 @@ impl Context<'_> {
     /// A finding about loaded policy, `file:line:0: error: text`.
     pub(crate) fn policy_error(&self, problem: &check::Problem) {
         let text = format!("{}:{}:0: error: {}", problem.file, problem.line, problem.text);
-        self.to_stderr(&text, &text, &fx_source::Origin::default());
+        // With a place the message need not name it.
+        match self.line_span(&problem.file, problem.line) {
+            Some(span) => self.to_stderr(&text, &problem.text, &fx_source::Origin::at(span)),
+            None => self.to_stderr(&text, &text, &fx_source::Origin::default()),
+        }
+    }
+
+    // Where the text of a line stands, without the blanks around it.
+    fn line_span(&self, file: &str, line: u32) -> Option<fx_source::Span> {
+        let id = *self.parsed.iter().find(|id| **self.sources.file(**id).name() == *file)?;
+        let source = self.sources.file(id);
+        let bytes = source.bytes();
+        let before = (line as usize).checked_sub(1)?;
+        let start = if before == 0 {
+            0
+        } else {
+            bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').nth(before - 1)?.0 + 1
+        };
+        let text = bytes[start..].split(|byte| *byte == b'\n').next()?;
+        let from = start + text.len() - text.trim_ascii_start().len();
+        let to = from + text.trim_ascii().len();
+        Some(fx_source::Span::new(id, from as u32, to as u32))
     }
 
     fn to_stderr(&self, text: &str, message: &str, origin: &fx_source::Origin) {

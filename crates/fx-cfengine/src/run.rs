@@ -50,6 +50,18 @@ pub fn run(run: Run<'_>, sources: &SourceMap, request: &Request) -> Summary {
     }
 }
 
+/// Checks policy without running it, and tells besides what is hardly meant as written.
+pub fn check(
+    run: Run<'_>,
+    sources: &SourceMap,
+    request: &Request,
+) -> (Summary, Vec<fx_source::Diagnostic>) {
+    let mut found = Vec::new();
+    let request = Request { check: true, ..request.clone() };
+    let summary = run_once(run, sources, &request, &mut None, None, Some(&mut found));
+    (summary, found)
+}
+
 /// Runs with all changes of files kept apart, in a directory that goes with the run.
 fn simulate(
     run: Run<'_>,
@@ -88,7 +100,7 @@ fn run_or_fall_back<'a>(
     simulation: Option<(&'a OverlayHost<'a>, crate::config::Simulate)>,
 ) -> Summary {
     let mut fallback = None;
-    let summary = run_once(run, sources, request, &mut fallback, simulation);
+    let summary = run_once(run, sources, request, &mut fallback, simulation, None);
     let Some(file) =
         fallback.filter(|_| !request.check && !request.interactive && !request.fallback)
     else {
@@ -114,7 +126,7 @@ fn run_or_fall_back<'a>(
     let mut define = request.define.clone();
     define.push("failsafe_fallback".to_owned());
     let again = Request { file: Some(file), fallback: true, define, ..request.clone() };
-    run_once(run, sources, &again, &mut None, simulation)
+    run_once(run, sources, &again, &mut None, simulation, None)
 }
 
 fn run_once<'a>(
@@ -123,6 +135,7 @@ fn run_once<'a>(
     request: &Request,
     fallback: &mut Option<String>,
     simulation: Option<(&'a OverlayHost<'a>, crate::config::Simulate)>,
+    found: Option<&mut Vec<fx_source::Diagnostic>>,
 ) -> Summary {
     let config = match configure(run.host, request) {
         Ok(config) => config,
@@ -178,6 +191,9 @@ fn run_once<'a>(
         return Summary { code: 1 };
     }
     let summary = evaluate(&mut ctx, request);
+    if let Some(found) = found {
+        found.extend(crate::lint::findings(&ctx));
+    }
     ctx.tell_simulation();
     ctx.save_locks();
     save_persistent(&mut ctx);
@@ -281,6 +297,7 @@ fn new_context<'a>(
         default_bodies: FxHashSet::default(),
         validated_only: request.check,
         simulation: None,
+        parsed: Vec::new(),
         zone: std::cell::OnceCell::new(),
     }
 }

@@ -178,7 +178,8 @@ pub(crate) fn nearest_function(name: &str) -> Option<&'static str> {
     (best.0 <= 3).then_some(best.1)
 }
 
-fn distance(a: &str, b: &str) -> usize {
+/// How many letters are to be changed to make one word of another.
+pub(crate) fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.chars().enumerate() {

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use fx_cfengine::Request;
 use fx_host::Env;
+use fx_source::Diagnostic;
 
 use super::{PolicyArgs, Way};
 use crate::stage::Stage;
@@ -19,10 +20,12 @@ pub(super) fn evaluate(stage: &Stage, target: &Path, policy: &PolicyArgs, way: W
     fx_cfengine::run(stage.run, &stage.sources, &request).code
 }
 
-/// The check evaluates, so what it finds is said through the record.
-pub(super) fn check(stage: &Stage, target: &Path, policy: &PolicyArgs) -> u8 {
-    let request = Request { check: true, ..request(stage, target, policy) };
-    fx_cfengine::run(stage.run, &stage.sources, &request).code
+/// The check evaluates, so errors are said through the record; what is hardly meant as it
+/// is written is returned.
+pub(super) fn check(stage: &Stage, target: &Path, policy: &PolicyArgs) -> (u8, Vec<Diagnostic>) {
+    let request = request(stage, target, policy);
+    let (summary, found) = fx_cfengine::check(stage.run, &stage.sources, &request);
+    (summary.code, found)
 }
 
 fn request(stage: &Stage, target: &Path, policy: &PolicyArgs) -> Request {

@@ -96,7 +96,9 @@ fn descend(
             let Ok(target) = ctx.host().stat(&path(&file)) else { continue };
             meta = target;
         }
-        if xdev && meta.dev != device {
+        // A layered file system gives its files devices of their own, so that only a
+        // directory tells where another one begins.
+        if xdev && meta.is_dir() && meta.dev != device {
             continue;
         }
         if meta.is_dir() {
