@@ -70,6 +70,7 @@ pub(crate) fn run(name: &str, flags: &Flags, words: &[String]) -> Option<u8> {
         "module" => module(flags, words),
         "facts" => facts(flags, words),
         "describe" => describe(flags, words),
+        "resource" => resource(flags, words),
         _ => return None,
     })
 }
@@ -366,4 +367,69 @@ fn describe(flags: &Flags, words: &[String]) -> u8 {
         });
     }
     code
+}
+
+/// `puppet resource TYPE [NAME [attribute=value …]]`
+fn resource(flags: &Flags, words: &[String]) -> u8 {
+    let Some((kind, rest)) = words.split_first() else {
+        return fail("Could not run: You must specify the type to display");
+    };
+    let kind = kind.to_lowercase();
+    let name = rest.first().map(String::as_str);
+    let ground = match Ground::new(flags, None) {
+        Ok(ground) => ground,
+        Err(message) => return fail(message),
+    };
+    let mut code = 0;
+    if let (Some(name), [_, settings @ ..]) = (name, rest)
+        && !settings.is_empty()
+    {
+        match change(&ground, flags, &kind, name, settings) {
+            Ok(ended) => code = ended,
+            Err(message) => return fail(message),
+        }
+    }
+    match fx_puppet::inspect(&ground.machine, &ground.request, &kind, name) {
+        Ok(found) => {
+            let text: String = found.iter().map(|found| found.code(&kind)).collect();
+            code.max(terminal::print(&text))
+        }
+        Err(message) => fail(message),
+    }
+}
+
+/// Brings one resource to what was asked for.
+fn change(
+    ground: &Ground,
+    flags: &Flags,
+    kind: &str,
+    name: &str,
+    settings: &[String],
+) -> Result<u8, String> {
+    let quoted = |text: &str| format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"));
+    let mut code = format!("{kind} {{ {}: ", quoted(name));
+    for setting in settings {
+        let Some((attribute, value)) = setting.split_once('=') else {
+            return Err(format!("Could not run: Invalid parameter setting {setting}"));
+        };
+        code.push_str(&format!("{attribute} => {}, ", quoted(value)));
+    }
+    code.push('}');
+    let console = Rc::new(fx_report::console::puppet::PuppetConsole::new(
+        Box::new(std::io::stdout()),
+        Box::new(std::io::stderr()),
+    ));
+    let run = ground.machine.run();
+    run.ledger.watch(Rc::<fx_report::console::puppet::PuppetConsole>::clone(&console));
+    let request = fx_puppet::Request {
+        manifests: vec![(String::new(), code.into_bytes())],
+        modulepath: ground.request.modulepath.clone(),
+        noop: flag(flags, "--noop").is_some(),
+        alone: true,
+        ..fx_puppet::Request::default()
+    };
+    let ended = fx_puppet::run(&ground.machine, &request);
+    run.host.commit().map_err(|error| error.to_string())?;
+    console.flush();
+    Ok(ended.code)
 }

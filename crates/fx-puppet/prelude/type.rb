@@ -467,6 +467,16 @@ module Puppet
         return [] unless t.validproperty?(:ensure)
         t.instances.map { |i| (i.provider.respond_to?(:title) ? i.provider.title : i.name).to_s }
       end
+      def __inspect_all(kind)
+        t = type(kind) or raise Puppet::Error, "Could not find type #{kind}"
+        t.instances.to_h do |i|
+          i.class.properties.each { |p| i.newattr(p.name) unless i.parameter(p.name) }
+          is = i.retrieve
+          is = is.to_hash if is.respond_to?(:to_hash)
+          shown = is.reject { |_, v| v.nil? || v == :absent }.to_h { |k, v| [k.to_s, v.is_a?(Array) ? v.map(&:to_s) : v.is_a?(Integer) ? v : v.to_s] }
+          [i.title.to_s, shown.merge("provider" => i.provider.class.name.to_s)]
+        end
+      end
       def __prefetch(objects)
         objects.group_by { |o| o.provider && o.provider.class }.each do |provider, list|
           next unless provider && provider.respond_to?(:prefetch)

@@ -59,6 +59,9 @@ pub struct Request {
     pub report: Option<PathBuf>,
     /// Where the figures of the report go.
     pub summary: Option<PathBuf>,
+    /// One resource by itself: it has no place in stages and classes, and only what happens to
+    /// it is told.
+    pub alone: bool,
     /// Folder for graphs, where they are wanted.
     pub graphs: Option<PathBuf>,
     /// Classes and parameters that a classifier gives the node.
@@ -74,6 +77,11 @@ pub struct Request {
 pub struct Summary {
     /// Exit code of the original.
     pub code: u8,
+}
+
+/// The local time of a moment.
+pub(crate) fn local_time(host: &dyn fx_host::Host, secs: i64) -> jiff::Zoned {
+    schedule::local(host, secs)
 }
 
 /// Name of this machine, in lower case: the host's name and domain.
@@ -146,7 +154,9 @@ pub fn run(machine: &Machine, request: &Request) -> Summary {
     let took = run.host.monotonic().saturating_sub(started).as_secs_f64();
     let told =
         format!("Compiled catalog for {node} in environment {environment} in {took:.2} seconds");
-    line(run, Level::Notice, &told);
+    if !request.alone {
+        line(run, Level::Notice, &told);
+    }
     let account = Account { began, compiled: took, noop: request.noop, ..Account::default() };
     carry_out(&evaluator, request, account)
 }
@@ -244,6 +254,7 @@ fn carry_out(evaluator: &Evaluator, request: &Request, account: Account<'_>) -> 
         catalog: &catalog,
         containers: order::containers(&catalog),
         noop: request.noop,
+        alone: request.alone,
         show_diff: request.show_diff,
         status: BTreeMap::new(),
         generated: Vec::new(),
@@ -265,7 +276,9 @@ fn carry_out(evaluator: &Evaluator, request: &Request, account: Account<'_>) -> 
         run.ledger.message(Level::Error, &format!("Could not write state: {error}"), &origin);
     }
     let took = run.host.monotonic().saturating_sub(started).as_secs_f64();
-    line(run, Level::Notice, &format!("Applied catalog in {took:.2} seconds"));
+    if !request.alone {
+        line(run, Level::Notice, &format!("Applied catalog in {took:.2} seconds"));
+    }
     let states = || {
         let own = transaction.status.values();
         own.chain(transaction.generated.iter().map(|(_, status)| status))

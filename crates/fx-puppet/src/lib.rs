@@ -31,6 +31,7 @@ mod classifier;
 mod custom_facts;
 mod compile;
 mod apply;
+mod inspect;
 mod lint;
 #[cfg(test)]
 mod tests;
@@ -39,6 +40,7 @@ pub use apply::{Request, Summary, node_name, run};
 pub use catalogs::{CatalogRequest, catalog, manifests, read_facts};
 pub use classifier::{Classification, classify};
 pub use compile::Settings;
+pub use inspect::{Found, inspect};
 pub use lint::lint;
 pub use machine::Machine;
 pub use psych::document as yaml_document;

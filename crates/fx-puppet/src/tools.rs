@@ -8,7 +8,7 @@ use crate::lookup::{Query, Strategy};
 use crate::machine::Machine;
 use crate::value::Value;
 
-fn evaluator(
+pub(crate) fn evaluator(
     machine: &Machine,
     request: &CatalogRequest,
     node: &str,

@@ -81,7 +81,7 @@ pub(crate) fn main(invocation: &Invocation) -> u8 {
         }
         None | Some("help" | "--help" | "-h") => {
             say(
-                "Usage: puppet <subcommand> [options] <action> [options]\n\nSubcommands: apply, catalog, config, describe, epp, facts, lookup, module, parser",
+                "Usage: puppet <subcommand> [options] <action> [options]\n\nSubcommands: apply, catalog, config, describe, epp, facts, lookup, module, parser, resource",
             );
             0
         }
@@ -264,6 +264,7 @@ fn apply(args: &[String]) -> u8 {
         skip_tags: words("--skip_tags"),
         report: kept("lastrunreport"),
         summary: kept("lastrunfile"),
+        alone: false,
         graphs: is_on("graph").then(|| PathBuf::from(settings.get("graphdir"))),
         detailed_exitcodes: has(&["--detailed-exitcodes", "--test", "-t"]),
         show_diff: is_on("show_diff") || (has(&["--test", "-t"]) && !has(&["--no-show_diff"])),

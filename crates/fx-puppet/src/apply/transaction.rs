@@ -70,6 +70,8 @@ pub(super) struct Transaction<'a> {
     pub(super) containers: Vec<Option<usize>>,
     pub(super) noop: bool,
     pub(super) show_diff: bool,
+    /// A single resource is applied, without anything around it.
+    pub(super) alone: bool,
     pub(super) status: BTreeMap<usize, Status>,
     /// Resources that came up on the way, with what became of them.
     pub(super) generated: Vec<(Resource, Status)>,
@@ -149,6 +151,9 @@ impl Transaction<'_> {
 
     /// `/Stage[main]/Main/File[/x]`
     pub(super) fn path(&self, at: usize) -> String {
+        if self.alone {
+            return format!("/{}", self.catalog.resources[at].reference());
+        }
         let mut parts = Vec::new();
         let mut next = Some(at);
         while let Some(at) = next {

@@ -81,6 +81,35 @@ impl Evaluator {
         })
     }
 
+    /// All resources of a type with their properties, as its providers find them; nothing
+    /// where its type is not written in Ruby.
+    pub(crate) fn ruby_inspect(
+        &self,
+        low: &str,
+    ) -> Evaluated<Option<Vec<(String, Vec<(String, Value)>)>>> {
+        if self.type_file(low).is_none() {
+            return Ok(None);
+        }
+        let ruby = std::rc::Rc::clone(&self.machine.ruby);
+        let found = self.with_ruby(|vm| {
+            let class = constant(vm, "Puppet::Type")?;
+            let name = vm.str(low);
+            let found = vm.call_name(class, "__inspect_all", &[name])?;
+            ruby.language_value(vm, found)
+        })?;
+        let mut out = Vec::new();
+        if let Value::Hash(all) = found {
+            for (title, properties) in &*all {
+                let Value::Hash(properties) = properties else { continue };
+                let rows = properties
+                    .iter()
+                    .map(|(name, value)| (crate::eval::interpolated(name), value.clone()));
+                out.push((crate::eval::interpolated(title), rows.collect()));
+            }
+        }
+        Ok(Some(out))
+    }
+
     /// Facts that files of modules define, by name.
     pub(crate) fn ruby_facts(
         &self,
