@@ -152,7 +152,7 @@ pub(crate) fn snake_case(name: &str) -> String {
     let mut out = String::new();
     let chars: Vec<char> = name.chars().collect();
     for (i, ch) in chars.iter().enumerate() {
-        let before = i > 0 && chars[i - 1].is_ascii_lowercase();
+        let before = i > 0 && (chars[i - 1].is_ascii_lowercase() || chars[i - 1].is_ascii_digit());
         let after = i > 0
             && chars[i - 1].is_ascii_uppercase()
             && chars.get(i + 1).is_some_and(char::is_ascii_lowercase);
