@@ -117,12 +117,12 @@ class Chef
       @fx_updates = true
       descriptions = [descriptions].flatten.compact
       if Chef::Config[:why_run]
-        FX.row_change(descriptions)
+        FX.row_change(descriptions, true)
         events.resource_update_applied(@new_resource, @action, descriptions) if events.heard?
       else
         result = block&.call
         descriptions << result if false
-        FX.row_change(descriptions)
+        FX.row_change(descriptions, true)
         events.resource_update_applied(@new_resource, @action, descriptions) if events.heard?
         result
       end

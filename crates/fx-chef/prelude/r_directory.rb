@@ -36,7 +36,7 @@ class Chef
         lines = FX.access(@path, r.fx_mode, r.fx_owner, r.fx_group, why, fresh)
         return unless lines
         @fx_updates = true
-        FX.row_change(lines)
+        FX.row_change(lines, true)
       end
 
       def action_delete

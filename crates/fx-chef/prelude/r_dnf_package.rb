@@ -10,6 +10,8 @@ class Chef
   class Provider
     class DnfPackage < Package
       def program = "dnf"
+      # Nothing is kept between two questions to the tool.
+      def action_flush_cache = nil
       def installed(n)
         r = shell_out("rpm", "-q", "--queryformat", "%{VERSION}-%{RELEASE}\n", n)
         r = shell_out("rpm", "-q", "--whatprovides", "--queryformat", "%{VERSION}-%{RELEASE}\n", n) if r.exitstatus != 0

@@ -17,7 +17,7 @@ class Chef
       def certificate
         r = new_resource
         text = r.csr_file ? ::File.read(r.csr_file) : request
-        serial = "0x#{OpenSSL::Random.random_bytes(16).unpack1("H*")}"
+        serial = "0x#{SecureRandom.hex(16)}"
         with_file(key) do |k|
           with_file(extensions) { |e| openssl("x509", "-req", "-sha256", "-days", r.expire, "-set_serial", serial, *signer(k), "-extfile", e, input: text) }
         end

@@ -152,7 +152,7 @@ pub(crate) fn snake_case(name: &str) -> String {
     let mut out = String::new();
     let chars: Vec<char> = name.chars().collect();
     for (i, ch) in chars.iter().enumerate() {
-        let before = i > 0 && chars[i - 1].is_ascii_lowercase();
+        let before = i > 0 && (chars[i - 1].is_ascii_lowercase() || chars[i - 1].is_ascii_digit());
         let after = i > 0
             && chars[i - 1].is_ascii_uppercase()
             && chars.get(i + 1).is_some_and(char::is_ascii_lowercase);
@@ -306,7 +306,12 @@ fn file_apply(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     }
     // A file that is as it should be has nothing in its way, so only others are looked at.
     if check {
-        obstacle(machine, vm, &path, force, rehearse)?;
+        let absent = observed.as_ref().is_ok_and(|changes| {
+            changes
+                .iter()
+                .any(|change| change.property == "ensure" && shown(&change.from) == "absent")
+        });
+        obstacle(machine, vm, &path, force, rehearse, absent)?;
     }
     let changes = match observed {
         Ok(changes) => changes,
@@ -336,14 +341,23 @@ fn check_target(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let path = text(vm, a, 0)?.unwrap_or_default();
     let force = vm.opt(a, 1).is_some_and(Value::truthy);
     let rehearse = vm.opt(a, 2).is_some_and(Value::truthy);
-    obstacle(machine, vm, &path, force, rehearse)?;
+    obstacle(machine, vm, &path, force, rehearse, false)?;
     Ok(NIL)
 }
 
 /// Fails when a file cannot stand at a path: no directory around it, or something else there.
-fn obstacle(machine: &Machine, vm: &mut Vm, path: &str, force: bool, rehearse: bool) -> Res<()> {
+/// What is known to be absent is not looked for again.
+fn obstacle(
+    machine: &Machine,
+    vm: &mut Vm,
+    path: &str,
+    force: bool,
+    rehearse: bool,
+    absent: bool,
+) -> Res<()> {
     let at = Path::new(path);
-    match machine.host.lstat_opt(at).ok().flatten().map(|meta| meta.kind) {
+    let there = if absent { None } else { machine.host.lstat_opt(at).ok().flatten() };
+    match there.map(|meta| meta.kind) {
         None => {
             let parent = at.parent().unwrap_or(Path::new("/"));
             let there =

@@ -411,14 +411,21 @@ fn row_skipped(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     Ok(NIL)
 }
 
-/// `FX.row_change(lines)`: the first is what was done, the others belong to it.
+/// `FX.row_change(lines, each)`: the first is what was done, the others belong to it; or each
+/// is something that was done.
 fn row_change(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let list = vm.arg(a, 0);
     let mut lines = Vec::new();
     for item in if list.is_arr() { vm.heap.arr(list).clone() } else { vec![list] } {
         lines.push(vm.to_s(item)?);
     }
-    machine.row_changed(vm, lines);
+    if vm.opt(a, 1).is_some_and(Value::truthy) {
+        for line in lines {
+            machine.row_changed(vm, vec![line]);
+        }
+    } else {
+        machine.row_changed(vm, lines);
+    }
     Ok(NIL)
 }
 

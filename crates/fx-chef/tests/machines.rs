@@ -89,7 +89,9 @@ fn once(text: &str, case: &J) -> String {
     request.options.insert("cookbook_path".into(), json!(["/repo/cookbooks"]));
     request.options.insert("run_list".into(), json!(["recipe[t]"]));
     request.options.insert("local".into(), json!(true));
-    request.options.insert("no_save".into(), json!(true));
+    if case["save"] != json!(true) {
+        request.options.insert("no_save".into(), json!(true));
+    }
     request.options.insert("formatter".into(), json!("null"));
     let (ledger, sources) = (Rc::new(Ledger::new()), Rc::new(SourceMap::new()));
     let told = Buffer::default();

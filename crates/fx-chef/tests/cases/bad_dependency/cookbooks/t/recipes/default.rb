@@ -1,1 +1,1 @@
-file "#{'#'}{node['root']}/a"
+file "#{node['root']}/a"

@@ -1,0 +1,2 @@
+($order ||= []) << 'a/attributes/default.rb'
+default['from_a'] = 'set by a'

@@ -1,0 +1,1 @@
+($order ||= []) << 'a/libraries/default.rb'

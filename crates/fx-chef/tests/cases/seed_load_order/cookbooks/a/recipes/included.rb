@@ -1,0 +1,1 @@
+log 'included at this point'

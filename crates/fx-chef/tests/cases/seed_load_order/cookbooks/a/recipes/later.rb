@@ -1,0 +1,1 @@
+log 'the role has this second'

@@ -1,0 +1,1 @@
+($order ||= []) << 't/libraries/default.rb'

@@ -1,0 +1,3 @@
+name 't'
+version '1.0.0'
+depends 'a'

@@ -1,0 +1,4 @@
+$order << 't/providers/old.rb'
+action :run do
+  log 'old acts'
+end

@@ -1,0 +1,3 @@
+$order << 't/resources/old.rb'
+actions :run
+default_action :run

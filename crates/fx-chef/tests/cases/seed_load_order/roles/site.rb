@@ -1,0 +1,2 @@
+name 'site'
+run_list 'recipe[t]', 'role[inner]'

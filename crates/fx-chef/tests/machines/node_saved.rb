@@ -1,0 +1,2 @@
+node.normal['kept'] = { 'a' => [1] }
+file '/etc/x'
