@@ -41,7 +41,7 @@ search.value = "";
 search.dispatchEvent(new Event("input"));
 const probe = document.createElement("pre");
 probe.id = "probe";
-probe.textContent = JSON.stringify({ seen, left, lanes: document.querySelectorAll("#lanes section").length });
+probe.textContent = JSON.stringify({ seen, left, lanes: document.querySelectorAll("#lanes section").length, arrows: document.querySelectorAll("#arrows g path").length });
 document.body.append(probe);
 </script></body>"##;
 
@@ -102,6 +102,7 @@ fn every_item_of_the_page_can_be_opened_and_found() {
     assert!(file["pairs"].to_string().contains("its turn=bundle main wanted::"), "{file}");
     assert!(file["source"].as_str().unwrap().contains("create => \"true\""), "{file}");
     item("reports[done </script><script>alert(1)</script>]");
+    assert!(probe["arrows"].as_u64() >= Some(1), "the class leads to the file: {probe}");
     let left = probe["left"].to_string();
     assert!(left.contains("fx-page/a") && !left.contains("fx-page/b"), "{left}");
 

@@ -1,6 +1,7 @@
 //! The order of a run as one list of moments: steps with their reasons, and what a language
 //! notes between them. Shown as text, JSON or a page that needs no network.
 
+mod causes;
 mod html;
 mod text;
 mod why;
@@ -165,9 +166,10 @@ fn repeated(moments: &[Moment]) -> Vec<bool> {
 pub fn timeline_json(target: &str, moments: &[Moment]) -> Value {
     let moments: Vec<Value> = moments
         .iter()
-        .map(|moment| {
+        .zip(causes::causes(moments))
+        .map(|(moment, causes)| {
             json!({
-                "step": moment.step, "parent": moment.parent, "depth": moment.depth, "phase": moment.phase,
+                "step": moment.step, "causes": causes, "parent": moment.parent, "depth": moment.depth, "phase": moment.phase,
                 "label": moment.label, "outcome": moment.outcome, "reason": moment.reason, "why": moment.why,
                 "changed": moment.changed, "origin": moment.origin, "source": moment.source,
             })
