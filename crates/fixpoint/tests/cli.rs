@@ -491,3 +491,45 @@ fn why_a_recipe_cannot_be_run_is_said() {
     assert!(code == 1 && err.contains("nesting too deep"), "{err}");
     assert!(err.matches("error[").count() <= 50, "{err}");
 }
+
+#[test]
+fn an_encrypted_value_of_hiera_is_opened_with_the_key_of_the_node() {
+    let dir = tempfile::tempdir().unwrap();
+    let environment = dir.path().join("e");
+    std::fs::create_dir_all(environment.join("data")).unwrap();
+    let write = |name: &str, text: String| std::fs::write(environment.join(name), text).unwrap();
+    let base64 = |bytes: &[u8]| {
+        let mut command = Command::new("base64");
+        let mut child =
+            command.arg("-w64").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        std::io::Write::write_all(&mut child.stdin.take().unwrap(), bytes).unwrap();
+        text(&child.wait_with_output().unwrap().stdout)
+    };
+    let key = base64(include_bytes!("../../fx-crypto/testdata/eyaml-key.der"));
+    write(
+        "key.pem",
+        format!("-----BEGIN RSA PRIVATE KEY-----\n{key}-----END RSA PRIVATE KEY-----\n"),
+    );
+    let envelope = base64(include_bytes!("../../fx-crypto/testdata/eyaml-envelope.der"));
+    write("data/common.eyaml", format!("password: ENC[PKCS7,{}]\n", envelope.replace('\n', "")));
+    let key = environment.join("key.pem").display().to_string();
+    write(
+        "hiera.yaml",
+        format!(
+            "version: 5\nhierarchy:\n  - name: x\n    lookup_key: eyaml_lookup_key\n    path: common.eyaml\n    options: {{ pkcs7_private_key: {key}, pkcs7_public_key: {key} }}\n"
+        ),
+    );
+    let path = dir.path().display().to_string();
+    let (code, out, err) = ran(&[
+        "puppet",
+        "lookup",
+        "password",
+        "--environmentpath",
+        &path,
+        "--environment",
+        "e",
+        "--node",
+        "n",
+    ]);
+    assert_eq!((code, out.trim_end()), (0, "--- open sesame"), "{err}");
+}

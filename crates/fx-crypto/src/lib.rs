@@ -1,13 +1,14 @@
 //! Ciphers, key pairs and signed envelopes over plain bytes, for what policy code asks of
 //! OpenSSL: reading and making keys, signing, and opening values that were encrypted for a
-//! node. Not a TLS stack, and no opinion on formats beyond DER: PEM and X.509 objects are
-//! built by the callers.
+//! node. Not a TLS stack, and no opinion on formats beyond DER: PEM is read, not written, and
+//! X.509 objects are built by the callers.
 #![forbid(unsafe_code)]
 
 pub mod cipher;
 pub mod cms;
 pub mod der;
 pub mod ec;
+pub mod pem;
 pub mod rsa_key;
 
 /// What went wrong, in OpenSSL's words where people grep them.

@@ -578,8 +578,7 @@ impl Evaluator {
         Ok(match value {
             Value::String(text) if text.contains("ENC[") => {
                 let key = |name: &str| options.get(&Value::from(name)).map(interpolated);
-                let (Some(private), Some(public)) =
-                    (key("pkcs7_private_key"), key("pkcs7_public_key"))
+                let (Some(private), Some(_)) = (key("pkcs7_private_key"), key("pkcs7_public_key"))
                 else {
                     return Err(Flow::bare(
                         "hiera-eyaml: pkcs7_private_key and pkcs7_public_key must be set in the options",
@@ -593,7 +592,7 @@ impl Evaluator {
                     let Some(end) = inner.find(']') else { break };
                     let body = inner[..end].trim();
                     let body = body.split_once(',').map_or(body, |(_, body)| body);
-                    out.push_str(&self.open_envelope(body, &private, &public)?);
+                    out.push_str(&self.open_envelope(body, &private)?);
                     rest = &inner[end + 1..];
                 }
                 out.push_str(rest);
@@ -615,31 +614,19 @@ impl Evaluator {
         })
     }
 
-    /// One PKCS#7 envelope, opened by the openssl program.
-    fn open_envelope(&self, body: &str, private: &str, public: &str) -> Evaluated<String> {
-        let packed: String = body.chars().filter(|c| !c.is_whitespace()).collect();
-        let mut pem = String::from("-----BEGIN PKCS7-----\n");
-        for line in packed.as_bytes().chunks(64) {
-            pem.push_str(&String::from_utf8_lossy(line));
-            pem.push('\n');
-        }
-        pem.push_str("-----END PKCS7-----\n");
-        let spec = fx_host::Spec::argv(
-            ["openssl", "smime", "-decrypt", "-inform", "PEM", "-inkey", private, "-recip", public]
-                .map(str::to_owned),
-        )
-        .stdin(pem.into_bytes());
-        match self.run.host.run(&spec) {
-            Ok(ended) if ended.exit.success() => {
-                Ok(String::from_utf8_lossy(&ended.stdout).into_owned())
-            }
-            Ok(ended) => Err(Flow::bare(format!(
-                "hiera-eyaml could not decrypt a value: {}",
-                String::from_utf8_lossy(&ended.stderr).trim()
-            ))),
-            Err(error) => {
-                Err(Flow::bare(format!("hiera-eyaml needs the openssl program: {error}")))
-            }
-        }
+    /// One PKCS#7 envelope, opened with the node's key.
+    fn open_envelope(&self, body: &str, private: &str) -> Evaluated<String> {
+        let told =
+            |error: String| Flow::bare(format!("hiera-eyaml could not decrypt a value: {error}"));
+        let host = self.run.host;
+        let key = host.read(Path::new(private)).map_err(|error| told(error.to_string()))?;
+        let open = || {
+            let key = fx_crypto::pem::rsa_private_key(&String::from_utf8_lossy(&key))?;
+            let envelope = fx_crypto::pem::base64(body)?;
+            let mut random = |buffer: &mut [u8]| host.random(buffer);
+            fx_crypto::cms::open(&envelope, &key, fx_crypto::Random(&mut random))
+        };
+        let opened = open().map_err(|error| told(error.to_string()))?;
+        Ok(String::from_utf8_lossy(&opened).into_owned())
     }
 }
