@@ -153,7 +153,7 @@ fn tree(
             if travel { ctx.host().stat(&path(&source)) } else { ctx.host().lstat(&path(&source)) };
         let Ok(meta) = found else { continue };
         let target = if collapse && meta.is_dir() { to.to_owned() } else { format!("{to}/{name}") };
-        if promise.bool("xdev").unwrap_or(false) && meta.dev != device {
+        if promise.bool("xdev").unwrap_or(false) && meta.is_dir() && meta.dev != device {
             continue;
         }
         if !meta.is_dir() {
