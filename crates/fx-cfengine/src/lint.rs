@@ -83,12 +83,13 @@ fn walk<'t>(value: &'t ast::Rval, visit: &mut dyn FnMut(&'t ast::Rval), depth: u
     if depth > 32 {
         return;
     }
-    match &value.kind {
-        ast::RvalKind::List(items) => items.iter().for_each(|item| walk(item, visit, depth + 1)),
-        ast::RvalKind::Call { args, .. } => {
-            args.iter().for_each(|arg| walk(arg, visit, depth + 1));
-        }
-        _ => {}
+    let parts = match &value.kind {
+        ast::RvalKind::List(items) => items,
+        ast::RvalKind::Call { args, .. } => args,
+        _ => return,
+    };
+    for part in parts {
+        walk(part, visit, depth + 1);
     }
 }
 

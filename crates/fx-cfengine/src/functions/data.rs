@@ -282,15 +282,14 @@ fn env_file(source: &str) -> Json {
         }
         let Some((key, value)) = line.split_once('=') else { continue };
         let value = value.trim();
-        let unquoted = ['"', '\'']
-            .iter()
-            .find_map(|quote| value.strip_prefix(*quote).and_then(|rest| rest.strip_suffix(*quote)))
-            .unwrap_or(value);
+        let quote = value.chars().next().filter(|first| matches!(first, '"' | '\''));
         let mut text = String::new();
-        let mut chars = unquoted.chars();
+        let mut chars = value.chars().skip(usize::from(quote.is_some()));
         while let Some(char) = chars.next() {
             match char {
                 '\\' => text.extend(chars.next()),
+                // What follows the closing quote is not part of it; it may be missing.
+                char if Some(char) == quote => break,
                 char => text.push(char),
             }
         }

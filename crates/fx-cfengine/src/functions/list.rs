@@ -194,12 +194,11 @@ impl LibcRandom {
 fn sort(json: &Json, mode: &str) -> FnResult {
     let mut items = primitives(json);
     match mode {
-        "int" => items.sort_by_key(|item| int_from(item).unwrap_or(0)),
+        // What is no number sorts by its text.
+        "int" => items.sort_by_key(|item| (int_from(item).unwrap_or(0), Rc::clone(item))),
         "real" => items.sort_by(|a, b| {
-            real_from(a)
-                .unwrap_or(0.0)
-                .partial_cmp(&real_from(b).unwrap_or(0.0))
-                .unwrap_or(std::cmp::Ordering::Equal)
+            let number = |text: &str| real_from(text).unwrap_or(0.0);
+            number(a).total_cmp(&number(b)).then_with(|| a.cmp(b))
         }),
         "IP" | "ip" => items.sort_by_key(|item| ip_key(item)),
         "MAC" | "mac" => items.sort_by_key(|item| mac_key(item)),

@@ -266,7 +266,9 @@ fn leaves<'e>(node: &'e Expr, out: &mut Vec<&'e str>, depth: usize) {
     }
     match node {
         Expr::Or(items) | Expr::And(items) => {
-            items.iter().for_each(|item| leaves(item, out, depth + 1));
+            for item in items {
+                leaves(item, out, depth + 1);
+            }
         }
         Expr::Not(item) => leaves(item, out, depth + 1),
         Expr::Name(name) => out.push(name),

@@ -24,7 +24,8 @@ impl Context<'_> {
         self.load_host_data();
         let dir = self.config.paths.entry_dir.clone();
         let preferred = format!("{dir}/def_preferred.json");
-        if !self.config.ignore_preferred_augments && self.host().stat(&path(&preferred)).is_ok() {
+        let there = self.host().stat(&path(&preferred)).is_ok_and(|meta| meta.is_file());
+        if !self.config.ignore_preferred_augments && there {
             self.load_augments_file(&preferred, 0);
             return;
         }

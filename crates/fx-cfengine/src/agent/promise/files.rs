@@ -308,7 +308,7 @@ fn verify(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &Str) -> Outcome 
     ctx.put_this("promiser", Rc::clone(file));
     let expanded = with_path(ctx, promise);
     let mut result = Outcome::Kept;
-    let skipped = !work(ctx, &expanded, &wanted, file, &mut result);
+    let skipped = !work(ctx, promise, &expanded, &wanted, file, &mut result);
     if !skipped {
         if wanted.nothing() {
             ctx.warning(&format!(
@@ -348,8 +348,10 @@ fn verify(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &Str) -> Outcome 
 }
 
 // False when the file is not selected, so that nothing at all is recorded.
+// `raw` still has `$(this.promiser)` in its attributes, which is another for each file found.
 fn work(
     ctx: &mut Context<'_>,
+    raw: &Rc<Expanded>,
     promise: &Rc<Expanded>,
     wanted: &Wanted,
     file: &Str,
@@ -429,9 +431,9 @@ fn work(
     let leaf_work =
         wanted.rename || wanted.perms || wanted.changes || wanted.transformer || wanted.acl;
     if (exists && leaf_work) || ((exists || was_there) && wanted.delete) {
-        recurse::search(ctx, promise, &file, wanted.search, result);
+        recurse::search(ctx, raw, &file, wanted.search, result);
         if promise.bool("include_basedir").unwrap_or(false) && wanted.search {
-            recurse::search(ctx, promise, &file, false, result);
+            recurse::search(ctx, raw, &file, false, result);
         }
     }
     if wanted.copy {

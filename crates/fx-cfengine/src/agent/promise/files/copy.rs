@@ -92,13 +92,13 @@ pub(super) fn verify_copy(
     verify(ctx, promise, source, file, &mut Linked::default())
 }
 
+// A link is copied as a link unless another kind is asked for; `none` is no other kind.
 fn link_kind(promise: &Expanded) -> Str {
-    promise.scalar("link_type").cloned().unwrap_or_else(|| "none".into())
-}
-
-fn follows_links(promise: &Expanded) -> bool {
-    &*link_kind(promise) == "none" && !promise.has("copylink_patterns")
-        || &*link_kind(promise) == "none"
+    promise
+        .scalar("link_type")
+        .filter(|kind| matches!(&***kind, "hardlink" | "relative" | "absolute"))
+        .cloned()
+        .unwrap_or_else(|| "symlink".into())
 }
 
 fn verify(
@@ -108,12 +108,7 @@ fn verify(
     file: &str,
     linked: &mut Linked,
 ) -> Outcome {
-    let found = if follows_links(promise) {
-        ctx.host().stat(&path(source))
-    } else {
-        ctx.host().lstat(&path(source))
-    };
-    let Ok(meta) = found else {
+    let Ok(meta) = ctx.host().lstat(&path(source)) else {
         let mut result = Outcome::Kept;
         failed(ctx, promise, &mut result, &format!("Can't stat '{source}' in verify copy"));
         return result;
@@ -154,14 +149,11 @@ fn tree(
         let name = from_path(std::path::Path::new(&entry.name));
         names.push(name.clone());
         let source = format!("{from}/{name}");
-        let found = if travel || follows_links(promise) {
-            ctx.host().stat(&path(&source))
-        } else {
-            ctx.host().lstat(&path(&source))
-        };
+        let found =
+            if travel { ctx.host().stat(&path(&source)) } else { ctx.host().lstat(&path(&source)) };
         let Ok(meta) = found else { continue };
         let target = if collapse && meta.is_dir() { to.to_owned() } else { format!("{to}/{name}") };
-        if promise.bool("xdev").unwrap_or(false) && meta.dev != device {
+        if promise.bool("xdev").unwrap_or(false) && meta.is_dir() && meta.dev != device {
             continue;
         }
         if !meta.is_dir() {
@@ -315,8 +307,7 @@ fn copy_file(
         return result;
     }
     let base = source.rsplit('/').next().unwrap_or(source).to_owned();
-    let kind = link_kind(promise);
-    if &*kind != "none" && matches_list(promise, "linkcopy_patterns", &base) {
+    if matches_list(promise, "linkcopy_patterns", &base) {
         if matches_list(promise, "copylink_patterns", &base) {
             let text = format!(
                 "File {source} matches both copylink_patterns and linkcopy_patterns - promise loop (skipping)!"
@@ -328,9 +319,8 @@ fn copy_file(
     }
     let mut old = ctx.host().lstat_opt(&path(file)).ok().flatten();
     match &old {
-        Some(found) if found.is_symlink() && (&*kind == "none" || !meta.is_symlink()) => {
-            if !meta.is_symlink() && promise.bool("type_check").unwrap_or(true) && &*kind != "none"
-            {
+        Some(found) if found.is_symlink() && !meta.is_symlink() => {
+            if promise.bool("type_check").unwrap_or(false) {
                 let text =
                     "File image exists but destination type is silly (file/dir/link doesn't match)";
                 failed(ctx, promise, &mut result, text);
@@ -396,7 +386,7 @@ fn copy_file(
     }
     let differs = promise.bool("force_update").unwrap_or(false)
         || needs_copy(ctx, compare, source, file, meta, &old);
-    if promise.bool("type_check").unwrap_or(true) && &*kind != "none" && old.kind != meta.kind {
+    if promise.bool("type_check").unwrap_or(false) && old.kind != meta.kind {
         let text =
             format!("Promised file copy {file} exists but type mismatch with source '{source}'");
         failed(ctx, promise, &mut result, &text);
@@ -410,7 +400,7 @@ fn copy_file(
         as_promised(ctx, promise, format_args!("File '{file}' is an up to date copy of source"));
         return result;
     }
-    if meta.is_file() || &*kind == "none" {
+    if meta.is_file() {
         let should = format!("update file '{file}' from '{source}' on 'localhost'");
         if !ctx.making_changes(promise, &mut result, &should) {
             return result;
@@ -453,8 +443,7 @@ fn copy_new(
     linked: &mut Linked,
     mut result: Outcome,
 ) -> Outcome {
-    let kind = link_kind(promise);
-    if meta.is_file() || (meta.is_symlink() && &*kind == "none") {
+    if meta.is_file() {
         if !ctx.making_changes(promise, &mut result, &format!("copy '{file}' to '{source}'")) {
             return result;
         }
