@@ -108,7 +108,7 @@ fn scalar(text: &str, indent: usize, column: usize) -> String {
         return literal(text, indent);
     }
     let first_is_word = text.chars().next().is_some_and(|c| c.is_alphanumeric() || c == '_');
-    let unprintable = text.chars().any(|c| c.is_control());
+    let unprintable = text.chars().any(char::is_control);
     if matches!(text, "y" | "Y" | "n" | "N")
         || unprintable
         || (!text.is_empty()
