@@ -102,7 +102,7 @@ fn end(out: &mut String, place: Place) {
 }
 
 /// A text with the quotes it needs.
-fn scalar(text: &str, indent: usize, column: usize) -> String {
+pub(crate) fn scalar(text: &str, indent: usize, column: usize) -> String {
     let body = text.strip_suffix('\n').unwrap_or(text);
     if body.contains('\n') {
         return literal(text, indent);
