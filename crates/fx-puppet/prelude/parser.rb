@@ -162,17 +162,24 @@ module Puppet
         src = ERB.new(text, trim_mode: "-").src
         class_eval("def #{name}()\n#{src}\n_erbout\nend", file || "inline_template", -1)
         vars = ERB.__variables(text)
-        COMPILED[key] = [name, vars]
+        # Code that may change a list in place.
+        changes = text.match?(/@\w+\.(\w+!|push|concat|delete|unshift|insert|clear|shift|pop)|@\w+\s*<</)
+        COMPILED[key] = [name, vars, changes]
       end
       def self.__render(number, key, text, file)
-        name, vars = COMPILED[key] || __compile(key, text, file)
+        name, vars, changes = COMPILED[key] || __compile(key, text, file)
+        lists = changes ? {} : nil
         wrapper = new(Scope.new(number))
         wrapper.instance_variable_set(:@__file__, file)
         vars.each do |v|
           found, value = Puppet::Bridge.lookupvar(number, v)
           wrapper.instance_variable_set(:"@#{v}", value) if found && !value.nil?
+          lists[v] = [value, value.dup] if lists && (value.is_a?(Array) || value.is_a?(Hash))
         end
-        wrapper.__send__(name)
+        text = wrapper.__send__(name)
+        # A list is the same thing outside: what was done to it is done.
+        lists&.each { |v, (now, before)| Puppet::Bridge.changed(number, v, now) if now != before }
+        text
       end
       def self.__compiled?(key) = COMPILED.key?(key)
     end

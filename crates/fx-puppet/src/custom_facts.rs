@@ -63,10 +63,11 @@ pub(crate) fn external(machine: &Machine, folders: &[PathBuf]) -> Vec<(String, V
     for folder in folders {
         for item in machine.run.host.list(folder).unwrap_or_default() {
             let name = item.name.to_string_lossy().into_owned();
-            if name.starts_with('.') || name.ends_with(".bak") || name.ends_with(".orig") {
+            let path = folder.join(&item.name);
+            let is_old = path.extension().is_some_and(|end| end == "bak" || end == "orig");
+            if name.starts_with('.') || is_old {
                 continue;
             }
-            let path = folder.join(&item.name);
             match read(machine, &path) {
                 Ok(facts) => found.extend(facts),
                 Err(why) => {

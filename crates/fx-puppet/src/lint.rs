@@ -248,7 +248,7 @@ impl Linter {
         collect(&definition.body, &mut names.own, 0);
         let mut parent = definition.parent.clone();
         for _ in 0..20 {
-            let Some(name) = parent else { break };
+            let Some(name) = parent.take() else { break };
             let low = name.trim_start_matches("::").to_lowercase();
             let Ok(Some(entry)) = self.evaluator.class_named(&low) else {
                 names.open = true;
@@ -257,7 +257,7 @@ impl Linter {
             let above = &entry.definition;
             names.own.extend(above.params.iter().map(|param| Rc::clone(&param.name)));
             collect(&above.body, &mut names.own, 0);
-            parent = above.parent.clone();
+            parent.clone_from(&above.parent);
         }
         for param in &*definition.params {
             if let Some(default) = &param.default {

@@ -102,13 +102,13 @@ fn end(out: &mut String, place: Place) {
 }
 
 /// A text with the quotes it needs.
-fn scalar(text: &str, indent: usize, column: usize) -> String {
+pub(crate) fn scalar(text: &str, indent: usize, column: usize) -> String {
     let body = text.strip_suffix('\n').unwrap_or(text);
     if body.contains('\n') {
         return literal(text, indent);
     }
     let first_is_word = text.chars().next().is_some_and(|c| c.is_alphanumeric() || c == '_');
-    let unprintable = text.chars().any(|c| c.is_control());
+    let unprintable = text.chars().any(char::is_control);
     if matches!(text, "y" | "Y" | "n" | "N")
         || unprintable
         || (!text.is_empty()

@@ -80,7 +80,7 @@ impl Regex {
 
     /// Whether it matches somewhere.
     pub fn is_match(&self, text: &str) -> Result<bool, String> {
-        if let Some(found) = self.simple().and_then(|simple| simple.search(text)) {
+        if let Some(found) = self.simple().and_then(|simple| simple.search(text).ok()) {
             return Ok(found.is_some());
         }
         self.compiled()?.is_match(text).map_err(|error| error.to_string())
@@ -88,7 +88,7 @@ impl Regex {
 
     /// The groups of the first match.
     pub fn captures(&self, text: &str) -> Result<Option<Captures>, String> {
-        if let Some(found) = self.simple().and_then(|simple| simple.search(text)) {
+        if let Some(found) = self.simple().and_then(|simple| simple.search(text).ok()) {
             let group = |pair: &[Option<usize>]| match (pair[0], pair[1]) {
                 (Some(from), Some(to)) => Some(text[from..to].to_owned()),
                 _ => None,

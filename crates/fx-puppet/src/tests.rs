@@ -180,3 +180,18 @@ fn what_is_not_supported_is_named() {
         ]
     );
 }
+
+#[test]
+fn an_alias_that_names_itself_is_checked_all_the_way() {
+    let tree = "type Tree = Array[Variant[Integer, Tree]]\n";
+    check(
+        &format!("{tree}notice([1, [2, [3]]] =~ Tree, [1, [2, ['x']]] =~ Tree)"),
+        &["true false"],
+    );
+    check(
+        "type A = B\ntype B = A\nnotice(1 =~ A)",
+        &[
+            "Error: Evaluation Error: Error while evaluating a Type-Name, Type alias 'A' cannot be resolved to a real type (line: 3, column: 13)",
+        ],
+    );
+}

@@ -183,8 +183,31 @@ pub enum Type {
         name: Rc<str>,
         target: Rc<Type>,
     },
+    /// An alias inside itself.
+    Later(Rc<Later>),
     /// A name nobody defined.
     Reference(Rc<str>),
+}
+
+/// What an alias that names itself stands for, known when it has been read to its end.
+pub struct Later {
+    /// Name of the alias.
+    pub name: Rc<str>,
+    /// The type behind it.
+    pub target: std::cell::OnceCell<Rc<Type>>,
+}
+
+// The target holds the alias again: only the name is told and compared.
+impl std::fmt::Debug for Later {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "Later({})", self.name)
+    }
+}
+
+impl PartialEq for Later {
+    fn eq(&self, other: &Later) -> bool {
+        self.name == other.name
+    }
 }
 
 /// A type written in the language.
@@ -222,6 +245,10 @@ impl Type {
     pub fn resolved(&self) -> &Type {
         match self {
             Type::Alias { target, .. } => target.resolved(),
+            Type::Later(later) => match later.target.get() {
+                Some(target) => target.resolved(),
+                None => self,
+            },
             ty => ty,
         }
     }

@@ -109,43 +109,68 @@ fn parts(path: &str, reference: &str) -> Vec<String> {
 }
 
 impl Account<'_> {
-    fn statuses(&self, evaluator: &Evaluator) -> Map<String, Json> {
+    /// What became of each resource. There are many, most of them unchanged: their lines are
+    /// written as they are, without a tree in between.
+    fn statuses(&self, evaluator: &Evaluator, out: &mut String) {
+        if self.all.is_empty() {
+            out.push_str("resource_statuses: {}\n");
+            return;
+        }
+        out.push_str("resource_statuses:\n");
         let began = moment(self.began);
-        let mut statuses = Map::new();
         for (resource, status, path) in &self.all {
             let reference = resource.reference();
             let at = evaluator.sources.location(resource.span);
-            let events: Vec<Json> = status
-                .events
-                .iter()
-                .map(|event| event_json(&resource.low, event, &began))
-                .collect();
-            let file = if at.file.is_empty() { Json::Null } else { Json::from(&*at.file) };
-            let tags: Vec<Json> = resource.tags.iter().map(|tag| Json::from(&**tag)).collect();
-            let entry = json!({
-                "title": &*resource.title,
-                "file": file,
-                "line": at.line,
-                "resource": reference,
-                "resource_type": &*resource.kind,
-                "provider_used": provider(&resource.low),
-                "containment_path": parts(path, &reference),
-                "evaluation_time": status.took,
-                "tags": tags,
-                "time": began,
-                "failed": status.failed,
-                "failed_to_restart": status.failed_to_restart,
-                "changed": status.changed,
-                "out_of_sync": status.out_of_sync > 0,
-                "skipped": status.skipped,
-                "change_count": status.changes,
-                "out_of_sync_count": status.out_of_sync,
-                "events": events,
-                "corrective_change": false,
-            });
-            statuses.insert(reference, entry);
+            let quoted = crate::psych::scalar;
+            let flag = |flag: bool| if flag { "true" } else { "false" };
+            out.extend(["  ", &quoted(&reference, 2, 0), ":\n"]);
+            let mut row = |name: &str, value: &str| {
+                let gap = if value.is_empty() { "" } else { " " };
+                out.extend(["    ", name, ":", gap, value, "\n"]);
+            };
+            row("title", &quoted(&resource.title, 6, 11));
+            row("file", &if at.file.is_empty() { String::new() } else { quoted(&at.file, 6, 10) });
+            row("line", &at.line.to_string());
+            row("resource", &quoted(&reference, 6, 14));
+            row("resource_type", &resource.kind);
+            row("provider_used", provider(&resource.low).unwrap_or_default());
+            row("containment_path", "");
+            for part in parts(path, &reference) {
+                out.extend(["    - ", &quoted(&part, 6, 6), "\n"]);
+            }
+            let took = crate::value::Value::Float(status.took);
+            out.extend(["    evaluation_time: ", &crate::eval::interpolated(&took), "\n"]);
+            out.push_str("    tags:\n");
+            for tag in &resource.tags {
+                out.extend(["    - ", &quoted(tag, 6, 6), "\n"]);
+            }
+            let mut row = |name: &str, value: &str| {
+                out.extend(["    ", name, ": ", value, "\n"]);
+            };
+            row("time", &format!("'{began}'"));
+            row("failed", flag(status.failed));
+            row("failed_to_restart", flag(status.failed_to_restart));
+            row("changed", flag(status.changed));
+            row("out_of_sync", flag(status.out_of_sync > 0));
+            row("skipped", flag(status.skipped));
+            row("change_count", &status.changes.to_string());
+            row("out_of_sync_count", &status.out_of_sync.to_string());
+            if status.events.is_empty() {
+                row("events", "[]");
+            } else {
+                out.push_str("    events:\n");
+                let events: Vec<Json> = status
+                    .events
+                    .iter()
+                    .map(|event| event_json(&resource.low, event, &began))
+                    .collect();
+                let text = crate::psych::document(&Json::from(events));
+                for line in text.lines().skip(1) {
+                    out.extend(["    ", line, "\n"]);
+                }
+            }
+            out.push_str("    corrective_change: false\n");
         }
-        statuses
     }
 
     /// Figures by family: name, label and value of each.
@@ -246,13 +271,14 @@ impl Account<'_> {
             "environment": evaluator.settings.environment,
             "logs": self.log_json(),
             "metrics": metrics,
-            "resource_statuses": self.statuses(evaluator),
-            "corrective_change": false,
-            "catalog_uuid": uuid(evaluator),
-            "cached_catalog_status": "not_used",
         });
         let text = crate::psych::document(&whole);
-        text.replacen("---", "--- !ruby/object:Puppet::Transaction::Report", 1)
+        let mut text = text.replacen("---", "--- !ruby/object:Puppet::Transaction::Report", 1);
+        self.statuses(evaluator, &mut text);
+        text.push_str("corrective_change: false\n");
+        text.push_str(&format!("catalog_uuid: {}\n", uuid(evaluator)));
+        text.push_str("cached_catalog_status: not_used\n");
+        text
     }
 
     /// The figures alone.

@@ -343,7 +343,7 @@ impl Transaction<'_> {
             let start = format!("{path}/{}: ", event.property);
             let logs = self.logs.borrow();
             let told = logs[said..].iter().find_map(|log| log.text.strip_prefix(&start));
-            event.message = told.unwrap_or_default().to_owned();
+            told.unwrap_or_default().clone_into(&mut event.message);
         }
         status
     }

@@ -299,11 +299,20 @@ impl Evaluator {
                 None => return Ok(None),
             }
         };
-        self.machine.read.aliases.borrow_mut().insert(Rc::clone(&key), None);
+        let later =
+            Rc::new(crate::types::Later { name: name.into(), target: std::cell::OnceCell::new() });
+        let inside = Rc::new(Type::Later(Rc::clone(&later)));
+        self.machine.read.aliases.borrow_mut().insert(Rc::clone(&key), Some(inside));
         let scope = Scope::new(Rc::clone(&self.top));
         let target = self.alias_target(&entry, name, &scope);
         match target {
+            Ok(target) if matches!(target.resolved(), Type::Later(other) if other.name == later.name) =>
+            {
+                self.machine.read.aliases.borrow_mut().remove(&key);
+                Err(Flow::raw(format!("Type alias '{name}' cannot be resolved to a real type")))
+            }
             Ok(target) => {
+                let _unset = later.target.set(Rc::clone(&target));
                 self.machine.read.aliases.borrow_mut().insert(key, Some(Rc::clone(&target)));
                 // A type of its own is known by its name, not as a name for another.
                 Ok(Some(match &*target {

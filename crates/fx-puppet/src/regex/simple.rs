@@ -65,6 +65,10 @@ pub(super) struct Simple {
     held: bool,
 }
 
+/// It takes too many steps to find out.
+#[derive(Debug)]
+pub(super) struct TooLong;
+
 /// Where groups begin and end.
 pub(super) type Slots = Vec<Option<usize>>;
 
@@ -398,25 +402,25 @@ impl Simple {
         Some(Simple { code, sets: reader.sets, groups: reader.groups, held })
     }
 
-    /// The first match: nothing in the outer sense if it takes too long to find out.
-    pub(super) fn search(&self, text: &str) -> Option<Option<Slots>> {
+    /// The first match.
+    pub(super) fn search(&self, text: &str) -> Result<Option<Slots>, TooLong> {
         let mut steps = 0;
         let mut start = 0;
         loop {
             if let Some(slots) = self.at(text, start, &mut steps)? {
-                return Some(Some(slots));
+                return Ok(Some(slots));
             }
             if self.held {
-                return Some(None);
+                return Ok(None);
             }
             match text[start..].chars().next() {
                 Some(c) => start += c.len_utf8(),
-                None => return Some(None),
+                None => return Ok(None),
             }
         }
     }
 
-    fn at(&self, text: &str, start: usize, steps: &mut usize) -> Option<Option<Slots>> {
+    fn at(&self, text: &str, start: usize, steps: &mut usize) -> Result<Option<Slots>, TooLong> {
         let bytes = text.as_bytes();
         let mut slots: Slots = vec![None; (self.groups + 1) * 2];
         slots[0] = Some(start);
@@ -430,7 +434,7 @@ impl Simple {
         loop {
             *steps += 1;
             if *steps > MOST_STEPS {
-                return None;
+                return Err(TooLong);
             }
             let next = || {
                 let byte = *bytes.get(pos)?;
@@ -473,7 +477,7 @@ impl Simple {
                 }
                 Op::Done => {
                     slots[1] = Some(pos);
-                    return Some(Some(slots));
+                    return Ok(Some(slots));
                 }
             };
             if let Some(c) = goes_on {
@@ -483,7 +487,7 @@ impl Simple {
             }
             loop {
                 match back.pop() {
-                    None => return Some(None),
+                    None => return Ok(None),
                     Some(Back::Slot(slot, old)) => slots[slot] = old,
                     Some(Back::Way(to, from)) => {
                         (pc, pos) = (to, from);

@@ -182,6 +182,13 @@ const METHODS: &[Method] = &[
         }
         Ok(NIL)
     }),
+    ("changed", |ruby, evaluator, vm, args| {
+        let name = vm.to_s(args[1])?;
+        let scope = evaluator.scope_by(args[0].fixnum().unwrap_or(0));
+        let value = ruby.language_value(vm, args[2])?;
+        evaluator.changed_in_place(&name, &value, &scope);
+        Ok(NIL)
+    }),
     ("fact", |ruby, evaluator, vm, args| {
         let name = vm.to_s(args[0])?;
         let parts: Vec<&str> = name.split('.').collect();

@@ -68,6 +68,24 @@ impl Evaluator {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
+    /// A list that a template changed: the variable and the parameter it came from are the
+    /// same list in the original.
+    pub(super) fn changed_in_place(&self, name: &str, value: &Value, scope: &Rc<Scope>) {
+        let mut at = Some(&scope.frame);
+        while let Some(frame) = at {
+            if frame.own(name).is_some() {
+                frame.define(name, value.clone());
+                let mut catalog = self.catalog.borrow_mut();
+                let resource = catalog.resources.get_mut(frame.resource.get());
+                if let Some(given) = resource.and_then(|found| found.attributes.get_mut(name)) {
+                    given.value = value.clone();
+                }
+                return;
+            }
+            at = frame.parent.as_ref();
+        }
+    }
+
     /// `inline_template`: texts, one after the other.
     pub(crate) fn inline_template(&self, text: &str, scope: &Rc<Scope>) -> Evaluated {
         self.render_erb(&format!("text:{text}"), None, || Ok(text.to_owned()), scope)

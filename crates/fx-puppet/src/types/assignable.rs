@@ -30,6 +30,9 @@ fn assignable(left: &Type, right: &Type, depth: u32) -> bool {
     // The right side first: what stands for several types must fit with each.
     match right {
         Type::Alias { target, .. } => return left == right || fits(left, target),
+        Type::Later(later) => {
+            return left == right || later.target.get().is_none_or(|target| fits(left, target));
+        }
         Type::Variant(types) if !types.is_empty() => {
             return left == right || all(left, types, depth + 1);
         }
@@ -53,6 +56,7 @@ fn assignable(left: &Type, right: &Type, depth: u32) -> bool {
     match (left, right) {
         (Type::Any, _) | (Type::Unit, _) => true,
         (Type::Alias { target, .. }, _) => fits(target, right),
+        (Type::Later(later), _) => later.target.get().is_none_or(|target| fits(target, right)),
         (Type::Variant(types), _) => {
             types.iter().any(|ty| fits(ty, right)) || split_scalar(left, right, depth)
         }

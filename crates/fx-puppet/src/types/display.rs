@@ -181,6 +181,7 @@ impl Display for Type {
             Type::TypeSet => "TypeSet".to_owned(),
             Type::Deferred => "Deferred".to_owned(),
             Type::Alias { name, .. } => name.to_string(),
+            Type::Later(later) => later.name.to_string(),
             Type::Reference(text) => text.to_string(),
         };
         f.write_str(&text)

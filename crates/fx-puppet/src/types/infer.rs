@@ -176,6 +176,9 @@ pub(crate) fn is_instance(ty: &Type, value: &Value) -> bool {
     match (ty, value) {
         (Type::Any, _) => true,
         (Type::Alias { target, .. }, _) => is_instance(target, value),
+        (Type::Later(later), _) => {
+            later.target.get().is_none_or(|target| is_instance(target, value))
+        }
         (Type::Variant(types), _) => types.iter().any(|ty| is_instance(ty, value)),
         (Type::Optional(inner), _) => {
             matches!(value, Value::Undef)
