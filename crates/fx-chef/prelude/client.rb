@@ -57,7 +57,8 @@ class Chef
         @run_status.stop_clock
         Chef::Handler.run_all(:exception_handlers, @run_status) unless Array(Chef::Config[:exception_handlers]).empty?
       end
-      FX.failure(e.class.name, message_of(e), (e.backtrace || []).first(40), @run_context ? "infra" : "")
+      places = e.is_a?(SyntaxError) ? [e.message[/\A.+?:\d+/].to_s] : e.backtrace || []
+      FX.failure(e.class.name, message_of(e), places.first(40), @run_context ? "infra" : "")
     end
 
     def configure
