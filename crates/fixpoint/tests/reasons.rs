@@ -78,3 +78,44 @@ fn cfengine() {
         ],
     );
 }
+
+#[test]
+fn chef() {
+    let order: &[&str] = &["its turn  collection order"];
+    check(
+        "t",
+        &[
+            ("directory[/srv/fx-why]", &["compile directory[", "run while recipes are compiled"]),
+            ("fx-why/early]", &["compile file[", "its turn  run while recipes are compiled"]),
+            ("at once too", &["compile ruby_block[", "its turn  run while recipes are compiled"]),
+            ("[first]", &["its turn  before notification from file[/srv/fx-why/plain]"]),
+            ("fx-why/plain]", order),
+            ("[soon]", &["its turn  immediate notification from file[/srv/fx-why/plain]"]),
+            ("[chained]", &["its turn  immediate notification from ruby_block[soon]"]),
+            (
+                "[watching]",
+                &["its turn  immediate notification from file[/srv/fx-why/plain] (subscribes)"],
+            ),
+            (
+                "[watching late]",
+                &[
+                    "action :nothing",
+                    "its turn  delayed notification from file[/srv/fx-why/plain] (subscribes)",
+                ],
+            ),
+            ("[late]", &["its turn  delayed notification from file[/srv/fx-why/plain]"]),
+            ("[www]", order),
+            ("directory[/srv/fx-why/www]", &["its turn  sub-resource of t_site[www]"]),
+            ("www/index]", &["its turn  sub-resource of t_site[www]", "resources/site.rb:5"]),
+            ("[inner]", &["its turn  immediate notification from file[/srv/fx-why/www/index]"]),
+            ("[deep]", &["its turn  sub-resource of t_site[www]"]),
+            ("www/part]", &["its turn  sub-resource of t_part[deep]", "resources/part.rb:4"]),
+            ("[guarded]", &["not_if `true` is true; only_if `true` is true"]),
+            ("[guarded by a block]", &["only_if { block at", "default.rb:57 } is false"]),
+            ("[made already]", &["execute[made already]: kept"]),
+            ("[said]", &["log[said]: kept", "its turn  collection order"]),
+            ("fx-why/both]", order),
+            ("[fails]", order),
+        ],
+    );
+}

@@ -57,13 +57,14 @@ class Chef
         @run_status.stop_clock
         Chef::Handler.run_all(:exception_handlers, @run_status) unless Array(Chef::Config[:exception_handlers]).empty?
       end
-      FX.failure(e.class.name, message_of(e), (e.backtrace || []).first(40), @run_context ? "infra" : "")
+      places = e.is_a?(SyntaxError) ? [e.message[/\A.+?:\d+/].to_s] : e.backtrace || []
+      FX.failure(e.class.name, message_of(e), places.first(40), @run_context ? "infra" : "")
     end
 
     def configure
       Chef::Config[:local_mode] = @opts["local"]
       Chef::Config[:solo] = @opts["solo"] || false
-      if (path = @opts["config"])
+      if (path = @opts["config"] || (@opts["find_config"] && found_config))
         Chef::Config[:config_file] = path
         begin
           Chef::Config.from_file(path)
@@ -89,6 +90,18 @@ class Chef
       FX.open_log(loc) if loc.is_a?(String) && loc != "STDOUT" && loc != "STDERR"
       formatter = @opts["formatter"] || Chef::Config[:formatters]&.first&.first || "doc"
       FX.formatter(formatter, Chef::Config[:why_run])
+    end
+
+    # Without `-c`: the workstation's file in `.chef` here or above, then in the home directory.
+    def found_config
+      dirs = []
+      dir = FX.cwd
+      until dirs.include?(dir)
+        dirs << dir
+        dir = ::File.dirname(dir)
+      end
+      dirs << ENV["HOME"] if ENV["HOME"]
+      dirs.product(%w{config.rb knife.rb}).map { |d, f| "#{d}/.chef/#{f}" }.find { |f| FX.file?(f) }
     end
 
     # `--recipe-url`: an archive of cookbooks, unpacked where the cookbooks are looked for.

@@ -78,7 +78,7 @@ class Chef
         when :node_path then path_under("nodes")
         when :policy_path then path_under("policies")
         when :policy_group_path then path_under("policy_groups")
-        when :chef_repo_path then self[:cookbook_path_given] ? File.dirname(Array(self[:cookbook_path_given]).first) : FX.cwd
+        when :chef_repo_path then self[:cookbook_path_given] ? ::File.dirname(Array(self[:cookbook_path_given]).first) : find_repo(FX.cwd)
         when :file_cache_path then "#{self[:cache_path]}/cache"
         when :file_backup_path then "#{self[:cache_path]}/backup"
         when :cache_path then self[:local_mode] ? "#{Array(self[:chef_repo_path]).first}/.chef/local-mode-cache" : "/var/chef"
@@ -87,6 +87,16 @@ class Chef
         when :data_collector then @values[key] = Context.new
         else DEFAULTS[key]
         end
+      end
+
+      # The first directory here or above that has cookbooks in it.
+      def find_repo(cwd)
+        dir = cwd
+        until %w{cookbooks cookbook_artifacts}.any? { |n| ::File.directory?("#{dir}/#{n}") }
+          return cwd if dir == ::File.dirname(dir)
+          dir = ::File.dirname(dir)
+        end
+        dir
       end
 
       def path_under(name)

@@ -70,7 +70,7 @@ class Chef
             begin
               TemplateContext.class_eval("def #{name}; #{FX.erubis(text)}\nend", path, 1)
             rescue SyntaxError => e
-              raise TemplateError.new(e)
+              raise failed(e, [e.message[/\A.+?:\d+/].to_s])
             end
             entry = @compiled[path] = [text, name]
           end
@@ -79,8 +79,12 @@ class Chef
           rescue TemplateError
             raise
           rescue StandardError => e
-            raise TemplateError.new(e)
+            raise failed(e, e.backtrace)
           end
+        end
+        # The error keeps the place in the template.
+        def self.failed(error, places)
+          TemplateError.new(error).tap { |e| e.set_backtrace(places) if places }
         end
       end
     end

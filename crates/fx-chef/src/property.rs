@@ -83,20 +83,21 @@ pub(crate) fn call(machine: &Machine, vm: &mut Vm, number: u32, a: Args) -> R {
     let Some(property) = table.list.get(index as usize / 2).copied() else {
         return vm.arg_error("no such method");
     };
+    let assign = index & 1 == 1;
     let (delayed, not_passed) = (table.delayed, table.not_passed);
     drop(table);
-    if !a.block.is_nil() && index % 2 == 0 {
+    if !a.block.is_nil() && !assign {
         return vm.call_name(property.object, "refuse_block", &[a.recv]);
     }
-    if a.argc > 1 || (a.argc == 0 && index % 2 == 1) {
-        let expected = if index % 2 == 1 { "1" } else { "0..1" };
+    if a.argc > 1 || (a.argc == 0 && assign) {
+        let expected = if assign { "1" } else { "0..1" };
         let message = format!("wrong number of arguments (given {}, expected {expected})", a.argc);
         return vm.arg_error(message);
     }
     let is_lazy = |vm: &Vm, v: Value| v.is_proc() && Some(vm.class_of(v)) == delayed;
     if a.argc == 0 || Some(vm.arg(a, 0)) == not_passed {
         return match vm.ivar_get(a.recv, property.ivar) {
-            Some(v) if !is_lazy(vm, v) && !(v.is_nil() && property.required) => Ok(v),
+            Some(v) if !(is_lazy(vm, v) || v.is_nil() && property.required) => Ok(v),
             None if property.shared.is_some() => Ok(property.shared.unwrap_or(NIL)),
             None if !property.has_default && !property.required => Ok(NIL),
             None if property.named && property.coerce.is_none() => {
@@ -127,11 +128,10 @@ pub(crate) fn call(machine: &Machine, vm: &mut Vm, number: u32, a: Args) -> R {
         if let Some(block) = property.coerce {
             value = vm.yield_self(block, a.recv, &[given], None)?;
         }
-        if types.is_empty() || types.iter().any(|class| vm.is_a(value, *class)) {
-            if !value.is_nil() {
-                vm.ivar_set(a.recv, property.ivar, value);
-                return Ok(value);
-            }
+        let fits = types.is_empty() || types.iter().any(|class| vm.is_a(value, *class));
+        if fits && !value.is_nil() {
+            vm.ivar_set(a.recv, property.ivar, value);
+            return Ok(value);
         }
     }
     vm.call_name(property.object, "set", &[a.recv, given])

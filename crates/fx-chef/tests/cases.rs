@@ -46,7 +46,7 @@ fn once(case: &Path, root: &Path) -> String {
     }
     request.options.insert("local".into(), json!(true));
     request.options.insert("no_save".into(), json!(true));
-    request.options.insert("formatter".into(), json!("null"));
+    request.options.entry("formatter").or_insert_with(|| json!("null"));
     let (ledger, sources) = (Rc::new(Ledger::new()), Rc::new(SourceMap::new()));
     let (said, errors) = (Buffer::default(), Buffer::default());
     let code = fx_chef::run(
@@ -60,8 +60,11 @@ fn once(case: &Path, root: &Path) -> String {
     );
     let mut out = ledger.trace(&sources);
     out.push_str(&String::from_utf8_lossy(&errors.0.borrow()));
-    // The log's times differ; why a run failed does not.
+    // The log's times differ; why a run failed does not, nor the line that it points at.
     for line in String::from_utf8_lossy(&said.0.borrow()).lines() {
+        if line.contains(">> ") {
+            let _ = writeln!(out, "{line}");
+        }
         if let Some((_, text)) = line.split_once("] FATAL: ") {
             let _ = writeln!(out, "FATAL: {text}");
         }

@@ -174,6 +174,9 @@ fn parse(args: &[String], local: bool) -> Result<Request, String> {
         );
     }
     request.options.insert("local".into(), json!(true));
+    if !request.options.contains_key("config") {
+        request.options.insert("find_config".into(), json!(true));
+    }
     if !recipes.is_empty() {
         request.options.insert("recipe_files".into(), J::Array(recipes));
     }

@@ -1,0 +1,101 @@
+//! `check` and `compile` on cookbooks, which compile in a copy of the machine, and `explain
+//! --why`. Without root there is no copy, and nothing to try but the refusal.
+
+#![expect(clippy::disallowed_methods, reason = "tests lay out and run their own files")]
+
+use std::path::Path;
+use std::process::Command;
+
+fn is_root() -> bool {
+    let meta = std::fs::metadata("/proc/self").expect("there is a /proc");
+    std::os::unix::fs::MetadataExt::uid(&meta) == 0
+}
+
+fn run(dir: &Path, args: &[&str]) -> (i32, String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_fixpoint"))
+        .args(args)
+        .current_dir(dir)
+        .output()
+        .expect("the program starts");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code().unwrap_or(-1), text(&output.stdout), text(&output.stderr))
+}
+
+/// The seed's cookbook, with its mistake or without.
+fn cookbook(dir: &Path, recipe: &str) {
+    let book = dir.join("cookbooks/seed");
+    std::fs::create_dir_all(book.join("recipes")).expect("directories can be made");
+    std::fs::write(book.join("metadata.rb"), "name 'seed'\n").expect("files can be written");
+    std::fs::write(book.join("recipes/default.rb"), recipe).expect("files can be written");
+}
+
+const BAD: &str =
+    "file '/foo' do\n  content 'bar'\nend\n\nif File.exist?('/foo')\n  execute 'myapp /foo'\nend\n";
+const GOOD: &str = "file '/foo' do\n  content 'bar'\nend\n\nexecute 'myapp /foo' do\n  only_if { File.exist?('/foo') }\nend\n";
+
+#[test]
+fn check_finds_the_read_that_comes_too_early() {
+    let dir = tempfile::tempdir().expect("a scratch directory can be made");
+    cookbook(dir.path(), BAD);
+    let (code, _, told) = run(dir.path(), &["check", "--color", "never", "cookbooks/seed"]);
+    assert_eq!(code, 0, "a warning is no error: {told}");
+    if !is_root() {
+        return;
+    }
+    assert!(told.contains("warning[chef-two-passes]"), "{told}");
+    assert!(told.contains("5 | if File.exist?('/foo')"), "{told}");
+    assert!(told.contains("1 | file '/foo' do"), "{told}");
+    assert!(told.contains("only_if"), "{told}");
+    cookbook(dir.path(), GOOD);
+    let (code, _, told) = run(dir.path(), &["check", "--color", "never", "."]);
+    assert_eq!((code, told.as_str()), (0, ""));
+    assert!(!Path::new("/foo").exists(), "the machine itself is left alone");
+}
+
+#[test]
+fn check_tells_what_does_not_parse_and_what_does_not_compile() {
+    let dir = tempfile::tempdir().expect("a scratch directory can be made");
+    cookbook(dir.path(), "file '/foo' do\n");
+    let (code, _, told) = run(dir.path(), &["check", "--color", "never", "cookbooks/seed"]);
+    assert!(code == 1 && told.contains("error[ruby-syntax]"), "{told}");
+    if is_root() {
+        cookbook(dir.path(), "file '/foo' do\n  contents 'x'\nend\n");
+        let (code, _, told) = run(dir.path(), &["check", "--color", "never", "cookbooks/seed"]);
+        assert!(code == 0 && told.contains("undefined method `contents'"), "{told}");
+    }
+}
+
+#[test]
+fn compile_prints_the_collection() {
+    let dir = tempfile::tempdir().expect("a scratch directory can be made");
+    cookbook(dir.path(), GOOD);
+    let (code, out, told) = run(dir.path(), &["compile", "--run-list", "recipe[seed]", "."]);
+    if !is_root() {
+        assert_eq!(code, 1, "{told}");
+        return;
+    }
+    assert_eq!(code, 0, "{told}");
+    let json: serde_json::Value = serde_json::from_str(&out).expect("the collection is JSON");
+    assert_eq!(json["resources"][0]["type"], "file");
+    assert_eq!(json["resources"][0]["props"]["content"], "bar");
+    assert_eq!(json["resources"][1]["name"], "myapp /foo");
+    let (code, _, told) = run(dir.path(), &["compile", "."]);
+    assert!(code == 1 && told.contains("--run-list"), "{told}");
+}
+
+#[test]
+fn explain_tells_why_a_step_happens() {
+    if !is_root() {
+        return;
+    }
+    let dir = tempfile::tempdir().expect("a scratch directory can be made");
+    cookbook(
+        dir.path(),
+        "file '/foo' do\n  content 'bar'\n  notifies :create, 'file[/late]'\nend\nfile '/late' do\n  action :nothing\nend\nexecute 'never' do\n  only_if { false }\nend\n",
+    );
+    let (code, out, told) = run(dir.path(), &["explain", "--why", "/late", "cookbooks/seed"]);
+    assert_eq!(code, 0, "{told}");
+    assert!(out.contains("delayed notification from file[/foo]"), "{out}");
+    let (_, out, _) = run(dir.path(), &["explain", "--why", "never", "cookbooks/seed"]);
+    assert!(out.contains("only_if { block at") && out.contains("is false"), "{out}");
+}
