@@ -80,8 +80,8 @@ impl Context<'_> {
         promise: &Expanded,
         message: &str,
     ) -> Outcome {
-        let told = outcome == Outcome::Warn
-            && (self.config.quiet_rehearsal || self.run.ledger.in_copy());
+        let told =
+            outcome == Outcome::Warn && (self.config.quiet_rehearsal || self.run.ledger.in_copy());
         if !message.is_empty() {
             self.log(if told { Level::Verbose } else { level }, message);
         }

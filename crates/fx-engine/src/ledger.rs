@@ -50,6 +50,8 @@ pub struct Step {
     pub purpose: Purpose,
     /// Whether nobody can know beforehand what it does to the rest of the machine.
     pub open_ended: bool,
+    /// What it looks at is not to be seen in a copy of the machine.
+    pub not_seen: bool,
     /// A guard or a function was not called before this one, for want of a copy to do it in.
     pub guard_not_run: bool,
     /// The first step with unforeseeable effects that was withheld before this one: what is
@@ -96,7 +98,8 @@ pub struct Counts {
 impl Step {
     /// How sure a preview is of this step.
     pub fn certainty(&self) -> Certainty {
-        if self.after.is_some() || (self.open_ended && self.outcome == Outcome::WouldRepair) {
+        let withheld = self.open_ended && self.outcome == Outcome::WouldRepair;
+        if self.after.is_some() || self.not_seen || withheld {
             Certainty::Unknown
         } else if self.guard_not_run {
             Certainty::GuardNotRun
@@ -201,6 +204,7 @@ impl Ledger {
             mode: request.mode,
             purpose: request.purpose,
             open_ended: false,
+            not_seen: false,
             guard_not_run: self.guard_not_run.get(),
             after: self.unknown.get(),
             changed: Vec::new(),
@@ -220,6 +224,11 @@ impl Ledger {
     /// If it is withheld, what is said of later steps is no longer certain.
     pub fn open_ended(&self, id: StepId) {
         self.steps.borrow_mut()[id.0 as usize - 1].open_ended = true;
+    }
+
+    /// Says that what an open step looks at is not in the copy, such as processes.
+    pub fn not_seen(&self, id: StepId) {
+        self.steps.borrow_mut()[id.0 as usize - 1].not_seen = true;
     }
 
     /// Says that a guard or function was not called: what is said of the step that is open

@@ -27,11 +27,14 @@ impl Context<'_> {
     /// What this promise may do.
     pub(crate) fn action(&self, promise: &Expanded) -> Action {
         let withheld = self.config.dry_run && !(self.simulation.is_some() && simulated(promise));
-        if withheld || (self.run.ledger.in_copy() && !super::passes::foreseeable(promise)) {
+        if withheld {
             return Action::DryRun;
         }
         match promise.scalar("action_policy").map(|policy| &**policy) {
             Some("warn" | "nop") => Action::Warn,
+            _ if self.run.ledger.in_copy() && !super::passes::foreseeable(promise) => {
+                Action::DryRun
+            }
             _ => Action::Fix,
         }
     }

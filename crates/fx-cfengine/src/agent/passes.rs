@@ -248,6 +248,10 @@ impl Context<'_> {
             request.purpose = fx_engine::Purpose::Tell;
         }
         let step = self.run.ledger.open(self.run.host, request);
+        // The copy has processes of its own only.
+        if &*promise.kind == "processes" && self.run.ledger.in_copy() {
+            self.run.ledger.not_seen(step);
+        }
         if !foreseeable(expanded) {
             self.run.ledger.open_ended(step);
         }

@@ -127,6 +127,8 @@ impl Native {
             let _ = write!(text, " - unknown after {}", unknown.as_deref().unwrap_or("a command"));
         } else if step.open_ended && step.outcome == Outcome::WouldRepair {
             text.push_str(" - what it does is unknown");
+        } else if step.not_seen {
+            text.push_str(" - unknown: not to be seen in a copy");
         } else if step.guard_not_run {
             text.push_str(" - guard not run");
         }
