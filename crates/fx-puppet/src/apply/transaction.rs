@@ -289,7 +289,9 @@ impl Transaction<'_> {
     fn attempt(&self, resource: &Resource, path: &str, thing: &mut Made, noop: bool) -> Status {
         let mut status = Status::default();
         let Some(inner) = thing.thing() else { return status };
-        let mut request = Request::new(inner.id(), "apply");
+        // A directory is a file here, as it is in the manifest.
+        let id = fx_engine::ResourceId::new(resource.low.to_string(), resource.title.to_string());
+        let mut request = Request::new(id, "apply");
         request.mode = if noop { Mode::Rehearse } else { Mode::Apply };
         request.origin = Origin::at(resource.span);
         request.why = Rc::clone(&self.why);
