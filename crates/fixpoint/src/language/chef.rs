@@ -122,7 +122,7 @@ fn compiled(stage: &Stage, target: &Path, policy: &PolicyArgs, found: &mut Vec<D
         argv.extend(words);
         let spec = Spec { cwd: Some(stage.host.cwd()), ..Spec::argv(argv) };
         let mut fatal = None;
-        let ended = sandbox.run_streaming(&*stage.host, &spec, &mut |line| {
+        let ended = sandbox.run_streaming(&stage.host, &spec, &mut |line| {
             let text = String::from_utf8_lossy(line.bytes).into_owned();
             if let Ok(told) = serde_json::from_str::<J>(&text) {
                 let new = finding(stage, &told);
@@ -191,7 +191,7 @@ pub(crate) fn collection(
     }
     let spec = Spec { cwd: Some(stage.host.cwd()), output_limit: 0, ..Spec::argv(argv) };
     let mut text = String::new();
-    let ended = sandbox.run_streaming(&*stage.host, &spec, &mut |line| {
+    let ended = sandbox.run_streaming(&stage.host, &spec, &mut |line| {
         let said = String::from_utf8_lossy(line.bytes);
         match line.stream {
             Stream::Stdout if said.starts_with('{') => {

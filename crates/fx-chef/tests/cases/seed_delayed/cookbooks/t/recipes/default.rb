@@ -16,6 +16,7 @@ end
 
 file "#{root}/order" do
   content(lazy { $order.join("\n") + "\n" })
+  backup false
 end
 
 log 'told' do
