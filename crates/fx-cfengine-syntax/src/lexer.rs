@@ -4,6 +4,8 @@
 //! that is the language, not a defect. Policy text is bytes; strings become text with bad
 //! sequences replaced.
 
+use std::cell::RefCell;
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use fx_source::{Diagnostic, FileId, Span};
@@ -217,8 +219,28 @@ fn string(text: &[u8]) -> (Kind, usize) {
     }
 }
 
+/// Longer texts are hardly ever said twice.
+const SHARED_LENGTH: usize = 24;
+
+thread_local! {
+    /// Short texts of all files read so far: policy says `string` and `true` thousands of
+    /// times, and one copy of each is enough.
+    static SHARED: RefCell<HashSet<Rc<str>>> = RefCell::default();
+}
+
 fn lossy(bytes: &[u8]) -> Rc<str> {
-    String::from_utf8_lossy(bytes).into()
+    let text = String::from_utf8_lossy(bytes);
+    if text.len() > SHARED_LENGTH {
+        return text.into();
+    }
+    SHARED.with_borrow_mut(|shared| {
+        if let Some(known) = shared.get(&*text) {
+            return Rc::clone(known);
+        }
+        let new: Rc<str> = text.into();
+        shared.insert(Rc::clone(&new));
+        new
+    })
 }
 
 fn class_length(text: &[u8]) -> Option<usize> {

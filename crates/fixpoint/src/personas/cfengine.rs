@@ -227,13 +227,10 @@ const LOG_MODULES: [&str; 8] =
     ["evalctx", "expand", "iterations", "parser", "vartable", "vars", "locks", "ps"];
 
 fn log_modules() -> String {
-    let mut text = String::from(
-        "\n--log-modules accepts a comma separated list of one or more of the following:\n\n    help\n    all\n",
-    );
-    for module in LOG_MODULES {
-        text.push_str(&format!("    {module}\n"));
-    }
-    text
+    let names = LOG_MODULES.map(|module| format!("    {module}\n")).concat();
+    format!(
+        "\n--log-modules accepts a comma separated list of one or more of the following:\n\n    help\n    all\n{names}"
+    )
 }
 
 fn level(word: &str) -> Option<Level> {
