@@ -1,7 +1,6 @@
 //! Links the program at a fixed address, where the target can: half of what a small run
 //! costs was the kernel copying pages for thirty thousand relocations. Nothing else.
 
-#![expect(clippy::print_stdout, reason = "a build script talks to cargo on standard output")]
 #![expect(clippy::disallowed_methods, reason = "cargo passes the target in the environment")]
 
 fn main() {

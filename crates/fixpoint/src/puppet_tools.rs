@@ -1,6 +1,7 @@
 //! Subcommands of the puppet persona that answer questions: catalog, lookup, epp, config,
 //! module, facts, describe.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -412,7 +413,7 @@ fn change(
         let Some((attribute, value)) = setting.split_once('=') else {
             return Err(format!("Could not run: Invalid parameter setting {setting}"));
         };
-        code.push_str(&format!("{attribute} => {}, ", quoted(value)));
+        let _ = write!(code, "{attribute} => {}, ", quoted(value));
     }
     code.push('}');
     let console = Rc::new(fx_report::console::puppet::PuppetConsole::new(

@@ -205,8 +205,7 @@ fn drift_is_told_apart_from_a_changed_policy_and_a_first_change() {
     let motd = place.0.path().join("motd");
     let last = || {
         let (_, out, _) = place.ran(&["history", "show"]);
-        let line = out.lines().find(|line| line.contains("files[")).unwrap_or_default().to_owned();
-        line
+        out.lines().find(|line| line.contains("files[")).unwrap_or_default().to_owned()
     };
     assert_eq!(place.ran(&["run", "site.cf"]).0, 0);
     assert!(last().contains("repaired") && last().contains(" - first change"), "{}", last());

@@ -145,6 +145,11 @@ impl Sink for Timeline {
     }
 }
 
+/// Whether a moment is a note of a kind, whichever language made it: `cf.class`.
+fn is_note(moment: &Moment, kind: &str) -> bool {
+    moment.step.is_none() && moment.outcome.rsplit('.').next() == Some(kind)
+}
+
 /// For each moment whether it only passes over again what was dealt with before, as a later
 /// pass does.
 fn repeated(moments: &[Moment]) -> Vec<bool> {

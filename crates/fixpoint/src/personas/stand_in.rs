@@ -2,6 +2,7 @@
 //! not done, and asking is answered from the machine's state and that record. What works on
 //! files alone, such as enabling, is left to the original. Refuses to run anywhere else.
 
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use fx_host::{Commands, Files, ORIGINALS, OsHost, Sandbox, Spec, WriteOptions};
@@ -121,7 +122,7 @@ fn change(host: &OsHost, verb: &str, units: &[String]) -> u8 {
         lines.extend_from_slice(format!("{verb} {unit}\n").as_bytes());
     }
     match host.write(&record(), &lines, &WriteOptions::default()) {
-        Ok(_) => exit::OK,
+        Ok(()) => exit::OK,
         Err(error) => {
             terminal::complain(error);
             exit::ERROR
@@ -136,7 +137,7 @@ fn is_active(host: &OsHost, unit: &str) -> bool {
     let record = text(&record());
     let last = record.lines().rev().find_map(|line| {
         let (verb, of) = line.split_once(' ')?;
-        (of == unit).then(|| !matches!(verb, "stop" | "kill"))
+        (of == unit).then_some(!matches!(verb, "stop" | "kill"))
     });
     last.unwrap_or_else(|| text(&running()).lines().any(|line| line == unit))
 }
@@ -167,7 +168,7 @@ fn shown(host: &OsHost, unit: &str, options: &[&str]) -> String {
             _ if known => enabled(),
             _ => String::new(),
         };
-        out += &format!("{name}={value}\n");
+        let _ = writeln!(out, "{name}={value}");
     }
     out
 }

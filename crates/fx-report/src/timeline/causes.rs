@@ -23,7 +23,7 @@ pub(super) fn causes(moments: &[Moment]) -> Vec<Vec<usize>> {
             if let Some(name) = bracketed(&moment.label).next() {
                 items.insert(name, at);
             }
-        } else if moment.outcome.ends_with(".class")
+        } else if super::is_note(moment, "class")
             && let Some(name) =
                 moment.label.strip_prefix("name ").and_then(|rest| rest.split(", ").next())
         {

@@ -51,7 +51,7 @@ fn field<'a>(note: &'a Moment, name: &str) -> Option<&'a str> {
 
 /// The place of the item's kind, where the language has said in which order it takes kinds.
 fn order(moments: &[Moment], at: usize) -> Option<String> {
-    let note = moments[..at].iter().rev().find(|note| note.outcome.ends_with(".order"))?;
+    let note = moments[..at].iter().rev().find(|note| super::is_note(note, "order"))?;
     let kinds: Vec<&str> = note.label.strip_prefix("kinds ")?.split(", ").collect();
     let kind = moments[at].label.split('[').next()?;
     let place = kinds.iter().position(|other| *other == kind)?;
@@ -72,9 +72,10 @@ fn classes(moments: &[Moment], at: usize) -> Vec<String> {
     names
         .filter(|name| !name.is_empty())
         .filter_map(|name| {
-            let note = moments[..at].iter().rev().find(|note| {
-                note.outcome.ends_with(".class") && field(note, "name") == Some(name)
-            })?;
+            let note = moments[..at]
+                .iter()
+                .rev()
+                .find(|note| super::is_note(note, "class") && field(note, "name") == Some(name))?;
             let by = match note.parent.and_then(|parent| step(moments, parent)) {
                 Some(step) => step.label.clone(),
                 None => format!("bundle {}", field(note, "bundle").unwrap_or("of the language")),

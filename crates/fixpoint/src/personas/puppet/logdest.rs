@@ -2,6 +2,7 @@
 //! where the name ends in `.json`. Written when the run is over.
 
 use std::cell::RefCell;
+use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::rc::Rc;
 
@@ -53,11 +54,11 @@ impl LogFile {
                     "level": level, "message": message, "source": source, "tags": [level],
                     "time": format!("{}.{:09}+00:00", at.strftime("%Y-%m-%dT%H:%M:%S"), time.nanos),
                 });
-                out.push_str(&format!("{row}\n"));
+                let _ = writeln!(out, "{row}");
             } else {
                 let at = at.strftime("%Y-%m-%d %H:%M:%S");
                 for line in message.lines() {
-                    out.push_str(&format!("{at} +0000 {source} ({level}): {line}\n"));
+                    let _ = writeln!(out, "{at} +0000 {source} ({level}): {line}");
                 }
             }
         }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use fx_engine::Level;
 use fx_host::{Child, Spec};
 
+use crate::agent::action::Action;
 use crate::agent::promise::commands::in_environment;
 use crate::eval::classes::ClassScope;
 use crate::eval::promise::Expanded;
@@ -146,7 +147,10 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
     if valid {
         valid = validate(ctx, &mut module, promise);
     }
-    let outcome = if valid {
+    let outcome = if valid && ctx.run.ledger.in_copy() && ctx.action(promise) == Action::DryRun {
+        // What a module does nobody knows beforehand.
+        ctx.settle(Level::Warning, Outcome::Warn, promise, "Should be evaluated by its module")
+    } else if valid {
         evaluate(ctx, &mut module, promise)
     } else {
         log!(
@@ -263,7 +267,7 @@ fn resolved(ctx: &Context<'_>, promise: &Expanded, json: bool) -> bool {
 }
 
 fn dry(ctx: &Context<'_>, promise: &Expanded) -> bool {
-    ctx.withholds()
+    ctx.config.dry_run
         || ctx.config.simulate.is_some()
         || promise.scalar("action_policy").is_some_and(|policy| matches!(&**policy, "warn" | "nop"))
 }
@@ -294,7 +298,7 @@ fn request(ctx: &Context<'_>, promise: &Expanded, operation: &str) -> Object {
     message.insert("line_number".into(), Json::Int(i64::from(promise.promise.line)));
     message.insert("filename".into(), Json::Str(Rc::clone(&promise.promise.bundle.file)));
     let mut attributes = Object::new();
-    let whole_run = ctx.withholds() || ctx.config.simulate.is_some();
+    let whole_run = ctx.config.dry_run || ctx.config.simulate.is_some();
     for (name, value) in &promise.attributes {
         if agent_side(name) {
             continue;
