@@ -3,6 +3,7 @@
 
 #![allow(
     clippy::unwrap_used,
+    clippy::print_stderr,
     clippy::disallowed_methods,
     reason = "a test runs the program from outside"
 )]
