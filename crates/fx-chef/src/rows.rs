@@ -228,7 +228,7 @@ fn row_open(machine: &Machine, vm: &mut Vm, a: Args) -> R {
         (Some(cookbook), Some(recipe)) => format!("{}::{}", vm.to_s(cookbook)?, vm.to_s(recipe)?),
         _ => "<Dynamically Defined Resource>".to_owned(),
     };
-    let own = crate::schema::is_built_in(vm, object);
+    let own = machine.ledger.in_copy() && crate::schema::is_built_in(vm, object);
     let enclosed = ivar(vm, object, "@enclosing_provider").is_some();
     let why = machine.why(vm.hooks.phase, via.as_ref());
     let (kind, name) = resource.split_once('[').unwrap_or((&resource, ""));
