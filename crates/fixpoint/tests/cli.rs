@@ -435,6 +435,19 @@ fn a_saved_plan_runs_only_while_it_holds() {
 }
 
 #[test]
+fn findings_for_machines_begin_with_the_version_of_their_form() {
+    let place = Place::new("bundle agent main { files \"x\"; }");
+    for (file, text, wrong) in [("good.pp", "notice('x')\n", 0), ("bad.pp", "notice(\n", 1)] {
+        std::fs::write(place.0.path().join(file), text).unwrap();
+        let (code, out, err) = place.ran(&["check", "--format", "json", file]);
+        assert_eq!(code, wrong, "{out}{err}");
+        let head: serde_json::Value = serde_json::from_str(out.lines().next().unwrap()).unwrap();
+        assert_eq!((&head["schema"], &head["findings"]), (&1.into(), &wrong.into()), "{out}");
+        assert_eq!(out.lines().count(), 1 + wrong as usize, "{out}");
+    }
+}
+
+#[test]
 fn a_broken_policy_is_told_fails_and_leaves_nothing_behind() {
     let place = Place::new("bundle agent main { files: \"DIR/x\" create => \"tru\"; }");
     for verb in ["check", "plan", "run", "explain", "try"] {

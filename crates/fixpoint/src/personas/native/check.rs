@@ -61,7 +61,14 @@ pub(crate) fn run(args: &Args) -> u8 {
         code = code.max(if wrong { exit::ERROR } else { exit::OK });
         match args.format {
             Format::Text => terminal::hand_on(&shown(&stage, args, &found)),
-            Format::Json => code = code.max(terminal::print(&render_json(&stage.sources, &found))),
+            Format::Json => {
+                // A line of its own says what the others are, also where there are none.
+                let name = target.display().to_string();
+                let head =
+                    serde_json::json!({ "schema": 1, "target": name, "findings": found.len() });
+                let text = format!("{head}\n{}", render_json(&stage.sources, &found));
+                code = code.max(terminal::print(&text));
+            }
             Format::Sarif => sarif.push((stage.sources, found)),
         }
     }
