@@ -298,7 +298,7 @@ fn a_try_leaves_the_machine_alone_and_names_what_is_not_idempotent() {
         .unwrap();
     let (code, out, err) = place.ran(&["try", "site.cf"]);
     if !root {
-        assert!(code == 1 && err.contains("needs root"), "{err}");
+        assert!(code == 1 && err.contains("needs root") && err.contains("can 'check'"), "{err}");
         return;
     }
     assert_eq!(code, 3, "{out}{err}");

@@ -80,7 +80,12 @@ pub(crate) fn run(args: &Args) -> u8 {
     let host = OsHost::cancelled_by(fx_host::stop_on_signals());
     let sandbox = match copy::make(args.net) {
         Ok(sandbox) => sandbox,
-        Err(error) => return failed(error),
+        Err(error) => {
+            terminal::complain(
+                "an ordinary user can 'check' policy of all languages and 'plan' CFEngine policy without functions that run commands; a run is tried by root only",
+            );
+            return failed(error);
+        }
     };
     let mut attempts = Vec::new();
     for _ in 0..args.runs {
