@@ -68,6 +68,7 @@ fn facts_come_by_name_and_in_three_forms() {
     assert_eq!(ran(&["facts", "kernel.release"]), (0, uname, String::new()));
     let (_, json, _) = ran(&["facts", "--format", "json"]);
     let all: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(all["schema"], 1);
     for part in ["cpu", "kernel", "memory", "mounts", "network", "os", "uptime"] {
         assert!(!all[part].is_null(), "{part} is known");
     }

@@ -54,7 +54,12 @@ pub(crate) fn run(args: &Args) -> u8 {
         found.into_iter().collect()
     };
     let text = match args.format {
-        Format::Json => format!("{:#}\n", chosen.to_json()),
+        Format::Json => {
+            let mut json = chosen.to_json();
+            // Beside the facts, none of which has this name.
+            json["schema"] = 1.into();
+            format!("{json:#}\n")
+        }
         Format::Yaml => chosen.to_yaml(),
         Format::Text => {
             let mut lines = String::new();
