@@ -25,6 +25,16 @@ class Chef
       def private_key?(path, word)
         ::File.exist?(path) && quietly("pkey", "-in", path, "-noout", *(word ? pass("-passin", word) : ["-passin", "pass:"]))&.exitstatus == 0
       end
+      # The public part of the key that the resource names or holds.
+      def put_public_key
+        r = new_resource
+        raise ArgumentError, "You cannot specify both 'private_key_path' and 'private_key_content' properties at the same time." if r.private_key_path && r.private_key_content
+        raise ArgumentError, "You must specify the private key with either 'private_key_path' or 'private_key_content' properties." unless r.private_key_path || r.private_key_content
+        raise "#{r.private_key_path} not a valid private key file" if r.private_key_path && !private_key?(r.private_key_path, r.private_key_pass)
+        word = pass("-passin", r.private_key_pass)
+        text = r.private_key_path ? openssl("pkey", "-in", r.private_key_path, *word, "-pubout") : openssl("pkey", *word, "-pubout", input: r.private_key_content)
+        put(r.path, text, hide: false)
+      end
       def new_rsa(bits, word = nil, cipher = nil)
         word ? openssl("genrsa", "-traditional", "-#{cipher}", *pass("-passout", word), bits) : openssl("genrsa", "-traditional", bits)
       end
