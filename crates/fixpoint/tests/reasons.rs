@@ -11,9 +11,10 @@
 use std::process::{Command, Stdio};
 
 /// What `explain --why ITEM` says; `None` where there is no copy of the machine to look in.
-fn why(policy: &str, item: &str) -> Option<String> {
+fn why(policy: &str, more: &[&str], item: &str) -> Option<String> {
     let output = Command::new(env!("CARGO_BIN_EXE_fixpoint"))
         .args(["explain", "--why", item, policy])
+        .args(more)
         .env("NO_COLOR", "1")
         .stdin(Stdio::null())
         .output()
@@ -27,11 +28,11 @@ fn why(policy: &str, item: &str) -> Option<String> {
     Some(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-fn check(policy: &str, expected: &[(&str, &[&str])]) {
-    let policy = format!("{}/tests/reasons/{policy}", env!("CARGO_MANIFEST_DIR"));
+fn check(policy: &str, more: &[&str], expected: &[(&str, &[&str])]) {
+    let policy = format!("{}/{policy}", env!("CARGO_MANIFEST_DIR"));
     assert!(expected.len() >= 20);
     for (item, reasons) in expected {
-        let Some(told) = why(&policy, item) else { return };
+        let Some(told) = why(&policy, more, item) else { return };
         for reason in *reasons {
             assert!(told.contains(reason), "{item}: no '{reason}' in\n{told}");
         }
@@ -42,7 +43,8 @@ fn check(policy: &str, expected: &[(&str, &[&str])]) {
 fn cfengine() {
     let normal = "files is 6 of 15 in the normal order, after users";
     check(
-        "order.cf",
+        "tests/reasons/order.cf",
+        &[],
         &[
             ("fx-why/.]", &["pass 1 files[", "its turn  bundle setup\n", normal]),
             ("fx-why/a]", &["pass 1 files[", "its turn  bundle setup\n", normal]),
@@ -83,39 +85,43 @@ fn cfengine() {
 #[test]
 fn chef() {
     let order: &[&str] = &["its turn  collection order"];
+    // The cookbook that the language's own test runs, told where to write.
+    let dir = tempfile::tempdir().unwrap();
+    let attributes = dir.path().join("attributes.json");
+    std::fs::write(&attributes, r#"{ "root": "/var/tmp" }"#).unwrap();
     check(
-        "t",
+        "../fx-chef/tests/cases/reasons/cookbooks/t",
+        &["-j", attributes.to_str().unwrap()],
         &[
-            ("directory[/srv/fx-why]", &["compile directory[", "run while recipes are compiled"]),
-            ("fx-why/early]", &["compile file[", "its turn  run while recipes are compiled"]),
+            ("tmp/early]", &["compile file[", "its turn  run while recipes are compiled"]),
             ("at once too", &["compile ruby_block[", "its turn  run while recipes are compiled"]),
-            ("[first]", &["its turn  before notification from file[/srv/fx-why/plain]"]),
-            ("fx-why/plain]", order),
-            ("[soon]", &["its turn  immediate notification from file[/srv/fx-why/plain]"]),
+            ("[first]", &["its turn  before notification from file[/var/tmp/plain]"]),
+            ("tmp/plain]", order),
+            ("[soon]", &["its turn  immediate notification from file[/var/tmp/plain]"]),
             ("[chained]", &["its turn  immediate notification from ruby_block[soon]"]),
             (
                 "[watching]",
-                &["its turn  immediate notification from file[/srv/fx-why/plain] (subscribes)"],
+                &["its turn  immediate notification from file[/var/tmp/plain] (subscribes)"],
             ),
             (
                 "[watching late]",
                 &[
                     "action :nothing",
-                    "its turn  delayed notification from file[/srv/fx-why/plain] (subscribes)",
+                    "its turn  delayed notification from file[/var/tmp/plain] (subscribes)",
                 ],
             ),
-            ("[late]", &["its turn  delayed notification from file[/srv/fx-why/plain]"]),
+            ("[late]", &["its turn  delayed notification from file[/var/tmp/plain]"]),
             ("[www]", order),
-            ("directory[/srv/fx-why/www]", &["its turn  sub-resource of t_site[www]"]),
+            ("directory[/var/tmp/www]", &["its turn  sub-resource of t_site[www]"]),
             ("www/index]", &["its turn  sub-resource of t_site[www]", "resources/site.rb:5"]),
-            ("[inner]", &["its turn  immediate notification from file[/srv/fx-why/www/index]"]),
+            ("[inner]", &["its turn  immediate notification from file[/var/tmp/www/index]"]),
             ("[deep]", &["its turn  sub-resource of t_site[www]"]),
             ("www/part]", &["its turn  sub-resource of t_part[deep]", "resources/part.rb:4"]),
             ("[guarded]", &["not_if `true` is true; only_if `true` is true"]),
-            ("[guarded by a block]", &["only_if { block at", "default.rb:57 } is false"]),
+            ("[guarded by a block]", &["only_if { block at", "default.rb:53 } is false"]),
             ("[made already]", &["execute[made already]: kept"]),
             ("[said]", &["log[said]: kept", "its turn  collection order"]),
-            ("fx-why/both]", order),
+            ("tmp/both]", order),
             ("[fails]", order),
         ],
     );
