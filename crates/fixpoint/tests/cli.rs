@@ -425,6 +425,10 @@ fn a_saved_plan_runs_only_while_it_holds() {
     assert_eq!(code, 2, "{out}{err}");
     let file = place.0.path().join("out");
     assert!(!file.exists());
+    std::fs::write(place.0.path().join("no.plan"), "[[[").unwrap();
+    let (code, _, err) = place.ran(&["run", "--plan", "no.plan", "site.cf"]);
+    assert!(code == 1 && err.contains("is not a saved plan") && !err.contains("holds"), "{err}");
+    assert!(!file.exists());
     std::fs::write(&file, "moved").unwrap();
     let (code, _, err) = place.ran(&["run", "--plan", "site.plan", "site.cf"]);
     assert!(code == 1 && err.contains("planned: would-repair files["), "{err}");

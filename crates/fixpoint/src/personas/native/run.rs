@@ -88,8 +88,12 @@ enum ExplainFormat {
 }
 
 pub(crate) fn run(args: &RunArgs) -> u8 {
-    if let Some(file) = &args.plan
-        && let Err(reasons) = as_planned(file, &args.policy)
+    let then = match args.plan.as_ref().map(|file| Saved::read(file)).transpose() {
+        Ok(then) => then,
+        Err(error) => return failed(error),
+    };
+    if let (Some(file), Some(then)) = (&args.plan, then)
+        && let Err(reasons) = as_planned(&then, &args.policy)
     {
         terminal::complain(format_args!("not run: '{}' no longer holds", file.display()));
         for reason in reasons {
@@ -104,9 +108,8 @@ pub(crate) fn run(args: &RunArgs) -> u8 {
 const INSIDE: &str = "/run/fixpoint.plan";
 
 /// Rehearses again and compares.
-fn as_planned(file: &Path, policy: &PolicyArgs) -> Result<(), Vec<String>> {
+fn as_planned(then: &Saved, policy: &PolicyArgs) -> Result<(), Vec<String>> {
     let one = |error: String| vec![error];
-    let then = Saved::read(file).map_err(one)?;
     if then.targets() != policy.targets {
         return Err(vec!["it was made for other targets".to_owned()]);
     }
