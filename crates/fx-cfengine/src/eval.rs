@@ -3,7 +3,6 @@
 //! One context a run, passed down as `&mut`. It schedules nothing: which bundle and which
 //! promise is next is decided in `agent`.
 
-pub(crate) mod array_order;
 pub(crate) mod call;
 pub(crate) mod classes;
 pub(crate) mod expand;
@@ -11,6 +10,7 @@ pub(crate) mod expr;
 pub(crate) mod frames;
 pub(crate) mod iterate;
 pub(crate) mod promise;
+pub(crate) mod table_order;
 pub(crate) mod value;
 pub(crate) mod vars;
 

@@ -113,6 +113,12 @@ impl Context<'_> {
             self.vars.put_string("const", name, value, &tags("source=agent"));
         }
         self.vars.put_string("const", "linesep", "\n", &tags("source=agent"));
+        self.vars.put_string(
+            "def",
+            "jq",
+            "jq --compact-output --monochrome-output --ascii-output --unbuffered --sort-keys",
+            &tags("invocation,source=agent,command_name=jq"),
+        );
     }
 
     fn discover_time(&mut self) {
@@ -135,10 +141,11 @@ impl Context<'_> {
                 format!("Lcycle_{}", at.year() % 3),
                 format!("Yr{:04}", at.year()),
                 month.to_owned(),
-                format!("Day{}", at.day()),
                 weekday.to_owned(),
-                format!("Hr{hour:02}"),
+                format!("Day{}", at.day()),
                 shift.to_owned(),
+                format!("Hr{hour:02}"),
+                format!("Hr{hour}"),
                 format!("Q{quarter}"),
                 format!("Hr{hour:02}_Q{quarter}"),
                 format!("Min{minute:02}"),

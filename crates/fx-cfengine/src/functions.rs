@@ -3,6 +3,7 @@
 //! A function gets expanded arguments and returns a value, or `None` when it fails; the
 //! caller leaves the variable as it was then.
 
+mod csv;
 pub(crate) mod data;
 mod eval_math;
 mod files;
@@ -10,6 +11,7 @@ mod hash;
 mod list;
 mod logic;
 mod net;
+mod order;
 mod policy;
 mod read;
 mod string;
@@ -263,9 +265,9 @@ impl Context<'_> {
         let mut object = Object::new();
         let elements = scope.vars.iter().filter_map(|(key, variable)| {
             let rest = key.strip_prefix(&*base)?;
-            rest.starts_with('[').then_some((&**key, (key, variable)))
+            rest.starts_with('[').then_some((&*scope_name, &**key, (key, variable)))
         });
-        for (key, variable) in self.in_table_order(&scope_name, elements.collect()) {
+        for (key, variable) in self.variables_in_table_order(elements.collect()) {
             let Some(indices) = key.find('[').and_then(|at| split_indices(&key[at..])) else {
                 continue;
             };

@@ -1,15 +1,34 @@
 //! Mustache as CFEngine renders it: sections, inverted sections, delimiters, and its own
 //! tags for keys and serialised data. Text in, text out.
 
+use fx_engine::Level;
+
 use crate::json::Json;
 
-/// Renders a template; `None` when it is broken or a section gets what it cannot take.
-pub(crate) fn render(template: &str, data: &Json) -> Option<String> {
-    let mut renderer =
-        Renderer { text: template, open: "{{".into(), close: "}}".into(), out: String::new() };
+/// Why a template does not render.
+#[derive(Debug)]
+pub(crate) struct Wrong {
+    pub(crate) level: Level,
+    pub(crate) text: String,
+}
+
+/// Renders a template, or tells that it is broken or that a section gets what it cannot take.
+pub(crate) fn render(template: &str, data: &Json) -> Result<String, Wrong> {
+    let mut renderer = Renderer {
+        text: template,
+        open: "{{".into(),
+        close: "}}".into(),
+        out: String::new(),
+        wrong: None,
+    };
     let mut stack: Vec<Option<&Json>> = vec![Some(data)];
-    renderer.render(0, &mut stack, None, false, false, 0)?;
-    Some(renderer.out)
+    match renderer.render(0, &mut stack, None, false, false, 0) {
+        Some(_) => Ok(renderer.out),
+        None => Err(renderer.wrong.unwrap_or_else(|| Wrong {
+            level: Level::Error,
+            text: "Unexpected end to Mustache template".to_owned(),
+        })),
+    }
 }
 
 const MAX_DEPTH: usize = 64;
@@ -19,6 +38,7 @@ struct Renderer<'a> {
     open: String,
     close: String,
     out: String,
+    wrong: Option<Wrong>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -43,6 +63,33 @@ struct Found<'a> {
 }
 
 impl<'a> Renderer<'a> {
+    // Remembers why, and gives up.
+    fn fail<T>(&mut self, level: Level, text: String) -> Option<T> {
+        self.wrong.get_or_insert(Wrong { level, text });
+        None
+    }
+
+    // The tag at or after a place; one that does not end is told of.
+    fn tag_at(&mut self, from: usize) -> Option<Found<'a>> {
+        let found = self.next_tag(from);
+        if found.is_none() {
+            let rest = &self.text[from..];
+            let begin = rest.find(&self.open).unwrap_or(0);
+            let quoted = rest[begin + self.open.len()..].starts_with('{');
+            let text = if quoted {
+                format!(
+                    "Broken mustache template, couldn't find end tag for quoted begin tag at '{rest:>20}'..."
+                )
+            } else {
+                format!(
+                    "Broken Mustache template, could not find end delimiter after reading start delimiter at '{rest:>20}'..."
+                )
+            };
+            return self.fail(Level::Error, text);
+        }
+        found
+    }
+
     fn next_tag(&self, from: usize) -> Option<Found<'a>> {
         let text = self.text;
         let Some(begin) = text[from..].find(&self.open).map(|at| at + from) else {
@@ -120,7 +167,7 @@ impl<'a> Renderer<'a> {
             return None;
         }
         loop {
-            let found = self.next_tag(at)?;
+            let found = self.tag_at(at)?;
             let renderable =
                 matches!(found.tag, Tag::Variable | Tag::Raw | Tag::Pretty | Tag::Compact);
             let alone = if renderable || found.tag == Tag::None {
@@ -140,12 +187,24 @@ impl<'a> Renderer<'a> {
                 }
             }
             match found.tag {
+                Tag::None if in_section => {
+                    return self
+                        .fail(Level::Error, "Unexpected end to Mustache template".to_owned());
+                }
                 Tag::None => return Some(at),
                 Tag::Comment => {}
                 Tag::Delimiter => {
-                    let (open, close) = found.content.trim().split_once([' ', '\t'])?;
+                    let words: Vec<&str> = found.content.split_whitespace().collect();
+                    let [open, close] = words[..] else {
+                        let text = format!(
+                            "Could not parse delimiter mustache, number of tokens is {}, expected 2 in '{}'",
+                            words.len(),
+                            found.content
+                        );
+                        return self.fail(Level::Warning, text);
+                    };
                     self.open = open.to_owned();
-                    self.close = close.trim().to_owned();
+                    self.close = close.to_owned();
                 }
                 Tag::Variable | Tag::Raw | Tag::Pretty | Tag::Compact => {
                     if !skip {
@@ -154,7 +213,11 @@ impl<'a> Renderer<'a> {
                 }
                 Tag::End => {
                     if !in_section {
-                        return None;
+                        let text = format!(
+                            "Unknown section close in mustache template '{}'",
+                            found.content
+                        );
+                        return self.fail(Level::Warning, text);
                     }
                     return Some(at);
                 }
@@ -212,7 +275,13 @@ impl<'a> Renderer<'a> {
                     end
                 }
             }
-            Some(_) => None,
+            Some(_) => {
+                let text = format!(
+                    "Mustache sections can only take a boolean or a container (array or map) value, but section '{}' isn't getting one of those.",
+                    found.content
+                );
+                self.fail(Level::Warning, text)
+            }
         };
         stack.pop();
         end
@@ -250,7 +319,12 @@ impl<'a> Renderer<'a> {
         }
         let escape = found.tag == Tag::Variable;
         if found.content == "@" {
-            let key = key?;
+            let Some(key) = key else {
+                return self.fail(
+                    Level::Warning,
+                    "RenderVariable: {{@}} Mustache tag must be used in a context where there's a valid key or iteration position".to_owned(),
+                );
+            };
             if escape {
                 escape_html(key, &mut self.out);
             } else {
@@ -268,7 +342,12 @@ impl<'a> Renderer<'a> {
             Json::Array(_) | Json::Object(_) => match found.tag {
                 Tag::Pretty => self.out.push_str(&value.pretty()),
                 Tag::Compact => self.out.push_str(&value.compact()),
-                _ if found.content == "." => return None,
+                _ if found.content == "." => {
+                    return self.fail(
+                        Level::Warning,
+                        "{{.}} mustache tag cannot expand a container without specifying conversion - consider {{$.}} or {{%.}}".to_owned(),
+                    );
+                }
                 _ => return None,
             },
             Json::Null => {}
@@ -319,7 +398,7 @@ mod tests {
 
     fn check(template: &str, data: &str, expected: Option<&str>) {
         let json = Json::parse(data).expect("valid data");
-        assert_eq!(render(template, &json).as_deref(), expected, "{template}");
+        assert_eq!(render(template, &json).ok().as_deref(), expected, "{template}");
     }
 
     #[test]

@@ -15,6 +15,8 @@ use crate::text::{Str, decode, encode};
 const KEPT: usize = 4096;
 
 thread_local! {
+    // What is to be told of patterns that do not compile, by whoever logs next.
+    static WRONG: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
     static CACHE: RefCell<FxHashMap<Str, Option<Rc<Regex>>>> = RefCell::new(FxHashMap::default());
 }
 
@@ -22,7 +24,8 @@ thread_local! {
 pub(crate) fn compile(pattern: &str) -> Option<Rc<Regex>> {
     CACHE.with(|cache| {
         let mut cache = cache.borrow_mut();
-        if let Some(found) = cache.get(pattern) {
+        // A pattern that does not compile is compiled anew, to be told of each time.
+        if let Some(found @ Some(_)) = cache.get(pattern) {
             return found.clone();
         }
         if cache.len() >= KEPT {
@@ -43,11 +46,45 @@ pub(crate) fn compile(pattern: &str) -> Option<Rc<Regex>> {
                 out
             }
         };
-        let built =
-            RegexBuilder::new().multi_line(true).dotall(true).build(&source).ok().map(Rc::new);
+        let built = match RegexBuilder::new().multi_line(true).dotall(true).build(&source) {
+            Ok(regex) => Some(Rc::new(regex)),
+            Err(error) => {
+                let at = error.offset().unwrap_or(0);
+                WRONG.with_borrow_mut(|wrong| {
+                    wrong.push(format!(
+                        "Regular expression error: pcre_compile() '{}' in expression '{pattern}' (offset: {at})",
+                        why(&error)
+                    ));
+                });
+                None
+            }
+        };
         cache.insert(pattern.into(), built.clone());
         built
     })
+}
+
+/// Takes what there is to tell of patterns that did not compile.
+pub(crate) fn take_wrong() -> Vec<String> {
+    WRONG.with_borrow_mut(std::mem::take)
+}
+
+// The words of PCRE 8, which the original is built with, where those of PCRE 10 differ.
+fn why(error: &pcre2::Error) -> String {
+    match error.code() {
+        109 => "nothing to repeat".to_owned(),
+        114 => "missing )".to_owned(),
+        115 => "reference to non-existent subpattern".to_owned(),
+        122 => "unmatched parentheses".to_owned(),
+        125 => "lookbehind assertion is not fixed length".to_owned(),
+        _ => {
+            let text = error.to_string();
+            match text.split_once(": ") {
+                Some((_, words)) => words.to_owned(),
+                None => text,
+            }
+        }
+    }
 }
 
 const SPECIAL: [bool; 256] = {
@@ -159,6 +196,10 @@ pub(crate) struct Captures {
     pub(crate) end: usize,
     /// `(name or number, text)`, group 0 first; groups that took no part are left out.
     pub(crate) groups: Vec<(Str, Str)>,
+    /// All groups by number, where they are in the encoded text.
+    pub(crate) spans: Vec<Option<(usize, usize)>>,
+    /// Names of groups by number.
+    pub(crate) names: Vec<Str>,
 }
 
 /// The first match with its groups.
@@ -170,17 +211,20 @@ pub(crate) fn captures(pattern: &str, text: &str) -> Option<Captures> {
 pub(crate) fn captures_bytes(regex: &Regex, text: &[u8], from: usize) -> Option<Captures> {
     let mut locations = regex.capture_locations();
     let found = regex.captures_read_at(&mut locations, text, from).ok().flatten()?;
-    let names = regex.capture_names();
-    let mut groups = Vec::new();
+    let known = regex.capture_names();
+    let (mut groups, mut spans, mut names) = (Vec::new(), Vec::new(), Vec::new());
     for index in 0..locations.len() {
-        let Some((start, end)) = locations.get(index) else { continue };
-        let name: Str = match names.get(index) {
+        let name: Str = match known.get(index) {
             Some(Some(name)) => name.as_str().into(),
             _ => index.to_string().into(),
         };
-        groups.push((name, decode(&text[start..end]).into()));
+        spans.push(locations.get(index));
+        names.push(Rc::clone(&name));
+        if let Some((start, end)) = locations.get(index) {
+            groups.push((name, decode(&text[start..end]).into()));
+        }
     }
-    Some(Captures { start: found.start(), end: found.end(), groups })
+    Some(Captures { start: found.start(), end: found.end(), groups, spans, names })
 }
 
 /// A full match with its groups, for `match.*`.

@@ -28,16 +28,29 @@ pub struct Summary {
 /// What is run when the policy cannot be read and nobody is there to be told.
 const FAILSAFE: &str = "\
 # Written because the policy could not be read. Put your own recovery here: it is kept.
-body common control
+body agent control
 {
-  bundlesequence => { \"failsafe_main\" };
+  abortclasses => { \"no_ppkeys_ABORT_kept\" };
+  ifelapsed => \"0\";
 }
 
-bundle agent failsafe_main
+bundle agent main
 {
+  classes:
+    \"have_ppkeys\" expression => fileexists(\"$(sys.workdir)/ppkeys/localhost.pub\");
+
   reports:
-    failsafe_fallback::
-      \"Failsafe policy: the main policy has errors; see the messages above\";
+    !have_ppkeys::
+      \"No public/private key pair is loaded, please create one by running \\\"cf-key\\\"\"
+        classes => failsafe_kept(\"no_ppkeys_ABORT\");
+
+    have_ppkeys::
+      \"Built-in failsafe policy: the main policy has errors and no hub is asked for another\";
+}
+
+body classes failsafe_kept(prefix)
+{
+  promise_kept => { \"$(prefix)_kept\" };
 }
 ";
 
@@ -113,6 +126,9 @@ fn run_or_fall_back<'a>(
         Level::Error,
         "CFEngine was not able to get confirmation of promises from cf-promises, so going to failsafe",
     );
+    if let Some(inputs) = file.strip_suffix("/failsafe.cf") {
+        told(Level::Error, &format!("CFEngine failsafe.cf: {inputs} {file}"));
+    }
     if host.stat(&path(&file)).is_err() {
         let options =
             fx_host::WriteOptions { mode: Some(0o600), ..fx_host::WriteOptions::default() };
@@ -127,6 +143,22 @@ fn run_or_fall_back<'a>(
     define.push("failsafe_fallback".to_owned());
     let again = Request { file: Some(file), fallback: true, define, ..request.clone() };
     run_once(run, sources, &again, &mut None, simulation, None)
+}
+
+// The agent names the command that shows the errors; cf-promises is that command.
+fn tell_invalid(ctx: &Context<'_>, request: &Request) {
+    if request.check || request.fallback {
+        return;
+    }
+    let paths = &ctx.config.paths;
+    let command = match &request.bundles {
+        None => format!("\"{}/cf-promises\" -c \"{}\"", paths.bin, paths.entry),
+        Some(bundles) => {
+            let bundles = bundles.join(",");
+            format!("\"{}/cf-promises\" \"{}\" -b \"{bundles}\"", paths.bin, paths.entry)
+        }
+    };
+    ctx.error(&format!("Policy failed validation with command '{command}'"));
 }
 
 fn run_once<'a>(
@@ -180,17 +212,21 @@ fn run_once<'a>(
     let mut loaded = Loaded::default();
     let Some(policy) = ctx.load_policy(&mut loaded) else {
         if ctx.stop.is_none_or(|stop| stop.code == 1) {
-            ctx.error("There are syntax errors in policy files");
+            if ctx.stop.is_none() {
+                ctx.error("There are syntax errors in policy files");
+            }
+            tell_invalid(&ctx, request);
             *fallback = Some(format!("{}/failsafe.cf", ctx.config.paths.inputs));
         }
         return Summary { code: ctx.stop.map_or(1, |stop| stop.code.max(1)) };
     };
     ctx.policy = Rc::new(policy);
     if !check_whole(&mut ctx) {
+        tell_invalid(&ctx, request);
         *fallback = Some(format!("{}/failsafe.cf", ctx.config.paths.inputs));
         return Summary { code: 1 };
     }
-    let summary = evaluate(&mut ctx, request);
+    let summary = evaluate(&mut ctx, request, fallback);
     if let Some(found) = found {
         found.extend(crate::lint::findings(&ctx));
     }
@@ -206,15 +242,18 @@ fn run_once<'a>(
     summary
 }
 
-fn evaluate(ctx: &mut Context<'_>, request: &Request) -> Summary {
+fn evaluate(ctx: &mut Context<'_>, request: &Request, fallback: &mut Option<String>) -> Summary {
     let status = |ctx: &Context<'_>| Summary { code: ctx.stop.map_or(0, |stop| stop.code) };
     if !request.check || request.full_check {
         crate::load::check::recheck(ctx);
-        if ctx.stopped() {
-            return status(ctx);
+        if !ctx.stopped() {
+            ctx.resolve_policy();
         }
-        ctx.resolve_policy();
         if ctx.stopped() {
+            if ctx.stop.is_some_and(|stop| stop.code == 1) {
+                tell_invalid(ctx, request);
+                *fallback = Some(format!("{}/failsafe.cf", ctx.config.paths.inputs));
+            }
             return status(ctx);
         }
     }

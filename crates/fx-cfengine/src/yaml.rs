@@ -34,7 +34,14 @@ pub(crate) fn parse(source: &str) -> Option<Json> {
                 Open::Array(items) => Json::Array(items),
                 Open::Object(map, _) => Json::Object(map),
             }),
-            Event::Scalar(text, style, ..) => Some(scalar(&text, style)),
+            Event::Scalar(text, style, ..) => match stack.last_mut() {
+                // A key is its text, whatever it looks like.
+                Some(Open::Object(_, key @ None)) => {
+                    *key = Some((&*text).into());
+                    None
+                }
+                _ => Some(scalar(&text, style)),
+            },
             Event::Alias(_) => Some(Json::Null),
             Event::DocumentEnd => break,
             _ => None,
@@ -61,22 +68,16 @@ fn scalar(text: &str, style: ScalarStyle) -> Json {
     }
     match text {
         "" | "~" | "null" | "Null" | "NULL" => Json::Null,
-        "true" | "True" | "TRUE" | "yes" | "Yes" | "YES" | "on" | "On" | "ON" => Json::Bool(true),
-        "false" | "False" | "FALSE" | "no" | "No" | "NO" | "off" | "Off" | "OFF" => {
+        "y" | "Y" | "true" | "True" | "TRUE" | "yes" | "Yes" | "YES" | "on" | "On" | "ON" => {
+            Json::Bool(true)
+        }
+        "n" | "N" | "false" | "False" | "FALSE" | "no" | "No" | "NO" | "off" | "Off" | "OFF" => {
             Json::Bool(false)
         }
         _ => {
-            let numeric = text
-                .bytes()
-                .all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-' | b'+' | b'e' | b'E'))
-                && text.bytes().any(|b| b.is_ascii_digit());
-            if numeric {
-                if let Ok(number) = text.parse::<i64>() {
-                    return Json::Int(number);
-                }
-                if let Ok(number) = text.parse::<f64>() {
-                    return Json::Real(number);
-                }
+            // A number may be followed by what follows one in JSON: `200 300` is 200.
+            if let (Ok(number), _) = crate::json::number(text) {
+                return number;
             }
             Json::Str(Rc::from(text))
         }

@@ -118,7 +118,11 @@ impl Context<'_> {
             self.fatal("Bad arguments");
             return None;
         }
-        let result = functions::call(self, &call.name, &args, call)?;
+        let result = functions::call(self, &call.name, &args, call);
+        for wrong in crate::regex::take_wrong() {
+            self.error(&wrong);
+        }
+        let result = result?;
         if let Some(key) = key
             && self.control.cache_functions
         {

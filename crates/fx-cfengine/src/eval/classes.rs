@@ -11,6 +11,7 @@ use crate::text::{Str, canonify_class};
 
 use super::expr::{self, Expr};
 use super::frames::Frame;
+use super::table_order::{map_order, string_hash};
 use super::{Context, log};
 
 /// What is known about a class.
@@ -337,6 +338,29 @@ impl Context<'_> {
         if self.persistent.classes.remove(&key).is_some() {
             self.persistent.changed = true;
         }
+    }
+
+    /// Hard and soft classes by their full name, in the order of the original's table.
+    pub(crate) fn global_classes_in_order(&self) -> Vec<(Str, &Class)> {
+        let entries = self.hard.iter().chain(self.soft.iter()).map(|(name, class)| {
+            let hash = if name.contains(':') {
+                string_hash(name)
+            } else {
+                string_hash(&format!("default:{name}"))
+            };
+            (hash, (Rc::clone(name), class))
+        });
+        map_order(entries.collect())
+    }
+
+    /// Classes of the innermost bundle call, likewise; their names tell the namespace.
+    pub(crate) fn local_classes_in_order(&self) -> Vec<(Str, &Class)> {
+        let Some(frame) = self.bundle_frame() else { return Vec::new() };
+        let namespace = &frame.head.namespace;
+        let entries = frame.classes.iter().map(|(name, class)| {
+            (string_hash(&format!("{namespace}:{name}")), (class_key(namespace, name), class))
+        });
+        map_order(entries.collect())
     }
 
     /// Names of all classes seen from here, with what is known of them.

@@ -20,20 +20,17 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
                 Rval::Data(json) => return Some(Rval::Data(Rc::clone(json))),
                 _ => return None,
             };
-            let parsed = if name == "parsejson" {
-                Json::parse_with(&source, &|word| ctx.variable_json(word, true))
+            if name == "parsejson" {
+                parse_json(ctx, &source)
             } else {
-                crate::yaml::parse(&source)
-            };
-            match parsed {
-                Some(json) if json.is_container() || name == "parseyaml" => container(json),
-                Some(json) => container(json),
-                None => {
-                    ctx.error(&format!(
-                        "Error parsing {} expression '{source}'",
-                        if name == "parsejson" { "JSON" } else { "YAML" }
-                    ));
-                    None
+                match crate::yaml::parse(&source) {
+                    Some(json) if json.is_container() => container(json),
+                    _ => {
+                        ctx.error(&format!(
+                            "Non-container from parsing YAML expression '{source}'"
+                        ));
+                        None
+                    }
                 }
             }
         }
@@ -64,8 +61,7 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
                 "auto" => suffix(file),
                 mode => mode.to_owned(),
             };
-            let source = read_file(ctx, file, None)?;
-            container(parse_as(&mode, &source)?)
+            read_data(ctx, name, &mode, file, 999_999_999)
         }
         "classfiltercsv" => class_filter(ctx, args),
         _ => None,
@@ -158,38 +154,88 @@ fn json_kind(json: &Json) -> &'static str {
     }
 }
 
-fn read_file(ctx: &Context<'_>, file: &str, max: Option<i64>) -> Option<String> {
-    match ctx.host().read(&path(file)) {
-        Ok(mut bytes) => {
-            if let Some(max) = max.filter(|max| *max > 0) {
-                bytes.truncate(max as usize);
-            }
-            Some(decode(&bytes))
+fn parse_json(ctx: &Context<'_>, source: &str) -> FnResult {
+    let lookup = |word: &str| ctx.variable_json(word, true);
+    match Json::try_parse(source, Some(&lookup)) {
+        Ok(json) if json.is_container() => container(json),
+        // The original tells what is left of the text where it stopped.
+        Ok(Json::Str(_)) => {
+            ctx.error("Non-container from parsing JSON expression '\"'");
+            None
         }
+        Ok(json) => {
+            let last = json.primitive().and_then(|text| text.chars().last()).unwrap_or(' ');
+            ctx.error(&format!("Non-container from parsing JSON expression '{last}'"));
+            None
+        }
+        Err(wrong) => {
+            ctx.error(&format!("Error parsing JSON expression '{}': {}", wrong.rest, wrong.why));
+            None
+        }
+    }
+}
+
+/// A file of data, of at most so many bytes; the original's messages.
+fn read_data(ctx: &Context<'_>, name: &str, mode: &str, file: &str, max: u64) -> FnResult {
+    let bytes = match ctx.host().read(&path(file)) {
+        Ok(bytes) => bytes,
         Err(error) => {
-            ctx.error(&format!("Error reading data from file '{file}': {error}"));
+            if matches!(mode, "CSV" | "ENV") {
+                let (reader, kind) = if mode == "CSV" {
+                    ("JsonParseCsvFile", "csv")
+                } else {
+                    ("JsonParseEnvFile", "ENV")
+                };
+                ctx.verbose(&format!(
+                    "{reader} cannot open the {kind} file '{file}' (fopen: {})",
+                    crate::load::reason(&error)
+                ));
+            } else {
+                ctx.error(&format!(
+                    "{name}: data error parsing {mode} file '{file}': No such file or directory"
+                ));
+            }
+            return None;
+        }
+    };
+    let source = decode(&bytes);
+    let parsed = match mode {
+        "CSV" => Some(csv(&source, max)),
+        "ENV" => Some(env_file(&source, max)),
+        _ if bytes.len() as u64 > max => {
+            ctx.error(&format!(
+                "{name}: error parsing {mode} file '{file}': Unable to parse JSON without truncating"
+            ));
+            return None;
+        }
+        "YAML" => crate::yaml::parse(&source),
+        _ => match Json::try_parse(&source, None) {
+            Ok(json) => Some(json),
+            Err(wrong) => {
+                let kind = if wrong.why == "No data" { "data error" } else { "error" };
+                ctx.error(&format!("{name}: {kind} parsing {mode} file '{file}': {}", wrong.why));
+                return None;
+            }
+        },
+    };
+    match parsed {
+        Some(json) if json.is_container() => container(json),
+        _ => {
+            ctx.error(&format!("{name}: non-container from parsing {mode} file '{file}'"));
             None
         }
     }
 }
 
 fn read(ctx: &Context<'_>, name: &str, args: &[Rval]) -> FnResult {
-    let file = arg(args, 0);
-    let max = if args.len() > 1 { Some(int_from(arg(args, 1))?) } else { None };
-    let source = read_file(ctx, file, max.filter(|max| *max != 999_999_999))?;
+    let max = if args.len() > 1 { int_from(arg(args, 1))? } else { 999_999_999 };
     let mode = match name {
         "readjson" => "JSON",
         "readyaml" => "YAML",
         "readcsv" => "CSV",
         _ => "ENV",
     };
-    match parse_as(mode, &source) {
-        Some(json) if json.is_container() => container(json),
-        _ => {
-            ctx.error(&format!("Error parsing {mode} file '{file}'"));
-            None
-        }
-    }
+    read_data(ctx, name, mode, arg(args, 0), u64::try_from(max).unwrap_or(u64::MAX))
 }
 
 fn suffix(file: &str) -> String {
@@ -214,158 +260,162 @@ pub(crate) fn parse_by_suffix(file: &str, source: &str) -> Option<Json> {
 fn parse_as(mode: &str, source: &str) -> Option<Json> {
     match mode {
         "YAML" => crate::yaml::parse(source),
-        "CSV" => Some(csv(source)),
-        "ENV" => Some(env_file(source)),
+        "CSV" => Some(csv(source, u64::MAX)),
+        "ENV" => Some(env_file(source, u64::MAX)),
         _ => Json::parse(source),
     }
 }
 
-/// Rows of a CSV text as fields, quotes and line ends in quotes respected.
-pub(super) fn csv_rows(source: &str) -> Vec<Vec<Str>> {
-    let mut rows = Vec::new();
-    let mut row: Vec<Str> = Vec::new();
-    let mut field = String::new();
-    let (mut quoted, mut any) = (false, false);
-    let mut chars = source.chars().peekable();
-    while let Some(char) = chars.next() {
-        match char {
-            '"' if quoted => {
-                if chars.peek() == Some(&'"') {
-                    chars.next();
-                    field.push('"');
-                } else {
-                    quoted = false;
-                }
-            }
-            '"' if field.trim().is_empty() => {
-                field.clear();
-                quoted = true;
-                any = true;
-            }
-            ',' if !quoted => {
-                row.push(std::mem::take(&mut field).into());
-                any = true;
-            }
-            '\r' if !quoted && chars.peek() == Some(&'\n') => {}
-            '\n' if !quoted => {
-                if any || !field.is_empty() {
-                    row.push(std::mem::take(&mut field).into());
-                    rows.push(std::mem::take(&mut row));
-                }
-                any = false;
-            }
-            char => field.push(char),
-        }
-    }
-    if any || !field.is_empty() {
-        row.push(field.into());
-        rows.push(row);
-    }
-    rows
+fn csv(source: &str, max: u64) -> Json {
+    let mut bytes = 0;
+    let rows = super::csv::raw_rows(source)
+        .into_iter()
+        .take_while(|row| {
+            bytes += row.len() as u64;
+            bytes <= max
+        })
+        .filter_map(super::csv::fields)
+        .map(|row| Json::Array(row.into_iter().map(Json::Str).collect()));
+    Json::Array(rows.collect())
 }
 
-fn csv(source: &str) -> Json {
-    Json::Array(
-        csv_rows(source)
-            .into_iter()
-            .map(|row| Json::Array(row.into_iter().map(Json::Str).collect()))
-            .collect(),
-    )
-}
-
-fn env_file(source: &str) -> Json {
+fn env_file(source: &str, max: u64) -> Json {
     let mut out = Object::new();
+    let mut bytes = 0;
     for line in source.lines() {
+        bytes += line.len() as u64;
+        if bytes > max {
+            break;
+        }
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
         let Some((key, value)) = line.split_once('=') else { continue };
-        let value = value.trim();
-        let quote = value.chars().next().filter(|first| matches!(first, '"' | '\''));
-        let mut text = String::new();
-        let mut chars = value.chars().skip(usize::from(quote.is_some()));
-        while let Some(char) = chars.next() {
-            match char {
-                '\\' => text.extend(chars.next()),
-                // What follows the closing quote is not part of it; it may be missing.
-                char if Some(char) == quote => break,
-                char => text.push(char),
-            }
+        if let Some(value) = env_value(value.trim())
+            && !key.is_empty()
+        {
+            put(&mut out, key.trim().into(), Json::Str(value.into()));
         }
-        put(&mut out, key.trim().into(), Json::Str(text.into()));
     }
     Json::Object(out)
 }
 
+// The value of a line, without its quotes; `None` where a quote stands in the middle of it.
+fn env_value(value: &str) -> Option<String> {
+    let quote = value.chars().next().filter(|first| matches!(first, '"' | '\''));
+    let mut text = String::new();
+    let mut chars = value.chars().skip(usize::from(quote.is_some()));
+    while let Some(char) = chars.next() {
+        match char {
+            '\\' => match chars.next() {
+                Some('n') => text.push('\n'),
+                other => text.extend(other),
+            },
+            // What follows the closing quote is not part of it; it may be missing.
+            char if Some(char) == quote => break,
+            '"' | '\'' if quote.is_none() => return None,
+            char => text.push(char),
+        }
+    }
+    Some(text)
+}
+
 // Rows of a CSV file whose class expression in one column holds.
-fn class_filter(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
+fn class_filter(ctx: &mut Context<'_>, args: &[Rval]) -> FnResult {
     if args.len() < 3 {
-        ctx.fatal_note("Function classfiltercsv requires at least 3 arguments");
+        ctx.fatal("Function classfiltercsv requires at least 3 arguments");
         return None;
     }
     let file = arg(args, 0);
-    let heading = crate::text::bool_from(arg(args, 1))?;
+    let heading = crate::text::bool_from(arg(args, 1)).unwrap_or(false);
     let class_column = usize::try_from(int_from(arg(args, 2))?).ok()?;
-    let sort_column = if args.len() > 3 {
-        int_from(arg(args, 3)).and_then(|at| usize::try_from(at).ok())
-    } else {
-        None
-    };
     let source = match ctx.host().read(&path(file)) {
         Ok(bytes) => decode(&bytes),
         Err(error) => {
-            ctx.error(&format!("classfiltercsv: Failed to read CSV file {file}: {error}"));
+            let reason = crate::load::reason(&error);
+            ctx.error(&format!("classfiltercsv: Failed to read file {file}: {reason}"));
             return None;
         }
     };
-    let mut rows = csv_rows(&source);
-    rows.retain(|row| row.first().is_some_and(|first| !first.starts_with('#')));
-    let header: Option<Vec<Str>> =
-        if heading && !rows.is_empty() { Some(rows.remove(0)) } else { None };
-    let columns = header.as_ref().map_or_else(|| rows.first().map_or(0, Vec::len), Vec::len);
-    if class_column >= columns {
-        ctx.error(&format!("classfiltercsv: Class expression index is out of bounds. Row length {columns}, index {class_column}"));
-        return None;
-    }
-    if header.is_none() && rows.is_empty() {
-        return container(Json::Array(Vec::new()));
-    }
-    let names: Vec<Str> =
-        header.unwrap_or_else(|| (0..columns).map(|at| at.to_string().into()).collect());
-    let mut kept: Vec<Vec<Str>> = rows
-        .into_iter()
-        .filter(|row| row.len() == columns && ctx.defined(&row[class_column]))
-        .collect();
-    if let Some(at) = sort_column {
-        if at >= columns || at == class_column {
+    let mut columns = 0;
+    let mut names: Option<Vec<Str>> = None;
+    let mut kept: Vec<Vec<Str>> = Vec::new();
+    for (line, row) in super::csv::raw_rows(&source).into_iter().enumerate() {
+        if row.starts_with('#') {
+            continue;
+        }
+        let Some(mut row) = super::csv::fields(row) else {
             ctx.warning(&format!(
-                "classfiltercsv: Sort index {at} is out of bounds or the class expression column"
+                "classfiltercsv: Failed to parse line {}, line ignored.",
+                line + 1
             ));
-        } else {
-            kept.sort_by(|a, b| a[at].cmp(&b[at]));
+            continue;
+        };
+        if row.len() == 1 && row[0].is_empty() {
+            continue;
+        }
+        if columns == 0 {
+            columns = row.len();
+            if class_column >= columns {
+                ctx.error(&format!("classfiltercsv: Class expression index is out of bounds. Row length {columns}, index {class_column}"));
+                return None;
+            }
+        } else if columns != row.len() {
+            ctx.warning(&format!(
+                "classfiltercsv: Line {} has incorrect amount of elements, {} instead of {columns}. Line ignored.",
+                line + 1,
+                row.len()
+            ));
+            continue;
+        }
+        let class = row.remove(class_column);
+        if heading && names.is_none() {
+            names = Some(row);
+        } else if ctx.defined(&class) {
+            kept.push(row);
         }
     }
-    let items = kept
-        .into_iter()
-        .map(|row| {
-            let mut object = Object::new();
-            for (at, (name, value)) in names.iter().zip(row).enumerate() {
-                if at != class_column {
-                    put(&mut object, Rc::clone(name), Json::Str(value));
-                }
-            }
-            Json::Object(object)
-        })
-        .collect();
-    container(Json::Array(items))
+    if args.len() > 3 {
+        sort_rows(ctx, &mut kept, arg(args, 3), class_column, columns)?;
+    }
+    // Without a heading the columns that are left are counted anew.
+    let names: Vec<Str> =
+        names.unwrap_or_else(|| (0..columns).map(|at| at.to_string().into()).collect());
+    let items = kept.into_iter().map(|row| {
+        let mut object = Object::new();
+        for (name, value) in names.iter().zip(row) {
+            put(&mut object, Rc::clone(name), Json::Str(value));
+        }
+        Json::Object(object)
+    });
+    container(Json::Array(items.collect()))
+}
+
+fn sort_rows(
+    ctx: &Context<'_>,
+    rows: &mut [Vec<Str>],
+    column: &str,
+    class_column: usize,
+    columns: usize,
+) -> Option<()> {
+    let column = usize::try_from(int_from(column)?).ok()?;
+    if column == class_column {
+        ctx.warning(&format!(
+            "classfiltercsv: sorting column ({column}) is the same as class expression column ({class_column}). Not sorting data container."
+        ));
+    } else if column >= columns {
+        ctx.warning(&format!(
+            "classfiltercsv: sorting index {column} out of bounds. Not sorting data container."
+        ));
+    } else {
+        let at = if column > class_column { column - 1 } else { column };
+        rows.sort_by(|a, b| a[at].cmp(&b[at]));
+    }
+    Some(())
 }
 
 impl Context<'_> {
-    fn fatal_note(&self, text: &str) {
-        self.error(text);
-    }
-
     /// A variable's text, for callers that want one.
     pub(crate) fn scalar_variable(&self, scope: &str, name: &str) -> Option<Str> {
         self.vars.get(scope, name).and_then(Found::scalar)

@@ -1,186 +1,142 @@
 //! Arithmetic of eval(): numbers with suffixes, operators, functions and constants.
+//!
+//! The grammar is the original's (math.peg), read by ordered choice: what follows the longest
+//! expression at the start of the text is left alone, powers bind to the left like products,
+//! and comparisons are on the level of sums.
 
-/// The value of an expression, or why it does not read.
-pub(super) fn evaluate(source: &str) -> Result<f64, String> {
-    let mut reader = Reader { text: source.as_bytes(), at: 0 };
-    let value = reader.comparison(0)?;
-    reader.blank();
-    if reader.at < reader.text.len() {
-        return Err(format!("unexpected text at '{}'", &source[reader.at.min(source.len())..]));
-    }
-    Ok(value)
-}
-
+/// Deepest nesting of parentheses.
 const MAX_DEPTH: usize = 100;
 
-struct Reader<'a> {
-    text: &'a [u8],
-    at: usize,
+/// The value of an expression, or why it does not read. No text at all is zero.
+pub(super) fn evaluate(source: &str) -> Result<f64, String> {
+    let text = source.as_bytes();
+    let start = blanks(text, 0);
+    match sum(text, start, 0) {
+        Some((value, _)) => Ok(value),
+        None if text.is_empty() => Ok(0.0),
+        None => Err("expression could not be parsed".to_owned()),
+    }
 }
 
-impl Reader<'_> {
-    fn blank(&mut self) {
-        while self.text.get(self.at).is_some_and(u8::is_ascii_whitespace) {
-            self.at += 1;
-        }
-    }
+/// A value and where the text behind it starts.
+type Read = Option<(f64, usize)>;
 
-    fn take(&mut self, word: &str) -> bool {
-        self.blank();
-        let found = self.text[self.at..].starts_with(word.as_bytes());
-        if found {
-            self.at += word.len();
-        }
-        found
+fn blanks(text: &[u8], mut at: usize) -> usize {
+    while matches!(text.get(at), Some(b' ' | b'\t')) {
+        at += 1;
     }
+    at
+}
 
-    fn comparison(&mut self, depth: usize) -> Result<f64, String> {
-        if depth > MAX_DEPTH {
-            return Err("nesting too deep".into());
-        }
-        let mut left = self.sum(depth)?;
-        loop {
-            let operator = ["==", "<=", ">=", "<", ">"].iter().find(|operator| self.take(operator));
-            let Some(operator) = operator else { return Ok(left) };
-            let right = self.sum(depth)?;
-            let close = (left - right).abs() < 1e-11;
-            let holds = match *operator {
-                "==" => close,
-                "<=" => left < right || close,
-                ">=" => left > right || close,
-                "<" => left < right,
-                _ => left > right,
-            };
-            left = f64::from(u8::from(holds));
-        }
-    }
+// The first of the words that stands there, and the place behind it and its blanks.
+fn operator<'w>(text: &[u8], at: usize, words: &[&'w str]) -> Option<(&'w str, usize)> {
+    let word = words.iter().find(|word| text[at..].starts_with(word.as_bytes()))?;
+    Some((word, blanks(text, at + word.len())))
+}
 
-    fn sum(&mut self, depth: usize) -> Result<f64, String> {
-        let mut left = self.product(depth)?;
-        loop {
-            if self.take("+") {
-                left += self.product(depth)?;
-            } else if self.take("-") {
-                left -= self.product(depth)?;
-            } else {
-                return Ok(left);
-            }
-        }
-    }
-
-    fn product(&mut self, depth: usize) -> Result<f64, String> {
-        let mut left = self.power(depth)?;
-        loop {
-            self.blank();
-            if self.text[self.at..].starts_with(b"**") {
-                return Ok(left);
-            }
-            if self.take("*") {
-                left *= self.power(depth)?;
-            } else if self.take("/") {
-                left /= self.power(depth)?;
-            } else if self.take("%") {
-                let right = self.power(depth)?;
-                left = (left as i64).checked_rem(right as i64).ok_or("division by zero")? as f64;
-            } else {
-                return Ok(left);
-            }
-        }
-    }
-
-    fn power(&mut self, depth: usize) -> Result<f64, String> {
-        let base = self.value(depth)?;
-        if self.take("**") || self.take("^") {
-            let exponent = self.power(depth + 1)?;
-            return Ok(base.powf(exponent));
-        }
-        Ok(base)
-    }
-
-    fn value(&mut self, depth: usize) -> Result<f64, String> {
-        if depth > MAX_DEPTH {
-            return Err("nesting too deep".into());
-        }
-        self.blank();
-        match self.text.get(self.at) {
-            Some(b'(') => {
-                self.at += 1;
-                let value = self.comparison(depth + 1)?;
-                if self.take(")") { Ok(value) } else { Err("missing ')'".into()) }
-            }
-            Some(b'-') => {
-                self.at += 1;
-                Ok(-self.value(depth + 1)?)
-            }
-            // A sign that stands alone is no number.
-            Some(b'+') if self.text.get(self.at + 1).is_some_and(u8::is_ascii_digit) => {
-                self.at += 1;
-                self.number()
-            }
-            Some(byte) if byte.is_ascii_digit() || *byte == b'.' => self.number(),
-            Some(byte) if byte.is_ascii_alphabetic() => self.word(depth),
-            _ => Err("a value is missing".into()),
-        }
-    }
-
-    fn number(&mut self) -> Result<f64, String> {
-        let start = self.at;
-        while let Some(byte) = self.text.get(self.at) {
-            let exponent = matches!(byte, b'e' | b'E')
-                && matches!(self.text.get(self.at + 1), Some(b'0'..=b'9' | b'-' | b'+'));
-            let sign = matches!(byte, b'-' | b'+') && matches!(self.text[self.at - 1], b'e' | b'E');
-            if byte.is_ascii_digit() || *byte == b'.' || exponent || sign {
-                self.at += 1;
-            } else {
-                break;
-            }
-        }
-        let text =
-            std::str::from_utf8(&self.text[start..self.at]).map_err(|error| error.to_string())?;
-        let number: f64 = text.parse().map_err(|_| format!("'{text}' is not a number"))?;
-        let factor = match self.text.get(self.at) {
-            Some(b'k') => 1000.0,
-            Some(b'K') => 1024.0,
-            Some(b'm') => 1e6,
-            Some(b'M') => 1_048_576.0,
-            Some(b'g') => 1e9,
-            Some(b'G') => 1_073_741_824.0,
-            Some(b't') => 1e12,
-            Some(b'T') => 1_099_511_627_776.0,
-            Some(b'p') => 1e15,
-            Some(b'P') => 1_125_899_906_842_624.0,
-            _ => return Ok(number),
+fn sum(text: &[u8], at: usize, depth: usize) -> Read {
+    let (mut left, mut at) = product(text, at, depth)?;
+    let words = ["+", "-", "==", "<=", "<", ">=", ">"];
+    while let Some((word, next)) = operator(text, at, &words) {
+        let Some((right, end)) = product(text, next, depth) else { break };
+        let close = (left - right).abs() < 1e-17;
+        left = match word {
+            "+" => left + right,
+            "-" => left - right,
+            "==" => truth(close),
+            "<=" => truth(left < right || close),
+            "<" => truth(left < right),
+            ">=" => truth(left > right || close),
+            _ => truth(left > right),
         };
-        self.at += 1;
-        Ok(number * factor)
+        at = end;
     }
-
-    fn word(&mut self, depth: usize) -> Result<f64, String> {
-        let start = self.at;
-        while self
-            .text
-            .get(self.at)
-            .is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
-        {
-            self.at += 1;
-        }
-        let word = String::from_utf8_lossy(&self.text[start..self.at]).into_owned();
-        if self.take("(") {
-            let argument = self.comparison(depth + 1)?;
-            if !self.take(")") {
-                return Err("missing ')'".into());
-            }
-            return function(&word, argument).ok_or_else(|| format!("unknown function '{word}'"));
-        }
-        constant(&word).ok_or_else(|| format!("unknown word '{word}'"))
-    }
+    Some((left, at))
 }
 
-fn function(name: &str, x: f64) -> Option<f64> {
-    Some(match name {
+fn truth(holds: bool) -> f64 {
+    f64::from(u8::from(holds))
+}
+
+fn product(text: &[u8], at: usize, depth: usize) -> Read {
+    let (mut left, mut at) = value(text, at, depth)?;
+    while let Some((word, next)) = operator(text, at, &["^", "**", "*", "/", "%"]) {
+        let Some((right, end)) = value(text, next, depth) else { break };
+        left = match word {
+            "^" | "**" => left.powf(right),
+            "*" => left * right,
+            "/" => left / right,
+            // The original divides by zero here and is killed.
+            _ => (left as i64).checked_rem(right as i64)? as f64,
+        };
+        at = end;
+    }
+    Some((left, at))
+}
+
+fn value(text: &[u8], at: usize, depth: usize) -> Read {
+    if depth > MAX_DEPTH {
+        return None;
+    }
+    number(text, at).or_else(|| constant(text, at)).or_else(|| call(text, at, depth)).or_else(
+        || {
+            let (_, next) = operator(text, at, &["("])?;
+            let (value, end) = sum(text, next, depth + 1)?;
+            let (_, end) = operator(text, end, &[")"])?;
+            Some((value, end))
+        },
+    )
+}
+
+fn number(text: &[u8], start: usize) -> Read {
+    let digits = |mut at: usize| {
+        while text.get(at).is_some_and(u8::is_ascii_digit) {
+            at += 1;
+        }
+        at
+    };
+    let first = start + usize::from(text.get(start) == Some(&b'-'));
+    let whole = digits(first);
+    let end = if whole > first {
+        if text.get(whole) == Some(&b'.') { digits(whole + 1) } else { whole }
+    } else if text.get(first) == Some(&b'.') && digits(first + 1) > first + 1 {
+        digits(first + 1)
+    } else {
+        return None;
+    };
+    let number: f64 = std::str::from_utf8(&text[start..end]).ok()?.parse().ok()?;
+    let end = blanks(text, end);
+    let factor = match text.get(end).map(u8::to_ascii_lowercase) {
+        Some(b'k') => 1e3,
+        Some(b'm') => 1e6,
+        Some(b'g') => 1e9,
+        Some(b't') => 1e12,
+        Some(b'p') => 1e15,
+        _ => return Some((number, end)),
+    };
+    Some((number * factor, blanks(text, end + 1)))
+}
+
+// A function takes one value, and a sum only in parentheses of its own.
+fn call(text: &[u8], at: usize, depth: usize) -> Read {
+    let names = [
+        "ceil", "floor", "log10", "log2", "log", "sqrt", "sin", "cos", "tan", "asin", "acos",
+        "atan", "abs", "step",
+    ];
+    let name = names.iter().find(|name| text[at..].starts_with(name.as_bytes()))?;
+    let (_, next) = operator(text, at + name.len(), &["("])?;
+    let (argument, end) = value(text, next, depth + 1)?;
+    let (_, end) = operator(text, end, &[")"])?;
+    Some((function(name, argument), end))
+}
+
+fn function(name: &str, x: f64) -> f64 {
+    match name {
         "ceil" => x.ceil(),
         "floor" => x.floor(),
-        "round" => x.round(),
+        "log10" => x.log10(),
+        "log2" => x.log2(),
+        "log" => x.ln(),
         "sqrt" => x.sqrt(),
         "sin" => x.sin(),
         "cos" => x.cos(),
@@ -189,33 +145,26 @@ fn function(name: &str, x: f64) -> Option<f64> {
         "acos" => x.acos(),
         "atan" => x.atan(),
         "abs" => x.abs(),
-        "step" => f64::from(u8::from(x > 0.0)),
-        "exp" => x.exp(),
-        "log" => x.ln(),
-        "log2" => x.log2(),
-        "log10" => x.log10(),
-        _ => return None,
-    })
+        _ => truth(x >= 0.0),
+    }
 }
 
-fn constant(name: &str) -> Option<f64> {
+// The first that fits counts, so `pi_2` is `pi`. No blanks are read after a constant.
+fn constant(text: &[u8], at: usize) -> Read {
     use std::f64::consts;
-    Some(match name {
-        "e" => consts::E,
-        "log2e" => consts::LOG2_E,
-        "log10e" => consts::LOG10_E,
-        "ln2" => consts::LN_2,
-        "ln10" => consts::LN_10,
-        "pi" => consts::PI,
-        "pi_2" => consts::FRAC_PI_2,
-        "pi_4" => consts::FRAC_PI_4,
-        "1_pi" => consts::FRAC_1_PI,
-        "2_pi" => consts::FRAC_2_PI,
-        "2_sqrtpi" => consts::FRAC_2_SQRT_PI,
-        "sqrt2" => consts::SQRT_2,
-        "sqrt1_2" => consts::FRAC_1_SQRT_2,
-        _ => return None,
-    })
+    let constants = [
+        ("e", consts::E),
+        ("log2e", consts::LOG2_E),
+        ("log10e", consts::LOG10_E),
+        ("ln2", consts::LN_2),
+        ("ln10", consts::LN_10),
+        ("pi", consts::PI),
+        ("sqrt2", consts::SQRT_2),
+        ("sqrt1_2", consts::FRAC_1_SQRT_2),
+    ];
+    let (name, value) =
+        constants.iter().find(|(name, _)| text[at..].starts_with(name.as_bytes()))?;
+    Some((*value, at + name.len()))
 }
 
 #[cfg(test)]
@@ -225,21 +174,28 @@ mod tests {
     #[test]
     fn expressions_are_computed() {
         let table = [
-            ("1+2*3", Ok(7.0)),
-            ("(1+2)*3", Ok(9.0)),
-            ("2**3", Ok(8.0)),
-            ("2^3", Ok(8.0)),
-            ("10 % 3", Ok(1.0)),
-            ("1k", Ok(1000.0)),
-            ("sqrt(16)", Ok(4.0)),
-            ("3 < 4", Ok(1.0)),
-            ("-2", Ok(-2.0)),
-            ("1e3", Ok(1000.0)),
+            ("1+2*3", 7.0),
+            ("(1+2)*3", 9.0),
+            ("2**3", 8.0),
+            ("2^3^2", 64.0),
+            ("10 % 3", 1.0),
+            ("1k", 1000.0),
+            ("2 K", 2000.0),
+            ("sqrt(16)", 4.0),
+            ("sqrt((9+7))", 4.0),
+            ("3 < 4", 1.0),
+            ("-2", -2.0),
+            ("", 0.0),
+            // What does not read is left alone.
+            ("-5 + +3", -5.0),
+            ("pi * e", std::f64::consts::PI),
+            ("1 2", 1.0),
+            ("1 +", 1.0),
         ];
         for (text, expected) in table {
-            assert_eq!(evaluate(text), expected, "{text}");
+            assert_eq!(evaluate(text), Ok(expected), "{text}");
         }
-        for text in ["", "1 +", "(1", "hello", "1 2"] {
+        for text in ["(1", "hello", "-(2)", " ", "sqrt(9+7)"] {
             assert!(evaluate(text).is_err(), "{text}");
         }
     }

@@ -8,15 +8,15 @@ use crate::eval::Context;
 use crate::json::Json;
 use crate::policy::{Call, Rval};
 use crate::regex;
-use crate::text::{Str, canonify, int_from, real_from};
+use crate::text::{Str, canonify, int_from};
 
-use super::{FnResult, arg, container, list, primitives, text, truth};
+use super::{FnResult, arg, container, list, order, primitives, text, truth};
 
 pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval], call: &Rc<Call>) -> FnResult {
     match name {
         "maplist" => return map_list(ctx, call),
         "maparray" | "mapdata" => return map_array(ctx, name, call),
-        "expandrange" => return expand_range(args),
+        "expandrange" => return expand_range(ctx, args),
         "getindices" => return indices(ctx, args.first()?),
         "getvalues" => return values(ctx, args.first()?),
         "makerule" => return make_rule(ctx, args),
@@ -42,7 +42,7 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval], call: &Rc<C
         "grep" => {
             regex::compile(arg(args, 0))?;
             list(
-                primitives(&json)
+                matched(&json)
                     .into_iter()
                     .filter(|item| regex::full(arg(args, 0), item))
                     .collect(),
@@ -55,7 +55,7 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval], call: &Rc<C
         }
         "reglist" | "regarray" => {
             regex::compile(arg(args, 1))?;
-            truth(primitives(&json).iter().any(|item| regex::full(arg(args, 1), item)))
+            truth(matched(&json).iter().any(|item| regex::full(arg(args, 1), item)))
         }
         "nth" => nth(&json, arg(args, 1)),
         "unique" => {
@@ -89,8 +89,13 @@ fn join(json: &Json, separator: &str) -> String {
     primitives(json).join(separator)
 }
 
+// Primitive children as patterns are held against them: reals with two decimals.
+fn matched(json: &Json) -> Vec<Str> {
+    json.values().filter_map(Json::iterated).collect()
+}
+
 fn count(name: &str, json: &Json, pattern: &str) -> bool {
-    let items = primitives(json);
+    let items = matched(json);
     match name {
         "every" => !items.is_empty() && items.iter().all(|item| regex::full(pattern, item)),
         "some" => items.iter().any(|item| regex::full(pattern, item)),
@@ -108,7 +113,7 @@ fn filter(json: &Json, args: &[Rval]) -> FnResult {
     }
     let found = |item: &Str| if is_regex { regex::full(pattern, item) } else { **item == *pattern };
     list(
-        primitives(json)
+        matched(json)
             .into_iter()
             .filter(|item| found(item) != invert)
             .take(max.max(0) as usize)
@@ -143,7 +148,7 @@ fn sublist(json: &Json, end: &str, max: &str) -> FnResult {
 
 fn shuffle(json: &Json, seed: &str) -> FnResult {
     let mut items = primitives(json);
-    let mut random = LibcRandom::new(crate::agent::promise::classes::string_hash(seed));
+    let mut random = LibcRandom::new(crate::eval::table_order::string_hash(seed));
     for at in (1..items.len()).rev() {
         items.swap(at, random.next() as usize % (at + 1));
     }
@@ -192,43 +197,13 @@ impl LibcRandom {
 }
 
 fn sort(json: &Json, mode: &str) -> FnResult {
-    let mut items = primitives(json);
-    match mode {
-        // What is no number sorts by its text.
-        "int" => items.sort_by_key(|item| (int_from(item).unwrap_or(0), Rc::clone(item))),
-        "real" => items.sort_by(|a, b| {
-            let number = |text: &str| real_from(text).unwrap_or(0.0);
-            number(a).total_cmp(&number(b)).then_with(|| a.cmp(b))
-        }),
-        "IP" | "ip" => items.sort_by_key(|item| ip_key(item)),
-        "MAC" | "mac" => items.sort_by_key(|item| mac_key(item)),
-        _ => items.sort_by(|a, b| crate::text::encode(a).cmp(&crate::text::encode(b))),
-    }
-    list(items)
-}
-
-// What is no address sorts before or after by its text, as the original leaves it.
-fn ip_key(text: &str) -> (u8, u128, String) {
-    let bare = text.split('/').next().unwrap_or(text);
-    match bare.parse::<std::net::IpAddr>() {
-        Ok(std::net::IpAddr::V4(address)) => (1, u128::from(u32::from(address)), text.to_owned()),
-        Ok(std::net::IpAddr::V6(address)) => (0, u128::from(address), text.to_owned()),
-        Err(_) => (2, 0, text.to_owned()),
-    }
-}
-
-fn mac_key(text: &str) -> (u8, u64, String) {
-    let hex: String = text.chars().filter(|char| !matches!(char, ':' | '-' | '.')).collect();
-    match u64::from_str_radix(&hex, 16) {
-        Ok(number) if hex.len() == 12 => (0, number, text.to_owned()),
-        _ => (1, 0, text.to_owned()),
-    }
+    list(order::sort(primitives(json), mode))
 }
 
 fn fold_numbers(name: &str, json: &Json) -> FnResult {
     let mut result = if name == "sum" { 0.0 } else { 1.0 };
     for item in primitives(json) {
-        let number = real_from(&item).unwrap_or(0.0);
+        let number = order::scan_real(&item).unwrap_or(0.0);
         if name == "sum" {
             result += number;
         } else {
@@ -241,17 +216,20 @@ fn fold_numbers(name: &str, json: &Json) -> FnResult {
 fn fold(name: &str, json: &Json, mode: &str) -> FnResult {
     let items = primitives(json);
     if matches!(name, "max" | "min") {
-        let Some(Rval::List(sorted)) = sort(json, mode) else { return None };
-        let chosen = if name == "max" { sorted.last() } else { sorted.first() };
-        return match chosen {
-            Some(Rval::Scalar(item)) => text(Rc::clone(item)),
-            _ => None,
-        };
+        let mut items = items.into_iter();
+        let mut chosen = items.next()?;
+        for item in items {
+            if order::less(mode, &chosen, &item) == (name == "max") {
+                chosen = item;
+            }
+        }
+        return text(chosen);
     }
     if items.is_empty() {
         return None;
     }
-    let numbers: Vec<f64> = items.iter().map(|item| real_from(item).unwrap_or(0.0)).collect();
+    let numbers: Vec<f64> =
+        items.iter().map(|item| order::scan_real(item).unwrap_or(0.0)).collect();
     let mean = numbers.iter().sum::<f64>() / numbers.len() as f64;
     if name == "mean" {
         return text(format!("{mean:.6}"));
@@ -303,9 +281,9 @@ fn array_keys(ctx: &Context<'_>, name: &str) -> Vec<Str> {
     let mut seen: FxHashSet<&str> = FxHashSet::default();
     let elements = scope.vars.keys().filter_map(|key| {
         let rest = key.strip_prefix(&*base)?;
-        rest.starts_with('[').then_some((&**key, rest))
+        rest.starts_with('[').then_some((&*scope_name, &**key, rest))
     });
-    for rest in ctx.in_table_order(&scope_name, elements.collect()) {
+    for rest in ctx.variables_in_table_order(elements.collect()) {
         if let Some(first) =
             crate::eval::vars::split_indices(rest).and_then(|indices| indices.first().copied())
             && seen.insert(first)
@@ -333,20 +311,27 @@ fn values(ctx: &Context<'_>, value: &Rval) -> FnResult {
 }
 
 // a[1-3] style ranges.
-fn expand_range(args: &[Rval]) -> FnResult {
+fn expand_range(ctx: &mut Context<'_>, args: &[Rval]) -> FnResult {
     let template = arg(args, 0);
-    let step = int_from(arg(args, 1))?.max(1);
-    let open = template.find('[')?;
-    let close = template[open..].find(']')? + open;
-    let (from, to) = template[open + 1..close].split_once('-')?;
-    let (from, to): (i64, i64) = (from.trim().parse().ok()?, to.trim().parse().ok()?);
+    let step = int_from(arg(args, 1))?;
+    let range = template.find('[').and_then(|open| {
+        let close = template[open..].find(']')? + open;
+        let (from, to) = template[open + 1..close].split_once('-')?;
+        let range: (i64, i64) = (from.trim().parse().ok()?, to.trim().parse().ok()?);
+        Some((open, close, range))
+    });
+    let Some((open, close, (from, to))) = range else {
+        ctx.fatal("EXPANDRANGE Step size cannot be less than 1 or greater than the interval");
+        return None;
+    };
+    if step < 1 || (from - to).abs() < step {
+        ctx.fatal("EXPANDRANGE Step size cannot be less than 1 or greater than the interval");
+        return None;
+    }
     let (before, after) = (&template[..open], &template[close + 1..]);
     let mut out: Vec<Str> = Vec::new();
     let mut at = from;
-    loop {
-        if (from <= to && at > to) || (from > to && at < to) || out.len() > 1_000_000 {
-            break;
-        }
+    while (from <= to && at <= to || from > to && at >= to) && out.len() <= 1_000_000 {
         out.push(format!("{before}{at}{after}").into());
         at += if from <= to { step } else { -step };
     }
@@ -527,16 +512,28 @@ fn map_array(ctx: &mut Context<'_>, name: &str, call: &Rc<Call>) -> FnResult {
     container(Json::Array(items))
 }
 
+// The output of a command that is given the data, line by line: each JSON in it becomes one
+// element, over as many lines as it takes.
 fn json_pipe(ctx: &Context<'_>, command: &str, json: &Json) -> FnResult {
     let spec = crate::agent::promise::commands::spec_for(ctx, command, false)
         .stdin(json.pretty().into_bytes());
-    match ctx.host().run(&spec) {
-        Ok(ended) if ended.exit.success() => {
-            container(Json::parse(&crate::text::decode(&ended.stdout))?)
-        }
+    let output = match ctx.host().run(&spec) {
+        Ok(ended) if !ended.stdout.is_empty() => crate::text::decode(&ended.stdout),
         _ => {
             ctx.error("Function mapdata failed to get output from 'json_pipe' execution");
-            None
+            return None;
+        }
+    };
+    let (mut items, mut open) = (Vec::new(), String::new());
+    for line in output.lines() {
+        if !open.is_empty() {
+            open.push('\n');
+        }
+        open.push_str(line);
+        if let Some(item) = Json::parse(&open) {
+            items.push(item);
+            open.clear();
         }
     }
+    container(Json::Array(items))
 }

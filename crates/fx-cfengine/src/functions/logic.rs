@@ -1,6 +1,8 @@
 //! Conditions: and, or, not, ifelse, comparison, classes and versions.
 
 use crate::eval::Context;
+use crate::eval::classes::Class;
+use crate::eval::table_order::{set_order, string_hash};
 use crate::policy::Rval;
 use crate::regex;
 use crate::text::{Str, canonify, int_from, real_from};
@@ -66,22 +68,24 @@ fn ifelse(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
     None
 }
 
-// Classes whose name, and one of whose tags, match.
+// Classes whose name, and one of whose tags, match: those of this bundle call, then the
+// global ones. The original puts each match before those it has.
 fn matching(ctx: &Context<'_>, args: &[Rval]) -> Vec<Str> {
     let pattern = regex::Full::new(arg(args, 0));
     let tags: Vec<&str> = (1..args.len()).map(|index| arg(args, index)).collect();
-    let mut names: Vec<Str> = Vec::new();
-    for (name, class) in ctx.visible_classes() {
-        if !pattern.matches(&name) && !pattern.matches(&format!("default:{name}")) {
-            continue;
-        }
-        let tagged = tags.is_empty()
-            || tags.iter().any(|tag| class.tags.iter().any(|known| regex::full(tag, known)));
-        if tagged && !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    names.sort();
+    let matches = |classes: Vec<(Str, &Class)>| -> Vec<Str> {
+        let named = classes.into_iter().filter(|(name, class)| {
+            (**name == *arg(args, 0) || pattern.matches(name))
+                && (tags.is_empty()
+                    || tags.iter().any(|tag| {
+                        class.tags.iter().any(|known| **known == **tag || regex::full(tag, known))
+                    }))
+        });
+        set_order(named.map(|(name, _)| name).collect())
+    };
+    let mut names = matches(ctx.global_classes_in_order());
+    names.extend(matches(ctx.local_classes_in_order()));
+    names.reverse();
     names
 }
 
@@ -100,17 +104,16 @@ fn number(text: &str) -> Option<f64> {
 }
 
 fn splay(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
-    let hash = crate::agent::promise::classes::string_hash(arg(args, 0));
-    let (slots, class) = match arg(args, 1) {
-        "daily" => (12 * 24, true),
-        _ => (12, false),
-    };
-    let slot = (u64::from(hash) * slots / (u64::from(u32::MAX) + 1)) as u32;
+    // Five-minute slots of an hour, or of a day, by the low bits of the hash.
+    let daily = arg(args, 1) != "hourly";
+    let slots = if daily { 12 * 24 } else { 12 };
+    let slot = (string_hash(arg(args, 0)) & 8191) * slots / 8192;
     let minute = (slot % 12) * 5;
     let mut name = format!("Min{minute:02}_{:02}", (minute + 5) % 60);
-    if class {
+    if daily {
         name = format!("{name}.Hr{:02}", slot / 12);
     }
+    ctx.verbose(&format!("Computed context for '{}' splayclass: '{name}'", arg(args, 0)));
     truth(ctx.defined(&name))
 }
 

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use crate::eval::Context;
 use crate::eval::frames::Frame;
+use crate::eval::value::{Value, Variable};
 use crate::json::{Json, Object, put};
 use crate::policy::Rval;
 use crate::regex;
@@ -14,8 +15,9 @@ use super::{FnResult, arg, container, list, text};
 pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
     match name {
         "bundlesmatching" => list(bundles(ctx, args)),
+        // Each match is put before those that are there.
         "variablesmatching" => {
-            list(variables(ctx, args).into_iter().map(|(name, _)| name).collect())
+            list(variables(ctx, args).into_iter().rev().map(|(name, _)| name).collect())
         }
         "variablesmatching_as_data" => {
             let mut object = Object::new();
@@ -56,15 +58,22 @@ fn bundles(ctx: &Context<'_>, args: &[Rval]) -> Vec<Str> {
         if !regex::full(arg(args, 0), &full) {
             continue;
         }
-        let mut tags: Vec<Str> = Vec::new();
-        if let Some(found) = ctx.vars.get(&format!("{}_meta", head.scope), "tags") {
-            match found.value() {
-                crate::eval::value::Value::List(items) => tags.extend(items.iter().cloned()),
-                crate::eval::value::Value::Scalar(item) => tags.push(item),
-                crate::eval::value::Value::Data(json) => tags.extend(super::primitives(&json)),
-            }
-        }
-        if matches_tags(&wanted, &tags) && !out.contains(&full) {
+        // Unlike elsewhere each of the wanted tags has to be there.
+        let tags: Vec<Str> = match ctx.vars.get(&format!("{}_meta", head.scope), "tags") {
+            None => Vec::new(),
+            Some(found) => match found.value() {
+                Value::List(items) => items.to_vec(),
+                Value::Scalar(text) => text.split(',').map(Into::into).collect(),
+                Value::Data(_) if wanted.is_empty() => Vec::new(),
+                Value::Data(_) => {
+                    ctx.warning(&format!(
+                        "Function 'bundlesmatching' only matches tags defined as a scalar or a list.  Bundle '{full}' had meta defined as 'data'"
+                    ));
+                    Vec::new()
+                }
+            },
+        };
+        if wanted.iter().all(|wanted| tags.iter().any(|tag| regex::full(wanted, tag))) {
             out.push(full);
         }
     }
@@ -76,7 +85,7 @@ fn bundles(ctx: &Context<'_>, args: &[Rval]) -> Vec<Str> {
 fn variables(ctx: &Context<'_>, args: &[Rval]) -> Vec<(Str, Json)> {
     let wanted: Vec<&str> = (1..args.len()).map(|index| arg(args, index)).collect();
     let pattern = regex::Full::new(arg(args, 0));
-    let mut out = Vec::new();
+    let mut found: Vec<(Str, Str, &Variable)> = Vec::new();
     let mut full = String::new();
     for scope_name in ctx.vars.scope_names() {
         let Some(scope) = ctx.vars.scope(&scope_name) else { continue };
@@ -91,11 +100,15 @@ fn variables(ctx: &Context<'_>, args: &[Rval]) -> Vec<(Str, Json)> {
             full.truncate(lead);
             full.push_str(name);
             if pattern.matches(&full) && matches_tags(&wanted, &variable.tags) {
-                out.push((full.as_str().into(), variable.value.to_json()));
+                found.push((Rc::clone(&scope_name), full.as_str().into(), variable));
             }
         }
     }
-    out
+    let keyed = found.iter().map(|(scope, full, variable)| {
+        let at = scope.len() + 1 + if scope.contains(':') { 0 } else { "default:".len() };
+        (&**scope, &full[at..], (Rc::clone(full), variable.value.to_json()))
+    });
+    ctx.variables_in_table_order(keyed.collect())
 }
 
 fn tags(ctx: &Context<'_>, name: &str, args: &[Rval]) -> FnResult {

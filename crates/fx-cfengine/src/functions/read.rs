@@ -77,7 +77,14 @@ fn read(ctx: &Context<'_>, file: &str, max: i64) -> Option<String> {
             Some(decode(&bytes))
         }
         Err(error) => {
-            ctx.verbose(&format!("CfReadFile: Could not examine file '{file}': {error}"));
+            let reason = crate::load::reason(&error);
+            if ctx.config.component == crate::load::lower::Component::Promises {
+                ctx.error(&format!("Could not examine file '{file}'"));
+            } else if matches!(ctx.host().stat(&path(file)), Ok(_)) {
+                ctx.error(&format!("CfReadFile: Error while reading file '{file}' ({reason})"));
+            } else {
+                ctx.error(&format!("CfReadFile: Could not examine file '{file}' (stat: {reason})"));
+            }
             None
         }
     }

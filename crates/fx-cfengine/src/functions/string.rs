@@ -50,7 +50,17 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
             let max = int_from(arg(args, 2))?;
             list(split(first, arg(args, 1), max, false))
         }
-        "regex_replace" => replace(first, arg(args, 1), arg(args, 2), arg(args, 3)),
+        "regex_replace" => {
+            let (pattern, with, options) = (arg(args, 1), arg(args, 2), arg(args, 3));
+            let replaced = replace(first, pattern, with, options);
+            if replaced.is_none() {
+                regex::take_wrong();
+                ctx.error(&format!(
+                    "regex_replace: couldn't use regex '{pattern}', replacement '{with}', and options '{options}': error=(pcre_wrap:) Everything's just fine. Thanks for asking."
+                ));
+            }
+            replaced
+        }
         "string" => {
             // Only a reference to a container stands for its content.
             let named = crate::text::naked(first, b'@').and_then(|name| {
@@ -74,7 +84,7 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
         }
         "basename" => basename(first, arg(args, 1)),
         "dirname" => text(dirname(first)),
-        "translatepath" => text(first.replace('\\', "/")),
+        "translatepath" => text(first),
         "regextract" | "data_regextract" => extract(ctx, name, args),
         "string_mustache" => {
             let data = match args.get(1) {
@@ -82,11 +92,9 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
                 None => super::default_template_data(ctx, None),
             };
             match mustache::render(first, &data) {
-                Some(rendered) => text(rendered),
-                None => {
-                    ctx.error(&format!(
-                        "Broken Mustache template, could not render '{first:>20}'..."
-                    ));
+                Ok(rendered) => text(rendered),
+                Err(wrong) => {
+                    ctx.log(wrong.level, &wrong.text);
                     None
                 }
             }
@@ -398,11 +406,12 @@ fn replace(source: &str, pattern: &str, replacement: &str, options: &str) -> FnR
 }
 
 fn substitute(replacement: &str, found: &regex::Captures) -> String {
-    let group = |name: &str| {
+    let group = |number: usize| {
+        let name = found.names.get(number);
         found
             .groups
             .iter()
-            .find(|(known, _)| &**known == name)
+            .find(|(known, _)| Some(known) == name)
             .map(|(_, text)| Rc::clone(text))
             .unwrap_or_default()
     };
@@ -412,7 +421,7 @@ fn substitute(replacement: &str, found: &regex::Captures) -> String {
         match (char, chars.peek().copied()) {
             ('\\' | '$', Some(next)) if next.is_ascii_digit() => {
                 chars.next();
-                out.push_str(&group(&next.to_string()));
+                out.push_str(&group(next as usize - '0' as usize));
             }
             ('$', Some('+')) => {
                 chars.next();
@@ -422,7 +431,7 @@ fn substitute(replacement: &str, found: &regex::Captures) -> String {
             }
             ('$', Some('&')) => {
                 chars.next();
-                out.push_str(&group("0"));
+                out.push_str(&group(0));
             }
             (char, _) => out.push(char),
         }
@@ -431,26 +440,29 @@ fn substitute(replacement: &str, found: &regex::Captures) -> String {
 }
 
 fn extract(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
-    let found = regex::captures(arg(args, 0), arg(args, 1));
+    let source = arg(args, 1);
+    let Some(found) = regex::captures(arg(args, 0), source) else {
+        return if name == "data_regextract" { None } else { truth(false) };
+    };
+    // A group that took no part is empty text.
+    let bytes = encode(source);
+    let groups = found.names.iter().zip(&found.spans).map(|(key, span)| {
+        let value = span.map_or(String::new(), |(start, end)| decode(&bytes[start..end]));
+        (Rc::clone(key), Str::from(value))
+    });
     if name == "data_regextract" {
-        let found = found?;
-        let object: Object = found
-            .groups
-            .iter()
-            .map(|(key, value)| (Rc::clone(key), Json::Str(Rc::clone(value))))
-            .collect();
+        let object: Object = groups.map(|(key, value)| (key, Json::Str(value))).collect();
         return container(Json::Object(object));
     }
-    let Some(found) = found else { return truth(false) };
     let (scope, array) = ctx.qualify(arg(args, 2));
     let scope = scope?;
     let tags: Rc<[Str]> = Rc::from(["source=function".into(), "function=regextract".into()]);
-    for (key, value) in &found.groups {
+    for (key, value) in groups {
         ctx.vars.put(
             &scope,
             &format!("{array}[{key}]"),
             DataType::String,
-            Value::Scalar(Rc::clone(value)),
+            Value::Scalar(value),
             &tags,
         );
     }
@@ -461,10 +473,10 @@ fn eval(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
     let source = arg(args, 0);
     let mode = if args.len() > 1 { arg(args, 1) } else { "math" };
     match eval_math::evaluate(source) {
-        Ok(value) if mode == "class" => truth(value != 0.0),
+        Ok(value) if mode == "class" => truth(value.abs() >= 1e-17),
         Ok(value) => text(format!("{value:.6}")),
         Err(message) => {
-            ctx.info(&format!("eval() could not parse '{source}': {message}"));
+            ctx.info(&format!("eval error: {message} (input '{source}')"));
             if mode == "class" { truth(false) } else { text("") }
         }
     }

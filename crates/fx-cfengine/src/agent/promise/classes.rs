@@ -121,26 +121,13 @@ fn select(ctx: &mut Context<'_>, items: &[Rval]) -> bool {
         ctx.vars.get("sys", name).and_then(crate::eval::vars::Found::scalar).unwrap_or_default()
     };
     let splay = format!("{}+{}+{}", sys("fqhost"), sys("ipv4"), ctx.host().euid());
-    let chosen = &texts[string_hash(&splay) as usize % texts.len()];
+    let chosen = &texts[crate::eval::table_order::string_hash(&splay) as usize % texts.len()];
     if is_expandable(chosen) {
         return false;
     }
     let tags: Rc<[Str]> = Rc::from(["source=promise".into()]);
     ctx.put_class(chosen, ClassScope::Namespace, tags, None);
     true
-}
-
-/// The one-at-a-time hash the original spreads with.
-pub(crate) fn string_hash(text: &str) -> u32 {
-    let mut hash = 0_u32;
-    for byte in text.bytes() {
-        hash = hash.wrapping_add(u32::from(byte));
-        hash = hash.wrapping_add(hash << 10);
-        hash ^= hash >> 6;
-    }
-    hash = hash.wrapping_add(hash << 3);
-    hash ^= hash >> 11;
-    hash.wrapping_add(hash << 15)
 }
 
 fn distribute(ctx: &mut Context<'_>, promise: &Rc<Expanded>, items: &[Rval]) -> bool {

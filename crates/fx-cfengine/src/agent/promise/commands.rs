@@ -270,10 +270,17 @@ fn command_prefix(line: &str) -> String {
 }
 
 pub(crate) fn is_executable(ctx: &Context<'_>, file: &str) -> bool {
-    match ctx.host().stat(&path(file)) {
-        Ok(meta) => meta.is_file() && meta.mode & 0o111 != 0,
-        Err(_) => false,
+    let Ok(meta) = ctx.host().stat(&path(file)) else {
+        ctx.error(&format!("Proposed executable file '{file}' doesn't exist"));
+        return false;
+    };
+    if meta.mode & 0o2 != 0 {
+        ctx.error(&format!("SECURITY ALERT: promised executable '{file}' is world writable! "));
+        ctx.error("SECURITY ALERT: CFEngine will not execute this - requires human inspection");
+        return false;
     }
+    let user = ctx.host().euid();
+    if user == 0 || user == meta.uid { meta.mode & 0o100 != 0 } else { meta.mode & 0o011 != 0 }
 }
 
 fn user_id(ctx: &Context<'_>, name: &Str) -> Option<u32> {

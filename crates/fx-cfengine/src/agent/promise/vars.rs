@@ -60,15 +60,17 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
                     "While setting variable '{}' in bundle '{}', unknown function '{}'",
                     promise.promiser, head.name, call.name
                 )),
-                Some(function)
-                    if function.result.word() != &**word && !compatible(function.result, kind) =>
-                {
+                // What a call gives may be of another type, but a call that fails may not.
+                Some(function) if function.result.word() != &**word => {
                     ctx.fatal(&format!(
                         "While setting variable '{}' in bundle '{}', variable declared type '{word}' but function '{}' returns type '{}'",
                         promise.promiser,
                         head.name,
                         call.name,
-                        function.result.word()
+                        match function.result {
+                            vocabulary::Type::Context => "context",
+                            result => result.word(),
+                        }
                     ));
                 }
                 Some(_) if ctx.last_pass() && existing.is_none() => log!(
@@ -131,24 +133,6 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
         return Outcome::Kept;
     }
     store(ctx, promise, &scope, name, kind, rval, drop_undefined)
-}
-
-fn compatible(function: vocabulary::Type, declared: DataType) -> bool {
-    use vocabulary::Type;
-    matches!(
-        (function, declared),
-        (
-            Type::Int
-                | Type::Real
-                | Type::Option
-                | Type::Context
-                | Type::IntRange
-                | Type::RealRange,
-            DataType::String
-        ) | (Type::IntRange, DataType::Int)
-            | (Type::RealRange, DataType::Real)
-            | (Type::String, DataType::StringList)
-    )
 }
 
 fn needs_evaluation(rval: &Rval) -> bool {

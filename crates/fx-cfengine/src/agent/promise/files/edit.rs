@@ -257,7 +257,10 @@ fn render(
         Some(Rval::Data(json)) => Rc::clone(json),
         _ => Rc::new(crate::functions::default_template_data(ctx, None)),
     };
-    let Some(text) = mustache::render(template, &data) else {
+    let rendered = mustache::render(template, &data).map_err(|wrong| {
+        ctx.log(wrong.level, &wrong.text);
+    });
+    let Ok(text) = rendered else {
         failed(
             ctx,
             promise,
