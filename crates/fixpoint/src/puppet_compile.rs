@@ -98,8 +98,26 @@ fn request(host: &OsHost, args: &CompileArgs) -> CatalogRequest {
         hiera_config,
         environment: args.environment.clone(),
         trace: false,
+        given: server_settings(),
         classes: Vec::new(),
     }
+}
+
+/// Settings of a compiling server, with the paths of Puppet's own packages.
+fn server_settings() -> fx_puppet::settings::Given {
+    [
+        ("ca_server", "puppet.example.com"),
+        ("codedir", "/etc/puppetlabs/code"),
+        ("confdir", "/etc/puppetlabs/puppet"),
+        ("logdir", "/var/log/puppetlabs/puppet"),
+        ("publicdir", "/opt/puppetlabs/puppet/public"),
+        ("rundir", "/var/run/puppetlabs"),
+        ("server", "puppet.example.com"),
+        ("ssldir", "/etc/puppetlabs/puppet/ssl"),
+        ("vardir", "/opt/puppetlabs/puppet/cache"),
+    ]
+    .map(|(name, value)| (name.to_owned(), value.to_owned()))
+    .into()
 }
 
 pub(crate) fn run(args: &CompileArgs) -> u8 {

@@ -13,35 +13,6 @@ pub(crate) struct Settings {
     values: BTreeMap<String, String>,
 }
 
-/// What holds where nothing is given, for root on a system whose paths follow Debian.
-const DEFAULTS: &[(&str, &str)] = &[
-    ("basemodulepath", "$codedir/modules:/usr/share/puppet/modules"),
-    ("certname", ""),
-    ("codedir", "/etc/puppet/code"),
-    ("confdir", "/etc/puppet"),
-    ("config", "$confdir/puppet.conf"),
-    ("environment", "production"),
-    ("environmentpath", "$codedir/environments"),
-    ("external_nodes", "none"),
-    ("graph", "false"),
-    ("graphdir", "$statedir/graphs"),
-    ("hiera_config", "$confdir/hiera.yaml"),
-    ("lastrunfile", "$publicdir/last_run_summary.yaml"),
-    ("lastrunreport", "$statedir/last_run_report.yaml"),
-    ("logdir", "/var/log/puppet"),
-    ("node_terminus", "plain"),
-    ("noop", "false"),
-    ("publicdir", "$vardir/public"),
-    ("rundir", "/run/puppet"),
-    ("show_diff", "false"),
-    ("ssldir", "/var/lib/puppet/ssl"),
-    ("statedir", "$vardir/state"),
-    ("statefile", "$statedir/state.yaml"),
-    ("strict", "warning"),
-    ("strict_variables", "false"),
-    ("vardir", "/var/cache/puppet"),
-];
-
 /// Sections of a file of settings with their lines; those before any section are `main`.
 fn sections(text: &str) -> Vec<(String, String, String)> {
     let mut section = "main".to_owned();
@@ -89,40 +60,11 @@ impl Settings {
 
     /// A setting with everything put in.
     pub(crate) fn get(&self, name: &str) -> String {
-        self.expanded(name, 0)
+        fx_puppet::settings::text(&self.values, name).unwrap_or_default()
     }
 
-    fn expanded(&self, name: &str, depth: u32) -> String {
-        let raw = self.values.get(name).cloned().or_else(|| {
-            DEFAULTS.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
-        });
-        self.interpolated(&raw.unwrap_or_default(), depth)
-    }
-
-    fn interpolated(&self, text: &str, depth: u32) -> String {
-        if depth > 20 {
-            return text.to_owned();
-        }
-        let mut out = String::new();
-        let mut rest = text;
-        while let Some(at) = rest.find('$') {
-            out.push_str(&rest[..at]);
-            let after = &rest[at + 1..];
-            let (name, left) = match after.strip_prefix('{').and_then(|inner| inner.split_once('}'))
-            {
-                Some(pair) => pair,
-                None => {
-                    let end = after
-                        .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
-                        .unwrap_or(after.len());
-                    after.split_at(end)
-                }
-            };
-            out.push_str(&self.expanded(name, depth + 1));
-            rest = left;
-        }
-        out.push_str(rest);
-        out
+    fn interpolated(&self, text: &str) -> String {
+        fx_puppet::settings::interpolate(&self.values, text)
     }
 
     /// Whether a setting was given at all.
@@ -132,7 +74,7 @@ impl Settings {
 
     /// Names and values of all settings known.
     pub(crate) fn all(&self) -> Vec<(String, String)> {
-        let mut names: Vec<String> = DEFAULTS.iter().map(|(name, _)| (*name).to_owned()).collect();
+        let mut names: Vec<String> = fx_puppet::settings::names().map(str::to_owned).collect();
         names.extend(self.values.keys().cloned());
         names.sort();
         names.dedup();
@@ -159,7 +101,7 @@ impl Settings {
         let own = |key: &str| {
             conf.iter()
                 .find(|(_, name, _)| name == key)
-                .map(|(.., value)| self.interpolated(value, 0))
+                .map(|(.., value)| self.interpolated(value))
         };
         let inside = |path: &str| match &dir {
             Some(dir) if !path.starts_with('/') => dir.join(path),
@@ -184,6 +126,7 @@ impl Settings {
             environment_dir: dir,
             environment: self.get("environment"),
             trace: false,
+            given: self.values.clone(),
             classes: Vec::new(),
         }
     }

@@ -46,12 +46,7 @@ fn literal(lexer: &mut Lexer<'_>, trim_next: &mut bool) -> LexResult<Option<Tag>
     let mut text: Vec<u8> = Vec::new();
     let bytes = lexer.bytes;
     if std::mem::take(trim_next) {
-        // `-%>` takes the blanks and the line end behind it.
-        let blanks = bytes[lexer.at..]
-            .iter()
-            .take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
-            .count();
-        lexer.at += blanks + usize::from(bytes.get(lexer.at + blanks) == Some(&b'\n'));
+        lexer.at += trimmed(&bytes[lexer.at..]);
     }
     let tag = loop {
         let rest = &bytes[lexer.at..];
@@ -68,28 +63,26 @@ fn literal(lexer: &mut Lexer<'_>, trim_next: &mut bool) -> LexResult<Option<Tag>
                 lexer.at += 1;
             }
             Some(b'#') => {
-                let Some(close) = bytes[lexer.at..].windows(2).position(|pair| pair == b"%>")
+                // `%%>` does not end a comment.
+                let Some(close) = bytes[lexer.at..]
+                    .windows(3)
+                    .position(|part| part[0] != b'%' && &part[1..] == b"%>")
                 else {
                     return Err(lexer
                         .error(lexer.at - 2, "Reaching end after opening <%# without seeing %>"));
                 };
-                let trims = bytes[lexer.at + close - 1] == b'-';
-                lexer.at += close + 2;
+                if bytes.get(lexer.at + 1) == Some(&b'-') {
+                    drop_blanks(&mut text);
+                }
+                let trims = bytes[lexer.at + close] == b'-';
+                lexer.at += close + 3;
                 if trims {
-                    let blanks = bytes[lexer.at..]
-                        .iter()
-                        .take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
-                        .count();
-                    if bytes.get(lexer.at + blanks) == Some(&b'\n') {
-                        lexer.at += blanks + 1;
-                    }
+                    lexer.at += trimmed(&bytes[lexer.at..]);
                 }
             }
             Some(b'-') => {
                 lexer.at += 1;
-                while text.last().is_some_and(|byte| matches!(byte, b' ' | b'\t')) {
-                    text.pop();
-                }
+                drop_blanks(&mut text);
                 break Some(Tag::Code);
             }
             Some(b'=') => {
@@ -104,6 +97,21 @@ fn literal(lexer: &mut Lexer<'_>, trim_next: &mut bool) -> LexResult<Option<Tag>
         lexer.push(Tok::RenderText(lossy(&text)), start, end, false);
     }
     Ok(tag)
+}
+
+/// How much `-%>` takes of the text behind it: blanks, and the end of the line.
+fn trimmed(rest: &[u8]) -> usize {
+    let blanks = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    let rest = &rest[blanks..];
+    let end = rest.strip_prefix(b"\r").unwrap_or(rest);
+    let taken = rest.len() - end.len() + usize::from(end.first() == Some(&b'\n'));
+    blanks + taken
+}
+
+fn drop_blanks(text: &mut Vec<u8>) {
+    while text.last().is_some_and(|byte| matches!(byte, b' ' | b'\t')) {
+        text.pop();
+    }
 }
 
 fn unescape_close(text: &[u8]) -> Vec<u8> {
@@ -172,19 +180,18 @@ impl Parser {
     }
 }
 
-/// The end of a tag of code is the end of a statement and nothing more.
+/// The end of a tag of code says nothing: what is open goes on in the next tag.
 fn drop_code_ends(tokens: Vec<Token>) -> Vec<Token> {
     let mut open_expression = false;
     tokens
         .into_iter()
-        .map(|mut token| {
-            match token.kind {
-                Tok::RenderExprStart => open_expression = true,
-                Tok::EppEnd if !open_expression => token.kind = Tok::Punct(";"),
-                Tok::EppEnd => open_expression = false,
-                _ => {}
+        .filter(|token| match token.kind {
+            Tok::RenderExprStart => {
+                open_expression = true;
+                true
             }
-            token
+            Tok::EppEnd => std::mem::take(&mut open_expression),
+            _ => true,
         })
         .collect()
 }

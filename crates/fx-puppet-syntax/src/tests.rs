@@ -213,6 +213,15 @@ fn templates() {
             "<%- | Integer $n = 1 | -%>\n<% $n.each |$i| { -%>\n  x<%= $i %>\n<% } -%>\nend <%% %%>\n",
             "(epp (parameters (= Integer $n 1)) (block (call-method (. $n each) (lambda (parameters $i) (block (render-s '  x') (render $i) (render-s '\n')))) (render-s 'end <% %>\n')))",
         ),
+        (
+            "<% if $a { -%>\nx\n<% } -%>\n<% else { -%>\ny\n<% } -%>\n",
+            "(epp (parameters ) (block (if $a (then (block (render-s 'x\n'))) (else (block (render-s 'y\n'))))))",
+        ),
+        (
+            "<%- case $p { -%>\n<%- 'a': { %>b<% } } -%>",
+            "(epp (parameters ) (block (case $p (when ('a') (then (block (render-s 'b')))))))",
+        ),
+        ("a  <%#- gone -%>  \nkept", "(epp (parameters ) (block (render-s 'akept')))"),
         ("<%# gone -%>\nkept", "(epp (parameters ) (block (render-s 'kept')))"),
     ];
     for (text, expected) in table {

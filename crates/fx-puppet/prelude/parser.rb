@@ -51,7 +51,7 @@ module Puppet
         setvar(name, value)
       end
       def to_hash(*) = Puppet::Bridge.scope_hash(@__number)
-      def call_function(name, args, &block) = Puppet::Bridge.call_function(@__number, name.to_s, args.is_a?(Array) ? args : [args], block)
+      def call_function(name, args, &block) = Puppet::Bridge.call_function(@__number, name.to_s, [*args], block)
       def compiler = Compiler.new(self)
       def catalog = Catalog.new(self)
       def environment = Puppet::Node::Environment.current
@@ -160,10 +160,15 @@ module Puppet
         name = :"__template_#{number}"
         text = text.dup.force_encoding("UTF-8")
         src = ERB.new(text, trim_mode: "-").src
-        class_eval("def #{name}()\n#{src}\n_erbout\nend", file || "inline_template", -1)
+        begin
+          class_eval("def #{name}()\n#{src}\n_erbout\nend", file || "inline_template", -1)
+        rescue SyntaxError
+          # What no method may do, such as setting a constant, a text that is evaluated may.
+          define_method(name) { eval("#{src}\n_erbout", binding, file || "inline_template", 1) }
+        end
         vars = ERB.__variables(text)
         # Code that may change a list in place.
-        changes = text.match?(/@\w+\.(\w+!|push|concat|delete|unshift|insert|clear|shift|pop)|@\w+\s*<</)
+        changes = text.match?(/\w!|<<|\.(push|append|prepend|concat|delete|delete_if|unshift|insert|clear|shift|pop|store|update|replace|keep_if)\b|\]\s*\|?\|?=[^=~>]/)
         COMPILED[key] = [name, vars, changes]
       end
       def self.__render(number, key, text, file)
@@ -174,12 +179,19 @@ module Puppet
         vars.each do |v|
           found, value = Puppet::Bridge.lookupvar(number, v)
           wrapper.instance_variable_set(:"@#{v}", value) if found && !value.nil?
-          lists[v] = [value, value.dup] if lists && (value.is_a?(Array) || value.is_a?(Hash))
+          lists[v] = [value, __copy(value)] if lists && (value.is_a?(Array) || value.is_a?(Hash))
         end
         text = wrapper.__send__(name)
         # A list is the same thing outside: what was done to it is done.
         lists&.each { |v, (now, before)| Puppet::Bridge.changed(number, v, now) if now != before }
         text
+      end
+      def self.__copy(value)
+        case value
+        when Array then value.map { |v| __copy(v) }
+        when Hash then value.transform_values { |v| __copy(v) }
+        else value
+        end
       end
       def self.__compiled?(key) = COMPILED.key?(key)
     end

@@ -68,6 +68,8 @@ pub struct Request {
     pub classes: Vec<(String, crate::value::Hash)>,
     /// Variables that a classifier gives the node.
     pub variables: Vec<(String, crate::value::Value)>,
+    /// Settings of the original that were given, by name.
+    pub given: crate::settings::Given,
     /// Exit codes tell of changes and failures.
     pub detailed_exitcodes: bool,
 }
@@ -142,6 +144,7 @@ pub fn run(machine: &Machine, request: &Request) -> Summary {
         classes: request.classes.clone(),
         variables: request.variables.clone(),
         custom_facts: true,
+        given: request.given.clone(),
         ..Settings::default()
     };
     let began = run.host.now();

@@ -25,6 +25,8 @@ pub struct CatalogRequest {
     pub environment: String,
     /// Tell each phase.
     pub trace: bool,
+    /// Settings of the original that were given, by name.
+    pub given: crate::settings::Given,
     /// Classes a classifier gives the node, with their parameters.
     pub classes: Vec<(String, crate::value::Hash)>,
 }
@@ -99,6 +101,7 @@ pub fn catalog(
         classes: request.classes.clone(),
         variables: Vec::new(),
         custom_facts: false,
+        given: request.given.clone(),
         trace: request.trace,
     };
     let run = machine.run;

@@ -53,11 +53,29 @@ pub struct Settings {
     pub classes: Vec<(String, crate::value::Hash)>,
     /// Variables that a classifier sets at the top.
     pub variables: Vec<(String, Value)>,
+    /// Settings of the original that were given, by name.
+    pub given: crate::settings::Given,
     /// Whether modules and files add facts to those of this machine.
     pub custom_facts: bool,
     /// Facts of the node; those of this machine, found out when first asked for, where not
     /// given.
     pub facts: Option<Vec<(String, Value)>>,
+}
+
+impl Settings {
+    /// What is done about things that are most likely wrong.
+    pub(crate) fn strictness(&self) -> Strictness {
+        match self.given.get("strict").map(String::as_str) {
+            Some("off") => Strictness::Off,
+            Some("error") => Strictness::Error,
+            _ => Strictness::Warning,
+        }
+    }
+
+    /// Whether a variable that is not there is an error.
+    pub(crate) fn strict_variables(&self) -> bool {
+        self.given.get("strict_variables").is_some_and(|on| on == "true")
+    }
 }
 
 impl Evaluator {
@@ -92,7 +110,7 @@ impl Evaluator {
         let file = self.sources.add(name, text.to_vec());
         let (program, mut found) = fx_puppet_syntax::parse(text, file);
         if found.iter().all(|found| found.severity != Severity::Error) {
-            found.extend(fx_puppet_syntax::validate(&program, Strictness::Warning));
+            found.extend(fx_puppet_syntax::validate(&program, self.settings.strictness()));
         }
         let environment = &self.settings.environment;
         let mut errors = Vec::new();
@@ -317,10 +335,7 @@ impl Evaluator {
         );
         for (name, value) in [
             ("environment", Value::from(self.settings.environment.as_str())),
-            ("strict_variables", false.into()),
-            ("strict", "warning".into()),
-            ("certname", node.into()),
-            ("storeconfigs", false.into()),
+            ("certname", self.server_certname().into()),
         ] {
             settings.define(name, value);
         }
@@ -357,7 +372,16 @@ impl Evaluator {
         {
             return known;
         }
-        Value::Undef
+        crate::settings::value(&self.settings.given, name).unwrap_or_default()
+    }
+
+    /// Name of the compiling machine in its settings: the node itself where it compiles for
+    /// itself.
+    fn server_certname(&self) -> &str {
+        match self.settings.server_name.as_str() {
+            "" => &self.settings.node,
+            name => name,
+        }
     }
 
     /// The value of a piece of program text.
@@ -374,13 +398,17 @@ impl Evaluator {
     /// The text for a failure.
     pub(crate) fn complaint(&self, flow: Flow) -> String {
         let Flow::Fail(failure) = flow.misplaced() else { return "evaluation was left".into() };
-        let Failure { message, place } = *failure;
-        let text = match place {
+        format!("{} on node {}", self.failure_text(*failure), self.settings.node)
+    }
+
+    /// What failed and where.
+    pub(crate) fn failure_text(&self, failure: Failure) -> String {
+        let Failure { message, place } = failure;
+        match place {
             Place::At(span) => format!("Evaluation Error: {message} {}", self.place_text(span)),
             Place::Line(span) => format!("{message} {}", self.line_text(span)),
             Place::Raw | Place::Bare => message,
-        };
-        format!("{text} on node {}", self.settings.node)
+        }
     }
 }
 

@@ -20,7 +20,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use fx_engine::{Level, Run};
-use fx_puppet_syntax::{BinaryOp, CaseOption, Expr, ExprKind, Lambda, StringPart};
+use fx_puppet_syntax::{BinaryOp, CaseOption, Expr, ExprKind, Lambda, Strictness, StringPart};
 use fx_source::{FileId, Origin, SourceMap, Span};
 use rustc_hash::FxHashSet;
 
@@ -294,16 +294,12 @@ impl Evaluator {
         if let Some(value) = self.find_variable(name, scope) {
             return Ok(value);
         }
-        if let Some((class, _)) = name.trim_start_matches("::").rsplit_once("::") {
-            let known = self.definitions.borrow().classes.contains_key(class);
-            let why = if known {
-                format!("class {class} has not been evaluated")
-            } else {
-                format!("class {class} could not be found")
-            };
-            self.warn(&format!("Could not look up qualified variable '{name}'; {why}"), Some(span));
-        } else {
-            self.warn(&format!("Unknown variable: '{name}'."), Some(span));
+        let message = format!("Unknown variable: '{name}'.");
+        match self.settings.strictness() {
+            _ if self.settings.strict_variables() => return Err(Flow::at(span, message)),
+            Strictness::Error => return Err(Flow::at(span, message)),
+            Strictness::Warning => self.warn(&message, Some(span)),
+            Strictness::Off => {}
         }
         Ok(Value::Undef)
     }
@@ -326,6 +322,9 @@ impl Evaluator {
             }
             Some((class, variable)) => {
                 let frame = self.pending.borrow().class_frames.get(class).cloned()?;
+                if class == "settings" && frame.own(variable).is_none() {
+                    return crate::settings::value(&self.settings.given, variable);
+                }
                 // What a class inherits is seen through it; the scopes around are not.
                 let mut at = Some(&frame);
                 while let Some(frame) = at {

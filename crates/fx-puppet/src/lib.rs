@@ -17,6 +17,7 @@ mod value;
 mod regex;
 mod semver;
 mod random;
+pub mod settings;
 mod types;
 mod eval;
 mod functions;

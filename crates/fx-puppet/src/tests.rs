@@ -36,15 +36,22 @@ impl Sink for Told {
     }
 }
 
-fn told(host: &Rc<MemoryHost>, code: &str) -> (Vec<String>, u8) {
+fn code(text: &str) -> Request {
+    Request {
+        manifests: vec![(String::new(), text.as_bytes().to_vec())],
+        detailed_exitcodes: true,
+        ..Request::default()
+    }
+}
+
+fn told(host: &Rc<MemoryHost>, text: &str) -> (Vec<String>, u8) {
+    told_with(host, code(text))
+}
+
+fn told_with(host: &Rc<MemoryHost>, request: Request) -> (Vec<String>, u8) {
     let machine = Machine::new(Rc::<MemoryHost>::clone(host), Cancel::default());
     let sink = Rc::new(Told::default());
     machine.run().ledger.watch(Rc::<Told>::clone(&sink));
-    let request = Request {
-        manifests: vec![(String::new(), code.as_bytes().to_vec())],
-        detailed_exitcodes: true,
-        ..Request::default()
-    };
     let summary = run(&machine, &request);
     let lines = sink.0.borrow().clone();
     (lines, summary.code)
@@ -116,6 +123,30 @@ fn failures_are_told_in_the_originals_words() {
             "Error: Evaluation Error: Error while evaluating a Resource Statement, Class[C]: parameter 's' index 1 expects an Integer value, got String (line: 2, column: 1)",
         ),
         (
+            "class c(Optional[Enum['b', 'a']] $s) { }\nclass { 'c': s => 'z' }",
+            "Error: Evaluation Error: Error while evaluating a Resource Statement, Class[C]: parameter 's' expects an undef value or a match for Enum['a', 'b'], got 'z' (line: 2, column: 1)",
+        ),
+        (
+            "class c(String[1] $s) { }\nclass { 'c': s => 1 }",
+            "Error: Evaluation Error: Error while evaluating a Resource Statement, Class[C]: parameter 's' expects a String value, got Integer (line: 2, column: 1)",
+        ),
+        (
+            "type P = Integer[1, 9]\nclass c(Array[P] $s) { }\nclass { 'c': s => [0] }",
+            "Error: Evaluation Error: Error while evaluating a Resource Statement, Class[C]: parameter 's' index 0 expects a P = Integer[1, 9] value, got Integer[0, 0] (line: 3, column: 1)",
+        ),
+        (
+            "define d { fail('x') }\nd { 'q': }",
+            "Error: Evaluation Error: Error while evaluating a Resource Statement, Evaluation Error: Error while evaluating a Function Call, x (line: 1, column: 12) (line: 2)",
+        ),
+        (
+            "define d(Integer $n) { }\nd { 'q': n => 'a' }",
+            "Error: Evaluation Error: Error while evaluating a Resource Statement, D[q]: parameter 'n' expects an Integer value, got String (line: 2)",
+        ),
+        (
+            "define d { break() }\nd { 'q': }",
+            "Error: Evaluation Error: Error while evaluating an Object, break() from context where this is illegal (line: 1)",
+        ),
+        (
             "notify { 'a': }\nnotify { 'a': }",
             "Error: Evaluation Error: Error while evaluating a Resource Statement, Duplicate declaration: Notify[a] is already declared at (line: 1); cannot redeclare (line: 2) (line: 2, column: 1)",
         ),
@@ -123,6 +154,32 @@ fn failures_are_told_in_the_originals_words() {
     for (code, expected) in table {
         check(code, &[*expected]);
     }
+}
+
+#[test]
+fn variables_that_are_not_there_are_told_as_strictly_as_asked() {
+    let table: &[(&str, &str, &[&str])] = &[
+        ("strict", "warning", &["Warning: Unknown variable: 'a::x'. (line: 1, column: 8)", ""]),
+        ("strict", "off", &[""]),
+        ("strict", "error", &["Error: Evaluation Error: Unknown variable: 'a::x'. (line: 1, column: 8)"]),
+        ("strict_variables", "true", &["Error: Evaluation Error: Unknown variable: 'a::x'. (line: 1, column: 8)"]),
+    ];
+    for (name, value, expected) in table {
+        let given = [((*name).to_owned(), (*value).to_owned())].into();
+        let host = Rc::new(MemoryHost::new());
+        let (lines, _) = told_with(&host, Request { given, ..code("notice($a::x)") });
+        let lines: Vec<String> = lines
+            .iter()
+            .map(|line| line.replacen("Scope(Class[main]): ", "", 1))
+            .map(|line| line.split(" on node ").next().unwrap_or_default().to_owned())
+            .collect();
+        assert_eq!(lines, *expected, "{name} = {value}");
+    }
+}
+
+#[test]
+fn settings_are_variables() {
+    check("notice($settings::server, $settings::runinterval)", &["puppet 1800"]);
 }
 
 #[test]

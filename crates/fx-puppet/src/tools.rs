@@ -21,6 +21,7 @@ pub(crate) fn evaluator(
         environment_dir: request.environment_dir.clone(),
         hiera_config: request.hiera_config.clone(),
         facts: Some(facts),
+        given: request.given.clone(),
         ..Settings::default()
     };
     let evaluator = Evaluator::new(machine, settings);

@@ -5,6 +5,7 @@ mod assignable;
 pub(crate) mod display;
 mod infer;
 mod mismatch;
+mod normal;
 
 use std::rc::Rc;
 
@@ -13,7 +14,7 @@ use crate::value::Value;
 
 pub(crate) use display::{capitalized, float_text, regex_text};
 pub(crate) use infer::{generalize, infer, infer_set, is_instance};
-pub(crate) use mismatch::describe_mismatch;
+pub(crate) use mismatch::{Mismatch, Step, common, describe, describe_mismatch};
 
 /// A size or range; `None` is open.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -302,6 +303,13 @@ impl Type {
             _ => return None,
         })
     }
+}
+
+/// Texts to choose from, in order and each once.
+pub(crate) fn enumeration(mut values: Vec<Rc<str>>, ignore_case: bool) -> Type {
+    values.sort();
+    values.dedup();
+    Type::Enum { values, ignore_case }
 }
 
 /// A moment as the language prints it.

@@ -134,7 +134,7 @@ fn options(args: &[String]) -> (Vec<(String, String)>, Vec<String>) {
 }
 
 /// Flags that are known and change what happens, but not here yet.
-const NOT_YET: [&str; 3] = ["--catalog", "--strict", "--write-catalog-summary"];
+const NOT_YET: [&str; 2] = ["--catalog", "--write-catalog-summary"];
 
 /// Flags without a value that are known. Directories of state are in `WITH_VALUE`; they are
 /// taken and not used, since no state is kept there.
@@ -270,6 +270,7 @@ fn apply(args: &[String]) -> u8 {
         show_diff: is_on("show_diff") || (has(&["--test", "-t"]) && !has(&["--no-show_diff"])),
         vardir: settings.is_given("vardir").then(|| PathBuf::from(settings.get("vardir"))),
         certname,
+        given: environment.given,
         environment_dir: environment.environment_dir,
         environment: classification.environment.unwrap_or(environment.environment),
         hiera_config: environment.hiera_config,

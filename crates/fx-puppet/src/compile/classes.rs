@@ -314,17 +314,28 @@ impl Evaluator {
         frame.define("title", Value::String(Rc::clone(&title)));
         frame.define("name", name.unwrap_or(Value::String(title)));
         self.define_modules(&frame, declared_in);
-        let placed = |flow: Flow| match flow {
-            Flow::Fail(failure) if failure.place == crate::eval::Place::Raw => Flow::at(
-                span,
-                format!("Error while evaluating a Resource Statement, {}", failure.message),
-            ),
-            flow => flow,
-        };
-        self.bind(&label, entry, at, &scope, None).map_err(placed)?;
-        match self.eval(&entry.definition.body, &scope) {
-            Ok(_) | Err(Flow::Return(..)) => Ok(()),
-            Err(flow) => Err(flow.misplaced()),
+        let done = self
+            .bind(&label, entry, at, &scope, None)
+            .and_then(|()| self.eval(&entry.definition.body, &scope));
+        match done {
+            Ok(_) | Err(Flow::Return(..) | Flow::Next(..)) => Ok(()),
+            Err(Flow::Fail(failure)) => {
+                let why = self.failure_text(*failure);
+                Err(Flow::line(
+                    span,
+                    format!("Evaluation Error: Error while evaluating a Resource Statement, {why}"),
+                ))
+            }
+            Err(flow) => match flow.misplaced() {
+                Flow::Fail(failure) => Err(Flow::Fail(Box::new(crate::eval::Failure {
+                    message: format!(
+                        "Evaluation Error: Error while evaluating an Object, {}",
+                        failure.message
+                    ),
+                    place: failure.place,
+                }))),
+                flow => Err(flow),
+            },
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use fx_puppet_syntax::{Definition, DefinitionKind, Program, Strictness};
+use fx_puppet_syntax::{Definition, DefinitionKind, Program};
 use fx_source::{Severity, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -151,7 +151,7 @@ impl Evaluator {
         let file = self.sources.add(&path.to_string_lossy(), bytes.clone());
         let (program, mut found) = fx_puppet_syntax::parse(&bytes, file);
         if found.iter().all(|found| found.severity != Severity::Error) {
-            found.extend(fx_puppet_syntax::validate(&program, Strictness::Warning));
+            found.extend(fx_puppet_syntax::validate(&program, self.settings.strictness()));
         }
         if let Some(error) = found.iter().find(|found| found.severity == Severity::Error) {
             let place = error

@@ -93,17 +93,17 @@ impl Evaluator {
             for (name, text) in parts.unwrap_or_default() {
                 put(&mut parameters, &name, Json::from(&*text));
             }
-            for (name, given) in &resource.attributes {
-                if matches!(given.value, Value::Undef) {
-                    continue;
-                }
-                let relation = matches!(&**name, "before" | "notify" | "require" | "subscribe");
-                let value = match &given.value {
-                    Value::Array(_) => parameter_array(&given.value, relation),
-                    value => to_json(value),
-                };
-                put(&mut parameters, name, value);
+        }
+        for (name, given) in &resource.attributes {
+            if matches!(given.value, Value::Undef) {
+                continue;
             }
+            let relation = matches!(&**name, "before" | "notify" | "require" | "subscribe");
+            let value = match &given.value {
+                Value::Array(_) => parameter_array(&given.value, relation),
+                value => to_json(value),
+            };
+            put(&mut parameters, name, value);
         }
         if !parameters.is_empty() {
             data.insert("parameters".into(), Json::Object(parameters));

@@ -9,7 +9,9 @@ use fx_source::Span;
 use super::error::Flow;
 use super::{Evaluated, Evaluator, Frame, FrameKind, Scope, label};
 use crate::functions::{self, Call};
-use crate::types::{Range, Size, Type, describe_mismatch, infer_set, is_instance};
+use crate::types::{
+    Mismatch, Range, Size, Step, Type, common, describe, describe_mismatch, infer_set, is_instance,
+};
 use crate::value::Value;
 
 /// A block or function body together with what it sees.
@@ -354,50 +356,54 @@ pub(crate) fn check<P: std::borrow::Borrow<Parameters>>(
 ) -> Evaluated<()> {
     let mut reasons = Vec::new();
     for signature in signatures {
-        let found = reasons_against(signature.borrow(), args, block);
-        if found.is_empty() {
+        let found = arguments_against(signature.borrow(), args);
+        if found.is_empty() && block_against(signature.borrow(), block).is_empty() {
             return Ok(());
         }
         reasons.push(found);
     }
-    match (signatures, reasons.as_slice()) {
-        ([], _) => Ok(()),
-        (_, [only]) => Err(Flow::raw(match only.as_slice() {
-            [line] => format!("'{name}' {line}"),
-            lines => format!(
-                "'{name}'{}",
-                lines.iter().map(|line| format!("\n  {line}")).collect::<String>()
-            ),
-        })),
-        (_, all) => {
-            // Signatures that fail in the same way are told as one.
-            if all.iter().all(|lines| lines == &all[0]) {
-                return Err(Flow::raw(format!("'{name}' {}", all[0].join("\n  "))));
+    if reasons.is_empty() {
+        return Ok(());
+    }
+    // Blocks count only where the arguments of some signature fit.
+    if reasons.iter().any(Vec::is_empty) {
+        let blocks: Vec<Vec<Mismatch>> =
+            signatures.iter().map(|one| block_against(one.borrow(), block)).collect();
+        if blocks.iter().all(|found| !found.is_empty()) {
+            reasons = blocks;
+        } else {
+            for (found, block) in reasons.iter_mut().zip(blocks) {
+                if found.is_empty() {
+                    *found = block;
+                }
             }
-            let mut text = format!(
-                "The function '{name}' was called with arguments it does not accept. It expects one of:"
-            );
-            for (signature, lines) in signatures.iter().zip(all) {
-                text.push_str(&format!(
-                    "\n  {}\n    rejected: {}",
-                    signature.borrow().shown,
-                    lines.join("\n    rejected: ")
-                ));
-            }
-            Err(Flow::raw(text))
         }
     }
+    if let Some(one) = common(&reasons) {
+        return Err(Flow::raw(format!("'{name}' {}", one.text())));
+    }
+    let mut text = match signatures {
+        [only] => format!("'{name}' expects {}", only.borrow().text()),
+        _ => format!(
+            "The function '{name}' was called with arguments it does not accept. It expects one of:"
+        ),
+    };
+    for (signature, found) in signatures.iter().zip(&reasons) {
+        let indent = if signatures.len() == 1 { "  " } else { "    " };
+        if signatures.len() > 1 {
+            text.push_str(&format!("\n  {}", signature.borrow().text()));
+        }
+        for one in found {
+            text.push_str(&format!("\n{indent}rejected: {}", one.text()));
+        }
+    }
+    Err(Flow::raw(text))
 }
 
-pub(crate) fn reasons_against(
-    signature: &Parameters,
-    args: &[Value],
-    block: Option<&Closure>,
-) -> Vec<String> {
-    let mut found = Vec::new();
-    let count = args.len() as i64;
-    if !signature.size.contains(count) {
-        return vec![count_text(signature.size, args.len())];
+/// What is wrong with the arguments of a call, of the first that does not fit.
+fn arguments_against(signature: &Parameters, args: &[Value]) -> Vec<Mismatch> {
+    if !signature.size.contains(args.len() as i64) {
+        return vec![Mismatch::count(signature.size, args.len())];
     }
     for (index, arg) in args.iter().enumerate() {
         let Some((name, ty)) =
@@ -408,33 +414,67 @@ pub(crate) fn reasons_against(
         if matches!(**ty, Type::Any) || is_instance(ty, arg) {
             continue;
         }
-        found.extend(describe_mismatch(&format!("parameter '{name}'"), ty, &infer_set(arg)));
-        break;
-    }
-    if !found.is_empty() {
-        return found;
-    }
-    match (&signature.block, block) {
-        (None, Some(_)) => found.push("does not expect a block".to_owned()),
-        (Some((_, false)), None) => found.push("expects a block".to_owned()),
-        (Some((ty, _)), Some(block)) => {
-            if let Type::Callable(Some(wanted)) = &**ty {
-                let arity = block.arity();
-                let fits = match (wanted.size.min, wanted.size.max) {
-                    (Some(least), Some(most)) => (least..=most).any(|count| arity.contains(count)),
-                    _ => true,
-                };
-                if !fits {
-                    found.push(format!(
-                        "block {}",
-                        count_text(arity, wanted.size.min.unwrap_or(0) as usize)
-                    ));
-                }
-            }
+        let found = describe(ty, &infer_set(arg), &[Step::Parameter(Rc::clone(name))]);
+        if !found.is_empty() {
+            return found;
         }
-        _ => {}
     }
-    found
+    Vec::new()
+}
+
+fn block_against(signature: &Parameters, block: Option<&Closure>) -> Vec<Mismatch> {
+    match (&signature.block, block) {
+        (None, Some(_)) => vec![Mismatch::unexpected_block()],
+        (Some((_, false)), None) => vec![Mismatch::missing_block()],
+        (Some((ty, _)), Some(block)) => {
+            let Type::Callable(Some(wanted)) = &**ty else { return Vec::new() };
+            let arity = block.arity();
+            let fits = match (wanted.size.min, wanted.size.max) {
+                (Some(least), Some(most)) => (least..=most).any(|count| arity.contains(count)),
+                _ => true,
+            };
+            if fits { Vec::new() } else { vec![Mismatch::block_count(arity, wanted.size)] }
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// What is wrong with a call, in lines.
+pub(crate) fn reasons_against(
+    signature: &Parameters,
+    args: &[Value],
+    block: Option<&Closure>,
+) -> Vec<String> {
+    let mut found = arguments_against(signature, args);
+    if found.is_empty() {
+        found = block_against(signature, block);
+    }
+    found.iter().map(Mismatch::text).collect()
+}
+
+impl Parameters {
+    /// The parameters as a reader sees them: `(String a, Integer b?)`.
+    fn text(&self) -> String {
+        if !self.shown.is_empty() {
+            return self.shown.clone();
+        }
+        let least = usize::try_from(self.size.min.unwrap_or(0)).unwrap_or(0);
+        let last = self.params.len().saturating_sub(1);
+        let shown = self.params.iter().enumerate().map(|(index, (name, ty))| {
+            let is_rest = self.size.max.is_none() && index == last;
+            match (is_rest, index >= least) {
+                (true, _) => {
+                    format!("{ty} {name}{}", if least == self.params.len() { "+" } else { "*" })
+                }
+                (false, true) => match &**ty {
+                    Type::Optional(Some(inner)) => format!("{inner} {name}?"),
+                    ty => format!("{ty} {name}?"),
+                },
+                (false, false) => format!("{ty} {name}"),
+            }
+        });
+        format!("({})", shown.collect::<Vec<_>>().join(", "))
+    }
 }
 
 /// `expects 2 arguments, got 1`

@@ -118,6 +118,16 @@ impl Frame {
         }
     }
 
+    /// Gives another value to each variable whose value is meant.
+    pub(crate) fn replace(&self, is_meant: &dyn Fn(&Value) -> bool, value: &Value) {
+        #[expect(clippy::iter_over_hash_type, reason = "each is looked at by itself")]
+        for own in self.vars.borrow_mut().values_mut() {
+            if is_meant(own) {
+                *own = value.clone();
+            }
+        }
+    }
+
     /// Sets a variable of the language itself.
     pub(crate) fn define(&self, name: &str, value: Value) {
         self.vars.borrow_mut().insert(name.into(), value);

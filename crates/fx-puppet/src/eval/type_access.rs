@@ -361,7 +361,7 @@ impl Evaluator {
                 }
             }
         }
-        Ok(Type::Enum { values, ignore_case })
+        Ok(crate::types::enumeration(values, ignore_case))
     }
 
     fn patterns(&self, keys: &Keys<'_>) -> Evaluated<Vec<Rc<Regex>>> {

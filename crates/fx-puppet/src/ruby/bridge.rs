@@ -382,7 +382,7 @@ fn setting(ruby: &Rc<Ruby>, evaluator: &Rc<Evaluator>, vm: &mut Vm, args: &[Rb])
     let name = vm.to_s(args[0])?;
     let value = evaluator.setting(&name);
     // Settings with a fixed set of values are symbols in Ruby.
-    if matches!(name.as_str(), "strict" | "environment_timeout" | "checksum" | "digest_algorithm_")
+    if crate::settings::kind(&name) == Some(crate::settings::Kind::Symbol)
         && let Value::String(text) = &value
     {
         return Ok(Rb::sym(vm.intern(text)));
@@ -405,10 +405,11 @@ fn lookupvar(ruby: &Rc<Ruby>, evaluator: &Rc<Evaluator>, vm: &mut Vm, args: &[Rb
 fn scope_hash(ruby: &Rc<Ruby>, evaluator: &Rc<Evaluator>, vm: &mut Vm, args: &[Rb]) -> Res<Rb> {
     let scope = evaluator.scope_by(args[0].fixnum().unwrap_or(0));
     evaluator.facts();
-    let all = scope.frame.all();
+    // What is not set to anything is left out, whoever had it set before.
+    let all = scope.frame.all().into_iter().filter(|(_, value)| !matches!(value, Value::Undef));
     ruby.to_ruby(
         vm,
-        &Value::hash(all.into_iter().map(|(name, value)| (Value::String(name), value))),
+        &Value::hash(all.map(|(name, value)| (Value::String(name), value))),
     )
 }
 

@@ -68,21 +68,29 @@ impl Evaluator {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// A list that a template changed: the variable and the parameter it came from are the
+    /// A list that a template changed: every variable and parameter that holds it holds the
     /// same list in the original.
     pub(super) fn changed_in_place(&self, name: &str, value: &Value, scope: &Rc<Scope>) {
+        let Some(old) = self.find_variable(name, scope) else { return };
+        let is_it = |other: &Value| match (&old, other) {
+            (Value::Array(a), Value::Array(b)) => Rc::ptr_eq(a, b),
+            (Value::Hash(a), Value::Hash(b)) => Rc::ptr_eq(a, b),
+            _ => false,
+        };
         let mut at = Some(&scope.frame);
         while let Some(frame) = at {
-            if frame.own(name).is_some() {
-                frame.define(name, value.clone());
-                let mut catalog = self.catalog.borrow_mut();
-                let resource = catalog.resources.get_mut(frame.resource.get());
-                if let Some(given) = resource.and_then(|found| found.attributes.get_mut(name)) {
-                    given.value = value.clone();
-                }
-                return;
-            }
+            frame.replace(&is_it, value);
             at = frame.parent.as_ref();
+        }
+        #[expect(clippy::iter_over_hash_type, reason = "each is looked at by itself")]
+        for frame in self.pending.borrow().class_frames.values() {
+            frame.replace(&is_it, value);
+        }
+        let mut catalog = self.catalog.borrow_mut();
+        for resource in &mut catalog.resources {
+            for given in resource.attributes.values_mut().filter(|given| is_it(&given.value)) {
+                given.value = value.clone();
+            }
         }
     }
 

@@ -1,230 +1,224 @@
-//! How a value that does not fit is told, in the original's words.
+//! What does not fit and where, in the original's words (`pops/types/type_mismatch_describer`).
 
-use super::{ANY_SIZE, Size, Type, generalize};
+use std::fmt::Write as _;
+use std::rc::Rc;
 
-/// One line for each thing that does not fit: `where` says what was checked.
-pub(crate) fn describe_mismatch(place: &str, expected: &Type, actual: &Type) -> Vec<String> {
-    let mut found = Vec::new();
-    walk(&Place { path: String::new(), name: place.to_owned() }, expected, actual, &mut found);
-    found
+use super::normal::{expanded, normalized, one_of};
+use super::{ANY_SIZE, Signature, Size, Type, generalize};
+
+/// A part of the way to what does not fit.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Step {
+    /// Words that say what is looked at.
+    Subject(String),
+    Parameter(Rc<str>),
+    Entry(Rc<str>),
+    Key(Rc<str>),
+    Index(usize),
+    Variant(usize),
+    Block,
+    Return,
 }
 
-struct Place {
-    path: String,
-    name: String,
-}
-
-impl Place {
-    fn inside(&self, part: String) -> Place {
-        let path = if self.path.is_empty() { part } else { format!("{} {part}", self.path) };
-        Place { path, name: self.name.clone() }
-    }
-
-    fn head(&self) -> String {
-        match (self.name.is_empty(), self.path.is_empty()) {
-            (true, true) => String::new(),
-            (true, false) => format!("{} ", self.path),
-            (false, true) => format!("{} ", self.name),
-            (false, false) => format!("{} {} ", self.name, self.path),
+impl std::fmt::Display for Step {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Step::Subject(text) => out.write_str(text),
+            Step::Parameter(name) => write!(out, "parameter '{name}'"),
+            Step::Entry(name) => write!(out, "entry '{name}'"),
+            Step::Key(name) => write!(out, "key of entry '{name}'"),
+            Step::Index(at) => write!(out, "index {at}"),
+            Step::Variant(at) => write!(out, "variant {at}"),
+            Step::Block => out.write_str("block"),
+            Step::Return => out.write_str("return"),
         }
-    }
-}
-
-fn walk(place: &Place, expected: &Type, actual: &Type, found: &mut Vec<String>) {
-    if expected.accepts(actual) {
-        return;
-    }
-    match (expected.resolved(), actual.resolved()) {
-        (Type::Struct(members), Type::Struct(others)) => {
-            for member in members {
-                match others.iter().find(|other| other.name == member.name) {
-                    Some(other) => walk(
-                        &place.inside(format!("entry '{}'", member.name)),
-                        &member.value,
-                        &other.value,
-                        found,
-                    ),
-                    None if member.is_required() => found.push(format!(
-                        "{}expects a value for key '{}'",
-                        place.head(),
-                        member.name
-                    )),
-                    None => {}
-                }
-            }
-            for other in others {
-                if !members.iter().any(|member| member.name == other.name) {
-                    found.push(format!("{}unrecognized key '{}'", place.head(), other.name));
-                }
-            }
-        }
-        (Type::Tuple { types, size }, Type::Tuple { types: others, .. }) => {
-            let wanted = size.unwrap_or(Size::exactly(types.len() as i64));
-            if !wanted.contains(others.len() as i64) {
-                found.push(format!(
-                    "{}expects size to be {}, got {}",
-                    place.head(),
-                    size_text(wanted),
-                    others.len()
-                ));
-                return;
-            }
-            for (index, other) in others.iter().enumerate() {
-                walk(
-                    &place.inside(format!("index {index}")),
-                    &types[index.min(types.len() - 1)],
-                    other,
-                    found,
-                );
-            }
-        }
-        (Type::Array { element, size }, Type::Tuple { types: others, .. }) => {
-            if !size.contains(others.len() as i64) {
-                found.push(format!(
-                    "{}expects size to be {}, got {}",
-                    place.head(),
-                    size_text(*size),
-                    others.len()
-                ));
-                return;
-            }
-            for (index, other) in others.iter().enumerate() {
-                walk(&place.inside(format!("index {index}")), element, other, found);
-            }
-        }
-        (Type::Hash { key, value, size }, Type::Struct(others)) => {
-            if !size.contains(others.len() as i64) {
-                found.push(format!(
-                    "{}expects size to be {}, got {}",
-                    place.head(),
-                    size_text(*size),
-                    others.len()
-                ));
-                return;
-            }
-            for other in others {
-                let name = Type::Literal(std::rc::Rc::clone(&other.name));
-                walk(&place.inside(format!("key of entry '{}'", other.name)), key, &name, found);
-                walk(&place.inside(format!("entry '{}'", other.name)), value, &other.value, found);
-            }
-        }
-        (Type::Variant(types), _) => {
-            let before = found.len();
-            variant(place, types, expected, actual, found);
-            // All variants of an alias failed alike: the alias is what does not fit.
-            if let Type::Alias { name, target } = expected
-                && found.len() == before + 1
-            {
-                found.truncate(before);
-                found.push(format!(
-                    "{}expects {} = {target} value, got {}",
-                    place.head(),
-                    article(name),
-                    short_actual(actual)
-                ));
-            }
-        }
-        (Type::Optional(Some(inner)), _) if matches!(inner.resolved(), Type::Variant(_)) => {
-            let mut types = vec![std::rc::Rc::new(Type::Undef)];
-            if let Type::Variant(inner) = inner.resolved() {
-                types.extend(inner.iter().cloned());
-            }
-            variant(place, &types, expected, actual, found);
-        }
-        (Type::Hash { .. }, Type::Hash { .. }) => found.push(format!(
-            "{}expects {} value, got {actual}",
-            place.head(),
-            article(&expected.to_string())
-        )),
-        (Type::Optional(Some(inner)), _) => variant_text(
-            place,
-            &format!("a value of type Undef or {}", short(inner)),
-            actual,
-            found,
-            inner,
-        ),
-        _ => found.push(format!(
-            "{}expects {}, got {}",
-            place.head(),
-            wanted_text(expected),
-            got_text(expected, actual)
-        )),
     }
 }
 
-fn variant_text(place: &Place, wanted: &str, actual: &Type, found: &mut Vec<String>, inner: &Type) {
-    // A collection of the right kind is told where it differs.
-    let nested = matches!(
-        (inner.resolved(), actual),
-        (Type::Struct(_), Type::Struct(_))
-            | (Type::Array { .. } | Type::Tuple { .. }, Type::Tuple { .. })
-            | (Type::Hash { .. }, Type::Struct(_))
-    );
-    if nested {
-        walk(place, inner, actual, found);
-        return;
-    }
-    let shown = match inner.resolved() {
-        Type::Enum { .. } | Type::Pattern(_) => format!(
-            "{}expects a value of type Undef or {}, got {}",
-            place.head(),
-            short(inner),
-            got_text(inner, actual)
-        ),
-        _ => format!("{}expects {wanted}, got {}", place.head(), got_text(inner, actual)),
-    };
-    found.push(shown);
+/// What is wrong.
+#[derive(Clone, Debug, PartialEq)]
+enum Wrong {
+    MissingKey(Rc<str>),
+    ExtraKey(Rc<str>),
+    Size(Size, Size),
+    Count(Size, Size),
+    Type(Type, Type),
+    Pattern(Type, Type),
+    UnexpectedBlock,
+    MissingBlock,
+    Unresolved(Rc<str>),
 }
 
-fn variant(
-    place: &Place,
-    types: &[std::rc::Rc<Type>],
-    expected: &Type,
-    actual: &Type,
-    found: &mut Vec<String>,
-) {
-    let same_kind: Vec<usize> = types
-        .iter()
-        .enumerate()
-        .filter(|(_, ty)| nested_kind(ty.resolved(), actual))
-        .map(|(index, _)| index)
-        .collect();
-    if same_kind.is_empty() {
-        let names: Vec<String> = types.iter().map(|ty| short(ty)).collect();
-        let list = match names.split_last() {
-            Some((last, rest)) if rest.len() > 1 => format!("{}, or {last}", rest.join(", ")),
-            Some((last, [first])) => format!("{first} or {last}"),
-            _ => names.join(""),
+/// One thing that does not fit.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Mismatch {
+    path: Vec<Step>,
+    wrong: Wrong,
+}
+
+/// Kinds of mismatches that several variants may share.
+#[derive(Clone, Copy, PartialEq)]
+enum Shared {
+    Size,
+    MissingBlock,
+    UnexpectedBlock,
+    Type,
+}
+
+impl Mismatch {
+    fn typed(path: &[Step], expected: &Type, actual: &Type) -> Mismatch {
+        let wrong = Wrong::Type(normalized(expected), normalized(actual));
+        Mismatch { path: path.to_vec(), wrong }
+    }
+
+    /// The number of arguments is wrong.
+    pub(crate) fn count(expected: Size, actual: usize) -> Mismatch {
+        let actual = Size::exactly(i64::try_from(actual).unwrap_or(i64::MAX));
+        Mismatch { path: Vec::new(), wrong: Wrong::Count(expected, actual) }
+    }
+
+    /// A block was given where none is taken.
+    pub(crate) fn unexpected_block() -> Mismatch {
+        Mismatch { path: Vec::new(), wrong: Wrong::UnexpectedBlock }
+    }
+
+    /// No block was given where one is needed.
+    pub(crate) fn missing_block() -> Mismatch {
+        Mismatch { path: Vec::new(), wrong: Wrong::MissingBlock }
+    }
+
+    /// The number of a block's parameters is wrong.
+    pub(crate) fn block_count(expected: Size, actual: Size) -> Mismatch {
+        Mismatch { path: vec![Step::Block], wrong: Wrong::Count(expected, actual) }
+    }
+
+    fn is(&self, kind: Shared) -> bool {
+        match &self.wrong {
+            Wrong::Size(..) | Wrong::Count(..) => kind == Shared::Size,
+            Wrong::MissingBlock => kind == Shared::MissingBlock,
+            Wrong::UnexpectedBlock => kind == Shared::UnexpectedBlock,
+            Wrong::Type(..) | Wrong::Pattern(..) => kind == Shared::Type,
+            _ => false,
+        }
+    }
+
+    fn same_place(&self, other: &Mismatch) -> bool {
+        let plain = |step: &&Step| !matches!(step, Step::Variant(_));
+        self.path.iter().filter(plain).eq(other.path.iter().filter(plain))
+    }
+
+    fn merged(self, other: &Mismatch) -> Mismatch {
+        let wider = |a: Size, b: Size| Size {
+            min: Some(a.min.unwrap_or(0).min(b.min.unwrap_or(0))),
+            max: a.max.zip(b.max).map(|(a, b)| a.max(b)),
         };
-        let _ = expected;
-        found.push(format!(
-            "{}expects a value of type {list}, got {}",
-            place.head(),
-            short_actual(actual)
-        ));
-        return;
+        let both = |a: Type, b: &Type| normalized(&one_of(vec![a, b.clone()]));
+        let wrong = match (self.wrong, &other.wrong) {
+            (Wrong::Size(a, actual), Wrong::Size(b, _)) => Wrong::Size(wider(a, *b), actual),
+            (Wrong::Count(a, actual), Wrong::Count(b, _)) => Wrong::Count(wider(a, *b), actual),
+            (Wrong::Type(a, actual), Wrong::Type(b, _) | Wrong::Pattern(b, _)) => {
+                Wrong::Type(both(a, b), actual)
+            }
+            (Wrong::Pattern(a, actual), Wrong::Type(b, _) | Wrong::Pattern(b, _)) => {
+                Wrong::Pattern(both(a, b), actual)
+            }
+            (wrong, _) => wrong,
+        };
+        Mismatch { path: self.path, wrong }
     }
-    for (index, ty) in types.iter().enumerate() {
-        walk(&place.inside(format!("variant {index}")), ty, actual, found);
+
+    /// The text of it, without a blank in front.
+    pub(crate) fn text(&self) -> String {
+        let mut out = String::new();
+        for step in &self.path {
+            let _ = write!(out, "{step} ");
+        }
+        out.push_str(&self.message());
+        out
+    }
+
+    fn message(&self) -> String {
+        match &self.wrong {
+            Wrong::MissingKey(key) => format!("expects a value for key '{key}'"),
+            Wrong::ExtraKey(key) => format!("unrecognized key '{key}'"),
+            Wrong::Size(expected, actual) => format!(
+                "expects size to be {}, got {}",
+                range_text(*expected, "0"),
+                range_text(*actual, "0")
+            ),
+            Wrong::Count(expected, actual) => {
+                let (min, max) = (expected.min.unwrap_or(0), expected.max);
+                let one = (min == 1 && matches!(max, Some(1) | None)) || (min == 0 && max == Some(1));
+                format!(
+                    "expects {} argument{}, got {}",
+                    range_text(*expected, "no"),
+                    if one { "" } else { "s" },
+                    range_text(*actual, "none")
+                )
+            }
+            Wrong::UnexpectedBlock => "does not expect a block".to_owned(),
+            Wrong::MissingBlock => "expects a block".to_owned(),
+            Wrong::Unresolved(name) => format!("references an unresolved type '{name}'"),
+            Wrong::Pattern(expected, actual) => {
+                let (prefix, expected) = match expected {
+                    Type::Optional(Some(inner)) => ("an undef value or ", &**inner),
+                    ty => ("", ty),
+                };
+                let got = match actual {
+                    Type::Literal(text) => format!("'{text}'"),
+                    ty => short_name(ty),
+                };
+                format!("expects {prefix}a match for {}, got {got}", expanded(expected))
+            }
+            Wrong::Type(expected, actual) => type_message(expected, actual),
+        }
     }
 }
 
-fn nested_kind(ty: &Type, actual: &Type) -> bool {
-    matches!(
-        (ty, actual),
-        (Type::Struct(_), Type::Struct(_))
-            | (Type::Array { .. } | Type::Tuple { .. }, Type::Tuple { .. } | Type::Array { .. })
-            | (Type::Hash { .. }, Type::Struct(_) | Type::Hash { .. })
-    )
+fn range_text(range: Size, zero: &str) -> String {
+    match (range.min.unwrap_or(0), range.max) {
+        (0, Some(0)) => zero.to_owned(),
+        (min, Some(max)) if min == max => min.to_string(),
+        (0, None) => "unlimited".to_owned(),
+        (0, Some(max)) => format!("at most {max}"),
+        (min, None) => format!("at least {min}"),
+        (min, Some(max)) => format!("between {min} and {max}"),
+    }
 }
 
-fn size_text(size: Size) -> String {
-    match (size.min, size.max) {
-        (Some(min), Some(max)) if min == max => min.to_string(),
-        (Some(min), Some(max)) => format!("between {min} and {max}"),
-        (Some(min), None) => format!("at least {min}"),
-        (None, Some(max)) => format!("at most {max}"),
-        (None, None) => "anything".to_owned(),
+fn type_message(expected: &Type, actual: &Type) -> String {
+    let (is_optional, expected) = match expected {
+        Type::Optional(Some(inner)) => (true, &**inner),
+        ty => (false, ty),
+    };
+    let types: Vec<&Type> = match expected {
+        Type::Variant(types) if !types.is_empty() => types.iter().map(|ty| &**ty).collect(),
+        ty => vec![ty],
+    };
+    let is_detailed = types.iter().any(|ty| always_detailed(ty, actual))
+        || types.iter().any(|ty| default_accepts(ty, actual));
+    let (mut names, got): (Vec<String>, String) = if is_detailed {
+        (types.iter().map(|ty| expanded(ty)).collect(), detailed_actual(&types, actual))
+    } else {
+        let mut names: Vec<String> = Vec::new();
+        for ty in &types {
+            let name = short_name(ty);
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        (names, short_name(actual))
+    };
+    if is_optional {
+        names.insert(0, "Undef".to_owned());
+    }
+    match names.as_slice() {
+        [one] => format!("expects {} value, got {got}", article(one)),
+        [one, two] => format!("expects a value of type {one} or {two}, got {got}"),
+        [rest @ .., last] => {
+            format!("expects a value of type {}, or {last}, got {got}", rest.join(", "))
+        }
+        [] => format!("expects another value, got {got}"),
     }
 }
 
@@ -233,51 +227,384 @@ fn article(text: &str) -> String {
     format!("{} {text}", if vowel { "an" } else { "a" })
 }
 
-fn short(ty: &Type) -> String {
+/// The name of a type without its parameters.
+fn simple_name(ty: &Type) -> String {
     match ty {
-        Type::Array { .. } => "Array".to_owned(),
-        Type::Hash { .. } => "Hash".to_owned(),
-        Type::Struct(_) => "Struct".to_owned(),
-        Type::Tuple { .. } => "Tuple".to_owned(),
-        ty => ty.to_string(),
-    }
-}
-
-fn wanted_text(expected: &Type) -> String {
-    match expected {
-        Type::Alias { name, target } => format!("{} = {}", article(&format!("{name}")), target),
-        Type::Enum { .. } | Type::Pattern(_) => format!("a match for {expected}"),
-        Type::Struct(_) => "a Struct value".to_owned(),
-        Type::Array { .. } => "an Array value".to_owned(),
-        Type::Tuple { .. } => "a Tuple value".to_owned(),
-        Type::Hash { .. } => "a Hash value".to_owned(),
+        Type::Alias { name, .. } => name.to_string(),
+        Type::Later(later) => later.name.to_string(),
+        Type::Resource { .. } => "Resource".to_owned(),
         ty => {
             let text = ty.to_string();
-            format!("{} value", article(&text))
+            text.split('[').next().unwrap_or(&text).to_owned()
         }
     }
 }
 
-fn short_actual(actual: &Type) -> String {
+fn short_name(ty: &Type) -> String {
+    let name = simple_name(ty);
+    match ty {
+        Type::Optional(Some(inner))
+        | Type::NotUndef(Some(inner))
+        | Type::Sensitive(Some(inner))
+        | Type::Meta(Some(inner))
+        | Type::Iterable(Some(inner))
+        | Type::Iterator(Some(inner))
+            if **inner != Type::Any =>
+        {
+            format!("{name}[{}]", simple_name(inner))
+        }
+        _ => name,
+    }
+}
+
+fn same_class(a: &Type, b: &Type) -> bool {
+    std::mem::discriminant(a) == std::mem::discriminant(b)
+        || matches!((a, b), (Type::String(_) | Type::Literal(_), Type::String(_) | Type::Literal(_)))
+}
+
+fn always_detailed(expected: &Type, actual: &Type) -> bool {
+    let is_alias = |ty: &Type| matches!(ty, Type::Alias { .. } | Type::Later(_));
+    same_class(expected, actual)
+        || is_alias(expected)
+        || is_alias(actual)
+        || matches!(
+            (expected, actual),
+            (Type::Struct(_), Type::Hash { .. }) | (Type::Tuple { .. }, Type::Array { .. })
+        )
+}
+
+/// Whether the type without its parameters would take the value.
+fn default_accepts(expected: &Type, actual: &Type) -> bool {
+    let is_text = matches!(
+        actual,
+        Type::String(_) | Type::Literal(_) | Type::Enum { .. } | Type::Pattern(_)
+    );
+    match expected.resolved() {
+        Type::Enum { .. } | Type::Pattern(_) => is_text,
+        Type::String(_) | Type::Literal(_) => is_text,
+        Type::Struct(_) => matches!(actual, Type::Struct(members) if members.is_empty()),
+        Type::Tuple { .. } => matches!(actual, Type::Tuple { .. } | Type::Array { .. }),
+        Type::Variant(_) => false,
+        Type::Optional(_) => true,
+        Type::NotUndef(_) => *actual != Type::Undef,
+        Type::Object(_) => matches!(actual, Type::Object(_)),
+        ty => Type::named(&simple_name(ty)).is_some_and(|plain| plain.accepts(actual)),
+    }
+}
+
+fn detailed_actual(expected: &[&Type], actual: &Type) -> String {
+    let resolved: Vec<&Type> = expected.iter().map(|ty| ty.resolved()).collect();
+    let general = generalize(actual);
+    if resolved.iter().any(|ty| always_detailed(ty, actual))
+        || resolved.iter().any(|ty| ty.accepts(&general))
+    {
+        return expanded(actual);
+    }
+    simple_name(actual)
+}
+
+/// One line for each thing that does not fit: `place` says what was checked.
+pub(crate) fn describe_mismatch(place: &str, expected: &Type, actual: &Type) -> Vec<String> {
+    let path = if place.is_empty() { vec![] } else { vec![Step::Subject(place.to_owned())] };
+    describe(expected, actual, &path).iter().map(Mismatch::text).collect()
+}
+
+/// Everything that does not fit.
+pub(crate) fn describe(expected: &Type, actual: &Type, path: &[Step]) -> Vec<Mismatch> {
+    if let Some(name) = unresolved(expected, 0) {
+        return vec![Mismatch { path: path.to_vec(), wrong: Wrong::Unresolved(name) }];
+    }
+    walk(&normalized(expected), expected, actual, path)
+}
+
+fn unresolved(ty: &Type, depth: u32) -> Option<Rc<str>> {
+    if depth > 20 {
+        return None;
+    }
+    let inner = |ty: &Rc<Type>| unresolved(ty, depth + 1);
+    match ty {
+        Type::Reference(name) => Some(Rc::clone(name)),
+        Type::Array { element, .. } => inner(element),
+        Type::Hash { key, value, .. } => inner(key).or_else(|| inner(value)),
+        Type::Tuple { types, .. } | Type::Variant(types) => types.iter().find_map(inner),
+        Type::Struct(members) => members.iter().find_map(|member| inner(&member.value)),
+        Type::Optional(Some(ty)) | Type::NotUndef(Some(ty)) | Type::Sensitive(Some(ty)) => inner(ty),
+        Type::Alias { target, .. } => inner(target),
+        _ => None,
+    }
+}
+
+fn at(path: &[Step], step: Step) -> Vec<Step> {
+    let mut path = path.to_vec();
+    path.push(step);
+    path
+}
+
+fn walk(expected: &Type, original: &Type, actual: &Type, path: &[Step]) -> Vec<Mismatch> {
+    let plain = || vec![Mismatch::typed(path, original, actual)];
+    let sized = |wanted: Size, got: Size| {
+        vec![Mismatch { path: path.to_vec(), wrong: Wrong::Size(wanted, got) }]
+    };
+    match (expected, actual) {
+        (Type::Variant(types), _) => variants(types, original, actual, path),
+        (Type::Struct(members), Type::Struct(others)) => {
+            let mut found = Vec::new();
+            for member in members {
+                match others.iter().find(|other| other.name == member.name) {
+                    Some(other) if !member.value.accepts(&other.value) => found.extend(describe(
+                        &member.value,
+                        &other.value,
+                        &at(path, Step::Entry(Rc::clone(&member.name))),
+                    )),
+                    None if member.is_required() => found.push(Mismatch {
+                        path: path.to_vec(),
+                        wrong: Wrong::MissingKey(Rc::clone(&member.name)),
+                    }),
+                    _ => {}
+                }
+            }
+            for other in others {
+                if !members.iter().any(|member| member.name == other.name) {
+                    let wrong = Wrong::ExtraKey(Rc::clone(&other.name));
+                    found.push(Mismatch { path: path.to_vec(), wrong });
+                }
+            }
+            found
+        }
+        (Type::Struct(members), Type::Hash { key, value, size }) => {
+            let required = members.iter().filter(|member| member.is_required()).count();
+            let wanted = Size::new(Some(required as i64), Some(members.len() as i64));
+            if wanted.covers(size) {
+                let (key, value) = (Rc::clone(key), Rc::clone(value));
+                let actual = Type::Hash { key, value, size: ANY_SIZE };
+                vec![Mismatch::typed(path, original, &actual)]
+            } else {
+                sized(wanted, *size)
+            }
+        }
+        (Type::Hash { key, value, size }, Type::Struct(others)) => {
+            let required = others.iter().filter(|other| other.is_required()).count();
+            let got = Size::new(Some(required as i64), Some(others.len() as i64));
+            if !size.covers(&got) {
+                return sized(*size, got);
+            }
+            let mut found = Vec::new();
+            for other in others {
+                let name = Type::Literal(Rc::clone(&other.name));
+                if !key.accepts(&name) {
+                    let path = at(path, Step::Key(Rc::clone(&other.name)));
+                    found.extend(describe(key, &name, &path));
+                }
+                if !value.accepts(&other.value) {
+                    let path = at(path, Step::Entry(Rc::clone(&other.name)));
+                    found.extend(describe(value, &other.value, &path));
+                }
+            }
+            found
+        }
+        (Type::Hash { size, .. }, Type::Hash { key, value, size: got }) => {
+            if *size == ANY_SIZE || size.covers(got) {
+                let (key, value) = (Rc::clone(key), Rc::clone(value));
+                let actual = Type::Hash { key, value, size: ANY_SIZE };
+                vec![Mismatch::typed(path, original, &actual)]
+            } else {
+                sized(*size, *got)
+            }
+        }
+        (Type::Tuple { types, size }, Type::Tuple { .. } | Type::Array { .. }) => {
+            tuples(types, *size, original, actual, path, false)
+        }
+        (Type::Array { element, size }, Type::Tuple { types, size: got }) => {
+            let got = got.unwrap_or(Size::exactly(types.len() as i64));
+            if !size.covers(&got) {
+                return sized(*size, got);
+            }
+            let mut found = Vec::new();
+            for (index, ty) in types.iter().enumerate() {
+                if !element.accepts(ty) {
+                    found.extend(describe(element, ty, &at(path, Step::Index(index))));
+                }
+            }
+            found
+        }
+        (Type::Array { size, .. }, Type::Array { element, size: got }) => {
+            if *size == ANY_SIZE || size.covers(got) {
+                let actual = Type::Array { element: Rc::clone(element), size: ANY_SIZE };
+                vec![Mismatch::typed(path, original, &actual)]
+            } else {
+                sized(*size, *got)
+            }
+        }
+        (Type::Callable(Some(wanted)), Type::Callable(Some(got))) => {
+            callables(wanted, got, path)
+        }
+        (Type::Callable(None), Type::Callable(_)) => Vec::new(),
+        (Type::Optional(inner), _) => match inner {
+            Some(inner) if *actual != Type::Undef => {
+                let is_alias = matches!(original, Type::Alias { .. });
+                walk(inner, if is_alias { original } else { expected }, actual, path)
+            }
+            _ => Vec::new(),
+        },
+        (Type::Enum { .. } | Type::Pattern(_), _) => {
+            let wrong = Wrong::Pattern(normalized(original), normalized(actual));
+            vec![Mismatch { path: path.to_vec(), wrong }]
+        }
+        (Type::Alias { target, .. }, _) => walk(&normalized(target), expected, actual, path),
+        (Type::Later(later), _) => match later.target.get() {
+            Some(target) if path.len() < 50 => walk(&normalized(target), expected, actual, path),
+            _ => plain(),
+        },
+        (
+            Type::Struct(_)
+            | Type::Hash { .. }
+            | Type::Tuple { .. }
+            | Type::Array { .. }
+            | Type::Callable(_),
+            _,
+        ) => plain(),
+        _ if expected.accepts(actual) => Vec::new(),
+        _ => plain(),
+    }
+}
+
+fn tuples(
+    types: &[Rc<Type>],
+    size: Option<Size>,
+    original: &Type,
+    actual: &Type,
+    path: &[Step],
+    counts: bool,
+) -> Vec<Mismatch> {
+    let own = |types: &[Rc<Type>]| match types.len() {
+        0 => ANY_SIZE,
+        count => Size::exactly(count as i64),
+    };
+    let wanted = size.unwrap_or_else(|| own(types));
+    let sized = |got: Size| {
+        let wrong = if counts { Wrong::Count(wanted, got) } else { Wrong::Size(wanted, got) };
+        vec![Mismatch { path: path.to_vec(), wrong }]
+    };
+    let mut found = Vec::new();
     match actual {
-        Type::Literal(_) => "String".to_owned(),
-        Type::Tuple { .. } => "Tuple".to_owned(),
-        Type::Struct(_) => "Struct".to_owned(),
-        ty => generalize(ty).to_string(),
+        Type::Tuple { types: others, size } => {
+            let got = size.unwrap_or_else(|| Size::exactly(others.len() as i64));
+            if !wanted.covers(&got) {
+                return sized(got);
+            }
+            if types.is_empty() {
+                return found;
+            }
+            for (index, other) in others.iter().enumerate() {
+                let index = index.min(types.len() - 1);
+                found.extend(describe(&types[index], other, &at(path, Step::Index(index))));
+            }
+            found
+        }
+        Type::Array { element, size: got } => {
+            if types.is_empty() {
+                return found;
+            }
+            if !wanted.covers(got) {
+                return sized(*got);
+            }
+            for (index, ty) in types.iter().enumerate() {
+                found.extend(describe(ty, element, &at(path, Step::Index(index))));
+            }
+            found
+        }
+        _ => vec![Mismatch::typed(path, original, actual)],
     }
 }
 
-fn got_text(expected: &Type, actual: &Type) -> String {
-    match (expected.resolved(), actual) {
-        (Type::Enum { .. } | Type::Pattern(_), Type::Literal(text)) => format!("'{text}'"),
-        (Type::Integer(range), Type::Integer(_)) if *range != super::Range::OPEN => {
-            actual.to_string()
+fn callables(wanted: &Signature, got: &Signature, path: &[Step]) -> Vec<Mismatch> {
+    let tuple = Type::Tuple { types: got.params.clone(), size: Some(got.size) };
+    let found = tuples(&wanted.params, Some(wanted.size), &tuple, &tuple, path, true);
+    if !found.is_empty() {
+        return found;
+    }
+    let any = Rc::new(Type::Any);
+    let undef = Rc::new(Type::Undef);
+    let (here, there) =
+        (wanted.returns.as_ref().unwrap_or(&any), got.returns.as_ref().unwrap_or(&any));
+    if !here.accepts(there) {
+        return vec![Mismatch::typed(&at(path, Step::Return), here, there)];
+    }
+    let (here, there) =
+        (wanted.block.as_ref().unwrap_or(&undef), got.block.as_ref().unwrap_or(&undef));
+    if there.accepts(here) {
+        Vec::new()
+    } else {
+        vec![Mismatch::typed(&at(path, Step::Block), here, there)]
+    }
+}
+
+fn variants(types: &[Rc<Type>], original: &Type, actual: &Type, path: &[Step]) -> Vec<Mismatch> {
+    let undef = Rc::new(Type::Undef);
+    let first = matches!(original, Type::Optional(_)).then_some(&undef);
+    let mut all = Vec::new();
+    for (index, ty) in first.into_iter().chain(types).enumerate() {
+        let found = describe(ty, actual, &at(path, Step::Variant(index)));
+        if found.is_empty() {
+            return found;
         }
-        (Type::Float(range), Type::Float(_)) if *range != super::Range::OPEN => actual.to_string(),
-        (Type::String(size), Type::Literal(text)) if *size != ANY_SIZE => {
-            let count = text.chars().count() as i64;
-            Type::String(Size::exactly(count)).to_string()
+        all.push(found);
+    }
+    let found = merge(path.len(), all);
+    if matches!(original, Type::Alias { .. }) && found.len() == 1 {
+        // All variants failed alike: the alias is what does not fit.
+        return vec![Mismatch::typed(path, original, actual)];
+    }
+    found
+}
+
+/// What all alternatives have in common is told once.
+fn merge(varying: usize, all: Vec<Vec<Mismatch>>) -> Vec<Mismatch> {
+    let count = all.len();
+    let mut found: Vec<Mismatch> = all.into_iter().flatten().collect();
+    for kind in [Shared::Size, Shared::MissingBlock, Shared::UnexpectedBlock, Shared::Type] {
+        let of_kind: Vec<&Mismatch> = found.iter().filter(|one| one.is(kind)).collect();
+        if of_kind.len() != count {
+            continue;
         }
-        _ => short_actual(actual),
+        let Some((first, rest)) = of_kind.split_first() else { continue };
+        if rest.iter().all(|other| first.same_place(other)) {
+            let one = rest.iter().fold((*first).clone(), |one, other| one.merged(other));
+            found = vec![one];
+            break;
+        }
+    }
+    let plain = |step: &&Step| !matches!(step, Step::Variant(_));
+    let mut kept: Vec<Mismatch> = Vec::new();
+    for one in found {
+        let same = |other: &Mismatch| {
+            other.wrong == one.wrong
+                && other.path.iter().filter(plain).eq(one.path.iter().filter(plain))
+        };
+        if !kept.iter().any(same) {
+            kept.push(one);
+        }
+    }
+    if let [one] = kept.as_mut_slice()
+        && varying < one.path.len()
+    {
+        one.path.remove(varying);
+    }
+    kept
+}
+
+/// What all signatures of a function have against a call, if that is one thing.
+pub(crate) fn common(all: &[Vec<Mismatch>]) -> Option<Mismatch> {
+    let varied = all.iter().enumerate().map(|(index, found)| {
+        let behind = |one: &Mismatch| {
+            let mut path = vec![Step::Variant(index)];
+            path.extend(one.path.iter().cloned());
+            Mismatch { path, wrong: one.wrong.clone() }
+        };
+        found.iter().map(behind).collect()
+    });
+    match merge(0, varied.collect()).as_slice() {
+        [one] => Some(one.clone()),
+        _ => None,
     }
 }
