@@ -82,6 +82,14 @@ impl Vm {
         out
     }
 
+    /// What a frame is called where places are told, without its class.
+    pub fn frame_name(&self, frame: crate::vm::Frame) -> String {
+        let name = self.sym_str(frame.name);
+        let block = matches!(frame.code.kind, CodeKind::Block | CodeKind::Lambda);
+        let within = if block && !name.starts_with("block in ") { "block in " } else { "" };
+        format!("{within}{name}")
+    }
+
     pub fn format_frames(&mut self, frames: &[(u32, u32, Sym)]) -> Value {
         let mut lines = Vec::new();
         for (file, pos, label) in frames {

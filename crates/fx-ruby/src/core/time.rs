@@ -175,7 +175,7 @@ fn rule_at(rule: &str, year: i64) -> Option<i64> {
 
 impl Vm {
     /// Offset, daylight flag and zone name of local time at a moment.
-    pub(crate) fn local_zone(&mut self, at: i64) -> (i64, bool, String) {
+    pub fn local_zone(&mut self, at: i64) -> (i64, bool, String) {
         let tz = self.env_get(b"TZ").map(|b| String::from_utf8_lossy(&b).into_owned());
         let path = match tz.as_deref() {
             None => "/etc/localtime".to_owned(),
