@@ -50,15 +50,56 @@ class Chef
         FX.write_collection(@opts["collection"], ::JSON.generate("error" => { "class" => e.class.name, "message" => e.message })) if require("json") || true
       end
       return if e.is_a?(SystemExit)
-      return FX.failure("Configuration error", e.message, [], "") unless @configured
-      @events.run_failed(e, @run_status) if @events && @events.heard?
+      return FX.failure("Configuration error", e.message) unless @configured
+      describe(e)
       if @run_status
         @run_status.exception = e
         @run_status.stop_clock
-        Chef::Handler.run_all(:exception_handlers, @run_status) unless Array(Chef::Config[:exception_handlers]).empty?
+        run_handlers(:exception_handlers) do |handlers|
+          Chef::Log.error("Running exception handlers")
+          handlers.call
+          Chef::Log.error("Exception handlers complete") if @described
+        end
       end
-      places = e.is_a?(SyntaxError) ? [e.message[/\A.+?:\d+/].to_s] : e.backtrace || []
-      FX.failure(e.class.name, message_of(e), places.first(40), @run_context ? "infra" : "")
+      FX.summary(true, nil)
+      @events.run_failed(e, @run_status) if @events && @events.heard?
+      dump(e)
+      FX.failure(e.class.name, message_of(e))
+    end
+
+    # Where loading failed, for people.
+    def describe(e)
+      return unless @loading && FX.doc?
+      path = e.is_a?(Chef::Exceptions::RecipeNotFound) ? "" : " in #{@loading}"
+      e.set_backtrace([e.message[/\A.+?:\d+/].to_s]) if e.is_a?(SyntaxError)
+      FX.describe("Recipe Compile Error#{path}", Chef::FxFailures.file(e))
+    end
+
+    # The whole trace goes to a file.
+    def dump(e)
+      text = +"Generated at #{Time.now}\n#{e.class}: #{message_of(e)}\n#{(e.backtrace || []).join("\n")}\n"
+      cause = e.cause
+      while cause
+        text << "\n\n>>>> Caused by #{cause.class}: #{cause.message}\n#{(cause.backtrace || []).join("\n")}"
+        cause = cause.cause
+      end
+      Chef::FileCache.store("chef-stacktrace.out", text)
+      rule = "-" * 87
+      Chef::Log.fatal("Stacktrace dumped to #{Chef::FileCache.path("chef-stacktrace.out")}")
+      Chef::Log.fatal(rule)
+      Chef::Log.fatal("PLEASE PROVIDE THE CONTENTS OF THE stacktrace.out FILE (above) IF YOU FILE A BUG REPORT")
+      Chef::Log.fatal(rule)
+    rescue SystemCallError
+      nil
+    end
+
+    # Runs the handlers of a kind, and tells that.
+    def run_handlers(kind)
+      FX.handlers(nil)
+      names = []
+      run = -> { names = Chef::Handler.run_all(kind, @run_status) }
+      @described = false
+      yield -> { run.call; FX.handlers(names); @described = true }
     end
 
     def configure
@@ -131,13 +172,19 @@ class Chef
       @events.register(Chef::FxReporter.new) if Chef::Config.given?(:data_collector) && !Chef::FxReporter.files.empty?
       FX.phase("load")
       FX.run_start(Chef::VERSION)
+      Chef::Log.info("*** Chef Infra Client #{Chef::VERSION} ***")
+      Chef::Log.info("Platform: #{RUBY_PLATFORM}")
+      Chef::Log.info("Chef-client pid: #{Process.pid}") if Chef::Log.info?
       @events.run_start(Chef::VERSION) if @events.heard?
       build_node
       @run_status = Chef::RunStatus.new(@node, @events)
       @run_status.run_id = FX.uuid
       @run_status.start_clock
       expand
-      Chef::Handler.run_all(:start_handlers, @run_status) unless Array(Chef::Config[:start_handlers]).empty?
+      Chef::Log.info("Starting Chef Infra Client Run for #{@node.name}")
+      Chef::Log.info("Running start handlers")
+      Chef::Handler.run_all(:start_handlers, @run_status)
+      Chef::Log.info("Start handlers complete.")
       @events.run_started(@run_status) if @events.heard?
       load_cookbooks
       compile
@@ -149,8 +196,11 @@ class Chef
       converge
       @run_status.stop_clock
       save_node
+      Chef::Log.info("Running report handlers")
+      run_handlers(:report_handlers, &:call)
+      Chef::Log.info("Report handlers complete")
+      FX.summary(false, Chef.fx_deprecations)
       @events.run_completed(@node, @run_status) if @events.heard?
-      Chef::Handler.run_all(:report_handlers, @run_status) unless Array(Chef::Config[:report_handlers]).empty?
       reboot
     end
 
@@ -179,6 +229,7 @@ class Chef
       attrs.delete("policy_group")
       attrs.each { |k, v| deep_into(@node.normal, k, v) }
       list = @opts["run_list"] || run_list || []
+      @primary = Chef::RunList.new(*(run_list || []))
       @node.run_list = Chef::RunList.new(*list)
       @node.normal["tags"] = [] unless @node.normal.key?("tags")
     end
@@ -206,6 +257,7 @@ class Chef
     end
     def save_node
       return if Chef::Config[:why_run] || !Chef::Config[:local_mode] || @opts["no_save"]
+      return Chef::Log.warn("Skipping final node save because override_runlist was given") if @opts["override"]
       FX.save_node(node_file, @node.name, @node.chef_environment, @node.normal.to_hash, @node.run_list.map(&:to_s)) if ::File.directory?(Array(Chef::Config[:chef_repo_path]).first.to_s)
     end
 
@@ -223,8 +275,17 @@ class Chef
 
     def expand
       return expand_policy if @policy
+      if @opts["override"]
+        Chef::Log.warn("Run List override has been provided.")
+        Chef::Log.warn("Original Run List: [#{@primary}]")
+        Chef::Log.warn("Overridden Run List: [#{@node.run_list}]")
+      end
       @expansion = @node.run_list.expand(@node.chef_environment)
-      raise Chef::Exceptions::MissingRole, @expansion unless @expansion.errors.empty?
+      unless @expansion.errors.empty?
+        Chef::FxFailures.node = @node
+        FX.describe("Error expanding the run_list:", Chef::FxFailures.roles(@expansion, @node)) if FX.doc?
+        raise Chef::Exceptions::MissingRole, @expansion
+      end
       @environment = Chef::Environment.load(@node.chef_environment)
       @node.env_default = @environment.default_attributes
       @node.env_override = @environment.override_attributes
@@ -253,6 +314,7 @@ class Chef
       @cookbooks = Chef::CookbookCollection.new(books)
       @books = books
       books.each_value { |b| b.metadata.validate_chef_version! }
+      Chef::Log.info("Loading cookbooks [#{books.values.map { |b| "#{b.name}@#{b.version}" }.join(", ")}]")
       FX.synchronizing(books.values.map { |b| [b.name, b.version] })
       @run_context = Chef::RunContext.new(@node, @cookbooks, @events)
       @run_status.run_context = @run_context
@@ -266,9 +328,10 @@ class Chef
       ok = book && [constraint, pins[name]].compact.all? { |c| Chef::VersionConstraint.new(c).include?(book.version) }
       unless ok
         Chef::Exceptions
-        what = book ? "no version of cookbook #{name} satisfies #{constraint || pins[name]}" : "no such cookbook #{name}"
-        Chef::Log.error("Missing Cookbooks: #{what}")
-        FX.note_missing(what)
+        absent = book ? [] : [name]
+        unmet = book ? ["#{name} #{constraint || pins[name]}"] : []
+        Chef::FxFailures.node = @node
+        FX.describe("Error Resolving Cookbooks for Run List:", Chef::FxFailures.cookbooks(@expansion.recipes, absent, unmet, "")) if FX.doc?
         raise Net::HTTPServerException, '412 "Precondition Failed"'
       end
       return if books.key?(name)
@@ -303,24 +366,36 @@ class Chef
         b.libraries.each do |f|
           next $LOAD_PATH.unshift(::File.dirname(f)) if eager == false
           next if eager.is_a?(String) && !::File.fnmatch(eager, f.delete_prefix("#{b.root}/libraries/"))
-          load_library(f)
+          loading(f) { load_library(f) }
         end
         $LOAD_PATH.unshift("#{b.root}/libraries") unless b.libraries.empty?
       end
       load_plugins(books)
-      books.each { |b| b.attribute_filenames_by_short_filename.each_key { |n| @run_context.load_attribute(b.name, n) } }
+      FX.compliance
+      books.each { |b| b.attribute_filenames_by_short_filename.each { |n, f| loading(f) { @run_context.load_attribute(b.name, n) } } }
       books.each do |b|
-        b.segment("providers").each { |f| Chef::Provider::LWRPBase.build_from_file(b.name, f, @run_context) unless ::File.basename(f).start_with?("_") }
-        b.segment("resources").each { |f| load_resource(b, f) }
+        b.segment("providers").each { |f| loading(f) { Chef::Provider::LWRPBase.build_from_file(b.name, f, @run_context) } unless ::File.basename(f).start_with?("_") }
+        b.segment("resources").each { |f| loading(f) { load_resource(b, f) } }
       end
-      books.each { |b| b.segment("definitions").each { |f| DefinitionFile.new(@run_context).from_file(f) } }
+      books.each { |b| b.segment("definitions").each { |f| loading(f) { DefinitionFile.new(@run_context).from_file(f) } } }
       FX.phase("compile")
-      @expansion.recipes.each { |r| @run_context.load_recipe(r) }
+      @expansion.recipes.each do |r|
+        cookbook, recipe = Chef::Recipe.parse_recipe_name(r)
+        loading(@books[cookbook]&.fx_recipe_file(recipe)) { @run_context.load_recipe(r) }
+      end
       if (text = @opts["recipe_text"])
         recipe = Chef::Recipe.new("(chef-apply cookbook)", "(chef-apply recipe)", @run_context)
         recipe.instance_eval(text, "(chef-apply)", 1)
       end
       Array(@opts["recipe_files"]).each { |f| @run_context.load_recipe_file(::File.expand_path(f)) }
+    end
+
+    # The file that is being loaded is where a failure is said to be.
+    def loading(path)
+      @loading = path.to_s
+      yield
+      @loading = nil
+      @loaded = @loaded.to_i + 1
     end
 
     # Ohai plug-ins of cookbooks, between libraries and attributes.
@@ -349,14 +424,16 @@ class Chef
 
     def converge
       FX.phase("converge")
-      FX.converging(@run_context.resource_collection.size)
+      FX.converging(@run_context.resource_collection.all_resources.size, @loaded.to_i)
       @events.converge_start(@run_context) if @events.heard?
       begin
         Chef::Runner.new(@run_context).converge
       rescue Exception => e
+        FX.converged(true)
         @events.converge_failed(e) if @events.heard?
         raise
       end
+      FX.converged
       @events.converge_complete if @events.heard?
       FX.phase("cleanup")
     end

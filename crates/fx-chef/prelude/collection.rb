@@ -119,7 +119,7 @@ class Chef
         when String then find_text(arg)
         when Chef::Resource then [arg]
         else
-          raise Chef::Exceptions::InvalidResourceSpecification, "arguments to ResourceCollection#find should be strings or hashes, got #{arg.inspect}" unless arg.respond_to?(:to_str)
+          raise Chef::Exceptions::InvalidResourceSpecification, "arguments to Chef::ResourceCollection::ResourceSet#find should be of the form :resource => 'name' or 'resource[name]'" unless arg.respond_to?(:to_str)
           find_text(arg.to_str)
         end
       end

@@ -119,6 +119,7 @@ class Chef
     def recipes = recipe_files.keys
     def recipe_filenames_by_name = recipe_files
 
+    def fx_recipe_file(recipe_name) = recipe_files[recipe_name.to_s]
     def load_recipe(recipe_name, run_context)
       path = recipe_files[recipe_name.to_s]
       unless path

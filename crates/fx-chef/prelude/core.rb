@@ -89,7 +89,7 @@ class Chef
     FileAccessControl: "stubs", Deprecated: "stubs", Decorator: "decorator", Dist: "dist", ReservedNames: "util", ResourceDefinition: "definition",
     ResourceBuilder: "recipe", ResourceResolver: "node_map", ProviderResolver: "node_map", Mash: "mash", Daemon: "stubs", ApiClient: "stubs",
     User: "stubs", Knife: "stubs", Chefspec: "stubs", Shell: "stubs", RequestID: "stubs", LocalMode: "stubs", ActionCollection: "stubs", Win32: "stubs",
-    ResourceReporter: "stubs", WorkstationConfigLoader: "stubs", SecretFetcher: "stubs", Compliance: "stubs", PolicyBuilder: "policyfile", FxReporter: "reporter", RunLock: "stubs",
+    ResourceReporter: "stubs", WorkstationConfigLoader: "stubs", SecretFetcher: "stubs", Compliance: "stubs", PolicyBuilder: "policyfile", FxReporter: "reporter", FxFailures: "failures", RunLock: "stubs",
     ScanAccessControl: "stubs", FileSystem: "stubs", Telemeter: "stubs", Mixins: "mixin", TrainTransport: "stubs", TargetIO: "stubs", DataCollector: "stubs",
   }.each { |name, file| autoload name, "prelude:chef/#{file}.rb" }
 
@@ -122,7 +122,20 @@ class Chef
       if Chef::Config[:treat_deprecation_warnings_as_errors]
         raise Chef::Exceptions::DeprecatedFeatureError, "#{message} at #{FX.here}"
       end
-      Chef::Log.info("Deprecated: #{message}")
+      ((@fx_deprecations ||= {})[[type, message]] ||= []).push(FX.here).uniq!
+    end
+
+    # What a run says at its end about what will not work for long.
+    def fx_deprecations
+      return [] unless @fx_deprecations
+      out = ["", "Deprecation warnings that must be addressed before upgrading to Chef Infra Client #{VERSION.to_i + 1}:", ""]
+      @fx_deprecations.each do |(type, message), places|
+        out << "  #{message} at #{places.size == 1 ? "1 location" : "#{places.size} locations"}:"
+        places.each { |l| out << "    - #{l}" }
+        url = Chef::Deprecated.fx_url(type)
+        out << "   See #{url} for further details." if url
+      end
+      out << ""
     end
 
     def log_deprecation(message, location = nil) = deprecated(:generic, message)
@@ -166,13 +179,13 @@ end
 
 # Where commands that stream their output write to.
 class FxStream
-  def initialize(*) = nil
+  def initialize(name = "execute") = @name = name.to_s
   def <<(text)
-    $stdout.write(text)
+    FX.row_stream(@name, text)
     self
   end
-  def print(*text) = $stdout.write(*text)
-  def puts(*text) = $stdout.puts(*text)
+  def print(*text) = text.each { |t| self << t.to_s }
+  def puts(*text) = text.each { |t| self << "#{t}\n" }
   def close = nil
 end
 

@@ -2,6 +2,8 @@
 class Chef
   class DelayedEvaluator < Proc
     def inspect
+      "lazy { (evaluates to) #{call.inspect} }"
+    rescue StandardError
       "lazy { ... }"
     end
     alias to_s inspect

@@ -108,7 +108,8 @@ class Chef
         @run_context = case rc
                        when :root then old.root_run_context
                        when :parent then old.parent_run_context
-                       else rc
+                       when Chef::RunContext then rc
+                       else raise ArgumentError, "bad argument to run_context helper, must be :root, :parent, or a Chef::RunContext"
                        end
         ret = yield @run_context
         @run_context = old

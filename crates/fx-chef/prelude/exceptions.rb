@@ -51,8 +51,7 @@ class Chef
  when String then super
  else
  @expansion = message_or_expansion
- missing = expansion.missing_roles_with_including_role.map { |m, f| "\"#{m}\" (included by #{f})" }
- super("The expanded run list includes nonexistent role(s): #{missing.join(", ")}")
+ super("The expanded run list includes nonexistent roles: #{expansion.errors.join(", ")}")
  end
  end
  end

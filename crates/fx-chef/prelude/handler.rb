@@ -26,6 +26,7 @@ class Chef
         rescue Exception => e
           Chef::Log.error("Report handler #{h.class.name} raised #{e.inspect}")
         end
+        Array(Chef::Config[kind]).map { |h| h.class.name }
       end
     end
     attr_reader :run_status

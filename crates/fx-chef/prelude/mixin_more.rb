@@ -17,8 +17,11 @@ class Chef
             return if @block && @block.call
             @failed = true
             if Chef::Config[:why_run] && @whyrun
+              FX.row_note(@message) if @message
+              FX.row_note(@whyrun)
               @modifier&.call
             elsif @message
+              FX.row_note(@message)
               raise @exception, @message
             end
           end

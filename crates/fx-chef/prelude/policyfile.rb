@@ -105,7 +105,7 @@ class Chef
           dir = directory(name)
           unless dir
             Chef::Exceptions
-            FX.note_missing("no cookbook artifact #{name} #{l["identifier"]}")
+            FX.describe("Error Resolving Cookbooks for Run List:", [["Missing Cookbooks:", "no cookbook artifact #{name} #{l["identifier"]}"], Chef::FxFailures.system_info]) if FX.doc?
             raise Net::HTTPServerException, '404 "Not Found"'
           end
           [name, loader.load(dir)]

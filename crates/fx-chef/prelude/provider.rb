@@ -86,13 +86,19 @@ class Chef
       define_resource_requirements
       process_resource_requirements if @requirements
       if why && (!whyrun_supported? || (@requirements && @requirements.action_blocked?(@action)))
-        FX.row_bypassed
+        FX.row_bypassed(self.class.name)
         events.resource_bypassed(@new_resource, @action, self) if events.heard?
       else
         send(:"action_#{@action}")
       end
       set_updated_status
       cleanup_after_converge
+    end
+
+    # A requirement of the action that is not met: told below the resource's line, then raised.
+    def fx_unmet(error, message)
+      FX.row_note(message)
+      raise error, message
     end
 
     def process_resource_requirements
@@ -108,7 +114,7 @@ class Chef
         FX.row_updated
         events.resource_updated(@new_resource, @action) if events.heard?
       else
-        FX.row_kept
+        FX.row_kept(@new_resource.suppress_up_to_date_messages?)
         events.resource_up_to_date(@new_resource, @action) if events.heard?
       end
     end

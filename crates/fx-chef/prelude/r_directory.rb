@@ -17,8 +17,11 @@ class Chef
         why = Chef::Config[:why_run]
         if fresh
           parent = ::File.dirname(@path)
-          if !r.recursive && !::File.directory?(parent) && !why
-            raise Chef::Exceptions::EnclosingDirectoryDoesNotExist, "Parent directory #{parent} does not exist, cannot create #{@path}"
+          if !r.recursive && !::File.directory?(parent) && why
+            message = "Parent directory #{parent} does not exist, cannot create #{@path}"
+            FX.row_note([message, "Assuming directory #{parent} would have been created"])
+          elsif !r.recursive && !::File.directory?(parent)
+            fx_unmet(Chef::Exceptions::EnclosingDirectoryDoesNotExist, "Parent directory #{parent} does not exist, cannot create #{@path}")
           end
           converge_by("create new directory #{@path}") do
             if r.recursive
@@ -30,7 +33,6 @@ class Chef
             Chef::Log.info("#{r} created directory #{@path}")
           end
         elsif !::File.directory?(@path)
-          raise Chef::Exceptions::FileTypeMismatch, "#{@path} already exists and is not a directory" if false
           raise Errno::EEXIST, @path
         end
         lines = FX.access(@path, r.fx_mode, r.fx_owner, r.fx_group, why, fresh)

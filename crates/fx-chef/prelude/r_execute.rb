@@ -71,7 +71,7 @@ class Chef
       def description
         return "execute sensitive resource" if new_resource.sensitive
         c = command
-        "execute #{c.is_a?(Array) ? c.map { |x| x.to_s.match?(/\s/) ? x.inspect : x }.join(" ") : c}"
+        "execute #{c}"
       end
       def opts
         r = new_resource

@@ -34,7 +34,7 @@ class Chef
             out = git("ls-remote", new_resource.repository, "#{rev}*").stdout.lines.map { |l| l.split("\t") }
             find = ->(n) { out.find { |_, ref| ref&.strip == n }&.first }
             sha = rev == "HEAD" ? find.call("HEAD") : find.call("refs/tags/#{rev}^{}") || find.call("refs/tags/#{rev}") || find.call("refs/heads/#{rev}") || find.call(rev)
-            raise Chef::Exceptions::UnresolvableGitReference, "Unable to parse SHA reference for '#{rev}' in repository '#{new_resource.repository}'. Verify your (case-sensitive) repository URL and revision." unless sha
+            fx_unmet(Chef::Exceptions::UnresolvableGitReference, "Unable to parse SHA reference for '#{rev}' in repository '#{new_resource.repository}'. Verify your (case-sensitive) repository URL and revision.") unless sha
             sha
           end
         end
@@ -42,7 +42,7 @@ class Chef
       def action_checkout
         return if @now
         unless ::File.directory?(::File.dirname(@dir)) || Chef::Config[:why_run]
-          raise Chef::Exceptions::MissingParentDirectory, "Cannot clone #{new_resource} to #{@dir}, the enclosing directory #{::File.dirname(@dir)} does not exist"
+          fx_unmet(Chef::Exceptions::MissingParentDirectory, "Cannot clone #{new_resource} to #{@dir}, the enclosing directory #{::File.dirname(@dir)} does not exist")
         end
         r = new_resource
         converge_by("clone from #{r.repository} into #{@dir}") do

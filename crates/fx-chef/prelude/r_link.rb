@@ -52,12 +52,12 @@ class Chef
         r = new_resource
         if r.link_type == :symbolic
           unless @now[0] == :symbolic
-            raise Chef::Exceptions::Link, "Cannot delete #{r} at #{@path}! Not a symbolic link."
+            fx_unmet(Chef::Exceptions::Link, "Cannot delete #{r} at #{@path}! Not a symbolic link.")
           end
           converge_by("delete link at #{@path}") { ::File.delete(@path) }
         else
           if !r.to.nil? && ::File.exist?(r.to) && ::File.stat(r.to).ino != ::File.stat(@path).ino
-            raise Chef::Exceptions::Link, "Cannot delete #{r} at #{@path}! Not a hard link to #{r.to}."
+            fx_unmet(Chef::Exceptions::Link, "Cannot delete #{r} at #{@path}! Not a hard link to #{r.to}.")
           end
           converge_by("delete hard link at #{@path}") { ::File.delete(@path) }
         end

@@ -22,7 +22,7 @@ class Chef
       def in_fstab = ::File.readlines("/etc/fstab").find { |l| !l.start_with?("#") && l.split[1] == @point }
       def action_mount
         return if @mounted
-        raise Chef::Exceptions::Mount, "Mount point #{@point} does not exist" unless ::File.exist?(@point) || Chef::Config[:why_run]
+        fx_unmet(Chef::Exceptions::Mount, "Mount point #{@point} does not exist") unless ::File.exist?(@point) || Chef::Config[:why_run]
         converge_by("mount #{new_resource.device} to #{@point}") do
           o = Array(new_resource.options) - ["defaults"]
           dev = { device: [device], label: ["-L", new_resource.device], uuid: ["-U", new_resource.device] }[new_resource.device_type]

@@ -41,7 +41,7 @@ class Chef
           next if @now[n] && (v.nil? || matches?(@now[n], v))
           c = v || candidate(n)
           if c.nil? && !whyrun_mode? && !trusts_names?
-            raise Chef::Exceptions::Package, "No candidate version available for #{n}"
+            fx_unmet(Chef::Exceptions::Package, "No candidate version available for #{n}")
           end
           todo << [n, c]
         end
@@ -56,7 +56,7 @@ class Chef
           c = v || candidate(n)
           next if @now[n] && (c.nil? || c == @now[n])
           if c.nil? && !whyrun_mode? && !trusts_names?
-            raise Chef::Exceptions::Package, "No candidate version available for #{n}"
+            fx_unmet(Chef::Exceptions::Package, "No candidate version available for #{n}")
           end
           todo << [n, c]
         end

@@ -31,7 +31,7 @@ class Chef
       end
       def known!
         return if @systemd || ::File.exist?("/etc/init.d/#{@name}") || new_resource.start_command || new_resource.init_command || Chef::Config[:why_run]
-        raise Chef::Exceptions::Service, "#{new_resource}: unable to locate the init.d script!"
+        fx_unmet(Chef::Exceptions::Service, "#{new_resource}: unable to locate the init.d script!")
       end
       def command(verb)
         given = new_resource.send(:"#{verb}_command")

@@ -62,6 +62,16 @@ class Chef
         end
       end
 
+      # Variables with what is computed late, however deep it stands.
+      def fx_settled(value)
+        case value
+        when Hash then value.each_with_object(value.is_a?(Chef::Node::ImmutableMash) ? ChefUtils::Mash.new : value.class.new) { |(k, v), all| all[k] = fx_settled(v) }
+        when Array then value.map { |v| fx_settled(v) }
+        when Chef::DelayedEvaluator then new_resource.instance_eval(&value)
+        else value
+        end
+      end
+
       def content_of
         return @content if @content
         r = new_resource
@@ -70,18 +80,14 @@ class Chef
         path = finder.find(r.source, local: r.local, cookbook: r.cookbook)
         text = FX.read(path)
         raise Errno::ENOENT, path unless text
-        vars = r.variables
+        vars = fx_settled(r.variables)
         context = Chef::Mixin::Template::TemplateContext.new(vars)
-        context.fx_node = node
-        context.fx_finder = finder
-        unless vars.key?(:node) || vars.key?("node")
-          context.instance_variable_set(:@node, node)
+        { node: node, template_finder: finder, template_name: r.source, template_path: path, cookbook_name: r.cookbook_name, recipe_name: r.recipe_name,
+          recipe_line_string: r.source_line, recipe_path: r.source_line_file, recipe_line: r.source_line_number }.each do |name, value|
+          given = name != :node && name != :template_finder && (vars.key?(name) || vars.key?(name.name))
+          context.instance_variable_set(:"@#{name}", value) unless given
         end
-        context.instance_variable_set(:@template_name, r.source)
-        context.instance_variable_set(:@cookbook_name, r.cookbook_name)
-        context.instance_variable_set(:@recipe_name, r.recipe_name)
-        context.instance_variable_set(:@recipe_line_string, r.source_line)
-        context.fx_modules!(r.helper_modules)
+        context._extend_modules(r.helper_modules)
         @content = Chef::Mixin::Template::FxRender.run(path, text, context)
       end
     end

@@ -13,7 +13,7 @@ class Chef
         return nil if g.nil?
         return g.to_i if g.to_s.match?(/\A\d+\z/)
         out = shell_out("getent", "group", g.to_s)
-        raise Chef::Exceptions::GroupIDNotFound, "Couldn't lookup integer GID for group name #{g}" if out.exitstatus != 0
+        fx_unmet(Chef::Exceptions::GroupIDNotFound, "Couldn't lookup integer GID for group name #{g}") if out.exitstatus != 0
         out.stdout.split(":")[2].to_i
       end
       def differences
@@ -63,11 +63,11 @@ class Chef
       end
       def locked? = @shadow.to_s.start_with?("!")
       def action_lock
-        raise Chef::Exceptions::User, "Cannot lock user #{new_resource.username} - does not exist!" unless @now
+        fx_unmet(Chef::Exceptions::User, "Cannot lock user #{new_resource.username} - does not exist!") unless @now
         converge_by("lock the user #{new_resource.username}") { shell_out!("usermod", "-L", new_resource.username) } unless locked?
       end
       def action_unlock
-        raise Chef::Exceptions::User, "Cannot unlock user #{new_resource.username} - does not exist!" unless @now
+        fx_unmet(Chef::Exceptions::User, "Cannot unlock user #{new_resource.username} - does not exist!") unless @now
         converge_by("unlock user #{new_resource.username}") { shell_out!("usermod", "-U", new_resource.username) } if locked?
       end
     end

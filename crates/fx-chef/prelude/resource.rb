@@ -197,20 +197,17 @@ class Chef
       def allowed_via_target_mode(*) = nil
       def resource_matching_short_name(short) = Chef::Resource.resource_for_node(short, Chef.node)
       def resource_for_node(name, node)
-        Chef.resource_handler_map.get(node, name.to_sym) or raise NameError, "uninitialized constant Chef::Resource::#{name}"
+        Chef.resource_handler_map.resolve!(node, name.to_sym)
       end
       def provides_names = Chef.resource_handler_map.names_of(self)
 
       def use(partial)
-        if partial.to_s.start_with?("core::")
-          FX.load("chef/partial_#{partial.to_s.split("::").last}.rb")
-          class_eval(&Chef::Resource::FX_PARTIALS.fetch(partial.to_s))
-        else
-          at = FX.here.sub(/:\d+(:in .*)?\z/, "")
-          dir, base = ::File.dirname(partial), ::File.basename(partial, ".rb").sub(/\A_/, "")
-          path = ::File.expand_path("#{dir}/_#{base}.rb", ::File.dirname(at))
-          FX.eval_file(path, self, true)
-        end
+        beside = FX.here.sub(/:\d+(:in .*)?\z/, "")
+        beside = "#{Chef::CHEF_ROOT}/chef/resource/core.rb" if partial.to_s.start_with?("core::")
+        partial = partial.to_s.delete_prefix("core::")
+        path = ::File.expand_path("#{::File.dirname(partial)}/_#{::File.basename(partial, ".rb").delete_prefix("_")}.rb", ::File.dirname(beside))
+        ::File.open(path).close unless FX.file?(path)
+        FX.eval_file(path, self, true)
       end
 
       def inherited(child)
@@ -301,7 +298,7 @@ class Chef
       ivars = instance_variables.map(&:to_sym) - HIDDEN - [:@name]
       ivars.inject("<#{self}") { |s, iv| s + " #{iv}: #{instance_variable_get(iv).inspect}" } + ">"
     end
-    HIDDEN = %i{@run_context @logger @not_if @only_if @enclosing_provider @executed_by_runner @default_guard_interpreter @is_guard_interpreter}.freeze
+    HIDDEN = %i{@run_context @logger @not_if @only_if @enclosing_provider @executed_by_runner @is_guard_interpreter}.freeze
     def allowed_actions(value = NOT_PASSED)
       @allowed_actions = value unless NOT_PASSED.equal?(value)
       @allowed_actions || self.class.allowed_actions
@@ -440,7 +437,7 @@ class Chef
     def to_text
       return "suppressed sensitive resource output" if sensitive
       text = +"# Declared in #{@source_line}\n\n#{resource_name}(\"#{name}\") do\n"
-      hidden = HIDDEN + %i{@name @source_line @resource_name @allowed_actions @elapsed_time @params @updated @updated_by_last_action}
+      hidden = HIDDEN + %i{@name @source_line @resource_name @allowed_actions @elapsed_time}
       (instance_variables - hidden).each do |iv|
         v = instance_variable_get(iv)
         next if v.nil? || v == false || (v.respond_to?(:empty?) && v.empty?)
@@ -493,7 +490,7 @@ class Chef
       ev = @run_context.events
       ev.resource_action_start(self, action, notification_type, notifying_resource) if ev.heard?
       resolve_notification_references
-      Chef::Log.info("Processing #{self} action #{action} (#{defined_at})") if Chef::Config[:verbose_logging] || Chef::Log.debug?
+      Chef::Log.info("Processing #{self} action #{action} (#{defined_at})") if Chef::Log.info? && Chef::Config[:verbose_logging] != false
       @updated_by_last_action = false
       left = retries
       begin
@@ -508,17 +505,16 @@ class Chef
         if ignore_failure
           quiet = ignore_failure.to_s == "quiet"
           Chef::Log.error("#{custom_exception_message(e)}; ignore_failure is set, continuing") unless quiet
-          FX.row_failed(self, e.class.name, e.message, true)
+          fx_tell_failure(e, action, quiet)
           ev.resource_failed(self, action, e) if ev.heard?
         elsif left > 0
           ev.resource_failed_retriable(self, action, left, e) if ev.heard?
           left -= 1
           Chef::Log.info("Retrying execution of #{self}, #{left} attempt#{"s" if left > 1} left")
-          FX.row_retry(left)
           sleep retry_delay
           retry
         else
-          FX.row_failed(self, e.class.name, e.message, false)
+          fx_tell_failure(e, action, false)
           ev.resource_failed(self, action, e) if ev.heard?
           raise customize_exception(e)
         end
@@ -527,6 +523,12 @@ class Chef
       FX.row_close
       ev.resource_completed(self) if ev && ev.heard?
     end
+
+    def fx_tell_failure(e, action, quiet)
+      return FX.row_failed(e.class.name, e.message) if quiet || !FX.doc?
+      FX.row_failed(e.class.name, e.message, "Error executing action `#{action}` on resource '#{self}'", Chef::FxFailures.resource(self, e))
+    end
+    def suppress_up_to_date_messages? = false
 
     # Plain resources carry no guards at all, so this is the short way out.
     def fx_skip?(action)
@@ -564,7 +566,6 @@ class Chef
         instance_variable_set(iv, resource.instance_variable_get(iv)) unless %i{@source_line @action @not_if @only_if}.include?(iv)
       end
     end
-    def noop(value = nil) = value.nil? ? @noop : @noop = value
     def ignore_failure_quiet? = ignore_failure.to_s == "quiet"
     def with_run_context(rc)
       old = @run_context

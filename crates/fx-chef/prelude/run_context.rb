@@ -113,7 +113,7 @@ class Chef
     def reboot_requested? = root_run_context.reboot_info.size > 0
     def transport_connection = nil
     def open_stream(name: nil, **_)
-      s = FxStream.new
+      s = FxStream.new(name)
       return s unless block_given?
       yield s
     end

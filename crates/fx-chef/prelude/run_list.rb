@@ -90,6 +90,7 @@ class Chef
             role = Chef::Role.load_or_nil(item.name)
             unless role
               @missing_roles_with_including_role << [item.name, from]
+              Chef::Log.error("Role #{item.name} (included by '#{from}') is in the runlist but does not exist. Skipping expand.")
               next
             end
             walk(role.run_list_for(@environment).run_list_items, "role '#{item.name}'")

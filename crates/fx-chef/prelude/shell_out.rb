@@ -62,9 +62,12 @@ module Mixlib
       env = @environment.to_h { |k, v| [k.to_s, v.nil? ? nil : v.to_s] }
       words = @command.is_a?(Array) ? @command.map(&:to_s) : @command.to_s
       live = @live_stdout ? true : false
-      r = FX.shell(words, env, @cwd && @cwd.to_s, @user, @group, @umask, @timeout && @timeout.to_f, @input && @input.to_s, live && (@live_stdout.equal?($stdout) || @live_stdout == STDOUT || @live_stdout.is_a?(FxStream)))
+      r = FX.shell(words, env, @cwd && @cwd.to_s, @user, @group, @umask, @timeout && @timeout.to_f, @input && @input.to_s, live && (@live_stdout.equal?($stdout) || @live_stdout == STDOUT))
       code, signal, @stdout, @stderr, timed_out, @execution_time = r
-      @live_stdout << @stdout if live && !@live_stdout.is_a?(FxStream) && !@live_stdout.equal?($stdout) && @live_stdout.respond_to?(:<<)
+      if live && !@live_stdout.equal?($stdout) && @live_stdout.respond_to?(:<<)
+        @live_stdout << @stdout unless @stdout.empty?
+        @live_stderr << @stderr if @live_stderr.respond_to?(:<<) && !@stderr.empty?
+      end
       @status = Status.new(code, signal)
       if timed_out
         raise CommandTimeout, "Command timed out after #{@timeout.to_i}s:\n#{format_for_exception}"

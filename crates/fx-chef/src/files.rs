@@ -10,6 +10,7 @@ use fx_resources::mode::Mode;
 use fx_ruby::value::NIL;
 use fx_ruby::{Args, R, Res, Value, Vm};
 
+use crate::diff::Side;
 use crate::machine::{Machine, Method, bytes, raise, text};
 
 pub(crate) const METHODS: &[(&str, Method)] = &[
@@ -133,18 +134,22 @@ fn subdirs(machine: &Machine, vm: &mut Vm, a: Args) -> R {
 
 /// `path:line` of the innermost code that is not ours.
 fn here(_: &Machine, vm: &mut Vm, _: Args) -> R {
-    let mut found = None;
-    for frame in vm.frames.iter().rev() {
+    let found = vm.frames.iter().rev().copied().find(|frame| {
         let path = vm.path_of(frame.code.file);
-        if !path.starts_with("<internal:") {
-            found = Some(format!("{path}:{}", vm.line_of(frame.code.file, frame.pos)));
-            break;
-        }
+        !path.starts_with("<internal:")
+    });
+    let Some(frame) = found else { return Ok(NIL) };
+    let path = vm.path_of(frame.code.file);
+    // The original reads these files inside methods of these names.
+    let own = ["/resources/", "/providers/"].iter().any(|dir| path.contains(dir));
+    let file = if own { "class_from_file" } else { "from_file" };
+    let mut name = vm.frame_name(frame).replace("<top (required)>", file).replace("<main>", file);
+    if name.starts_with("block in compile_action_") {
+        name = "block in class_from_file".to_owned();
     }
-    match found {
-        Some(place) => Ok(vm.str(place)),
-        None => Ok(NIL),
-    }
+    let line = vm.line_of(frame.code.file, frame.pos);
+    let place = format!("{path}:{line}:in `{name}'");
+    Ok(vm.str(place))
 }
 
 /// `AptUpdate` as `apt_update`.
@@ -317,11 +322,19 @@ fn file_apply(machine: &Machine, vm: &mut Vm, a: Args) -> R {
         Ok(changes) => changes,
         Err(failure) => return vm.fail(fx_ruby::object::c::RUNTIME_ERROR, failure.message),
     };
+    let now = machine.host.now();
+    let mut was = (now.secs, now.nanos);
+    if changes.iter().any(|change| change.property == "content")
+        && let Ok(Some(meta)) = machine.host.stat_opt(Path::new(&path))
+    {
+        was = (meta.mtime.secs, meta.mtime.nanos);
+    }
     if !rehearse && let Err(failure) = file.apply(&*machine.host, &changes) {
         return vm.fail(fx_ruby::object::c::RUNTIME_ERROR, failure.message);
     }
     machine.note_changes(&changes, rehearse);
-    let told = describe(&path, &changes, sensitive, content.as_deref());
+    let telling = Telling { path: &path, sensitive, rehearse, was, now: (now.secs, now.nanos) };
+    let told = describe(vm, &telling, &changes, content.as_deref());
     if !vm.opt(a, 12).is_some_and(Value::truthy) {
         for lines in told {
             machine.row_changed(vm, lines);
@@ -362,10 +375,18 @@ fn obstacle(
             let parent = at.parent().unwrap_or(Path::new("/"));
             let there =
                 machine.host.stat_opt(parent).ok().flatten().is_some_and(|meta| meta.is_dir());
-            if there || rehearse {
+            if there {
                 return Ok(());
             }
             let message = format!("Parent directory {} does not exist.", parent.display());
+            if rehearse {
+                machine.row_noted(vm, &message);
+                let assumed =
+                    format!("Assuming directory {} would have been created", parent.display());
+                machine.row_noted(vm, &assumed);
+                return Ok(());
+            }
+            machine.row_noted(vm, &message);
             raise(vm, "EnclosingDirectoryDoesNotExist", &message)
         }
         Some(Kind::File | Kind::Symlink) => Ok(()),
@@ -374,6 +395,7 @@ fn obstacle(
             let what = if kind == Kind::Directory { "a directory" } else { "not a regular file" };
             let message =
                 format!("File {path} exists, but is {what}, set force_unlink to true to remove");
+            machine.row_noted(vm, &message);
             raise(vm, "FileTypeMismatch", &message)
         }
     }
@@ -390,20 +412,33 @@ fn mode_text(text: &str) -> String {
     if text.is_empty() || text == "absent" { String::new() } else { format!("{text:0>4}") }
 }
 
+/// What the description of a file's changes needs besides them.
+struct Telling<'a> {
+    path: &'a str,
+    sensitive: bool,
+    rehearse: bool,
+    /// When the old content was written, and now.
+    was: (i64, u32),
+    now: (i64, u32),
+}
+
 /// The changes in the words of Chef's formatter.
 fn describe(
-    path: &str,
+    vm: &mut Vm,
+    telling: &Telling<'_>,
     changes: &[Change],
-    sensitive: bool,
     content: Option<&[u8]>,
 ) -> Vec<Vec<String>> {
+    let path = telling.path;
     let created = changes.iter().any(|change| change.property == "ensure");
     let mut out = Vec::new();
     if created {
         out.push(vec![format!("create new file {path}")]);
     }
     let content_changed = changes.iter().find(|change| change.property == "content");
-    if content_changed.is_some() || (created && content.is_some()) {
+    // A file that is not there has no content to change, as long as nothing is done.
+    let rehearsed = created && telling.rehearse;
+    if !rehearsed && (content_changed.is_some() || (created && content.is_some())) {
         let new = content.unwrap_or_default();
         let old = match content_changed.and_then(|change| change.detail.as_ref()) {
             Some(Detail::Content { old, .. }) => old.clone(),
@@ -413,10 +448,16 @@ fn describe(
         let from = if created { "none".to_owned() } else { short(&old) };
         let mut lines =
             vec![format!("update content in file {path} from {from} to {}", short(new))];
-        if sensitive {
-            lines.push("suppressed sensitive resource".into());
+        if telling.sensitive {
+            out.push(lines);
+            lines = vec!["suppressed sensitive resource".into()];
         } else {
-            lines.extend(crate::report::diff(path, &old, new));
+            let name = Path::new(path);
+            let beside = name.file_name().unwrap_or_default().to_string_lossy();
+            let temporary = name.with_file_name(format!(".chef-{beside}"));
+            let before = Side { name: path, at: telling.was };
+            let after = Side { name: &temporary.to_string_lossy(), at: telling.now };
+            lines.extend(crate::diff::lines(vm, (before, &old), (after, new)));
         }
         out.push(lines);
     }

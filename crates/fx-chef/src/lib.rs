@@ -6,11 +6,14 @@
 
 #![forbid(unsafe_code)]
 
+mod clock;
+mod diff;
 mod erubis;
 mod files;
 mod machine;
 mod merge;
 mod ohai;
+mod page;
 mod prelude;
 mod property;
 mod report;

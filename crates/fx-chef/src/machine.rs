@@ -52,6 +52,7 @@ pub struct Machine {
 impl Machine {
     /// The line at `path:line` as a span of the source map.
     pub(crate) fn span(&self, vm: &Vm, place: &str) -> Option<Span> {
+        let place = place.split_once(":in ").map_or(place, |(place, _)| place);
         let (path, line) = place.rsplit_once(':')?;
         let line: usize = line.parse().ok()?;
         let file = vm.files.iter().rev().find(|file| *file.path == *path)?;

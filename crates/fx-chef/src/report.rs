@@ -2,14 +2,14 @@
 
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use fx_host::Host;
 use fx_ruby::value::NIL;
 use fx_ruby::{Args, R, Vm};
 use sha2::{Digest, Sha256};
 
 use crate::machine::{Machine, Method, text};
+use crate::page::Stream;
 use crate::rows::Format;
 
 pub(crate) const METHODS: &[(&str, Method)] = &[
@@ -19,8 +19,12 @@ pub(crate) const METHODS: &[(&str, Method)] = &[
     ("resolving", resolving),
     ("synchronizing", synchronizing),
     ("compiling", compiling),
+    ("compliance", compliance),
     ("converging", converging),
-    ("note_missing", note_missing),
+    ("converged", converged),
+    ("describe", describe),
+    ("handlers", handlers),
+    ("summary", summary),
     ("failure", failure),
     ("finish", finish),
     ("write_collection", write_file),
@@ -32,57 +36,31 @@ pub(crate) fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Lines of a unified diff, as the formatter shows them below a change.
-pub(crate) fn diff(path: &str, old: &[u8], new: &[u8]) -> Vec<String> {
-    if old.len() > 10_000_000 || new.len() > 10_000_000 {
-        return vec!["(file sizes exceed 10000000 bytes, diff output suppressed)".into()];
-    }
-    let (Ok(old), Ok(new)) = (std::str::from_utf8(old), std::str::from_utf8(new)) else {
-        return vec!["(new content is binary, diff output suppressed)".into()];
-    };
-    let diff = similar::TextDiff::from_lines(old, new);
-    let name = Path::new(path);
-    let beside = name.file_name().unwrap_or_default().to_string_lossy();
-    let temporary = name.with_file_name(format!(".chef-{beside}"));
-    let text = diff.unified_diff().header(path, &temporary.to_string_lossy()).to_string();
-    if text.len() > 1_000_000 {
-        return vec!["(long diff of over 1000000 characters, diff output suppressed)".into()];
-    }
-    text.lines().map(str::to_owned).collect()
-}
-
-/// Time as the log shows it.
-fn stamp(host: &dyn Host) -> String {
-    let secs = host.now().secs;
-    let days = secs.div_euclid(86_400);
-    let rest = secs.rem_euclid(86_400);
-    // Civil date from days since 1970, by the usual era arithmetic.
-    let z = days + 719_468;
-    let era = z.div_euclid(146_097);
-    let doe = z.rem_euclid(146_097);
-    let yoe = (doe - doe / 1460 + doe / 36_524 - doe / 146_096) / 365;
-    let doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
-    let mp = (5 * doy + 2) / 153;
-    let day = doy - (153 * mp + 2) / 5 + 1;
-    let month = if mp < 10 { mp + 3 } else { mp - 9 };
-    let year = yoe + era * 400 + i64::from(month <= 2);
-    format!(
-        "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}+00:00",
-        rest / 3600,
-        rest / 60 % 60,
-        rest % 60
-    )
-}
-
 impl Machine {
+    /// A line of a formatter, at the page's indentation.
     fn say(&self, vm: &mut Vm, text: &str) {
-        if self.rows.borrow().format != Format::Null {
-            drop(vm.out.write_all(text.as_bytes()));
+        let mut rows = self.rows.borrow_mut();
+        let mut shown = String::new();
+        match rows.format {
+            Format::Doc => rows.page.puts_line(&mut shown, text),
+            Format::Min => {
+                shown.push_str(text);
+                shown.push('\n');
+            }
+            Format::Null => {}
+        }
+        drop(vm.out.write_all(shown.as_bytes()));
+    }
+
+    fn say_in(&self, vm: &mut Vm, format: Format, text: &str) {
+        if self.rows.borrow().format == format {
+            self.say(vm, text);
         }
     }
 
     pub(crate) fn log_line(&self, vm: &mut Vm, level: &str, message: &str) {
-        let line = format!("[{}] {}: {message}\n", stamp(&*self.host), level.to_uppercase());
+        let when = crate::clock::stamp(vm, &*self.host);
+        let line = format!("[{when}] {}: {message}\n", level.to_uppercase());
         let mut rows = self.rows.borrow_mut();
         if rows.log.is_some() {
             rows.log_text.extend_from_slice(line.as_bytes());
@@ -120,141 +98,180 @@ fn open_log(machine: &Machine, vm: &mut Vm, a: Args) -> R {
 }
 
 fn run_start(machine: &Machine, vm: &mut Vm, _: Args) -> R {
-    let word = if machine.rows.borrow().why_run { "[why-run]" } else { "" };
-    machine.say(
-        vm,
-        &format!(
-            "Chef Infra Client, version {} (fixpoint){word}\nInfra Phase starting\n",
-            crate::VERSION
-        ),
-    );
+    machine.say(vm, &format!("Chef Infra Client, version {} (fixpoint)", crate::VERSION));
+    machine.say(vm, "Infra Phase starting");
     Ok(NIL)
 }
 
 fn resolving(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let list = vm.arg(a, 0);
     let shown = vm.inspect_string(list)?;
-    machine.say(vm, &format!("Resolving cookbooks for run list: {shown}\n"));
+    machine.say(vm, &format!("Resolving cookbooks for run list: {shown}"));
     Ok(NIL)
 }
 
+/// `FX.synchronizing([[name, version]…])`.
 fn synchronizing(machine: &Machine, vm: &mut Vm, a: Args) -> R {
-    if machine.rows.borrow().format != Format::Doc {
-        return Ok(NIL);
-    }
-    machine.say(vm, "Synchronizing cookbooks:\n");
+    machine.say_in(vm, Format::Doc, "Synchronizing cookbooks:");
+    machine.say_in(vm, Format::Min, "Synchronizing cookbooks");
+    let mut dots = String::new();
     for pair in vm.heap.arr(vm.arg(a, 0)).clone() {
         let pair = vm.heap.arr(pair).clone();
         let (name, version) = (vm.to_s(pair[0])?, vm.to_s(pair[1])?);
-        machine.say(vm, &format!("  - {name} ({version})\n"));
+        machine.say_in(vm, Format::Doc, &format!("  - {name} ({version})"));
+        dots.push('.');
     }
+    machine.say_in(vm, Format::Min, &format!("{dots}done."));
+    machine.say_in(vm, Format::Doc, "Installing cookbook gem dependencies:");
     Ok(NIL)
 }
 
 fn compiling(machine: &Machine, vm: &mut Vm, _: Args) -> R {
-    machine.say(vm, "Compiling cookbooks...\n");
+    machine.say_in(vm, Format::Doc, "Compiling cookbooks...");
+    machine.say_in(vm, Format::Min, "Compiling cookbooks");
     Ok(NIL)
 }
 
-fn converging(machine: &Machine, vm: &mut Vm, a: Args) -> R {
-    let count = text(vm, a, 0)?.unwrap_or_default();
-    machine.say(vm, &format!("Converging {count} resources\n"));
-    if machine.rows.borrow().format == Format::Min {
-        drop(vm.out.flush());
+/// `FX.compliance`: the parts of a compliance phase, none of which a run has.
+fn compliance(machine: &Machine, vm: &mut Vm, _: Args) -> R {
+    for what in ["profile", "input", "waiver"] {
+        machine.say_in(vm, Format::Doc, &format!("Loading Chef InSpec {what} files:"));
     }
     Ok(NIL)
 }
 
-fn note_missing(machine: &Machine, vm: &mut Vm, a: Args) -> R {
-    let what = text(vm, a, 0)?.unwrap_or_default();
-    machine.say(
-        vm,
-        &format!("\n{0}\nError Resolving Cookbooks for Run List:\n{0}\n\nMissing Cookbooks:\n------------------\n{what}\n\n", "=".repeat(80)),
-    );
+/// `FX.converging(resources, files loaded)`.
+fn converging(machine: &Machine, vm: &mut Vm, a: Args) -> R {
+    let count = text(vm, a, 0)?.unwrap_or_default();
+    let loaded = vm.arg(a, 1).fixnum().unwrap_or(0).max(0) as usize;
+    machine.say_in(vm, Format::Min, &format!("{}done.", ".".repeat(loaded)));
+    machine.say(vm, &format!("Converging {count} resources"));
     Ok(NIL)
 }
 
-/// `FX.failure(class, message, backtrace, where)`: for people, and the FATAL log line.
+/// `FX.converged(failed)`: the short formatter lists what was changed.
+fn converged(machine: &Machine, vm: &mut Vm, a: Args) -> R {
+    let mut told = String::from("\nSystem converged.");
+    {
+        let mut rows = machine.rows.borrow_mut();
+        if rows.format == Format::Doc {
+            rows.page.unindent();
+        }
+        let changed: Vec<_> = rows.all.iter().filter(|row| row.outcome == "updated").collect();
+        if changed.is_empty() {
+            told.push_str("\nno resources updated");
+        } else {
+            told.push_str("\n\nresources updated this run:");
+        }
+        for row in changed {
+            let _ = write!(told, "\n* {}", row.resource);
+            for change in &row.told {
+                let _ = write!(told, "\n  - {change}");
+            }
+            told.push('\n');
+        }
+    }
+    if !vm.opt(a, 0).is_some_and(fx_ruby::Value::truthy) {
+        machine.say_in(vm, Format::Min, &told);
+    }
+    Ok(NIL)
+}
+
+/// Pairs of heading and text in an argument.
+pub(crate) fn sections(vm: &mut Vm, a: Args, i: u32) -> fx_ruby::Res<Vec<(String, String)>> {
+    let mut out = Vec::new();
+    let Some(list) = vm.opt_nil(a, i).filter(|v| v.is_arr()) else { return Ok(out) };
+    for pair in vm.heap.arr(list).clone() {
+        let pair = vm.heap.arr(pair).clone();
+        out.push((vm.to_s(pair[0])?, vm.to_s(pair[1])?));
+    }
+    Ok(out)
+}
+
+/// `FX.describe(title, sections)`: a failure that belongs to no resource.
+fn describe(machine: &Machine, vm: &mut Vm, a: Args) -> R {
+    let title = text(vm, a, 0)?.unwrap_or_default();
+    let sections = sections(vm, a, 1)?;
+    let mut rows = machine.rows.borrow_mut();
+    let mut shown = String::new();
+    if rows.format != Format::Null {
+        rows.page.failure(&mut shown, &title, &sections);
+        drop(vm.out.write_all(shown.as_bytes()));
+    }
+    Ok(NIL)
+}
+
+/// `FX.handlers(names)`: the handlers that have run.
+fn handlers(machine: &Machine, vm: &mut Vm, a: Args) -> R {
+    let step = vm.arg(a, 0);
+    if step.is_arr() {
+        for name in vm.heap.arr(step).clone() {
+            let name = vm.to_s(name)?;
+            machine.say_in(vm, Format::Doc, &format!("  - {name}"));
+        }
+        machine.say_in(vm, Format::Doc, "Running handlers complete");
+        return Ok(NIL);
+    }
+    let mut rows = machine.rows.borrow_mut();
+    if rows.format == Format::Doc {
+        let mut shown = String::new();
+        rows.page.puts(&mut shown, "", Stream::Own);
+        rows.page.puts(&mut shown, "Running handlers:", Stream::Own);
+        drop(vm.out.write_all(shown.as_bytes()));
+    }
+    Ok(NIL)
+}
+
+/// `FX.failure(class, message)`: the last line of the log, and of the output too when the log
+/// goes elsewhere.
 fn failure(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let class = text(vm, a, 0)?.unwrap_or_default();
     let message = text(vm, a, 1)?.unwrap_or_default();
-    let mut places = Vec::new();
-    let list = vm.arg(a, 2);
-    if list.is_arr() {
-        for line in vm.heap.arr(list).clone() {
-            places.push(vm.to_s(line)?);
-        }
-    }
-    let first = places.iter().find_map(|line| {
-        let mut parts = line.splitn(3, ':');
-        Some((parts.next()?.to_owned(), parts.next()?.parse::<usize>().ok()?))
-    });
-    let mut told = String::new();
-    if cfg!(feature = "live-prelude") {
-        told.push_str(&places.join("\n"));
-    }
-    if let Some((file, line)) = first
-        && let Ok(Some(bytes)) = machine.host.read_opt(&PathBuf::from(&file))
-    {
-        let source = String::from_utf8_lossy(&bytes).into_owned();
-        let _ = writeln!(told, "\n{file}:{line}");
-        for (i, text) in source.lines().enumerate().skip(line.saturating_sub(4)).take(7) {
-            let mark = if i + 1 == line { ">>" } else { ": " };
-            let _ = writeln!(told, "{:>3}{mark} {text}", i + 1);
-        }
-    }
-    machine.say(vm, &told);
     machine.log_line(vm, "fatal", &format!("{class}: {message}"));
     if machine.rows.borrow().log.is_some() {
-        machine.say(vm, &format!("\n{class}: {message}\n"));
+        machine.say(vm, &format!("\n{class}: {message}"));
     }
     Ok(NIL)
 }
 
-/// `FX.finish(error class, message, code)`: summary, report file, log.
+/// `FX.summary(failed, deprecations)`: the last lines of the formatter.
+fn summary(machine: &Machine, vm: &mut Vm, a: Args) -> R {
+    let failed = vm.arg(a, 0).truthy();
+    let list = vm.arg(a, 1);
+    if !failed && list.is_arr() {
+        for line in vm.heap.arr(list).clone() {
+            let line = vm.to_s(line)?;
+            machine.say_in(vm, Format::Doc, &line);
+        }
+    }
+    let time = crate::clock::elapsed(machine.host.monotonic().as_secs());
+    let (updated, total, why_run) = {
+        let rows = machine.rows.borrow();
+        let count = |outcome: &str| rows.all.iter().filter(|row| row.outcome == outcome).count();
+        let updated = count("updated");
+        (updated, updated + count("up_to_date") + count("skipped"), rows.why_run)
+    };
+    let doc = match (failed, why_run) {
+        (false, false) => {
+            format!("Infra Phase complete, {updated}/{total} resources updated in {time}")
+        }
+        (false, true) => {
+            format!("Infra Phase complete, {updated}/{total} resources would have been updated")
+        }
+        (true, false) => format!("Infra Phase failed. {updated} resources updated in {time}"),
+        (true, true) => format!("Infra Phase failed. {updated} resources would have been updated"),
+    };
+    machine.say_in(vm, Format::Doc, &doc);
+    let word = if failed { "failed." } else { "complete," };
+    machine.say_in(vm, Format::Min, &format!("Infra phase {word} {updated} resources updated"));
+    Ok(NIL)
+}
+
+/// `FX.finish(error class, message, code, configured)`: findings, log and report file.
 fn finish(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let class = text(vm, a, 0)?;
     let message = text(vm, a, 1)?.unwrap_or_default();
     crate::trap::tell(machine, vm);
-    let secs = machine.host.monotonic().as_secs_f64();
-    let (updated, total, format, names) = {
-        let rows = machine.rows.borrow();
-        let updated = rows.all.iter().filter(|row| row.outcome == "updated").count();
-        let total = rows
-            .all
-            .iter()
-            .filter(|row| row.outcome != "skipped" || row.action != "nothing")
-            .count();
-        let total = total.max(rows.all.len());
-        let names: Vec<String> = rows
-            .all
-            .iter()
-            .filter(|row| row.outcome == "updated")
-            .map(|row| row.resource.clone())
-            .collect();
-        (updated, total, rows.format, names)
-    };
-    if format == Format::Min {
-        machine.say(vm, "\n\n");
-        if class.is_none() {
-            machine.say(vm, "System converged.\n\n");
-        }
-        if names.is_empty() {
-            machine.say(vm, "no resources updated\n");
-        } else {
-            machine.say(vm, &format!("resources updated this run:\n* {}\n", names.join("\n* ")));
-        }
-    }
-    match &class {
-        None => machine.say(
-            vm,
-            &format!(
-                "\nRunning handlers:\nRunning handlers complete\nInfra Phase complete, {updated}/{total} resources {}updated in {secs:.0} seconds\n",
-                if machine.rows.borrow().why_run { "would have been " } else { "" }
-            ),
-        ),
-        Some(_) => machine.say(vm, &format!("\nRunning handlers:\nRunning handlers complete\nInfra Phase failed. {updated} resources updated in {secs:.0} seconds\n")),
-    }
     machine.flush_log();
     let configured = vm.opt(a, 3).is_some_and(fx_ruby::Value::truthy);
     if let Some(path) = machine.request.report.as_ref().filter(|_| configured) {

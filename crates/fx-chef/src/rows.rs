@@ -8,6 +8,7 @@ use fx_source::Origin;
 use std::rc::Rc;
 
 use crate::machine::{Machine, Method, text};
+use crate::page::{Page, Place, Stream};
 
 pub(crate) const METHODS: &[(&str, Method)] = &[
     ("because", because),
@@ -20,7 +21,9 @@ pub(crate) const METHODS: &[(&str, Method)] = &[
     ("row_skipped", row_skipped),
     ("row_change", row_change),
     ("row_failed", row_failed),
-    ("row_retry", row_retry),
+    ("row_note", row_note),
+    ("row_stream", row_stream),
+    ("doc?", doc),
     ("hush", hush),
     ("probe", probe),
     ("updated_rows", updated_rows),
@@ -72,6 +75,8 @@ pub(crate) struct Row {
     place: String,
     foreseeable: bool,
     pub(crate) changes: Vec<String>,
+    /// The first line of each change.
+    pub(crate) told: Vec<String>,
     pub(crate) error: Option<String>,
     step: StepId,
     /// Told and not done, though the run does the others.
@@ -95,9 +100,8 @@ pub(crate) struct Rows {
     pub(crate) why_run: bool,
     phase: Rc<str>,
     recipe: String,
-    /// A resource's line has no end yet.
-    mid_line: bool,
-    pub(crate) letters: String,
+    /// What the doc formatter writes on.
+    pub(crate) page: Page,
     pub(crate) log: Option<std::path::PathBuf>,
     pub(crate) log_text: Vec<u8>,
 }
@@ -154,27 +158,33 @@ impl Machine {
         if rows.hushed > 0 {
             return;
         }
-        let depth = rows.open.len();
         if rows.format == Format::Doc {
             let mut shown = String::new();
-            if rows.mid_line {
-                shown.push('\n');
-            }
-            rows.mid_line = false;
             for (i, line) in lines.iter().enumerate() {
-                for _ in 0..=depth {
-                    shown.push_str("  ");
-                }
                 if i == 0 {
-                    shown.push_str(if rows.why_run { "- Would " } else { "- " });
+                    let would = if rows.why_run { "Would " } else { "" };
+                    rows.page.start_line(&mut shown, &format!("- {would}{line}"), Stream::Own);
+                } else {
+                    rows.page.start_line(&mut shown, line, Stream::Own);
                 }
-                shown.push_str(line);
-                shown.push('\n');
             }
             write(vm, &shown);
         }
         if let Some(i) = rows.open.last().copied() {
+            if rows.format == Format::Min {
+                rows.all[i].told.extend(lines.first().cloned());
+            }
             rows.all[i].changes.extend(lines);
+        }
+    }
+
+    /// Shows a note below the open row.
+    pub(crate) fn row_noted(&self, vm: &mut Vm, line: &str) {
+        let mut rows = self.rows.borrow_mut();
+        if rows.hushed == 0 && rows.format == Format::Doc {
+            let mut shown = String::new();
+            rows.page.start_line(&mut shown, &format!("* {line}"), Stream::Own);
+            write(vm, &shown);
         }
     }
 
@@ -267,7 +277,7 @@ fn row_open(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     };
     let depth = rows.open.len();
     let index = rows.all.len();
-    let line = format!("  {}* {resource} action {action}", "  ".repeat(depth));
+    let line = format!("* {resource} action {action}");
     rows.all.push(Row {
         resource,
         action,
@@ -279,21 +289,25 @@ fn row_open(machine: &Machine, vm: &mut Vm, a: Args) -> R {
         place: place.unwrap_or_default(),
         foreseeable,
         changes: Vec::new(),
+        told: Vec::new(),
         error: None,
         step,
         withheld,
     });
     rows.open.push(index);
     if rows.format == Format::Doc {
-        if rows.mid_line {
-            write(vm, "\n");
-        }
+        let mut shown = String::new();
         if !enclosed && recipe != rows.recipe {
-            write(vm, &format!("Recipe: {recipe}\n"));
+            if !rows.recipe.is_empty() {
+                rows.page.unindent();
+            }
+            rows.page.puts_line(&mut shown, &format!("Recipe: {recipe}"));
+            rows.page.indent();
             rows.recipe = recipe;
         }
-        write(vm, &line);
-        rows.mid_line = true;
+        rows.page.start_line(&mut shown, &line, Stream::Row(index));
+        rows.page.indent();
+        write(vm, &shown);
     }
     drop(rows);
     if withheld {
@@ -311,10 +325,6 @@ fn row_close(machine: &Machine, vm: &mut Vm, _: Args) -> R {
     if vm.hooks.phase == "compile" {
         machine.traps.borrow_mut().leave();
     }
-    if rows.format == Format::Doc && rows.mid_line {
-        write(vm, "\n");
-        rows.mid_line = false;
-    }
     let row = &rows.all[index];
     // What says which paths it manages is known already; commands are found out.
     if row.outcome == "updated" && !row.foreseeable && vm.hooks.phase == "converge" {
@@ -329,17 +339,7 @@ fn row_close(machine: &Machine, vm: &mut Vm, _: Args) -> R {
         "bypassed" => Outcome::Skipped("bypassed in why-run".into()),
         _ => Outcome::Kept,
     };
-    let letter = match row.outcome {
-        "updated" => "U",
-        "skipped" => "S",
-        "failed" => "F",
-        _ => ".",
-    };
     let (step, withheld) = (row.step, row.withheld);
-    if rows.format == Format::Min {
-        write(vm, letter);
-        rows.letters.push_str(letter);
-    }
     // The outermost withheld action ends the telling.
     let still = rows.open.iter().any(|i| rows.all[*i].withheld);
     drop(rows);
@@ -359,36 +359,57 @@ fn why_run(vm: &mut Vm, on: bool) -> R {
     vm.call_name(config, "[]=", &[Value::sym(name), Value::bool(on)])
 }
 
-fn row_updated(machine: &Machine, _: &mut Vm, _: Args) -> R {
+/// Ends the open row's line with a word in the doc formatter, or shows its letter in the
+/// short one; what is inside the row is over.
+fn ending(machine: &Machine, vm: &mut Vm, word: Option<&str>, letter: &str) {
+    let mut rows = machine.rows.borrow_mut();
+    let Some(index) = rows.open.last().copied().filter(|_| rows.hushed == 0) else { return };
+    let mut shown = String::new();
+    match rows.format {
+        Format::Doc => {
+            if let Some(word) = word {
+                rows.page.puts(&mut shown, &format!(" ({word})"), Stream::Row(index));
+            }
+            rows.page.unindent();
+        }
+        Format::Min => shown.push_str(letter),
+        Format::Null => {}
+    }
+    write(vm, &shown);
+}
+
+fn row_updated(machine: &Machine, vm: &mut Vm, _: Args) -> R {
     machine.set("updated");
+    ending(machine, vm, None, "U");
+    let mut rows = machine.rows.borrow_mut();
+    if rows.hushed == 0 && rows.format == Format::Doc {
+        let mut shown = String::new();
+        rows.page.puts(&mut shown, "\n", Stream::Own);
+        write(vm, &shown);
+    }
     Ok(NIL)
 }
 
-fn ending(machine: &Machine, vm: &mut Vm, text: &str) {
-    let mut rows = machine.rows.borrow_mut();
-    if rows.hushed == 0 && rows.format == Format::Doc {
-        if rows.mid_line {
-            write(vm, &format!(" {text}\n"));
-        }
-        rows.mid_line = false;
-    }
-}
-
-fn row_kept(machine: &Machine, vm: &mut Vm, _: Args) -> R {
+/// `FX.row_kept(quiet)`: nothing had to be done.
+fn row_kept(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let bypassed = {
         let rows = machine.rows.borrow();
         rows.open.last().is_some_and(|i| rows.all[*i].outcome == "bypassed")
     };
     if !bypassed {
         machine.set("up_to_date");
-        ending(machine, vm, "(up to date)");
     }
+    let quiet = vm.opt(a, 0).is_some_and(Value::truthy);
+    ending(machine, vm, (!quiet).then_some("up to date"), ".");
     Ok(NIL)
 }
 
-fn row_bypassed(machine: &Machine, vm: &mut Vm, _: Args) -> R {
+/// `FX.row_bypassed(provider class)`: why-run cannot tell.
+fn row_bypassed(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     machine.set("bypassed");
-    ending(machine, vm, "(Skipped: whyrun not supported by provider)");
+    let class = text(vm, a, 0)?.unwrap_or_default();
+    let word = format!("Skipped: Why-Run not supported by provider {class}");
+    ending(machine, vm, Some(&word), "");
     Ok(NIL)
 }
 
@@ -400,7 +421,7 @@ fn row_skipped(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     machine.set("skipped");
     let shown =
         if reason.ends_with("action == :nothing }") { "action :nothing".to_owned() } else { guard };
-    ending(machine, vm, &format!("(skipped due to {shown})"));
+    ending(machine, vm, Some(&format!("skipped due to {shown}")), "S");
     let mut rows = machine.rows.borrow_mut();
     if rows.hushed == 0
         && let Some(i) = rows.open.last().copied()
@@ -429,29 +450,24 @@ fn row_change(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     Ok(NIL)
 }
 
-/// `FX.row_failed(resource, class, message, ignored)`.
+/// `FX.row_failed(class, message, title, sections)`; without a title nothing is shown.
 fn row_failed(machine: &Machine, vm: &mut Vm, a: Args) -> R {
-    let resource = text(vm, a, 0)?.unwrap_or_default();
-    let class = text(vm, a, 1)?.unwrap_or_default();
-    let message = text(vm, a, 2)?.unwrap_or_default();
+    let class = text(vm, a, 0)?.unwrap_or_default();
+    let message = text(vm, a, 1)?.unwrap_or_default();
+    let title = text(vm, a, 2)?;
+    let sections = crate::report::sections(vm, a, 3)?;
     machine.set("failed");
     let mut rows = machine.rows.borrow_mut();
     if rows.hushed > 0 {
         return Ok(NIL);
     }
     if rows.format == Format::Doc {
-        if rows.mid_line {
-            write(vm, "\n");
+        let mut shown = String::new();
+        if let Some(title) = title {
+            rows.page.failure(&mut shown, &title, &sections);
         }
-        rows.mid_line = false;
-        let rule = "=".repeat(80);
-        let action = rows.open.last().map(|i| rows.all[*i].action.clone()).unwrap_or_default();
-        let told = format!(
-            "\n    {rule}\n    Error executing action `{action}` on resource '{resource}'\n    {rule}\n\n    {class}\n    {}\n    {}\n\n",
-            "-".repeat(class.len()),
-            message.replace('\n', "\n    ")
-        );
-        write(vm, &told);
+        rows.page.unindent();
+        write(vm, &shown);
     }
     if let Some(i) = rows.open.last().copied() {
         let first = message.lines().next().unwrap_or_default();
@@ -460,21 +476,35 @@ fn row_failed(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     Ok(NIL)
 }
 
-fn row_retry(machine: &Machine, vm: &mut Vm, a: Args) -> R {
-    let left = text(vm, a, 0)?.unwrap_or_default();
-    let mut rows = machine.rows.borrow_mut();
-    if rows.hushed == 0 && rows.format == Format::Doc {
-        if rows.mid_line {
-            write(vm, "\n");
-        }
-        rows.mid_line = false;
-        let depth = rows.open.len();
-        write(
-            vm,
-            &format!("  {}- Retrying execution, {left} attempt(s) left\n", "  ".repeat(depth)),
-        );
+/// `FX.row_note(lines)`: what a provider found that its action wants, or takes for granted.
+fn row_note(machine: &Machine, vm: &mut Vm, a: Args) -> R {
+    let list = vm.arg(a, 0);
+    for item in if list.is_arr() { vm.heap.arr(list).clone() } else { vec![list] } {
+        let line = vm.to_s(item)?;
+        machine.row_noted(vm, &line);
     }
     Ok(NIL)
+}
+
+/// `FX.row_stream(name, text)`: what a command of the open row writes, while it runs.
+fn row_stream(machine: &Machine, vm: &mut Vm, a: Args) -> R {
+    let name = text(vm, a, 0)?.unwrap_or_default();
+    let output = text(vm, a, 1)?.unwrap_or_default();
+    let mut rows = machine.rows.borrow_mut();
+    if rows.hushed == 0 && rows.format == Format::Doc {
+        let stream = Stream::Command(rows.open.last().copied().unwrap_or_default());
+        let mut shown = String::new();
+        let place = Place { stream, name: Some(&name), ..Place::default() };
+        rows.page.print(&mut shown, &output, place);
+        write(vm, &shown);
+    }
+    Ok(NIL)
+}
+
+/// `FX.doc?`: whether what is said at length is shown.
+fn doc(machine: &Machine, _: &mut Vm, _: Args) -> R {
+    let rows = machine.rows.borrow();
+    Ok(Value::bool(rows.hushed == 0 && rows.format == Format::Doc))
 }
 
 /// `FX.probe(1)` and `FX.probe(-1)` around an action that is only rehearsed.

@@ -152,7 +152,10 @@ fn declared(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     }
     let resource = text(vm, a, 0)?.unwrap_or_default();
     let path = text(vm, a, 1)?.unwrap_or_default();
-    let place = text(vm, a, 2)?.unwrap_or_default();
+    let mut place = text(vm, a, 2)?.unwrap_or_default();
+    if let Some(end) = place.find(":in ") {
+        place.truncate(end);
+    }
     let whole = vm.opt(a, 3).is_some_and(fx_ruby::Value::truthy);
     let mut reads = machine.traps.borrow_mut();
     let reads_before = reads.noted.len();
@@ -213,6 +216,7 @@ fn pairs(machine: &Machine, vm: &Vm) -> Vec<(String, &'static str, String, Strin
         let read = &reads.noted[*index];
         let (file, line) = place(read);
         // Only what stands before the read in the same file is surely meant to come first.
+        let at = at.split_once(":in ").map_or(at.as_str(), |(at, _)| at);
         let before = at.rsplit_once(':').is_some_and(|(path, number)| {
             *path == *file && number.parse::<i32>().is_ok_and(|number| number < line)
         });

@@ -151,6 +151,9 @@ fn parse(args: &[String], local: bool) -> Result<Request, String> {
                 Some((_, "run_list")) => {
                     let value = value()?;
                     request.options.insert("run_list".into(), list(&value));
+                    if matches!(name, "-o" | "--override-runlist") {
+                        request.options.insert("override".into(), json!(true));
+                    }
                 }
                 Some((_, "config_option")) => {
                     let value = value()?;

@@ -1,0 +1,98 @@
+# What a failure is told with: headings and texts for people, in the original's words.
+class Chef
+  module FxFailures
+    class << self
+      attr_writer :node
+      # An action of a resource that failed.
+      def resource(resource, e)
+        out = [[e.class.name, e.message]]
+        trace = in_cookbooks(e)
+        out << ["Cookbook Trace: (most recent call first)", trace.join("\n")] unless trace.empty?
+        out << ["Resource Declaration:", resource.sensitive ? "suppressed sensitive resource output" : declaration(resource)] if resource.source_line
+        out << ["Compiled Resource:", resource.to_text.to_s]
+        out << ["Template Context:", "#{e.source_location}\n#{e.source_listing}"] if e.respond_to?(:source_listing)
+        out << system_info
+      end
+
+      # A file that could not be loaded.
+      def file(e)
+        out = [[e.class.name, e.message]]
+        trace = in_cookbooks(e)
+        unless trace.empty?
+          out << ["Cookbook Trace: (most recent call first)", trace.map { |l| "  #{l}" }.join("\n")]
+          out << ["Relevant File Content:", around(trace.first)]
+        end
+        out << system_info
+      end
+
+      def roles(expansion, node)
+        missing = expansion.missing_roles_with_including_role.map { |role, by| "* #{role} included by '#{by}'" }.join("\n")
+        [["Missing Role(s) in Run List:", missing], ["Original Run List", list(node.run_list)], system_info]
+      end
+
+      def cookbooks(recipes, absent, unmet, message)
+        text = +""
+        text << absent.map { |n| "No such cookbook: #{n}" }.join("\n") unless absent.empty?
+        text << "The following cookbooks exist on the server, but there is no version that meets\nthe version constraints in this environment:\n" << unmet.map { |n| "* #{n}\n" }.join << "\n" unless unmet.empty?
+        out = [["Missing Cookbooks:", text]]
+        if text.empty?
+          advice = "You might be able to resolve this issue with:\n  1-) Removing cookbook versions that depend on deleted cookbooks.\n" \
+            "  2-) Removing unused cookbook versions.\n  3-) Pinning exact cookbook versions using environments.\n"
+          out = [["Cookbook dependency resolution error:", "Error message: #{message}\n#{advice}"]]
+        end
+        out << ["Expanded Run List:", list(recipes)] << system_info
+      end
+
+      def system_info
+        info = ["chef_version=#{Chef::VERSION}"]
+        if (node = @node || Chef.node)
+          info << "platform=#{node["platform"]}" << "platform_version=#{node["platform_version"]}"
+        end
+        info << "ruby=#{RUBY_DESCRIPTION}" << "program_name=#{$PROGRAM_NAME}"
+        ["System Info:", info.join("\n")]
+      end
+
+      private
+
+      def list(items) = items.map { |i| "* #{i}" }.join("\n")
+
+      def in_cookbooks(e)
+        dirs = Array(Chef::Config[:cookbook_path])
+        lines = (e.backtrace || []).select { |l| dirs.any? { |d| l.start_with?(d) } }
+        lines.map { |l| l.gsub(/<(main|top \(required\))>|compile_action_\w+/, l.match?(%r{/(resources|providers)/}) ? "class_from_file" : "from_file") }
+      end
+
+      def numbered(i, line) = "#{(i + 1).to_s.rjust(3)}: #{line}"
+
+      # The lines of a declaration, by counting what opens and ends blocks.
+      def declaration(resource)
+        file = resource.source_line_file
+        return "" unless FX.file?(file)
+        lines = ::File.readlines(file)
+        first = resource.source_line_number.to_i
+        at = [first - 1, 0].max
+        out = +"# In #{file}\n\n"
+        depth = 0
+        while lines[at]
+          depth += 1 if lines[at].match?(/\s+do\s*/)
+          depth -= 1 if lines[at].match?(/end\s*$/)
+          out << numbered(at, lines[at])
+          break if lines[at + 1].nil? || at >= first + 50 || depth <= 0
+          at += 1
+        end
+        out << numbered(at + 1, lines[at + 1]) if lines[at + 1]
+        out
+      end
+
+      def around(place)
+        file, line = place[/\A(.+?):\d+/, 1], place[/\A.+?:(\d+)/, 1].to_i
+        lines = ::File.readlines(file)
+        out = +"#{file}:\n\n"
+        ([line - 8, 0].max..[line + 8, lines.size].min).each do |i|
+          out << "#{(i + 1).to_s.rjust(3)}#{i + 1 == line ? ">> " : ":  "}#{lines[i]}"
+        end
+        out
+      end
+    end
+  end
+end
