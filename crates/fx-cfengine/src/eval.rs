@@ -52,6 +52,8 @@ pub(crate) struct Context<'a> {
     pub(crate) negated: FxHashSet<Str>,
     pub(crate) persistent: Persistent,
     pub(crate) stack: Vec<Frame>,
+    /// The directory commands start in: ours, until a files promise moves us.
+    pub(crate) cwd: Str,
     /// 0 before evaluation proper, then 1 to 3.
     pub(crate) pass: u32,
     pub(crate) stop: Option<Stop>,

@@ -1,6 +1,7 @@
 //! CFEngine's view of the machine: hard classes, `sys.*` and `const.*`, from neutral facts.
 
-use std::net::IpAddr;
+mod interfaces;
+
 use std::rc::Rc;
 
 use fx_facts::Facts;
@@ -48,16 +49,12 @@ impl Context<'_> {
         self.discover_paths();
         self.discover_system(&facts);
         self.discover_network(&facts);
-        for class in [
-            "cfengine",
-            "cfengine_3",
-            "cfengine_3_21",
-            "cfengine_3_21_0",
-            "community_edition",
-            "compiled_on_linux_gnu",
-        ] {
+        for class in
+            ["cfengine", "cfengine_3", "cfengine_3_21", "cfengine_3_21_0", "community_edition"]
+        {
             self.put_hard(class, &tags("inventory,attribute_name=none,source=agent"));
         }
+        self.put_hard("compiled_on_linux_gnu", &agent);
         for feature in [
             "yaml",
             "xml",
@@ -112,7 +109,6 @@ impl Context<'_> {
         ] {
             self.vars.put_string("const", name, value, &tags("source=agent"));
         }
-        self.vars.put_string("const", "linesep", "\n", &tags("source=agent"));
         self.vars.put_string(
             "def",
             "jq",
@@ -123,6 +119,7 @@ impl Context<'_> {
 
     fn discover_time(&mut self) {
         let now = self.host().now().secs;
+        crate::text::set_start(now);
         let label = tags("time_based,cfengine_internal_time_based_autoremove,source=agent");
         for (utc, prefix) in [(false, ""), (true, "GMT_")] {
             let Some(at) = clock::zoned(self, now, utc) else { continue };
@@ -175,7 +172,6 @@ impl Context<'_> {
             ("masterdir", paths.masterfiles.clone()),
             ("statedir", paths.state.clone()),
             ("bindir", paths.bin.clone()),
-            ("moduledir", paths.modules.clone()),
             ("logdir", paths.logs.clone()),
             ("piddir", paths.pids.clone()),
             ("libdir", format!("{inputs}/lib")),
@@ -192,7 +188,6 @@ impl Context<'_> {
                 "policy_entry_basename",
                 paths.entry.rsplit('/').next().unwrap_or_default().to_owned(),
             ),
-            ("cf_version", "3.21.0".to_owned()),
             ("cf_version_major", "3".to_owned()),
             ("cf_version_minor", "21".to_owned()),
             ("cf_version_patch", "0".to_owned()),
@@ -206,6 +201,11 @@ impl Context<'_> {
         ] {
             self.sys(name, value);
         }
+        self.sys_tagged(
+            "cf_version",
+            "3.21.0",
+            "inventory,source=agent,attribute_name=CFEngine version",
+        );
         // One look at the directory tells which of them are worth a look of their own.
         let there = self.host().list(&path(&paths.bin)).unwrap_or_default();
         for tool in [
@@ -272,15 +272,25 @@ impl Context<'_> {
         let long = canonify(&format!("{system}_{machine}_{}_{}", kernel.release, kernel.version));
         self.sys("long_arch", long.as_str());
         let agent = tags("source=agent");
-        for class in [
-            system.clone(),
-            machine.clone(),
-            format!("{system}_{machine}"),
-            format!("{system}_{}", kernel.release),
-            format!("{system}_{machine}_{}", kernel.release),
-            long,
+        let inventory = "inventory,attribute_name=none,source=agent";
+        for (class, label) in [
+            (system.clone(), format!("{inventory},derived-from=sys.class")),
+            (
+                format!("{system}_{}", kernel.release),
+                format!("{inventory},derived-from=sys.sysname,derived-from=sys.release"),
+            ),
+            (machine.clone(), "source=agent,derived-from=sys.machine".to_owned()),
+            (
+                format!("{system}_{machine}"),
+                "source=agent,derived-from=sys.sysname,derived-from=sys.machine".to_owned(),
+            ),
+            (
+                format!("{system}_{machine}_{}", kernel.release),
+                "source=agent,derived-from=sys.sysname,derived-from=sys.machine,derived-from=sys.release".to_owned(),
+            ),
+            (long, "source=agent,derived-from=sys.long_arch".to_owned()),
         ] {
-            self.put_hard(&class, &agent);
+            self.put_hard(&class, &tags(&label));
         }
         self.put_hard("64_bit", &agent);
         let cpus = facts.cpu().models.len().max(1);
@@ -289,7 +299,8 @@ impl Context<'_> {
             cpus.to_string(),
             "inventory,source=agent,attribute_name=CPU logical cores",
         );
-        self.put_hard(&if cpus == 1 { "1_cpu".to_owned() } else { format!("{cpus}_cpus") }, &agent);
+        let count = if cpus == 1 { "1_cpu".to_owned() } else { format!("{cpus}_cpus") };
+        self.put_hard(&count, &tags("source=agent,derived-from=sys.cpus"));
         self.discover_distribution(&release);
         let uptime = facts.uptime().seconds / 60;
         self.sys_tagged(
@@ -305,11 +316,17 @@ impl Context<'_> {
         let major = release.version.split('.').next().unwrap_or_default().to_owned();
         let flavor = if major.is_empty() { id.clone() } else { format!("{id}_{major}") };
         let label = tags("inventory,attribute_name=none,source=agent");
-        self.put_hard(&id, &label);
-        self.put_hard(&flavor, &label);
+        let of = |from: &str| tags(&format!("inventory,attribute_name=none,source=agent,{from}"));
+        self.put_hard(&id, &of("derived-from-file=/etc/os-release"));
+        self.put_hard(&flavor, &of("derived-from=sys.flavor"));
         let full =
             if release.full_version.is_empty() { &release.version } else { &release.full_version };
-        self.put_hard(&format!("{id}_{full}"), &label);
+        let source = if id == "debian" {
+            of("derived-from-file=/etc/debian_version")
+        } else {
+            label.clone()
+        };
+        self.put_hard(&format!("{id}_{full}"), &source);
         for like in &release.like {
             self.put_hard(like, &label);
         }
@@ -325,8 +342,8 @@ impl Context<'_> {
             "centos" => "CentOS".to_owned(),
             _ => release.name.clone(),
         };
-        self.sys("os_name_human", human);
-        self.sys("os_version_major", major);
+        self.sys_tagged("os_name_human", human, &format!("source=agent,derived-from={id}"));
+        self.sys_tagged("os_version_major", major, "source=agent,derived-from=flavor");
         let mut object = Object::new();
         for (key, value) in &release.release {
             object.insert(key.as_str().into(), Json::str(value));
@@ -367,90 +384,16 @@ impl Context<'_> {
         self.sys_tagged("uqhost", host.as_str(), "inventory,source=agent,attribute_name=none");
         self.sys_tagged("fqhost", full.as_str(), "inventory,source=agent,attribute_name=Host name");
         self.sys("domain", domain.as_str());
-        let label = tags("inventory,attribute_name=none,source=agent");
+        let label = tags("inventory,attribute_name=none,source=agent,derived-from=sys.fqhost");
         self.put_hard(&full, &label);
-        self.put_hard(&host, &label);
         // Every part of the full name after a dot is a class too.
         let mut rest = full.as_str();
         while let Some((_, after)) = rest.split_once('.') {
             self.put_hard(after, &label);
             rest = after;
         }
-        let mut addresses: Vec<Str> = Vec::new();
-        let mut macs: Vec<Str> = Vec::new();
-        let mut interfaces: Vec<Str> = Vec::new();
-        let mut first: Option<(String, String)> = None;
-        for interface in &network.interfaces {
-            if !interface.addresses.is_empty() {
-                self.put_hard(&format!("net_iface_{}", interface.name), &tags("source=agent"));
-                if interface.name != "lo" {
-                    interfaces.push(interface.name.as_str().into());
-                }
-            }
-            if let Some(mac) = &interface.mac {
-                macs.push(mac.as_str().into());
-                self.put_hard(&format!("mac_{mac}"), &label);
-                self.sys(&format!("hardware_mac[{}]", interface.name), mac.as_str());
-            }
-            for (address, _) in &interface.addresses {
-                let text = address.to_string();
-                addresses.push(text.as_str().into());
-                self.put_hard(&text, &label);
-                self.sys(&format!("ip2iface[{text}]"), interface.name.as_str());
-                match address {
-                    IpAddr::V4(v4) => {
-                        self.address_classes(&interface.name, &v4.octets(), &label);
-                        if !v4.is_loopback() && first.is_none() {
-                            first = Some((interface.name.clone(), text));
-                        }
-                    }
-                    IpAddr::V6(_) => self.put_hard(&format!("ipv6_{text}"), &label),
-                }
-            }
-        }
-        if let Some((name, address)) = first {
-            self.sys("interface", name);
-            self.sys_tagged("ipv4", address, "inventory,source=agent,attribute_name=none");
-        }
-        if let Some(gateway) = network.default_gateway {
-            self.put_hard(&format!("ipv4_gw_{gateway}"), &label);
-        }
-        let agent = tags("source=agent");
-        self.vars.put(
-            "sys",
-            "ip_addresses",
-            DataType::StringList,
-            Value::List(addresses.into()),
-            &agent,
-        );
-        let inventory = tags("inventory,source=agent,attribute_name=Interfaces");
-        self.vars.put(
-            "sys",
-            "interfaces",
-            DataType::StringList,
-            Value::List(interfaces.into()),
-            &inventory,
-        );
-        let inventory = tags("inventory,source=agent,attribute_name=MAC addresses");
-        self.vars.put(
-            "sys",
-            "hardware_addresses",
-            DataType::StringList,
-            Value::List(macs.into()),
-            &inventory,
-        );
-    }
-
-    fn address_classes(&mut self, interface: &str, octets: &[u8; 4], label: &Rc<[Str]>) {
-        let mut joined = String::new();
-        for (index, octet) in octets.iter().enumerate() {
-            if index > 0 {
-                joined.push('.');
-            }
-            joined.push_str(&octet.to_string());
-            self.put_hard(&format!("ipv4_{joined}"), label);
-            let name = if index == 3 { "ipv4".to_owned() } else { format!("ipv4_{}", index + 1) };
-            self.sys(&format!("{name}[{interface}]"), joined.as_str());
-        }
+        self.put_hard(&host, &tags("source=agent,derived-from=sys.uqhost"));
+        self.put_hard(&domain, &tags("source=agent,derived-from=sys.domain"));
+        self.discover_interfaces(network);
     }
 }

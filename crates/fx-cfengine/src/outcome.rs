@@ -18,13 +18,12 @@ pub(crate) enum Outcome {
     Warn,
     Failed,
     Denied,
-    TimedOut,
     Interrupted,
 }
 
 impl Outcome {
     pub(crate) fn is_failure(self) -> bool {
-        matches!(self, Outcome::Failed | Outcome::Denied | Outcome::TimedOut | Outcome::Interrupted)
+        matches!(self, Outcome::Failed | Outcome::Denied | Outcome::Interrupted)
     }
 
     /// Failures stick, a warning beats a change, a change beats being kept.
@@ -65,7 +64,6 @@ impl Outcome {
             Outcome::Warn => fx_engine::Outcome::WouldRepair,
             Outcome::Failed => fx_engine::Outcome::Failed(Failure::new("promise not kept")),
             Outcome::Denied => fx_engine::Outcome::Denied(Failure::new("denied")),
-            Outcome::TimedOut => fx_engine::Outcome::TimedOut(Failure::new("timed out")),
             Outcome::Interrupted => fx_engine::Outcome::Interrupted,
         }
     }
@@ -108,7 +106,6 @@ impl Context<'_> {
             Outcome::Skipped => return,
             Outcome::Repaired => ("promise_repaired", "cancel_repaired"),
             Outcome::Kept => ("promise_kept", "cancel_kept"),
-            Outcome::TimedOut => ("repair_timeout", "cancel_notkept"),
             Outcome::Denied => ("repair_denied", "cancel_notkept"),
             Outcome::Warn | Outcome::Failed | Outcome::Interrupted => {
                 ("repair_failed", "cancel_notkept")
@@ -122,9 +119,9 @@ impl Context<'_> {
             let minutes = promise.int("persist_time").unwrap_or(0);
             let preserve =
                 promise.scalar("timer_policy").is_some_and(|policy| &**policy == "absolute");
-            let local = promise.scalar("scope").is_some_and(|scope| &**scope == "bundle");
+            let scope = promise.scalar("scope").cloned();
             for class in classes {
-                self.add_outcome_class(&class, minutes, preserve, local);
+                self.add_outcome_class(&class, minutes, preserve, scope.as_deref());
             }
         }
         if let Some(classes) = promise.list(cancel) {
@@ -139,7 +136,13 @@ impl Context<'_> {
         }
     }
 
-    fn add_outcome_class(&mut self, class: &str, minutes: i64, preserve: bool, local: bool) {
+    fn add_outcome_class(
+        &mut self,
+        class: &str,
+        minutes: i64,
+        preserve: bool,
+        scope: Option<&str>,
+    ) {
         let name = canonify_class(class);
         if self.hard.contains_key(&*name) {
             self.error(&format!(
@@ -148,7 +151,7 @@ impl Context<'_> {
         }
         let none: Rc<[Str]> = Rc::from([]);
         if minutes > 0 {
-            if local {
+            if scope != Some("namespace") {
                 log!(
                     self,
                     Info,
@@ -160,6 +163,7 @@ impl Context<'_> {
             self.put_class(&name, ClassScope::Namespace, none, None);
         } else {
             log!(self, Verbose, "C:    + promise outcome class '{name}'");
+            let local = scope == Some("bundle");
             let scope = if local { ClassScope::Bundle } else { ClassScope::Namespace };
             self.put_class(&name, scope, none, None);
         }

@@ -130,6 +130,10 @@ fn run_or_fall_back<'a>(
         told(Level::Error, &format!("CFEngine failsafe.cf: {inputs} {file}"));
     }
     if host.stat(&path(&file)).is_err() {
+        if let Some(inputs) = file.strip_suffix("/failsafe.cf") {
+            // Where it cannot be made, writing the file says why.
+            let _made = host.make_dir(&path(inputs), 0o700);
+        }
         let options =
             fx_host::WriteOptions { mode: Some(0o600), ..fx_host::WriteOptions::default() };
         if let Err(error) =
@@ -221,7 +225,7 @@ fn run_once<'a>(
         return Summary { code: ctx.stop.map_or(1, |stop| stop.code.max(1)) };
     };
     ctx.policy = Rc::new(policy);
-    if !check_whole(&mut ctx) {
+    if !check_whole(&mut ctx, !request.check || request.full_check) {
         tell_invalid(&ctx, request);
         *fallback = Some(format!("{}/failsafe.cf", ctx.config.paths.inputs));
         return Summary { code: 1 };
@@ -245,9 +249,20 @@ fn run_once<'a>(
 fn evaluate(ctx: &mut Context<'_>, request: &Request, fallback: &mut Option<String>) -> Summary {
     let status = |ctx: &Context<'_>| Summary { code: ctx.stop.map_or(0, |stop| stop.code) };
     if !request.check || request.full_check {
-        crate::load::check::recheck(ctx);
-        if !ctx.stopped() {
-            ctx.resolve_policy();
+        if !request.check {
+            crate::load::check::recheck(ctx);
+        }
+        // What comes out only when promises are expanded does not lead to the failsafe policy.
+        if ctx.stopped() {
+            return status(ctx);
+        }
+        ctx.resolve_policy();
+        // The agent's check is a full one, unless bundles are named.
+        if !ctx.stopped() && !request.check && request.bundles.is_none() {
+            ctx.verify_sequence(
+                "is not a defined bundle",
+                "Errors in promise bundles: could not verify bundlesequence",
+            );
         }
         if ctx.stopped() {
             if ctx.stop.is_some_and(|stop| stop.code == 1) {
@@ -256,6 +271,9 @@ fn evaluate(ctx: &mut Context<'_>, request: &Request, fallback: &mut Option<Stri
             }
             return status(ctx);
         }
+    }
+    if request.check && !request.full_check && request.show_vars.is_some() {
+        ctx.resolve_policy();
     }
     if request.full_check {
         ctx.verify_sequence(
@@ -310,6 +328,7 @@ fn new_context<'a>(
         run,
         sources,
         level: Cell::new(config.level),
+        cwd: Rc::clone(&config.launch_dir),
         config,
         policy: Rc::new(Policy::default()),
         vars: Variables::default(),
@@ -429,8 +448,8 @@ fn negate(ctx: &mut Context<'_>, request: &Request) -> bool {
             ctx.error(&format!("Fatal CFEngine error: Cannot negate the reserved class '{class}'"));
             return false;
         }
+        // Only classes kept from earlier runs are left out; -D has the last word.
         ctx.negated.insert(class.as_str().into());
-        ctx.cancel_class(class);
     }
     true
 }
@@ -488,7 +507,7 @@ fn save_persistent(ctx: &mut Context<'_>) {
 }
 
 // Checks that need everything loaded.
-fn check_whole(ctx: &mut Context<'_>) -> bool {
+fn check_whole(ctx: &mut Context<'_>, full: bool) -> bool {
     let policy = Rc::clone(&ctx.policy);
     let mut problems = crate::load::check::partial(&policy);
     let comments = policy
@@ -497,7 +516,8 @@ fn check_whole(ctx: &mut Context<'_>) -> bool {
         .and_then(|value| value.as_scalar().cloned())
         .and_then(|text| crate::text::bool_from(&text))
         .unwrap_or(false);
-    if problems.is_empty() {
+    // Only a full check asks whether it could run; the agent's own is one.
+    if problems.is_empty() && full {
         problems = crate::load::check::runnable(&policy, comments);
     }
     for problem in &problems {

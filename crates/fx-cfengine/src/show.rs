@@ -101,7 +101,12 @@ impl Context<'_> {
                     continue;
                 }
                 let value = match &variable.value {
+                    Value::Scalar(text) if !printable(text) => "<non-printable>".to_owned(),
                     Value::Scalar(text) => escape(text),
+                    Value::List(items) if items.is_empty() => String::new(),
+                    Value::List(items) if !items.iter().all(|item| printable(item)) => {
+                        "<non-printable>".to_owned()
+                    }
                     Value::List(items) => {
                         let items: Vec<String> =
                             items.iter().map(|item| format!("\"{}\"", escape(item))).collect();
@@ -124,10 +129,11 @@ impl Context<'_> {
     }
 }
 
+// What is not plain ASCII is not shown.
+fn printable(text: &str) -> bool {
+    text.bytes().all(|byte| (0x20..0x7f).contains(&byte))
+}
+
 fn escape(text: &str) -> String {
-    text.replace('\\', "\\\\")
-        .replace('"', "\\\"")
-        .replace('\n', "\\n")
-        .replace('\r', "\\r")
-        .replace('\t', "\\t")
+    text.replace('\\', "\\\\").replace('"', "\\\"")
 }

@@ -81,10 +81,23 @@ pub(crate) fn canonify_class(text: &str) -> String {
         .collect()
 }
 
+thread_local! {
+    // When this run began, which the word `now` stands for.
+    static STARTED: std::cell::Cell<i64> = const { std::cell::Cell::new(0) };
+}
+
+/// Remembers when the run began.
+pub(crate) fn set_start(secs: i64) {
+    STARTED.set(secs);
+}
+
 /// An integer as CFEngine reads it: optional suffix, `inf`, `now`.
 pub(crate) fn int_from(text: &str) -> Option<i64> {
     if text == "inf" {
         return Some(999_999_999);
+    }
+    if text == "now" {
+        return Some(STARTED.get());
     }
     let trimmed = text.trim_start();
     let end = trimmed
@@ -107,6 +120,26 @@ pub(crate) fn int_from(text: &str) -> Option<i64> {
         _ => return None,
     };
     number.checked_mul(factor)
+}
+
+/// What is to be told of a text that is no number of the kind, `integer` or `real`.
+pub(crate) fn number_problem(text: &str, kind: &str) -> String {
+    let end = text
+        .char_indices()
+        .find(|(at, char)| {
+            !(char.is_ascii_digit()
+                || *at == 0 && matches!(char, '-' | '+')
+                || kind == "real" && *char == '.')
+        })
+        .map_or(text.len(), |(at, _)| at);
+    let mut rest = text[end..].chars();
+    let digits = text[..end].contains(|char: char| char.is_ascii_digit());
+    match (rest.next(), rest.find(|char| !char.is_whitespace())) {
+        (Some(first), Some(second)) if digits => {
+            format!("Anomalous ending '{first}{second}' while parsing {kind} number: {text}")
+        }
+        _ => format!("Failed to parse {kind} number: {text}"),
+    }
 }
 
 /// A real number as CFEngine reads it, with the same suffixes.

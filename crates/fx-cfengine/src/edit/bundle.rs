@@ -263,7 +263,7 @@ fn insert_lines(ctx: &mut Context<'_>, promise: &Rc<Expanded>, edit: &mut Edit) 
     match promise.scalar("select_line_matching").cloned() {
         None => insert_in_region(ctx, promise, edit, &how, &mut marks, &mut result),
         Some(pattern) => {
-            let first = promise.scalar("first_last").is_none_or(|word| &**word == "first");
+            let first = promise.scalar("first_last").is_some_and(|word| &**word == "first");
             let range = marks.begin.unwrap_or(0)..marks.end.unwrap_or(edit.lines.len());
             let mut positions = range
                 .filter(|at| edit.lines.get(*at).is_some_and(|line| regex::full(&pattern, line)));
@@ -533,6 +533,9 @@ fn insert_line(
             edit.lines.edits += 1;
             ctx.settle(Level::Info, Outcome::Repaired, promise, &did);
             *result = result.merge(Outcome::Repaired);
+        } else if edit.lines.is_empty() {
+            // Into nothing, it counts as an edit also where it is not made.
+            edit.lines.edits += 1;
         }
     };
     if marks.prev.is_none() && how.before {

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use fx_engine::Level;
 
+use crate::agent::action::Action;
 use crate::eval::Context;
 use crate::eval::promise::Expanded;
 use crate::eval::vars::Scope;
@@ -16,7 +17,7 @@ use super::bundle::{Edit, conclude};
 use super::region;
 
 /// Most replacements on one line.
-const MAX_REPLACE: u32 = 20;
+const MAX_REPLACE: u32 = 21;
 
 /// Keeps a replace_patterns promise.
 pub(super) fn replace(ctx: &mut Context<'_>, promise: &Rc<Expanded>, edit: &mut Edit) -> Outcome {
@@ -59,16 +60,21 @@ pub(super) fn replace(ctx: &mut Context<'_>, promise: &Rc<Expanded>, edit: &mut 
             );
             result =
                 result.merge(ctx.settle(Level::Error, Outcome::Interrupted, promise, &message));
+            let bundle = &promise.promise.bundle;
+            ctx.error(&format!(
+                "Promise belongs to bundle '{}' in file '{}' near line {}",
+                bundle.name, bundle.file, promise.promise.line
+            ));
             break;
         }
-        if !replaced {
+        // A dry run tells it of every line, whether the pattern is in it or not.
+        let rehearsing = ctx.action(promise) != Action::Fix;
+        if !replaced && !rehearsing {
             continue;
         }
-        if !ctx.making_changes(
-            promise,
-            &mut result,
-            &format!("replace pattern '{name}' in '{}'", edit.file),
-        ) {
+        if rehearsing {
+            let should = format!("replace pattern '{name}' in '{}'", edit.file);
+            ctx.making_changes(promise, &mut result, &should);
             continue;
         }
         edit.lines.set(at, text.as_str().into());

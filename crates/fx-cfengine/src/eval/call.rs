@@ -71,6 +71,13 @@ impl Context<'_> {
                     function.params.len(),
                     call.args.len()
                 ));
+                if let Some(frame) = self.promise_frame() {
+                    let promise = &frame.promise;
+                    self.error(&format!(
+                        "Promise belongs to bundle '{}' in file '{}' near line {}",
+                        promise.bundle.name, promise.bundle.file, promise.line
+                    ));
+                }
                 self.exit(1);
                 return None;
             }

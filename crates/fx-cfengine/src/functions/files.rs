@@ -61,7 +61,8 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
             match ctx.host().list(&path(file)) {
                 Err(error) => {
                     ctx.error(&format!(
-                        "Directory '{file}' could not be accessed in lsdir(), ({error})"
+                        "Directory '{file}' could not be accessed in lsdir(), (opendir: {})",
+                        crate::load::reason(&error)
                     ));
                     list(Vec::new())
                 }
@@ -132,29 +133,14 @@ fn type_bits(kind: Kind) -> u32 {
     }
 }
 
+// Directories are told apart and the special bits are not.
 fn permission_string(meta: &Meta) -> String {
-    let kind = match meta.kind {
-        Kind::File => '-',
-        Kind::Directory => 'd',
-        Kind::Symlink => 'l',
-        Kind::Fifo => 'p',
-        Kind::Socket => 's',
-        Kind::CharDevice => 'c',
-        Kind::BlockDevice => 'b',
-    };
-    let mut out = String::from(kind);
-    for (shift, special, set, unset) in
-        [(6, 0o4000, 's', 'S'), (3, 0o2000, 's', 'S'), (0, 0o1000, 't', 'T')]
-    {
+    let mut out = String::from(if meta.is_dir() { 'd' } else { '-' });
+    for shift in [6, 3, 0] {
         let bits = (meta.mode >> shift) & 7;
         out.push(if bits & 4 != 0 { 'r' } else { '-' });
         out.push(if bits & 2 != 0 { 'w' } else { '-' });
-        out.push(match (bits & 1 != 0, meta.mode & special != 0) {
-            (true, true) => set,
-            (false, true) => unset,
-            (true, false) => 'x',
-            (false, false) => '-',
-        });
+        out.push(if bits & 1 != 0 { 'x' } else { '-' });
     }
     out
 }
@@ -172,7 +158,7 @@ fn stat(ctx: &Context<'_>, file: &str, field: &str) -> FnResult {
         "mtime" => meta.mtime.secs.to_string(),
         "atime" => meta.atime.secs.to_string(),
         "permstr" => permission_string(&meta),
-        "permoct" => format!("{:o}", meta.mode),
+        "permoct" => format!("{:o}", meta.mode & 0o777),
         "modeoct" => format!("{:o}", type_bits(meta.kind) | meta.mode),
         "mode" => (type_bits(meta.kind) | meta.mode).to_string(),
         "type" => match meta.kind {
@@ -232,34 +218,20 @@ fn follow(ctx: &Context<'_>, file: &str) -> Option<std::path::PathBuf> {
 /// Files a glob names, sorted; `**` stands for up to six levels of directories.
 pub(crate) fn find_files(ctx: &Context<'_>, pattern: &str) -> Vec<String> {
     let mut out = Vec::new();
-    for alternative in expand_braces(pattern) {
-        if alternative.contains("**") {
-            // Two stars stand for any number of directories up to six, none included where
-            // something follows; nearer files come first.
-            if alternative.contains("**/") {
-                glob(ctx, &alternative.replace("**/", ""), &mut out);
-            }
-            for level in 1..=6 {
-                glob(ctx, &alternative.replace("**", &vec!["*"; level].join("/")), &mut out);
-            }
-        } else {
-            glob(ctx, &alternative, &mut out);
+    if pattern.contains("**") {
+        // Two stars stand for any number of directories up to six, none included where
+        // something follows; nearer files come first.
+        if pattern.contains("**/") {
+            glob(ctx, &pattern.replace("**/", ""), &mut out);
         }
+        for level in 1..=6 {
+            glob(ctx, &pattern.replace("**", &vec!["*"; level].join("/")), &mut out);
+        }
+    } else {
+        glob(ctx, pattern, &mut out);
     }
     let mut seen = std::collections::HashSet::new();
     out.retain(|file| seen.insert(file.clone()));
-    out
-}
-
-fn expand_braces(pattern: &str) -> Vec<String> {
-    let Some(open) = pattern.find('{') else { return vec![pattern.to_owned()] };
-    let Some(close) = pattern[open..].find('}').map(|at| at + open) else {
-        return vec![pattern.to_owned()];
-    };
-    let mut out = Vec::new();
-    for part in pattern[open + 1..close].split(',') {
-        out.extend(expand_braces(&format!("{}{part}{}", &pattern[..open], &pattern[close + 1..])));
-    }
     out
 }
 
@@ -377,6 +349,5 @@ mod tests {
         for (pattern, name, expected) in table {
             assert_eq!(glob_match(pattern, name), expected, "{pattern} {name}");
         }
-        assert_eq!(expand_braces("/a/{b,c}/d"), ["/a/b/d", "/a/c/d"]);
     }
 }

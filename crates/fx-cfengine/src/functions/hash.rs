@@ -12,8 +12,12 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
     match name {
         "hash" => text(digest_hex(arg(args, 1), &encode(arg(args, 0)))?),
         "file_hash" => {
-            let bytes = ctx.host().read(&path(arg(args, 0))).unwrap_or_default();
-            text(digest_hex(arg(args, 1), &bytes)?)
+            let digest = digest_hex(arg(args, 1), b"")?;
+            match ctx.host().read(&path(arg(args, 0))) {
+                Ok(bytes) => text(digest_hex(arg(args, 1), &bytes)?),
+                // A file that cannot be read has the digest the original began with.
+                Err(_) => text("0".repeat(digest.len())),
+            }
         }
         "hashmatch" => {
             let Ok(bytes) = ctx.host().read(&path(arg(args, 0))) else { return truth(false) };

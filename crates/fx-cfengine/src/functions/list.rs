@@ -42,10 +42,7 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval], call: &Rc<C
         "grep" => {
             regex::compile(arg(args, 0))?;
             list(
-                matched(&json)
-                    .into_iter()
-                    .filter(|item| regex::full(arg(args, 0), item))
-                    .collect(),
+                matched(&json).into_iter().filter(|item| regex::full(arg(args, 0), item)).collect(),
             )
         }
         "filter" => filter(&json, args),

@@ -14,8 +14,16 @@ use super::{FnResult, arg, container, text, truth};
 pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
     let first = arg(args, 0);
     match name {
-        "host2ip" => text(ctx.host().resolve(first).ok()?.first()?.to_string()),
-        "ip2host" => text(ctx.host().reverse(first.parse().ok()?).ok()??),
+        // What does not resolve is given back as it is.
+        "host2ip" => {
+            let found = ctx.host().resolve(first).unwrap_or_default();
+            text(found.first().map_or_else(|| first.to_owned(), ToString::to_string))
+        }
+        "ip2host" => {
+            let address = first.parse().ok();
+            let found = address.and_then(|address| ctx.host().reverse(address).ok().flatten());
+            text(found.unwrap_or_else(|| first.to_owned()))
+        }
         "iprange" => {
             let interface = if args.len() > 1 { Some(arg(args, 1)) } else { None };
             let interfaces = ctx.host().interfaces().unwrap_or_default();
@@ -36,8 +44,12 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
         "url_get" => fetch(ctx, args),
         "selectservers" => text("0"),
         "network_connections" => container(Json::Object(Object::new())),
+        "ldaparray" | "ldaplist" | "ldapvalue" | "regldap" => {
+            ctx.error("LDAP support only available in CFEngine Enterprise");
+            None
+        }
         _ => {
-            ctx.verbose(&format!("Function '{name}' is not available on this host"));
+            ctx.error(&format!("Function '{name}' is not supported on this host"));
             None
         }
     }

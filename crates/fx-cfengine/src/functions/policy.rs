@@ -35,11 +35,21 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
             list(promisers.collect())
         }
         "callstack_callers" => container(callers(ctx)),
-        "hostsseen" | "hostswithclass" => list(Vec::new()),
+        // Nothing is known of other hosts, which is a failure there as well.
+        "hostsseen" => None,
+        "hostswithclass" => {
+            ctx.error("Host class counting is only available in CFEngine Enterprise");
+            None
+        }
         "hubknowledge" => text(""),
         "peers" | "peerleader" | "peerleaders" => peers(ctx, name, args),
+        // This one never fails in the original, it gives nothing.
+        "remotescalar" => {
+            ctx.error("Function 'remotescalar' is not supported: no server is asked");
+            text("")
+        }
         _ => {
-            ctx.verbose(&format!("Function '{name}' needs a hub, which this host does not have"));
+            ctx.error(&format!("Function '{name}' is not supported: no server is asked"));
             None
         }
     }
@@ -126,7 +136,14 @@ fn tags(ctx: &Context<'_>, name: &str, args: &[Rval]) -> FnResult {
     } else {
         let wanted = arg(args, 0);
         let wanted = wanted.strip_prefix("default:").unwrap_or(wanted);
-        Rc::clone(&ctx.visible_classes().iter().find(|(name, _)| &**name == wanted)?.1.tags)
+        let hard = ctx.hard.contains_key(wanted);
+        let known = ctx.visible_classes();
+        let tags = &known.iter().find(|(name, _)| &**name == wanted)?.1.tags;
+        if hard && !tags.iter().any(|tag| &**tag == "hardclass") {
+            tags.iter().cloned().chain(["hardclass".into()]).collect()
+        } else {
+            Rc::clone(tags)
+        }
     };
     if args.len() < 2 {
         return list(tags.to_vec());

@@ -262,8 +262,9 @@ fn count(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
                 .to_string(),
         ),
         Err(error) => {
-            ctx.verbose(&format!(
-                "File '{file}' could not be read in countlinesmatching(). ({error})"
+            ctx.error(&format!(
+                "File '{file}' could not be read in countlinesmatching(). (fopen: {})",
+                crate::load::reason(&error)
             ));
             text("0")
         }
@@ -277,7 +278,10 @@ fn fields(ctx: &mut Context<'_>, args: &[Rval]) -> FnResult {
     let source = match ctx.host().read(&path(file)) {
         Ok(bytes) => decode(&bytes),
         Err(error) => {
-            ctx.error(&format!("File '{file}' could not be read in getfields(). ({error})"));
+            ctx.error(&format!(
+                "File '{file}' could not be read in getfields(). (fopen: {})",
+                crate::load::reason(&error)
+            ));
             return None;
         }
     };

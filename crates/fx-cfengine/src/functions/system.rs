@@ -32,8 +32,20 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
             let max = int_from(arg(args, 1))?.max(0) as usize;
             text(value.chars().take(max).collect::<String>())
         }
-        "getuid" => text(ctx.host().user(first).ok().flatten()?.uid.to_string()),
-        "getgid" => text(ctx.host().group(first).ok().flatten()?.gid.to_string()),
+        "getuid" => match ctx.host().user(first).ok().flatten() {
+            Some(user) => text(user.uid.to_string()),
+            None => {
+                ctx.error(&format!("Could not get UID for user '{first}', (getpwnam: not found)"));
+                None
+            }
+        },
+        "getgid" => match ctx.host().group(first).ok().flatten() {
+            Some(group) => text(group.gid.to_string()),
+            None => {
+                ctx.error(&format!("Could not get GID for group '{first}', (getgrnam: not found)"));
+                None
+            }
+        },
         "userexists" => {
             let known = match first.parse() {
                 Ok(uid) => ctx.host().user_by_id(uid).ok().flatten().is_some(),
@@ -64,12 +76,16 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
         "usemodule" => use_module(ctx, first, arg(args, 1)),
         "processexists" => {
             let table = processes::table(ctx);
-            truth(table.iter().any(|process| regex::full(first, &process.line)))
+            truth(table.iter().any(|process| regex::find(first, process.command()).is_some()))
         }
         "findprocesses" => {
             let table = processes::table(ctx);
-            let found =
-                table.iter().filter(|process| regex::full(first, &process.line)).map(|process| {
+            // Each find is put before those that are there.
+            let found = table
+                .iter()
+                .rev()
+                .filter(|process| regex::find(first, process.command()).is_some())
+                .map(|process| {
                     let mut object = Object::new();
                     object.insert("line".into(), Json::Str(Rc::from(process.line.as_str())));
                     object.insert("pid".into(), Json::Int(process.pid));
@@ -81,18 +97,30 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
             crate::agent::promise::packages::matching(ctx, name, args)
         }
         "sysctlvalue" => {
-            let file = format!("/proc/sys/{}", first.replace('.', "/"));
-            text(decode(&ctx.host().read(&path(&file)).ok()?).trim_end().to_owned())
+            let file = format!("{}/proc/sys/{}", proc_root(ctx), first.replace('.', "/"));
+            if ctx.host().stat(&path(&file)).is_ok_and(|meta| meta.is_dir()) {
+                ctx.info(&format!(
+                    "Error while reading file '{file}' because it's a directory (Success)"
+                ));
+                return None;
+            }
+            text(decode(&ctx.host().read(&path(&file)).ok()?).trim_end_matches('\n').to_owned())
         }
         "data_sysctlvalues" => {
             let mut out = Object::new();
-            sysctl_tree(ctx, "/proc/sys", "", &mut out, 0);
+            sysctl_tree(ctx, &format!("{}/proc/sys", proc_root(ctx)), "", &mut out, 0);
             container(Json::Object(out))
         }
         "hostinnetgroup" => truth(false),
         "registryvalue" => None,
         _ => None,
     }
+}
+
+// Where /proc is looked for; tests put another in its place.
+fn proc_root(ctx: &Context<'_>) -> String {
+    let root = ctx.host().var(&os("CFENGINE_TEST_OVERRIDE_PROCDIR")).unwrap_or_default();
+    decode(std::os::unix::ffi::OsStrExt::as_bytes(root.as_os_str()))
 }
 
 fn sysctl_tree(ctx: &Context<'_>, dir: &str, prefix: &str, out: &mut Object, depth: u32) {
@@ -118,9 +146,7 @@ fn sysctl_tree(ctx: &Context<'_>, dir: &str, prefix: &str, out: &mut Object, dep
 impl Context<'_> {
     /// A command line of policy as a program to start, in the directory we were started in.
     pub(crate) fn command_spec(&self, line: &str, shell: bool) -> Spec {
-        let mut spec = spec_for(self, line, shell);
-        spec.cwd = Some(path(&self.config.launch_dir));
-        spec
+        spec_for(self, line, shell)
     }
 }
 
@@ -135,6 +161,10 @@ fn exec(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
         _ => ctx.fatal(&format!("Too many arguments to {name}() - Maximum 3 allowed")),
     }
     if ctx.stopped() {
+        return None;
+    }
+    if arg(args, 1) == "powershell" {
+        ctx.error("Powershell is only supported on Windows");
         return None;
     }
     let shell = arg(args, 1) == "useshell";

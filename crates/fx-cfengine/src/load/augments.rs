@@ -56,8 +56,11 @@ impl Context<'_> {
             match map.get(key) {
                 None | Some(Json::Null) => {}
                 Some(Json::Object(vars)) => {
-                    for (name, value) in vars {
-                        self.put_augment(name, value, key == "variables", &file);
+                    // All of it is expanded before any of it is defined.
+                    let expanded: Vec<(&Str, Json)> =
+                        vars.iter().map(|(name, value)| (name, self.expand_json(value))).collect();
+                    for (name, value) in expanded {
+                        self.put_augment(name, &value, key == "variables", &file);
                     }
                 }
                 Some(_) => self
@@ -131,8 +134,7 @@ impl Context<'_> {
             }
             other => other,
         };
-        let value = self.expand_json(value);
-        let (kind, value) = match value {
+        let (kind, value) = match value.clone() {
             Json::Array(items) if items.iter().all(|item| !item.is_container()) => (
                 DataType::StringList,
                 Value::List(items.iter().filter_map(Json::primitive).collect()),

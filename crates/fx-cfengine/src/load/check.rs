@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use crate::eval::value::DataType;
 use crate::policy::{Policy, Promise, Rval, split_qualified};
@@ -24,12 +24,18 @@ fn promises(policy: &Policy) -> impl Iterator<Item = &Rc<Promise>> {
 /// What can be said of one file, or of everything merged.
 pub(crate) fn partial(policy: &Policy) -> Vec<Problem> {
     let mut out = Vec::new();
-    let mut seen: FxHashSet<(&str, &str, &str)> = FxHashSet::default();
+    // Both places of a name that is there twice are told.
+    let mut seen: FxHashMap<(&str, &str, &str), usize> = FxHashMap::default();
+    for bundle in &policy.bundles {
+        let head = &bundle.head;
+        *seen.entry((&head.kind, &head.namespace, &head.name)).or_default() += 1;
+    }
     for bundle in &policy.bundles {
         let head = &bundle.head;
         let mut problem =
             |text: String| out.push(Problem { file: Rc::clone(&head.file), line: head.line, text });
-        if !seen.insert((&head.kind, &head.namespace, &head.name)) {
+        let key = (&*head.kind, &*head.namespace, &*head.name);
+        if seen.get(&key).is_some_and(|count| *count > 1) {
             problem(format!(
                 "Duplicate definition of bundle {} with type {}",
                 head.name, head.kind
@@ -39,11 +45,15 @@ pub(crate) fn partial(policy: &Policy) -> Vec<Problem> {
             problem(format!("Use of a reserved container name as a bundle name \"{}\"", head.name));
         }
     }
-    let mut seen: FxHashSet<(&str, &str, &str)> = FxHashSet::default();
+    let mut seen: FxHashMap<(&str, &str, &str), usize> = FxHashMap::default();
+    for body in &policy.bodies {
+        *seen.entry((&body.kind, &body.namespace, &body.name)).or_default() += 1;
+    }
     for body in &policy.bodies {
         let mut problem =
             |text: String| out.push(Problem { file: Rc::clone(&body.file), line: body.line, text });
-        if !seen.insert((&body.kind, &body.namespace, &body.name)) && &*body.kind != "file" {
+        let key = (&*body.kind, &*body.namespace, &*body.name);
+        if seen.get(&key).is_some_and(|count| *count > 1) && &*body.kind != "file" {
             problem(format!("Duplicate definition of body {} with type {}", body.name, body.kind));
         }
         if &*body.name == "control" && !body.args.is_empty() {
@@ -88,6 +98,11 @@ fn check_promise(policy: &Policy, promise: &Promise, built_in: bool, out: &mut V
             ));
         }
         return;
+    }
+    let values = promise.attributes.iter().filter_map(|attribute| attribute.value.as_scalar());
+    if std::iter::once(&promise.promiser).chain(values).any(|text| matches!(&**text, "$()" | "${}"))
+    {
+        out.push(problem_at(promise, promise.line, "Empty variable reference".into()));
     }
     let numerical =
         !promise.promiser.is_empty() && promise.promiser.bytes().all(|byte| byte.is_ascii_digit());

@@ -253,38 +253,6 @@ impl Lowering<'_> {
                 self.error(span, message);
             }
         }
-        self.check_arity(span, value);
-    }
-
-    // Functions without a variable number of arguments must get all of theirs.
-    fn check_arity(&mut self, span: Span, value: &Rval) {
-        match value {
-            Rval::Call(call) => {
-                if let Some(function) = vocabulary::find_function(&call.name)
-                    && !function.has(vocabulary::VARIADIC)
-                    && function.params.len() != call.args.len()
-                {
-                    self.error(
-                        span,
-                        format!(
-                            "Arguments to function '{}' do not tally. Expected {} not {}",
-                            call.name,
-                            function.params.len(),
-                            call.args.len()
-                        ),
-                    );
-                }
-                for arg in &call.args {
-                    self.check_arity(span, arg);
-                }
-            }
-            Rval::List(items) => {
-                for item in items.iter() {
-                    self.check_arity(span, item);
-                }
-            }
-            _ => {}
-        }
     }
 
     fn settings(&mut self, settings: ast::Settings) -> Body {

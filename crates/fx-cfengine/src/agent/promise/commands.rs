@@ -32,6 +32,10 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
     if !ctx.acquire(promise, &line) {
         return Outcome::Skipped;
     }
+    if promise.scalar("useshell").is_some_and(|word| &**word == "powershell") {
+        let text = "Powershell is only supported on Windows";
+        return ctx.settle(Level::Error, Outcome::Failed, promise, text);
+    }
     let arg0 = command_arg0(&promise.promiser);
     let shell = uses_shell(promise);
     if (arg0.starts_with('/') || !shell) && !is_executable(ctx, &arg0) {
@@ -55,7 +59,9 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
     let shown_owner = owner.map(|id| format!(",uid={id}")).unwrap_or_default();
     let shown_group = group.map(|id| format!(",gid={id}")).unwrap_or_default();
     ctx.log(level, &format!("Executing '{shown_timeout}{shown_owner}{shown_group}' ... '{line}'"));
+    // A preview is run in a dry run as well.
     match ctx.action(promise) {
+        Action::DryRun if promise.bool("preview") == Some(true) => {}
         Action::DryRun => {
             return ctx.settle(
                 Level::Warning,
@@ -73,7 +79,9 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
     }
     let mut spec = spec_for(ctx, &line, shell);
     spec.merge_stderr = true;
-    spec.cwd = promise.scalar("chdir").map(|dir| path(dir));
+    if let Some(dir) = promise.scalar("chdir") {
+        spec.cwd = Some(path(dir));
+    }
     spec.chroot = promise.scalar("chroot").map(|dir| path(dir));
     spec.umask = Some(
         promise.scalar("umask").and_then(|text| u32::from_str_radix(text, 8).ok()).unwrap_or(0o77),
@@ -94,7 +102,26 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
 }
 
 fn execute(ctx: &mut Context<'_>, promise: &Rc<Expanded>, line: &str, spec: &Spec) -> Outcome {
-    let ended = match ctx.host().run(spec) {
+    // It is the child that moves to another directory, and that tells of it.
+    let away = promise.scalar("chdir").and_then(|dir| {
+        let why = match ctx.host().stat(&path(dir)) {
+            Ok(meta) if meta.is_dir() => return None,
+            Ok(_) => "Not a directory".to_owned(),
+            Err(error) => crate::load::reason(&error),
+        };
+        Some(format!("   error: Couldn't chdir to '{dir}'. (chdir: {why})\n"))
+    });
+    let run = match away {
+        Some(told) => Ok(fx_host::Ended {
+            exit: Exit::Code(1),
+            stdout: told.into_bytes(),
+            stderr: Vec::new(),
+            truncated: false,
+            elapsed: Duration::ZERO,
+        }),
+        None => ctx.host().run(spec),
+    };
+    let ended = match run {
         Ok(ended) => ended,
         Err(error) => {
             ctx.error(&format!("Couldn't open pipe to command '{line}'. (cf_popen: {error})"));
@@ -121,13 +148,8 @@ fn execute(ctx: &mut Context<'_>, promise: &Rc<Expanded>, line: &str, spec: &Spe
         }
     }
     let outcome = match ended.exit {
-        Exit::TimedOut => ctx.settle(
-            Level::Error,
-            Outcome::TimedOut,
-            promise,
-            &format!("Command '{line}' timed out"),
-        ),
-        Exit::Signal(_) | Exit::Cancelled => {
+        // A command that takes too long is killed, and has failed.
+        Exit::TimedOut | Exit::Signal(_) | Exit::Cancelled => {
             let text =
                 format!("Finished script '{}' - failed (abnormal termination)", promise.promiser);
             ctx.settle(Level::Error, Outcome::Failed, promise, &text)
@@ -214,7 +236,9 @@ pub(crate) fn spec_for(ctx: &Context<'_>, line: &str, shell: bool) -> Spec {
     } else {
         Spec::argv(split_command(line).iter().map(|word| os(word)))
     };
-    in_environment(ctx, spec)
+    let mut spec = in_environment(ctx, spec);
+    spec.cwd = Some(path(&ctx.cwd));
+    spec
 }
 
 /// What the agent takes out of its own environment at start, so that no child's output is in

@@ -29,6 +29,7 @@ use crate::text::{Str, from_path, path};
 #[derive(Default)]
 pub(crate) struct EditState {
     single_copied: FxHashSet<Str>,
+    rotated: FxHashSet<Str>,
 }
 
 /// Keeps a files promise.
@@ -302,6 +303,7 @@ fn verify(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &Str) -> Outcome 
     if !sane(ctx, &wanted, promise, file) {
         return Outcome::Kept;
     }
+    tell_default_rxdirs(ctx, promise, &promise.promiser);
     if !ctx.acquire(promise, file) {
         return Outcome::Skipped;
     }
@@ -315,7 +317,16 @@ fn verify(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &Str) -> Outcome 
                 "No action was requested for file '{file}'. Maybe a typo in the policy?"
             ));
         }
-        let name = &promise.promiser;
+        let name = promise
+            .promiser
+            .strip_suffix("/.")
+            .filter(|dir| {
+                let made = wanted.create || wanted.touch;
+                !wanted.search
+                    && !dir.is_empty()
+                    && (!made || ctx.host().lstat_opt(&path(dir)).ok().flatten().is_some())
+            })
+            .unwrap_or(&promise.promiser);
         if ctx.simulation.is_some() {
             let bare = file.strip_suffix("/.").filter(|dir| !wanted.search && !dir.is_empty());
             ctx.simulated_outcome(bare.unwrap_or(file), result, wanted.rename);
@@ -391,6 +402,9 @@ fn work(
     {
         file = if dir.is_empty() { "/".into() } else { dir.into() };
     }
+    if !wanted.search {
+        enter_parent(ctx, &file);
+    }
     let place = path(&file);
     if was_there
         && let Some(found) = &meta
@@ -465,10 +479,11 @@ fn work(
         return true;
     }
     if wanted.edit {
+        // The method is that of CFEngine by default, so this holds for edit_line as well; a
+        // file that is not there fails to open then.
         let templated = promise
             .scalar("template_method")
-            .is_none_or(|method| matches!(&**method, "mustache" | "inline_mustache" | "cfengine"))
-            && (promise.has("edit_template") || promise.has("edit_template_string"));
+            .is_none_or(|method| matches!(&**method, "mustache" | "inline_mustache" | "cfengine"));
         if exists || (templated && promise.bool("create") != Some(false)) {
             let outcome = edit::schedule(ctx, promise, &file, exists);
             *result = result.merge(outcome);
@@ -494,6 +509,36 @@ fn work(
         }
     }
     true
+}
+
+// The original moves to the directory of each file it works on, and stays there.
+fn enter_parent(ctx: &mut Context<'_>, file: &str) {
+    let parent = match file.rfind('/') {
+        None => return,
+        Some(0) => "/",
+        Some(at) => &file[..at],
+    };
+    if *ctx.cwd == *parent {
+        return;
+    }
+    match ctx.host().stat(&path(parent)) {
+        Ok(meta) if meta.is_dir() => ctx.cwd = parent.into(),
+        Ok(_) => ctx.error(&format!("Failed to chdir into '{parent}'. (chdir: 'Not a directory')")),
+        Err(error) => {
+            let why = crate::load::reason(&error);
+            ctx.error(&format!("Failed to chdir into '{parent}'. (chdir: '{why}')"));
+        }
+    }
+}
+
+// Told of a promise of a mode in every pass and of each file, directory or not.
+fn tell_default_rxdirs(ctx: &Context<'_>, promise: &Expanded, promiser: &str) {
+    if promise.has("mode") && promise.bool("rxdirs").is_none() {
+        ctx.warning(&format!(
+            "Using the default value 'false' for attribute rxdirs (promiser: {promiser}, file: {}:{}), please set it explicitly",
+            promise.promise.bundle.file, promise.promise.line
+        ));
+    }
 }
 
 /// Records a change an operation made.

@@ -112,7 +112,7 @@ fn enter(
             );
             result
         }
-        Outcome::TimedOut | Outcome::Interrupted => {
+        Outcome::Interrupted => {
             ctx.settle(
                 Level::Info,
                 Outcome::Failed,

@@ -28,6 +28,13 @@ pub(crate) struct Process {
     started: i64,
 }
 
+impl Process {
+    /// The command line, which patterns are held against.
+    pub(crate) fn command(&self) -> &str {
+        &self.columns[COMMAND]
+    }
+}
+
 /// The table, read once for each bundle.
 #[derive(Default)]
 pub(crate) struct State {
@@ -40,18 +47,18 @@ impl State {
     }
 }
 
-const USER: usize = 0;
-const PID: usize = 1;
-const PPID: usize = 2;
-const PGID: usize = 3;
-const VSZ: usize = 6;
-const NI: usize = 7;
-const RSS: usize = 8;
-const NLWP: usize = 9;
-const ELAPSED: usize = 11;
-const TIME: usize = 12;
-const STAT: usize = 13;
-const TTY: usize = 14;
+const STAT: usize = 0;
+const USER: usize = 1;
+const PID: usize = 2;
+const PPID: usize = 3;
+const PGID: usize = 4;
+const VSZ: usize = 7;
+const NI: usize = 8;
+const RSS: usize = 9;
+const TTY: usize = 10;
+const NLWP: usize = 11;
+const ELAPSED: usize = 13;
+const TIME: usize = 14;
 const COMMAND: usize = 15;
 
 /// The process table.
@@ -59,7 +66,9 @@ pub(crate) fn table(ctx: &mut Context<'_>) -> Rc<Vec<Process>> {
     if let Some(table) = &ctx.agent.processes.table {
         return Rc::clone(table);
     }
-    let columns = "user,pid,ppid,pgid,pcpu,pmem,vsz,ni,rss,nlwp,stime,etime,time,stat,tty,args";
+    // The original's columns, which policy matches as one line, and before them the state.
+    let columns =
+        "stat,user:30,pid,ppid,pgid,pcpu,pmem,vsz,ni,rss:9,tname,nlwp,stime,etime,time,args";
     // Named in full, since a search along the path starts a process for each miss.
     let ps = if ctx.host().stat(&path("/bin/ps")).is_ok() { "/bin/ps" } else { "ps" };
     let spec =
@@ -89,6 +98,8 @@ fn parse(line: &str, now: i64) -> Option<Process> {
     columns.push(rest.trim_end().to_owned());
     let pid = columns[PID].parse().ok()?;
     let started = now - clock_seconds(&columns[ELAPSED])?;
+    let line = line.trim_start();
+    let line = line[line.find(' ')?..].trim_start().trim_end();
     Some(Process { pid, line: line.to_owned(), columns, started })
 }
 
@@ -417,10 +428,11 @@ mod tests {
     #[test]
     fn lines_of_ps_are_split() {
         let line =
-            "root  1 0 1 0.0 0.1 1000 0 500 1 10:00 1-02:03:04 00:00:05 Ss ? /sbin/init splash";
+            "Ss   root  1 0 1 0.0 0.1 1000 0 500 ? 1 10:00 1-02:03:04 00:00:05 /sbin/init splash";
         let process = parse(line, 1_000_000).expect("a process");
         assert_eq!(process.pid, 1);
-        assert_eq!(process.columns[COMMAND], "/sbin/init splash");
+        assert_eq!(process.command(), "/sbin/init splash");
+        assert!(process.line.starts_with("root  1 0"), "{}", process.line);
         assert_eq!(process.started, 1_000_000 - 93_784);
         assert_eq!(clock_seconds("01:30"), Some(90));
     }

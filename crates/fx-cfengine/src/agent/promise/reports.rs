@@ -67,7 +67,8 @@ fn print_file(ctx: &Context<'_>, file: &str, lines: i64) -> bool {
     let bytes = match ctx.host().read(&path(file)) {
         Ok(bytes) => bytes,
         Err(error) => {
-            ctx.error(&format!("Printing of file '{file}' was not possible. ({error})"));
+            let why = crate::load::reason(&error);
+            ctx.error(&format!("Printing of file '{file}' was not possible. (fopen: {why})"));
             return false;
         }
     };

@@ -10,7 +10,7 @@ use crate::eval::{Context, log};
 use crate::outcome::Outcome;
 use crate::policy::Rval;
 use crate::regex;
-use crate::text::{Str, has_variable, int_from, is_expandable, naked, real_from};
+use crate::text::{Str, has_variable, int_from, is_expandable, naked, number_problem, real_from};
 use crate::vocabulary;
 
 /// Evaluates a vars or meta promise.
@@ -89,7 +89,7 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
             Some(number) => Rval::Scalar(number.to_string().into()),
             None => {
                 if !has_variable(text) {
-                    ctx.error(&format!("Could not convert '{text}' to an integer"));
+                    ctx.error(&number_problem(text, "integer"));
                 }
                 return Outcome::Failed;
             }
@@ -98,7 +98,7 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
             Some(number) => Rval::Scalar(format!("{number:.6}").into()),
             None => {
                 if !has_variable(text) {
-                    ctx.error(&format!("Could not convert '{text}' to a real number"));
+                    ctx.error(&number_problem(text, "real"));
                 }
                 return Outcome::Failed;
             }

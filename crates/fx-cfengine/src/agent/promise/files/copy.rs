@@ -138,6 +138,21 @@ fn tree(
         }
         Some(false) => {}
     }
+    let to = to.trim_end_matches('/');
+    match ctx.host().lstat(&path(to)) {
+        Ok(found) if found.is_symlink() => {
+            if !set_link_aside(ctx, promise, to, &mut result) {
+                return result;
+            }
+        }
+        Ok(_) => {}
+        Err(error) => {
+            let why = reason(&error);
+            let text = format!("Unable to stat newly created directory '{to}'. (lstat: {why})");
+            failed(ctx, promise, &mut result, &text);
+            return result;
+        }
+    }
     let Ok(entries) = ctx.host().list(&path(from)) else {
         let text = format!("Can't open directory '{from}' for copying");
         return result.merge(ctx.settle(Level::Error, Outcome::Interrupted, promise, &text));
@@ -200,6 +215,39 @@ fn tree(
         purge(ctx, promise, to, &names, &mut result);
     }
     result
+}
+
+// A link where a directory is to be copied to makes way for a directory, if it may.
+fn set_link_aside(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    to: &str,
+    result: &mut Outcome,
+) -> bool {
+    if !promise.bool("move_obstructions").unwrap_or(false) {
+        let text = format!(
+            "Path '{to}' is a symlink. Unable to move it aside without move_obstructions is set"
+        );
+        failed(ctx, promise, result, &text);
+        return false;
+    }
+    if ctx.making_changes(promise, result, &format!("backup '{to}'")) {
+        match ctx.host().rename(&path(to), &path(&format!("{to}.cf-moved"))) {
+            Ok(()) => changed(ctx, promise, result, &format!("Backed up '{to}'")),
+            Err(_) => ctx.error(&format!("Unable to backup old '{to}'")),
+        }
+    }
+    if ctx.making_changes(promise, result, &format!("create directory '{to}'")) {
+        match ctx.host().make_dir(&path(to), 0o700) {
+            Ok(()) => changed(ctx, promise, result, &format!("Created directory for '{to}'")),
+            Err(error) => {
+                let text = format!("Failed to make directory '{to}'. (mkdir: {})", reason(&error));
+                failed(ctx, promise, result, &text);
+                return false;
+            }
+        }
+    }
+    true
 }
 
 fn purge(
@@ -543,7 +591,7 @@ fn link_copy(
             ctx.host().real_path(&path(source)).map(|real| from_path(&real)).unwrap_or(target);
         return match ctx.host().stat(&path(&real)) {
             Ok(found) => copy_file(ctx, promise, &real, file, &found, linked),
-            Err(_) => Outcome::Failed,
+            Err(_) => Outcome::Kept,
         };
     }
     match &*kind {
@@ -667,7 +715,7 @@ pub(super) fn backup_name(ctx: &Context<'_>, file: &str, policy: &str, suffix: &
     let now = ctx.host().now().secs;
     let date = crate::clock::format(ctx, now, false, "%a %b %e %H:%M:%S %Y").unwrap_or_default();
     let start = ctx.vars.get("sys", "systime").and_then(Found::scalar).unwrap_or_default();
-    format!("{file}_{start}_{}{suffix}", canonify(&format!("{date}\n")))
+    format!("{file}_{start}_{}{suffix}", canonify(&date))
 }
 
 // The promised attributes; with preserve, what perms leave open comes from the source.
@@ -682,6 +730,8 @@ fn copied_attributes(
     if !promise.bool("preserve").unwrap_or(false) {
         if promise.has("perms") || promise.has("aces") {
             leaf::attributes(ctx, promise, file, found, &mut result);
+        } else {
+            as_promised(ctx, promise, format_args!("File permissions on '{file}' as promised"));
         }
         return result;
     }

@@ -22,8 +22,9 @@ pub(super) fn create(
     result: &mut Outcome,
 ) -> bool {
     if !file.starts_with('/') {
-        let text =
-            format!("Cannot create a relative filename '{file}' - has no invariant meaning.");
+        let text = format!(
+            "Cannot create a relative filename '{file}' - has no invariant meaning. (create: No such file or directory)"
+        );
         failed(ctx, promise, result, &text);
         return false;
     }
@@ -165,19 +166,16 @@ pub(crate) fn make_parents(
                         &format!("Moved obstructing file/link '{dir}' to '{moved}'"),
                     );
                 }
-                if !ctx.making_changes(promise, result, &format!("create directory '{dir}'")) {
-                    return None;
+                let should = format!("make directory '{dir}' for '{file}'");
+                if ctx.making_changes(promise, result, &should) {
+                    if let Err(error) = ctx.host().make_dir(&place, 0o700) {
+                        let text =
+                            format!("Failed to make directory: {dir} (mkdir: {})", reason(&error));
+                        failed(ctx, promise, result, &text);
+                        return None;
+                    }
+                    made = true;
                 }
-                if let Err(error) = ctx.host().make_dir(&place, 0o700) {
-                    failed(
-                        ctx,
-                        promise,
-                        result,
-                        &format!("Unable to make directory '{dir}'. (mkdir: {})", reason(&error)),
-                    );
-                    return None;
-                }
-                made = true;
             }
         }
         if end == parent.len() {
@@ -205,7 +203,7 @@ pub(super) fn move_obstruction(
     let stamp = || {
         let date =
             crate::clock::format(ctx, now, false, "%a %b %e %H:%M:%S %Y").unwrap_or_default();
-        format!("_{now}_{}", canonify(&format!("{date}\n")))
+        format!("_{now}_{}", canonify(&date))
     };
     let (saved, should, did) = if meta.is_dir() {
         (

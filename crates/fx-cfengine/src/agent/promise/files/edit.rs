@@ -359,9 +359,7 @@ fn finish(
         || (promise.has("edit_template")
             && promise.scalar("template_method").is_none_or(|method| &**method == "cfengine"));
     if !by_lines || edit.lines.edits == 0 {
-        if by_lines {
-            as_promised(ctx, promise, format_args!("No edit changes to file '{file}' need saving"));
-        }
+        as_promised(ctx, promise, format_args!("No edit changes to file '{file}' need saving"));
         return;
     }
     let old = ctx.host().read(&path(file)).map(|bytes| decode(&bytes)).unwrap_or_default();

@@ -25,6 +25,9 @@ pub(super) fn verify(
 ) {
     ctx.put_this("promiser", Rc::clone(file));
     let promise = &super::with_path(ctx, promise);
+    // By now the original has cut the dot off the promiser.
+    let cut = promise.promiser.strip_suffix("/.").filter(|_| !promise.has("depth_search"));
+    super::tell_default_rxdirs(ctx, promise, cut.unwrap_or(&promise.promiser));
     if promise.has("transformer") {
         transform(ctx, promise, file, result);
         return;
@@ -202,12 +205,6 @@ pub(super) fn attributes(
     let mut wanted = meta.mode;
     if let Some(mask) = promise.scalar("mode").and_then(|text| mode::parse(text)) {
         let rxdirs = promise.bool("rxdirs");
-        if rxdirs.is_none() {
-            ctx.warning(&format!(
-                "Using the default value 'false' for attribute rxdirs (promiser: {}, file: {}:{}), please set it explicitly",
-                promise.promiser, promise.promise.bundle.file, promise.promise.line
-            ));
-        }
         wanted = (wanted | mask.plus) & !mask.minus & 0o7777;
         if meta.is_dir() && rxdirs.unwrap_or(false) {
             wanted |= (wanted & 0o444) >> 2;
@@ -282,6 +279,15 @@ fn choose(current: u32, names: Option<Vec<Str>>, find: impl Fn(&str) -> Option<u
     ids.into_iter().flatten().next().map_or(Choice::NoneExist, Choice::Set)
 }
 
+fn tell_unknown(ctx: &Context<'_>, promise: &Expanded, what: &str) {
+    ctx.info(&format!("Could not get {what}"));
+    let bundle = &promise.promise.bundle;
+    ctx.info(&format!(
+        "Promise belongs to bundle '{}' in file '{}' near line {}",
+        bundle.name, bundle.file, promise.promise.line
+    ));
+}
+
 fn owner(
     ctx: &mut Context<'_>,
     promise: &Rc<Expanded>,
@@ -294,10 +300,19 @@ fn owner(
     if users.is_none() && groups.is_none() {
         return;
     }
-    let uid =
-        choose(meta.uid, users, |name| ctx.host().user(name).ok().flatten().map(|user| user.uid));
+    let uid = choose(meta.uid, users, |name| {
+        let found = ctx.host().user(name).ok().flatten();
+        if found.is_none() {
+            tell_unknown(ctx, promise, &format!("UID for user '{name}', (getpwnam: not found)"));
+        }
+        found.map(|user| user.uid)
+    });
     let gid = choose(meta.gid, groups, |name| {
-        ctx.host().group(name).ok().flatten().map(|group| group.gid)
+        let found = ctx.host().group(name).ok().flatten();
+        if found.is_none() {
+            tell_unknown(ctx, promise, &format!("GID for group '{name}', (getgrnam: not found)"));
+        }
+        found.map(|group| group.gid)
     });
     let uid = match uid {
         Choice::Same => None,
@@ -320,7 +335,12 @@ fn owner(
         }
     };
     let should = match (uid, gid) {
-        (None, None) => return,
+        (None, None) => {
+            if *result != Outcome::Failed {
+                as_promised(ctx, promise, format_args!("Owner of '{file}' as promised"));
+            }
+            return;
+        }
         (Some(uid), Some(gid)) => format!("change owner and group of '{file}' to '{uid}:{gid}'"),
         (Some(uid), None) => format!("change owner of '{file}' to '{uid}'"),
         (None, Some(gid)) => format!("change group of '{file}' to '{gid}'"),

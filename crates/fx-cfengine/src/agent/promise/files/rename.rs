@@ -78,7 +78,10 @@ pub(super) fn verify(
                     &format!("rotate file '{file}' in {levels} fifo"),
                 ) =>
         {
-            rotate(ctx, file, levels);
+            // Whatever asks for it, a file is rotated once in a run.
+            if ctx.agent.edits.rotated.insert(file.into()) {
+                rotate(ctx, file, levels);
+            }
             changed(ctx, promise, result, &format!("Rotated file '{file}' in {levels} fifo"));
         }
         _ => {}
@@ -123,7 +126,7 @@ fn disable_file(
     let perms = promise
         .scalar("disable_mode")
         .and_then(|text| mode::parse(text))
-        .map_or(0o600, |mask| (meta.mode | mask.plus) & !mask.minus & 0o7777);
+        .map_or(meta.mode & 0o7777, |mask| (meta.mode | mask.plus) & !mask.minus & 0o7777);
     match ctx.host().set_mode(&place, perms) {
         Ok(()) => changed(
             ctx,
@@ -160,10 +163,12 @@ fn disable_file(
 /// `file.1` becomes `file.2` and so on; the file is copied to `file.1` and emptied.
 pub(super) fn rotate(ctx: &Context<'_>, file: &str, levels: i64) {
     for level in (1..levels).rev() {
-        let from = format!("{file}.{level}");
-        if ctx.host().lstat(&path(&from)).is_ok() {
-            let _best_effort =
-                ctx.host().rename(&path(&from), &path(&format!("{file}.{}", level + 1)));
+        for packed in ["", ".gz", ".Z", ".bz", ".bz2"] {
+            let from = format!("{file}.{level}{packed}");
+            if ctx.host().lstat(&path(&from)).is_ok() {
+                let to = format!("{file}.{}{packed}", level + 1);
+                let _best_effort = ctx.host().rename(&path(&from), &path(&to));
+            }
         }
     }
     let place = path(file);
