@@ -324,7 +324,8 @@ pub(crate) fn keep(ctx: &mut Context<'_>, expanded: &Rc<Expanded>) -> Outcome {
             "packages" => promise::packages::keep(ctx, expanded),
             "users" => promise::users::keep(ctx, expanded),
             "storage" => promise::storage::keep(ctx, expanded),
-            "databases" | "guest_environments" => promise::unsupported(ctx, expanded),
+            "databases" => promise::databases::keep(ctx, expanded),
+            "guest_environments" => promise::guest_environments::keep(ctx, expanded),
             _ => promise::custom::keep(ctx, expanded),
         }),
     };
