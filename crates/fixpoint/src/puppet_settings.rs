@@ -99,9 +99,7 @@ impl Settings {
             .map(|text| sections(&String::from_utf8_lossy(&text)))
             .unwrap_or_default();
         let own = |key: &str| {
-            conf.iter()
-                .find(|(_, name, _)| name == key)
-                .map(|(.., value)| self.interpolated(value))
+            conf.iter().find(|(_, name, _)| name == key).map(|(.., value)| self.interpolated(value))
         };
         let inside = |path: &str| match &dir {
             Some(dir) if !path.starts_with('/') => dir.join(path),

@@ -126,13 +126,13 @@ fn run_or_fall_back<'a>(
         Level::Error,
         "CFEngine was not able to get confirmation of promises from cf-promises, so going to failsafe",
     );
-    if let Some(inputs) = file.strip_suffix("/failsafe.cf") {
-        told(Level::Error, &format!("CFEngine failsafe.cf: {inputs} {file}"));
-    }
     if host.stat(&path(&file)).is_err() {
         if let Some(inputs) = file.strip_suffix("/failsafe.cf") {
             // Where it cannot be made, writing the file says why.
             let _made = host.make_dir(&path(inputs), 0o700);
+        }
+        if request.level.is_some_and(|level| level >= Level::Info) {
+            told(Level::Info, &format!("Writing built-in failsafe policy to '{file}'"));
         }
         let options =
             fx_host::WriteOptions { mode: Some(0o600), ..fx_host::WriteOptions::default() };
@@ -142,6 +142,9 @@ fn run_or_fall_back<'a>(
             told(Level::Error, &error.to_string());
             return summary;
         }
+    }
+    if let Some(inputs) = file.strip_suffix("/failsafe.cf") {
+        told(Level::Error, &format!("CFEngine failsafe.cf: {inputs} {file}"));
     }
     let mut define = request.define.clone();
     define.push("failsafe_fallback".to_owned());
@@ -191,9 +194,7 @@ fn run_once<'a>(
     // 2. The environment and hard classes.
     note_step(&ctx, "environment detection");
     ctx.discover();
-    if !negate(&mut ctx, request) {
-        return Summary { code: 1 };
-    }
+    negate(&mut ctx, request);
     // 3. Classes kept from earlier runs.
     note_step(&ctx, "persistent classes");
     load_persistent(&mut ctx);
@@ -206,7 +207,12 @@ fn run_once<'a>(
             .err()
             .map(|error| crate::load::reason(&error))
             .unwrap_or_default();
-        ctx.error(&format!("There is no readable input file at '{entry}'. (stat: {reason})"));
+        if request.check {
+            ctx.error(&format!("Can't stat file '{entry}' for parsing. (stat: {reason})"));
+        } else {
+            ctx.error(&format!("There is no readable input file at '{entry}'. (stat: {reason})"));
+            *fallback = Some(format!("{}/failsafe.cf", ctx.config.paths.inputs));
+        }
         return Summary { code: 1 };
     }
     // 4. and 5. The check and pre-evaluation: every file resolved as it is loaded, and all
@@ -442,16 +448,9 @@ pub(crate) fn configure(host: &dyn Host, request: &Request) -> Result<Config, St
     })
 }
 
-fn negate(ctx: &mut Context<'_>, request: &Request) -> bool {
-    for class in &request.negate {
-        if ctx.hard.contains_key(class.as_str()) {
-            ctx.error(&format!("Fatal CFEngine error: Cannot negate the reserved class '{class}'"));
-            return false;
-        }
-        // Only classes kept from earlier runs are left out; -D has the last word.
-        ctx.negated.insert(class.as_str().into());
-    }
-    true
+// Only classes kept from earlier runs are left out; -D has the last word.
+fn negate(ctx: &mut Context<'_>, request: &Request) {
+    ctx.negated.extend(request.negate.iter().map(|class| class.as_str().into()));
 }
 
 fn persistent_file(ctx: &Context<'_>) -> std::path::PathBuf {

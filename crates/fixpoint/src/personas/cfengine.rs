@@ -311,11 +311,22 @@ fn request(
             "eval-functions" => {
                 request.no_functions = matches!(text.as_str(), "no" | "false" | "off")
             }
-            "warn" => request.warnings = Some(text),
+            "warn" => {
+                let list = text.strip_prefix("error=").unwrap_or(&text);
+                let unknown = list
+                    .split(',')
+                    .find(|word| !matches!(*word, "deprecated" | "removed" | "all" | "error"));
+                if let Some(word) = unknown {
+                    say(&format!("   error: Unrecognized warning '{word}'"));
+                    say("   error: Error parsing warning option");
+                    return Err(1);
+                }
+                request.warnings = Some(text);
+            }
             "policy-output-format" => match text.as_str() {
                 "none" | "json" | "json-full" | "cf" | "cf-full" => request.output = Some(text),
                 _ => {
-                    complain(&format!(
+                    say(&format!(
                         "   error: Invalid policy output format: '{text}'. Possible values are 'none', 'cf', 'json', 'cf-full', 'json-full'"
                     ));
                     return Err(1);

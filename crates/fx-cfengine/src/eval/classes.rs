@@ -281,12 +281,8 @@ impl Context<'_> {
         }
     }
 
-    // An entry is an expression, or a pattern for the name of a class.
+    // An entry is a pattern for the name of a class, and no expression.
     fn abort_matches(&self, class: &str, set: &str) -> Option<Str> {
-        let plain = class.bytes().all(|b| b.is_ascii_alphanumeric() || b"_:.|&!()".contains(&b));
-        if plain && expr::parse(class).is_some() && self.defined(class) {
-            return Some(class.into());
-        }
         crate::regex::full(class, set).then(|| set.into())
     }
 
