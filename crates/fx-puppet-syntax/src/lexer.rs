@@ -195,7 +195,8 @@ impl<'a> Lexer<'a> {
         } else {
             format!("'{}...'", text.replace('\n', "\\n"))
         };
-        self.error(start, format!("Unclosed quote after {quote:?} followed by {follow}"))
+        let quote = if quote == "\"" { "'\"'".to_owned() } else { format!("{quote:?}") };
+        self.error(start + 1, format!("Unclosed quote after {quote} followed by {follow}"))
     }
 
     fn double_quoted(&mut self, spaced: bool) -> LexResult<()> {

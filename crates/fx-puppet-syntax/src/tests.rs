@@ -181,7 +181,7 @@ fn what_is_wrong_is_said_in_the_originals_words() {
         ("$r = 9223372036854775808", "1:6 A Literal Integer resulted in a value outside of Puppet Integer max range, got '+0x8000000000000000'".to_owned()),
         ("if true { f()", "1:14 Syntax error at end of input".to_owned()),
         ("$x = = 1", "1:6 Syntax error at '='".to_owned()),
-        ("$x = 'abc\n", "1:6 Unclosed quote after \"'\" followed by 'abc\\n...'".to_owned()),
+        ("$x = 'abc\n", "1:7 Unclosed quote after \"'\" followed by 'abc\\n...'".to_owned()),
         ("file { '/a': Mode => 1 }", "1:14 Syntax error at 'Mode'".to_owned()),
         ("$f = |$x| { $x }", "1:6 Syntax error at '|'".to_owned()),
         ("$r = Enum[]", "1:11 Syntax error at ']'".to_owned()),

@@ -270,9 +270,12 @@ impl Checker<'_> {
             ),
             _ => {
                 let label = label(left);
+                let article = if label.starts_with(['A', 'E', 'I', 'O', 'U']) { "an" } else { "a" };
                 self.error(
                     left.span,
-                    format!("Illegal attempt to assign to '{label}'. Not an assignable reference"),
+                    format!(
+                        "Illegal attempt to assign to '{article} {label}'. Not an assignable reference"
+                    ),
                 );
             }
         }
@@ -450,13 +453,14 @@ impl Checker<'_> {
         }
         match inner {
             DefinitionKind::Class | DefinitionKind::Define => {
-                self.name(definition.name.clone().as_ref(), definition.name_span, inner);
+                self.name(definition);
                 self.params(&definition.params, ParamsOf::Resource);
                 let place =
                     if inner == DefinitionKind::Class { Place::InClass } else { Place::Nested };
                 self.block(&definition.body, place, LastValue::Lost);
             }
             DefinitionKind::Function | DefinitionKind::Plan => {
+                self.name(definition);
                 self.params(&definition.params, ParamsOf::Code);
                 self.block(&definition.body, Place::Nested, LastValue::Used);
             }
@@ -478,14 +482,27 @@ impl Checker<'_> {
         }
     }
 
-    fn name(&mut self, name: &str, span: Span, kind: DefinitionKind) {
+    fn name(&mut self, definition: &Definition) {
+        let (name, kind) = (&*definition.name, definition.kind);
+        let (form, whole) = match kind {
+            DefinitionKind::Class => ("Host Class Definition", definition.span),
+            DefinitionKind::Define => ("'define' expression", definition.span),
+            _ => ("Function Definition", definition.span),
+        };
+        let span = definition.name_span;
         let word = if kind == DefinitionKind::Class { "class" } else { "resource type" };
         let segments_good = name.split("::").all(|segment| {
             segment.starts_with(|c: char| c.is_ascii_lowercase())
                 && segment.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
         });
         if !segments_good {
-            self.error(span, format!("'{name}' is not a valid {word} name"));
+            self.error(
+                whole,
+                format!(
+                    "Unacceptable name. The name '{name}' is unacceptable as the name of a {form}"
+                ),
+            );
+        } else if kind == DefinitionKind::Function {
         } else if RESERVED_TYPES.contains(&name) {
             self.error(span, format!("The name: '{name}' is already defined by Puppet and can not be used as a {word} name"));
         }

@@ -115,11 +115,7 @@ impl Evaluator {
         let environment = &self.settings.environment;
         let mut errors = Vec::new();
         for found in &found {
-            let place = found
-                .primary()
-                .map(|span| format!(" {}", self.place_text(span)))
-                .unwrap_or_default();
-            let text = format!("{}{place}", found.message);
+            let text = self.diagnostic_text(found);
             match found.severity {
                 Severity::Error => errors.push(text),
                 _ => self.warn(&text, None),

@@ -102,6 +102,18 @@ impl Evaluator {
         format!("(file: {}, line: {}, column: {})", at.file, at.line, at.column)
     }
 
+    /// Where a text is wrong; of its end the file alone is told.
+    pub(crate) fn diagnostic_text(&self, found: &fx_source::Diagnostic) -> String {
+        let Some(span) = found.primary() else { return found.message.clone() };
+        if found.message.ends_with("at end of input") {
+            return match &*self.sources.location(span).file {
+                "" => found.message.clone(),
+                file => format!("{} (file: {file})", found.message),
+            };
+        }
+        format!("{} {}", found.message, self.place_text(span))
+    }
+
     /// `(file: F, line: L)`
     pub(crate) fn line_text(&self, span: Span) -> String {
         let at = self.sources.location(span);
@@ -187,7 +199,7 @@ impl Evaluator {
                 self.method_call(expr, receiver, name, *name_span, args, lambda.as_deref(), scope)?
             }
             ExprKind::Not(operand) => Value::Bool(!self.eval(operand, scope)?.is_true()),
-            ExprKind::Negate(operand) => self.negate(operand, scope)?,
+            ExprKind::Negate(operand) => self.negate(operand, span, scope)?,
             ExprKind::Unfold(operand) => match self.unfold(operand, scope)? {
                 items if items.len() == 1 => items.into_iter().next().unwrap_or(Value::Undef),
                 items => Value::array(items),
@@ -224,7 +236,13 @@ impl Evaluator {
             }
             ExprKind::RenderExpr(inner) => {
                 let value = self.eval(inner, scope)?;
-                scope.render(&interpolated(&value));
+                // A template shows secrets; what it makes of them is one.
+                if let Value::Sensitive(inner) = &value {
+                    scope.render(&interpolated(inner));
+                    scope.render_secret();
+                } else {
+                    scope.render(&interpolated(&value));
+                }
                 Value::Undef
             }
             ExprKind::Epp { body, .. } => self.eval(body, scope)?,
@@ -293,6 +311,10 @@ impl Evaluator {
         }
         if let Some(value) = self.find_variable(name, scope) {
             return Ok(value);
+        }
+        // What a class has no module for is undef without a word.
+        if matches!(&**name, "module_name" | "caller_module_name") {
+            return Ok(Value::Undef);
         }
         let message = format!("Unknown variable: '{name}'.");
         match self.settings.strictness() {

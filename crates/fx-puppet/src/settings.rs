@@ -96,7 +96,10 @@ pub fn value(given: &Given, name: &str) -> Option<Value> {
             None => Value::from(text),
         },
         Kind::List => Value::array(
-            text.split(',').filter(|part| !part.is_empty()).map(|part| part.trim().into()).collect(),
+            text.split(',')
+                .filter(|part| !part.is_empty())
+                .map(|part| part.trim().into())
+                .collect(),
         ),
     })
 }
@@ -148,7 +151,13 @@ static DEFAULTS: &[(&str, Kind, Option<&str>)] = &[
     ("certdir", Kind::Text, Some("$ssldir/certs")),
     ("certificate_revocation", Kind::Symbol, Some("chain")),
     ("certname", Kind::Text, Some("")),
-    ("ciphers", Kind::Text, Some("ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384:ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305:DHE-RSA-AES128-GCM-SHA256:DHE-RSA-AES256-GCM-SHA384:DHE-RSA-CHACHA20-POLY1305:ECDHE-ECDSA-AES128-SHA256:ECDHE-RSA-AES128-SHA256:ECDHE-ECDSA-AES128-SHA:ECDHE-RSA-AES128-SHA:ECDHE-ECDSA-AES256-SHA384:ECDHE-RSA-AES256-SHA384:ECDHE-ECDSA-AES256-SHA:ECDHE-RSA-AES256-SHA:DHE-RSA-AES128-SHA256:DHE-RSA-AES256-SHA256:AES128-GCM-SHA256:AES256-GCM-SHA384:AES128-SHA256:AES256-SHA256")),
+    (
+        "ciphers",
+        Kind::Text,
+        Some(
+            "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384:ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305:DHE-RSA-AES128-GCM-SHA256:DHE-RSA-AES256-GCM-SHA384:DHE-RSA-CHACHA20-POLY1305:ECDHE-ECDSA-AES128-SHA256:ECDHE-RSA-AES128-SHA256:ECDHE-ECDSA-AES128-SHA:ECDHE-RSA-AES128-SHA:ECDHE-ECDSA-AES256-SHA384:ECDHE-RSA-AES256-SHA384:ECDHE-ECDSA-AES256-SHA:ECDHE-RSA-AES256-SHA:DHE-RSA-AES128-SHA256:DHE-RSA-AES256-SHA256:AES128-GCM-SHA256:AES256-GCM-SHA384:AES128-SHA256:AES256-SHA256",
+        ),
+    ),
     ("classfile", Kind::Text, Some("$statedir/classes.txt")),
     ("client_datadir", Kind::Text, Some("$vardir/client_data")),
     ("clientbucketdir", Kind::Text, Some("$vardir/clientbucket")),

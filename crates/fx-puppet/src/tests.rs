@@ -89,7 +89,7 @@ fn values_are_computed_as_the_original_does() {
         ("versioncmp('1.10', '1.9')", "1"),
         ("sprintf('%05.1f|%-4s|%x', 2.5, 'a', 255)", "'002.5|a   |ff'"),
         ("SemVer('1.5.0') =~ SemVerRange('1.x')", "true"),
-        ("Sensitive('x')", "Sensitive [value redacted]"),
+        ("Sensitive('x')", "#<Sensitive [value redacted]>"),
         ("'ab' ? { /(a)(b)/ => \"${2}${1}\", default => 'no' }", "'ba'"),
         ("inline_epp('<%= $x %>!', { 'x' => 5 })", "'5!'"),
     ];
@@ -161,8 +161,16 @@ fn variables_that_are_not_there_are_told_as_strictly_as_asked() {
     let table: &[(&str, &str, &[&str])] = &[
         ("strict", "warning", &["Warning: Unknown variable: 'a::x'. (line: 1, column: 8)", ""]),
         ("strict", "off", &[""]),
-        ("strict", "error", &["Error: Evaluation Error: Unknown variable: 'a::x'. (line: 1, column: 8)"]),
-        ("strict_variables", "true", &["Error: Evaluation Error: Unknown variable: 'a::x'. (line: 1, column: 8)"]),
+        (
+            "strict",
+            "error",
+            &["Error: Evaluation Error: Unknown variable: 'a::x'. (line: 1, column: 8)"],
+        ),
+        (
+            "strict_variables",
+            "true",
+            &["Error: Evaluation Error: Unknown variable: 'a::x'. (line: 1, column: 8)"],
+        ),
     ];
     for (name, value, expected) in table {
         let given = [((*name).to_owned(), (*value).to_owned())].into();

@@ -327,7 +327,8 @@ pub(crate) fn span_text(nanos: i128) -> String {
     let sign = if nanos < 0 { "-" } else { "" };
     let nanos = nanos.unsigned_abs();
     let (seconds, fraction) = (nanos / 1_000_000_000, nanos % 1_000_000_000);
-    let fraction = format!("{fraction:09}");
+    // As the original: the number of nanoseconds, without zeros in front.
+    let fraction = fraction.to_string();
     let fraction = fraction.trim_end_matches('0');
     let fraction = if fraction.is_empty() { "0" } else { fraction };
     format!(

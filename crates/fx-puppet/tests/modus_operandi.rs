@@ -150,7 +150,7 @@ fn a_redefinition_is_an_error() {
             load /env/manifests/2.pp
             define define d
             define define d
-            error: Evaluation Error: Definition 'd' is already defined at (file: /env/manifests/1.pp, line: 1); cannot be redefined as a definition (file: /env/manifests/2.pp, line: 1, column: 1) on node web.example.com
+            error: Attempt to redefine entity 'http://puppet.com/2016.1/runtime/type/d'. Originally set at file:///env/manifests/1.pp?line=1&pos=1. on node web.example.com
         "#]],
     );
 }
@@ -727,7 +727,7 @@ fn errors_of_a_check_are_all_told_and_end_the_run() {
             boot web.example.com in production
             load /env/manifests/site.pp
             The operator '+=' is no longer supported. See http://links.puppet.com/remove-plus-equals (file: /env/manifests/site.pp, line: 1, column: 4)
-            Illegal attempt to assign to 'Literal Integer'. Not an assignable reference (file: /env/manifests/site.pp, line: 3, column: 1)
+            Illegal attempt to assign to 'a Literal Integer'. Not an assignable reference (file: /env/manifests/site.pp, line: 3, column: 1)
             error: Found 2 errors. Giving up on node web.example.com
         "#]],
     );

@@ -27,6 +27,18 @@ impl Parser {
         Ok(Expr::new(ExprKind::Definition(own), start.to(self.last_span())))
     }
 
+    /// The name of what is being defined; one that is no good is found by the checks.
+    fn new_name(&mut self) -> Parsed<(Rc<str>, Span)> {
+        let (token, span) = (self.peek().clone(), self.peek_span());
+        match token {
+            Tok::Reference(name) => {
+                self.bump();
+                Ok((name, span))
+            }
+            _ => self.definition_name(),
+        }
+    }
+
     fn definition_name(&mut self) -> Parsed<(Rc<str>, Span)> {
         let token = self.bump();
         match token.kind {
@@ -59,7 +71,7 @@ impl Parser {
     }
 
     fn class(&mut self, start: Span) -> Parsed<()> {
-        let (name, name_span) = self.definition_name()?;
+        let (name, name_span) = self.new_name()?;
         let name = self.qualified(&name);
         let params = self.optional_params()?;
         let parent = if self.eat_keyword("inherits") {
@@ -79,7 +91,7 @@ impl Parser {
     }
 
     fn define(&mut self, start: Span) -> Parsed<()> {
-        let (name, name_span) = self.definition_name()?;
+        let (name, name_span) = self.new_name()?;
         let name = self.qualified(&name);
         let params = self.optional_params()?;
         let body = self.block()?;

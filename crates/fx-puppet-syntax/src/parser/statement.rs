@@ -150,6 +150,9 @@ impl Parser {
         let subject = Box::new(self.expression()?);
         self.expect("{")?;
         let mut options = Vec::new();
+        if self.is("}") {
+            return Err(self.unexpected());
+        }
         while !self.is("}") {
             let mut values = vec![self.expression()?];
             while self.eat(",") {

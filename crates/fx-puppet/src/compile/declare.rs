@@ -120,8 +120,8 @@ impl Evaluator {
                         return Err(Flow::at(
                             *at,
                             format!(
-                                "The value '{}' cannot be used where a Hash is expected",
-                                interpolated(&other)
+                                "Expected value of type Hash, got {}",
+                                crate::eval::kind(&other)
                             ),
                         ));
                     }

@@ -77,21 +77,39 @@ impl Evaluator {
                 }
                 DefinitionKind::Plan => continue,
             };
-            if definition.kind == DefinitionKind::Class {
-                table.entry(name).or_insert(entry);
-            } else {
-                if let Some(known) = table.get(&name) {
-                    let at = self.line_text(known.definition.span);
-                    let word = match definition.kind {
-                        DefinitionKind::Define => format!(
-                            "Definition '{name}' is already defined at {at}; cannot be redefined as a definition"
-                        ),
-                        _ => format!("'{name}' is already defined at {at}"),
-                    };
-                    return Err(Flow::at(definition.span, word));
+            if let Some(known) = table.get(&name) {
+                // A file that is read again brings what is known.
+                if known.definition.span == definition.span {
+                    continue;
                 }
-                table.insert(name, entry);
+                let old = known.definition.span;
+                return Err(Flow::bare(match definition.kind {
+                    DefinitionKind::Class => format!(
+                        "Class '{name}' is already defined {}; cannot redefine {}",
+                        self.line_text(old),
+                        self.line_text(definition.span)
+                    ),
+                    kind => {
+                        let at = self.sources.location(old);
+                        let place = match &*at.file {
+                            "" => "string:".to_owned(),
+                            file => format!("file://{file}"),
+                        };
+                        let (of, column) = match kind {
+                            DefinitionKind::Function => ("function", at.column),
+                            // Of an alias the name's place is told.
+                            DefinitionKind::TypeAlias => ("type", at.column + 5),
+                            _ => ("type", at.column),
+                        };
+                        format!(
+                            "Attempt to redefine entity 'http://puppet.com/2016.1/runtime/{of}/{}'. Originally set at {place}?line={}&pos={column}.",
+                            name.to_lowercase(),
+                            at.line
+                        )
+                    }
+                }));
             }
+            table.insert(name, entry);
         }
         Ok(())
     }
@@ -154,11 +172,7 @@ impl Evaluator {
             found.extend(fx_puppet_syntax::validate(&program, self.settings.strictness()));
         }
         if let Some(error) = found.iter().find(|found| found.severity == Severity::Error) {
-            let place = error
-                .primary()
-                .map(|span| format!(" {}", self.place_text(span)))
-                .unwrap_or_default();
-            return Err(Flow::raw(format!("{}{place}", error.message)));
+            return Err(Flow::raw(self.diagnostic_text(error)));
         }
         let program = Rc::new(program);
         self.machine.read.programs.borrow_mut().insert(path, Rc::clone(&program));

@@ -264,18 +264,23 @@ impl Evaluator {
                 && let Some(ty) = &param.ty
             {
                 let ty = self.type_of(ty, &scope)?;
-                let bad = match (&value, param.captures_rest) {
-                    (Value::Array(items), true) => {
-                        items.iter().find(|item| !is_instance(&ty, item)).cloned()
-                    }
-                    _ => (!is_instance(&ty, &value)).then(|| value.clone()),
+                let fits = match (&value, param.captures_rest) {
+                    (Value::Array(items), true) => items.iter().all(|item| is_instance(&ty, item)),
+                    _ => is_instance(&ty, &value),
                 };
-                if let Some(bad) = bad {
-                    return Err(Flow::raw(mismatch_text(
-                        &format!("block parameter '{}'", param.name),
-                        &ty,
-                        &bad,
-                    )));
+                if !fits {
+                    let bad = match (&value, param.captures_rest) {
+                        (Value::Array(items), true) => items.to_vec(),
+                        _ => vec![value],
+                    };
+                    let parameters = Parameters {
+                        size: Size::exactly(bad.len() as i64),
+                        params: vec![(Rc::clone(&param.name), ty)],
+                        block: None,
+                        shown: String::new(),
+                    };
+                    check_as("block", &[parameters], &bad, None)?;
+                    continue;
                 }
             }
             scope.frame.set(&param.name, value);
@@ -344,12 +349,23 @@ pub(crate) fn mismatch_text(place: &str, ty: &Type, value: &Value) -> String {
     let lines = describe_mismatch(place, ty, &infer_set(value));
     match lines.as_slice() {
         [line] => line.clone(),
-        lines => lines.iter().map(|line| format!("\n  {line}")).collect(),
+        lines => format!(" {}", lines.join("\n  ")),
     }
 }
 
+/// Checks a call of a function.
 pub(crate) fn check<P: std::borrow::Borrow<Parameters>>(
     name: &str,
+    signatures: &[P],
+    args: &[Value],
+    block: Option<&Closure>,
+) -> Evaluated<()> {
+    check_as(&format!("'{name}'"), signatures, args, block)
+}
+
+/// Checks a call of what messages call by a label.
+fn check_as<P: std::borrow::Borrow<Parameters>>(
+    label: &str,
     signatures: &[P],
     args: &[Value],
     block: Option<&Closure>,
@@ -380,12 +396,12 @@ pub(crate) fn check<P: std::borrow::Borrow<Parameters>>(
         }
     }
     if let Some(one) = common(&reasons) {
-        return Err(Flow::raw(format!("'{name}' {}", one.text())));
+        return Err(Flow::raw(format!("{label} {}", one.text())));
     }
     let mut text = match signatures {
-        [only] => format!("'{name}' expects {}", only.borrow().text()),
+        [only] => format!("{label} expects {}", only.borrow().text()),
         _ => format!(
-            "The function '{name}' was called with arguments it does not accept. It expects one of:"
+            "The function {label} was called with arguments it does not accept. It expects one of:"
         ),
     };
     for (signature, found) in signatures.iter().zip(&reasons) {
@@ -433,7 +449,7 @@ fn block_against(signature: &Parameters, block: Option<&Closure>) -> Vec<Mismatc
                 (Some(least), Some(most)) => (least..=most).any(|count| arity.contains(count)),
                 _ => true,
             };
-            if fits { Vec::new() } else { vec![Mismatch::block_count(arity, wanted.size)] }
+            if fits { Vec::new() } else { vec![Mismatch::block_count(wanted.size, arity)] }
         }
         _ => Vec::new(),
     }

@@ -86,6 +86,7 @@ impl Format {
 
     fn delimiters(&self, open: char, close: char) -> (String, String) {
         match self.delimiter {
+            _ if self.spec.space => (String::new(), String::new()),
             None => (open.into(), close.into()),
             Some('[') => ("[".into(), "]".into()),
             Some('{') => ("{".into(), "}".into()),
@@ -175,6 +176,7 @@ fn format_for(value: &Value, map: &FormatMap, outer: bool) -> Format {
     Format::plain(match value {
         Value::Array(_) | Value::Iterator(_) => 'a',
         Value::Hash(_) => 'h',
+        Value::Float(_) if outer => 'f',
         _ if outer => 's',
         _ => 'p',
     })
@@ -275,6 +277,7 @@ fn convert(value: &Value, map: &FormatMap, outer: bool, indent: Indent) -> Evalu
             'T' => "BINARY".into(),
             _ => return Err(format.illegal("Binary", "bButTsp")),
         }),
+        Value::Sensitive(_) if format.letter == 'p' => "#<Sensitive [value redacted]>".into(),
         Value::Sensitive(_) => "Sensitive [value redacted]".into(),
         Value::Uri(text) if format.letter == 's' => spec.text(text),
         value => spec.text(&match format.letter {
@@ -380,7 +383,8 @@ fn hash(
                 .iter()
                 .map(|(key, value)| Value::array(vec![key.clone(), value.clone()]))
                 .collect();
-            return array(&pairs, format, map, indent);
+            let plain = Format { nested: format.nested.clone(), ..Format::plain('a') };
+            return array(&pairs, &plain, map, indent);
         }
         'h' | 's' | 'p' => {}
         _ => return Err(format.illegal("Hash", "hasp")),

@@ -66,6 +66,7 @@ pub(crate) fn with_article(value: &Value) -> String {
 pub(crate) fn value_label(value: &Value) -> String {
     match value {
         Value::Undef => "Undef Value".into(),
+        Value::Default => "Object".into(),
         Value::Type(ty) => format!("{}-Type", short(ty)),
         value => short(&crate::types::infer(value)),
     }

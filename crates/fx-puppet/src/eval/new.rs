@@ -20,7 +20,7 @@ fn cannot(function: &str, value: &Value, wanted: &str) -> Flow {
         }
         other => format!(
             "{prefix}Value of type {} cannot be converted to {wanted}",
-            super::label::short(&infer(other))
+            crate::types::generalize(&infer(other))
         ),
     })
 }
@@ -243,7 +243,6 @@ fn integer(args: &[Value]) -> Evaluated {
             Value::Int(match radix {
                 None => match number_from(text) {
                     Some(Value::Int(number)) => number,
-                    Some(Value::Float(number)) => number as i64,
                     _ => return Err(failed()),
                 },
                 Some(radix) => in_radix(text, radix).ok_or_else(failed)?,

@@ -58,9 +58,9 @@ pub(crate) fn number_from(text: &str) -> Option<Value> {
 }
 
 impl Evaluator {
-    pub(super) fn negate(&self, operand: &Expr, scope: &Rc<Scope>) -> Evaluated {
+    pub(super) fn negate(&self, operand: &Expr, span: Span, scope: &Rc<Scope>) -> Evaluated {
         let value = self.eval(operand, scope)?;
-        Ok(match self.numeric(&value, operand.span)? {
+        Ok(match self.numeric(&value, span)? {
             Value::Int(number) => Value::Int(
                 number
                     .checked_neg()
@@ -199,24 +199,30 @@ impl Evaluator {
                     Value::Float(number) => *number,
                     _ => 0.0,
                 };
+                let is_float = |value: &Value| matches!(value, Value::Float(_));
+                let (left_float, right_float) = (is_float(&x), is_float(&y));
+                let (p, q) = (&x, &y);
                 let (x, y) = (float(&x), float(&y));
-                Ok(Value::Float(match op {
+                let made = match op {
                     BinaryOp::Add => x + y,
                     BinaryOp::Subtract => x - y,
                     BinaryOp::Multiply => x * y,
-                    BinaryOp::Divide if y == 0.0 => {
+                    BinaryOp::Divide if y == 0.0 && !left_float && !right_float => {
                         return Err(Flow::at(right.span, "Division by 0"));
                     }
                     BinaryOp::Divide => x / y,
                     _ => {
-                        let (value, span) = if matches!(a, Value::Float(_)) {
-                            (a, left.span)
-                        } else {
-                            (b, right.span)
-                        };
+                        let (value, span) =
+                            if left_float { (p, left.span) } else { (q, right.span) };
                         return Err(self.not_applicable(op, value, span));
                     }
-                }))
+                };
+                if made.is_infinite() && x.is_finite() && y.is_finite() {
+                    let message =
+                        format!("The result of the {} expression is Infinity", op.symbol());
+                    return Err(Flow::at(left.span, message));
+                }
+                Ok(Value::Float(made))
             }
             _ => Err(self.not_applicable(op, a, left.span)),
         }
@@ -329,7 +335,12 @@ impl Evaluator {
             other => {
                 let message = format!(
                     "Can not convert right match operand to a regular expression. Caused by 'no implicit conversion of {} into String'.",
-                    label::value_label(other)
+                    match other {
+                        Value::Undef => "nil".to_owned(),
+                        Value::Bool(truth) => truth.to_string(),
+                        Value::Default => "Symbol".to_owned(),
+                        other => label::value_label(other),
+                    }
                 );
                 return Err(Flow::at(right_span, message));
             }
@@ -406,7 +417,11 @@ fn floor_div(x: i128, y: i128) -> i128 {
 
 fn shift(x: i128, by: i128) -> i128 {
     if by >= 0 {
-        if by > 62 { if x == 0 { 0 } else { i128::MAX } } else { x << by }
+        if by > 62 && x.unsigned_abs().leading_zeros() <= by.min(128) as u32 + 1 {
+            if x == 0 { 0 } else { i128::MAX }
+        } else {
+            x << by
+        }
     } else {
         x >> (-by).min(100)
     }
@@ -451,6 +466,9 @@ fn concatenated(a: &Value, b: &Value, span: Span) -> Evaluated {
         }
         (Value::Uri(base), Value::String(path) | Value::Uri(path)) => {
             Value::Uri(crate::eval::uri::joined(base, path).into())
+        }
+        (Value::Hash(_), _) => {
+            return Err(Flow::raw("Can only append Array or Hash to a Hash"));
         }
         (a, _) => {
             return Err(Flow::at(
@@ -503,6 +521,10 @@ fn compares(op: BinaryOp, a: &Value, b: &Value, span: Span) -> Evaluated<bool> {
             _ => a.accepts(b),
         });
     }
+    // A type is compared with types; it is no kind of anything else.
+    if matches!(a, Value::Type(_)) {
+        return Ok(false);
+    }
     let order = order(a, b).map_err(|reason| {
         let message = format!(
             "Comparison of: {} {} {}, is not possible. Caused by '{reason}'.",
@@ -545,6 +567,8 @@ pub(crate) fn order(a: &Value, b: &Value) -> Result<Ordering, String> {
             (Some(a), Some(b)) => Ok(a.compare(&b)),
             _ => Ok(a.cmp(b)),
         },
+        (Value::Default, Value::Default) => Ok(Ordering::Equal),
+        (Value::Default, _) => Err("Symbol not comparable to non Symbol".into()),
         (Value::SemVer(_), _) => Err("A SemVer is not comparable to non SemVer".into()),
         _ => {
             Err("Only Strings, Numbers, Timespans, Timestamps, and Versions are comparable".into())

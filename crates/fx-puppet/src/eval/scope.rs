@@ -41,6 +41,8 @@ pub(crate) struct Frame {
     /// Attributes set for all resources of a type: name of the type in lower case first.
     pub defaults: RefCell<Vec<(Rc<str>, Rc<str>, Value)>>,
     out: RefCell<String>,
+    /// Whether there is a secret in that text.
+    secret: Cell<bool>,
 }
 
 impl Frame {
@@ -64,6 +66,7 @@ impl Frame {
             declared_in: RefCell::default(),
             defaults: RefCell::default(),
             out: RefCell::default(),
+            secret: Cell::default(),
         })
     }
 
@@ -201,18 +204,32 @@ impl Scope {
 
     /// Adds to the text of the template around.
     pub(crate) fn render(&self, text: &str) {
-        let mut frame = Some(&self.frame);
-        while let Some(at) = frame {
-            if at.kind == FrameKind::Template {
-                at.out.borrow_mut().push_str(text);
-                return;
-            }
-            frame = at.parent.as_ref();
+        if let Some(frame) = self.template() {
+            frame.out.borrow_mut().push_str(text);
         }
     }
 
+    /// Says that there is a secret in the text of the template around.
+    pub(crate) fn render_secret(&self) {
+        if let Some(frame) = self.template() {
+            frame.secret.set(true);
+        }
+    }
+
+    fn template(&self) -> Option<&Rc<Frame>> {
+        let mut frame = Some(&self.frame);
+        while let Some(at) = frame {
+            if at.kind == FrameKind::Template {
+                return Some(at);
+            }
+            frame = at.parent.as_ref();
+        }
+        None
+    }
+
     /// The text rendered so far.
-    pub(crate) fn rendered(&self) -> String {
-        self.frame.out.take()
+    pub(crate) fn rendered(&self) -> Value {
+        let text = Value::from(self.frame.out.take());
+        if self.frame.secret.get() { Value::Sensitive(Rc::new(text)) } else { text }
     }
 }

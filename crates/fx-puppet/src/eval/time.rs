@@ -5,7 +5,18 @@ use super::Evaluated;
 use super::error::Flow;
 
 const SECOND: i128 = 1_000_000_000;
-const STAMP_FORMATS: [&str; 6] = ["%FT%T.%L %Z", "%FT%T %Z", "%F %Z", "%FT%T.%L", "%FT%T", "%F"];
+const STAMP_FORMATS: [&str; 10] = [
+    "%FT%T.%N %Z",
+    "%FT%T %Z",
+    "%F %T.%N %Z",
+    "%F %T %Z",
+    "%F %Z",
+    "%FT%T.%N",
+    "%FT%T",
+    "%F %T.%N",
+    "%F %T",
+    "%F",
+];
 const SPAN_FORMATS: [&str; 8] = [
     "%D-%H:%M:%S.%-N",
     "%H:%M:%S.%-N",
@@ -189,11 +200,9 @@ pub(crate) fn parse_time(text: &str, formats: &[String], spans: bool) -> Evaluat
     if let Some(nanos) = tried.iter().find_map(|format| read(text, format)) {
         return Ok(nanos);
     }
-    let shown = tried.iter().map(|format| format!("'{format}'")).collect::<Vec<_>>().join(", ");
-    let shown = if tried.len() == 1 {
-        format!("format {shown}")
-    } else {
-        format!("any of the formats [{shown}]")
+    let shown = match &tried[..] {
+        [only] => format!("format '{only}'"),
+        all => format!("any of the formats {}", all.join(", ")),
     };
     let what = if spans { "timespan" } else { "timestamp" };
     Err(Flow::raw(if spans {

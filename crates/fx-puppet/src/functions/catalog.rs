@@ -88,7 +88,7 @@ fn classes(call: &Call<'_>, then: fn(&Call<'_>, &[Rc<str>], &[usize])) -> Evalua
             }
         };
         if name.is_empty() {
-            return Err(Flow::raw("The given class title is an empty string"));
+            return Err(Flow::raw("Cannot use empty string as a class name"));
         }
         names.push(name);
     }

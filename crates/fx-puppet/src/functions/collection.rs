@@ -84,10 +84,7 @@ fn empty(call: &Call<'_>) -> Evaluated {
         Value::String(text) => text.is_empty(),
         Value::Binary(bytes) => bytes.is_empty(),
         Value::Sensitive(inner) => inner.as_str().is_some_and(str::is_empty),
-        Value::Undef => {
-            deprecated("Undef");
-            true
-        }
+        Value::Undef => true,
         _ => {
             deprecated("Numeric");
             false
@@ -235,9 +232,9 @@ fn extreme(call: &Call<'_>, wanted: Ordering) -> Evaluated {
     if !alike && call.block.is_none() {
         let place = Some(call.span);
         if texts {
-            call.evaluator.warn(&format!("The {name} function's auto conversion of String to Numeric is deprecated - change to convert input before calling, or use lambda"), place);
+            call.evaluator.warn(&format!("The {name}() function's auto conversion of String to Numeric is deprecated - change to convert input before calling, or use lambda"), place);
         } else {
-            call.evaluator.warn(&format!("The {name} function's auto conversion of Any to String is deprecated - change to convert input before calling, or use lambda"), place);
+            call.evaluator.warn(&format!("The {name}() function's auto conversion of Any to String is deprecated - change to convert input before calling, or use lambda"), place);
         }
     }
     let mut best = first.clone();

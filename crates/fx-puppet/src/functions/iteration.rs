@@ -7,32 +7,20 @@ use super::{Call, Native, items_of, native};
 use crate::eval::{Evaluated, Flow, kind, order};
 use crate::value::{Hash, Value};
 
+/// Parameters of what goes over a hash or a list.
+const EACH: &[&str] = &[
+    "Hash[Any, Any] hash, &Callable[2,2] block",
+    "Hash[Any, Any] hash, &Callable[1,1] block",
+    "Iterable enumerable, &Callable[2,2] block",
+    "Iterable enumerable, &Callable[1,1] block",
+];
+
 pub(super) static TABLE: &[Native] = &[
-    native(
-        "each",
-        &["Hash[Any, Any] hash, &Callable[1,2] block", "Iterable enumerable, &Callable[1,2] block"],
-        each,
-    ),
-    native(
-        "map",
-        &["Hash[Any, Any] hash, &Callable[1,2] block", "Iterable enumerable, &Callable[1,2] block"],
-        map,
-    ),
-    native(
-        "filter",
-        &["Hash[Any, Any] hash, &Callable[1,2] block", "Iterable enumerable, &Callable[1,2] block"],
-        filter,
-    ),
-    native(
-        "all",
-        &["Hash[Any, Any] hash, &Callable[1,2] block", "Iterable enumerable, &Callable[1,2] block"],
-        all,
-    ),
-    native(
-        "any",
-        &["Hash[Any, Any] hash, &Callable[1,2] block", "Iterable enumerable, &Callable[1,2] block"],
-        any,
-    ),
+    native("each", EACH, each),
+    native("map", EACH, map),
+    native("filter", EACH, filter),
+    native("all", EACH, all),
+    native("any", EACH, any),
     native(
         "index",
         &[

@@ -20,7 +20,7 @@ pub(super) static TABLE: &[Native] = &[
 fn number(call: &Call<'_>, name: &str) -> Evaluated {
     match call.arg(0) {
         Value::String(text) => {
-            call.evaluator.warn(&format!("The {name} function's auto conversion of String to Numeric is deprecated - change to convert input before calling"), Some(call.span));
+            call.evaluator.warn(&format!("The {name}() function's auto conversion of String to Numeric is deprecated - change to convert input before calling"), Some(call.span));
             number_from(text).ok_or_else(|| {
                 Flow::raw(format!(
                     "{name}(): cannot convert given value to a floating point value."

@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
-use fx_puppet_syntax::{ExprKind, Program, Strictness};
+use fx_puppet_syntax::{ExprKind, Param, Program, Strictness};
 
 use super::{Call, Native, native};
-use crate::eval::{Evaluated, Flow, FrameKind, interpolated, mismatch_text};
+use crate::eval::{Evaluated, Flow, Frame, FrameKind, Scope, interpolated};
 use crate::ruby::joined;
-use crate::types::is_instance;
-use crate::value::Value;
+use crate::types::{describe_mismatch, infer_set, is_instance};
+use crate::value::{Hash, Value};
 
 pub(super) static TABLE: &[Native] = &[
     native(
@@ -43,7 +43,7 @@ fn inline_epp(call: &Call<'_>) -> Evaluated {
         let place = error.primary().map(|span| call.evaluator.place_text(span)).unwrap_or_default();
         return Err(Flow::raw(format!("inline_epp(): Invalid EPP: {} {place}", error.message)));
     }
-    render(call, &program)
+    render(call, &program, &call.scope.frame)
 }
 
 fn epp(call: &Call<'_>) -> Evaluated {
@@ -56,7 +56,7 @@ fn epp(call: &Call<'_>) -> Evaluated {
     let read = &call.evaluator.machine.read.templates;
     let known = read.borrow().get(&path).cloned();
     if let Some(program) = known {
-        return render(call, &program);
+        return render(call, &program, &call.evaluator.top);
     }
     let bytes =
         call.evaluator.run.host.read(&path).map_err(|error| Flow::raw(error.to_string()))?;
@@ -71,93 +71,79 @@ fn epp(call: &Call<'_>) -> Evaluated {
     }
     let program = Rc::new(program);
     read.borrow_mut().insert(path, Rc::clone(&program));
-    render(call, &program)
+    render(call, &program, &call.evaluator.top)
 }
 
-fn render(call: &Call<'_>, program: &Program) -> Evaluated {
+/// Renders a template that sees what is around it.
+fn render(call: &Call<'_>, program: &Program, around: &Rc<Frame>) -> Evaluated {
     match &program.body.kind {
-        ExprKind::Block(statements) if statements.len() == 1 => render_body(call, &statements[0]),
-        _ => render_body(call, &program.body),
+        ExprKind::Block(statements) if statements.len() == 1 => {
+            render_body(call, &statements[0], around)
+        }
+        _ => render_body(call, &program.body, around),
     }
 }
 
-fn render_body(call: &Call<'_>, body: &fx_puppet_syntax::Expr) -> Evaluated {
+fn render_body(call: &Call<'_>, body: &fx_puppet_syntax::Expr, around: &Rc<Frame>) -> Evaluated {
+    let evaluator = call.evaluator;
     let given = match call.arg(1) {
         Value::Hash(given) => Rc::clone(given),
         _ => Rc::default(),
     };
-    // A template sees secrets; what it makes of them is one.
-    if given.values().any(|value| matches!(value, Value::Sensitive(_))) {
-        let open = given
-            .iter()
-            .map(|(name, value)| match value {
-                Value::Sensitive(inner) => (name.clone(), Value::clone(inner)),
-                other => (name.clone(), other.clone()),
-            })
-            .collect();
-        let text = render_with(call, body, &Rc::new(open))?;
-        return Ok(Value::Sensitive(Rc::new(text)));
-    }
-    render_with(call, body, &given)
-}
-
-fn render_with(
-    call: &Call<'_>,
-    body: &fx_puppet_syntax::Expr,
-    given: &Rc<crate::value::Hash>,
-) -> Evaluated {
-    let evaluator = call.evaluator;
-    // A template sees the scope it is called from, unless it names its parameters.
     let (params, params_given, code) = match &body.kind {
         ExprKind::Epp { params, params_given, body } => {
             (Rc::clone(params), *params_given, Rc::clone(body))
         }
         _ => (Rc::from([]), false, Rc::new(body.clone())),
     };
-    let frame = if params_given && call.args.len() > 1 {
-        evaluator.top.inner(FrameKind::Template)
+    let scope = call.scope.over(around.inner(FrameKind::Template));
+    if params_given || call.args.len() < 2 {
+        bind(call, &params, &given, &scope)?;
     } else {
-        call.scope.frame.inner(FrameKind::Template)
-    };
-    let scope = call.scope.over(frame);
-    if params_given {
-        for name in given.keys().filter_map(Value::as_str) {
-            if !params.iter().any(|param| *param.name == *name) {
-                return Err(Flow::raw(format!("lambda: has no parameter named '{name}'")));
-            }
-        }
-        for param in &*params {
-            let value = match given.get(&Value::String(Rc::clone(&param.name))) {
-                Some(value) => value.clone(),
-                None => match &param.default {
-                    Some(default) => evaluator.eval(default, &scope)?,
-                    None => {
-                        return Err(Flow::raw(format!(
-                            "lambda: expects a value for parameter '{}'",
-                            param.name
-                        )));
-                    }
-                },
-            };
-            if let Some(ty) = &param.ty {
-                let ty = evaluator.type_of(ty, &scope)?;
-                if !is_instance(&ty, &value) {
-                    return Err(Flow::raw(mismatch_text(
-                        &format!("lambda: parameter '{}'", param.name),
-                        &ty,
-                        &value,
-                    )));
-                }
-            }
-            scope.frame.set(&param.name, value);
-        }
-    } else {
-        for (name, value) in &**given {
+        for (name, value) in &*given {
             scope.frame.set(&name.as_str().unwrap_or_default().into(), value.clone());
         }
     }
     match evaluator.eval(&code, &scope) {
-        Ok(_) | Err(Flow::Return(..)) => Ok(Value::from(scope.rendered())),
+        Ok(_) | Err(Flow::Return(..) | Flow::Next(..)) => Ok(scope.rendered()),
         Err(flow) => Err(flow),
+    }
+}
+
+/// Gives a template its parameters. What is undef counts as not given.
+fn bind(call: &Call<'_>, params: &[Param], given: &Hash, scope: &Rc<Scope>) -> Evaluated<()> {
+    let evaluator = call.evaluator;
+    let mut wrong = Vec::new();
+    for (name, value) in given {
+        let name = name.as_str().unwrap_or_default();
+        if !matches!(value, Value::Undef) && !params.iter().any(|param| *param.name == *name) {
+            wrong.push(format!("has no parameter named '{name}'"));
+        }
+    }
+    for param in params {
+        let value = match (given.get(&Value::String(Rc::clone(&param.name))), &param.default) {
+            (None | Some(Value::Undef), Some(default)) => evaluator.eval(default, scope)?,
+            (Some(value), _) => value.clone(),
+            (None, None) => {
+                wrong.push(format!("expects a value for parameter '{}'", param.name));
+                continue;
+            }
+        };
+        if let Some(ty) = &param.ty {
+            let ty = evaluator.type_of(ty, scope)?;
+            if !is_instance(&ty, &value) {
+                let place = format!("parameter '{}'", param.name);
+                wrong.extend(describe_mismatch(&place, &ty, &infer_set(&value)));
+            }
+        }
+        scope.frame.set(&param.name, value);
+    }
+    match wrong.as_slice() {
+        [] => Ok(()),
+        [line] => Err(Flow::raw(format!("lambda: {line}"))),
+        lines => Err(Flow::raw(format!(
+            "lambda:{}",
+            lines.iter().map(|line| format!("\n  {line}")).collect::<String>()
+        ))),
     }
 }

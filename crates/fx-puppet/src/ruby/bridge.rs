@@ -407,10 +407,7 @@ fn scope_hash(ruby: &Rc<Ruby>, evaluator: &Rc<Evaluator>, vm: &mut Vm, args: &[R
     evaluator.facts();
     // What is not set to anything is left out, whoever had it set before.
     let all = scope.frame.all().into_iter().filter(|(_, value)| !matches!(value, Value::Undef));
-    ruby.to_ruby(
-        vm,
-        &Value::hash(all.map(|(name, value)| (Value::String(name), value))),
-    )
+    ruby.to_ruby(vm, &Value::hash(all.map(|(name, value)| (Value::String(name), value))))
 }
 
 fn scope_info(ruby: &Rc<Ruby>, evaluator: &Rc<Evaluator>, vm: &mut Vm, args: &[Rb]) -> Res<Rb> {

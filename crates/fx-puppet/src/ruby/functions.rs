@@ -57,11 +57,34 @@ impl Evaluator {
             return Ok(known.clone());
         }
         let found = match self.function_file(name) {
-            None => None,
+            // A file may bring functions of other names than its own.
+            None => match self.declared_function(name)? {
+                Some(found) => Some(Rc::new(found)),
+                None => return Ok(None),
+            },
             Some((path, is_new)) => self.read_function(name, &path, is_new)?.map(Rc::new),
         };
         self.machine.ruby.functions.borrow_mut().insert(name.to_owned(), found.clone());
         Ok(found)
+    }
+
+    /// A function of the 3.x API that some file already read has brought.
+    fn declared_function(&self, name: &str) -> Evaluated<Option<Known>> {
+        if self.machine.ruby.vm.borrow().is_none() {
+            return Ok(None);
+        }
+        self.with_ruby(|vm| {
+            let module = constant(vm, "Puppet::Parser::Functions")?;
+            let key = vm.str(name);
+            let described = vm.call_name(module, "__describe", &[key])?;
+            if described.is_nil() {
+                return Ok(None);
+            }
+            let parts = vm.heap.arr(described).clone();
+            let arity = parts[0].fixnum().unwrap_or(-1);
+            let is_statement = vm.to_s(parts[1])? == "statement";
+            Ok(Some(Known::Old { arity, is_statement }))
+        })
     }
 
     /// Whether a module brings a function in Ruby.

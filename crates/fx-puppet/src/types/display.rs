@@ -166,6 +166,12 @@ impl Display for Type {
                 with("SemVer", ranges.iter().map(|range| quoted(range)).collect())
             }
             Type::SemVerRange => "SemVerRange".to_owned(),
+            Type::Timestamp(Range { min: Some(at), max }) if Some(*at) == *max => {
+                with("Timestamp", vec![quoted(&crate::types::time_text(*at))])
+            }
+            Type::Timespan(Range { min: Some(span), max }) if Some(*span) == *max => {
+                with("Timespan", vec![quoted(&crate::types::span_text(*span))])
+            }
             Type::Timestamp(range) => {
                 with("Timestamp", limits(*range, |at| quoted(&crate::types::time_text(at))))
             }

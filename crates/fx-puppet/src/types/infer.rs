@@ -92,6 +92,9 @@ pub(crate) fn generalize(ty: &Type) -> Type {
         Type::Float(_) => Type::FLOAT,
         Type::Literal(_) => Type::STRING,
         Type::Array { element, .. } => Type::Array { element: inner(element), size: ANY_SIZE },
+        Type::Hash { key, size, .. } if **key == Type::Unit && *size == Size::exactly(0) => {
+            ty.clone()
+        }
         Type::Hash { key, value, .. } => {
             Type::Hash { key: inner(key), value: inner(value), size: ANY_SIZE }
         }
@@ -102,6 +105,8 @@ pub(crate) fn generalize(ty: &Type) -> Type {
         Type::Variant(types) => unite(types.iter().map(|ty| generalize(ty))),
         Type::Timestamp(_) => Type::Timestamp(Range::OPEN),
         Type::Timespan(_) => Type::Timespan(Range::OPEN),
+        Type::Meta(Some(ty)) => Type::Meta(Some(inner(ty))),
+        Type::Sensitive(Some(ty)) => Type::Sensitive(Some(inner(ty))),
         ty => ty.clone(),
     }
 }

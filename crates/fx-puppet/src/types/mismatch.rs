@@ -148,7 +148,8 @@ impl Mismatch {
             ),
             Wrong::Count(expected, actual) => {
                 let (min, max) = (expected.min.unwrap_or(0), expected.max);
-                let one = (min == 1 && matches!(max, Some(1) | None)) || (min == 0 && max == Some(1));
+                let one =
+                    (min == 1 && matches!(max, Some(1) | None)) || (min == 0 && max == Some(1));
                 format!(
                     "expects {} argument{}, got {}",
                     range_text(*expected, "no"),
@@ -259,11 +260,15 @@ fn short_name(ty: &Type) -> String {
 
 fn same_class(a: &Type, b: &Type) -> bool {
     std::mem::discriminant(a) == std::mem::discriminant(b)
-        || matches!((a, b), (Type::String(_) | Type::Literal(_), Type::String(_) | Type::Literal(_)))
+        || matches!(
+            (a, b),
+            (Type::String(_) | Type::Literal(_), Type::String(_) | Type::Literal(_))
+        )
 }
 
 fn always_detailed(expected: &Type, actual: &Type) -> bool {
-    let is_alias = |ty: &Type| matches!(ty, Type::Alias { .. } | Type::Later(_));
+    let is_alias =
+        |ty: &Type| matches!(ty, Type::Alias { .. } | Type::Later(_) | Type::Data | Type::RichData);
     same_class(expected, actual)
         || is_alias(expected)
         || is_alias(actual)
@@ -275,10 +280,8 @@ fn always_detailed(expected: &Type, actual: &Type) -> bool {
 
 /// Whether the type without its parameters would take the value.
 fn default_accepts(expected: &Type, actual: &Type) -> bool {
-    let is_text = matches!(
-        actual,
-        Type::String(_) | Type::Literal(_) | Type::Enum { .. } | Type::Pattern(_)
-    );
+    let is_text =
+        matches!(actual, Type::String(_) | Type::Literal(_) | Type::Enum { .. } | Type::Pattern(_));
     match expected.resolved() {
         Type::Enum { .. } | Type::Pattern(_) => is_text,
         Type::String(_) | Type::Literal(_) => is_text,
@@ -328,7 +331,9 @@ fn unresolved(ty: &Type, depth: u32) -> Option<Rc<str>> {
         Type::Hash { key, value, .. } => inner(key).or_else(|| inner(value)),
         Type::Tuple { types, .. } | Type::Variant(types) => types.iter().find_map(inner),
         Type::Struct(members) => members.iter().find_map(|member| inner(&member.value)),
-        Type::Optional(Some(ty)) | Type::NotUndef(Some(ty)) | Type::Sensitive(Some(ty)) => inner(ty),
+        Type::Optional(Some(ty)) | Type::NotUndef(Some(ty)) | Type::Sensitive(Some(ty)) => {
+            inner(ty)
+        }
         Type::Alias { target, .. } => inner(target),
         _ => None,
     }
@@ -435,9 +440,7 @@ fn walk(expected: &Type, original: &Type, actual: &Type, path: &[Step]) -> Vec<M
                 sized(*size, *got)
             }
         }
-        (Type::Callable(Some(wanted)), Type::Callable(Some(got))) => {
-            callables(wanted, got, path)
-        }
+        (Type::Callable(Some(wanted)), Type::Callable(Some(got))) => callables(wanted, got, path),
         (Type::Callable(None), Type::Callable(_)) => Vec::new(),
         (Type::Optional(inner), _) => match inner {
             Some(inner) if *actual != Type::Undef => {
@@ -577,8 +580,11 @@ fn merge(varying: usize, all: Vec<Vec<Mismatch>>) -> Vec<Mismatch> {
     let plain = |step: &&Step| !matches!(step, Step::Variant(_));
     let mut kept: Vec<Mismatch> = Vec::new();
     for one in found {
+        // Keys are told each time, as in the original.
+        let is_key = matches!(one.wrong, Wrong::MissingKey(_) | Wrong::ExtraKey(_));
         let same = |other: &Mismatch| {
-            other.wrong == one.wrong
+            !is_key
+                && other.wrong == one.wrong
                 && other.path.iter().filter(plain).eq(one.path.iter().filter(plain))
         };
         if !kept.iter().any(same) {

@@ -7,10 +7,7 @@ use super::{Member, Signature, Size, Type};
 
 /// A type made again from changed parts.
 fn rebuilt(ty: &Type, change: &mut dyn FnMut(&Type) -> Type) -> Type {
-    fn some(
-        inner: Option<&Rc<Type>>,
-        change: &mut dyn FnMut(&Type) -> Type,
-    ) -> Option<Rc<Type>> {
+    fn some(inner: Option<&Rc<Type>>, change: &mut dyn FnMut(&Type) -> Type) -> Option<Rc<Type>> {
         inner.map(|inner| Rc::new(change(inner)))
     }
     fn list(items: &[Rc<Type>], change: &mut dyn FnMut(&Type) -> Type) -> Vec<Rc<Type>> {
@@ -20,11 +17,9 @@ fn rebuilt(ty: &Type, change: &mut dyn FnMut(&Type) -> Type) -> Type {
         Type::Array { element, size } => {
             Type::Array { element: Rc::new(change(element)), size: *size }
         }
-        Type::Hash { key, value, size } => Type::Hash {
-            key: Rc::new(change(key)),
-            value: Rc::new(change(value)),
-            size: *size,
-        },
+        Type::Hash { key, value, size } => {
+            Type::Hash { key: Rc::new(change(key)), value: Rc::new(change(value)), size: *size }
+        }
         Type::Tuple { types, size } => Type::Tuple { types: list(types, change), size: *size },
         Type::Struct(members) => Type::Struct(
             members
