@@ -146,6 +146,8 @@ pub struct Vm {
     pub errinfo: Value,
     pub main: Value,
     pub top_cref: &'static Cref,
+    /// What encloses a file that an embedder runs.
+    pub(crate) file_cref: &'static Cref,
     pub redefined: bool,
     pub booted: bool,
     /// How messages are worded; set it before the program runs.
@@ -174,6 +176,8 @@ pub struct Vm {
     pub hooks: crate::embed::Hooks,
     pub native_depth: u32,
     pub umask: u32,
+    /// Whether the name that `method_missing` was last called for stood alone, as a variable does.
+    pub bare_name: bool,
     pub required: Vec<Rc<str>>,
     pub object_ids: FxHashMap<Value, u64>,
     pub fstrings: FxHashMap<(Vec<u8>, u8), Value>,

@@ -35,7 +35,9 @@ pub(crate) type First<'a> = &'a dyn Fn(&mut Command);
 pub(super) fn prepare(host: &OsHost, spec: &Spec, first: Option<First<'_>>) -> Result<Command> {
     let mut command = match &spec.program {
         Program::Shell(line) => {
+            // The originals start it by its short name, and it says that name in its complaints.
             let mut command = Command::new("/bin/sh");
+            command.arg0("sh");
             command.arg("-c").arg(line);
             command
         }

@@ -637,6 +637,13 @@ fn init_errno(vm: &mut Vm) {
     );
 }
 
+/// Whether a word is the name of a function in C, as messages of the machine's failures have.
+fn names_function(word: &str) -> bool {
+    word.contains('_')
+        && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+        || word == "apply2files"
+}
+
 impl Vm {
     /// Raises `Errno::X` with what failed.
     pub fn errno<T>(&mut self, name: &str, what: &str) -> crate::vm::Res<T> {
@@ -644,8 +651,17 @@ impl Vm {
         let class = self.classes[c::ERRNO as usize].consts.get(&sym).map(|k| k.value);
         match class {
             Some(class) => {
-                let text = self.str(what);
-                let e = self.send(class, n::NEW, &[text])?;
+                // Which function of the machine failed stands before what it failed on.
+                let e = match what.split_once(" - ") {
+                    Some((function, path)) if names_function(function) => {
+                        let (path, function) = (self.str(path), self.str(function));
+                        self.send(class, n::NEW, &[path, function])?
+                    }
+                    _ => {
+                        let text = self.str(what);
+                        self.send(class, n::NEW, &[text])?
+                    }
+                };
                 self.throw(e)
             }
             None => self.fail(c::SYSTEM_CALL, format!("{name} - {what}")),

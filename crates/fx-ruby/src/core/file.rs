@@ -162,7 +162,7 @@ pub(crate) fn init(vm: &mut Vm) {
             vm.file_read(&b);
             match vm.host.stat_opt(&p) {
                 Ok(Some(m)) if m.kind == fx_host::Kind::Directory => {
-                    return vm.errno("EISDIR", &format!("read - {shown}"));
+                    return vm.errno("EISDIR", &format!("io_fread - {shown}"));
                 }
                 _ => {}
             }
@@ -262,7 +262,7 @@ pub(crate) fn init(vm: &mut Vm) {
                     use std::os::unix::ffi::OsStringExt;
                     Ok(vm.str(t.into_os_string().into_vec()))
                 }
-                Err(e) => vm.host_error(&e, &format!("rb_realpath_internal - {shown}")),
+                Err(e) => vm.host_error(&e, &format!("rb_check_realpath_internal - {shown}")),
             }
         },
         1,
@@ -413,8 +413,8 @@ pub(crate) fn init(vm: &mut Vm) {
             let (p, shown) = vm.path_at(a, 0)?;
             match vm.host.stat(&p) {
                 Ok(m) if m.kind == fx_host::Kind::Directory => {}
-                Ok(_) => return vm.errno("ENOTDIR", &format!("dir_chdir - {shown}")),
-                Err(e) => return vm.host_error(&e, &format!("dir_chdir - {shown}")),
+                Ok(_) => return vm.errno("ENOTDIR", &format!("dir_s_chdir - {shown}")),
+                Err(e) => return vm.host_error(&e, &format!("dir_s_chdir - {shown}")),
             }
             use std::os::unix::ffi::OsStringExt;
             let real = vm.host.real_path(&p).unwrap_or(p);

@@ -352,6 +352,7 @@ impl Vm {
             && !matches!(self.methods[id as usize].body, Body::Native(..))
         {
             self.stack.insert(start, Value::sym(name));
+            self.bare_name = vcall;
             return self.invoke(id, recv, n::METHOD_MISSING, start, block, kw);
         }
         let hidden = match self.find_method(class, name) {

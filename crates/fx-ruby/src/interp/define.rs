@@ -15,6 +15,19 @@ impl Vm {
         self.frames[self.frames.len() - 1].cref.class
     }
 
+    /// Where `def` puts methods when the text around it runs on an object of its own: a block
+    /// in it that was given another self defines them on that one.
+    fn definee_of(&mut self, cref: &'static Cref, me: Value) -> Res<u32> {
+        match self.classes[cref.class as usize].kind {
+            ClassKind::Singleton(of)
+                if of.as_class().is_none() && of != me && me.as_class().is_none() =>
+            {
+                self.singleton_class(me)
+            }
+            _ => Ok(cref.class),
+        }
+    }
+
     pub(crate) fn eval_def(&mut self, fp: Fp, def: &'static DefNode) -> R {
         let cref = self.frames[self.frames.len() - 1].cref;
         if let Some(node) = def.singleton {
@@ -28,7 +41,7 @@ impl Vm {
             self.method_added(class, def.name)?;
             return Ok(Value::sym(def.name));
         }
-        let class = cref.class;
+        let class = self.definee_of(cref, fp.me)?;
         self.check_frozen(Value::class(class))?;
         if self.loading_lazy && self.classes[class as usize].methods.contains_key(&def.name) {
             return Ok(NIL);

@@ -3,7 +3,7 @@
 use fx_ruby_syntax::Sym;
 
 use crate::names as n;
-use crate::object::{Const, Cref, c};
+use crate::object::{ClassKind, Const, Cref, c};
 use crate::value::Value;
 use crate::vm::{R, Res, Vm};
 
@@ -149,7 +149,12 @@ impl Vm {
                 None => break,
             }
         }
-        self.const_missing(scope.class, name)
+        // Text that runs on an object misses a constant in the object's class.
+        let class = match self.classes[scope.class as usize].kind {
+            ClassKind::Singleton(of) if of.as_class().is_none() => self.real_class(of),
+            _ => scope.class,
+        };
+        self.const_missing(class, name)
     }
 
     pub fn const_missing(&mut self, class: u32, name: Sym) -> R {
