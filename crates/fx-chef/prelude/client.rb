@@ -45,11 +45,10 @@ class Chef
 
     def failed(e)
       @error = e
-      return if e.is_a?(SystemExit) && e.status == 0
       if @opts["collection"]
         FX.write_collection(@opts["collection"], ::JSON.generate("error" => { "class" => e.class.name, "message" => e.message })) if require("json") || true
       end
-      return if e.is_a?(SystemExit)
+      return if e.is_a?(SystemExit) && !@configured
       return FX.failure("Configuration error", e.message) unless @configured
       describe(e)
       if @run_status
@@ -58,13 +57,13 @@ class Chef
         run_handlers(:exception_handlers) do |handlers|
           Chef::Log.error("Running exception handlers")
           handlers.call
-          Chef::Log.error("Exception handlers complete") if @described
+          Chef::Log.error("Exception handlers complete")
         end
       end
       FX.summary(true, nil)
       @events.run_failed(e, @run_status) if @events && @events.heard?
       dump(e)
-      FX.failure(e.class.name, message_of(e))
+      FX.failure(e.class.name, message_of(e)) unless e.is_a?(SystemExit)
     end
 
     # Where loading failed, for people.
@@ -96,10 +95,7 @@ class Chef
     # Runs the handlers of a kind, and tells that.
     def run_handlers(kind)
       FX.handlers(nil)
-      names = []
-      run = -> { names = Chef::Handler.run_all(kind, @run_status) }
-      @described = false
-      yield -> { run.call; FX.handlers(names); @described = true }
+      yield -> { Chef::Handler.run_all(kind, @run_status) and FX.handlers(true) }
     end
 
     def configure

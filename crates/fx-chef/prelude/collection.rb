@@ -135,7 +135,9 @@ class Chef
       case text
       when /\A(.+)\[(.+?),(.+)\]\z/m
         type = $1
-        text[/\A.+\[(.+)\]\z/m, 1].split(",").map { |n| lookup("#{type}[#{n}]") }
+        text[/\A.+\[(.+)\]\z/m, 1].split(",").map { |n| lookup("#{type}[#{n}]") }.tap do
+          Chef.deprecated(:multiresource_match, "The resource_collection multi-resource syntax is deprecated")
+        end
       when /\A([^\[\]\s]+)\[(.*)\]\z/m then [lookup(text)]
       when /\A([^\[\]\s]+)\z/ then [lookup("#{text}[]")]
       else

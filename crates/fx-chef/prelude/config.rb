@@ -10,7 +10,7 @@ class Chef
       minimal_ohai: false, rubygems_url: nil, clear_gem_sources: nil, no_lazy_load: true, chef_server_url: "chefzero://localhost:1", lockfile: nil,
       policy_name: nil, policy_group: nil, use_policyfile: false, deployment_group: nil, interval: nil, splay: nil, once: nil, daemonize: nil,
       client_fork: nil, fips: false, internal_locale: "C.UTF-8", ez: false, run_lock_timeout: nil, enable_selinux_file_permission_fixup: true,
-      always_dump_stacktrace: false, recipe_url: nil, trusted_certs_dir: "/etc/chef/trusted_certs", validation_key: nil, client_key: nil, encrypted_data_bag_secret: nil,
+      always_dump_stacktrace: false, recipe_url: nil, trusted_certs_dir: "/etc/chef/trusted_certs", validation_key: nil, client_key: nil, validation_client_name: "chef-validator", encrypted_data_bag_secret: nil,
       treat_secrets_as_sensitive: false, user_valid_regex: [/^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/], group_valid_regex: [/^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/],
       resource_reporting: true, json_attribs: nil, override_runlist: nil, pid_file: nil, ohai_segment_plugin_path: nil, config_file: nil, skip_gem_metadata_installation: false,
       exit_status: nil, max_retries: nil, zypper_check_gpg: true, automatic_attribute_whitelist: nil, default_attribute_whitelist: nil, formatters: nil, enable_reporting: true, target_mode: nil,

@@ -4,7 +4,8 @@ class Chef
     DAYS = %w{sunday monday tuesday wednesday thursday friday saturday}.freeze
     def self.spec?(v, lo, hi, names = nil)
       return true if v.is_a?(Integer) && v.between?(lo, hi)
-      return false unless v.is_a?(String) || v.is_a?(Symbol)
+      return false if v.is_a?(Float)
+      v.split(",") unless v.is_a?(Integer)
       s = v.to_s
       return true if s == "*"
       return true if names && names.include?(s.downcase)
@@ -24,8 +25,15 @@ class Chef
         property :month, [Integer, String], default: "*", callbacks: { "should be a valid month spec" => ->(s) { FxCron.spec?(s, 1, 12, months) } }
         property :weekday, [Integer, String, Symbol], default: "*", callbacks: { "should be a valid weekday spec" => ->(s) { FxCron.spec?(s, 0, 7, dows) } },
           coerce: proc { |d| (i = DAYS.index(d.to_s.downcase)) ? i.to_s : d }
-        property :time_out, Hash, default: {}, coerce: proc { |h| h.is_a?(Hash) ? h.transform_keys(&:to_s) : { "duration" => h } }
+        property :time_out, Hash, default: {}, coerce: proc { |h| h.is_a?(Hash) ? h.transform_keys(&:to_s) : h.is_a?(Integer) || h.is_a?(String) ? { "duration" => h } : nil },
+          callbacks: { "should be a valid time_out" => ->(h) { FxCron.limits!(h) } }
       end
+    end
+    LIMITS = %w{duration preserve-status foreground kill-after signal}.freeze
+    def self.limits!(hash)
+      bad = hash.keys.find { |k| !LIMITS.include?(k) }
+      return true unless bad
+      raise Chef::Exceptions::ValidationFailed, "Key of option time_out must be equal to one of: #{LIMITS.map(&:inspect).join(", ")}!  You passed \"#{hash.keys.join(", ")}\"."
     end
     def self.duration(t)
       return nil if t.nil? || t.empty?

@@ -48,8 +48,8 @@ class Chef
       end
 
       def fx_build(type, name, at, rc, provider, block)
-        name = "" if name.nil? && !block
         klass = Chef.resource_handler_map.resolve!(rc.node, type)
+        name = klass.fx_default_name if name.nil?
         resource = klass.new(name, rc)
         resource.source_line = at
         resource.declared_type = type
@@ -66,6 +66,7 @@ class Chef
             resource.resource_initializing = false
           end
         end
+        raise Chef::Exceptions::ValidationFailed, "name is a required property" if resource.name.nil?
         resource.after_created
         if resource.compile_time
           Array(resource.action).each { |a| resource.run_action(a) }
@@ -181,6 +182,7 @@ class Chef
       def chef_environment = node.chef_environment
 
       def method_missing(name, *args, **kw, &block)
+        bare = FX.bare_name?
         if FX.known_resource?(name)
           Resources.add_resource_dsl(name)
           return send(name, *args, **kw, &block)
@@ -189,9 +191,10 @@ class Chef
           Recipe.fx_helpers!
           return send(name, *args, **kw, &block) if respond_to?(name, true)
         end
-        fx_no_method(name)
+        fx_no_method(name, bare)
       end
-      def fx_no_method(name)
+      def fx_no_method(name, bare)
+        raise NameError.new("undefined local variable or method `#{name}' for #{self}", name) if bare
         raise NoMethodError.new("undefined method `#{name}' for #{self}", name)
       end
       def respond_to_missing?(name, priv = false)

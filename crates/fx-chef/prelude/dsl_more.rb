@@ -36,14 +36,19 @@ class Chef
     end
 
     module DataQuery
-      def data_bag(bag) = Chef::DataBag.load(bag).keys.sort
+      def data_bag(bag)
+        Chef::DataBag.load(bag).keys.sort
+      rescue StandardError
+        Chef::Log.error("Failed to list data bag items in data bag: #{bag.inspect}")
+        raise
+      end
       def data_bag_item(bag, item, secret = nil)
         loaded = Chef::DataBagItem.load(bag, item)
         if Chef::EncryptedDataBagItem.encrypted?(loaded.raw_data)
           loaded = Chef::EncryptedDataBagItem.new(loaded.raw_data, secret || Chef::EncryptedDataBagItem.load_secret)
         end
         loaded
-      rescue Chef::Exceptions::ValidationFailed, Chef::Exceptions::InvalidDataBagPath
+      rescue StandardError
         Chef::Log.error("Failed to load data bag item: #{bag.inspect} #{item.inspect}")
         raise
       end

@@ -137,7 +137,7 @@ class Chef
  end
 end
 module Net
- unless const_defined?(:HTTPServerException, false)
+ unless const_defined?(:HTTPServerException, false) || const_defined?(:HTTP, false)
  class HTTPServerException < StandardError
  def initialize(message, response = nil)
  super(message)

@@ -25,8 +25,9 @@ class Chef
           h.respond_to?(:run_report_unsafe) ? h.run_report_safely(status) : h.call(status)
         rescue Exception => e
           Chef::Log.error("Report handler #{h.class.name} raised #{e.inspect}")
+        ensure
+          FX.handlers(h.class.name) unless kind == :start_handlers
         end
-        Array(Chef::Config[kind]).map { |h| h.class.name }
       end
     end
     attr_reader :run_status

@@ -40,7 +40,7 @@ module ChefUtils
       if key.is_a?(Symbol) && key?(key = key.to_s)
         self[key]
       else
-        super()
+        super
       end
     end
 

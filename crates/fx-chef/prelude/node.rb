@@ -242,6 +242,7 @@ class Chef
       tags
     end
 
+    def run_list?(item) = run_list.any? { |r| r == item }
     def recipe?(name) = run_list.include?(name) || Array(self["recipes"]).include?(name)
     def role?(name) = run_list.include?("role[#{name}]") || Array(self["roles"]).include?(name)
     def loaded_recipe(cookbook, recipe)

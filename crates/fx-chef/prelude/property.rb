@@ -109,7 +109,6 @@ class Chef
     def set(resource, value)
       if value.nil? && !accepts_nil?
         value = default
-        value = value.is_a?(DelayedEvaluator) && @options[:name_property] ? resource.name : value
       end
       value = coerce_and_validate(resource, value) unless value.is_a?(DelayedEvaluator)
       Chef.deprecated(:property, @options[:deprecated]) if @options.key?(:deprecated)
@@ -167,10 +166,11 @@ class Chef
 
     # The classes one of which a value must be, when that is all there is to check; nil otherwise.
     def fx_plain_types
-      return nil if @options.key?(:deprecated) || (@coerce && !(@coerce.is_a?(Proc) && @coerce.arity <= 1))
+      return nil if @options.key?(:deprecated) || @message || (@coerce && !(@coerce.is_a?(Proc) && @coerce.arity <= 1))
       checks = validation_options
       return nil unless checks.empty? || (checks.size == 1 && checks.key?(:is))
       types = []
+      return nil if checks.key?(:is) && [checks[:is]].flatten(1).compact.empty?
       [checks[:is]].flatten(1).each do |t|
         case t
         when nil then next
@@ -189,12 +189,15 @@ class Chef
 
     def validate(resource, value)
       return if value.nil? && !@has_default
+      # As in the original, a message of its own is known to the first that is checked only.
+      @first = resource || self if @message && @first.nil?
+      message = @message if @first.equal?(resource)
       @checks ||= validation_options.to_a
       @checks.each do |check, arg|
         if check == :is
-          check_is(resource, value, arg)
+          check_is(resource, value, arg, message)
         else
-          Chef::Mixin::ParamsValidate.run_check(resource, @name || :property_type, value, check, arg, @message)
+          Chef::Mixin::ParamsValidate.run_check(resource, @name || :property_type, value, check, arg, message)
         end
       end
     end
@@ -207,7 +210,7 @@ class Chef
 
     private
 
-    def check_is(resource, value, types)
+    def check_is(resource, value, types, message)
       if types.is_a?(Array)
         types.each do |t|
           return if t.is_a?(Class) ? t === value : false
@@ -215,7 +218,7 @@ class Chef
       elsif types.is_a?(Class)
         return if types === value
       end
-      Chef::Mixin::ParamsValidate.run_check(resource, @name || :property_type, value, :is, types, @message)
+      Chef::Mixin::ParamsValidate.run_check(resource, @name || :property_type, value, :is, types, message)
     end
 
     def action_of(resource) = resource.respond_to?(:action) ? resource.action : nil

@@ -6,7 +6,7 @@ class Chef
     class Cron
       def time(v = nil)
         return @time if v.nil?
-        raise Chef::Exceptions::ValidationFailed, "Option time must be equal to one of: :annually, :daily, :hourly, :midnight, :monthly, :reboot, :weekly, :yearly!  You passed #{v.inspect}." unless %i{annually daily hourly midnight monthly reboot weekly yearly}.include?(v)
+        raise Chef::Exceptions::ValidationFailed, "Option time must be equal to one of: :reboot, :yearly, :annually, :monthly, :weekly, :daily, :midnight, :hourly!  You passed #{v.inspect}." unless %i{annually daily hourly midnight monthly reboot weekly yearly}.include?(v)
         @time = v
       end
     end
@@ -14,7 +14,11 @@ class Chef
   class Provider
     class Cron < Chef::Provider
       def load_current_resource
-        out = shell_out("crontab", "-l", "-u", new_resource.user)
+        begin
+          out = shell_out("crontab", "-l", "-u", new_resource.user)
+        rescue SystemCallError => e
+          raise Chef::Exceptions::Cron, "Error determining state of #{new_resource.name}, error: #{e}"
+        end
         @table = out.exitstatus == 0 ? out.stdout : ""
         lines = @table.lines.map(&:chomp)
         at = lines.index(marker)

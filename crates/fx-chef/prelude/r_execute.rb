@@ -8,7 +8,6 @@ class Chef
         @default_guard_interpreter = :execute
         @is_guard_interpreter = false
       end
-      property :environment, Hash, coerce: proc { |v| v }
       property :sensitive, [true, false], default: lazy { password ? true : false }
       alias env environment
       def live_stream? = live_stream

@@ -19,7 +19,7 @@ class Chef
       def mode(arg = nil)
         return (@mode.is_a?(Chef::DelayedEvaluator) ? instance_eval(&@mode) : @mode) if arg.nil?
         unless arg.is_a?(Chef::DelayedEvaluator)
-          n = arg.is_a?(Integer) ? arg : Integer("0#{arg.to_s.delete_prefix("0")}")
+          n = arg.is_a?(String) ? Integer("0#{arg.delete_prefix("0")}") : Integer(arg)
           unless n >= 0 && n <= 07777
             raise Chef::Exceptions::ValidationFailed, "Option mode's value #{arg} not in valid numeric range!"
           end
@@ -41,9 +41,9 @@ class Chef
       include FxSecurable
       %i{owner group mode}.each { |m| remove_method(m) if method_defined?(m, false) }
       %i{owner= group= mode=}.each { |m| remove_method(m) if method_defined?(m, false) }
-      property :checksum, [/\A\h{64}\z/, nil], coerce: proc { |s| s.is_a?(String) ? s.downcase : s }
+      property :checksum, String, regex: /^\h{64}$/, coerce: proc { |s| s.is_a?(String) ? s.downcase : s }
       property :verifications, Array, default: lazy { [] }, desired_state: false
-      property :atomic_update, [true, false], desired_state: false, default: lazy { true }
+      property :atomic_update, [TrueClass, FalseClass], desired_state: false, default: lazy { true }
       # Whether there is anything to verify, without making the list.
       def fx_verified? = !@verifications.nil? && !verifications.empty?
       def verify(command = nil, opts = {}, &block)

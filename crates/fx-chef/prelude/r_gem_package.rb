@@ -2,8 +2,8 @@
 class Chef
   class Resource
     class GemPackage
-      property :clear_sources, [true, false, nil], default: lazy { Chef::Config[:clear_gem_sources] }, desired_state: false
-      property :options, [String, Hash, Array, nil], desired_state: false, coerce: proc { |x| x }
+      property :clear_sources, [TrueClass, FalseClass, nil], default: lazy { Chef::Config[:clear_gem_sources] }, desired_state: false
+      property :options, [String, Hash, Array, nil], desired_state: false
     end
   end
   class Provider

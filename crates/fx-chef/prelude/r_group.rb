@@ -15,39 +15,60 @@ class Chef
         f = out.exitstatus == 0 ? out.stdout.strip.split(":", -1) : nil
         @now = f && { gid: f[2].to_i, members: f[3].to_s.split(",") }
       end
-      def wanted_members
+      def define_resource_requirements
         r = new_resource
-        if r.append
-          (@now ? @now[:members] : []) | r.members - r.excluded_members
-        else
-          r.members
+        requirements.assert(:modify) do |a|
+          a.assertion { @now }
+          a.failure_message Chef::Exceptions::Group, "Cannot modify #{r} - group does not exist!"
+          a.whyrun "Group #{r} does not exist. Unless it would have been created earlier in this run, this attempt to modify it would fail."
+        end
+        both = r.members & r.excluded_members
+        requirements.assert(:all_actions) do |a|
+          a.assertion { both.empty? }
+          a.failure_message Chef::Exceptions::ConflictingMembersInGroup, "Attempting to both add and remove users from a group: '#{both.join(", ")}'"
         end
       end
+      def now_members = @now ? @now[:members] : []
+      def missing = new_resource.members - now_members
+      def leaving = new_resource.excluded_members & now_members
+      def gid_options = new_resource.gid && (@now.nil? || new_resource.gid.to_s != @now[:gid].to_s) ? ["-g", new_resource.gid.to_s] : []
+
       def action_create
-        return manage if @now
+        return manage("alter") if @now
         r = new_resource
         converge_by("create group #{r.group_name}") do
-          shell_out!("groupadd", *(r.gid ? ["-g", r.gid.to_s] : []), *(r.system ? ["-r"] : []), *(r.non_unique ? ["-o"] : []), r.group_name)
-          set_members(wanted_members) unless wanted_members.empty?
+          shell_out!("groupadd", *gid_options, r.group_name, *(r.system ? ["-r"] : []), *(r.non_unique ? ["-o"] : []))
+          set_members
         end
       end
-      def set_members(list) = shell_out!("gpasswd", "-M", list.join(","), new_resource.group_name)
-      def manage
+      def set_members
+        name = new_resource.group_name
+        return shell_out!("gpasswd", "-M", new_resource.members.join(","), name) unless new_resource.append
+        missing.each { |m| shell_out!("gpasswd", "-a", m, name) }
+        leaving.each { |m| shell_out!("gpasswd", "-d", m, name) }
+      end
+      def told
         r = new_resource
-        changes = []
-        changes << "change gid #{@now[:gid]} to #{r.gid}" if r.gid && r.gid.to_i != @now[:gid]
-        want = wanted_members
-        want -= r.excluded_members if r.append
-        given = r.property_is_set?(:members) || r.property_is_set?(:excluded_members)
-        changes << (r.append ? "add missing member(s): #{(want - @now[:members]).join(", ")}" : "replace group members with new list of members: #{want.join(", ")}") if given && want.sort != @now[:members].sort
-        return if changes.empty?
-        converge_by(["manage group #{r.group_name}"] + changes) do
-          shell_out!("groupmod", "-g", r.gid.to_s, r.group_name) if r.gid && r.gid.to_i != @now[:gid]
-          set_members(want) if given && want.sort != @now[:members].sort
+        lines = []
+        lines << "change gid #{@now[:gid]} to #{r.gid}" unless gid_options.empty?
+        if r.append
+          lines << "add missing member(s): #{missing.join(", ")}" unless missing.empty?
+          lines << "remove existing member(s): #{leaving.join(", ")}" unless leaving.empty?
+        elsif r.members.sort != now_members.sort
+          lines << "replace group members with new list of members: #{r.members.join(", ")}"
+        end
+        lines
+      end
+      def manage(word)
+        lines = told
+        return if lines.empty?
+        converge_by(["#{word} group #{new_resource.group_name}"] + lines) do
+          shell_out!("groupmod", *gid_options, new_resource.group_name)
+          set_members
         end
       end
-      def action_modify = @now ? manage : raise(Chef::Exceptions::Group, "Cannot modify #{new_resource} - group does not exist!")
-      def action_manage = @now && manage
+      def action_modify = @now && manage("modify")
+      def action_manage = @now && manage("manage")
       def action_remove
         return unless @now
         converge_by("remove group #{new_resource.group_name}") { shell_out!("groupdel", new_resource.group_name) }

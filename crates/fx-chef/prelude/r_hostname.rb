@@ -2,7 +2,7 @@
 class Chef
   class Resource
     class Hostname
-      property :ipaddress, [String, nil], default: lazy { node["ipaddress"] }
+      property :ipaddress, String, default: lazy { node["ipaddress"] }
     end
   end
   class Provider

@@ -35,17 +35,24 @@ class Chef
       end
       def shown(n, v) = "version #{v || candidate(n) || "latest"} of package #{n}"
 
+      # Whether the repositories offer what is to be installed; why-run takes that for granted.
+      def offered(todo)
+        missing = trusts_names? ? [] : todo.select { |_, c| c.nil? }.map(&:first)
+        return if missing.empty?
+        text = "No candidate version available for #{missing.join(", ")}"
+        fx_unmet(Chef::Exceptions::Package, text) unless whyrun_mode?
+        FX.row_note([text, "Assuming a repository that offers #{missing.join(", ")} would have been configured"])
+        todo.reject! { |n, _| missing.include?(n) }
+      end
+
       def action_install
         todo = []
         each_wanted do |n, v|
           next if @now[n] && (v.nil? || matches?(@now[n], v))
-          c = v || candidate(n)
-          if c.nil? && !whyrun_mode? && !trusts_names?
-            fx_unmet(Chef::Exceptions::Package, "No candidate version available for #{n}")
-          end
-          todo << [n, c]
+          todo << [n, v || candidate(n)]
         end
         return if todo.empty?
+        offered(todo)
         converge_by(todo.map { |n, c| "install version #{c} of package #{n}" }) do
           multi? ? install(todo.map(&:first), todo.map(&:last)) : todo.each { |n, c| install([n], [c]) }
         end
@@ -55,12 +62,10 @@ class Chef
         each_wanted do |n, v|
           c = v || candidate(n)
           next if @now[n] && (c.nil? || c == @now[n])
-          if c.nil? && !whyrun_mode? && !trusts_names?
-            fx_unmet(Chef::Exceptions::Package, "No candidate version available for #{n}")
-          end
           todo << [n, c]
         end
         return if todo.empty?
+        offered(todo)
         converge_by(todo.map { |n, c| "upgrade package #{n} from #{@now[n] || "uninstalled"} to #{c}" }) do
           multi? ? upgrade(todo.map(&:first), todo.map(&:last)) : todo.each { |n, c| upgrade([n], [c]) }
         end

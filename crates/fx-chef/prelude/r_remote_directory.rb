@@ -4,7 +4,7 @@ class Chef
     class RemoteDirectory
       def after_created = (@path || @name).then { |d| FX.declared(to_s, d, source_line, true) if d.is_a?(String) }
       property :source, String, default: lazy { ::File.basename(path) }
-      property :files_mode, [String, Integer], default: lazy { 0644 }
+      property :files_mode, [String, Integer, nil], default: lazy { 0644 }, regex: /^\d{3,4}$/
       def files_owner(v = nil) = v.nil? ? @files_owner : @files_owner = v
       def files_group(v = nil) = v.nil? ? @files_group : @files_group = v
     end

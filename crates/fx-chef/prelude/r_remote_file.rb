@@ -14,7 +14,7 @@ class Chef
           list = args.flatten
           raise ArgumentError, "#{resource_name} has an empty source" if list.empty?
           list.each do |s|
-            raise Chef::Exceptions::InvalidRemoteFileURI, "'#{s}' is not a valid `source` parameter for #{resource_name}. `source` must be an absolute URI or an array of URIs." unless s.to_s.match?(%r{\A([a-zA-Z][a-zA-Z0-9+.-]*:|//|\\\\)})
+            raise Chef::Exceptions::InvalidRemoteFileURI, "#{s.inspect} is not a valid `source` parameter for #{resource_name}. `source` must be an absolute URI or an array of URIs." unless s.to_s.match?(%r{\A([a-zA-Z][a-zA-Z0-9+.-]*:|//|\\\\)})
           end
           @source = list
         end
@@ -22,10 +22,7 @@ class Chef
       def source=(*args)
         source(*args)
       end
-      property :checksum, String, coerce: proc { |s| s.is_a?(String) ? s.downcase : s }
-      def use_etag(*) = true
-      def use_etags(*) = true
-      def use_last_modified(*) = true
+      property :checksum, String
       def use_conditional_get(*) = true
       def after_created
         u, d = (respond_to?(:remote_user) ? remote_user : nil), (respond_to?(:remote_domain) ? remote_domain : nil)

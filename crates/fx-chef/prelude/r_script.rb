@@ -21,7 +21,7 @@ class Chef
   end
   class Provider
     class Script < Execute
-      def command = "\"#{new_resource.interpreter}\" #{new_resource.flags}".strip
+      def command = "\"#{new_resource.interpreter}\" #{new_resource.flags}"
       def description = "execute #{command}"
       def action_run
         super

@@ -1,73 +1,122 @@
 # user: accounts, through useradd and its kin.
 class Chef
+  class Resource
+    class User
+      alias group gid
+    end
+  end
   class Provider
     class User < Chef::Provider
+      WANTED = { comment: "-c", expire_date: "-e", gid: "-g", inactive: "-f", password: "-p", shell: "-s", uid: "-u" }.freeze
+
       def load_current_resource
         r = new_resource
         out = shell_out("getent", "passwd", r.username)
         f = out.exitstatus == 0 ? out.stdout.strip.split(":", -1) : nil
-        @now = f && { uid: f[2].to_i, gid: f[3].to_i, comment: f[4], home: f[5], shell: f[6] }
-        @shadow = @now && ::File.readable?("/etc/shadow") ? ::File.readlines("/etc/shadow").find { |l| l.start_with?("#{r.username}:") }&.split(":", -1)&.at(1) : nil
+        return unless f
+        @now = { uid: f[2].to_i, gid: f[3].to_i, comment: f[4], home: f[5], shell: f[6], password: f[1] }
+        shadow = ::File.readable?("/etc/shadow") ? ::File.readlines("/etc/shadow").find { |l| l.start_with?("#{r.username}:") }&.chomp&.split(":", -1) : nil
+        if shadow
+          @now[:password] = shadow[1]
+          @now[:inactive] = shadow[6].to_s.empty? ? nil : shadow[6].to_i
+          @now[:expire_date] = shadow[7].to_s.empty? ? nil : Time.at(shadow[7].to_i * 86_400).utc.strftime("%Y-%m-%d")
+        end
+        r.gid(gid_of(r.gid)) if r.gid
+      end
+      def define_resource_requirements
+        r = new_resource
+        requirements.assert(:create, :modify, :manage, :lock, :unlock) do |a|
+          a.assertion { !@unknown_group }
+          a.failure_message Chef::Exceptions::User, "Couldn't lookup integer GID for group name #{r.gid}"
+          a.whyrun "group name #{r.gid} does not exist.  This will cause group assignment to fail.  Assuming this group will have been created previously."
+        end
+        requirements.assert(:modify, :lock, :unlock) do |a|
+          a.assertion { @now }
+          a.failure_message Chef::Exceptions::User, "Cannot modify user #{r.username} - does not exist!"
+          a.whyrun "Assuming user #{r.username} would have been created"
+        end
       end
       def gid_of(g)
-        return nil if g.nil?
         return g.to_i if g.to_s.match?(/\A\d+\z/)
         out = shell_out("getent", "group", g.to_s)
-        fx_unmet(Chef::Exceptions::GroupIDNotFound, "Couldn't lookup integer GID for group name #{g}") if out.exitstatus != 0
-        out.stdout.split(":")[2].to_i
+        return out.stdout.split(":")[2].to_i if out.exitstatus == 0
+        @unknown_group = true
+        g
       end
+      def home_differs?
+        home = new_resource.home
+        home && (@now.nil? || ::File.expand_path(home) != ::File.expand_path(@now[:home]))
+      end
+      # What is wanted and not so yet, in the order the original compares it.
       def differences
         r = new_resource
-        d = {}
-        d["-u"] = r.uid.to_s if r.uid && r.uid.to_i != @now[:uid]
-        d["-g"] = gid_of(r.gid).to_s if r.gid && gid_of(r.gid) != @now[:gid]
-        d["-c"] = r.comment if r.comment && r.comment != @now[:comment]
-        d["-d"] = r.home if r.home && ::File.expand_path(r.home) != ::File.expand_path(@now[:home])
-        d["-s"] = r.shell if r.shell && r.shell != @now[:shell]
-        d["-p"] = r.password if r.password && r.password != @shadow
-        d
+        %i{comment shell password uid gid expire_date inactive}.select { |k| !r.send(k).nil? && r.send(k).to_s != @now[k].to_s }
       end
+      def told
+        r = new_resource
+        lines = home_differs? ? ["change homedir from #{@now[:home]} to #{r.home}"] : []
+        lines + differences.map do |k|
+          hidden = k == :password && r.sensitive
+          "change #{k} from #{hidden ? "********" : @now[k]} to #{hidden ? "********" : r.send(k)}"
+        end
+      end
+      def options
+        r = new_resource
+        args = WANTED.flat_map do |k, flag|
+          v = r.send(k)
+          always = k == :expire_date || k == :inactive
+          !v.nil? && v != "" && (always || @now.nil? || v.to_s != @now[k].to_s) ? [flag, v.to_s] : []
+        end
+        args.push("-d", r.home) if home_differs?
+        args.push("-o") if r.non_unique
+        args
+      end
+
       def action_create
-        return manage if @now
+        return manage("alter") if @now
         r = new_resource
         converge_by("create user #{r.username}") do
-          args = []
-          args.push("-u", r.uid.to_s) if r.uid
-          args.push("-g", r.gid.to_s) if r.gid
-          args.push("-c", r.comment) if r.comment
-          args.push("-d", r.home) if r.home
-          args.push("-s", r.shell) if r.shell
-          args.push("-p", r.password) if r.password
-          args.push("-o") if r.non_unique
-          args.push("-r") if r.system
-          args.push(r.manage_home ? "-m" : "-M")
-          shell_out!("useradd", *args, r.username)
+          shell_out!("useradd", *options, *(r.system ? ["-r"] : []), r.manage_home ? "-m" : "-M", r.username)
+          Chef::Log.info("#{r} created")
         end
       end
-      def manage
-        d = differences
-        return if d.empty?
-        converge_by("modify user #{new_resource.username}") do
-          args = d.flat_map { |k, v| [k, v] }
-          args << "-m" if d["-d"] && new_resource.manage_home
-          shell_out!("usermod", *args, new_resource.username)
+      def manage(word)
+        lines = told
+        return if lines.empty?
+        r = new_resource
+        converge_by(["#{word} user #{r.username}"] + lines) do
+          more = r.non_unique ? ["-u", r.uid.to_s] : []
+          more << "-m" if home_differs? && r.manage_home
+          out = shell_out("usermod", *options, *more, r.username, returns: [0, 12])
+          raise Chef::Exceptions::User, "Unable to modify home directory for #{r.username}" if out.exitstatus == 12 && !out.stderr.include?("exists")
+          out.error!
         end
       end
-      def action_manage = @now && manage
-      def action_modify = @now ? manage : raise(Chef::Exceptions::User, "Cannot modify user #{new_resource.username} - does not exist!")
+      def action_manage = @now && manage("manage")
+      def action_modify = @now && manage("modify")
       def action_remove
         return unless @now
         converge_by("remove user #{new_resource.username}") do
           shell_out!("userdel", *(new_resource.manage_home ? ["-r"] : []), *(new_resource.force ? ["-f"] : []), new_resource.username)
         end
       end
-      def locked? = @shadow.to_s.start_with?("!")
+      def locked?
+        out = shell_out("passwd", "-S", new_resource.username, returns: [0, 1])
+        if out.stderr.include?("does not exist")
+          return false if whyrun_mode?
+          raise Chef::Exceptions::User, "User #{new_resource.username} does not exist when checking lock status for #{new_resource}"
+        end
+        out.error!
+        case out.stdout.split(" ")[1]
+        when /\A[PN]/ then false
+        when /\AL/ then true
+        else raise Chef::Exceptions::User, "Cannot determine if user #{new_resource.username} is locked for #{new_resource}"
+        end
+      end
       def action_lock
-        fx_unmet(Chef::Exceptions::User, "Cannot lock user #{new_resource.username} - does not exist!") unless @now
         converge_by("lock the user #{new_resource.username}") { shell_out!("usermod", "-L", new_resource.username) } unless locked?
       end
       def action_unlock
-        fx_unmet(Chef::Exceptions::User, "Cannot unlock user #{new_resource.username} - does not exist!") unless @now
         converge_by("unlock user #{new_resource.username}") { shell_out!("usermod", "-U", new_resource.username) } if locked?
       end
     end

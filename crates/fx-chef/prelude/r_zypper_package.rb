@@ -2,7 +2,7 @@
 class Chef
   class Resource
     class ZypperPackage
-      property :gpg_check, [true, false], default: lazy { Chef::Config[:zypper_check_gpg] }
+      property :gpg_check, [TrueClass, FalseClass], default: lazy { Chef::Config[:zypper_check_gpg] }
       property :global_options, [String, Array], coerce: proc { |x| x.is_a?(String) ? x.shellsplit : x }
     end
   end

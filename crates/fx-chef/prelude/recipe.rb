@@ -53,12 +53,15 @@ class Chef
     end
     def from_json_file(path)
       @source_file = path
-      from_hash(Chef::JSONCompat.parse(FX.read(path).to_s))
+      res = Chef::JSONCompat.parse(FX.read(path).to_s)
+      raise ArgumentError, "JSON recipe '#{path}' must contain a top-level 'resources' hash" unless res.is_a?(Hash) && res.key?("resources")
+      from_hash(res)
     end
 
     def to_s = "cookbook: #{cookbook_name || "(none)"}, recipe: #{recipe_name || "(none)"} "
     def inspect = to_s
-    def fx_no_method(name)
+    def fx_no_method(name, bare)
+      raise NameError.new("undefined local variable or method `#{name}' for #{self}:#{self.class}", name) if bare
       raise NoMethodError.new("undefined method `#{name}' for #{self}:#{self.class}", name)
     end
   end

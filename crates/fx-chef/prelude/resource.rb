@@ -102,6 +102,11 @@ class Chef
       def identity_property(name = nil) = identity_properties(*Array(name)).first
       def identity_attr(name = nil) = identity_property(name)&.name
       def sensitive_properties = properties.values.select(&:sensitive?)
+      # Resources that there is one of need no name.
+      def fx_default_name
+        p = properties[:name]
+        p.options.key?(:default) ? p.default : nil
+      end
       def name_property = properties.find { |_, p| p.name_property? }&.first
 
       def resource_name(name = NOT_PASSED)

@@ -76,6 +76,10 @@ class Chef
       loaded_recipe(cookbook, recipe)
       book = cookbook_collection[cookbook]
       unless book
+        Chef::Log.warn("MissingCookbookDependency:\nRecipe `#{name}` is not in the run_list, and cookbook '#{cookbook}'\nis not a dependency of any cookbook in the run_list. To load this recipe,\n" \
+          "first add a dependency of the cookbook '#{cookbook}' into the metadata\nof the cookbook which depends on '#{cookbook}'.\n")
+      end
+      unless book
         raise Chef::Exceptions::CookbookNotFound, "Cookbook #{cookbook} not found. If you're loading #{cookbook} from another cookbook, make sure you configure the dependency in your metadata"
       end
       node.loaded_recipe(cookbook, recipe)

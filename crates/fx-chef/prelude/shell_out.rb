@@ -70,6 +70,7 @@ module Mixlib
       end
       @status = Status.new(code, signal)
       if timed_out
+        @terminate_reason = "Command exceeded allowed execution time, process terminated"
         raise CommandTimeout, "Command timed out after #{@timeout.to_i}s:\n#{format_for_exception}"
       end
       self
@@ -86,8 +87,10 @@ module Mixlib
     end
     def format_for_exception
       return "Command execution failed. STDOUT/STDERR suppressed for sensitive resource" if @sensitive
-      shown = @command.is_a?(Array) ? @command.join(" ") : @command
-      msg = +"---- Begin output of #{shown} ----\nSTDOUT: #{@stdout.strip}\nSTDERR: #{@stderr.strip}\n---- End output of #{shown} ----\n"
+      shown = @command
+      msg = +""
+      msg << "#{@terminate_reason}\n" if @terminate_reason
+      msg << "---- Begin output of #{shown} ----\nSTDOUT: #{@stdout.strip}\nSTDERR: #{@stderr.strip}\n---- End output of #{shown} ----\n"
       msg << "Ran #{shown} returned #{exitstatus}" if @status
       msg
     end

@@ -22,6 +22,7 @@ pub(crate) const METHODS: &[(&str, Method)] = &[
     ("scan", scan),
     ("subdirs", subdirs),
     ("here", here),
+    ("bare_name?", bare_name),
     ("snake", snake),
     ("camel", camel),
     ("load", load),
@@ -150,6 +151,11 @@ fn here(_: &Machine, vm: &mut Vm, _: Args) -> R {
     let line = vm.line_of(frame.code.file, frame.pos);
     let place = format!("{path}:{line}:in `{name}'");
     Ok(vm.str(place))
+}
+
+/// `FX.bare_name?`: whether what is missing might have been a variable.
+fn bare_name(_: &Machine, vm: &mut Vm, _: Args) -> R {
+    Ok(Value::bool(vm.bare_name))
 }
 
 /// `AptUpdate` as `apt_update`.

@@ -209,6 +209,9 @@ fn start(vm: &mut Vm, machine: &Rc<Machine>) -> R {
     let sym = vm.intern("FX");
     vm.const_set(c::OBJECT, sym, object);
     vm.load_prelude_file("chef/core.rb")?;
+    // The original reads recipes and their kin inside these modules.
+    let scope = [path(vm, &["Chef"])?, path(vm, &["Chef", "Mixin"])?];
+    vm.set_file_scope(&scope.map(|module| module.as_class().unwrap_or(c::OBJECT)));
     let client = path(vm, &["Chef", "Client"])?;
     let json = serde_json::Value::Object(machine.request.options.clone());
     let options = from_json(vm, &json)?;

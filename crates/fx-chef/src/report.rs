@@ -201,14 +201,15 @@ fn describe(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     Ok(NIL)
 }
 
-/// `FX.handlers(names)`: the handlers that have run.
+/// `FX.handlers(nil | name | true)`: handlers begin, one has run, all have.
 fn handlers(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let step = vm.arg(a, 0);
-    if step.is_arr() {
-        for name in vm.heap.arr(step).clone() {
-            let name = vm.to_s(name)?;
-            machine.say_in(vm, Format::Doc, &format!("  - {name}"));
-        }
+    if step.is_str() {
+        let name = vm.to_s(step)?;
+        machine.say_in(vm, Format::Doc, &format!("  - {name}"));
+        return Ok(NIL);
+    }
+    if step.truthy() {
         machine.say_in(vm, Format::Doc, "Running handlers complete");
         return Ok(NIL);
     }

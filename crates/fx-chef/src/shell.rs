@@ -78,8 +78,14 @@ fn shell(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     if let Some(dir) = &spec.cwd
         && machine.host.stat_opt(dir).ok().flatten().is_none()
     {
-        let message = format!("No such file or directory @ dir_chdir0 - {}", dir.display());
-        return errno(vm, "ENOENT", &message);
+        // The original's child finds that out, and fails as any command does.
+        let said = format!(
+            "chdir: No such file or directory @ dir_s_chdir - {} (Errno::ENOENT)\n",
+            dir.display()
+        );
+        let (stdout, stderr, seconds) = (vm.str(""), vm.str(said), vm.float(0.0));
+        let code = Value::fix(1);
+        return Ok(vm.arr(vec![code, NIL, stdout, stderr, Value::bool(false), seconds]));
     }
     identity(machine, vm, a, &mut spec)?;
     spec.umask = Some(vm.opt_nil(a, 5).and_then(Value::fixnum).map_or(vm.umask, |m| m as u32));
