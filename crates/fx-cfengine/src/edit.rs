@@ -8,3 +8,4 @@ pub(crate) mod replace;
 pub(crate) mod template;
 pub(crate) mod xml;
 pub(crate) mod xml_bundle;
+mod xpath;

@@ -3,6 +3,8 @@
 //! A document is a list of nodes that name each other by number. Entities other than the
 //! five of XML itself are kept as they stand; nothing outside the document is ever read.
 
+use super::xpath::Expr;
+
 /// A node by number.
 pub(crate) type Id = usize;
 
@@ -44,6 +46,8 @@ pub(crate) enum Test {
     Child(String, String),
     Text(String),
     Position(usize),
+    /// Anything more; such a path selects but cannot be built.
+    Holds(Expr),
 }
 
 impl Document {
@@ -329,7 +333,14 @@ impl Document {
             }),
             Test::Text(text) => self.text(id) == *text,
             Test::Position(_) => true,
+            Test::Holds(expr) => expr.holds(self, id),
         }
+    }
+
+    /// Child elements of a name.
+    pub(super) fn child_elements(&self, id: Id, name: &str) -> Vec<Id> {
+        let wanted = |child: &Id| matches!(&self.nodes[*child], Node::Element { name: known, .. } if known == name);
+        self.children(id).iter().copied().filter(wanted).collect()
     }
 
     /// Makes what a path names, where it is not there; whether anything was made.
@@ -357,7 +368,7 @@ impl Document {
                         self.append(child, Node::Text(text.clone()));
                     }
                     Test::Text(text) => self.add_text(at, text),
-                    Test::Position(_) => {}
+                    Test::Position(_) | Test::Holds(_) => {}
                 }
             }
         }
@@ -376,6 +387,7 @@ pub(crate) fn path(text: &str) -> Option<Vec<Step>> {
     while !rest.is_empty() {
         let any_depth = rest.starts_with("//");
         rest = rest.trim_start_matches('/').trim_start();
+        rest = rest.strip_prefix("child::").unwrap_or(rest);
         let end = rest.find(['/', '[']).unwrap_or(rest.len());
         let name = rest[..end].trim().to_owned();
         if name.is_empty() || name.contains(['(', '@', ' ']) {
@@ -385,8 +397,9 @@ pub(crate) fn path(text: &str) -> Option<Vec<Step>> {
         let mut tests = Vec::new();
         while let Some(tail) = rest.strip_prefix('[') {
             let end = closing(tail)?;
-            for part in split_tests(&tail[..end]) {
-                tests.push(test(part)?);
+            match split_tests(&tail[..end]).into_iter().map(test).collect::<Option<Vec<Test>>>() {
+                Some(simple) => tests.extend(simple),
+                None => tests.push(Test::Holds(Expr::parse(&tail[..end])?)),
             }
             rest = tail[end + 1..].trim_start();
         }
@@ -424,6 +437,14 @@ fn test(text: &str) -> Option<Test> {
         }
         None => (text, None),
     };
+    // Operators and functions are for the larger grammar.
+    let plain = |text: &str| {
+        let bare = text.trim_start_matches('@');
+        bare == "text()" || !bare.contains(['(', ')', '!', '<', '>', '"', '\'', '/', ' ', '@'])
+    };
+    if !plain(name) || value.as_ref().is_some_and(|value| value.contains(['"', '\''])) {
+        return None;
+    }
     match (name.strip_prefix('@'), value) {
         (Some(name), value) => Some(Test::Attribute(name.trim().to_owned(), value)),
         (None, Some(value)) if name == "text()" => Some(Test::Text(value)),

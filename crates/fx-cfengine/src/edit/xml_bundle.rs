@@ -69,12 +69,10 @@ fn keep(ctx: &mut Context<'_>, expanded: &Rc<Expanded>, edit: &mut XmlEdit) -> O
         "classes" => promise::classes::keep(ctx, expanded),
         "reports" => promise::reports::keep(ctx, expanded),
         _ => {
-            let operand = format!("{kind}-{}-{}", expanded.promiser, edit.file);
-            if !ctx.acquire(expanded, &operand) {
-                return Outcome::Skipped;
-            }
+            // Unlike edits of lines they are looked at in every pass, and a failure is told
+            // by itself alone.
             let result = change(ctx, expanded, edit, &kind);
-            conclude(ctx, expanded, &kind, result)
+            if result.is_failure() { result } else { conclude(ctx, expanded, &kind, result) }
         }
     };
     ctx.note_handle(expanded, outcome);
@@ -101,11 +99,14 @@ fn change(
     if kind == "insert_tree" && !promise.has("select_xpath") {
         return result.merge(insert_root(ctx, promise, edit, &what));
     }
-    let Some(select) = promise.scalar("select_xpath").cloned() else {
-        let text = format!("The promised edit '{what}' of type '{kind}' breaks its own promises");
+    let select = promise.scalar("select_xpath").cloned().filter(|select| converges(select));
+    let Some(select) = select else {
+        let text = format!("The promised {}", contradiction(kind, &what));
         return ctx.settle(Level::Error, Outcome::Interrupted, promise, &text);
     };
-    let Some(node) = selected(ctx, promise, edit, &select) else { return Outcome::Interrupted };
+    let Some(node) = selected(ctx, promise, edit, &select, kind) else {
+        return Outcome::Interrupted;
+    };
     let at = format!("at XPath '{select}' in XML document '{}'", edit.file);
     let at_the = format!("at XPath '{select}' in the XML document '{}'", edit.file);
     let document = &mut edit.document;
@@ -250,19 +251,63 @@ fn insert_root(
     told(ctx, promise, edit, done)
 }
 
+// A path that depends on the place among siblings would select another node once edited.
+fn converges(select: &str) -> bool {
+    let number = r"(\d+|last\s*\(\s*\))\s*((\+|-|\*|div|mod)\s*\d+\s*)*";
+    let position = r"(position\s*\(\s*\)\s*(=|!=|<|<=|>|>=)\s*)?";
+    let pattern = format!(
+        r"\[\s*([^\[\]]*\s*(\||or|and))?\s*{position}\s*{number}\s*((\||or|and)[^\[\]]*)?\]|(following|preceding)(-sibling)?\s*::"
+    );
+    crate::regex::find(&pattern, select).is_none()
+}
+
+fn contradiction(kind: &str, what: &str) -> String {
+    match kind {
+        "delete_tree" => format!("tree deletion '{what}' is inconsistent"),
+        "insert_tree" => format!("tree insertion '{what}' breaks its own promises"),
+        "delete_attribute" => format!("attribute deletion '{what}', is inconsistent"),
+        "set_attribute" => format!("attribute set '{what}', breaks its own promises"),
+        "delete_text" => format!("text deletion '{what}' is inconsistent"),
+        "set_text" => format!("text set '{what}' breaks its own promises"),
+        _ => format!("text insertion '{what}' breaks its own promises"),
+    }
+}
+
 // The one node a path selects; errors are said here.
-fn selected(ctx: &mut Context<'_>, promise: &Expanded, edit: &XmlEdit, select: &str) -> Option<Id> {
+fn selected(
+    ctx: &mut Context<'_>,
+    promise: &Expanded,
+    edit: &XmlEdit,
+    select: &str,
+    kind: &str,
+) -> Option<Id> {
     let found = path(select).map(|steps| edit.document.select(&steps));
     let file = &edit.file;
     let text = match found.as_deref() {
         Some([one]) => return Some(*one),
-        None => format!("Unable to evaluate XPath expression '{select}'"),
-        Some([]) => format!(
-            "The promised XPath pattern '{select}', was NOT successful when selecting an edit node, in XML document '{file}'"
-        ),
-        Some(many) => format!(
+        Some([]) => None,
+        None => Some(format!("Unable to evaluate XPath expression '{select}'")),
+        Some(many) => Some(format!(
             "Current select_xpath expression '{select}' returns {} edit nodes in XML document '{file}', unique edit node required",
             many.len()
+        )),
+    };
+    if let Some(text) = text {
+        ctx.settle(Level::Error, Outcome::Interrupted, promise, &text);
+    }
+    let text = match kind {
+        "set_attribute" => {
+            format!("No node to edit selected by XPath '{select}' in the XML document '{file}'")
+        }
+        "set_text" => format!("No node selected by XPath '{select}' in the XML document '{file}'"),
+        "delete_text" | "insert_text" => {
+            format!("No node selected by XPath '{select}' in XML document '{file}'")
+        }
+        "delete_tree" => format!(
+            "The promised XPath pattern '{select}', was NOT successful when selecting an edit node, in XML document '{file})"
+        ),
+        _ => format!(
+            "The promised XPath pattern '{select}', was NOT successful when selecting an edit node, in XML document '{file}'"
         ),
     };
     ctx.settle(Level::Error, Outcome::Interrupted, promise, &text);

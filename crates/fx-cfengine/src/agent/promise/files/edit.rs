@@ -319,7 +319,9 @@ fn edit_xml(
     }
     let old = ctx.host().read(&path(file)).map(|bytes| decode(&bytes)).unwrap_or_default();
     let Some(document) = Document::parse(if empty { "" } else { &old }) else {
-        failed(ctx, promise, result, &format!("Unable to load XML document '{file}'"));
+        // Told, but no failure of the promise in the original.
+        ctx.error(&format!("Unable to load XML document '{file}'"));
+        as_promised(ctx, promise, format_args!("No edit changes to file '{file}' need saving"));
         return;
     };
     let mut edit = XmlEdit { file: Rc::clone(file), document, edits: 0 };
