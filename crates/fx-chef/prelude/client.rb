@@ -51,7 +51,7 @@ class Chef
       return if e.is_a?(SystemExit) && !@configured
       return FX.failure("Configuration error", e.message) unless @configured
       describe(e)
-      if @run_status
+      if @run_status && !@opts["apply"]
         @run_status.exception = e
         @run_status.stop_clock
         run_handlers(:exception_handlers) do |handlers|
@@ -126,7 +126,8 @@ class Chef
       loc = loc.find { |l| l.is_a?(String) } if loc.is_a?(Array)
       FX.open_log(loc) if loc.is_a?(String) && loc != "STDOUT" && loc != "STDERR"
       formatter = @opts["formatter"] || Chef::Config[:formatters]&.first&.first || "doc"
-      FX.formatter(formatter, Chef::Config[:why_run])
+      FX.formatter(formatter, Chef::Config[:why_run], @opts["apply"])
+      Chef::Config[:cache_path] = "/var/chef" if @opts["apply"] && !Chef::Config.given?(:cache_path)
     end
 
     # Without `-c`: the workstation's file in `.chef` here or above, then in the home directory.
@@ -211,6 +212,7 @@ class Chef
       @node.chef_environment(Chef::Config[:environment] || "_default")
       attrs = @opts["json"] ? read_json(@opts["json"]) : {}
       stored = load_stored
+      note_node
       @node.normal = stored
       @node.automatic = automatic
       run_list = attrs.delete("run_list")
@@ -251,10 +253,22 @@ class Chef
     rescue StandardError
       {}
     end
+    # The store knows a node from its first moment.
+    def note_node
+      return if !Chef::Config[:local_mode] || @opts["no_save"] || FX.file?(node_file) || !::File.directory?(Array(Chef::Config[:chef_repo_path]).first.to_s)
+      require "fileutils"
+      FileUtils.mkdir_p(::File.dirname(node_file))
+      ::File.write(node_file, "{\n  \"name\": #{@node.name.inspect}\n}\n", perm: 0600)
+    rescue SystemCallError
+      nil
+    end
     def save_node
       return if Chef::Config[:why_run] || !Chef::Config[:local_mode] || @opts["no_save"]
       return Chef::Log.warn("Skipping final node save because override_runlist was given") if @opts["override"]
-      FX.save_node(node_file, @node.name, @node.chef_environment, @node.normal.to_hash, @node.run_list.map(&:to_s)) if ::File.directory?(Array(Chef::Config[:chef_repo_path]).first.to_s)
+      return unless ::File.directory?(Array(Chef::Config[:chef_repo_path]).first.to_s)
+      node = { "name" => @node.name, "chef_environment" => @node.chef_environment == "_default" ? nil : @node.chef_environment, "override" => @node.combined_override.to_hash,
+               "normal" => @node.normal.to_hash, "default" => @node.combined_default.to_hash, "automatic" => @node.automatic.to_hash, "run_list" => @node.run_list.map(&:to_s) }
+      FX.save_node(node_file, node.reject { |_, v| v.nil? || v.empty? })
     end
 
     def policy_wanted?(attrs)
@@ -287,7 +301,8 @@ class Chef
       @node.env_override = @environment.override_attributes
       @node.role_default = @expansion.default_attrs
       @node.role_override = @expansion.override_attrs
-      @node.automatic["recipes"] = @expansion.recipes.dup
+      # A recipe called default goes by both of its names.
+      @node.automatic["recipes"] = @expansion.recipes.flat_map { |r| r.end_with?("::default") ? [r.delete_suffix("::default"), r] : r.include?("::") ? [r] : [r, "#{r}::default"] }
       @node.automatic["expanded_run_list"] = @expansion.recipes.map { |r| r.include?("::") ? r : "#{r}::default" }
       @node.automatic["roles"] = @expansion.roles
       @node.automatic["chef_environment"] = @node.chef_environment
@@ -311,6 +326,10 @@ class Chef
       @books = books
       books.each_value { |b| b.metadata.validate_chef_version! }
       Chef::Log.info("Loading cookbooks [#{books.values.map { |b| "#{b.name}@#{b.version}" }.join(", ")}]")
+      books.each_value do |b|
+        next if b.metadata.gems.empty? || Chef::Config[:skip_gem_metadata_installation]
+        Chef::Log.warn("cookbook #{b.name} asks for #{b.metadata.gems.map { |g| "gem #{g.join(" ")}" }.join(", ")}: gems are not installed, there is no other Ruby here")
+      end
       FX.synchronizing(books.values.map { |b| [b.name, b.version] })
       @run_context = Chef::RunContext.new(@node, @cookbooks, @events)
       @run_status.run_context = @run_context
@@ -383,7 +402,10 @@ class Chef
         recipe = Chef::Recipe.new("(chef-apply cookbook)", "(chef-apply recipe)", @run_context)
         recipe.instance_eval(text, "(chef-apply)", 1)
       end
-      Array(@opts["recipe_files"]).each { |f| @run_context.load_recipe_file(::File.expand_path(f)) }
+      Array(@opts["recipe_files"]).each do |f|
+        next @run_context.load_recipe_file(::File.expand_path(f)) unless @opts["apply"]
+        Chef::Recipe.new("(chef-apply cookbook)", "(chef-apply recipe)", @run_context).from_file(::File.expand_path(f))
+      end
     end
 
     # The file that is being loaded is where a failure is said to be.

@@ -76,7 +76,12 @@ class Chef
       end
 
       def matching(type, query)
-        objects(type.to_s).select { |o| Matcher.new(query.to_s).match?(flat(data_of(o))) }
+        matcher = begin
+          Matcher.new(query.to_s).tap { |m| m.match?({}) }
+        rescue StandardError
+          raise Net::HTTPServerException, '400 "Bad Request"'
+        end
+        objects(type.to_s).select { |o| matcher.match?(flat(data_of(o))) }
       end
 
       def objects(type)
@@ -116,7 +121,12 @@ class Chef
           n.run_list = Chef::RunList.new(*(h["run_list"] || []))
           list << n
         end
-        list << me if me && false
+        # A node is in the store from its first moment, at first with nothing but its name.
+        if me && list.none? { |n| n.name == me.name }
+          n = Chef::Node.new
+          n.name(me.name)
+          list << n
+        end
         list
       end
 

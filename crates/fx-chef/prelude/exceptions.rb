@@ -56,6 +56,7 @@ class Chef
  end
  end
  class CookbookNotFound < RuntimeError; end
+ class ConflictingMembersInGroup < ArgumentError; end
  class CookbookVersionNotFound < RuntimeError; end
  class MissingCookbookDependency < StandardError; end
  class CookbookVersionSelection < RuntimeError; end

@@ -252,7 +252,7 @@ class Chef
         automatic["recipes"] = []
         list = automatic["recipes"]
       end
-      list << fq unless list.include?(fq) || list.include?(cookbook.to_s) && recipe.to_s == "default"
+      list << fq unless list.include?(fq)
     end
     def apply_expansion_attributes(expansion)
       env = Chef::Environment.load(chef_environment)

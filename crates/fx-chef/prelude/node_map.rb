@@ -127,7 +127,7 @@ class Chef
           elsif k.fx_builtin?
             path = k.name.delete_prefix("Chef::Resource::")
             pr = path.split("::").inject(Chef::Provider) { |m, c| m && (m.const_get(c, false) rescue nil) }
-            return pr if pr && (pr.method_defined?(:"action_#{action}") || !k.allowed_actions.include?(action))
+            return pr if pr && (pr.method_defined?(:"action_#{action}") || !k.allowed_actions.include?(action) || %i{diff log}.include?(action))
             raise Chef::Exceptions::UnsupportedAction, "#{resource} #{fx_refusal(k.resource_name.to_s) || "does not support :#{action} yet in fixpoint"}" if pr
           elsif k.name && (c = k.name.split("::").last) && Chef::Provider.const_defined?(c, false)
             return Chef::Provider.const_get(c, false)

@@ -1,4 +1,6 @@
-# Keys and certificates through the machine's openssl command.
+# Keys, requests and certificates. What our own OpenSSL cannot make, parameters of a key
+# exchange and lists of revoked certificates, is made by the machine's command of that name.
+require "openssl"
 require "tempfile"
 class Chef
   class Provider
@@ -9,7 +11,7 @@ class Chef
         shell_out!(TOOL, *args.flatten.compact.map(&:to_s), input: input).stdout
       end
       def quietly(*args) = which(TOOL) ? shell_out(TOOL, *args.flatten.compact.map(&:to_s)) : nil
-      # A password as openssl takes it, without showing it in the list of processes.
+      # A password as the command takes it, without showing it in the list of processes.
       def pass(flag, word) = word.nil? ? [] : [flag, "file:#{secret(word)}"]
       def secret(word)
         @secrets ||= {}
@@ -22,52 +24,63 @@ class Chef
         end
       end
       def cleanup_after_converge = (@secrets || {}).each_value { |p| ::File.unlink(p) if ::File.exist?(p) }
-      def private_key?(path, word)
-        ::File.exist?(path) && quietly("pkey", "-in", path, "-noout", *(word ? pass("-passin", word) : ["-passin", "pass:"]))&.exitstatus == 0
+
+      # A key in a file, or as text; nil when it is none.
+      def read_key(source, word)
+        text = ::File.exist?(source) ? ::File.read(source) : source
+        key = ::OpenSSL::PKey.read(text, word)
+        key.private? ? key : nil
+      rescue ::OpenSSL::PKey::PKeyError, ArgumentError
+        nil
       end
+      def private_key?(source, word) = !read_key(source, word).nil?
+
       # The public part of the key that the resource names or holds.
-      def put_public_key
+      def put_public_key(kind)
         r = new_resource
         raise ArgumentError, "You cannot specify both 'private_key_path' and 'private_key_content' properties at the same time." if r.private_key_path && r.private_key_content
         raise ArgumentError, "You must specify the private key with either 'private_key_path' or 'private_key_content' properties." unless r.private_key_path || r.private_key_content
-        raise "#{r.private_key_path} not a valid private key file" if r.private_key_path && !private_key?(r.private_key_path, r.private_key_pass)
-        word = pass("-passin", r.private_key_pass)
-        text = r.private_key_path ? openssl("pkey", "-in", r.private_key_path, *word, "-pubout") : openssl("pkey", *word, "-pubout", input: r.private_key_content)
-        put(r.path, text, hide: false)
+        key = read_key(r.private_key_path || r.private_key_content, r.private_key_pass)
+        raise "#{r.private_key_path} not a valid private #{kind} key or password is invalid" unless key
+        put(r.path, key.public_to_pem, hide: false)
       end
-      def new_rsa(bits, word = nil, cipher = nil)
-        word ? openssl("genrsa", "-traditional", "-#{cipher}", *pass("-passout", word), bits) : openssl("genrsa", "-traditional", bits)
+      def new_rsa(bits)
+        raise ArgumentError, "Key length must be a power of 2 greater than or equal to 1024" unless bits >= 1024 && (bits & (bits - 1)) == 0
+        ::OpenSSL::PKey::RSA.new(bits)
       end
-      def new_ec(curve, word = nil, cipher = nil)
-        key = openssl("ecparam", "-name", curve, "-genkey", "-noout")
-        word ? openssl("ec", "-#{cipher}", *pass("-passout", word), input: key) : key
+      def new_ec(curve)
+        raise ArgumentError, "Specified curve is not available on this system" unless %w{prime256v1 secp384r1 secp521r1}.include?(curve)
+        ::OpenSSL::PKey::EC.generate(curve)
+      end
+      # A key's text, under a password if there is one.
+      def sealed(key, word, cipher)
+        return key.to_pem unless word
+        raise ArgumentError, "Specified key_cipher is not available on this system" unless ::OpenSSL::Cipher.ciphers.include?(cipher)
+        key.to_pem(::OpenSSL::Cipher.new(cipher), word)
       end
       def subject
         r = new_resource
-        { C: r.country, ST: r.state, L: r.city, O: r.org, OU: r.org_unit, CN: r.common_name, emailAddress: r.email }.compact.map { |k, v| "/#{k}=#{v.to_s.gsub("/", "\\/")}" }.join
+        name = ::OpenSSL::X509::Name.new
+        { "C" => r.country, "ST" => r.state, "L" => r.city, "O" => r.org, "OU" => r.org_unit, "CN" => r.common_name, "emailAddress" => r.email }.each { |k, v| name.add_entry(k, v) unless v.nil? }
+        name
       end
       def key_path
         r = new_resource
         r.key_file || ::File.join(::File.dirname(r.path), "#{::File.basename(r.path, ::File.extname(r.path))}.key")
       end
-      # The key that is there, or a new one, as text without a password.
+      # The key that is there, or a new one.
       def key
         r = new_resource
-        @key ||= if private_key?(key_path, r.key_pass) then openssl("pkey", "-in", key_path, *pass("-passin", r.key_pass))
-                 elsif r.key_type == "rsa" then new_rsa(r.key_length)
-                 else new_ec(r.key_curve)
-                 end
+        @key ||= read_key(key_path, r.key_pass) || (r.key_type == "rsa" ? new_rsa(r.key_length) : new_ec(r.key_curve))
       end
-      def with_file(text)
-        f = Tempfile.create("fx-openssl")
-        ::File.chmod(0600, f.path)
-        f.write(text)
-        f.close
-        yield f.path
-      ensure
-        ::File.unlink(f.path) if f && ::File.exist?(f.path)
+      def request
+        csr = ::OpenSSL::X509::Request.new
+        csr.version = 0
+        csr.subject = subject
+        csr.public_key = key
+        csr.sign(key, ::OpenSSL::Digest.new("SHA256"))
+        csr
       end
-      def request = with_file(key) { |k| openssl("req", "-new", "-key", k, "-subj", subject) }
       # A file of the properties owner, group and mode.
       def put(path, text, what = :create, hide: true)
         r = new_resource

@@ -3,7 +3,7 @@ FX.load("chef/openssl_shared.rb")
 class Chef
   class Provider
     class OpensslEcPublicKey < FxOpenssl
-      action(:create) { put_public_key }
+      action(:create) { put_public_key("EC") }
     end
   end
 end

@@ -8,10 +8,11 @@ class Chef
   end
   class Provider
     class OpensslRsaPrivateKey < FxOpenssl
+      # In this version of the original `force` keeps it from doing anything.
       action(:create) do
         r = new_resource
         unless r.force || private_key?(r.path, r.key_pass)
-          converge_by("create #{r.key_length} bit RSA key #{r.path}") { put(r.path, new_rsa(r.key_length, r.key_pass, r.key_cipher)) }
+          converge_by("create #{r.key_length} bit RSA key #{r.path}") { put(r.path, sealed(new_rsa(r.key_length), r.key_pass, r.key_cipher)) }
         end
       end
     end

@@ -7,8 +7,8 @@ class Chef
         r = new_resource
         unless ::File.exist?(r.path)
           converge_by("Create CSR #{r}") do
-            put(r.path, request, hide: true)
-            put(key_path, key) unless ::File.exist?(key_path)
+            put(r.path, request.to_pem, hide: false)
+            put(key_path, key.to_pem, :create_if_missing)
           end
         end
       end

@@ -42,6 +42,7 @@ impl Machine {
         let mut rows = self.rows.borrow_mut();
         let mut shown = String::new();
         match rows.format {
+            _ if rows.bare => {}
             Format::Doc => rows.page.puts_line(&mut shown, text),
             Format::Min => {
                 shown.push_str(text);
@@ -214,7 +215,7 @@ fn handlers(machine: &Machine, vm: &mut Vm, a: Args) -> R {
         return Ok(NIL);
     }
     let mut rows = machine.rows.borrow_mut();
-    if rows.format == Format::Doc {
+    if rows.format == Format::Doc && !rows.bare {
         let mut shown = String::new();
         rows.page.puts(&mut shown, "", Stream::Own);
         rows.page.puts(&mut shown, "Running handlers:", Stream::Own);
@@ -329,19 +330,11 @@ fn write_file(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     Ok(NIL)
 }
 
-/// `FX.save_node(path, name, environment, normal, run list)`: the node in the local store.
+/// `FX.save_node(path, node as a hash)`: the node in the local store.
 fn save_node(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let path = machine.request.cwd.join(text(vm, a, 0)?.unwrap_or_default());
-    let name = text(vm, a, 1)?.unwrap_or_default();
-    let environment = text(vm, a, 2)?.unwrap_or_default();
-    let normal = vm.arg(a, 3);
-    let normal = to_json(vm, normal, 0)?;
-    let list = vm.arg(a, 4);
-    let list = to_json(vm, list, 0)?;
-    let node = serde_json::json!({
-        "name": name, "chef_environment": environment, "normal": normal,
-        "chef_type": "node", "run_list": list,
-    });
+    let node = vm.arg(a, 1);
+    let node = to_json(vm, node, 0)?;
     let Ok(body) = serde_json::to_string_pretty(&node) else { return Ok(NIL) };
     if let Some(dir) = path.parent() {
         drop(fx_resources::directory::make_parents(&*machine.host, &path, 0o755));

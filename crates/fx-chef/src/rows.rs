@@ -98,6 +98,8 @@ pub(crate) struct Rows {
     probing: u32,
     pub(crate) format: Format,
     pub(crate) why_run: bool,
+    /// Only resources are shown, no headings around them.
+    pub(crate) bare: bool,
     phase: Rc<str>,
     recipe: String,
     /// What the doc formatter writes on.
@@ -528,11 +530,12 @@ fn updated_rows(machine: &Machine, _: &mut Vm, _: Args) -> R {
     Ok(Value::fix(rows.all.iter().filter(|row| row.outcome == "updated").count() as i64))
 }
 
-/// `FX.formatter(name, why-run)`.
+/// `FX.formatter(name, why-run, without headings)`.
 fn formatter(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let name = text(vm, a, 0)?.unwrap_or_default();
     let mut rows = machine.rows.borrow_mut();
     rows.why_run = vm.opt(a, 1).is_some_and(Value::truthy);
+    rows.bare = vm.opt(a, 2).is_some_and(Value::truthy);
     rows.format = match name.as_str() {
         "min" | "minimal" => Format::Min,
         "null" => Format::Null,

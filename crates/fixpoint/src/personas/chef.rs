@@ -260,6 +260,7 @@ pub(crate) fn apply(invocation: &Invocation) -> u8 {
                 return 1;
             }
             request.options.insert("no_save".into(), json!(true));
+            request.options.insert("apply".into(), json!(true));
             launch(request)
         }
         Err(message) => {
