@@ -4,6 +4,7 @@
 //! Names may come from outside a policy (the command line, augments, modules), so what is
 //! not known for sure is only told where a known name is so near that it must be meant.
 
+mod abort;
 mod classes;
 mod reach;
 mod symbols;
@@ -19,12 +20,14 @@ pub(crate) fn findings(ctx: &Context<'_>) -> Vec<Diagnostic> {
     let trees: Vec<ast::File> =
         ctx.parsed.iter().map(|id| ast::parse(*id, ctx.sources.file(*id).bytes()).0).collect();
     let symbols = symbols::Symbols::of(&trees);
+    let aborts = abort::patterns(&trees);
     let mut out = Vec::new();
     for tree in &trees {
         for block in &tree.blocks {
             variables::check(ctx, &symbols, block, &mut out);
             classes::check(ctx, &symbols, block, &mut out);
             reach::check(block, &mut out);
+            abort::check(&aborts, block, &mut out);
         }
     }
     out.sort_by_key(Diagnostic::primary);

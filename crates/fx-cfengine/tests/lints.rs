@@ -93,3 +93,24 @@ fn promises_that_are_never_reached() {
     check(&main_with("reports:\n  linux::\n    \"x\" if => \"!linux\";"), &[&format!("5: {text}")]);
     check(&main_with("reports:\n  linux|windows::\n    \"x\" unless => \"windows\";"), &[]);
 }
+
+#[test]
+fn promises_behind_a_class_that_always_aborts() {
+    let control = "body agent control\n{\nabortclasses => { \"stop.*\" };\n}\n";
+    let with = |class: &str| format!("{control}{}", main_with(class));
+    check(
+        &with(
+            "classes: \"stop_it\" expression => \"any\";\nreports: \"x\";\nfiles: \"/y\" touch => \"true\";",
+        ),
+        &["8: class 'stop_it' is always set and aborts: this and what follows is not reached"],
+    );
+    for class in [
+        "classes: \"stop_it\" expression => \"linux\";\nreports: \"x\";",
+        "classes: \"stop_it\" expression => \"any\", if => \"x\";\nreports: \"x\";",
+        "classes: \"other\" expression => \"any\";\nreports: \"x\";",
+        "classes:\n linux::\n \"stop_it\" expression => \"any\";\nreports: \"x\";",
+        "classes: \"stop_it\" expression => \"any\";",
+    ] {
+        check(&with(class), &[]);
+    }
+}
