@@ -1,6 +1,7 @@
 //! The agent: bundle sequence, passes in normal order, and one file a promise type.
 
 pub(crate) mod action;
+mod intent;
 pub(crate) mod lock;
 pub(crate) mod passes;
 pub(crate) mod promise;
@@ -13,6 +14,9 @@ pub(crate) mod why_not;
 pub(crate) struct State {
     pub(crate) locks: lock::Locks,
     pub(crate) words: passes::Words,
+    pub(crate) tally: passes::Tally,
+    /// A promise that is not told of yet.
+    pub(crate) banner: Option<std::rc::Rc<crate::eval::promise::Expanded>>,
     pub(crate) packages: promise::packages::State,
     pub(crate) processes: promise::processes::State,
     pub(crate) custom: promise::custom::State,

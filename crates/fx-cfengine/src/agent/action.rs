@@ -64,7 +64,14 @@ impl Context<'_> {
     /// What is changed: the content about to be written, or what the message says.
     pub(crate) fn change(&self, message: &str) -> Change {
         let content = self.content.borrow_mut().take();
-        content.unwrap_or_else(|| Change::new("", "", "").detail(Detail::Text(message.to_owned())))
+        content.unwrap_or_else(|| {
+            let text = if self.run.ledger.in_copy() {
+                super::intent::foretold(message)
+            } else {
+                message.to_owned()
+            };
+            Change::new("", "", "").detail(Detail::Text(text))
+        })
     }
 
     pub(crate) fn mode(&self, promise: &Expanded) -> Mode {
@@ -83,7 +90,7 @@ impl Context<'_> {
         if action != Action::Fix
             && let Some(step) = self.run.ledger.current()
         {
-            let change = self.change(text);
+            let change = self.change(&format!("would {text}"));
             self.run.ledger.withheld(step, &change);
         }
         match action {

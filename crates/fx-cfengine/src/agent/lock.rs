@@ -79,6 +79,7 @@ impl Context<'_> {
             return false;
         }
         self.acquired = true;
+        self.flush_banner();
         if self.config.no_lock {
             return true;
         }

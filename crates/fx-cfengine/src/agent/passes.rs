@@ -39,9 +39,17 @@ impl Context<'_> {
     /// Runs a bundle whose frame is on the stack.
     pub(crate) fn run_bundle(&mut self, bundle: &Rc<Bundle>) -> Outcome {
         self.agent.processes.clear();
-        if bundle.top_down.unwrap_or_else(|| self.control.top_down()) {
-            return self.run_top_down(bundle);
-        }
+        let before = self.agent.tally;
+        let result = if bundle.top_down.unwrap_or_else(|| self.control.top_down()) {
+            self.run_top_down(bundle)
+        } else {
+            self.run_in_order(bundle)
+        };
+        self.tell_tally(bundle, before);
+        result
+    }
+
+    fn run_in_order(&mut self, bundle: &Rc<Bundle>) -> Outcome {
         let mut result = Outcome::Skipped;
         for pass in 1..=PASSES {
             self.note_pass(bundle, pass);
@@ -169,10 +177,7 @@ impl Context<'_> {
                 self.verbose("V: .........................................................");
                 self.verbose(&format!("V: BEGIN variables (pass {pass})"));
             }
-            kind => {
-                self.verbose("P: .........................................................");
-                self.verbose(&format!("P: BEGIN {kind} promises (pass {pass})"));
-            }
+            _ => {}
         }
     }
 
@@ -203,6 +208,69 @@ impl Context<'_> {
         self.stack.pop();
     }
 
+    /// Tells of the promise that was put off until its turn was certain.
+    pub(crate) fn flush_banner(&mut self) {
+        if let Some(expanded) = self.agent.banner.take() {
+            self.promise_banner(&expanded);
+        }
+    }
+
+    // How a promise ended, as people look for it in a log.
+    fn status_banner(&mut self, expanded: &Expanded, outcome: Outcome) {
+        self.agent.banner = None;
+        let kind = &*expanded.promise.kind;
+        if outcome == Outcome::Skipped || matches!(kind, "vars" | "classes" | "meta" | "defaults") {
+            return;
+        }
+        let word = match outcome {
+            Outcome::Repaired => "REPAIRED",
+            Outcome::Kept => "was KEPT",
+            Outcome::Denied => "NOT KEPT - denied",
+            _ => "NOT KEPT!",
+        };
+        match outcome {
+            Outcome::Kept => self.agent.tally.kept += 1,
+            Outcome::Repaired => self.agent.tally.repaired += 1,
+            _ => self.agent.tally.not_kept += 1,
+        }
+        if !self.logs(fx_engine::Level::Verbose) {
+            return;
+        }
+        self.verbose(&format!("A: Promise {word}"));
+        let name: String = expanded.promiser.chars().take(30).collect();
+        let more = if expanded.promiser.chars().count() > 30 { "..." } else { "" };
+        self.verbose(&format!("P: END {kind} promise ({name}{more})"));
+    }
+
+    // What became of the promises of a bundle and of those it called.
+    fn tell_tally(&self, bundle: &Bundle, before: Tally) {
+        if !self.logs(fx_engine::Level::Verbose) {
+            return;
+        }
+        let (name, now) = (&bundle.head.name, self.agent.tally);
+        let kept = now.kept - before.kept;
+        let repaired = now.repaired - before.repaired;
+        let not_kept = now.not_kept - before.not_kept;
+        self.verbose("A: ...................................................");
+        self.verbose(&format!(
+            "A: Bundle Accounting Summary for '{name}' in namespace {}",
+            bundle.head.namespace
+        ));
+        let all = kept + repaired + not_kept;
+        if all == 0 {
+            self.verbose(&format!("A: Zero promises executed for bundle '{name}'"));
+        } else {
+            self.verbose(&format!("A: Promises kept in '{name}' = {kept}"));
+            self.verbose(&format!("A: Promises not kept in '{name}' = {not_kept}"));
+            self.verbose(&format!("A: Promises repaired in '{name}' = {repaired}"));
+            let compliance = f64::from(kept + repaired) / f64::from(all) * 100.0;
+            self.verbose(&format!(
+                "A: Aggregate compliance (promises kept/repaired) for bundle '{name}' = {compliance:.1}%"
+            ));
+        }
+        self.verbose("A: ...................................................");
+    }
+
     fn promise_banner(&self, expanded: &Expanded) {
         if !self.logs(fx_engine::Level::Verbose) {
             return;
@@ -218,7 +286,7 @@ impl Context<'_> {
         self.verbose(&format!("P:    Part of bundle: {}", promise.bundle.name));
         self.verbose(&format!("P:    Base context class: {}", promise.guard));
         if let Some(comment) = &expanded.comment {
-            self.verbose("P:\n");
+            self.verbose("P:");
             self.verbose(&format!("P:    Comment:  {comment}"));
         }
     }
@@ -229,7 +297,22 @@ impl Context<'_> {
         expanded: &Rc<Expanded>,
         act: impl FnOnce(&mut Context<'_>, &Rc<Expanded>) -> Outcome,
     ) -> Outcome {
-        self.promise_banner(expanded);
+        // These are told of when it is certain that they are not done yet.
+        if matches!(&*expanded.promise.kind, "reports" | "methods" | "commands") {
+            self.agent.banner = Some(Rc::clone(expanded));
+        } else {
+            self.promise_banner(expanded);
+        }
+        let outcome = self.in_ledger(expanded, act);
+        self.status_banner(expanded, outcome);
+        outcome
+    }
+
+    fn in_ledger(
+        &mut self,
+        expanded: &Rc<Expanded>,
+        act: impl FnOnce(&mut Context<'_>, &Rc<Expanded>) -> Outcome,
+    ) -> Outcome {
         if !self.run.ledger.wants_steps() {
             return act(self, expanded);
         }
@@ -273,6 +356,14 @@ pub(crate) fn foreseeable(promise: &Expanded) -> bool {
         | "guest_environments" => false,
         kind => crate::vocabulary::is_built_in(kind),
     }
+}
+
+/// How many promises ended how.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Tally {
+    kept: u32,
+    repaired: u32,
+    not_kept: u32,
 }
 
 /// The words a step is told with, shared by all steps they are the same for: a long bundle

@@ -9,6 +9,8 @@ use crate::eval::{Context, log};
 use crate::policy::{Bundle, Head, Rval};
 use crate::text::{Str, naked};
 
+const STARS: &str = "*****************************************************************";
+
 impl Context<'_> {
     fn sequence(&self) -> Vec<Rval> {
         match &self.config.bundles {
@@ -67,12 +69,13 @@ impl Context<'_> {
                 log!(self, Verbose, "Ignoring missing bundle '{name}'");
                 continue;
             };
-            self.bundle_banner(&bundle);
+            self.bundle_banner(&bundle, args);
             self.push_bundle(&bundle, args, false);
             if !self.stopped() {
                 self.run_bundle(&bundle);
             }
             self.stack.pop();
+            self.end_banner(&bundle);
             self.bundle_aborted = false;
             if self.stopped() {
                 break;
@@ -92,10 +95,23 @@ impl Context<'_> {
         self.find_bundle("agent", name).or_else(|| self.find_bundle("common", name))
     }
 
-    pub(crate) fn bundle_banner(&self, bundle: &Bundle) {
-        log!(self, Verbose, "B: *****************************************************************");
-        log!(self, Verbose, "B: BEGIN bundle {}", bundle.head.name);
-        log!(self, Verbose, "B: *****************************************************************");
+    pub(crate) fn bundle_banner(&self, bundle: &Bundle, args: &[Rval]) {
+        if !self.logs(fx_engine::Level::Verbose) {
+            return;
+        }
+        let args: Vec<String> =
+            args.iter().map(Rval::show).map(|arg| format!("\"{arg}\"")).collect();
+        let shown =
+            if args.is_empty() { String::new() } else { format!("( {{{}}})", args.join(",")) };
+        self.verbose(&format!("B: {STARS}"));
+        self.verbose(&format!("B: BEGIN bundle {}{shown}", bundle.head.name));
+        self.verbose(&format!("B: {STARS}"));
+    }
+
+    pub(crate) fn end_banner(&self, bundle: &Bundle) {
+        log!(self, Verbose, "B: {STARS}");
+        log!(self, Verbose, "B: END bundle {}", bundle.head.name);
+        log!(self, Verbose, "B: {STARS}");
     }
 
     /// Enters a bundle: its frame, its parameters, and its variables expanded once more.

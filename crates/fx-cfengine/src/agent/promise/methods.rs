@@ -5,9 +5,9 @@ use std::rc::Rc;
 use fx_engine::Level;
 
 use crate::agent::action::Action;
+use crate::eval::Context;
 use crate::eval::promise::Expanded;
 use crate::eval::value::Variable;
-use crate::eval::{Context, log};
 use crate::outcome::Outcome;
 use crate::policy::{Bundle, Rval};
 use crate::text::{Str, has_variable};
@@ -58,7 +58,7 @@ pub(crate) fn run(ctx: &mut Context<'_>, call: &Rval, promise: &Rc<Expanded>) ->
     for arg in &bundle.head.args {
         ctx.vars.scope_mut(&bundle.head.scope).remove(arg);
     }
-    log!(ctx, Verbose, "B: END bundle {}", bundle.head.name);
+    ctx.end_banner(&bundle);
     result
 }
 
@@ -68,7 +68,7 @@ fn enter(
     args: &[Rval],
     promise: &Rc<Expanded>,
 ) -> Outcome {
-    ctx.bundle_banner(bundle);
+    ctx.bundle_banner(bundle, args);
     let inherits = promise.bool("inherit").or(promise.bool("home_bundle_inherit")).unwrap_or(false);
     // Elements of arrays are those of one call; scalars and lists stay.
     ctx.vars.scope_mut(&bundle.head.scope).clear_elements();
