@@ -70,14 +70,10 @@ pub(crate) fn matching(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnRe
     };
     let inventory = format!("{}/{file}", ctx.config.paths.state);
     let Ok(bytes) = ctx.host().read(&path(&inventory)) else {
-        let text = format!("{name}: Unable to read package inventory.");
-        // With package modules the inventory is theirs to fill; its absence is no fault.
-        if ctx.control.package_inventory.is_empty() {
-            ctx.error(&text)
-        } else {
-            ctx.verbose(&text)
-        }
-        return None;
+        ctx.verbose(&format!(
+            "Cannot open the packages inventory '{inventory}' - This is not necessarily an error."
+        ));
+        return Some(Rval::Data(Rc::new(Json::Array(Vec::new()))));
     };
     let mut found = Vec::new();
     for line in decode(&bytes).lines() {

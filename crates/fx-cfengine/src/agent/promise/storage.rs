@@ -27,43 +27,85 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
             return result;
         }
     }
-    let space = match ctx.host().space(&path(&name), Duration::from_secs(10)) {
-        Ok(space) => space,
-        Err(error) => {
-            let text = format!("Could not examine the file system of '{name}': {error}");
-            return ctx.settle(Level::Error, Outcome::Failed, promise, &text);
-        }
-    };
-    if let Some(wanted) = promise.scalar("freespace").cloned() {
-        let (enough, unit) = if let Some(percent) = wanted.strip_suffix('%') {
-            let percent: u64 = percent.trim().parse().unwrap_or(0);
-            let free = (space.available * 100).checked_div(space.total).unwrap_or(0);
-            (free >= percent, "%")
-        } else {
-            let bytes = int_from(&wanted).unwrap_or(0).max(0) as u64;
-            (space.available >= bytes, " bytes")
-        };
-        if enough {
-            log!(ctx, Verbose, "Storage on '{name}' has at least {wanted}{unit} free");
-            ctx.settle_quietly(Outcome::Kept, promise);
-        } else {
-            let text = format!("Free disk space is under {wanted} for volume containing '{name}'");
-            result = ctx.settle(Level::Error, Outcome::Failed, promise, &text);
-        }
-    }
-    if let (Some(size), Some(count)) = (promise.int("sensible_size"), promise.int("sensible_count"))
-    {
-        let entries = ctx.host().list(&path(&name)).map_or(0, |entries| entries.len() as i64);
-        let used = space.total.saturating_sub(space.free) as i64;
-        if used < size || entries < count {
-            let text = format!(
-                "File system '{name}' does not seem sensible: {used} bytes used, {entries} entries"
-            );
-            result = result.merge(ctx.settle(Level::Error, Outcome::Failed, promise, &text));
-        }
-    }
     if !promise.has("volume") {
         return ctx.settle_quietly(Outcome::Kept, promise);
     }
+    result = result.merge(content(ctx, promise, &name));
+    if let Some(wanted) = promise.scalar("freespace").cloned() {
+        result = result.merge(free_space(ctx, promise, &name, &wanted));
+    }
     result
+}
+
+// Whether as much lies at the top of the volume as is sensible.
+fn content(ctx: &mut Context<'_>, promise: &Rc<Expanded>, name: &str) -> Outcome {
+    log!(ctx, Verbose, "Checking required filesystem {name}");
+    let Ok(meta) = ctx.host().stat(&path(name)) else { return Outcome::Kept };
+    if meta.is_dir() {
+        let entries = match ctx.host().list(&path(name)) {
+            Ok(entries) => entries,
+            Err(error) => {
+                let why = crate::load::reason(&error);
+                ctx.error(&format!(
+                    "Can't open directory '{name}' which checking required/disk. (opendir: {why})"
+                ));
+                return Outcome::Kept;
+            }
+        };
+        let sizes = entries.iter().filter_map(|entry| {
+            ctx.host().lstat(&path(name).join(&entry.name)).ok().map(|meta| meta.size as i64)
+        });
+        let size: i64 = sizes.sum();
+        let text = if size < promise.int("sensible_size").unwrap_or(1000) {
+            Some(format!("File system '{name}' is suspiciously small! ({size} bytes)"))
+        } else if (entries.len() as i64) < promise.int("sensible_count").unwrap_or(2) {
+            Some(format!("Filesystem '{name}' has only {} files/directories.", entries.len()))
+        } else {
+            None
+        };
+        if let Some(text) = text {
+            return ctx.settle(Level::Error, Outcome::Interrupted, promise, &text);
+        }
+    }
+    let text = format!("Filesystem '{name}' content seems to be sensible as promised");
+    ctx.settle(Level::Info, Outcome::Kept, promise, &text)
+}
+
+fn free_space(ctx: &mut Context<'_>, promise: &Rc<Expanded>, name: &str, wanted: &str) -> Outcome {
+    if let Err(error) = ctx.host().stat(&path(name)) {
+        let why = crate::load::reason(&error);
+        ctx.error(&format!("Couldn't stat '{name}' while checking diskspace. (stat: {why})"));
+        return Outcome::Kept;
+    }
+    let space = match ctx.host().space(&path(name), Duration::from_secs(10)) {
+        Ok(space) => space,
+        Err(error) => {
+            let why = crate::load::reason(&error);
+            ctx.error(&format!("Couldn't get filesystem info for '{name}'. (statfs: {why})"));
+            return Outcome::Kept;
+        }
+    };
+    let text = if let Some(percent) = wanted.trim_end().strip_suffix('%') {
+        let percent: u64 = percent.trim().parse().unwrap_or(0);
+        let used = space.total.saturating_sub(space.free);
+        let free = (space.available * 100).checked_div(space.available + used).unwrap_or(0);
+        (free < percent).then(|| {
+            format!(
+                "Free disk space is under {percent}% for volume containing '{name}', {free}% free"
+            )
+        })
+    } else {
+        let bytes = int_from(wanted).unwrap_or(0).max(0) as u64;
+        (space.available < bytes).then(|| {
+            format!(
+                "Disk space under {} kB for volume containing '{name}' ({} kB free)",
+                bytes / 1024,
+                space.available / 1024
+            )
+        })
+    };
+    match text {
+        Some(text) => ctx.settle(Level::Error, Outcome::Failed, promise, &text),
+        None => Outcome::Kept,
+    }
 }

@@ -202,7 +202,14 @@ fn report_inventory(ctx: &mut Context<'_>, command: &str, packages: &[Package]) 
     if ctx.withholds() {
         return;
     }
-    let manager = command_arg0(command);
+    // What env(1) sets and env itself are not the manager.
+    let mut rest = command.trim_start();
+    if command_arg0(rest).rsplit('/').next() == Some("env") {
+        let words: Vec<&str> = rest.split_whitespace().skip(1).collect();
+        let first = words.iter().position(|word| !word.contains('='));
+        rest = first.map_or(rest, |at| words[at]);
+    }
+    let manager = command_arg0(rest);
     let manager = manager.rsplit('/').next().unwrap_or_default();
     let mut text = String::new();
     for package in packages {
@@ -218,6 +225,8 @@ fn report_inventory(ctx: &mut Context<'_>, command: &str, packages: &[Package]) 
 pub(super) fn forget_inventory(ctx: &mut Context<'_>) {
     let file = format!("{}/software_packages.csv", ctx.config.paths.state);
     if !ctx.withholds() && ctx.host().stat(&path(&file)).is_ok() {
-        let _gone = ctx.host().remove_file(&path(&file));
+        // It stays to be read, but is as old as can be.
+        let never = fx_host::Time { secs: 0, nanos: 0 };
+        let _old = ctx.host().set_times(&path(&file), Some(never), Some(never));
     }
 }
