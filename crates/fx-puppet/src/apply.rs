@@ -1,5 +1,6 @@
 //! `puppet apply`: compiles a manifest and brings the machine to what the catalog says.
 
+mod augeas;
 mod files;
 mod generate;
 mod graph;
@@ -8,11 +9,13 @@ mod recurse;
 mod report;
 mod ruby;
 mod schedule;
+mod selinux;
 mod state;
 mod system;
 mod tell;
 mod things;
 mod transaction;
+mod yumrepo;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;

@@ -142,11 +142,7 @@ impl Evaluator {
                         &fx_source::Origin::default(),
                     );
                 }
-                Err(format!(
-                    "Found {} errors. Giving up on node {}",
-                    errors.len(),
-                    self.settings.node
-                ))
+                Err(format!("Language validation logged {} errors. Giving up", errors.len()))
             }
         }
     }

@@ -236,12 +236,12 @@ fn secrets_are_not_told() {
 
 #[test]
 fn what_is_not_supported_is_named() {
-    let (lines, exit) = told(&Rc::new(MemoryHost::new()), "yumrepo { '/p': }");
+    let (lines, exit) = told(&Rc::new(MemoryHost::new()), "sshkey { 'p': }");
     assert_eq!(exit, 4);
     assert_eq!(
         lines,
         [
-            "Error: /Stage[main]/Main/Yumrepo[/p]: Could not evaluate: resource type 'yumrepo' is not supported"
+            "Error: /Stage[main]/Main/Sshkey[p]: Could not evaluate: resource type 'sshkey' is not supported"
         ]
     );
 }

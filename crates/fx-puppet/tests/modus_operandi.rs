@@ -728,7 +728,7 @@ fn errors_of_a_check_are_all_told_and_end_the_run() {
             load /env/manifests/site.pp
             The operator '+=' is no longer supported. See http://links.puppet.com/remove-plus-equals (file: /env/manifests/site.pp, line: 1, column: 4)
             Illegal attempt to assign to 'a Literal Integer'. Not an assignable reference (file: /env/manifests/site.pp, line: 3, column: 1)
-            error: Found 2 errors. Giving up on node web.example.com
+            error: Language validation logged 2 errors. Giving up
         "#]],
     );
 }

@@ -345,23 +345,40 @@ fn parser(args: &[String]) -> u8 {
             }
             found.extend(fx_puppet_syntax::validate(&program, Strictness::Warning));
         }
+        let errors = found.iter().filter(|found| found.severity == Severity::Error).count();
         for found in &found {
-            let place = found
-                .primary()
-                .map(|span| sources.location(span))
-                .map(|at| format!(" (file: {}, line: {}, column: {})", at.file, at.line, at.column))
-                .unwrap_or_default();
+            let place = place(&sources, found);
             match found.severity {
-                Severity::Error => {
-                    complain(&format!(
-                        "Error: Could not parse for environment production: {}{place}",
-                        found.message
-                    ));
-                    worst = 1;
-                }
+                // One error is told as that of the whole, several each for itself.
+                Severity::Error if errors == 1 => complain(&format!(
+                    "Error: Could not parse for environment production: {}{place}",
+                    found.message
+                )),
+                Severity::Error => complain(&format!("Error: {}{place}", found.message)),
                 _ => complain(&format!("Warning: {}{place}", found.message)),
             }
         }
+        if errors > 1 {
+            complain(&format!("Error: Language validation logged {errors} errors. Giving up"));
+        }
+        if errors > 0 {
+            worst = 1;
+        }
     }
     worst
+}
+
+/// Where something was found, as messages end; of the end of a file the file alone is told.
+fn place(sources: &SourceMap, found: &fx_source::Diagnostic) -> String {
+    let Some(at) = found.primary().map(|span| sources.location(span)) else {
+        return String::new();
+    };
+    match (at.file.is_empty(), found.message.ends_with("at end of input")) {
+        (true, true) => String::new(),
+        (false, true) => format!(" (file: {})", at.file),
+        (true, false) => format!(" (line: {}, column: {})", at.line, at.column),
+        (false, false) => {
+            format!(" (file: {}, line: {}, column: {})", at.file, at.line, at.column)
+        }
+    }
 }

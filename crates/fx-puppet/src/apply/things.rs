@@ -201,6 +201,13 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
         "Host" | "Sshkey" | "Mailalias" if evaluator.has_ruby_type(&resource.low) => {
             super::ruby::make(evaluator, resource)
         }
+        "Yumrepo" => Ok(super::yumrepo::make(resource)),
+        "Augeas" | "Selboolean" | "Selmodule" if !has_programs(evaluator, &resource.low) => {
+            Ok(broken(format!("Could not find a suitable provider for {}", resource.low)))
+        }
+        "Augeas" => super::augeas::make(resource),
+        "Selboolean" => Ok(super::selinux::switch(resource)),
+        "Selmodule" => Ok(super::selinux::module(resource)),
         _ => match super::system::make(evaluator, resource)? {
             Some(made) => Ok(made),
             None if evaluator
@@ -214,6 +221,13 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
             None => Ok(broken(format!("resource type '{}' is not supported", resource.low))),
         },
     }
+}
+
+/// Whether the programs are there that act for a type.
+fn has_programs(evaluator: &Evaluator, low: &str) -> bool {
+    let host = evaluator.run.host;
+    let is_there = |path: &&str| host.stat(std::path::Path::new(path)).is_ok();
+    super::selinux::programs(low).iter().all(is_there)
 }
 
 fn program(value: &Value) -> Program {

@@ -296,6 +296,11 @@ fn default_accepts(expected: &Type, actual: &Type) -> bool {
 }
 
 fn detailed_actual(expected: &[&Type], actual: &Type) -> String {
+    // These two are aliases in the original; what they stand for decides.
+    let is_data = |ty: &&&Type| matches!(ty, Type::Data | Type::RichData);
+    if expected.len() == 1 && expected.iter().any(|ty| is_data(&ty)) {
+        return simple_name(actual);
+    }
     let resolved: Vec<&Type> = expected.iter().map(|ty| ty.resolved()).collect();
     let general = generalize(actual);
     if resolved.iter().any(|ty| always_detailed(ty, actual))

@@ -1,0 +1,244 @@
+//! `augeas`: changes of configuration files through the program `augtool`, which brings the
+//! grammars of files. Without that program the resource fails.
+
+use fx_engine::{Change, Detail, Failure, Resource as Thing, ResourceId};
+use fx_host::{Host, Spec};
+
+use super::things::{Made, attribute, list, text, truth};
+use crate::compile::Resource;
+use crate::eval::interpolated;
+
+pub(super) struct Augeas {
+    name: String,
+    /// Arguments of the program.
+    args: Vec<String>,
+    context: String,
+    changes: Vec<String>,
+    only_if: Option<String>,
+    force: bool,
+}
+
+pub(super) fn make(resource: &Resource) -> Result<Made, String> {
+    let (incl, lens) = (text(resource, "incl"), text(resource, "lens"));
+    if incl.is_some() != lens.is_some() {
+        return Err(format!(
+            "Validation of {} failed: You must specify both the lens and incl parameters, or neither.",
+            resource.reference()
+        ));
+    }
+    let mut args = Vec::new();
+    if let Some(root) = text(resource, "root").filter(|root| root != "/") {
+        args.extend(["-r".to_owned(), root]);
+    }
+    for path in list(resource, "load_path").iter().map(interpolated) {
+        for path in path.split(':') {
+            args.extend(["-I".to_owned(), path.to_owned()]);
+        }
+    }
+    if truth(attribute(resource, "type_check")) {
+        args.push("-c".to_owned());
+    }
+    let mut context = text(resource, "context").unwrap_or_default();
+    if let (Some(incl), Some(lens)) = (incl, lens) {
+        let lens = lens.trim_start_matches('@').trim_end_matches(".lns").to_owned();
+        args.extend(["-A".to_owned(), "-t".to_owned(), format!("{lens} incl {incl}")]);
+        if context.is_empty() {
+            context = format!("/files{incl}");
+        }
+    }
+    Ok(Made::Other(Box::new(Augeas {
+        name: text(resource, "name").unwrap_or_else(|| resource.title.to_string()),
+        args,
+        context,
+        changes: list(resource, "changes")
+            .iter()
+            .map(interpolated)
+            .flat_map(|text| text.lines().map(|line| line.trim().to_owned()).collect::<Vec<_>>())
+            .filter(|line| !line.is_empty() && !line.starts_with('#'))
+            .map(|line| command(&line))
+            .collect(),
+        only_if: text(resource, "onlyif").filter(|guard| !guard.trim().is_empty()),
+        force: truth(attribute(resource, "force")),
+    })))
+}
+
+/// A command in the words of the program.
+fn command(line: &str) -> String {
+    let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let word = match word {
+        "remove" => "rm",
+        "insert" => "ins",
+        "move" => "mv",
+        word => word,
+    };
+    format!("{word} {}", rest.trim())
+}
+
+impl Augeas {
+    /// What the program prints for a script.
+    fn run(&self, host: &dyn Host, script: &[String]) -> Result<String, Failure> {
+        let mut text = String::new();
+        if self.args.iter().any(|arg| arg == "-t") {
+            text.push_str("load\n");
+        }
+        if !self.context.is_empty() {
+            text.push_str(&format!("set /augeas/context {}\n", self.context.trim_end_matches('/')));
+        }
+        for line in script {
+            text.push_str(line);
+            text.push('\n');
+        }
+        let program = ["/usr/bin/augtool".to_owned()];
+        let spec = Spec::argv(program.into_iter().chain(self.args.iter().cloned()));
+        let ended = host.run(&spec.stdin(text))?;
+        let shown = String::from_utf8_lossy(&ended.stdout).into_owned();
+        if !ended.exit.success() {
+            let why = String::from_utf8_lossy(&ended.stderr);
+            let line = why.lines().chain(shown.lines()).find(|line| line.contains("error"));
+            return Err(Failure::new(line.unwrap_or("augtool failed").trim()));
+        }
+        Ok(shown)
+    }
+
+    /// Whether the guard holds.
+    fn is_wanted(&self, host: &dyn Host, guard: &str) -> Result<bool, Failure> {
+        let bad = || Failure::new(format!("invalid onlyif '{guard}'"));
+        let (verb, rest) = guard.trim().split_once(char::is_whitespace).ok_or_else(bad)?;
+        let (path, rest) = split_path(rest.trim());
+        match verb {
+            "get" => {
+                let (operator, wanted) = rest.split_once(char::is_whitespace).ok_or_else(bad)?;
+                let shown = self.run(host, &[format!("get {path}")])?;
+                let is = shown.trim_end().split_once(" = ").map_or("", |(_, value)| value);
+                let wanted = wanted.trim().trim_matches(['"', '\'']);
+                Ok(match operator {
+                    "==" => is == wanted,
+                    "!=" => is != wanted,
+                    "=~" => crate::regex::Regex::new(wanted).is_match(is).map_err(Failure::new)?,
+                    _ => compare(operator, is.parse().unwrap_or(0.0), wanted).ok_or_else(bad)?,
+                })
+            }
+            "match" | "values" => {
+                let shown = self.run(host, &[format!("match {path}")])?;
+                let found: Vec<(&str, &str)> = shown
+                    .lines()
+                    .filter(|line| line.starts_with('/'))
+                    .map(|line| line.split_once(" = ").unwrap_or((line, "")))
+                    .collect();
+                let found: Vec<&str> = found
+                    .into_iter()
+                    .map(|(path, value)| if verb == "match" { path } else { value })
+                    .collect();
+                let (word, rest) = rest.split_once(char::is_whitespace).ok_or_else(bad)?;
+                let rest = rest.trim();
+                Ok(match word {
+                    "size" => {
+                        let (operator, wanted) =
+                            rest.split_once(char::is_whitespace).ok_or_else(bad)?;
+                        compare(operator, found.len() as f64, wanted).ok_or_else(bad)?
+                    }
+                    "include" => found.contains(&rest.trim_matches(['"', '\''])),
+                    "not_include" => !found.contains(&rest.trim_matches(['"', '\''])),
+                    "==" | "!=" => {
+                        let wanted: Vec<&str> = rest
+                            .trim_matches(['[', ']'])
+                            .split(',')
+                            .map(|item| item.trim().trim_matches(['"', '\'']))
+                            .filter(|item| !item.is_empty())
+                            .collect();
+                        (found == wanted) == (word == "==")
+                    }
+                    _ => return Err(bad()),
+                })
+            }
+            _ => Err(bad()),
+        }
+    }
+}
+
+fn compare(operator: &str, is: f64, wanted: &str) -> Option<bool> {
+    let wanted: f64 = wanted.trim().trim_matches(['"', '\'']).parse().ok()?;
+    Some(match operator {
+        "==" => is == wanted,
+        "!=" => is != wanted,
+        "<" => is < wanted,
+        ">" => is > wanted,
+        "<=" => is <= wanted,
+        ">=" => is >= wanted,
+        _ => return None,
+    })
+}
+
+/// A path with its brackets, and what stands behind it.
+fn split_path(text: &str) -> (&str, &str) {
+    let (mut depth, mut quote) = (0, None);
+    for (at, c) in text.char_indices() {
+        match (c, quote) {
+            (c, Some(open)) if c == open => quote = None,
+            (_, Some(_)) => {}
+            ('"' | '\'', None) => quote = Some(c),
+            ('[', None) => depth += 1,
+            (']', None) => depth -= 1,
+            (c, None) if c.is_whitespace() && depth == 0 => {
+                return (&text[..at], text[at..].trim_start());
+            }
+            _ => {}
+        }
+    }
+    (text, "")
+}
+
+impl Thing for Augeas {
+    fn id(&self) -> ResourceId {
+        ResourceId::new("augeas", self.name.as_str())
+    }
+
+    fn observe(&mut self, host: &dyn Host) -> Result<Vec<Change>, Failure> {
+        if let Some(guard) = &self.only_if
+            && !self.is_wanted(host, guard)?
+        {
+            return Ok(Vec::new());
+        }
+        if !self.force {
+            // A rehearsal says which files would be written.
+            let mut script = vec!["set /augeas/save noop".to_owned()];
+            script.extend(self.changes.iter().cloned());
+            script.extend(["save".to_owned(), "match /augeas/events/saved".to_owned()]);
+            let shown = self.run(host, &script)?;
+            if !shown.contains("/augeas/events/saved") {
+                return Ok(Vec::new());
+            }
+        }
+        let change = Change::new("returns", "need_to_run", "0");
+        Ok(vec![change.detail(Detail::Text("executed successfully".into()))])
+    }
+
+    fn open_ended(&self) -> bool {
+        true
+    }
+
+    fn apply(&mut self, host: &dyn Host, _changes: &[Change]) -> Result<(), Failure> {
+        let mut script = self.changes.clone();
+        script.push("save".to_owned());
+        self.run(host, &script).map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{command, compare, split_path};
+
+    #[test]
+    fn commands_are_put_in_the_words_of_the_program() {
+        assert_eq!(command("remove  a/b"), "rm a/b");
+        assert_eq!(command("set a[b = 'c d'] \"e f\""), "set a[b = 'c d'] \"e f\"");
+        assert_eq!(command("insert x after y"), "ins x after y");
+    }
+
+    #[test]
+    fn guards_are_taken_apart_behind_brackets() {
+        assert_eq!(split_path("*[ip = '1 2'] size == 0"), ("*[ip = '1 2']", "size == 0"));
+        assert_eq!(compare(">=", 2.0, "2"), Some(true));
+        assert_eq!(compare("?", 2.0, "2"), None);
+    }
+}
