@@ -11,6 +11,7 @@ mod paths;
 mod persona;
 mod personas;
 mod puppet_compile;
+mod puppet_config;
 mod puppet_settings;
 mod puppet_tools;
 mod session;

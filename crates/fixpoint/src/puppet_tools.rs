@@ -67,7 +67,7 @@ pub(crate) fn run(name: &str, flags: &Flags, words: &[String]) -> Option<u8> {
         "catalog" => catalog(flags, words),
         "lookup" => lookup(flags, words),
         "epp" => epp(flags, words),
-        "config" => config(flags, words),
+        "config" => crate::puppet_config::run(flags, words),
         "module" => module(flags, words),
         "facts" => facts(flags, words),
         "describe" => describe(flags, words),
@@ -79,10 +79,12 @@ pub(crate) fn run(name: &str, flags: &Flags, words: &[String]) -> Option<u8> {
 fn catalog(flags: &Flags, words: &[String]) -> u8 {
     let (action, rest) = match words.split_first() {
         Some((action, rest)) => (action.as_str(), rest),
-        None => return fail("'catalog' needs an action: compile or find"),
+        None => return fail("'catalog' has no default action.  See `puppet help catalog`."),
     };
     if !matches!(action, "compile" | "find") {
-        return fail(format_args!("'catalog' has no {action} action."));
+        return fail(format_args!(
+            "'catalog' has no '{action}' action.  See `puppet help catalog`."
+        ));
     }
     let ground = match Ground::new(flags, rest.first().map(String::as_str)) {
         Ok(ground) => ground,
@@ -95,26 +97,50 @@ fn catalog(flags: &Flags, words: &[String]) -> u8 {
 }
 
 fn lookup(flags: &Flags, keys: &[String]) -> u8 {
-    if keys.is_empty() {
-        return fail("No keys were given to lookup.");
+    let failed = |message: &str| fail(format_args!("Could not run: {message}"));
+    let explains_options = flag(flags, "--explain-options").is_some();
+    if keys.is_empty() && !explains_options {
+        return failed("No keys were given to lookup.");
+    }
+    let merge = match flag(flags, "--merge") {
+        Some(word) if !matches!(word, "first" | "unique" | "hash" | "deep") => {
+            return failed(
+                "The --merge option only accepts 'first', 'hash', 'unique', or 'deep'\nRun 'puppet lookup --help' for more details",
+            );
+        }
+        word => word.map(|word| strategy(word, flags)),
+    };
+    let deep_only = ["--knock-out-prefix", "--sort-merged-arrays", "--merge-hash-arrays"];
+    if flag(flags, "--merge") != Some("deep")
+        && deep_only.iter().any(|name| flag(flags, name).is_some())
+    {
+        return failed(
+            "The options --knock-out-prefix, --sort-merged-arrays, and --merge-hash-arrays are only available with '--merge deep'\nRun 'puppet lookup --help' for more details",
+        );
     }
     let ground = match Ground::new(flags, flag(flags, "--node")) {
         Ok(ground) => ground,
-        Err(message) => return fail(message),
+        Err(message) => return failed(&message),
     };
-    let merge = flag(flags, "--merge").map(Value::from);
-    if flag(flags, "--explain").is_some() {
+    if let Some(node) = flag(flags, "--node")
+        && flag(flags, "--facts").is_none()
+        && *node != fx_puppet::node_name(&ground.machine)
+    {
+        return failed(&format!("No facts available for target node: {node}"));
+    }
+    if flag(flags, "--explain").is_some() || explains_options {
+        let key = if explains_options { "lookup_options" } else { keys[0].as_str() };
         let told = fx_puppet::explain_lookup(
             &ground.machine,
             &ground.request,
             &ground.node,
             ground.facts,
-            &keys[0],
+            key,
             merge.as_ref(),
         );
         return match told {
             Ok(text) => terminal::print(&text),
-            Err(message) => fail(message),
+            Err(message) => failed(&message),
         };
     }
     let found = fx_puppet::lookup(
@@ -131,19 +157,44 @@ fn lookup(flags: &Flags, keys: &[String]) -> u8 {
             Some(default) => Value::from(default),
             None => return 1,
         },
-        Err(message) => return fail(message),
+        Err(message) => return failed(&message),
     };
+    if let Some(ty) = flag(flags, "--type")
+        && let Err(message) = fx_puppet::assert_type(&ground.machine, &ground.request, ty, &value)
+    {
+        return failed(&message);
+    }
     match flag(flags, "--render-as") {
         Some("json") => say(&fx_puppet::value_to_json(&value).to_string()),
-        Some("s") => say(value.as_str().unwrap_or_default()),
+        Some("s") => say(&fx_puppet::ruby_text(&value)),
         _ => terminal::print(&yaml(&value)),
     }
+}
+
+/// A merge with the options that go with it.
+fn strategy(word: &str, flags: &Flags) -> Value {
+    if word != "deep" {
+        return Value::from(word);
+    }
+    let mut pairs = vec![(Value::from("strategy"), Value::from("deep"))];
+    if let Some(prefix) = flag(flags, "--knock-out-prefix") {
+        pairs.push(("knockout_prefix".into(), prefix.into()));
+    }
+    for (name, option) in [
+        ("--sort-merged-arrays", "sort_merged_arrays"),
+        ("--merge-hash-arrays", "merge_hash_arrays"),
+    ] {
+        if flag(flags, name).is_some() {
+            pairs.push((option.into(), Value::Bool(true)));
+        }
+    }
+    Value::hash(pairs)
 }
 
 fn epp(flags: &Flags, words: &[String]) -> u8 {
     let (action, files) = match words.split_first() {
         Some((action, files)) => (action.as_str(), files),
-        None => return fail("'epp' needs an action: render, validate or dump"),
+        None => return fail("'epp' has no default action.  See `puppet help epp`."),
     };
     let inline = flag(flags, "-e").map(str::to_owned);
     match action {
@@ -229,54 +280,22 @@ fn epp(flags: &Flags, words: &[String]) -> u8 {
             }
             code
         }
-        other => fail(format_args!("'epp' has no {other} action.")),
+        other => fail(format_args!("'epp' has no '{other}' action.  See `puppet help epp`.")),
     }
-}
-
-fn config(flags: &Flags, words: &[String]) -> u8 {
-    let (action, names) = match words.split_first() {
-        Some((action, names)) => (action.as_str(), names),
-        None => return fail("'config' needs an action: print"),
-    };
-    if action != "print" {
-        return fail(format_args!("'config {action}' is not supported yet"));
-    }
-    let host = OsHost::new();
-    let settings = Settings::read(&host, flags, flag(flags, "--section").unwrap_or("main"));
-    let value = |name: &str| match name {
-        "modulepath" => settings
-            .request(&host)
-            .modulepath
-            .iter()
-            .map(|path| path.to_string_lossy().into_owned())
-            .collect::<Vec<String>>()
-            .join(":"),
-        "manifest" => settings.request(&host).manifest.to_string_lossy().into_owned(),
-        name => settings.get(name),
-    };
-    match names {
-        [only] if only != "all" => say(&value(only)),
-        [] => print_all(&settings, &value),
-        [only] if only == "all" => print_all(&settings, &value),
-        names => {
-            let mut names = names.to_vec();
-            names.sort();
-            let lines: Vec<String> =
-                names.iter().map(|name| format!("{name} = {}", value(name))).collect();
-            say(&lines.join("\n"))
-        }
-    }
-}
-
-fn print_all(settings: &Settings, value: &dyn Fn(&str) -> String) -> u8 {
-    let lines: Vec<String> =
-        settings.all().iter().map(|(name, _)| format!("{name} = {}", value(name))).collect();
-    say(&lines.join("\n"))
 }
 
 fn module(flags: &Flags, words: &[String]) -> u8 {
-    if words.first().map(String::as_str) != Some("list") {
-        return fail("of 'module' only 'list' is supported");
+    match words.first().map(String::as_str) {
+        Some("list") => {}
+        None => return fail("'module' has no default action.  See `puppet help module`."),
+        Some(known @ ("install" | "uninstall" | "upgrade" | "search" | "changes")) => {
+            return fail(format_args!("'module {known}' is not supported"));
+        }
+        Some(other) => {
+            return fail(format_args!(
+                "'module' has no '{other}' action.  See `puppet help module`."
+            ));
+        }
     }
     let host = OsHost::new();
     let settings = Settings::read(&host, flags, "main");
@@ -333,12 +352,30 @@ fn facts(flags: &Flags, words: &[String]) -> u8 {
     };
     let mut all = serde_json::Map::new();
     for (name, value) in &ground.facts {
-        if names.is_empty() || names.contains(name) {
+        if names.is_empty() {
             all.insert(name.clone(), fx_puppet::value_to_json(value));
         }
     }
+    for name in names {
+        let mut parts = name.split('.');
+        let first = parts.next().unwrap_or_default();
+        let found = ground.facts.iter().find(|(known, _)| known == first);
+        let mut value = found.map(|(_, value)| fx_puppet::value_to_json(value));
+        for part in parts {
+            value = value.and_then(|value| match part.parse::<usize>() {
+                Ok(index) if value.is_array() => value.get(index).cloned(),
+                _ => value.get(part).cloned(),
+            });
+        }
+        // What is not there is told as nothing.
+        all.insert(name.clone(), value.unwrap_or_else(|| serde_json::Value::from("")));
+    }
     all.sort_keys();
-    say(&format!("{:#}", serde_json::Value::Object(all)))
+    let all = serde_json::Value::Object(all);
+    match flag(flags, "--render-as") {
+        Some("yaml") => terminal::print(&fx_puppet::yaml_document(&all)),
+        _ => say(&format!("{all:#}")),
+    }
 }
 
 fn describe(flags: &Flags, words: &[String]) -> u8 {

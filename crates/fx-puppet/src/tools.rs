@@ -179,3 +179,26 @@ fn from_data(value: &fx_value::Value) -> Value {
         }
     }
 }
+
+/// Whether a value is of a type given as text; what is wrong otherwise.
+pub fn assert_type(
+    machine: &Machine,
+    request: &CatalogRequest,
+    ty: &str,
+    value: &Value,
+) -> Result<(), String> {
+    let evaluator = evaluator(machine, request, "", Vec::new());
+    let ty = evaluator.type_from_text(ty).map_err(Flow::text)?;
+    if crate::types::is_instance(&ty, value) {
+        return Ok(());
+    }
+    Err(crate::eval::mismatch_text("Found value has wrong type,", &ty, value))
+}
+
+/// A value as Ruby writes it.
+pub fn ruby_text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.to_string(),
+        other => crate::eval::ruby_text(other),
+    }
+}

@@ -54,6 +54,8 @@ const WITH_VALUE: &[&str] = &[
     "--facts",
     "--node",
     "--merge",
+    "--type",
+    "--knock-out-prefix",
     "--default",
     "--render-as",
     "--values",
@@ -79,7 +81,11 @@ pub(crate) fn main(invocation: &Invocation) -> u8 {
             say(fx_puppet::VERSION);
             0
         }
-        None | Some("help" | "--help" | "-h") => {
+        None => {
+            say("See 'puppet help' for help on available puppet subcommands");
+            0
+        }
+        Some("help" | "--help" | "-h") => {
             say(
                 "Usage: puppet <subcommand> [options] <action> [options]\n\nSubcommands: apply, catalog, config, describe, epp, facts, lookup, module, parser, resource",
             );
@@ -104,7 +110,14 @@ pub(crate) fn main(invocation: &Invocation) -> u8 {
             let worker = thread.spawn(move || {
                 let (flags, words) = options(&args);
                 crate::puppet_tools::run(&name, &flags, &words).unwrap_or_else(|| {
-                    complain(&format!("Error: '{name}' is not supported"));
+                    let known = ["agent", "ca", "cert", "device", "doc", "filebucket", "generate"];
+                    let more = ["key", "node", "plugin", "report", "script", "ssl", "status"];
+                    if known.contains(&name.as_str()) || more.contains(&name.as_str()) {
+                        complain(&format!("Error: the subcommand '{name}' is not supported"));
+                    } else {
+                        say(&format!("Error: Unknown Puppet subcommand '{name}'"));
+                        say("See 'puppet help' for help on available puppet subcommands");
+                    }
                     1
                 })
             });
@@ -321,9 +334,13 @@ fn parser(args: &[String]) -> u8 {
     let (flags, rest) = options(args);
     let host = OsHost::cancelled_by(fx_host::stop_on_signals());
     let Some((action, files)) = rest.split_first() else {
-        complain("Error: 'parser' needs an action: validate or dump");
+        complain("Error: 'parser' has no default action.  See `puppet help parser`.");
         return 1;
     };
+    if !matches!(action.as_str(), "validate" | "dump") {
+        complain(&format!("Error: 'parser' has no '{action}' action.  See `puppet help parser`."));
+        return 1;
+    }
     let code = flags.iter().find(|(name, _)| name == "-e").map(|(_, code)| code.clone());
     let mut worst = 0;
     let texts = files

@@ -49,29 +49,50 @@ pub(super) fn make(resource: &Resource) -> Result<Made, String> {
     Ok(Made::Other(Box::new(Augeas {
         name: text(resource, "name").unwrap_or_else(|| resource.title.to_string()),
         args,
-        context,
         changes: list(resource, "changes")
             .iter()
             .map(interpolated)
             .flat_map(|text| text.lines().map(|line| line.trim().to_owned()).collect::<Vec<_>>())
             .filter(|line| !line.is_empty() && !line.starts_with('#'))
-            .map(|line| command(&line))
+            .map(|line| command(&line, &context))
             .collect(),
         only_if: text(resource, "onlyif").filter(|guard| !guard.trim().is_empty()),
         force: truth(attribute(resource, "force")),
+        context,
     })))
 }
 
-/// A command in the words of the program.
-fn command(line: &str) -> String {
+/// A command in the words of the program, its paths in full: a path that begins with a digit
+/// would be a number there.
+fn command(line: &str, context: &str) -> String {
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-    let word = match word {
-        "remove" => "rm",
-        "insert" => "ins",
-        "move" => "mv",
-        word => word,
-    };
-    format!("{word} {}", rest.trim())
+    let (first, behind) = split_path(rest.trim());
+    match word {
+        "ins" | "insert" => {
+            let (place, path) = split_path(behind);
+            format!("ins {first} {place} {}", in_full(path, context))
+        }
+        "mv" | "move" => {
+            format!("mv {} {}", in_full(first, context), in_full(behind, context))
+        }
+        "defvar" => format!("defvar {first} {}", in_full(behind, context)),
+        "defnode" => {
+            let (path, value) = split_path(behind);
+            format!("defnode {first} {} {value}", in_full(path, context)).trim_end().to_owned()
+        }
+        word => {
+            let word = if word == "remove" { "rm" } else { word };
+            format!("{word} {} {behind}", in_full(first, context)).trim_end().to_owned()
+        }
+    }
+}
+
+/// A path under the context, unless it stands by itself.
+fn in_full(path: &str, context: &str) -> String {
+    if path.starts_with(['/', '$', '"', '\'']) || context.is_empty() {
+        return path.to_owned();
+    }
+    format!("{}/{path}", context.trim_end_matches('/'))
 }
 
 impl Augeas {
@@ -80,9 +101,6 @@ impl Augeas {
         let mut text = String::new();
         if self.args.iter().any(|arg| arg == "-t") {
             text.push_str("load\n");
-        }
-        if !self.context.is_empty() {
-            text.push_str(&format!("set /augeas/context {}\n", self.context.trim_end_matches('/')));
         }
         for line in script {
             text.push_str(line);
@@ -105,6 +123,7 @@ impl Augeas {
         let bad = || Failure::new(format!("invalid onlyif '{guard}'"));
         let (verb, rest) = guard.trim().split_once(char::is_whitespace).ok_or_else(bad)?;
         let (path, rest) = split_path(rest.trim());
+        let path = in_full(path, &self.context);
         match verb {
             "get" => {
                 let (operator, wanted) = rest.split_once(char::is_whitespace).ok_or_else(bad)?;
@@ -230,9 +249,16 @@ mod tests {
 
     #[test]
     fn commands_are_put_in_the_words_of_the_program() {
-        assert_eq!(command("remove  a/b"), "rm a/b");
-        assert_eq!(command("set a[b = 'c d'] \"e f\""), "set a[b = 'c d'] \"e f\"");
-        assert_eq!(command("insert x after y"), "ins x after y");
+        for (line, wanted) in [
+            ("remove  a/b", "rm /c/a/b"),
+            ("set a[b = 'c d'] \"e f\"", "set /c/a[b = 'c d'] \"e f\""),
+            ("insert x after y", "ins x after /c/y"),
+            ("set 01/x 1", "set /c/01/x 1"),
+            ("mv /a b", "mv /a /c/b"),
+            ("setm a b 1", "setm /c/a b 1"),
+        ] {
+            assert_eq!(command(line, "/c"), wanted);
+        }
     }
 
     #[test]
