@@ -204,10 +204,12 @@ fn epp(flags: &Flags, words: &[String]) -> u8 {
                 Err(message) => return fail(message),
             };
             let values = match (flag(flags, "--values"), flag(flags, "--values_file")) {
-                (Some(text), _) => match fx_puppet::value_from_text(text) {
-                    Ok(value) => Some(value),
-                    Err(message) => return fail(message),
-                },
+                (Some(text), _) => {
+                    match fx_puppet::evaluate(&ground.machine, &ground.request, text) {
+                        Ok(value) => Some(value),
+                        Err(message) => return fail(message),
+                    }
+                }
                 (None, Some(file)) => match OsHost::new().read(Path::new(file)) {
                     Ok(text) => match fx_puppet::value_from_text(&String::from_utf8_lossy(&text)) {
                         Ok(value) => Some(value),
@@ -245,7 +247,11 @@ fn epp(flags: &Flags, words: &[String]) -> u8 {
                 );
                 code = code.max(match made {
                     Ok(text) => terminal::print(&text),
-                    Err(message) => fail(message),
+                    Err(message) => {
+                        let _told = fail(message);
+                        let _told = fail("error while rendering epp");
+                        fail("Try 'puppet help epp render' for usage")
+                    }
                 });
             }
             code
@@ -260,9 +266,6 @@ fn epp(flags: &Flags, words: &[String]) -> u8 {
                     .filter_map(|file| Some((file.clone(), host.read(Path::new(file)).ok()?)))
                     .collect(),
             };
-            if texts.len() < files.len() {
-                code = fail("One or more file(s) specified did not exist");
-            }
             for (name, text) in texts {
                 let sources = fx_source::SourceMap::new();
                 let file = sources.add(&name, text.clone());
@@ -429,6 +432,12 @@ fn resource(flags: &Flags, words: &[String]) -> u8 {
     }
     match fx_puppet::inspect(&ground.machine, &ground.request, &kind, name) {
         Ok(found) => {
+            if flag(flags, "--to_yaml").or(flag(flags, "-y")).is_some() {
+                let all = found.iter().map(|found| (found.title().to_owned(), found.data()));
+                let all = serde_json::Value::Object(all.collect());
+                let whole = serde_json::json!({ kind: all });
+                return code.max(terminal::print(&fx_puppet::yaml_document(&whole)));
+            }
             let text: String = found.iter().map(|found| found.code(&kind)).collect();
             code.max(terminal::print(&text))
         }

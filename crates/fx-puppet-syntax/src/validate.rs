@@ -571,7 +571,7 @@ fn label(expr: &Expr) -> String {
         ExprKind::Hash(_) => "Hash Expression".into(),
         ExprKind::Access { .. } => "'[]' expression".into(),
         ExprKind::Not(_) => "'not' expression".into(),
-        ExprKind::Negate(_) => "unary minus".into(),
+        ExprKind::Negate(_) => "Unary Minus".into(),
         ExprKind::Unfold(_) => "unfold".into(),
         ExprKind::Binary { op, .. } => format!("'{}' expression", op.symbol()),
         ExprKind::Selector { .. } => "Selector Expression".into(),

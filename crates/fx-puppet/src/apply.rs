@@ -162,6 +162,7 @@ pub fn run(machine: &Machine, request: &Request) -> Summary {
         format!("Compiled catalog for {node} in environment {environment} in {took:.2} seconds");
     if !request.alone {
         line(run, Level::Notice, &told);
+        line(run, Level::Info, &format!("Using environment '{environment}'"));
     }
     let account = Account { began, compiled: took, noop: request.noop, ..Account::default() };
     carry_out(&evaluator, request, account)

@@ -27,6 +27,20 @@ impl Found {
         Found { title: title.to_owned(), attributes }
     }
 
+    /// Its attributes by name, as data.
+    pub fn data(&self) -> serde_json::Value {
+        let mut rows: Vec<&(String, Value)> =
+            self.attributes.iter().filter(|(_, value)| !matches!(value, Value::Undef)).collect();
+        rows.sort_by_key(|(name, _)| (name != "ensure", name.clone()));
+        let all = rows.iter().map(|(name, value)| (name.clone(), crate::compile::to_json(value)));
+        serde_json::Value::Object(all.collect())
+    }
+
+    /// Its title.
+    pub fn title(&self) -> &str {
+        &self.title
+    }
+
     /// The code that would make it so.
     pub fn code(&self, kind: &str) -> String {
         let mut rows: Vec<&(String, Value)> =
@@ -237,7 +251,13 @@ pub fn inspect(
             let found = evaluator.ruby_inspect(kind).map_err(Flow::text)?;
             let Some(found) = found else {
                 return Err(if crate::compile::built_in(kind).is_some() {
-                    format!("'puppet resource' of the type '{kind}' is not supported")
+                    match kind {
+                        // Types of which nothing can be found on a machine.
+                        "notify" | "exec" | "schedule" | "stage" | "whit" | "tidy" => format!(
+                            "Could not run: {kind} has no providers and has not overridden 'instances'"
+                        ),
+                        _ => format!("'puppet resource' of the type '{kind}' is not supported"),
+                    }
                 } else {
                     format!("Could not run: Could not find type {kind}")
                 });

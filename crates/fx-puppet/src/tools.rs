@@ -119,13 +119,14 @@ pub fn value_from_text(text: &str) -> Result<Value, String> {
     if let Ok(json) = serde_json::from_str::<serde_json::Value>(text) {
         return Ok(crate::compile::from_json(&json));
     }
-    if text.contains("=>") {
-        let json = text.replace("=>", ":").replace('\'', "\"");
-        if let Ok(json) = serde_json::from_str::<serde_json::Value>(&json) {
-            return Ok(crate::compile::from_json(&json));
-        }
-    }
     crate::yaml::parse(text)
+}
+
+/// The value of an expression of the language.
+pub fn evaluate(machine: &Machine, request: &CatalogRequest, text: &str) -> Result<Value, String> {
+    let evaluator = evaluator(machine, request, "", Vec::new());
+    let scope = Scope::new(std::rc::Rc::clone(&evaluator.top));
+    evaluator.evaluate_text(text, &scope).map_err(Flow::text)
 }
 
 /// A value of the language as JSON.

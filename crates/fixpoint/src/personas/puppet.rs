@@ -34,7 +34,6 @@ const WITH_VALUE: &[&str] = &[
     "-e",
     "--tags",
     "--catalog",
-    "--write-catalog-summary",
     "--codedir",
     "--rundir",
     "--logdir",
@@ -147,11 +146,11 @@ fn options(args: &[String]) -> (Vec<(String, String)>, Vec<String>) {
 }
 
 /// Flags that are known and change what happens, but not here yet.
-const NOT_YET: [&str; 2] = ["--catalog", "--write-catalog-summary"];
+const NOT_YET: [&str; 3] = ["--catalog", "--summarize", "--write-catalog-summary"];
 
 /// Flags without a value that are known. Directories of state are in `WITH_VALUE`; they are
 /// taken and not used, since no state is kept there.
-const PLAIN: [&str; 22] = [
+const PLAIN: [&str; 26] = [
     "--version",
     "-V",
     "--debug",
@@ -167,7 +166,11 @@ const PLAIN: [&str; 22] = [
     "--show_diff",
     "--no-show_diff",
     "--evaltrace",
-    "--summarize",
+    "--parseonly",
+    "--strict_variables",
+    "--no-strict_variables",
+    "--write_catalog_summary",
+    "--no-write_catalog_summary",
     "--trace",
     "--no-report",
     "--graph",
@@ -203,6 +206,18 @@ fn apply(args: &[String]) -> u8 {
         say(fx_puppet::VERSION);
         return 0;
     }
+    if has(&["--parseonly"]) {
+        say("--parseonly has been removed. Please use 'puppet parser validate <manifest>'");
+        return 1;
+    }
+    if let Some(word) = flag(&["--strict"])
+        && !matches!(word.as_str(), "off" | "warning" | "error")
+    {
+        complain(&format!(
+            "Error: Could not initialize global default settings: Invalid value '{word}' for parameter strict. Allowed values are 'off', 'warning', 'error'"
+        ));
+        return 1;
+    }
     let stop = fx_host::stop_on_signals();
     let host = Rc::new(OsHost::cancelled_by(std::sync::Arc::clone(&stop)));
     let mut console = PuppetConsole::new(
@@ -228,7 +243,7 @@ fn apply(args: &[String]) -> u8 {
             match fx_puppet::manifests(&*host, &full) {
                 Ok(found) => found,
                 Err(_) => {
-                    complain(&format!("Error: Could not find file {path}"));
+                    complain(&format!("Error: Could not run: Could not find file {path}"));
                     return 1;
                 }
             }
@@ -305,7 +320,10 @@ fn apply(args: &[String]) -> u8 {
                     files.push(Rc::new(file));
                 }
                 other => {
-                    complain(&format!("Error: Unknown destination type {other}"));
+                    complain(&format!("Error: Could not set logdest to {other}."));
+                    complain(&format!(
+                        "Error: Could not parse application options: Could not set logdest to {other}.\nUnknown destination type {other}"
+                    ));
                     return 1;
                 }
             }
@@ -349,7 +367,10 @@ fn parser(args: &[String]) -> u8 {
         .chain(code.map(|code| (String::new(), Some(code.into_bytes()))));
     for (name, text) in texts {
         let Some(text) = text else {
-            complain(&format!("Error: One or more file(s) specified did not exist:\n   {name}"));
+            complain(&format!(
+                "Error: One or more file(s) specified did not exist:\n[\"   {name}\\n\"]"
+            ));
+            complain("Error: Try 'puppet help parser validate' for usage");
             worst = 1;
             continue;
         };
