@@ -1,5 +1,7 @@
 //! Times as the original prints them: in the local zone, to the second or below it.
 
+use std::cell::Cell;
+
 use fx_host::Host;
 use fx_ruby::Vm;
 
@@ -10,8 +12,26 @@ struct Civil {
     offset: i64,
 }
 
+thread_local! {
+    /// The quarter of an hour that was asked for last, and the offset in it: offsets change
+    /// on such quarters only.
+    static LAST: Cell<Option<(i64, i64)>> = const { Cell::new(None) };
+}
+
+fn offset_at(vm: &mut Vm, secs: i64) -> i64 {
+    let quarter = secs.div_euclid(900);
+    match LAST.get() {
+        Some((known, offset)) if known == quarter => offset,
+        _ => {
+            let (offset, _, _) = vm.local_zone(secs);
+            LAST.set(Some((quarter, offset)));
+            offset
+        }
+    }
+}
+
 fn civil(vm: &mut Vm, secs: i64) -> Civil {
-    let (offset, _, _) = vm.local_zone(secs);
+    let offset = offset_at(vm, secs);
     let local = secs + offset;
     let days = local.div_euclid(86_400);
     let rest = local.rem_euclid(86_400);

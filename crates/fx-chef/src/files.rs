@@ -141,12 +141,13 @@ fn here(_: &Machine, vm: &mut Vm, _: Args) -> R {
     });
     let Some(frame) = found else { return Ok(NIL) };
     let path = vm.path_of(frame.code.file);
+    let mut name = vm.frame_name(frame);
     // The original reads these files inside methods of these names.
-    let own = ["/resources/", "/providers/"].iter().any(|dir| path.contains(dir));
-    let file = if own { "class_from_file" } else { "from_file" };
-    let mut name = vm.frame_name(frame).replace("<top (required)>", file).replace("<main>", file);
-    if name.starts_with("block in compile_action_") {
-        name = "block in class_from_file".to_owned();
+    if name.contains('<') || name.contains("compile_action_") {
+        let own = ["/resources/", "/providers/"].iter().any(|dir| path.contains(dir));
+        let file = if own { "class_from_file" } else { "from_file" };
+        let block = if name.starts_with("block in ") { "block in " } else { "" };
+        name = format!("{block}{file}");
     }
     let line = vm.line_of(frame.code.file, frame.pos);
     let place = format!("{path}:{line}:in `{name}'");
@@ -315,14 +316,16 @@ fn file_apply(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     if matches!(&observed, Ok(changes) if changes.is_empty()) {
         return Ok(NIL);
     }
-    // A file that is as it should be has nothing in its way, so only others are looked at.
-    if check {
-        let absent = observed.as_ref().is_ok_and(|changes| {
+    // A file that is as it should be has nothing in its way, so only others are looked at. Where
+    // there is nothing yet, only a failure shows that the directory is not there either.
+    let nothing = check
+        && observed.as_ref().is_ok_and(|changes| {
             changes
                 .iter()
                 .any(|change| change.property == "ensure" && shown(&change.from) == "absent")
         });
-        obstacle(machine, vm, &path, force, rehearse, absent)?;
+    if check && (rehearse || !nothing) {
+        obstacle(machine, vm, &path, force, rehearse, nothing)?;
     }
     let changes = match observed {
         Ok(changes) => changes,
@@ -330,12 +333,17 @@ fn file_apply(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     };
     let now = machine.host.now();
     let mut was = (now.secs, now.nanos);
-    if changes.iter().any(|change| change.property == "content")
+    let absent = changes.iter().any(|change| change.property == "ensure");
+    if !absent
+        && changes.iter().any(|change| change.property == "content")
         && let Ok(Some(meta)) = machine.host.stat_opt(Path::new(&path))
     {
         was = (meta.mtime.secs, meta.mtime.nanos);
     }
     if !rehearse && let Err(failure) = file.apply(&*machine.host, &changes) {
+        if nothing {
+            obstacle(machine, vm, &path, force, rehearse, nothing)?;
+        }
         return vm.fail(fx_ruby::object::c::RUNTIME_ERROR, failure.message);
     }
     machine.note_changes(&changes, rehearse);
