@@ -67,5 +67,35 @@ pub(crate) fn local_to_epoch(ctx: &Context<'_>, fields: &[i64]) -> Option<i64> {
 /// strftime(3) of a moment.
 pub(crate) fn format(ctx: &Context<'_>, secs: i64, utc: bool, template: &str) -> Option<String> {
     let at = zoned(ctx, secs, utc)?;
-    jiff::fmt::strtime::format(template.as_bytes(), &at).ok()
+    jiff::fmt::strtime::format(posix(template, utc).as_bytes(), &at).ok()
+}
+
+// The forms that depend on the language are those of C here, and what strftime(3) does not
+// know stays as it is.
+fn posix(template: &str, utc: bool) -> String {
+    let mut out = String::new();
+    let mut chars = template.chars();
+    while let Some(char) = chars.next() {
+        if char != '%' {
+            out.push(char);
+            continue;
+        }
+        match chars.next() {
+            Some('c') => out.push_str("%a %b %e %H:%M:%S %Y"),
+            Some('x') => out.push_str("%m/%d/%y"),
+            Some('X') => out.push_str("%H:%M:%S"),
+            Some('r') => out.push_str("%I:%M:%S %p"),
+            Some('Z') if utc => out.push_str("GMT"),
+            Some(known) if "aAbBCdDeFgGhHIjklmMnNpPRsStTuUVwWyYzZ%_-0^#".contains(known) => {
+                out.push('%');
+                out.push(known);
+            }
+            Some(unknown) => {
+                out.push_str("%%");
+                out.push(unknown);
+            }
+            None => out.push_str("%%"),
+        }
+    }
+    out
 }

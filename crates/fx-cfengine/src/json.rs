@@ -12,7 +12,7 @@ use indexmap::IndexMap;
 
 use crate::text::Str;
 
-use read::Reader;
+use read::{Lookup, Reader};
 pub(crate) use read::{Wrong, number};
 
 /// An ordered object.
@@ -177,16 +177,9 @@ impl Json {
     /// The same, with names of variables, and saying what is wrong.
     pub(crate) fn try_parse<'a>(
         text: &'a str,
-        lookup: Option<&'a dyn Fn(&str) -> Option<Json>>,
+        lookup: Option<Lookup<'a>>,
     ) -> Result<Json, Wrong<'a>> {
         Reader::new(text, lookup).whole()
-    }
-
-    /// Reads JSON and says how many bytes it took.
-    pub(crate) fn parse_prefix(text: &str) -> Option<(Json, usize)> {
-        let mut reader = Reader::new(text, None);
-        let json = reader.whole().ok()?;
-        Some((json, reader.at))
     }
 
     /// Reads JSON in which a bare word stands for a variable.

@@ -3,6 +3,8 @@
 //!
 //! Positions are not here: the original refuses a path that depends on them.
 
+use std::cmp::Ordering;
+
 use super::xml::{Document, Id};
 
 /// Deepest nesting of a predicate.
@@ -148,8 +150,8 @@ fn compare(operator: &str, a: &Value, b: &Value) -> bool {
             let (left, right) = (a.number(), b.number());
             let numbers = matches!(a, Value::Number(_)) || matches!(b, Value::Number(_));
             match operator {
-                "=" if numbers => left == right,
-                "!=" if numbers => left != right,
+                "=" if numbers => left.partial_cmp(&right) == Some(Ordering::Equal),
+                "!=" if numbers => left.partial_cmp(&right) != Some(Ordering::Equal),
                 "=" => a.text() == b.text(),
                 "!=" => a.text() != b.text(),
                 "<=" => left <= right,

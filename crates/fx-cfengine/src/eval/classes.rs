@@ -56,6 +56,11 @@ pub(crate) fn class_key(namespace: &str, name: &str) -> Str {
     }
 }
 
+// An entry is a pattern for the name of a class, and no expression.
+fn abort_matches(class: &str, set: &str) -> Option<Str> {
+    crate::regex::full(class, set).then(|| set.into())
+}
+
 impl Context<'_> {
     /// Whether a single name is a defined class.
     pub(crate) fn class_defined(&self, name: &str) -> bool {
@@ -242,7 +247,7 @@ impl Context<'_> {
     pub(crate) fn check_aborts(&mut self, set: &str) {
         if !self.control.abort_classes.is_empty() && self.stop.is_none() {
             let classes = self.control.abort_classes.clone();
-            if let Some(class) = classes.iter().find_map(|class| self.abort_matches(class, set)) {
+            if let Some(class) = classes.iter().find_map(|class| abort_matches(class, set)) {
                 log!(self, Notice, "cf-agent aborted on defined class '{class}'");
                 self.exit(6);
                 return;
@@ -250,7 +255,7 @@ impl Context<'_> {
         }
         if !self.control.abort_bundle_classes.is_empty() && !self.bundle_aborted {
             let classes = self.control.abort_bundle_classes.clone();
-            if let Some(class) = classes.iter().find_map(|class| self.abort_matches(class, set)) {
+            if let Some(class) = classes.iter().find_map(|class| abort_matches(class, set)) {
                 match self.bundle_frame() {
                     Some(frame) => log!(
                         self,
@@ -279,11 +284,6 @@ impl Context<'_> {
                 return;
             }
         }
-    }
-
-    // An entry is a pattern for the name of a class, and no expression.
-    fn abort_matches(&self, class: &str, set: &str) -> Option<Str> {
-        crate::regex::full(class, set).then(|| set.into())
     }
 
     /// Undefines a soft class, wherever it is.

@@ -48,11 +48,8 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
             let json = super::default_template_data(ctx, Some(arg(args, 0)));
             if json.len() == 0 { None } else { container(json) }
         }
-        "validdata" => validate(ctx, arg(args, 0), arg(args, 1), false),
-        "validjson" => {
-            let strict = crate::text::bool_from(arg(args, 1)).unwrap_or(false);
-            validate(ctx, arg(args, 0), "JSON", strict)
-        }
+        "validdata" => validate(ctx, arg(args, 0), arg(args, 1)),
+        "validjson" => validate(ctx, arg(args, 0), "JSON"),
         "type" => type_of(ctx, args),
         "readjson" | "readyaml" | "readcsv" | "readenvfile" => read(ctx, name, args),
         "readdata" => {
@@ -104,17 +101,14 @@ fn expand(ctx: &Context<'_>, json: &Json) -> Json {
     }
 }
 
-fn validate(ctx: &Context<'_>, source: &str, kind: &str, strict: bool) -> FnResult {
+// What follows the data is left alone, whatever is asked for.
+fn validate(ctx: &Context<'_>, source: &str, kind: &str) -> FnResult {
     if kind != "JSON" {
-        ctx.error(&format!("Function 'validdata': Expected data type 'JSON' not '{kind}'"));
+        let name = "validdata";
+        ctx.error(&format!("{name}: Data type {kind} is not supported by this function"));
         return None;
     }
-    let valid = match Json::parse_prefix(source) {
-        None => false,
-        Some((_, end)) if strict => source[end.min(source.len())..].trim().is_empty(),
-        Some(_) => true,
-    };
-    truth(valid)
+    truth(Json::parse(source).is_some())
 }
 
 fn type_of(ctx: &Context<'_>, args: &[Rval]) -> FnResult {

@@ -30,8 +30,7 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
             let mut addresses = interfaces
                 .iter()
                 .filter(|known| interface.is_none_or(|wanted| known.name == wanted))
-                .flat_map(|known| known.addresses.iter().map(|(address, _)| *address))
-                .filter(|address| !address.is_loopback());
+                .flat_map(|known| known.addresses.iter().map(|(address, _)| *address));
             truth(addresses.any(|address| in_range(first, address)))
         }
         "isipinsubnet" => {

@@ -80,7 +80,7 @@ fn read(ctx: &Context<'_>, file: &str, max: i64) -> Option<String> {
             let reason = crate::load::reason(&error);
             if ctx.config.component == crate::load::lower::Component::Promises {
                 ctx.error(&format!("Could not examine file '{file}'"));
-            } else if matches!(ctx.host().stat(&path(file)), Ok(_)) {
+            } else if ctx.host().stat(&path(file)).is_ok() {
                 ctx.error(&format!("CfReadFile: Error while reading file '{file}' ({reason})"));
             } else {
                 ctx.error(&format!("CfReadFile: Could not examine file '{file}' (stat: {reason})"));

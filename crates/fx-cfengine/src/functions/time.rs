@@ -18,7 +18,12 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
             text((((days * 24 + n[3]) * 60 + n[4]) * 60 + n[5]).to_string())
         }
         "on" => {
-            let n = numbers(args)?;
+            // The original takes the month from 0 and adds one to the day: January is 0, and
+            // its first day too.
+            let mut n = numbers(args)?;
+            let months = n[0] * 12 + n[1];
+            (n[0], n[1]) = (months.div_euclid(12), months.rem_euclid(12) + 1);
+            n[2] += 1;
             text(clock::local_to_epoch(ctx, &n)?.to_string())
         }
         "laterthan" => {

@@ -17,7 +17,7 @@ pub(crate) struct Wrong<'a> {
 }
 
 /// What a bare word in inline JSON stands for.
-pub(super) type Lookup<'a> = &'a dyn Fn(&str) -> Option<Json>;
+pub(crate) type Lookup<'a> = &'a dyn Fn(&str) -> Option<Json>;
 
 const BAD_SYMBOL: &str = "Unable to parse json data as object, unrecognized token beginning entry";
 const ARRAY_START: &str = "Unable to parse json data as array, did not start with '['";
@@ -25,7 +25,7 @@ const ARRAY_START: &str = "Unable to parse json data as array, did not start wit
 pub(super) struct Reader<'a> {
     text: &'a [u8],
     source: &'a str,
-    pub(super) at: usize,
+    at: usize,
     lookup: Option<Lookup<'a>>,
 }
 

@@ -172,7 +172,16 @@ fn only_warns(ctx: &Context<'_>, promise: &Expanded, text: &str) -> bool {
 }
 
 fn execute(ctx: &Context<'_>, name: &str, argv: &[String], doing: &str) -> Option<()> {
-    let line = argv.join(" ");
+    // Shown as the shell would be given it.
+    let mut line = String::new();
+    let mut quoted = false;
+    for word in argv {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(&if quoted { format!("\"{word}\"") } else { word.clone() });
+        quoted = matches!(word.as_str(), "-u" | "-c" | "-g" | "-G" | "-d" | "-s");
+    }
     let mut capital = doing.to_owned();
     capital[..1].make_ascii_uppercase();
     log!(ctx, Verbose, "{capital} user '{name}'. (command: '{line}')");

@@ -1,0 +1,213 @@
+//! Trees of files in a copy: directories made on the way, links in the way, and what is
+//! purged because the source does not have it.
+
+use std::rc::Rc;
+
+use fx_engine::Level;
+
+use crate::eval::Context;
+use crate::eval::promise::Expanded;
+use crate::load::reason;
+use crate::outcome::Outcome;
+use crate::text::{from_path, path};
+
+use super::super::{as_promised, changed, create, failed, recurse};
+use super::{Linked, copied_attributes, verify};
+
+pub(super) fn tree(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    from: &str,
+    to: &str,
+    depth: i64,
+    device: u64,
+    linked: &mut Linked,
+) -> Outcome {
+    let mut result = Outcome::Kept;
+    if depth <= 0 {
+        let text = format!("Maximum recursion level reached at '{from}'");
+        failed(ctx, promise, &mut result, &text);
+        return result;
+    }
+    match create::make_parents(ctx, promise, &format!("{to}/dummy"), &mut result) {
+        None => return result,
+        Some(true) => {
+            changed(ctx, promise, &mut result, &format!("Created parent directory for '{to}'"))
+        }
+        Some(false) => {}
+    }
+    let to = to.trim_end_matches('/');
+    match ctx.host().lstat(&path(to)) {
+        Ok(found) if found.is_symlink() => {
+            if !set_link_aside(ctx, promise, to, &mut result) {
+                return result;
+            }
+        }
+        Ok(_) => {}
+        Err(error) => {
+            let why = reason(&error);
+            let text = format!("Unable to stat newly created directory '{to}'. (lstat: {why})");
+            failed(ctx, promise, &mut result, &text);
+            return result;
+        }
+    }
+    let Ok(entries) = ctx.host().list(&path(from)) else {
+        let text = format!("Can't open directory '{from}' for copying");
+        return result.merge(ctx.settle(Level::Error, Outcome::Interrupted, promise, &text));
+    };
+    let travel = promise.bool("traverse_links").unwrap_or(false);
+    let collapse = promise.bool("collapse_destination_dir").unwrap_or(false);
+    let mut names: Vec<String> = Vec::new();
+    for entry in entries {
+        let name = from_path(std::path::Path::new(&entry.name));
+        names.push(name.clone());
+        let source = format!("{from}/{name}");
+        let found =
+            if travel { ctx.host().stat(&path(&source)) } else { ctx.host().lstat(&path(&source)) };
+        let Ok(meta) = found else { continue };
+        let target = if collapse && meta.is_dir() { to.to_owned() } else { format!("{to}/{name}") };
+        if promise.bool("xdev").unwrap_or(false) && meta.is_dir() && meta.dev != device {
+            continue;
+        }
+        if !meta.is_dir() {
+            result = result.merge(verify(ctx, promise, &source, &target, linked));
+            continue;
+        }
+        if travel {
+            ctx.verbose("Traversing directory links during copy is too dangerous, pruned");
+            continue;
+        }
+        if recurse::skipped(promise, &source, &name) {
+            continue;
+        }
+        if !collapse {
+            if ctx.host().stat(&path(&target)).is_err() {
+                if !ctx.making_changes(
+                    promise,
+                    &mut result,
+                    &format!("create directory '{target}'"),
+                ) {
+                    continue;
+                }
+                if let Err(error) = ctx.host().make_dir(&path(&target), 0o700) {
+                    let text =
+                        format!("Can't make directory '{target}'. (mkdir: {})", reason(&error));
+                    result = result.merge(ctx.settle(
+                        Level::Error,
+                        Outcome::Interrupted,
+                        promise,
+                        &text,
+                    ));
+                    continue;
+                }
+                changed(ctx, promise, &mut result, &format!("Created directory '{target}'"));
+            }
+            if let Ok(found) = ctx.host().stat(&path(&target)) {
+                copied_attributes(ctx, promise, &target, &meta, &found);
+            }
+        }
+        let outcome = tree(ctx, promise, &source, &target, depth - 1, device, linked);
+        result = result.merge(outcome);
+    }
+    if promise.bool("purge").unwrap_or(false) {
+        purge(ctx, promise, to, &names, &mut result);
+    }
+    result
+}
+
+// A link where a directory is to be copied to makes way for a directory, if it may.
+fn set_link_aside(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    to: &str,
+    result: &mut Outcome,
+) -> bool {
+    if !promise.bool("move_obstructions").unwrap_or(false) {
+        let text = format!(
+            "Path '{to}' is a symlink. Unable to move it aside without move_obstructions is set"
+        );
+        failed(ctx, promise, result, &text);
+        return false;
+    }
+    if ctx.making_changes(promise, result, &format!("backup '{to}'")) {
+        match ctx.host().rename(&path(to), &path(&format!("{to}.cf-moved"))) {
+            Ok(()) => changed(ctx, promise, result, &format!("Backed up '{to}'")),
+            Err(_) => ctx.error(&format!("Unable to backup old '{to}'")),
+        }
+    }
+    if ctx.making_changes(promise, result, &format!("create directory '{to}'")) {
+        match ctx.host().make_dir(&path(to), 0o700) {
+            Ok(()) => changed(ctx, promise, result, &format!("Created directory for '{to}'")),
+            Err(error) => {
+                let text = format!("Failed to make directory '{to}'. (mkdir: {})", reason(&error));
+                failed(ctx, promise, result, &text);
+                return false;
+            }
+        }
+    }
+    true
+}
+
+fn purge(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    dir: &str,
+    keep: &[String],
+    result: &mut Outcome,
+) {
+    if dir.len() < 2 {
+        failed(ctx, promise, result, &format!("Purge of '{dir}' denied - too dangerous!"));
+        return;
+    }
+    if !promise.has("depth_search") {
+        let text = format!("No depth search when copying '{dir}' so purging does not apply");
+        as_promised(ctx, promise, format_args!("{text}"));
+        return;
+    }
+    for entry in ctx.host().list(&path(dir)).unwrap_or_default() {
+        let name = from_path(std::path::Path::new(&entry.name));
+        if keep.contains(&name) {
+            continue;
+        }
+        let file = format!("{dir}/{name}");
+        if !ctx.making_changes(promise, result, &format!("purge '{file}' from copy dest directory"))
+        {
+            continue;
+        }
+        let Ok(meta) = ctx.host().lstat(&path(&file)) else { continue };
+        if meta.is_dir() {
+            if remove_tree(ctx, &file, 0) {
+                changed(
+                    ctx,
+                    promise,
+                    result,
+                    &format!("Purged directory '{file}' in copy dest directory"),
+                );
+            } else {
+                failed(ctx, promise, result, &format!("Unable to purge directory tree '{file}'"));
+            }
+        } else if ctx.host().remove_file(&path(&file)).is_ok() {
+            changed(ctx, promise, result, &format!("Purged '{file}' copy dest directory"));
+        } else {
+            failed(ctx, promise, result, &format!("Couldn't delete '{file}' while purging"));
+        }
+    }
+}
+
+pub(super) fn remove_tree(ctx: &Context<'_>, dir: &str, depth: u32) -> bool {
+    if depth > 200 {
+        return false;
+    }
+    for entry in ctx.host().list(&path(dir)).unwrap_or_default() {
+        let file = format!("{dir}/{}", from_path(std::path::Path::new(&entry.name)));
+        let done = match ctx.host().lstat(&path(&file)) {
+            Ok(meta) if meta.is_dir() => remove_tree(ctx, &file, depth + 1),
+            Ok(_) => ctx.host().remove_file(&path(&file)).is_ok(),
+            Err(_) => true,
+        };
+        if !done {
+            return false;
+        }
+    }
+    ctx.host().remove_dir(&path(dir)).is_ok()
+}
