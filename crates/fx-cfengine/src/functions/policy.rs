@@ -68,7 +68,8 @@ fn bundles(ctx: &Context<'_>, args: &[Rval]) -> Vec<Str> {
         if !regex::full(arg(args, 0), &full) {
             continue;
         }
-        // Unlike elsewhere each of the wanted tags has to be there.
+        // Each of the wanted tags is meant to be there, but the original asks for the first
+        // of them each time (RlistMatchesRegexRlist).
         let tags: Vec<Str> = match ctx.vars.get(&format!("{}_meta", head.scope), "tags") {
             None => Vec::new(),
             Some(found) => match found.value() {
@@ -83,7 +84,7 @@ fn bundles(ctx: &Context<'_>, args: &[Rval]) -> Vec<Str> {
                 }
             },
         };
-        if wanted.iter().all(|wanted| tags.iter().any(|tag| regex::full(wanted, tag))) {
+        if wanted.first().is_none_or(|wanted| tags.iter().any(|tag| regex::full(wanted, tag))) {
             out.push(full);
         }
     }

@@ -32,10 +32,6 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
     if !ctx.acquire(promise, &line) {
         return Outcome::Skipped;
     }
-    if promise.scalar("useshell").is_some_and(|word| &**word == "powershell") {
-        let text = "Powershell is only supported on Windows";
-        return ctx.settle(Level::Error, Outcome::Failed, promise, text);
-    }
     let arg0 = command_arg0(&promise.promiser);
     let shell = uses_shell(promise);
     if (arg0.starts_with('/') || !shell) && !is_executable(ctx, &arg0) {
@@ -76,6 +72,10 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
             return ctx.settle(Level::Warning, Outcome::Warn, promise, &text);
         }
         Action::Fix => {}
+    }
+    if promise.scalar("useshell").is_some_and(|word| &**word == "powershell") {
+        ctx.error("Powershell is only supported on Windows");
+        return Outcome::Failed;
     }
     let mut spec = spec_for(ctx, &line, shell);
     spec.merge_stderr = true;
