@@ -268,6 +268,12 @@ impl Context<'_> {
                     }
                 }
                 self.bundle_aborted = true;
+            } else if let Some(class) = classes.iter().find(|class| {
+                // Other than for the run, an expression will do.
+                expr::parse(class).is_some() && self.defined(class)
+            }) {
+                log!(self, Error, "Setting abort for '{class}' when setting class '{set}'");
+                self.bundle_aborted = true;
             }
         }
     }

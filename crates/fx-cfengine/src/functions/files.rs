@@ -12,10 +12,20 @@ use crate::text::{Str, decode, from_path, int_from, path};
 
 use super::{FnResult, arg, container, list, primitives, text, truth};
 
+// A relative name is looked for where files promises have taken us.
+fn here(ctx: &Context<'_>, name: &str) -> Str {
+    if name.is_empty() || name.starts_with('/') {
+        name.into()
+    } else {
+        format!("{}/{name}", ctx.cwd).into()
+    }
+}
+
 pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
     let file = arg(args, 0);
     match name {
         "fileexists" | "isdir" | "islink" | "isplain" | "isexecutable" | "filesize" => {
+            let file = &*here(ctx, file);
             let Ok(Some(meta)) = ctx.host().lstat_opt(&path(file)) else {
                 return if name == "filesize" { None } else { truth(false) };
             };
@@ -34,7 +44,8 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
         "filesexist" => {
             let names = primitives(&ctx.data_arg(args.first()?, false)?);
             truth(
-                !names.is_empty() && names.iter().all(|name| ctx.host().stat(&path(name)).is_ok()),
+                !names.is_empty()
+                    && names.iter().all(|name| ctx.host().stat(&path(&here(ctx, name))).is_ok()),
             )
         }
         "findfiles" => {

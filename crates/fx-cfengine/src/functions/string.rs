@@ -205,6 +205,8 @@ fn format(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
         let Some(end) =
             rest[1..].find(|char: char| "diouxXeEfFgGaAcsCSpnm%".contains(char)).map(|at| at + 1)
         else {
+            // A mark that nothing follows is left out.
+            rest = "";
             break;
         };
         let spec = &rest[1..=end];

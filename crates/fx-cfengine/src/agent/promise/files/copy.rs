@@ -384,7 +384,11 @@ fn needs_copy(
             }
         }
         "mtime" => old.mtime.secs < meta.mtime.secs,
-        "atime" | "ctime" => old.ctime.secs < meta.ctime.secs || old.mtime.secs < meta.mtime.secs,
+        "atime" => {
+            old.ctime.secs < meta.ctime.secs
+                || old.mtime.secs < meta.mtime.secs
+                || needs_copy(ctx, "binary", source, file, meta, old)
+        }
         _ => old.ctime.secs < meta.ctime.secs || old.mtime.secs < meta.mtime.secs,
     }
 }
