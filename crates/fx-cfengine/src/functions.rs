@@ -220,6 +220,23 @@ impl Context<'_> {
         self.variable_json(name, allow_scalars)
     }
 
+    /// A container that format() writes is in order from then on: the original sorts it for
+    /// that and keeps it so, which later listings of its keys show.
+    pub(crate) fn sort_written(&mut self, value: &Rval) {
+        let Rval::Scalar(text) = value else { return };
+        let (Some(scope), name) = self.qualify(naked(text, b'@').unwrap_or(text)) else { return };
+        let Some(variable) =
+            self.vars.scopes.get_mut(&scope).and_then(|scope| scope.vars.get_mut(&*name))
+        else {
+            return;
+        };
+        if let Value::Data(json) = &variable.value
+            && let Some(sorted) = json.sorted()
+        {
+            variable.value = Value::Data(Rc::new(sorted));
+        }
+    }
+
     /// A variable, list, container or array as data.
     pub(crate) fn variable_json(&self, name: &str, allow_scalars: bool) -> Option<Json> {
         let name = naked(name, b'@').unwrap_or(name);

@@ -112,6 +112,35 @@ impl Json {
         }
     }
 
+    /// Whether the keys of all objects in it are in order.
+    fn is_sorted(&self) -> bool {
+        match self {
+            Json::Object(map) => map.keys().is_sorted() && map.values().all(Json::is_sorted),
+            Json::Array(items) => items.iter().all(Json::is_sorted),
+            _ => true,
+        }
+    }
+
+    /// Puts the keys of all objects in it in order; `None` when they are.
+    pub(crate) fn sorted(&self) -> Option<Json> {
+        fn sort(json: &mut Json) {
+            match json {
+                Json::Object(map) => {
+                    map.sort_keys();
+                    map.values_mut().for_each(sort);
+                }
+                Json::Array(items) => items.iter_mut().for_each(sort),
+                _ => {}
+            }
+        }
+        if self.is_sorted() {
+            return None;
+        }
+        let mut json = self.clone();
+        sort(&mut json);
+        Some(json)
+    }
+
     /// Canonical text over several lines.
     pub(crate) fn pretty(&self) -> String {
         let mut out = String::new();

@@ -190,7 +190,7 @@ pub(crate) fn dirname(source: &str) -> String {
 }
 
 // format(): each specifier takes the next argument.
-fn format(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
+fn format(ctx: &mut Context<'_>, args: &[Rval]) -> FnResult {
     let mut rest = arg(args, 0);
     let mut next = 1;
     let mut out = String::new();
@@ -234,6 +234,7 @@ fn format(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
             Some('f') => out.push_str(&format_real(flags, leading_real(&value_text))),
             Some('s') => out.push_str(&format_text(flags, &value_text)),
             Some('S') => {
+                ctx.sort_written(value);
                 let shown = match ctx
                     .lookup(&value_text, None, None)
                     .map(super::super::eval::vars::Found::value)
