@@ -166,6 +166,21 @@ impl Context<'_> {
         }
     }
 
+    /// Says where a promise stands, after what was said of it.
+    pub(crate) fn tell_place(&self, level: Level, promise: &crate::policy::Promise) {
+        let bundle = &promise.bundle;
+        self.log(
+            level,
+            &format!(
+                "Promise belongs to bundle '{}' in file '{}' near line {}",
+                bundle.name, bundle.file, promise.line
+            ),
+        );
+        if let Some(comment) = promise.scalar("comment") {
+            self.log(level, &format!("Comment is '{comment}'"));
+        }
+    }
+
     /// Ends the run with an exit status, the message having been given.
     pub(crate) fn exit(&mut self, code: u8) {
         if self.stop.is_none() {

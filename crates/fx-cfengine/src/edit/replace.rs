@@ -60,11 +60,7 @@ pub(super) fn replace(ctx: &mut Context<'_>, promise: &Rc<Expanded>, edit: &mut 
             );
             result =
                 result.merge(ctx.settle(Level::Error, Outcome::Interrupted, promise, &message));
-            let bundle = &promise.promise.bundle;
-            ctx.error(&format!(
-                "Promise belongs to bundle '{}' in file '{}' near line {}",
-                bundle.name, bundle.file, promise.promise.line
-            ));
+            ctx.tell_place(Level::Error, &promise.promise);
             break;
         }
         // A dry run tells it of every line, whether the pattern is in it or not.

@@ -72,11 +72,7 @@ impl Context<'_> {
                     call.args.len()
                 ));
                 if let Some(frame) = self.promise_frame() {
-                    let promise = &frame.promise;
-                    self.error(&format!(
-                        "Promise belongs to bundle '{}' in file '{}' near line {}",
-                        promise.bundle.name, promise.bundle.file, promise.line
-                    ));
+                    self.tell_place(fx_engine::Level::Error, &frame.promise);
                 }
                 self.exit(1);
                 return None;

@@ -29,7 +29,7 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
     let database = promise.promiser.split(is_mark).next().unwrap_or_default().to_owned();
     if database.is_empty() || promise.promiser.matches(is_mark).count() > 1 {
         ctx.settle(Level::Error, Outcome::Failed, promise, FORM);
-        tell_place(ctx, promise);
+        ctx.tell_place(Level::Error, &promise.promise);
         if database.is_empty() {
             return Outcome::Failed;
         }
@@ -38,7 +38,7 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
         None => {
             let text = "Missing database_operation in database promise";
             ctx.settle(Level::Error, Outcome::Failed, promise, text);
-            tell_place(ctx, promise);
+            ctx.tell_place(Level::Error, &promise.promise);
         }
         Some("create") => {
             ctx.error(&format!("Could not connect to the sql_db server for '{database}'"));
@@ -47,21 +47,10 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
             ctx.error(&format!(
                 "Could not connect an existing database '{database}' - check server configuration?"
             ));
-            tell_place(ctx, promise);
+            ctx.tell_place(Level::Error, &promise.promise);
         }
     }
     Outcome::Failed
-}
-
-fn tell_place(ctx: &Context<'_>, promise: &Expanded) {
-    let bundle = &promise.promise.bundle;
-    ctx.error(&format!(
-        "Promise belongs to bundle '{}' in file '{}' near line {}",
-        bundle.name, bundle.file, promise.promise.line
-    ));
-    if let Some(comment) = &promise.comment {
-        ctx.error(&format!("Comment is '{comment}'"));
-    }
 }
 
 fn sane(ctx: &Context<'_>, promise: &Expanded, kind: &str) -> bool {

@@ -130,10 +130,7 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
     }
     if !legal_name(ctx, promise) {
         ctx.error(&format!("Variable identifier '{}' is not legal", promise.promiser));
-        ctx.error(&format!(
-            "Promise belongs to bundle '{}' in file '{}' near line {}",
-            head.name, head.file, promise.promise.line
-        ));
+        ctx.tell_place(fx_engine::Level::Error, &promise.promise);
         return Outcome::Kept;
     }
     store(ctx, promise, &scope, name, kind, rval, drop_undefined)

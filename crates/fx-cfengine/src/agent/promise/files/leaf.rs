@@ -281,11 +281,7 @@ fn choose(current: u32, names: Option<Vec<Str>>, find: impl Fn(&str) -> Option<u
 
 fn tell_unknown(ctx: &Context<'_>, promise: &Expanded, what: &str) {
     ctx.info(&format!("Could not get {what}"));
-    let bundle = &promise.promise.bundle;
-    ctx.info(&format!(
-        "Promise belongs to bundle '{}' in file '{}' near line {}",
-        bundle.name, bundle.file, promise.promise.line
-    ));
+    ctx.tell_place(Level::Info, &promise.promise);
 }
 
 fn owner(
