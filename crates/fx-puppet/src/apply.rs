@@ -73,6 +73,10 @@ pub struct Request {
     pub variables: Vec<(String, crate::value::Value)>,
     /// Settings of the original that were given, by name.
     pub given: crate::settings::Given,
+    /// Tell each phase.
+    pub trace: bool,
+    /// Say more than the original does where something is wrong.
+    pub explains: bool,
     /// Exit codes tell of changes and failures.
     pub detailed_exitcodes: bool,
 }
@@ -147,6 +151,7 @@ pub fn run(machine: &Machine, request: &Request) -> Summary {
         classes: request.classes.clone(),
         variables: request.variables.clone(),
         custom_facts: true,
+        trace: request.trace,
         given: request.given.clone(),
         ..Settings::default()
     };
@@ -219,7 +224,8 @@ fn carry_out(evaluator: &Evaluator, request: &Request, account: Account<'_>) -> 
                     resource.reference(),
                     evaluator.line_text(resource.span)
                 );
-                run.ledger.message(Level::Info, &text, &Origin::at(resource.span));
+                let level = if request.explains { Level::Notice } else { Level::Info };
+                run.ledger.message(level, &text, &Origin::at(resource.span));
             }
             return refused(
                 "Failed to apply catalog: One or more resource dependency cycles detected in graph",

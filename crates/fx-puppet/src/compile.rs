@@ -102,7 +102,10 @@ impl Evaluator {
     }
 
     fn parse_manifest(&self, name: &str, text: &[u8]) -> Result<Rc<Program>, String> {
-        self.phase(|| format!("load {name}"));
+        self.phase(|| match name {
+            "" => "load the given text".to_owned(),
+            name => format!("load {name}"),
+        });
         let path = PathBuf::from(name);
         if let Some(known) = self.machine.read.programs.borrow().get(&path) {
             return Ok(Rc::clone(known));

@@ -49,6 +49,7 @@ pub(super) fn evaluate(stage: &Stage, target: &Path, policy: &PolicyArgs, way: W
         modulepath,
         noop: way.rehearse,
         environment_dir: (!is_file).then_some(environment),
+        explains: true,
         ..fx_puppet::Request::default()
     };
     fx_puppet::run(&stage.puppet(), &request).code

@@ -299,6 +299,8 @@ fn apply(args: &[String]) -> u8 {
         vardir: settings.is_given("vardir").then(|| PathBuf::from(settings.get("vardir"))),
         certname,
         given: environment.given,
+        trace: false,
+        explains: false,
         environment_dir: environment.environment_dir,
         environment: classification.environment.unwrap_or(environment.environment),
         hiera_config: environment.hiera_config,

@@ -254,6 +254,7 @@ impl Transaction<'_> {
             thing = now;
         }
         let noop = self.is_noop(resource);
+        self.evaluator.phase(|| format!("apply {}", resource.reference()));
         let mut status = self.attempt(resource, &path, &mut thing, noop);
         self.audit(resource, &path);
         self.refresh(resource, incoming, &mut thing, noop, &path, &mut status);
@@ -438,6 +439,7 @@ impl Transaction<'_> {
         for child in children {
             let path = format!("{base}/{}", child.reference());
             let started = self.run.host.monotonic();
+            self.evaluator.phase(|| format!("generate and apply {}", child.reference()));
             let mut status = match super::things::make(self.evaluator, &child) {
                 Ok(mut thing) => self.attempt(&child, &path, &mut thing, noop),
                 Err(message) => {
