@@ -232,6 +232,27 @@ fn a_second_run_finds_nothing_to_do() {
 fn secrets_are_not_told() {
     let (lines, _) = told(&Rc::new(MemoryHost::new()), "file { '/x': content => Sensitive('v') }");
     assert_eq!(lines, ["/Stage[main]/Main/File[/x]/ensure: changed [redacted] to [redacted]"]);
+    let (lines, _) = told(&Rc::new(MemoryHost::new()), "notify { 'n': message => Sensitive('v') }");
+    assert_eq!(
+        lines,
+        [
+            "Sensitive [value redacted]",
+            "/Stage[main]/Main/Notify[n]/message: changed [redacted] to [redacted]"
+        ]
+    );
+}
+
+#[test]
+fn what_one_resource_withholds_would_have_notified_its_class() {
+    let (lines, _) = told(&Rc::new(MemoryHost::new()), "notify { 'n': noop => true }");
+    assert_eq!(
+        lines,
+        [
+            "/Stage[main]/Main/Notify[n]/message: current_value 'absent', should be 'n' (noop)",
+            "Class[Main]: Would have triggered 'refresh' from 1 event",
+            "Stage[main]: Would have triggered 'refresh' from 1 event",
+        ]
+    );
 }
 
 #[test]

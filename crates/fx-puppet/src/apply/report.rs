@@ -73,7 +73,18 @@ fn event_json(low: &str, event: &Event, time: &str) -> Json {
         "audited": false,
         "property": text(&event.property),
         "previous_value": text(&event.from),
-        "desired_value": text(&event.to),
+        "desired_value": match (low, event.property.as_str()) {
+            // Codes an exec may end with are a list.
+            ("exec", "returns") => Json::from(
+                event
+                    .to
+                    .trim_matches(['[', ']'])
+                    .split(',')
+                    .map(|code| code.trim().trim_matches('\'').to_owned())
+                    .collect::<Vec<String>>(),
+            ),
+            _ => text(&event.to),
+        },
         "historical_value": null,
         "message": event.message,
         "name": event_name(low, event),
@@ -82,6 +93,28 @@ fn event_json(low: &str, event: &Event, time: &str) -> Json {
         "redacted": null,
         "corrective_change": false,
     })
+}
+
+const DEFAULTS: [(&str, &str); 7] = [
+    ("Schedule", "puppet"),
+    ("Schedule", "hourly"),
+    ("Schedule", "daily"),
+    ("Schedule", "weekly"),
+    ("Schedule", "monthly"),
+    ("Schedule", "never"),
+    ("Filebucket", "puppet"),
+];
+
+fn default_status(kind: &str, title: &str, began: &str, out: &mut String) {
+    out.push_str(&format!(
+        "  {kind}[{title}]:\n    title: {title}\n    file:\n    line:\n    resource: {kind}[{title}]\n    \
+         resource_type: {kind}\n    provider_used:\n    containment_path:\n    - {kind}[{title}]\n    \
+         evaluation_time: 0.0\n    tags:\n    - {}\n    - {title}\n    time: '{began}'\n    \
+         failed: false\n    failed_to_restart: false\n    changed: false\n    \
+         out_of_sync: false\n    skipped: false\n    change_count: 0\n    \
+         out_of_sync_count: 0\n    events: []\n    corrective_change: false\n",
+        kind.to_lowercase()
+    ));
 }
 
 /// A resource's path in parts.
@@ -129,7 +162,7 @@ impl Account<'_> {
                 out.extend(["    ", name, ":", gap, value, "\n"]);
             };
             row("title", &quoted(&resource.title, 6, 11));
-            row("file", &if at.file.is_empty() { String::new() } else { quoted(&at.file, 6, 10) });
+            row("file", &if at.file.is_empty() { "''".into() } else { quoted(&at.file, 6, 10) });
             row("line", &at.line.to_string());
             row("resource", &quoted(&reference, 6, 14));
             row("resource_type", &resource.kind);
@@ -171,6 +204,17 @@ impl Account<'_> {
             }
             out.push_str("    corrective_change: false\n");
         }
+        for (kind, title) in self.defaults() {
+            default_status(kind, title, &began, out);
+        }
+    }
+
+    /// What the original adds to every catalog: schedules and a filebucket.
+    fn defaults(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        let declared = |kind: &str, title: &str| {
+            self.all.iter().any(|(one, ..)| *one.kind == *kind && *one.title == *title)
+        };
+        DEFAULTS.iter().copied().filter(move |(kind, title)| !declared(kind, title))
     }
 
     /// Figures by family: name, label and value of each.
@@ -186,7 +230,7 @@ impl Account<'_> {
             (name.to_owned(), label, value)
         };
         let resources = vec![
-            row("total", Json::from(self.all.len())),
+            row("total", Json::from(self.all.len() + self.defaults().count())),
             row("skipped", count(&|status| status.skipped)),
             row("failed", count(&|status| status.failed)),
             row("failed_to_restart", count(&|status| status.failed_to_restart)),

@@ -95,7 +95,12 @@ impl Transaction<'_> {
                     _ => format!("'{}'", notify.message),
                 };
                 self.say(level, &format!("{prefix}{}", notify.message));
-                self.say(level, &format!("{path}/message: defined 'message' as {shown}"));
+                let told = if is_secret(resource, "message") {
+                    "changed [redacted] to [redacted]".to_owned()
+                } else {
+                    format!("defined 'message' as {shown}")
+                };
+                self.say(level, &format!("{path}/message: {told}"));
                 return 1;
             }
             Made::Exec(exec) => {
@@ -240,6 +245,9 @@ impl Transaction<'_> {
 
     pub(super) fn tell_output(&self, path: &str, exec: &fx_resources::exec::Exec, level: Level) {
         let Some(ended) = &exec.ended else { return };
+        if exec.desired.sensitive {
+            return self.say(level, &format!("{path}/returns: [output redacted]"));
+        }
         for line in String::from_utf8_lossy(&ended.stdout)
             .lines()
             .chain(String::from_utf8_lossy(&ended.stderr).lines())
@@ -263,11 +271,21 @@ impl Transaction<'_> {
             exec.desired.returns.iter().map(i32::to_string).collect()
         };
         let first = command.split_whitespace().next().unwrap_or_default();
+        if let (None, Some(dir)) = (&exec.ended, &exec.desired.rules.cwd)
+            && !self.run.host.stat(dir).is_ok_and(|meta| meta.is_dir())
+        {
+            return format!("Working directory {} does not exist!", dir.display());
+        }
         match exec.ended.as_ref().map(|ended| ended.exit) {
             Some(exit) if exit.code() == 127 && self.is_missing(exec, first) => {
                 format!("Could not find command '{first}'")
             }
             Some(fx_host::Exit::TimedOut) => "Command exceeded timeout".to_owned(),
+            Some(exit) if exec.desired.sensitive => format!(
+                "[command redacted] returned {} instead of one of [{}]",
+                exit.code(),
+                returns.join(",")
+            ),
             Some(exit) => format!(
                 "'{command}' returned {} instead of one of [{}]",
                 exit.code(),

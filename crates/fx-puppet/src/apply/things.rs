@@ -184,6 +184,7 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
         "Notify" => {
             let given = attribute(resource, "message");
             let message = match &given {
+                Some(_) if is_secret(resource, "message") => "Sensitive [value redacted]".into(),
                 // Of several values a property is brought to the first.
                 Some(Value::Array(items)) => items.first().map(interpolated).unwrap_or_default(),
                 Some(hash @ Value::Hash(_)) => crate::eval::inspected(hash),
@@ -301,6 +302,6 @@ fn make_exec(resource: &Resource) -> Result<Made, String> {
         refresh: attribute(resource, "refresh").map(|command| program(&command)),
         tries: number("tries").unwrap_or(1.0) as u32,
         try_sleep: Duration::from_secs_f64(number("try_sleep").unwrap_or(0.0).max(0.0)),
-        sensitive: false,
+        sensitive: is_secret(resource, "command"),
     }))))
 }

@@ -309,12 +309,19 @@ impl Transaction<'_> {
                 only.map_or_else(|| changes.iter().collect(), |only| vec![only]);
             shown
                 .into_iter()
-                .map(|change| Event {
-                    property: change.property.to_string(),
-                    from: super::tell::text_of(&change.from),
-                    to: super::tell::text_of(&change.to),
-                    status,
-                    message: String::new(),
+                .map(|change| {
+                    let is_secret = super::things::is_secret(resource, &change.property);
+                    let shown = |value| match is_secret {
+                        true => "[redacted]".to_owned(),
+                        false => super::tell::text_of(value),
+                    };
+                    Event {
+                        property: change.property.to_string(),
+                        from: shown(&change.from),
+                        to: shown(&change.to),
+                        status,
+                        message: String::new(),
+                    }
                 })
                 .collect::<Vec<Event>>()
         };
@@ -326,6 +333,14 @@ impl Transaction<'_> {
                 status.out_of_sync = told;
                 status.changes = told;
                 status.events = events("success", &changes);
+                // A directory that stays is told as gone, as in the original.
+                if matches!(thing, Made::Stubborn(_)) {
+                    for event in &mut status.events {
+                        event.property = "ensure".into();
+                        event.from = "directory".into();
+                        event.to = "absent".into();
+                    }
+                }
             }
             Outcome::WouldRepair => {
                 let told = self.tell_withheld(resource, path, &changes);
@@ -345,7 +360,8 @@ impl Transaction<'_> {
         for event in &mut status.events {
             let start = format!("{path}/{}: ", event.property);
             let logs = self.logs.borrow();
-            let told = logs[said..].iter().find_map(|log| log.text.strip_prefix(&start));
+            // What a command printed comes before the sentence about it.
+            let told = logs[said..].iter().rev().find_map(|log| log.text.strip_prefix(&start));
             told.unwrap_or_default().clone_into(&mut event.message);
         }
         status
@@ -462,7 +478,7 @@ impl Transaction<'_> {
         let resource = &self.catalog.resources[at];
         if incoming.withheld == 0
             || !matches!(&*resource.low, "class" | "stage")
-            || !self.is_noop(resource)
+            || (incoming.real > 0 && !self.is_noop(resource))
         {
             return;
         }
