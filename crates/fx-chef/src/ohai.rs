@@ -15,6 +15,7 @@ pub fn automatic(host: &dyn Host) -> J {
     cpu(&facts, &mut out);
     users(host, &facts, &mut out);
     rest(host, &facts, &mut out);
+    crate::ohai_devices::add(host, &facts, &mut out);
     J::Object(out)
 }
 
@@ -49,7 +50,9 @@ fn platform(facts: &Facts<'_>, out: &mut Map<String, J>) {
         "opensuse-leap" => "opensuseleap",
         other => other,
     };
-    let full = if os.full_version.is_empty() { &os.version } else { &os.full_version };
+    // Debian's own file knows the point release, its os-release does not, and that is read.
+    let short = os.full_version.is_empty() || (id == "debian" && !os.version.is_empty());
+    let full = if short { &os.version } else { &os.full_version };
     out.insert("os".into(), json!("linux"));
     out.insert("platform".into(), json!(id));
     out.insert("platform_version".into(), json!(full));
@@ -178,22 +181,15 @@ fn users(host: &dyn Host, facts: &Facts<'_>, out: &mut Map<String, J>) {
 fn rest(host: &dyn Host, facts: &Facts<'_>, out: &mut Map<String, J>) {
     let now = host.now();
     out.insert("ohai_time".into(), json!(now.secs as f64));
-    let up = facts.uptime();
-    let _ = up;
-    out.insert("virtualization".into(), json!({"systems": {}}));
     out.insert("command".into(), json!({"ps": "ps -ef"}));
     out.insert("init_package".into(), json!(init(host)));
-    out.insert("shells".into(), json!(["/bin/sh"]));
-    out.insert("filesystem".into(), json!({"by_device": {}, "by_mountpoint": {}, "by_pair": {}}));
-    out.insert("block_device".into(), json!({}));
     out.insert("cloud".into(), J::Null);
-    out.insert("packages".into(), json!({}));
     out.insert("languages".into(), json!({"ruby": {"version": "3.1.2", "platform": "x86_64-linux", "bin_dir": "/usr/bin", "ruby_bin": "/usr/bin/ruby"}}));
     out.insert(
         "chef_packages".into(),
         json!({"chef": {"version": crate::VERSION, "chef_root": "/opt/chef/embedded/lib"}, "ohai": {"version": "18.2.21", "ohai_root": "/opt/chef/embedded/lib"}}),
     );
-    out.insert("time".into(), json!({"timezone": "UTC"}));
+    out.insert("time".into(), json!({"timezone": facts.timezone().abbreviation}));
 }
 
 fn init(host: &dyn Host) -> String {

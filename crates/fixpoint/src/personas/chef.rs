@@ -46,14 +46,10 @@ const WITH_VALUE: &[(&str, &str)] = &[
     ("--chef-license", ""),
     ("-S", ""),
     ("--server", ""),
-    ("-i", ""),
-    ("--interval", ""),
     ("-s", ""),
     ("--splay", ""),
-    ("-u", ""),
-    ("--user", ""),
-    ("-g", ""),
-    ("--group", ""),
+    ("--run-lock-timeout", ""),
+    ("--chef-zero-host", ""),
     ("-K", ""),
     ("--validation_key", ""),
     ("-k", ""),
@@ -80,6 +76,10 @@ const IGNORED: &[&str] = &[
     "--no-profile-ruby",
     "--minimal-ohai",
     "--always-dump-stacktrace",
+    "--no-always-dump-stacktrace",
+    "--no-slow-report",
+    "--slow-report",
+    "--enable-reporting",
     "--skip-cookbook-sync",
     "--no-skip-cookbook-sync",
     "--listen",
@@ -142,7 +142,15 @@ fn parse(args: &[String], local: bool) -> Result<Request, String> {
             }
             "--fx-report" => request.report = Some(value()?.into()),
             "--fx-facts" => request.facts = Some(value()?.into()),
-            "-d" | "--daemonize" => {
+            "-u" | "--user" | "-g" | "--group" => {
+                return Err(format!("{flag} is not supported: start it as that user"));
+            }
+            "-t" | "--target" => return Err(format!("{flag}: target mode is not supported")),
+            "--legacy-mode" => return Err("chef-solo's legacy mode is not supported".into()),
+            "--disable-config" => {
+                request.options.insert("no_config".into(), json!(true));
+            }
+            "-i" | "--interval" | "-d" | "--daemonize" => {
                 return Err("a daemon is not supported yet; use a timer of the system".into());
             }
             name if IGNORED.contains(&name) => {}
@@ -177,7 +185,7 @@ fn parse(args: &[String], local: bool) -> Result<Request, String> {
         );
     }
     request.options.insert("local".into(), json!(true));
-    if !request.options.contains_key("config") {
+    if !request.options.contains_key("config") && !request.options.contains_key("no_config") {
         request.options.insert("find_config".into(), json!(true));
     }
     if !recipes.is_empty() {
@@ -277,16 +285,31 @@ pub(crate) fn ohai(invocation: &Invocation) -> u8 {
         say("Ohai: 18.2.21");
         return 0;
     }
-    if let Some(flag) = args.iter().find(|arg| arg.starts_with('-')) {
-        complain(&format!("ohai: {flag} is not supported"));
-        return 1;
+    if args.iter().any(|arg| arg == "--help" || arg == "-h") {
+        say(
+            "Usage: ohai (options)\n    -l, --log_level LEVEL            Set the log level (debug, info, warn, error, fatal)\n    -L, --logfile LOGLOCATION        Set the log file location, defaults to STDOUT\n    -v, --version                    Show Ohai version\n    -h, --help                       Show this message",
+        );
+        return 0;
+    }
+    let mut names = Vec::new();
+    let mut rest = args.iter();
+    while let Some(arg) = rest.next() {
+        match arg.as_str() {
+            // Nothing is logged here, so the level and the place change nothing.
+            "-l" | "--log_level" | "-L" | "--logfile" => drop(rest.next()),
+            flag if flag.starts_with('-') => {
+                complain(&format!("ohai: {flag} is not supported"));
+                return 1;
+            }
+            name => names.push(name),
+        }
     }
     let all = fx_chef::automatic(&OsHost::new());
-    if args.is_empty() {
+    if names.is_empty() {
         say(&serde_json::to_string_pretty(&all).unwrap_or_default());
         return 0;
     }
-    for name in &args {
+    for name in names {
         let found = name.split('/').try_fold(&all, |at, key| at.get(key));
         match found {
             Some(J::String(text)) => {
@@ -294,7 +317,7 @@ pub(crate) fn ohai(invocation: &Invocation) -> u8 {
             }
             Some(J::Null) | None => {
                 complain(&format!(
-                    "ERROR: ArgumentError: I cannot find an attribute named {name}!"
+                    "ERROR: Encountered error while running plugins: #<Ohai::Exceptions::AttributeNotFound: No such attribute: '{name}'>"
                 ));
                 return 1;
             }
