@@ -45,8 +45,8 @@ pub struct Machine {
     pub(crate) code: Cell<Option<u8>>,
     /// Properties that are read and set without Ruby, by their number.
     pub(crate) properties: RefCell<property::Table>,
-    /// Files of the run that are in the source map already.
-    pub(crate) mapped: RefCell<FxHashMap<String, FileId>>,
+    /// Files of the run that are in the source map already, with their places among Ruby's.
+    pub(crate) mapped: RefCell<FxHashMap<String, (FileId, usize)>>,
 }
 
 impl Machine {
@@ -55,13 +55,17 @@ impl Machine {
         let place = place.split_once(":in ").map_or(place, |(place, _)| place);
         let (path, line) = place.rsplit_once(':')?;
         let line: usize = line.parse().ok()?;
-        let file = vm.files.iter().rev().find(|file| *file.path == *path)?;
         let known = self.mapped.borrow().get(path).copied();
-        let id = known.unwrap_or_else(|| {
-            let id = self.sources.add(path, file.text.to_vec());
-            self.mapped.borrow_mut().insert(path.to_owned(), id);
-            id
-        });
+        let (id, at) = match known {
+            Some(known) => known,
+            None => {
+                let at = vm.files.iter().rposition(|file| *file.path == *path)?;
+                let id = self.sources.add(path, vm.files[at].text.to_vec());
+                self.mapped.borrow_mut().insert(path.to_owned(), (id, at));
+                (id, at)
+            }
+        };
+        let file = vm.files.get(at)?;
         let start = *file.lines().get(line.checked_sub(1)?)? as usize;
         let text = &file.text[start.min(file.text.len())..];
         let end = text.iter().position(|byte| *byte == b'\n').unwrap_or(text.len());

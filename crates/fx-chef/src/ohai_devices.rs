@@ -50,15 +50,9 @@ pub(crate) fn add(host: &dyn Host, facts: &Facts<'_>, out: &mut Map<String, J>) 
     }
     let fips = first_line(host, "/proc/sys/crypto/fips_enabled").is_some_and(|on| on == "1");
     out.insert("fips".into(), json!({"kernel": {"enabled": fips}}));
-    let shells: Vec<String> = text(host, "/etc/shells")
-        .map(|list| {
-            list.lines()
-                .map(str::trim)
-                .filter(|line| line.starts_with('/'))
-                .map(Into::into)
-                .collect()
-        })
-        .unwrap_or_else(|| vec!["/bin/sh".into()]);
+    let list = text(host, "/etc/shells").unwrap_or_else(|| "/bin/sh".to_owned());
+    let shells: Vec<&str> =
+        list.lines().map(str::trim).filter(|line| line.starts_with('/')).collect();
     out.insert("shells".into(), json!(shells));
     virtualization(facts, out);
     if let Some(release) = text(host, "/etc/os-release") {
