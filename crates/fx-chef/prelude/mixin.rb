@@ -7,7 +7,8 @@ class Chef
     autoload :Template, "prelude:chef/mixin_template.rb"
     %i{WhyRun Securable Which DefaultPaths PathSanity DeepMerge FromFile ConvertToClassName Properties Deprecation Checksum UserContext HomebrewUser HomebrewUserMixin
       EnforceOwnershipAndPermissions FileClass WindowsArchitectureHelper CreatePath GetSourceFromPackage Uris OpensslHelper VersionString Provides ChefUtilsWiring LazyModuleInclude
-      ProxifiedSocket Language RecipeDefinitionDSLCore XMLEscape Unformatter PowershellTypeCoercions Descending CommandHelper RunCommand UnifiedModeInternalInitialize}.each do |n|
+      ProxifiedSocket Language RecipeDefinitionDSLCore XMLEscape Unformatter PowershellTypeCoercions Descending CommandHelper RunCommand UnifiedModeInternalInitialize ApiVersionRequestHandling DescendantsTracker Homebrew NotifyingBlock OpenSSLHelper PowershellExec SubclassDirective
+      VersionedAPI VersionedAPIFactory WideString WindowsEnvHelper}.each do |n|
       autoload n, "prelude:chef/mixin_more.rb"
     end
   end

@@ -181,6 +181,16 @@ class Chef
     module CommandHelper; end
     module RunCommand; end
     module UnifiedModeInternalInitialize; end
+    %i{ApiVersionRequestHandling DescendantsTracker Homebrew SubclassDirective VersionedAPI VersionedAPIFactory WideString WindowsEnvHelper}.each { |n| const_set(n, Module.new) }
+    OpenSSLHelper = OpensslHelper
+    module PowershellExec
+      def powershell_exec(*) = raise(NotImplementedError, "powershell_exec is not on this platform")
+      alias powershell_exec! powershell_exec
+    end
+    module NotifyingBlock
+      # Resources declared in the block converge at its end, and count for the one around them.
+      def notifying_block(&block) = compile_and_converge_action { instance_eval(&block) }
+    end
     module HomebrewUser; end
     HomebrewUserMixin = HomebrewUser
     module PowershellOut

@@ -79,6 +79,8 @@ class Chef
         return unless shell_out("systemctl", "--system", "is-enabled", @name).stdout.strip == "masked"
         converge_by("unmask service #{new_resource}") { ctl("unmask", @name) }
       end
+      # The ways of the original, which cookbooks subclass; this one finds out for itself.
+      %i{Simple Init Systemd Upstart Insserv Invokercd Debian Redhat Arch Gentoo Freebsd Openbsd Solaris Aix AixInit Macosx Windows}.each { |n| const_set(n, Class.new(self)) }
     end
   end
 end

@@ -31,7 +31,7 @@ libraries! {
     "openssl/pkey" => "openssl/pkey.rb", "openssl/x509" => "openssl/x509.rb", "openssl/pkcs" => "openssl/pkcs.rb", "base64" => "base64.rb", "ostruct" => "ostruct.rb",
     "forwardable" => "forwardable.rb", "singleton" => "singleton.rb", "delegate" => "delegate.rb", "logger" => "logger.rb", "timeout" => "timeout.rb", "observer" => "observer.rb",
     "securerandom" => "securerandom.rb", "open3" => "open3.rb", "fileutils" => "fileutils.rb", "tempfile" => "tempfile.rb", "tmpdir" => "tempfile.rb", "etc" => "etc.rb", "socket" => "socket.rb",
-    "date" => "date.rb", "time" => "timelib.rb", "ipaddr" => "ipaddr.rb", "benchmark" => "benchmark.rb", "optparse" => "optparse.rb", "English" => "English.rb", "tsort" => "tsort.rb",
+    "date" => "date.rb", "time" => "timelib.rb", "ipaddr" => "ipaddr.rb", "benchmark" => "benchmark.rb", "optparse" => "optparse.rb", "English" => "English.rb", "tsort" => "tsort.rb", "find" => "find.rb",
     "cgi" => "cgi.rb", "rbconfig" => "rbconfig.rb", "monitor" => "monitor.rb", "pp" => "pp.rb", "net/http" => "nethttp.rb", "csv" => "csv.rb", "rexml/document" => "rexml.rb", "weakref" => "delegate.rb", "abbrev" => "tsort.rb",
 }
 

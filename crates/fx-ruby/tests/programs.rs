@@ -83,6 +83,14 @@ fn check(program: &str, expected: &str) {
 #[test]
 fn language_features_print_what_ruby_prints() {
     let table = [
+        (
+            "require 'find'; a = []; Find.find('/nowhere') { |p| a << p } rescue puts $!.message; p a",
+            "No such file or directory - /nowhere\n[]",
+        ),
+        (
+            "begin; File.read('/nowhere'); rescue SystemCallError => e; puts e.message; end",
+            "No such file or directory @ rb_sysopen - /nowhere",
+        ),
         ("puts [1, 2, 3].map { |x| x * 2 }.sum", "12"),
         (
             "def f(a, b = 2, *c, d:, e: 5, **g) = [a, b, c, d, e, g]; p f(1, d: 4, z: 9)",
