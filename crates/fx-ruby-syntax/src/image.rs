@@ -30,7 +30,7 @@ pub struct Stored {
 const WORD: usize = 4;
 
 /// The image of a text, or `None` when the text has errors.
-pub fn image(source: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn image(source: &[u8]) -> Option<Vec<u8>> {
     let mut syms = Interner::new();
     let request = Request {
         source,

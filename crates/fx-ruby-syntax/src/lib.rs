@@ -12,7 +12,9 @@ mod image_nodes;
 mod intern;
 mod locals;
 mod lower;
+mod ship;
 
-pub use image::{Image, Stored, image};
+pub use image::{Image, Stored};
 pub use intern::{Interner, Sym};
 pub use lower::{ParseError, Parsed, Request, errors, parse};
+pub use ship::{Lowered, lower_prelude};
