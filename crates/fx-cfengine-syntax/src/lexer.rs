@@ -4,11 +4,12 @@
 //! that is the language, not a defect. Policy text is bytes; strings become text with bad
 //! sequences replaced.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
-use std::collections::HashSet;
 use std::rc::Rc;
 
 use fx_source::{Diagnostic, FileId, Span};
+use rustc_hash::FxHashSet;
 
 use crate::macros::{self, Macro};
 use crate::token::{Kind, Token};
@@ -72,9 +73,8 @@ impl<'a> Lexer<'a> {
                 b' ' | b'\t' | b'\n' => self.at += 1,
                 b'\r' if self.peek(1) == Some(b'\n') => self.at += 2,
                 b'#' => {
-                    while self.peek(0).is_some_and(|byte| byte != b'\n') {
-                        self.at += 1;
-                    }
+                    let rest = &self.text[self.at..];
+                    self.at += rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
                 }
                 b'@' => {
                     if !self.preprocess() {
@@ -225,11 +225,15 @@ const SHARED_LENGTH: usize = 24;
 thread_local! {
     /// Short texts of all files read so far: policy says `string` and `true` thousands of
     /// times, and one copy of each is enough.
-    static SHARED: RefCell<HashSet<Rc<str>>> = RefCell::default();
+    static SHARED: RefCell<FxHashSet<Rc<str>>> = RefCell::default();
 }
 
 fn lossy(bytes: &[u8]) -> Rc<str> {
-    let text = String::from_utf8_lossy(bytes);
+    // Nearly all text is good, and telling that is cheaper than looking for what is bad.
+    let text = match std::str::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => String::from_utf8_lossy(bytes),
+    };
     if text.len() > SHARED_LENGTH {
         return text.into();
     }

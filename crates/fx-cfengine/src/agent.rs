@@ -5,6 +5,7 @@ mod intent;
 pub(crate) mod lock;
 pub(crate) mod passes;
 pub(crate) mod promise;
+pub(crate) mod resolve;
 pub(crate) mod sequence;
 pub(crate) mod simulate;
 pub(crate) mod why_not;

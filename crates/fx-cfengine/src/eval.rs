@@ -133,6 +133,7 @@ impl Context<'_> {
         if !self.logs(level) {
             return;
         }
+        self.vars.note_change();
         if level > Level::Warning
             && let Some(held) = self.held.borrow_mut().as_mut()
         {

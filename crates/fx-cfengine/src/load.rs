@@ -183,6 +183,7 @@ impl Context<'_> {
             errors: Vec::new(),
             warnings: Vec::new(),
             top_down: None,
+            guard: None,
         };
         let policy = lowering.file(tree);
         errors.extend(lowering.errors);

@@ -131,6 +131,18 @@ pub(crate) struct Promise {
     pub(crate) span: Option<Span>,
     /// Set once nothing is left to do or to say about it in this run.
     pub(crate) settled: Cell<bool>,
+    pub(crate) resolved: Cell<Resolved>,
+}
+
+/// What pre-evaluation knows of a variable's promise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Resolved {
+    #[default]
+    Never,
+    /// Evaluated when variables and classes had seen so many changes.
+    At(u64),
+    /// It asks for more than variables and classes, and may come out otherwise any time.
+    Open,
 }
 
 impl Promise {

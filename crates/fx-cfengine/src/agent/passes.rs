@@ -181,33 +181,6 @@ impl Context<'_> {
         }
     }
 
-    /// Variables (and classes of common bundles) of one bundle, outside the passes.
-    pub(crate) fn resolve_bundle(&mut self, bundle: &Rc<Bundle>) {
-        if &*bundle.head.kind == "common" {
-            self.resolve_section(bundle, "vars", &mut promise::vars::keep);
-            self.resolve_section(bundle, "classes", &mut promise::classes::keep);
-        }
-        self.resolve_section(bundle, "vars", &mut promise::vars::keep);
-    }
-
-    /// Promises of one type of a bundle, given to an actuator.
-    pub(crate) fn resolve_section(
-        &mut self,
-        bundle: &Rc<Bundle>,
-        kind: &str,
-        actuator: crate::eval::promise::Actuator<'_>,
-    ) {
-        let Some(section) = bundle.section(kind) else { return };
-        self.stack.push(Frame::Section);
-        for promise in &section.promises {
-            self.expand_promise(promise, actuator);
-            if self.stopped() {
-                break;
-            }
-        }
-        self.stack.pop();
-    }
-
     /// Tells of the promise that was put off until its turn was certain.
     pub(crate) fn flush_banner(&mut self) {
         if let Some(expanded) = self.agent.banner.take() {

@@ -125,7 +125,7 @@ impl Context<'_> {
             edit: Scope::default(),
         }));
         for (name, variable) in values {
-            self.vars.scope_mut(&head.scope).put(name, variable);
+            self.vars.assign(&head.scope, name, variable);
         }
         self.refresh_scope(&head);
     }
@@ -223,8 +223,9 @@ impl Context<'_> {
                 }
                 _ => continue,
             };
-            if let Some(variable) = self.vars.scope_mut(&head.scope).vars.get_mut(&name) {
-                variable.value = value;
+            if variable.value != value {
+                let variable = Variable { value, ..variable.clone() };
+                self.vars.assign(&head.scope, name, variable);
             }
         }
     }

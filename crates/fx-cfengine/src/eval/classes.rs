@@ -185,6 +185,7 @@ impl Context<'_> {
         let name: Str = crate::text::canonify(name).into();
         if !name.is_empty() && !self.hard.contains_key(&name) {
             self.hard.insert(name, Class { tags: Rc::clone(tags), comment: None });
+            self.vars.note_change();
         }
     }
 
@@ -221,6 +222,7 @@ impl Context<'_> {
             }
             self.soft.insert(key, class);
         }
+        self.vars.note_change();
         self.note_class(&name);
         self.check_aborts(&name);
         true
@@ -299,6 +301,7 @@ impl Context<'_> {
             Some((namespace, base)) => (namespace.to_owned(), base.to_owned()),
             None => (self.current_namespace().to_owned(), name.clone()),
         };
+        self.vars.note_change();
         self.soft.shift_remove(&class_key(&namespace, &base));
         if let Some(frame) = self.bundle_frame_mut() {
             frame.classes.shift_remove(&*base);

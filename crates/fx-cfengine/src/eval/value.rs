@@ -95,7 +95,7 @@ impl Value {
 }
 
 /// A variable with what is known about it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Variable {
     pub(crate) kind: DataType,
     pub(crate) value: Value,

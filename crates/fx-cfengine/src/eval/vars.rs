@@ -3,6 +3,7 @@
 //! Array elements are variables whose name ends in `[index]`. A reference is taken apart
 //! by position, without building a structure.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use indexmap::IndexMap;
@@ -103,6 +104,8 @@ impl Found<'_> {
 #[derive(Debug, Default)]
 pub(crate) struct Variables {
     pub(crate) scopes: FxHashMap<Str, Scope>,
+    /// Grows whenever a variable or a class may have become another, or something was said.
+    pub(crate) changes: Cell<u64>,
 }
 
 impl Variables {
@@ -110,7 +113,17 @@ impl Variables {
         self.scopes.get(key)
     }
 
+    pub(crate) fn note_change(&self) {
+        self.changes.set(self.changes.get() + 1);
+    }
+
+    /// A scope to be changed at will.
     pub(crate) fn scope_mut(&mut self, key: &str) -> &mut Scope {
+        self.note_change();
+        self.scope_made(key)
+    }
+
+    fn scope_made(&mut self, key: &str) -> &mut Scope {
         if !self.scopes.contains_key(key) {
             self.scopes.insert(key.into(), Scope::default());
         }
@@ -130,7 +143,16 @@ impl Variables {
         tags: &Rc<[Str]>,
     ) {
         let variable = Variable { kind, value, tags: Rc::clone(tags), comment: None };
-        self.scope_mut(scope).put(name.into(), variable);
+        self.assign(scope, name.into(), variable);
+    }
+
+    /// Gives a variable its value; one that has it already does not count as changed.
+    pub(crate) fn assign(&mut self, scope: &str, name: Str, variable: Variable) {
+        let scope = self.scope_made(scope);
+        if scope.vars.get(&name) != Some(&variable) {
+            scope.put(name, variable);
+            self.note_change();
+        }
     }
 
     pub(crate) fn put_string(

@@ -167,7 +167,7 @@ impl Context<'_> {
         log!(self, Verbose, "Installing augments variable '{name}' from file '{file}'");
         tags.push(TAG.into());
         let variable = Variable { kind, value, tags: tags.into(), comment };
-        self.vars.scope_mut(&key).put(reference.name.into(), variable);
+        self.vars.assign(&key, reference.name.into(), variable);
     }
 
     fn expand_json(&self, json: &Json) -> Json {

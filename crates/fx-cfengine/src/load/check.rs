@@ -281,6 +281,7 @@ pub(crate) fn recheck(ctx: &mut crate::eval::Context<'_>) {
                     }
                     continue;
                 }
+                let before = ctx.vars.changes.get();
                 ctx.expand_promise(promise, &mut |ctx, expanded| {
                     check_attributes(ctx, &expanded.promise, &expanded.attributes);
                     if vars {
@@ -288,6 +289,7 @@ pub(crate) fn recheck(ctx: &mut crate::eval::Context<'_>) {
                     }
                     Outcome::Kept
                 });
+                crate::agent::resolve::note_resolved(promise, before);
                 if ctx.stopped() {
                     return;
                 }

@@ -58,7 +58,7 @@ impl Context<'_> {
         };
         let variable =
             Variable { kind, value, tags: Rc::from(["source=promise".into()]), comment: None };
-        self.vars.scope_mut(scope).put(Rc::clone(name), variable);
+        self.vars.assign(scope, Rc::clone(name), variable);
     }
 
     fn apply_control(&mut self, body: &str, name: &Str, value: Rval) {
@@ -208,6 +208,7 @@ pub(crate) fn copy_bundle(bundle: &Bundle, name: Option<&str>) -> Bundle {
                         line: promise.line,
                         span: promise.span,
                         settled: Cell::new(false),
+                        resolved: Cell::default(),
                     })
                 })
                 .collect(),
@@ -268,6 +269,7 @@ pub(crate) fn policy_from_json(json: &Json, file: &str) -> Option<Policy> {
                         line: 0,
                         span: None,
                         settled: Cell::new(false),
+                        resolved: Cell::default(),
                     }));
                 }
             }

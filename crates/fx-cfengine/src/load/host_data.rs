@@ -106,7 +106,7 @@ impl Context<'_> {
         let scope = scope_key(namespace, reference.scope.unwrap_or("variables"));
         tags.push(TAG.into());
         let variable = Variable { kind, value, tags: tags.into(), comment };
-        self.vars.scope_mut(&scope).put(reference.name.into(), variable);
+        self.vars.assign(&scope, reference.name.into(), variable);
     }
 
     fn put_host_class(&mut self, key: &str, info: &Json) {

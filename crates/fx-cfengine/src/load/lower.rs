@@ -32,6 +32,8 @@ pub(crate) struct Lowering<'a> {
     pub(crate) warnings: Vec<Diagnostic>,
     /// The order that `body file control` asks for from here on.
     pub(crate) top_down: Option<bool>,
+    /// The guard that was found right last.
+    pub(crate) guard: Option<Str>,
 }
 
 fn order_in(body: &Body) -> Option<bool> {
@@ -161,12 +163,19 @@ impl Lowering<'_> {
             line: self.line(promise.promiser.span),
             span: Some(promise.promiser.span),
             settled: Cell::new(false),
+            resolved: Cell::default(),
         }
     }
 
     fn check_class_literal(&mut self, name: &ast::Name) {
+        // One guard stands over many promises.
+        if self.guard.as_ref().is_some_and(|known| Rc::ptr_eq(known, &name.text)) {
+            return;
+        }
         if expr::parse(&name.text).is_none() {
             self.error(name.span, "Syntax error in context string");
+        } else {
+            self.guard = Some(Rc::clone(&name.text));
         }
     }
 

@@ -143,6 +143,6 @@ fn return_values(ctx: &mut Context<'_>, bundle: &Bundle, promise: &Rc<Expanded>)
         let index = &name["last-result".len()..];
         let (scope, name) =
             crate::eval::frames::target(&format!("{target}{index}"), &promise.promise.bundle);
-        ctx.vars.scope_mut(&scope).put(name, variable);
+        ctx.vars.assign(&scope, name, variable);
     }
 }

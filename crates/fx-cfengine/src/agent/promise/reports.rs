@@ -31,7 +31,7 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
             comment: None,
         };
         let scope = Rc::clone(&promise.promise.bundle.scope);
-        ctx.vars.scope_mut(&scope).put(name.into(), variable);
+        ctx.vars.assign(&scope, name.into(), variable);
         return Outcome::Kept;
     }
     if locked {

@@ -217,7 +217,7 @@ fn store(
     if ctx.config.trace {
         note(ctx, promise, scope, &name);
     }
-    ctx.vars.scope_mut(scope).put(name, Variable { kind, value, tags, comment });
+    ctx.vars.assign(scope, name, Variable { kind, value, tags, comment });
     if promise.has("classes") {
         ctx.settle_quietly(Outcome::Kept, promise);
     }
