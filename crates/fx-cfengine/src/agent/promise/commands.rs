@@ -34,7 +34,8 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
     }
     let arg0 = command_arg0(&promise.promiser);
     let shell = uses_shell(promise);
-    if (arg0.starts_with('/') || !shell) && !is_executable(ctx, &arg0) {
+    let windows = promise.scalar("useshell").is_some_and(|word| &**word == "powershell");
+    if (arg0.starts_with('/') || !(shell || windows)) && !is_executable(ctx, &arg0) {
         if promise.promiser.contains(' ') {
             log!(
                 ctx,
@@ -73,7 +74,7 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
         }
         Action::Fix => {}
     }
-    if promise.scalar("useshell").is_some_and(|word| &**word == "powershell") {
+    if windows {
         ctx.error("Powershell is only supported on Windows");
         return Outcome::Failed;
     }
