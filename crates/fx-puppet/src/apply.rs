@@ -1,6 +1,7 @@
 //! `puppet apply`: compiles a manifest and brings the machine to what the catalog says.
 
 mod augeas;
+mod deferred;
 mod files;
 mod generate;
 mod graph;
@@ -184,6 +185,9 @@ fn carry_out(evaluator: &Evaluator, request: &Request, account: Account<'_>) -> 
     if let Some(message) = hook(run, "prerun_command", request.prerun.as_ref()) {
         write_report(evaluator, request, &Account { status: "failed", ..account });
         return refused(&message);
+    }
+    if let Err(message) = deferred::resolve(evaluator) {
+        return refused(&format!("Failed to apply catalog: {message}"));
     }
     let catalog = evaluator.catalog.borrow();
     let mut made = BTreeMap::new();

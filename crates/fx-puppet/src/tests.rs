@@ -243,6 +243,18 @@ fn secrets_are_not_told() {
 }
 
 #[test]
+fn deferred_values_are_made_before_anything_is_applied() {
+    check(
+        "notify { 'a': message => Deferred('join', [['x', Deferred('upcase', ['y'])], '-']) }",
+        &["x-Y", "/Stage[main]/Main/Notify[a]/message: defined 'message' as 'x-Y'"],
+    );
+    check(
+        "notify { 'a': message => Deferred('Sensitive', ['x']) }",
+        &["Error: Failed to apply catalog: Unknown function: 'Sensitive'."],
+    );
+}
+
+#[test]
 fn what_one_resource_withholds_would_have_notified_its_class() {
     let (lines, _) = told(&Rc::new(MemoryHost::new()), "notify { 'n': noop => true }");
     assert_eq!(

@@ -1,0 +1,96 @@
+//! Values that the catalog leaves to the node: functions called, and variables read, just
+//! before anything is applied.
+
+use std::rc::Rc;
+
+use crate::eval::{Evaluated, Evaluator, Flow, Scope};
+use crate::value::Value;
+
+/// Deepest nesting of values looked through.
+const MAX_DEPTH: u32 = 100;
+
+/// Puts the values in place of what stands for them; what went wrong otherwise.
+pub(super) fn resolve(evaluator: &Evaluator) -> Result<(), String> {
+    let mut found = Vec::new();
+    for (at, resource) in evaluator.catalog.borrow().resources.iter().enumerate() {
+        for (name, given) in &resource.attributes {
+            if has_deferred(&given.value, 0) {
+                found.push((at, Rc::clone(name), given.value.clone()));
+            }
+        }
+    }
+    let scope = Scope::new(Rc::clone(&evaluator.top));
+    for (at, name, value) in found {
+        let value = resolved(evaluator, &value, &scope, 0).map_err(Flow::text)?;
+        let mut catalog = evaluator.catalog.borrow_mut();
+        let resource = &mut catalog.resources[at];
+        // What a function makes a secret is one from here on.
+        let (value, is_secret) = match value {
+            Value::Sensitive(inner) => (Value::clone(&inner), true),
+            value => (value, false),
+        };
+        if is_secret && !resource.sensitive.contains(&name) {
+            resource.sensitive.push(Rc::clone(&name));
+        }
+        if let Some(given) = resource.attributes.get_mut(&name) {
+            given.value = value;
+        }
+    }
+    Ok(())
+}
+
+fn has_deferred(value: &Value, depth: u32) -> bool {
+    depth < MAX_DEPTH
+        && match value {
+            Value::Deferred(..) => true,
+            Value::Array(items) => items.iter().any(|item| has_deferred(item, depth + 1)),
+            Value::Hash(hash) => hash.values().any(|item| has_deferred(item, depth + 1)),
+            Value::Sensitive(inner) => has_deferred(inner, depth + 1),
+            _ => false,
+        }
+}
+
+fn resolved(evaluator: &Evaluator, value: &Value, scope: &Rc<Scope>, depth: u32) -> Evaluated {
+    if depth >= MAX_DEPTH {
+        return Err(Flow::raw("deferred values are nested too deep"));
+    }
+    let inner = |value: &Value| resolved(evaluator, value, scope, depth + 1);
+    Ok(match value {
+        Value::Deferred(name, args) => {
+            let args = args.iter().map(inner).collect::<Evaluated<Vec<Value>>>()?;
+            match name.strip_prefix('$') {
+                // A variable, and a way into it.
+                Some(variable) => {
+                    let whole = evaluator.find_variable(variable, scope).unwrap_or_default();
+                    let nowhere = fx_source::Span::new(evaluator.builtin, 0, 0);
+                    match args.is_empty() {
+                        true => whole,
+                        false => {
+                            let args = [vec![whole], args].concat();
+                            evaluator.call_function("dig", args, None, nowhere, scope)?
+                        }
+                    }
+                }
+                None => {
+                    let nowhere = fx_source::Span::new(evaluator.builtin, 0, 0);
+                    evaluator.call_function(name, args, None, nowhere, scope)?
+                }
+            }
+        }
+        Value::Array(items) => {
+            Value::array(items.iter().map(inner).collect::<Evaluated<Vec<Value>>>()?)
+        }
+        Value::Hash(hash) => {
+            let mut pairs = Vec::with_capacity(hash.len());
+            for (key, value) in &**hash {
+                pairs.push((key.clone(), inner(value)?));
+            }
+            Value::hash(pairs)
+        }
+        Value::Sensitive(value) => match inner(value)? {
+            secret @ Value::Sensitive(_) => secret,
+            open => Value::Sensitive(Rc::new(open)),
+        },
+        value => value.clone(),
+    })
+}
