@@ -63,13 +63,11 @@ fn resolved(evaluator: &Evaluator, value: &Value, scope: &Rc<Scope>, depth: u32)
                 Some(variable) => {
                     let whole = evaluator.find_variable(variable, scope).unwrap_or_default();
                     let nowhere = fx_source::Span::new(evaluator.builtin, 0, 0);
-                    match args.is_empty() {
-                        true => whole,
-                        false => {
-                            let args = [vec![whole], args].concat();
-                            evaluator.call_function("dig", args, None, nowhere, scope)?
-                        }
+                    if args.is_empty() {
+                        return Ok(whole);
                     }
+                    let args = [vec![whole], args].concat();
+                    evaluator.call_function("dig", args, None, nowhere, scope)?
                 }
                 None => {
                     let nowhere = fx_source::Span::new(evaluator.builtin, 0, 0);

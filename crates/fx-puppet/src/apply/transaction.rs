@@ -311,9 +311,12 @@ impl Transaction<'_> {
                 .into_iter()
                 .map(|change| {
                     let is_secret = super::things::is_secret(resource, &change.property);
-                    let shown = |value| match is_secret {
-                        true => "[redacted]".to_owned(),
-                        false => super::tell::text_of(value),
+                    let shown = |value| {
+                        if is_secret {
+                            "[redacted]".to_owned()
+                        } else {
+                            super::tell::text_of(value)
+                        }
                     };
                     Event {
                         property: change.property.to_string(),

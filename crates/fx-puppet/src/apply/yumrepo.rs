@@ -149,7 +149,7 @@ impl Yumrepo {
         let Some(target) = self.target.as_deref().filter(|target| *target != "absent") else {
             return last.join(format!("{}.repo", self.name));
         };
-        let suffix = if target.ends_with(".repo") { "" } else { ".repo" };
+        let suffix = if target.strip_suffix(".repo").is_some() { "" } else { ".repo" };
         let full = PathBuf::from(format!("{target}{suffix}"));
         match full.parent() {
             Some(parent) if dirs.iter().any(|dir| dir == parent) => full,

@@ -200,7 +200,7 @@ pub(crate) fn parse_time(text: &str, formats: &[String], spans: bool) -> Evaluat
     if let Some(nanos) = tried.iter().find_map(|format| read(text, format)) {
         return Ok(nanos);
     }
-    let shown = match &tried[..] {
+    let shown = match tried {
         [only] => format!("format '{only}'"),
         all => format!("any of the formats {}", all.join(", ")),
     };
