@@ -536,6 +536,8 @@ fn an_encrypted_value_of_hiera_is_opened_with_the_key_of_the_node() {
             "version: 5\nhierarchy:\n  - name: x\n    lookup_key: eyaml_lookup_key\n    path: common.eyaml\n    options: {{ pkcs7_private_key: {key}, pkcs7_public_key: {key} }}\n"
         ),
     );
+    write("facts.json", "{}".to_owned());
+    let facts = environment.join("facts.json").display().to_string();
     let path = dir.path().display().to_string();
     let (code, out, err) = ran(&[
         "puppet",
@@ -547,6 +549,8 @@ fn an_encrypted_value_of_hiera_is_opened_with_the_key_of_the_node() {
         "e",
         "--node",
         "n",
+        "--facts",
+        &facts,
     ]);
     assert_eq!((code, out.trim_end()), (0, "--- open sesame"), "{err}");
 }
