@@ -64,7 +64,7 @@ pub(super) fn evaluate(stage: &Stage, target: &Path, policy: &PolicyArgs, way: W
     if code != exit::OK {
         for line in String::from_utf8_lossy(&said.0.borrow()).lines() {
             let told = ["] ERROR: ", "] FATAL: "].iter().find_map(|mark| line.split_once(mark));
-            if let Some((_, text)) = told {
+            if let Some((_, text)) = told.filter(|(_, text)| tells(text)) {
                 stage.run.ledger.message(Level::Error, text, &Origin::default());
             }
         }
@@ -199,7 +199,9 @@ pub(crate) fn collection(
                 text.push('\n');
             }
             Stream::Stdout => {
-                if let Some((_, told)) = said.split_once("] FATAL: ") {
+                if let Some((_, told)) =
+                    said.split_once("] FATAL: ").filter(|(_, told)| tells(told))
+                {
                     terminal::complain(told);
                 }
             }
@@ -249,6 +251,13 @@ fn finding(stage: &Stage, told: &J) -> Diagnostic {
         Some(help) => out.help(help),
         None => out,
     }
+}
+
+/// Whether a line of the client's log says what failed, and not where the trace of it is.
+fn tells(line: &str) -> bool {
+    let around = ["Stacktrace dumped to ", "-----", "PLEASE PROVIDE THE CONTENTS"];
+    !around.iter().any(|start| line.starts_with(start))
+        && !["Running exception handlers", "Exception handlers complete"].contains(&line)
 }
 
 /// The words that name each run: a recipe, each recipe of a cookbook or of all cookbooks, or
