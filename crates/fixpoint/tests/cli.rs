@@ -510,6 +510,17 @@ fn why_a_recipe_cannot_be_run_is_said() {
 }
 
 #[test]
+fn verbs_end_with_their_own_codes_whatever_the_language() {
+    let dir = tempfile::tempdir().unwrap();
+    let recipe = dir.path().join("a.rb");
+    std::fs::write(&recipe, "log 'x'\n").unwrap();
+    let recipe = recipe.display().to_string();
+    let (code, out, err) = ran(&["plan", "-j", "/nowhere.json", &recipe]);
+    assert_eq!(code, 1, "{out}{err}");
+    assert!(out.contains("/nowhere.json"), "{out}{err}");
+}
+
+#[test]
 fn an_encrypted_value_of_hiera_is_opened_with_the_key_of_the_node() {
     let dir = tempfile::tempdir().unwrap();
     let environment = dir.path().join("e");

@@ -69,8 +69,15 @@ pub(super) fn evaluate(stage: &Stage, target: &Path, policy: &PolicyArgs, way: W
             }
         }
     }
-    code
+    match code {
+        exit::OK | REBOOT_SCHEDULED | REBOOT_NEEDED => exit::OK,
+        _ => exit::ERROR,
+    }
 }
+
+/// Codes of RFC 062 that tell of no failure.
+const REBOOT_SCHEDULED: u8 = 35;
+const REBOOT_NEEDED: u8 = 37;
 
 /// What the client prints.
 #[derive(Clone, Default)]
