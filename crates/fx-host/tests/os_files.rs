@@ -11,7 +11,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use fx_host::{Files, OsHost, WriteOptions};
+use fx_host::{Files, Kind, OsHost, WriteOptions};
 
 fn scratch() -> (tempfile::TempDir, OsHost) {
     (tempfile::tempdir().unwrap(), OsHost::new())
@@ -186,4 +186,21 @@ fn while_files_wait_others_are_seen_as_they_are() {
     host.remove_file(&path("link")).unwrap();
     assert!(host.lstat_opt(&path("link/other")).unwrap().is_none());
     assert_eq!(host.read(&path("d/other")).unwrap(), b"o");
+}
+
+#[test]
+fn a_pipe_or_device_is_written_into_and_never_replaced() {
+    let (dir, host) = scratch();
+    let pipe = dir.path().join("pipe");
+    host.make_fifo(&pipe, 0o600).unwrap();
+    let options = WriteOptions { mode: Some(0o644), ..WriteOptions::default() };
+    assert!(host.write(&pipe, b"lost", &options).is_err(), "nobody reads it");
+    // Open for both, a pipe has a reader before anybody writes.
+    let mut reader = fs::File::options().read(true).write(true).open(&pipe).unwrap();
+    host.write(&pipe, b"taken", &options).unwrap();
+    let mut taken = [0; 5];
+    std::io::Read::read_exact(&mut reader, &mut taken).unwrap();
+    assert_eq!(&taken, b"taken");
+    let meta = host.lstat(&pipe).unwrap();
+    assert_eq!((meta.kind, meta.mode & 0o777), (Kind::Fifo, 0o600));
 }

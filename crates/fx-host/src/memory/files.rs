@@ -116,6 +116,17 @@ impl State {
         let place = self.place(path)?;
         let mut inode = match place.ino.map(|ino| self.tree.get(ino)) {
             Some(old) if matches!(old.body, Body::Dir(_)) => return Err(libc::EISDIR),
+            // Written into, never replaced; nobody reads a pipe of this machine.
+            Some(old) if let Body::Special(kind) = old.body => {
+                return match kind {
+                    Kind::CharDevice | Kind::Fifo if !self.caller().may(old, WRITE) => {
+                        Err(libc::EACCES)
+                    }
+                    Kind::CharDevice => Ok(()),
+                    Kind::Fifo => Err(libc::ENXIO),
+                    _ => Err(libc::EINVAL),
+                };
+            }
             Some(old) if matches!(old.body, Body::File(_)) => {
                 Inode { links: 1, body: Body::File(content.to_vec()), ..old.clone() }
             }

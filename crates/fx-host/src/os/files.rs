@@ -258,8 +258,18 @@ impl Files for OsHost {
                 Err(errno) => return Err(io(errno.into())),
             },
         };
-        if old.as_ref().is_some_and(|stat| FileType::from_raw_mode(stat.st_mode).is_dir()) {
-            return Err(io(Errno::ISDIR.into()));
+        match old.as_ref().map(|stat| FileType::from_raw_mode(stat.st_mode)) {
+            Some(FileType::Directory) => return Err(io(Errno::ISDIR.into())),
+            // A file in the place of `/dev/null` would break the machine.
+            Some(FileType::CharacterDevice | FileType::Fifo) => {
+                self.settle()?;
+                return pour(&place, content).map_err(io);
+            }
+            Some(FileType::BlockDevice | FileType::Socket) => {
+                let text = "is no regular file, and is not replaced by one";
+                return Err(io(io::Error::new(io::ErrorKind::InvalidInput, text)));
+            }
+            _ => {}
         }
         let replaces_link =
             old.as_ref().is_some_and(|stat| FileType::from_raw_mode(stat.st_mode).is_symlink());
@@ -568,6 +578,16 @@ fn is_mount_point(place: &Place) -> bool {
     use rustix::fs::{StatxAttributes, StatxFlags, statx};
     let found = statx(&place.dir, &place.name, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::TYPE);
     found.is_ok_and(|found| found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
+}
+
+/// Writes into what takes text and keeps none: a device or a pipe, if somebody reads it.
+fn pour(place: &Place, content: &[u8]) -> io::Result<()> {
+    let flags =
+        OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let fd = open_in(place, flags)?;
+    // Opening must not wait for a reader; writing may wait for him.
+    rustix::fs::fcntl_setfl(&fd, OFlags::WRONLY)?;
+    File::from(fd).write_all(content)
 }
 
 fn refill(place: &Place, content: &[u8]) -> io::Result<()> {
