@@ -182,6 +182,13 @@ impl Thing for Yumrepo {
     }
 
     fn observe(&mut self, host: &dyn Host) -> Result<Vec<Change>, Failure> {
+        let values = self.wanted.iter().map(|(property, value)| (*property, value));
+        // A second line would be a setting, or a section, of its own.
+        if let Some((property, _)) =
+            values.chain([("name", &self.name)]).find(|(_, value)| value.contains(['\n', '\r']))
+        {
+            return Err(Failure::new(format!("{property} must not contain a line break")));
+        }
         let dirs = dirs(host)?;
         let found = self.find(host, &dirs)?;
         self.file = found.clone().unwrap_or_else(|| self.path(&dirs));
@@ -264,6 +271,16 @@ mod tests {
         repo.apply(host, &changes).expect("the machine can be changed");
         assert!(repo.observe(host).expect("looked at again").is_empty());
         changes.iter().map(|change| change.property.to_string()).collect()
+    }
+
+    #[test]
+    fn a_value_of_two_lines_is_refused() {
+        let host = MemoryHost::new();
+        let evil = "http://a\n[evil]\nbaseurl=http://b";
+        let told = repo("a", false, &[("baseurl", evil)]).observe(&host).err();
+        let told = told.map(|failure| failure.to_string()).unwrap_or_default();
+        assert!(told.contains("baseurl must not contain a line break"), "{told}");
+        assert!(repo("a]\n[b", false, &[]).observe(&host).is_err());
     }
 
     #[test]
