@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 use crate::compile::Kind;
 use crate::eval::Parameters;
 use crate::lookup::Config;
-use crate::ruby::Ruby;
+use crate::ruby::{Libs, Ruby};
 use crate::types::Type;
 use crate::value::Hash;
 
@@ -49,7 +49,9 @@ pub(crate) struct Read {
     pub(crate) modules: RefCell<FxHashMap<String, Option<PathBuf>>>,
     /// All modules of a path.
     pub(crate) listing: RefCell<Option<Rc<Vec<(String, PathBuf)>>>>,
-    /// Ruby files of modules: by folder of `lib/puppet`, then by name.
+    /// What the libraries of modules hold.
+    pub(crate) libs: RefCell<Option<Rc<Libs>>>,
+    /// Ruby files of modules: by folder of `lib`, then by name.
     pub(crate) ruby_files: RefCell<FxHashMap<&'static str, Rc<FxHashMap<String, PathBuf>>>>,
     /// Hierarchies of layers by the layer's name.
     pub(crate) layers: RefCell<FxHashMap<Rc<str>, Option<Rc<Config>>>>,

@@ -7,6 +7,7 @@
 mod bridge;
 mod convert;
 mod functions;
+mod libs;
 mod resources;
 mod template;
 mod types;
@@ -20,6 +21,7 @@ use rustc_hash::FxHashMap;
 
 use crate::eval::{Evaluated, Evaluator, Flow, Scope};
 use crate::value::Value;
+pub(crate) use libs::Libs;
 pub(crate) use template::joined;
 
 macro_rules! parts {
@@ -143,17 +145,13 @@ impl Evaluator {
     fn boot_ruby(&self) -> Evaluated<Box<Vm>> {
         let ruby = &self.machine.ruby;
         let mut vm = Box::new(new_vm(self));
-        let mut paths = Vec::new();
-        for (_, dir) in self.modules().iter() {
-            let lib = dir.join("lib");
-            if self.run.host.stat(&lib).is_ok_and(|meta| meta.is_dir()) {
-                paths.push(lib.into_os_string().into_encoded_bytes());
-            }
+        let libs = self.libs();
+        // The environment's own comes after those of the modules here.
+        let own = usize::from(self.settings.environment_dir.is_some());
+        for dir in libs.dirs()[own..].iter().chain(&libs.dirs()[..own]) {
+            vm.search_last(dir.as_os_str().as_encoded_bytes());
         }
-        if let Some(dir) = &self.settings.environment_dir {
-            paths.push(dir.join("lib").into_os_string().into_encoded_bytes());
-        }
-        vm.configure(&paths, None, false);
+        vm.hooks.may_hold = Some(Box::new(move |dir, file| libs.may_hold(dir, file)));
         if let Some(this) = self.this.upgrade() {
             ruby.current.borrow_mut().push(this);
         }

@@ -36,6 +36,9 @@ pub struct Hooks {
     /// Called with phase, path of the attribute, file number and offset. The embedder's
     /// objects say what an attribute is, by [`Vm::attribute_read`].
     pub on_attribute: Option<Box<dyn Fn(&str, &[u8], (u32, u32))>>,
+    /// Whether a directory of `$LOAD_PATH` may hold a file, for an embedder who knows what is
+    /// in some; without it each is asked.
+    pub may_hold: Option<Box<dyn Fn(&[u8], &str) -> bool>>,
     /// Where the standard input comes from, whole.
     pub stdin: Box<dyn Fn() -> Vec<u8>>,
 }
@@ -48,6 +51,7 @@ impl Default for Hooks {
             on_command: None,
             on_env: None,
             on_attribute: None,
+            may_hold: None,
             stdin: Box::new(Vec::new),
         }
     }
@@ -315,13 +319,14 @@ impl Vm {
 }
 
 impl Vm {
-    /// Directories to search before others, and the warning level.
+    /// Directories to search before the libraries that ship with the runtime, and the warning
+    /// level.
     pub fn configure(&mut self, include: &[Vec<u8>], verbose: Option<bool>, debug: bool) {
         let list = self.global(crate::names::GV_LOAD_PATH);
-        for dir in include {
+        for (at, dir) in include.iter().enumerate() {
             let full = self.absolute(dir);
             let v = self.str(full);
-            self.heap.arr_mut(list).push(v);
+            self.heap.arr_mut(list).insert(at, v);
         }
         if let Some(v) = verbose {
             self.globals.insert(crate::names::GV_VERBOSE, Value::bool(v));
@@ -329,6 +334,13 @@ impl Vm {
         if debug {
             self.globals.insert(crate::names::GV_DEBUG, TRUE);
         }
+    }
+
+    /// A directory to search after the libraries that ship with the runtime.
+    pub fn search_last(&mut self, dir: &[u8]) {
+        let list = self.global(crate::names::GV_LOAD_PATH);
+        let dir = self.str(dir);
+        self.heap.arr_mut(list).push(dir);
     }
 
     /// `require` from outside.

@@ -10,7 +10,7 @@ mod call;
 mod cold;
 mod define;
 mod load;
-pub(crate) use load::to_path;
+pub(crate) use load::{SHIPPED, to_path};
 mod pattern;
 
 pub(crate) use block::Over;

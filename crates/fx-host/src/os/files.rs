@@ -205,9 +205,14 @@ impl Files for OsHost {
         if self.has_staged() {
             self.settle()?;
         }
-        let place = place(path, Leaf::Followed, Intent::Read)?;
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let fd = open_in(&place, flags).map_err(failed("list", path))?;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let fd = match open_plain(path, flags).map_err(failed("list", path))? {
+            Some(fd) => fd,
+            None => {
+                let place = place(path, Leaf::Followed, Intent::Read)?;
+                open_in(&place, flags | OFlags::NOFOLLOW).map_err(failed("list", path))?
+            }
+        };
         let mut entries = Vec::new();
         for entry in rustix::fs::Dir::new(fd).map_err(failed("list", path))? {
             let entry = entry.map_err(failed("list", path))?;

@@ -140,45 +140,30 @@ const METHODS: &[Method] = &[
     }),
     ("provider_dir?", |_, evaluator, vm, args| {
         let name = vm.to_s(args[0])?;
-        let found = evaluator.module_libs().into_iter().any(|lib| {
-            let dir = lib.join("puppet/provider").join(&name);
-            evaluator.run.host.stat(&dir).is_ok_and(|meta| meta.is_dir())
-        });
-        Ok(Rb::bool(found))
+        let dirs = evaluator.libs().all("puppet/provider", &name);
+        let host = evaluator.run.host;
+        Ok(Rb::bool(dirs.iter().any(|dir| host.stat(dir).is_ok_and(|meta| meta.is_dir()))))
     }),
     ("provider_free?", |_, evaluator, vm, args| {
         let name = vm.to_s(args[0])?;
-        let found = evaluator
-            .module_libs()
-            .into_iter()
-            .any(|lib| evaluator.run.host.stat(&lib.join("puppet/provider").join(&name)).is_ok());
-        Ok(Rb::bool(!found))
+        Ok(Rb::bool(evaluator.libs().all("puppet/provider", &name).is_empty()))
     }),
     ("load_provider", |_, evaluator, vm, args| {
         let (kind, name) = (vm.to_s(args[0])?, vm.to_s(args[1])?);
-        for lib in evaluator.module_libs() {
-            let path = lib.join("puppet/provider").join(&kind).join(format!("{name}.rb"));
-            if evaluator.run.host.stat(&path).is_ok() {
-                return load(evaluator, vm, &path);
-            }
+        let found = evaluator.libs().all(&format!("puppet/provider/{kind}"), &format!("{name}.rb"));
+        match found.first() {
+            Some(path) => load(evaluator, vm, path),
+            None => Ok(NIL),
         }
-        Ok(NIL)
     }),
     ("load_providers", |_, evaluator, vm, args| {
         let kind = vm.to_s(args[0])?;
-        for lib in evaluator.module_libs() {
-            let dir = lib.join("puppet/provider").join(&kind);
-            for item in evaluator.run.host.list(&dir).unwrap_or_default() {
-                let path = dir.join(&item.name);
-                if path.extension().is_some_and(|ending| ending == "rb") {
-                    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-                    let class = constant(vm, "Puppet::Type")?;
-                    let ty = vm.str(kind.as_str());
-                    let ty = vm.call_name(class, "type", &[ty])?;
-                    let name = vm.str(name);
-                    vm.call_name(ty, "provider", &[name])?;
-                }
-            }
+        for name in evaluator.libs().names(&format!("puppet/provider/{kind}")) {
+            let class = constant(vm, "Puppet::Type")?;
+            let ty = vm.str(kind.as_str());
+            let ty = vm.call_name(class, "type", &[ty])?;
+            let name = vm.str(name);
+            vm.call_name(ty, "provider", &[name])?;
         }
         Ok(NIL)
     }),

@@ -107,9 +107,9 @@ impl Evaluator {
             return exists.then_some((path, true));
         }
         let find = |folder| self.ruby_files(folder).get(name).cloned();
-        find("functions")
+        find("puppet/functions")
             .map(|path| (path, true))
-            .or_else(|| find("parser/functions").map(|path| (path, false)))
+            .or_else(|| find("puppet/parser/functions").map(|path| (path, false)))
     }
 
     fn read_function(

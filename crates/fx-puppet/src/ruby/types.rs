@@ -6,18 +6,23 @@ use std::rc::Rc;
 use fx_ruby::Vm;
 use rustc_hash::FxHashMap;
 
-use super::constant;
+use super::{Libs, constant};
 use crate::compile::Kind;
 use crate::eval::{Evaluated, Evaluator};
 use crate::regex::Regex;
 
 impl Evaluator {
-    /// The file of a module that defines a type, or all providers of one.
-    pub(super) fn module_libs(&self) -> Vec<PathBuf> {
+    /// What the libraries of the environment and its modules hold.
+    pub(super) fn libs(&self) -> Rc<Libs> {
+        if let Some(known) = &*self.machine.read.libs.borrow() {
+            return Rc::clone(known);
+        }
         let mut dirs: Vec<PathBuf> =
             self.settings.environment_dir.iter().map(|dir| dir.join("lib")).collect();
         dirs.extend(self.modules().iter().map(|(_, dir)| dir.join("lib")));
-        dirs
+        let libs = Rc::new(Libs::new(Rc::clone(&self.machine.host), dirs));
+        *self.machine.read.libs.borrow_mut() = Some(Rc::clone(&libs));
+        libs
     }
 
     /// Whether a module brings a type in Ruby.
@@ -29,27 +34,15 @@ impl Evaluator {
         if !low.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
             return None;
         }
-        self.ruby_files("type").get(low).cloned()
+        self.ruby_files("puppet/type").get(low).cloned()
     }
 
-    /// Ruby files of one folder of `lib/puppet` over all modules, by name: the first of a
-    /// name counts. Each folder is listed once.
+    /// Ruby files of one folder of `lib` over all modules, by name: the first of a name counts.
     pub(super) fn ruby_files(&self, folder: &'static str) -> Rc<FxHashMap<String, PathBuf>> {
         if let Some(known) = self.machine.read.ruby_files.borrow().get(folder) {
             return Rc::clone(known);
         }
-        let mut found = FxHashMap::default();
-        for lib in self.module_libs() {
-            let dir = lib.join("puppet").join(folder);
-            for item in self.run.host.list(&dir).unwrap_or_default() {
-                let Some(name) = item.name.to_str().and_then(|name| name.strip_suffix(".rb"))
-                else {
-                    continue;
-                };
-                found.entry(name.to_owned()).or_insert_with(|| dir.join(&item.name));
-            }
-        }
-        let found = Rc::new(found);
+        let found = Rc::new(self.libs().ruby_files(folder));
         self.machine.read.ruby_files.borrow_mut().insert(folder, Rc::clone(&found));
         found
     }

@@ -142,7 +142,8 @@ pub(crate) fn init(vm: &mut Vm) {
     ] {
         vm.galiases.insert(alias, name);
     }
-    let (a, b) = (vm.arr(vec![]), vm.arr(vec![]));
+    let shipped = vm.str_static(crate::interp::SHIPPED);
+    let (a, b) = (vm.arr(vec![shipped]), vm.arr(vec![]));
     vm.globals.insert(n::GV_LOAD_PATH, a);
     vm.globals.insert(n::GV_FEATURES, b);
     let rs = vm.str_static("\n");

@@ -1,5 +1,6 @@
 //! Running texts: programs, `require`, `load`, `eval`, and the lazily read prelude.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::rc::Rc;
 
@@ -12,6 +13,9 @@ use crate::names as n;
 use crate::object::{Cref, Vis, c};
 use crate::value::{NIL, Value};
 use crate::vm::{Frame, NO_METHOD, R, Res, Shipped, Vm};
+
+/// Where in `$LOAD_PATH` the libraries stand that ship with the runtime.
+pub(crate) const SHIPPED: &str = "/usr/lib/ruby/3.2.0";
 
 pub(crate) fn to_path(bytes: &[u8]) -> PathBuf {
     use std::os::unix::ffi::OsStrExt;
@@ -259,76 +263,84 @@ impl Vm {
         self.host.read_opt(&to_path(&full)).ok().flatten()
     }
 
-    /// Path of a file to require: as given or along `$LOAD_PATH`.
+    /// Path of a file to require: as given or along `$LOAD_PATH`, in which the libraries that
+    /// ship with the runtime have their place.
     pub(crate) fn find_feature(&mut self, name: &str) -> Option<Rc<str>> {
-        let names: Vec<String> =
-            if name.ends_with(".rb") { vec![name.to_owned()] } else { vec![format!("{name}.rb")] };
-        let direct = name.starts_with('/')
-            || name.starts_with("./")
-            || name.starts_with("../")
-            || name.starts_with('~');
-        let mut dirs: Vec<String> = Vec::new();
-        if direct {
-            dirs.push(String::new());
-        } else {
-            let list = self.global(n::GV_LOAD_PATH);
-            if list.is_arr() {
-                for v in self.heap.arr(list).clone() {
-                    if v.is_str() {
-                        dirs.push(self.text(v));
-                    } else if let Ok(Some(p)) = self.try_send(v, n::TO_PATH, &[]) {
-                        dirs.push(self.text(p));
-                    }
-                }
-            }
+        let file: Cow<'_, str> =
+            if name.ends_with(".rb") { name.into() } else { format!("{name}.rb").into() };
+        if ["/", "./", "../", "~"].iter().any(|start| name.starts_with(start)) {
+            return self.feature_at(file.as_bytes());
         }
-        for dir in dirs {
-            for name in &names {
-                let path = if dir.is_empty() { name.clone() } else { format!("{dir}/{name}") };
-                let full = self.absolute(path.as_bytes());
-                let stat = self.host.stat_opt(&to_path(&full)).ok().flatten();
-                if stat.is_some_and(|m| m.kind == fx_host::Kind::File) {
-                    let real = self.host.real_path(&to_path(&full)).ok();
-                    let text = real.map_or_else(
-                        || String::from_utf8_lossy(&full).into_owned(),
-                        |p| p.to_string_lossy().into_owned(),
-                    );
-                    return Some(text.into());
+        let short = name.strip_suffix(".rb").or_else(|| name.strip_suffix(".so")).unwrap_or(name);
+        let is_known = crate::stdlib::known(short);
+        let list = self.global(n::GV_LOAD_PATH);
+        let mut at = 0;
+        while list.is_arr()
+            && let Some(&entry) = self.heap.arr(list).get(at)
+        {
+            at += 1;
+            let dir = if entry.is_str() {
+                entry
+            } else if let Ok(Some(path)) = self.try_send(entry, n::TO_PATH, &[]) {
+                path
+            } else {
+                continue;
+            };
+            let dir = self.bytes(dir);
+            if dir == SHIPPED.as_bytes() {
+                if is_known {
+                    return Some(format!("{SHIPPED}/{short}.rb").into());
                 }
+                continue;
+            }
+            if self.hooks.may_hold.as_ref().is_some_and(|may_hold| !may_hold(dir, &file)) {
+                continue;
+            }
+            let path = [dir, b"/", file.as_bytes()].concat();
+            if let Some(found) = self.feature_at(&path) {
+                return Some(found);
             }
         }
         None
     }
 
+    /// The real path of a file, where there is one.
+    fn feature_at(&mut self, path: &[u8]) -> Option<Rc<str>> {
+        let full = self.absolute(path);
+        let stat = self.host.stat_opt(&to_path(&full)).ok().flatten()?;
+        if stat.kind != fx_host::Kind::File {
+            return None;
+        }
+        let real = self.host.real_path(&to_path(&full)).ok();
+        let text = real.map_or_else(
+            || String::from_utf8_lossy(&full).into_owned(),
+            |path| path.to_string_lossy().into_owned(),
+        );
+        Some(text.into())
+    }
+
     pub(crate) fn require(&mut self, name: &str) -> R {
-        let short = name.strip_suffix(".rb").or_else(|| name.strip_suffix(".so")).unwrap_or(name);
-        if let Some(path) = self.find_feature(name) {
-            if self.is_loaded(&path) || self.loading.contains(&path) {
-                return Ok(Value::bool(false));
-            }
-            let Some(text) = self.read_source(&path) else { return self.load_error(name) };
-            self.loading.push(Rc::clone(&path));
-            let result = self
-                .compile(&text, &path, 1, None, false)
-                .and_then(|(code, _)| self.run_program(code, self.main, self.top_cref));
-            self.loading.pop();
-            result?;
-            self.mark_loaded(&path);
-            return Ok(Value::bool(true));
+        let Some(path) = self.find_feature(name) else { return self.load_error(name) };
+        if self.is_loaded(&path) || self.loading.contains(&path) {
+            return Ok(Value::bool(false));
         }
-        if crate::stdlib::known(short) {
-            let feature: Rc<str> = format!("/usr/lib/ruby/3.2.0/{short}.rb").into();
-            if self.is_loaded(&feature) || self.loading.contains(&feature) {
-                return Ok(Value::bool(false));
-            }
-            self.loading.push(Rc::clone(&feature));
-            let result = crate::stdlib::load(self, short);
-            self.loading.pop();
-            result?;
-            self.mark_loaded(&feature);
-            return Ok(Value::bool(true));
-        }
-        self.load_error(name)
+        let shipped = path.strip_prefix(SHIPPED).and_then(|rest| rest.strip_prefix('/'));
+        let shipped = shipped.and_then(|rest| rest.strip_suffix(".rb"));
+        self.loading.push(Rc::clone(&path));
+        let result = match shipped.filter(|name| crate::stdlib::known(name)) {
+            Some(name) => crate::stdlib::load(self, name),
+            None => match self.read_source(&path) {
+                Some(text) => self
+                    .compile(&text, &path, 1, None, false)
+                    .and_then(|(code, _)| self.run_program(code, self.main, self.top_cref))
+                    .map(drop),
+                None => self.load_error(name).map(drop),
+            },
+        };
+        self.loading.pop();
+        result?;
+        self.mark_loaded(&path);
+        Ok(Value::bool(true))
     }
 
     fn is_loaded(&self, path: &str) -> bool {
