@@ -118,7 +118,7 @@ mod tests {
         let both = ["/m/a/lib/puppet/type/x.rb", "/m/b/lib/puppet/type/x.rb"].map(PathBuf::from);
         assert_eq!(libs.all("puppet/type", "x.rb"), both);
         assert_eq!(libs.ruby_files("puppet/type")["x"], both[0]);
-        assert_eq!(libs.all("puppet/provider/x", "y.rb"), [PathBuf::new(); 0]);
+        assert!(libs.all("puppet/provider/x", "y.rb").is_empty());
         let asked = [
             ("/m/a/lib", "puppet/type/x.rb", true),
             ("/m/c/lib", "puppet/type/x.rb", false),
