@@ -21,7 +21,7 @@ mod terminal;
 use std::process::ExitCode;
 
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: fx_alloc::Allocator = fx_alloc::Allocator;
 
 fn main() -> ExitCode {
     ExitCode::from(persona::run(std::env::args_os().collect()))
