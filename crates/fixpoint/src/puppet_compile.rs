@@ -199,7 +199,7 @@ fn work(args: &CompileArgs, nodes: &Mutex<VecDeque<Node>>) -> u8 {
             .and_then(|facts| fx_puppet::catalog(&machine, &request, &node, facts));
         console.flush();
         let text = match made {
-            Ok(catalog) => format!("{catalog}\n"),
+            Ok(catalog) => catalog + "\n",
             Err(message) => {
                 terminal::hand_on(&format!("Error: {message}\n"));
                 code = exit::ERROR;

@@ -91,7 +91,10 @@ fn catalog(flags: &Flags, words: &[String]) -> u8 {
         Err(message) => return fail(message),
     };
     match fx_puppet::catalog(&ground.machine, &ground.request, &ground.node, ground.facts) {
-        Ok(catalog) => say(&format!("{catalog:#}")),
+        Ok(catalog) => match serde_json::from_str::<serde_json::Value>(&catalog) {
+            Ok(catalog) => say(&format!("{catalog:#}")),
+            Err(error) => fail(error),
+        },
         Err(message) => fail(message),
     }
 }

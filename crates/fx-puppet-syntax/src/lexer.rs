@@ -1,6 +1,7 @@
 //! Text to tokens, all at once. Strings with expressions keep the tokens of each
 //! expression; the parser turns them into trees.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use fx_source::{Diagnostic, FileId, Span};
@@ -34,6 +35,17 @@ pub(crate) struct Lexer<'a> {
     pub(crate) depth: u32,
 }
 
+thread_local! {
+    /// Room for tokens, from one file to the next.
+    static SPARE: Cell<Vec<Token>> = const { Cell::new(Vec::new()) };
+}
+
+/// Takes back the room of tokens that are no longer needed.
+pub(crate) fn give_back(mut tokens: Vec<Token>) {
+    tokens.clear();
+    SPARE.set(tokens);
+}
+
 const PUNCTUATION: [&str; 49] = [
     "<<|", "|>>", "<|", "|>", "=>", "+>", "->", "<-", "~>", "<~", "==", "!=", "<=", ">=", "=~",
     "!~", "+=", "-=", "<<", ">>", "@@", "::", "+", "-", "*", "/", "%", "=", "<", ">", "!", "(",
@@ -47,7 +59,7 @@ impl<'a> Lexer<'a> {
             file,
             at: 0,
             map: None,
-            tokens: Vec::new(),
+            tokens: SPARE.take(),
             strings: Vec::new(),
             warnings: Vec::new(),
             after_heredocs: None,

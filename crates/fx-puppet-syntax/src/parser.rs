@@ -35,9 +35,22 @@ fn run(
         Err(error) => return (Program::empty(file), vec![*error]),
     };
     let mut parser = Parser::new(lexed.tokens, lexed.strings);
-    let mut diagnostics = lexed.warnings;
-    match work(&mut parser) {
-        Ok(body) => (Program { body: Rc::new(body), definitions: parser.definitions }, diagnostics),
+    let parsed = work(&mut parser);
+    finish(parser, parsed, lexed.warnings, file)
+}
+
+fn finish(
+    parser: Parser,
+    parsed: Parsed<Expr>,
+    mut diagnostics: Vec<Diagnostic>,
+    file: FileId,
+) -> (Program, Vec<Diagnostic>) {
+    crate::lexer::give_back(parser.tokens);
+    match parsed {
+        Ok(body) => {
+            let definitions = tight(parser.definitions);
+            (Program { body: Rc::new(body), definitions }, diagnostics)
+        }
         Err(error) => {
             diagnostics.push(*error);
             (Program::empty(file), diagnostics)
@@ -50,6 +63,12 @@ impl Program {
         let body = Rc::new(Expr::new(ExprKind::Block(Vec::new()), Span::new(file, 0, 0)));
         Program { body, definitions: Vec::new() }
     }
+}
+
+/// A list without room for more: trees are kept as long as the process.
+pub(crate) fn tight<T>(mut list: Vec<T>) -> Vec<T> {
+    list.shrink_to_fit();
+    list
 }
 
 pub(crate) struct Parser {
@@ -234,14 +253,8 @@ pub(crate) fn run_epp(
     warnings: Vec<Diagnostic>,
 ) -> (Program, Vec<Diagnostic>) {
     let mut parser = Parser::new(tokens, strings);
-    let mut diagnostics = warnings;
-    match parser.epp() {
-        Ok(body) => (Program { body: Rc::new(body), definitions: parser.definitions }, diagnostics),
-        Err(error) => {
-            diagnostics.push(*error);
-            (Program::empty(file), diagnostics)
-        }
-    }
+    let parsed = parser.epp();
+    finish(parser, parsed, warnings, file)
 }
 
 /// The error for something wrong at a place.

@@ -81,13 +81,13 @@ pub fn manifests(host: &dyn Host, path: &Path) -> Result<Vec<(String, Vec<u8>)>,
         .collect()
 }
 
-/// Compiles the catalog of a node to JSON; the message of what went wrong otherwise.
+/// Compiles the catalog of a node to JSON text; the message of what went wrong otherwise.
 pub fn catalog(
     machine: &Machine,
     request: &CatalogRequest,
     node: &str,
     facts: Vec<(String, Value)>,
-) -> Result<serde_json::Value, String> {
+) -> Result<String, String> {
     let settings = Settings {
         node: node.to_owned(),
         environment: request.environment.clone(),
@@ -108,5 +108,5 @@ pub fn catalog(
     let texts = manifests(run.host, &request.manifest)?;
     let evaluator = Evaluator::new(machine, settings);
     evaluator.compile(&texts)?;
-    Ok(evaluator.catalog_json(run.host.now().secs))
+    evaluator.catalog_text(run.host.now().secs)
 }

@@ -3,11 +3,10 @@
 //! `^` and `$` always mean line ends, `\Z` allows a last newline, `\h` is a hex digit. An
 //! expression that backtracks without end is an error, not a hang.
 
-mod simple;
-
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
+use fx_ruby::Simple;
 use rustc_hash::FxHashMap;
 
 /// A compiled expression; compiled on first use.
@@ -19,7 +18,7 @@ pub struct Regex(Rc<Shared>);
 struct Shared {
     source: Box<str>,
     /// Nothing where only the large engine will do.
-    simple: OnceCell<Option<simple::Simple>>,
+    simple: OnceCell<Option<Simple>>,
     compiled: OnceCell<Result<fancy_regex::Regex, String>>,
 }
 
@@ -66,8 +65,8 @@ impl Regex {
         compiled.as_ref().map_err(Clone::clone)
     }
 
-    fn simple(&self) -> Option<&simple::Simple> {
-        self.0.simple.get_or_init(|| simple::Simple::read(&self.0.source)).as_ref()
+    fn simple(&self) -> Option<&Simple> {
+        self.0.simple.get_or_init(|| Simple::read(&self.0.source)).as_ref()
     }
 
     /// What is wrong with the expression, if anything.

@@ -3,19 +3,28 @@
 //! Deliberately not here: callouts and encodings other than UTF-8 and bytes. A pattern
 //! that backtracks without end stops at a limit, which becomes a RegexpError.
 
+mod simple;
 mod translate;
 
+use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 
 use fancy_regex::RegexBuilder;
+pub use simple::{Simple, Slots, TooLong};
 use translate::Translator;
 
 /// Most steps one search may take back.
 const BACKTRACK_LIMIT: usize = 2_000_000;
 
+/// Searches after which the large engine is worth its preparation.
+const FEW: u32 = 64;
+
 pub struct Program {
-    /// The engine's form; that of a plain text is made when first needed.
-    re: std::cell::OnceCell<Option<fancy_regex::Regex>>,
+    /// The engine's form; that of a plain text or a simple pattern is made when first needed.
+    re: OnceCell<Option<fancy_regex::Regex>>,
+    /// For a pattern that few searches are made with.
+    simple: Option<Simple>,
+    searches: Cell<u32>,
     /// Group names in order of first appearance, with their numbers.
     pub names: Vec<(Rc<str>, Vec<usize>)>,
     pub groups: usize,
@@ -25,7 +34,7 @@ pub struct Program {
     literal: Option<Vec<u8>>,
     body: String,
     /// The same pattern held to where the search starts; made when first needed.
-    held: std::cell::OnceCell<Option<fancy_regex::Regex>>,
+    held: OnceCell<Option<fancy_regex::Regex>>,
 }
 
 pub(crate) type Groups = Vec<Option<(usize, usize)>>;
@@ -72,19 +81,26 @@ impl Program {
         }
         let body = if prefix.is_empty() { t.out.clone() } else { format!("(?{prefix}:{})", t.out) };
         let literal = if plain && !binary { Some(source.to_vec()) } else { None };
-        let re = std::cell::OnceCell::new();
-        if literal.is_none() {
+        let is_simple = literal.is_none()
+            && !binary
+            && flags & (IGNORECASE | EXTENDED | MULTILINE) == 0
+            && t.names.is_empty();
+        let simple = is_simple.then(|| Simple::read(&text)).flatten();
+        let re = OnceCell::new();
+        if literal.is_none() && simple.is_none() {
             let built = build(&body)?;
             let _unset = re.set(Some(built));
         }
         Ok(Program {
             re,
+            simple,
+            searches: Cell::new(0),
             names: t.names,
             groups: t.groups,
             binary,
             literal,
             body,
-            held: std::cell::OnceCell::new(),
+            held: OnceCell::new(),
         })
     }
 
@@ -139,6 +155,14 @@ impl Program {
     }
 
     fn run(&self, s: &str, from: usize, anchored: bool) -> Result<Option<Groups>, String> {
+        if let Some(simple) = &self.simple
+            && self.searches.get() < FEW
+        {
+            self.searches.set(self.searches.get() + 1);
+            if let Ok(found) = simple.search_from(s, from, anchored) {
+                return Ok(found.map(|slots| groups(&slots)));
+            }
+        }
         let re = if anchored {
             self.held.get_or_init(|| build(&format!("\\G(?:{})", self.body)).ok())
         } else {
@@ -167,6 +191,10 @@ impl Program {
             at -= 1;
         }
     }
+}
+
+fn groups(slots: &[Option<usize>]) -> Groups {
+    slots.chunks(2).map(|pair| pair[0].zip(pair[1])).collect()
 }
 
 fn build(body: &str) -> Result<fancy_regex::Regex, String> {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use fx_source::Span;
 
 use crate::ast::{Definition, DefinitionKind, Expr, ExprKind, NodeDefinition, Param};
-use crate::parser::{Parsed, Parser, fail};
+use crate::parser::{Parsed, Parser, fail, tight};
 use crate::token::Tok;
 
 impl Parser {
@@ -186,7 +186,7 @@ impl Parser {
         }
         let params = self.params_until(")")?;
         self.expect(")")?;
-        Ok(params)
+        Ok(tight(params))
     }
 
     /// Parameters up to a token, which stays.
@@ -210,7 +210,7 @@ impl Parser {
                 break;
             }
         }
-        Ok(params)
+        Ok(tight(params))
     }
 
     #[expect(clippy::too_many_arguments, reason = "one call for each part of a definition")]

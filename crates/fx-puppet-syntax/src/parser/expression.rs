@@ -6,7 +6,7 @@ use std::rc::Rc;
 use fx_source::Span;
 
 use crate::ast::{BinaryOp, CaseOption, Expr, ExprKind, Lambda, RelationOp};
-use crate::parser::{Parsed, Parser, fail};
+use crate::parser::{Parsed, Parser, fail, tight};
 use crate::token::Tok;
 
 /// Binding strength of `in`, below which unary operators take their operand.
@@ -181,7 +181,7 @@ impl Parser {
                 break;
             }
         }
-        Ok(items)
+        Ok(tight(items))
     }
 
     /// An item of a list: any value, or `key => value` pairs without braces.
@@ -210,7 +210,7 @@ impl Parser {
             }
         }
         let span = start.to(self.last_span());
-        Ok(Expr::new(ExprKind::Hash(pairs), span))
+        Ok(Expr::new(ExprKind::Hash(tight(pairs)), span))
     }
 
     fn call(&mut self, function: Expr) -> Parsed<Expr> {
@@ -418,7 +418,7 @@ impl Parser {
             }
         }
         let end = self.expect("}")?;
-        Ok(Expr::new(ExprKind::Hash(pairs), start.to(end)))
+        Ok(Expr::new(ExprKind::Hash(tight(pairs)), start.to(end)))
     }
 
     /// A type in a parameter list: a reference with optional brackets.

@@ -1,7 +1,7 @@
 //! Resources, their defaults and overrides, and collectors.
 
 use crate::ast::{AttributeOp, Expr, ExprKind, Form, QueryForm, ResourceBody};
-use crate::parser::{Parsed, Parser};
+use crate::parser::{Parsed, Parser, tight};
 use crate::token::Tok;
 
 impl Parser {
@@ -66,7 +66,7 @@ impl Parser {
             let operations = self.attributes()?;
             bodies.push(ResourceBody { title, operations });
             if !self.eat(";") || self.is("}") {
-                return Ok(bodies);
+                return Ok(tight(bodies));
             }
         }
     }
@@ -91,7 +91,7 @@ impl Parser {
                 break;
             }
         }
-        Ok(list)
+        Ok(tight(list))
     }
 
     fn expression_or_resource_value(&mut self) -> Parsed<Expr> {

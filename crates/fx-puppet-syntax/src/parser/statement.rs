@@ -1,7 +1,7 @@
 //! Statements: sequences, calls without parentheses, conditionals.
 
 use crate::ast::{CaseOption, Expr, ExprKind};
-use crate::parser::{Parsed, Parser};
+use crate::parser::{Parsed, Parser, tight};
 use crate::token::Tok;
 
 /// Functions that may be called without parentheses.
@@ -37,7 +37,7 @@ impl Parser {
         loop {
             while self.eat(";") {}
             if is_end(self.peek()) {
-                return Ok(list);
+                return Ok(tight(list));
             }
             if *self.peek() == Tok::End {
                 return Err(self.unexpected());

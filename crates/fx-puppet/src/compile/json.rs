@@ -1,5 +1,6 @@
 //! The catalog in Puppet's wire form, rich data included.
 
+use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value as Json, json};
 
 use super::catalog::{Catalog, Resource, kind_name};
@@ -8,37 +9,10 @@ use crate::types::Type;
 use crate::value::Value;
 
 impl Evaluator {
-    /// The finished catalog.
-    pub(crate) fn catalog_json(&self, version: i64) -> Json {
-        let catalog = self.catalog.borrow();
-        let resources: Vec<Json> = catalog
-            .resources
-            .iter()
-            .filter(|resource| resource.is_real())
-            .map(|resource| self.resource_json(resource))
-            .collect();
-        let edges: Vec<Json> = catalog
-            .edges
-            .iter()
-            .map(|(outer, inner)| (&catalog.resources[*outer], &catalog.resources[*inner]))
-            .filter(|(outer, inner)| outer.is_real() && inner.is_real())
-            .map(|(outer, inner)| json!({"source": outer.reference(), "target": inner.reference()}))
-            .collect();
-        let texts = |all: &mut dyn Iterator<Item = &std::rc::Rc<str>>| -> Vec<Json> {
-            all.map(|text| Json::from(&**text)).collect()
-        };
-        json!({
-            "tags": texts(&mut catalog.tags.iter()),
-            "name": self.settings.node,
-            "version": version,
-            "code_id": null,
-            "catalog_uuid": uuid(&catalog, &self.settings.node, version),
-            "catalog_format": 2,
-            "environment": self.settings.environment,
-            "resources": resources,
-            "edges": edges,
-            "classes": texts(&mut catalog.classes.iter()),
-        })
+    /// The text of the finished catalog.
+    pub(crate) fn catalog_text(&self, version: i64) -> Result<String, String> {
+        let whole = Whole { evaluator: self, catalog: &self.catalog.borrow(), version };
+        serde_json::to_string(&whole).map_err(|error| error.to_string())
     }
 
     fn resource_json(&self, resource: &Resource) -> Json {
@@ -114,6 +88,57 @@ impl Evaluator {
             data.insert("sensitive_parameters".into(), Json::from(names));
         }
         Json::Object(data)
+    }
+}
+
+/// A catalog on its way to text: one resource at a time is data.
+struct Whole<'a> {
+    evaluator: &'a Evaluator,
+    catalog: &'a Catalog,
+    version: i64,
+}
+
+impl Serialize for Whole<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Whole { evaluator, catalog, version } = self;
+        let settings = &evaluator.settings;
+        let resources = catalog.resources.iter().filter(|resource| resource.is_real());
+        let edges = catalog.edges.iter().map(|(outer, inner)| {
+            let [outer, inner] = [outer, inner].map(|at| &catalog.resources[*at]);
+            (outer, inner)
+        });
+        let edges = edges.filter(|(outer, inner)| outer.is_real() && inner.is_real());
+        let mut map = to.serialize_map(None)?;
+        map.serialize_entry("tags", &Each(|| catalog.tags.iter().map(|tag| &**tag)))?;
+        map.serialize_entry("name", &settings.node)?;
+        map.serialize_entry("version", version)?;
+        map.serialize_entry("code_id", &())?;
+        map.serialize_entry("catalog_uuid", &uuid(catalog, &settings.node, *version))?;
+        map.serialize_entry("catalog_format", &2)?;
+        map.serialize_entry("environment", &settings.environment)?;
+        map.serialize_entry(
+            "resources",
+            &Each(|| resources.clone().map(|resource| evaluator.resource_json(resource))),
+        )?;
+        map.serialize_entry(
+            "edges",
+            &Each(|| {
+                edges.clone().map(|(outer, inner)| {
+                    json!({"source": outer.reference(), "target": inner.reference()})
+                })
+            }),
+        )?;
+        map.serialize_entry("classes", &Each(|| catalog.classes.iter().map(|name| &**name)))?;
+        map.end()
+    }
+}
+
+/// A list whose items are made as they are written.
+struct Each<F>(F);
+
+impl<F: Fn() -> I, I: Iterator<Item: Serialize>> Serialize for Each<F> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq((self.0)())
     }
 }
 

@@ -1,6 +1,6 @@
-//! A small matcher for the expressions that types and conditions mostly are: literals, sets,
-//! groups, alternatives, repetition, anchors. It is ready at once, where the large engine
-//! takes its time to prepare. What it does not know it refuses, and the large engine is asked.
+//! A small matcher for what most expressions are: literals, sets, groups, alternatives,
+//! repetition, anchors. It is ready at once, where the large engine takes its time to prepare.
+//! What it does not know it refuses, and the large engine is asked.
 
 /// Most instructions of an expression.
 const MOST_CODE: usize = 2000;
@@ -57,7 +57,7 @@ impl Set {
 
 /// An expression that is ready to be matched.
 #[derive(Debug)]
-pub(super) struct Simple {
+pub struct Simple {
     code: Vec<Op>,
     sets: Vec<Set>,
     groups: usize,
@@ -67,10 +67,10 @@ pub(super) struct Simple {
 
 /// It takes too many steps to find out.
 #[derive(Debug)]
-pub(super) struct TooLong;
+pub struct TooLong;
 
 /// Where groups begin and end.
-pub(super) type Slots = Vec<Option<usize>>;
+pub type Slots = Vec<Option<usize>>;
 
 const DIGITS: &[(char, char)] = &[('0', '9')];
 const WORD: &[(char, char)] = &[('a', 'z'), ('A', 'Z'), ('0', '9'), ('_', '_')];
@@ -87,8 +87,10 @@ fn class(letter: char) -> Option<&'static [(char, char)]> {
     })
 }
 
-fn plain_escape(letter: char) -> Option<char> {
+fn plain_escape(letter: char, next: Option<&char>) -> Option<char> {
     Some(match letter {
+        // The number of a character.
+        '0' if next.is_some_and(char::is_ascii_digit) => return None,
         'n' => '\n',
         't' => '\t',
         'r' => '\r',
@@ -217,7 +219,7 @@ impl Reader<'_> {
                         let negated = letter.is_ascii_uppercase();
                         self.add(Set { negated, ranges: ranges.to_vec() })
                     }
-                    None => Node::Char(plain_escape(letter)?),
+                    None => Node::Char(plain_escape(letter, self.chars.peek())?),
                 },
             },
             ']' | '}' | '{' | '*' | '+' | '?' => return None,
@@ -277,7 +279,7 @@ impl Reader<'_> {
                         }
                         continue;
                     }
-                    plain_escape(letter)?
+                    plain_escape(letter, self.chars.peek())?
                 }
                 c => c,
             };
@@ -292,7 +294,10 @@ impl Reader<'_> {
                     break;
                 }
                 '[' | '&' => return None,
-                '\\' => plain_escape(self.chars.next()?)?,
+                '\\' => {
+                    let letter = self.chars.next()?;
+                    plain_escape(letter, self.chars.peek())?
+                }
                 c => c,
             };
             if to < from {
@@ -385,7 +390,7 @@ fn emit_ways(code: &mut Vec<Op>, ways: &[Vec<Node>]) -> Option<()> {
 
 impl Simple {
     /// Reads an expression; nothing if it is beyond this matcher, or wrong.
-    pub(super) fn read(source: &str) -> Option<Simple> {
+    pub fn read(source: &str) -> Option<Simple> {
         let mut reader =
             Reader { chars: source.chars().peekable(), sets: Vec::new(), groups: 0, folds: false };
         let ways = reader.alternatives(0)?;
@@ -403,14 +408,23 @@ impl Simple {
     }
 
     /// The first match.
-    pub(super) fn search(&self, text: &str) -> Result<Option<Slots>, TooLong> {
+    pub fn search(&self, text: &str) -> Result<Option<Slots>, TooLong> {
+        self.search_from(text, 0, false)
+    }
+
+    /// The first match at or after a place, or only at it.
+    pub(super) fn search_from(
+        &self,
+        text: &str,
+        mut start: usize,
+        only_there: bool,
+    ) -> Result<Option<Slots>, TooLong> {
         let mut steps = 0;
-        let mut start = 0;
         loop {
             if let Some(slots) = self.at(text, start, &mut steps)? {
                 return Ok(Some(slots));
             }
-            if self.held {
+            if self.held || only_there {
                 return Ok(None);
             }
             match text[start..].chars().next() {
@@ -451,7 +465,10 @@ impl Simple {
                         Assert::LastLineEnd => {
                             pos == bytes.len() || (pos + 1 == bytes.len() && bytes[pos] == b'\n')
                         }
-                        Assert::LineStart => pos == 0 || bytes[pos - 1] == b'\n',
+                        // After a last newline no line begins.
+                        Assert::LineStart => {
+                            pos == 0 || (bytes[pos - 1] == b'\n' && pos < bytes.len())
+                        }
                         Assert::LineEnd => pos == bytes.len() || bytes[pos] == b'\n',
                     };
                     if holds {
@@ -539,6 +556,8 @@ mod tests {
         check(r"\A\/([^\n\/\0]+\/*)*\z", "/a/b/", Some(&["/a/b/", "b/"]));
         check("^[a&]+$", "a&", Some(&["a&"]));
         check(".", "\n", None);
+        check(r"^\z", "a\n", None);
+        check("^", "", Some(&[""]));
     }
 
     #[test]
@@ -547,6 +566,8 @@ mod tests {
             "(?i:é)",
             "(?=a)",
             r"\bx",
+            r"\012",
+            r"[\012]",
             r"(a)\1",
             "[[:alpha:]]",
             "a**",
