@@ -53,7 +53,7 @@ pub(super) fn replace(ctx: &mut Context<'_>, promise: &Rc<Expanded>, edit: &mut 
         let (text, replaced) = replace_line(ctx, promise, &name, &value, &line, once);
         found_any |= replaced;
         let anchored = name.starts_with('^') && name.ends_with('$');
-        if !anchored && !once && regex::find(&name, &text).is_some() && replaced {
+        if !anchored && regex::find(&name, &text).is_some() {
             let message = format!(
                 "Promised replacement '{text}' on line '{line}' for pattern '{name}' is not convergent while editing '{}' (regular expression matches the replacement string)",
                 edit.file
@@ -112,7 +112,7 @@ fn replace_line(
     let mut matched = 0;
     let mut rounds = 1;
     while let Some(found) = regex::captures_bytes(&compiled, &bytes, 0) {
-        if matched == bytes.len() && replaced {
+        if matched == bytes.len() {
             break;
         }
         rounds += 1;
@@ -121,7 +121,7 @@ fn replace_line(
         }
         matched = found.end - found.start;
         ctx.matches = Scope::default();
-        ctx.put_matches(&found.groups);
+        ctx.put_matches(&found);
         let new = ctx.expand_text(value, Some(&head.namespace), Some(&head.name));
         bytes.splice(found.start..found.end, encode(&new).iter().copied());
         replaced = true;

@@ -42,7 +42,8 @@ pub(crate) fn is_name(text: &str) -> bool {
 
 /// Whether two names stand next to each other with only blanks between.
 pub(crate) fn lacks_operator(text: &str) -> bool {
-    let word = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b':');
+    // A colon is no part of a name here, so `reports: linux::` on one line goes through.
+    let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     let mut previous: Option<u8> = None;
     let mut blank = false;
     for byte in text.bytes() {
@@ -213,5 +214,6 @@ mod tests {
         }
         assert!(lacks_operator("a b"));
         assert!(!lacks_operator("a . b"));
+        assert!(!lacks_operator("reports: a"));
     }
 }

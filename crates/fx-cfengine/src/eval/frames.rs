@@ -187,16 +187,17 @@ impl Context<'_> {
         }
     }
 
-    /// Sets `match.*` from the groups of a match.
-    pub(crate) fn put_matches(&mut self, groups: &[(Str, Str)]) {
-        for (name, text) in groups {
+    /// Sets `match.*` from the groups of a match, as BlockTextMatch does, by number alone, whether or not a group has a name.
+    pub(crate) fn put_matches(&mut self, found: &crate::regex::Captures) {
+        let taken = found.spans.iter().enumerate().filter(|(_, span)| span.is_some());
+        for ((number, _), (_, text)) in taken.zip(&found.groups) {
             let variable = Variable {
                 kind: DataType::String,
                 value: Value::Scalar(Rc::clone(text)),
                 tags: Rc::from([]),
                 comment: None,
             };
-            self.matches.put(Rc::clone(name), variable);
+            self.matches.put(number.to_string().into(), variable);
         }
     }
 

@@ -34,7 +34,7 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
         "regcmp" => {
             let found = regex::full_captures(arg(args, 0), arg(args, 1));
             if let Some(found) = &found {
-                ctx.put_matches(&found.groups);
+                ctx.put_matches(found);
             }
             truth(found.is_some())
         }

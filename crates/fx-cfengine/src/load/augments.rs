@@ -25,11 +25,18 @@ impl Context<'_> {
         let dir = self.config.paths.entry_dir.clone();
         let preferred = format!("{dir}/def_preferred.json");
         let there = self.host().stat(&path(&preferred)).is_ok_and(|meta| meta.is_file());
-        if !self.config.ignore_preferred_augments && there {
-            self.load_augments_file(&preferred, 0);
-            return;
-        }
-        self.load_augments_file(&format!("{dir}/def.json"), 0);
+        let file = if !self.config.ignore_preferred_augments && there {
+            preferred
+        } else {
+            format!("{dir}/def.json")
+        };
+        log!(
+            self,
+            Verbose,
+            "Loading JSON augments from '{file}' (input dir '{dir}', input file '{}'",
+            self.config.paths.entry
+        );
+        self.load_augments_file(&file, 0);
     }
 
     fn load_augments_file(&mut self, file: &str, depth: usize) -> bool {
@@ -41,9 +48,12 @@ impl Context<'_> {
             log!(self, Verbose, "could not load JSON augments from '{file}'");
             return false;
         };
-        let Some(json) = Json::parse(&decode(&bytes)) else {
-            self.error(&format!("Could not parse JSON file {file}"));
-            return false;
+        let json = match Json::try_parse(&decode(&bytes), None) {
+            Ok(json) => json,
+            Err(wrong) => {
+                self.error(&format!("Could not parse JSON file {file}: {}", wrong.why));
+                return false;
+            }
         };
         let Json::Object(map) = &json else {
             self.error(&format!(
@@ -52,6 +62,11 @@ impl Context<'_> {
             return false;
         };
         log!(self, Verbose, "Loaded augments file '{file}', installing contents");
+        for key in map.keys() {
+            if !matches!(&**key, "vars" | "classes" | "inputs" | "augments") {
+                log!(self, Verbose, "Unknown augments key '{key}' in file '{file}', skipping it");
+            }
+        }
         for key in ["vars", "variables"] {
             match map.get(key) {
                 None | Some(Json::Null) => {}
@@ -88,6 +103,7 @@ impl Context<'_> {
                 .map(|text| self.expand(&text, None, Some("this")))
                 .collect();
             let tags: Rc<[Str]> = Rc::from([TAG.into()]);
+            log!(self, Verbose, "Installing augments def.augments_inputs from file '{file}'");
             self.vars.put(
                 "def",
                 "augments_inputs",
@@ -96,9 +112,15 @@ impl Context<'_> {
                 &tags,
             );
         }
-        if let Some(Json::Array(more)) = map.get("augments") {
+        if map.get("augments").is_some_and(|more| !is_list(more)) {
+            self.error(&format!(
+                "Trying to augment inputs in '{file}' but the value was not a list of strings"
+            ));
+        } else if let Some(Json::Array(more)) = map.get("augments") {
             for name in more.iter().filter_map(Json::primitive) {
-                if !self.load_augments_file(&name, depth + 1) {
+                if self.load_augments_file(&name, depth + 1) {
+                    log!(self, Verbose, "Completed augmenting from file '{name}'");
+                } else {
                     self.error(&format!(
                         "Could not load requested further augments from file '{name}'"
                     ));
@@ -126,9 +148,7 @@ impl Context<'_> {
                     ));
                     return;
                 };
-                if let Some(Json::Array(more)) = map.get("tags") {
-                    tags.extend(more.iter().filter_map(Json::primitive));
-                }
+                tags = self.augment_tags(map, "variable", name, file);
                 comment = map.get("comment").and_then(Json::primitive);
                 value
             }
@@ -164,10 +184,30 @@ impl Context<'_> {
             );
             return;
         }
-        log!(self, Verbose, "Installing augments variable '{name}' from file '{file}'");
+        let shown = match &value {
+            Value::Scalar(text) => format!("variable '{name}={text}'"),
+            Value::List(_) => format!("slist variable '{name}'"),
+            Value::Data(_) => format!("data container variable '{name}'"),
+        };
+        log!(self, Verbose, "Installing augments {shown} from file '{file}'");
         tags.push(TAG.into());
         let variable = Variable { kind, value, tags: tags.into(), comment };
         self.vars.assign(&key, reference.name.into(), variable);
+    }
+
+    fn augment_tags(&self, map: &Object, kind: &str, name: &str, file: &str) -> Vec<Str> {
+        match map.get("tags") {
+            None | Some(Json::Null) => Vec::new(),
+            Some(Json::Array(tags)) if tags.iter().all(|tag| !tag.is_container()) => {
+                tags.iter().filter_map(Json::primitive).collect()
+            }
+            Some(_) => {
+                self.error(&format!(
+                    "Invalid tags information for {kind} '{name}' in augments file '{file}': must be a JSON array of strings"
+                ));
+                Vec::new()
+            }
+        }
     }
 
     fn expand_json(&self, json: &Json) -> Json {
@@ -203,28 +243,40 @@ impl Context<'_> {
                     primitive => primitive.primitive().into_iter().collect(),
                 }
             };
+            let first =
+                |list: &Json| texts(list).into_iter().find(|text| self.augment_class_holds(text));
+            let entry = if info.is_container() { "checked array entry" } else { "checked" };
             let holds = match &info {
                 Json::Object(map) => {
-                    if let Some(Json::Array(more)) = map.get("tags") {
-                        tags.extend(more.iter().filter_map(Json::primitive));
-                    }
-                    comment = map.get("comment").and_then(Json::primitive);
                     let given = |name: &str| map.get(name).filter(|it| !matches!(it, Json::Null));
-                    match (given("class_expressions"), given("regular_expressions")) {
-                        (Some(list), None) | (None, Some(list)) => {
-                            texts(list).iter().any(|text| self.augment_class_holds(text))
-                        }
+                    let list = match (given("class_expressions"), given("regular_expressions")) {
+                        (Some(list), None) | (None, Some(list)) => list,
                         _ => {
                             self.error(&format!(
                                 "Invalid augments class data for class '{name}' in '{file}': either \"class_expressions\" or \"regular_expressions\" need to be specified"
                             ));
-                            false
+                            continue;
                         }
-                    }
+                    };
+                    tags = self.augment_tags(map, "class", name, file);
+                    comment = map.get("comment").and_then(Json::primitive);
+                    first(list)
                 }
-                other => texts(other).iter().any(|text| self.augment_class_holds(text)),
+                Json::Array(items) if items.iter().any(Json::is_container) => {
+                    self.error(&format!(
+                        "Invalid augments class data for class '{name}' in '{file}'"
+                    ));
+                    continue;
+                }
+                other => first(other),
             };
-            if holds && self.is_host_class(name) {
+            let Some(text) = holds else { continue };
+            log!(
+                self,
+                Verbose,
+                "Installing augments class '{name}' ({entry} '{text}') from file '{file}'"
+            );
+            if self.is_host_class(name) {
                 let (namespace, class) = name.split_once(':').unwrap_or(("default", name));
                 log!(
                     self,
@@ -233,11 +285,8 @@ impl Context<'_> {
                 );
                 continue;
             }
-            if holds {
-                log!(self, Verbose, "Installing augments class '{name}' from file '{file}'");
-                tags.push(TAG.into());
-                self.put_class(name, ClassScope::Namespace, tags.into(), comment);
-            }
+            tags.push(TAG.into());
+            self.put_class(name, ClassScope::Namespace, tags.into(), comment);
         }
     }
 

@@ -268,13 +268,16 @@ pub(crate) fn recheck(ctx: &mut crate::eval::Context<'_>) {
     use crate::eval::frames::Frame;
     use crate::outcome::Outcome;
     let policy = Rc::clone(&ctx.policy);
+    let mut anchors: Vec<(Str, Str)> = Vec::new();
     for bundle in &policy.bundles {
         ctx.push_bundle(bundle, &[], false);
         for section in bundle.sections.iter().filter(|section| section.built_in) {
             let vars = matches!(&*section.kind, "vars" | "meta");
             ctx.stack.push(Frame::Section);
             for promise in &section.promises {
-                if !vars && let Some(attributes) = ctx.constant_attributes(promise) {
+                // An insertion that iterates is one for each line.
+                let once = !vars && promise.attribute("location").is_none();
+                if once && let Some(attributes) = ctx.constant_attributes(promise) {
                     check_attributes(ctx, promise, &attributes);
                     if ctx.stopped() {
                         return;
@@ -284,6 +287,7 @@ pub(crate) fn recheck(ctx: &mut crate::eval::Context<'_>) {
                 let before = ctx.vars.changes.get();
                 ctx.expand_promise(promise, &mut |ctx, expanded| {
                     check_attributes(ctx, &expanded.promise, &expanded.attributes);
+                    note_anchor(ctx, &expanded.promise, &expanded.attributes, &mut anchors);
                     if vars {
                         crate::agent::promise::vars::keep(ctx, expanded);
                     }
@@ -297,6 +301,33 @@ pub(crate) fn recheck(ctx: &mut crate::eval::Context<'_>) {
             ctx.stack.pop();
         }
         ctx.stack.pop();
+    }
+}
+
+// As PromiseRecheckAllConstraints does: two insertions at one line never come to rest.
+fn note_anchor(
+    ctx: &crate::eval::Context<'_>,
+    promise: &Promise,
+    attributes: &[(Str, Rval)],
+    anchors: &mut Vec<(Str, Str)>,
+) {
+    if &*promise.kind != "insert_lines" {
+        return;
+    }
+    let Some((_, Rval::Scalar(anchor))) =
+        attributes.iter().find(|(name, _)| &**name == "select_line_matching")
+    else {
+        return;
+    };
+    if crate::text::is_expandable(anchor) {
+        return;
+    }
+    let key = (Rc::clone(&promise.bundle.name), Rc::clone(anchor));
+    if anchors.contains(&key) {
+        ctx.info(&format!("insert_lines promise uses the same select_line_matching anchor '{anchor}' as another promise. This will lead to non-convergent behaviour unless 'empty_file_before_editing' is set"));
+        ctx.tell_place(fx_engine::Level::Info, promise);
+    } else {
+        anchors.push(key);
     }
 }
 

@@ -12,6 +12,7 @@ mod link;
 mod recurse;
 mod rename;
 mod select;
+mod setxid;
 
 use std::rc::Rc;
 
@@ -148,7 +149,7 @@ fn locate(ctx: &mut Context<'_>, promise: &Rc<Expanded>, wild: &Str, depth: usiz
         } else {
             if let Some(found) = regex::full_captures(&promise.promiser, &next) {
                 ctx.matches = crate::eval::vars::Scope::default();
-                ctx.put_matches(&found.groups);
+                ctx.put_matches(&found);
             }
             result = result.merge(verify(ctx, promise, &next));
         }

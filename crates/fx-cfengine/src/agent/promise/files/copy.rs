@@ -77,7 +77,7 @@ pub(super) fn schedule(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &Str
         if promise.bool("check_root").unwrap_or(false)
             && let Ok(found) = ctx.host().stat(&path(file))
         {
-            result = result.merge(copied_attributes(ctx, promise, file, &meta, &found));
+            result = result.merge(copied_attributes(ctx, promise, &source, file, &meta, &found));
         }
     } else {
         let outcome = verify(ctx, promise, &source, file, &mut linked);
@@ -261,7 +261,7 @@ fn copy_file(
         return result;
     }
     if !(differs || meta.is_symlink()) {
-        result = result.merge(copied_attributes(ctx, promise, file, meta, &old));
+        result = result.merge(copied_attributes(ctx, promise, source, file, meta, &old));
         if single_copy(ctx, file) {
             ctx.agent.edits.single_copied.insert(file.into());
         }
@@ -281,7 +281,7 @@ fn copy_file(
                     &mut result,
                     &format!("Updated '{file}' from source '{source}' on 'localhost'"),
                 );
-                result = result.merge(copied_attributes(ctx, promise, file, meta, &found));
+                result = result.merge(copied_attributes(ctx, promise, source, file, meta, &found));
             }
             if single_copy(ctx, file) {
                 ctx.agent.edits.single_copied.insert(file.into());
@@ -318,7 +318,7 @@ fn copy_new(
         }
         if copy_regular(ctx, promise, source, file, meta, linked, &mut result) {
             if let Ok(found) = ctx.host().stat(&path(file)) {
-                result = result.merge(copied_attributes(ctx, promise, file, meta, &found));
+                result = result.merge(copied_attributes(ctx, promise, source, file, meta, &found));
             }
             changed(
                 ctx,
@@ -420,10 +420,23 @@ fn link_copy(
             Err(_) => Outcome::Kept,
         };
     }
-    match &*kind {
+    let outcome = match &*kind {
         "relative" => link::relative(ctx, promise, file, &target),
         "hardlink" => link::hard(ctx, promise, file, &target),
         _ => link::symbolic(ctx, promise, file, &target),
+    };
+    // As LinkCopy does: how the link itself ended is told, but is not how the copy ended.
+    let mut result = Outcome::Kept;
+    if !matches!(outcome, Outcome::Kept | Outcome::Repaired) {
+        return result;
+    }
+    match ctx.host().lstat(&path(file)) {
+        Ok(found) => copied_attributes(ctx, promise, source, file, meta, &found),
+        Err(error) => {
+            let text = format!("Can't lstat '{file}'. (lstat: {})", reason(&error));
+            failed(ctx, promise, &mut result, &text);
+            result
+        }
     }
 }
 
@@ -465,7 +478,11 @@ fn copy_regular(
         }
     };
     let preserve = promise.bool("preserve").unwrap_or(false);
-    let mode = if preserve { 0o600 } else { old.as_ref().map_or(0o600, |old| old.mode & 0o777) };
+    let mode = if preserve {
+        meta.mode & 0o7777
+    } else {
+        old.as_ref().map_or(0o600, |old| old.mode & 0o777)
+    };
     let backup = promise.scalar("copy_backup").map_or("true", |word| word);
     let discard = matches!(backup, "false" | "no" | "off");
     let new = format!("{file}.cfnew");
@@ -499,9 +516,9 @@ fn copy_regular(
     }
     let options = WriteOptions {
         mode: Some(mode),
-        uid: Some(if preserve { meta.uid } else { ctx.host().euid() }),
-        gid: Some(if preserve { meta.gid } else { ctx.host().egid() }),
-        mtime: preserve.then_some(meta.mtime),
+        uid: Some(ctx.host().euid()),
+        gid: Some(ctx.host().egid()),
+        mtime: promise.bool("stealth").unwrap_or(false).then_some(meta.mtime),
     };
     if let Err(error) = ctx.host().write(&path(file), &bytes, &options) {
         let text = format!(
@@ -513,15 +530,6 @@ fn copy_regular(
             let _restored = ctx.host().rename(&path(&saved), &path(file));
         }
         return false;
-    }
-    if preserve {
-        for name in ctx.host().xattrs(&path(source)).unwrap_or_default() {
-            let name =
-                crate::text::decode(std::os::unix::ffi::OsStrExt::as_bytes(name.as_os_str()));
-            if let Ok(value) = ctx.host().xattr(&path(source), &name) {
-                let _best_effort = ctx.host().set_xattr(&path(file), &name, value.as_deref());
-            }
-        }
     }
     changed(ctx, promise, result, &format!("Moved '{new}' to '{file}'"));
     if let Some(saved) = saved
@@ -548,6 +556,7 @@ pub(super) fn backup_name(ctx: &Context<'_>, file: &str, policy: &str, suffix: &
 fn copied_attributes(
     ctx: &mut Context<'_>,
     promise: &Rc<Expanded>,
+    from: &str,
     file: &str,
     source: &Meta,
     found: &Meta,
@@ -561,16 +570,15 @@ fn copied_attributes(
         }
         return result;
     }
+    // The source's mode wins over that of perms.
     let mut attributes = promise.attributes.clone();
-    if !promise.has("mode") {
-        crate::eval::promise::set(
-            &mut attributes,
-            "mode".into(),
-            Rval::Scalar(format!("{:04o}", source.mode).into()),
-        );
-        if promise.bool("rxdirs").is_none() {
-            crate::eval::promise::set(&mut attributes, "rxdirs".into(), Rval::scalar("false"));
-        }
+    crate::eval::promise::set(
+        &mut attributes,
+        "mode".into(),
+        Rval::Scalar(format!("{:04o}", source.mode).into()),
+    );
+    if promise.bool("rxdirs").is_none() {
+        crate::eval::promise::set(&mut attributes, "rxdirs".into(), Rval::scalar("false"));
     }
     if !promise.has("owners") {
         let owner = Rval::List([Rval::Scalar(source.uid.to_string().into())].into());
@@ -588,5 +596,29 @@ fn copied_attributes(
         comment: promise.comment.clone(),
     });
     leaf::attributes(ctx, &preserving, file, found, &mut result);
+    copy_xattrs(ctx, promise, from, file, &mut result);
     result
+}
+
+// Lists of access and labels go with a copy that preserves.
+fn copy_xattrs(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    source: &str,
+    file: &str,
+    result: &mut Outcome,
+) {
+    let mut copied = false;
+    for name in ctx.host().xattrs(&path(source)).unwrap_or_default() {
+        let name = crate::text::decode(std::os::unix::ffi::OsStrExt::as_bytes(name.as_os_str()));
+        let Ok(Some(value)) = ctx.host().xattr(&path(source), &name) else { continue };
+        if ctx.host().xattr(&path(file), &name).ok().flatten().as_deref() == Some(&*value) {
+            continue;
+        }
+        copied |= ctx.host().set_xattr(&path(file), &name, Some(&value)).is_ok();
+    }
+    if copied {
+        let text = format!("Copied extended attributes from '{source}' to '{file}'");
+        changed(ctx, promise, result, &text);
+    }
 }

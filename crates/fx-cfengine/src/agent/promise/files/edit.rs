@@ -5,6 +5,7 @@ use std::rc::Rc;
 use fx_engine::Level;
 use fx_host::WriteOptions;
 
+use crate::agent::action::Action;
 use crate::edit::bundle::{self, Edit};
 use crate::edit::lines::Lines;
 use crate::edit::template;
@@ -65,8 +66,10 @@ pub(super) fn schedule(
     if !ctx.acquire(promise, &format!("fileedit-{file}")) {
         return Outcome::Skipped;
     }
+    // What is wrong with the file itself is told at once.
+    let text = load(ctx, promise, file);
     let outer = ctx.held.borrow_mut().replace(Vec::new());
-    let result = edit(ctx, promise, file, exists);
+    let result = edit(ctx, promise, file, exists, text);
     let held = std::mem::replace(&mut *ctx.held.borrow_mut(), outer);
     if result == Outcome::Repaired {
         for (level, text) in held.unwrap_or_default() {
@@ -76,12 +79,18 @@ pub(super) fn schedule(
     result
 }
 
-fn edit(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &Str, exists: bool) -> Outcome {
+fn edit(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    file: &Str,
+    exists: bool,
+    text: Option<String>,
+) -> Outcome {
     let mut result = Outcome::Kept;
     let empty = promise.bool("empty_file_before_editing").unwrap_or(false);
     let mut edit = Edit { file: Rc::clone(file), lines: Lines::default() };
     if promise.has("edit_line") || promise.has("edit_xml") {
-        match load(ctx, promise, file) {
+        match text {
             Some(text) => {
                 if !empty {
                     edit.lines = Lines::from_text(&text);
@@ -146,7 +155,11 @@ fn edit(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &Str, exists: bool)
     result
 }
 
+// The text of a file whose lines or elements are edited.
 fn load(ctx: &Context<'_>, promise: &Expanded, file: &str) -> Option<String> {
+    if !promise.has("edit_line") && !promise.has("edit_xml") {
+        return None;
+    }
     let place = path(file);
     let meta = match ctx.host().stat(&place) {
         Ok(meta) => meta,
@@ -177,10 +190,40 @@ fn load(ctx: &Context<'_>, promise: &Expanded, file: &str) -> Option<String> {
         return None;
     }
     let text = decode(&ctx.host().read(&place).ok()?);
-    if !promise.bool("recognize_join").unwrap_or(false) {
+    if !promise.bool("recognize_join").unwrap_or(false) || promise.has("edit_xml") {
         return Some(text);
     }
-    Some(text.replace("\\\n", ""))
+    Some(joined(&text))
+}
+
+// Lines that end in a backslash go on with the next, as the manual has it; the original
+// loses what stood before the backslash.
+fn joined(text: &str) -> String {
+    text.replace("\\\n", "")
+}
+
+// As ItemListsEqual tells it, line for line, where only a warning is promised.
+fn warn_of_lines(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    old: &[Str],
+    new: &[Str],
+    result: &mut Outcome,
+) {
+    for at in 0..old.len().max(new.len()) {
+        let text = match (old.get(at), new.get(at)) {
+            (Some(old), Some(new)) if old == new => continue,
+            (Some(old), Some(_)) => format!("edit_line warning promised: - {old}"),
+            _ if at == 0 => {
+                "File content wants to change from from/to full/empty but only a warning promised"
+                    .to_owned()
+            }
+            (Some(old), None) => format!(" ! edit_line change warning promised: (remove) {old}"),
+            (None, Some(new)) => format!(" ! edit_line change warning promised: (add) {new}"),
+            (None, None) => continue,
+        };
+        *result = result.merge(ctx.settle(Level::Warning, Outcome::Warn, promise, &text));
+    }
 }
 
 fn run_bundle(
@@ -365,7 +408,14 @@ fn finish(
         return;
     }
     let old = ctx.host().read(&path(file)).map(|bytes| decode(&bytes)).unwrap_or_default();
-    let same = Lines::from_text(&old).as_slice() == edit.lines.as_slice();
+    let old = match promise.bool("recognize_join") {
+        Some(true) => Lines::from_text(&joined(&old)),
+        _ => Lines::from_text(&old),
+    };
+    let same = old.as_slice() == edit.lines.as_slice();
+    if !same && ctx.action(promise) == Action::Warn {
+        warn_of_lines(ctx, promise, old.as_slice(), edit.lines.as_slice(), result);
+    }
     if same {
         as_promised(ctx, promise, format_args!("No edit changes to file '{file}' need saving"));
         return;
@@ -460,10 +510,11 @@ pub(super) fn archive(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str)
     let mut result = Outcome::Kept;
     let _made = create::make_parents(ctx, promise, &target, &mut result);
     let Ok(bytes) = ctx.host().read(&path(file)) else { return false };
+    let mode = ctx.host().stat(&path(file)).map_or(0o600, |meta| meta.mode & 0o7777);
     match ctx.host().write(
         &path(&target),
         &bytes,
-        &WriteOptions { mode: Some(0o600), ..WriteOptions::default() },
+        &WriteOptions { mode: Some(mode), ..WriteOptions::default() },
     ) {
         Ok(()) => {
             ctx.info(&format!("Moved '{file}' to repository location '{target}'"));

@@ -210,6 +210,7 @@ pub(super) fn attributes(
             wanted |= (wanted & 0o444) >> 2;
         }
     }
+    super::setxid::verify(ctx, promise, file, meta, wanted, result);
     owner(ctx, promise, file, meta, result);
     if promise.has("changes") {
         changes::verify(ctx, promise, file, meta, result);
@@ -218,6 +219,7 @@ pub(super) fn attributes(
         super::link::kill_dead(ctx, promise, file, result);
         return;
     }
+    super::setxid::verify(ctx, promise, file, meta, meta.mode, result);
     if wanted == meta.mode {
         as_promised(ctx, promise, format_args!("File permissions on '{file}' as promised"));
     } else {

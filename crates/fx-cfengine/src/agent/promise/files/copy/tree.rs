@@ -4,6 +4,7 @@
 use std::rc::Rc;
 
 use fx_engine::Level;
+use fx_host::Kind;
 
 use crate::eval::Context;
 use crate::eval::promise::Expanded;
@@ -11,7 +12,7 @@ use crate::load::reason;
 use crate::outcome::Outcome;
 use crate::text::{from_path, path};
 
-use super::super::{as_promised, changed, create, failed, recurse};
+use super::super::{as_promised, changed, create, failed, recurse, select};
 use super::{Linked, copied_attributes, verify};
 
 pub(super) fn tree(
@@ -87,6 +88,7 @@ pub(super) fn tree(
                     &mut result,
                     &format!("create directory '{target}'"),
                 ) {
+                    foretell(ctx, promise, &source, &target, depth - 1, &mut result);
                     continue;
                 }
                 if let Err(error) = ctx.host().make_dir(&path(&target), 0o700) {
@@ -103,7 +105,7 @@ pub(super) fn tree(
                 changed(ctx, promise, &mut result, &format!("Created directory '{target}'"));
             }
             if let Ok(found) = ctx.host().stat(&path(&target)) {
-                copied_attributes(ctx, promise, &target, &meta, &found);
+                copied_attributes(ctx, promise, &source, &target, &meta, &found);
             }
         }
         let outcome = tree(ctx, promise, &source, &target, depth - 1, device, linked);
@@ -113,6 +115,43 @@ pub(super) fn tree(
         purge(ctx, promise, to, &names, &mut result);
     }
     result
+}
+
+// What would be copied below a directory that is not made.
+fn foretell(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    from: &str,
+    to: &str,
+    depth: i64,
+    result: &mut Outcome,
+) {
+    if depth <= 0 {
+        let text = format!("Maximum recursion level reached at '{from}'");
+        failed(ctx, promise, result, &text);
+        return;
+    }
+    for entry in ctx.host().list(&path(from)).unwrap_or_default() {
+        let name = from_path(std::path::Path::new(&entry.name));
+        let (source, target) = (format!("{from}/{name}"), format!("{to}/{name}"));
+        let Ok(meta) = ctx.host().lstat(&path(&source)) else { continue };
+        if meta.is_dir() {
+            if !recurse::skipped(promise, &source, &name) {
+                ctx.making_changes(promise, result, &format!("create directory '{target}'"));
+                foretell(ctx, promise, &source, &target, depth - 1, result);
+            }
+            continue;
+        }
+        if promise.has("file_select") && !select::selected(ctx, promise, &source, &meta) {
+            continue;
+        }
+        let should = match meta.kind {
+            Kind::Symlink => format!("create link '{target}'"),
+            Kind::Fifo => format!("create FIFO '{target}'"),
+            _ => format!("copy '{target}' to '{source}'"),
+        };
+        ctx.making_changes(promise, result, &should);
+    }
 }
 
 // A link where a directory is to be copied to makes way for a directory, if it may.

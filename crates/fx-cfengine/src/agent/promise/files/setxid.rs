@@ -1,0 +1,62 @@
+//! Programs of root that run as root: each is told of once, in a list kept across runs.
+
+use std::rc::Rc;
+
+use fx_host::{Meta, WriteOptions};
+
+use crate::eval::Context;
+use crate::eval::promise::Expanded;
+use crate::eval::vars::Found;
+use crate::outcome::Outcome;
+use crate::text::{decode, encode, path};
+
+use super::changed;
+
+const SETUID: u32 = 0o4000;
+const SETGID: u32 = 0o2000;
+
+/// As VerifySetUidGid does: tells of a flag that is new, or that is about to go.
+pub(super) fn verify(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    file: &str,
+    meta: &Meta,
+    wanted: u32,
+    result: &mut Outcome,
+) {
+    if meta.uid != 0 || meta.mode & (SETUID | SETGID) == 0 {
+        return;
+    }
+    for (flag, word) in [(SETUID, "setuid"), (SETGID, "setgid")] {
+        if meta.mode & flag == 0 {
+            continue;
+        }
+        if wanted & flag == 0 {
+            let should = format!("remove {word} (root) flag from '{file}'");
+            if ctx.making_changes(promise, result, &should) {
+                let text = format!("Removed {word} (root) flag from '{file}'");
+                changed(ctx, promise, result, &text);
+            }
+        } else if flag == SETUID || !meta.is_dir() {
+            note(ctx, file, word);
+        }
+    }
+}
+
+fn note(ctx: &mut Context<'_>, file: &str, word: &str) {
+    let host = ctx.vars.get("sys", "uqhost").and_then(Found::scalar).unwrap_or_default();
+    let list = format!("{}/cfagent.{host}.log", ctx.config.paths.logs).to_lowercase();
+    let known = ctx.host().read(&path(&list)).map(|bytes| decode(&bytes)).unwrap_or_default();
+    if known.lines().any(|line| line == file) {
+        return;
+    }
+    if ctx.host().euid() == 0 {
+        let text = format!("NEW {} root PROGRAM '{file}' ", word.to_uppercase());
+        ctx.log(fx_engine::Level::Notice, &text);
+    }
+    let options = WriteOptions { mode: Some(0o600), ..WriteOptions::default() };
+    let text = format!("{file}\n{known}");
+    if let Err(error) = ctx.host().write(&path(&list), &encode(&text), &options) {
+        ctx.verbose(&error.to_string());
+    }
+}
