@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use fx_source::{Diagnostic, FileId, Span};
+use fx_source::{Diagnostic, FileId, Span, find_byte};
 use rustc_hash::FxHashSet;
 
 use crate::macros::{self, Macro};
@@ -21,19 +21,50 @@ pub(crate) struct Lexer<'a> {
     in_if: bool,
     pub(crate) errors: Vec<Diagnostic>,
     fatal: bool,
+    /// No guard begins before this place: the text up to it was looked at and has no `::`.
+    no_guard_to: usize,
 }
 
+const WORD: u8 = 1;
+const CLASS: u8 = 2;
+const BLANK: u8 = 4;
+
+/// What a byte can be part of.
+const BYTES: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut at = 0;
+    while at < 256 {
+        let byte = at as u8;
+        table[at] = match byte {
+            b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'_' | 0x80.. => WORD | CLASS,
+            b'.' | b'|' | b'&' | b'!' | b'(' | b')' | b':' => CLASS,
+            b' ' | b'\t' => BLANK,
+            _ => 0,
+        };
+        at += 1;
+    }
+    table
+};
+
 fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+    BYTES[byte as usize] & WORD != 0
 }
 
 fn is_class_byte(byte: u8) -> bool {
-    is_word(byte) || matches!(byte, b'.' | b'|' | b'&' | b'!' | b'(' | b')' | b':')
+    BYTES[byte as usize] & CLASS != 0
 }
 
 impl<'a> Lexer<'a> {
     pub(crate) fn new(file: FileId, text: &'a [u8]) -> Lexer<'a> {
-        Lexer { text, file, at: 0, in_if: false, errors: Vec::new(), fatal: false }
+        Lexer {
+            text,
+            file,
+            at: 0,
+            in_if: false,
+            errors: Vec::new(),
+            fatal: false,
+            no_guard_to: 0,
+        }
     }
 
     fn span(&self, start: usize, end: usize) -> Span {
@@ -74,7 +105,7 @@ impl<'a> Lexer<'a> {
                 b'\r' if self.peek(1) == Some(b'\n') => self.at += 2,
                 b'#' => {
                     let rest = &self.text[self.at..];
-                    self.at += rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
+                    self.at += find_byte(rest, b'\n').unwrap_or(rest.len());
                 }
                 b'@' => {
                     if !self.preprocess() {
@@ -150,7 +181,8 @@ impl<'a> Lexer<'a> {
     fn longest(&mut self, start: usize) -> (Kind, usize) {
         let text = &self.text[start..];
         if is_class_byte(text[0])
-            && let Some(length) = class_length(text)
+            && start >= self.no_guard_to
+            && let Some(length) = self.guard_length(start)
         {
             let guard = String::from_utf8_lossy(&text[..length - 2]).into_owned();
             if words_without_operator(&guard) {
@@ -173,6 +205,26 @@ impl<'a> Lexer<'a> {
             },
             byte => (Kind::Char(byte), 1),
         }
+    }
+
+    // The longest guard that begins here; where there is none, none begins further on in the
+    // same run of words either.
+    fn guard_length(&mut self, start: usize) -> Option<usize> {
+        let text = &self.text[start..];
+        let mut length = None;
+        let mut at = 0;
+        while let Some(byte) = text.get(at)
+            && BYTES[*byte as usize] & (CLASS | BLANK) != 0
+        {
+            if *byte == b':' && at > 0 && text.get(at + 1) == Some(&b':') {
+                length = Some(at + 2);
+            }
+            at += 1;
+        }
+        if length.is_none() {
+            self.no_guard_to = start + at;
+        }
+        length
     }
 
     fn word(&mut self, text: &[u8]) -> (Kind, usize) {
@@ -203,8 +255,9 @@ impl<'a> Lexer<'a> {
 
 fn string(text: &[u8]) -> (Kind, usize) {
     let quote = text[0];
-    let plain = text[1..].iter().position(|byte| *byte == quote).map(|at| at + 2);
-    let escaped = if quote == b'`' { plain } else { quoted_length(text) };
+    let plain = find_byte(&text[1..], quote).map(|at| at + 2);
+    let simple = plain.is_some_and(|length| find_byte(&text[..length], b'\\').is_none());
+    let escaped = if quote == b'`' || simple { plain } else { quoted_length(text) };
     // `"expr"::` knows no escapes; it wins only if it is the longer match.
     if quote != b'`'
         && let Some(length) = plain
@@ -214,6 +267,7 @@ fn string(text: &[u8]) -> (Kind, usize) {
         return (Kind::VarClass(lossy(&text[1..length - 1])), length + 2);
     }
     match escaped {
+        Some(length) if simple => (Kind::Quoted(lossy(&text[1..length - 1])), length),
         Some(length) => (Kind::Quoted(unescape(&text[1..length - 1])), length),
         None => (Kind::Char(quote), 1),
     }
@@ -245,14 +299,6 @@ fn lossy(bytes: &[u8]) -> Rc<str> {
         shared.insert(Rc::clone(&new));
         new
     })
-}
-
-fn class_length(text: &[u8]) -> Option<usize> {
-    let run = text
-        .iter()
-        .position(|byte| !(is_class_byte(*byte) || matches!(byte, b' ' | b'\t')))
-        .unwrap_or(text.len());
-    (1..run.saturating_sub(1)).rev().find(|at| &text[*at..*at + 2] == b"::").map(|at| at + 2)
 }
 
 fn words_without_operator(guard: &str) -> bool {

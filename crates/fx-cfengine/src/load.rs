@@ -184,8 +184,13 @@ impl Context<'_> {
             warnings: Vec::new(),
             top_down: None,
             guard: None,
+            any: "any".into(),
+            told: Vec::new(),
         };
         let policy = lowering.file(tree);
+        for text in &lowering.told {
+            self.error(text);
+        }
         errors.extend(lowering.errors);
         errors.sort_by_key(Diagnostic::primary);
         let warnings = lowering.warnings;

@@ -3,6 +3,8 @@
 //! Compiled patterns are kept, and a pattern without special characters is compared as
 //! text: policy mostly matches literal names.
 
+mod simple;
+
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -10,6 +12,7 @@ use pcre2::bytes::{Regex, RegexBuilder};
 use rustc_hash::FxHashMap;
 
 use crate::text::{Str, decode, encode};
+use simple::Simple;
 
 // Patterns kept per run; a policy that builds patterns from data must not grow without end.
 const KEPT: usize = 4096;
@@ -18,6 +21,22 @@ thread_local! {
     // What is to be told of patterns that do not compile, by whoever logs next.
     static WRONG: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
     static CACHE: RefCell<FxHashMap<Str, Option<Rc<Regex>>>> = RefCell::new(FxHashMap::default());
+    // Patterns that are simple enough, and those known not to be.
+    static SIMPLE: RefCell<FxHashMap<Str, Option<Rc<Simple>>>> = RefCell::new(FxHashMap::default());
+}
+
+fn simple(pattern: &str) -> Option<Rc<Simple>> {
+    SIMPLE.with_borrow_mut(|known| {
+        if let Some(found) = known.get(pattern) {
+            return found.clone();
+        }
+        if known.len() >= KEPT {
+            known.clear();
+        }
+        let made = Simple::parse(pattern).map(Rc::new);
+        known.insert(pattern.into(), made.clone());
+        made
+    })
 }
 
 /// The compiled pattern; `None` when it is not one.
@@ -114,6 +133,7 @@ pub(crate) struct Full<'p> {
 enum Kind {
     /// Plain text.
     Text,
+    Simple(Rc<Simple>),
     Regex(Rc<Regex>),
     /// Not a pattern: matches nothing.
     Invalid,
@@ -136,7 +156,10 @@ impl<'p> Full<'p> {
         };
         let kind = match plain {
             None => Kind::Text,
-            Some(_) => compile(pattern).map_or(Kind::Invalid, Kind::Regex),
+            Some(_) => match simple(pattern) {
+                Some(simple) => Kind::Simple(simple),
+                None => compile(pattern).map_or(Kind::Invalid, Kind::Regex),
+            },
         };
         Full { pattern, prefix: &pattern[..end], kind }
     }
@@ -151,6 +174,7 @@ impl<'p> Full<'p> {
         }
         let regex = match &self.kind {
             Kind::Text => return text == self.pattern,
+            Kind::Simple(simple) => return simple.covers(&encode(text)),
             Kind::Regex(regex) => regex,
             Kind::Invalid => return false,
         };
@@ -172,6 +196,9 @@ pub(crate) fn full(pattern: &str, text: &str) -> bool {
         return pattern == text;
     }
     let text = encode(text);
+    if let Some(simple) = simple(pattern) {
+        return simple.covers(&text);
+    }
     compile(pattern)
         .and_then(|regex| {
             regex

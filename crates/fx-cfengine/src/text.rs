@@ -117,6 +117,8 @@ pub(crate) fn int_from(text: &str) -> Option<i64> {
         "%" => {
             return (0..=100).contains(&number).then_some(-number);
         }
+        // One letter that is no factor is passed over.
+        _ if rest.len() == 1 => 1,
         _ => return None,
     };
     number.checked_mul(factor)

@@ -10,6 +10,7 @@ mod map;
 mod origin;
 mod render;
 mod sarif;
+mod scan;
 mod span;
 
 pub use diagnostic::{Diagnostic, Label, Severity};
@@ -17,4 +18,5 @@ pub use map::{FileId, Location, SourceFile, SourceMap};
 pub use origin::{Frame, Origin};
 pub use render::{Color, render_json, render_text};
 pub use sarif::render_sarif;
+pub use scan::find_byte;
 pub use span::{Span, Spanned};

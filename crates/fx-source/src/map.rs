@@ -63,10 +63,7 @@ impl SourceFile {
 
     // Computed on first use: a run without diagnostics never pays for it.
     fn line_starts(&self) -> &[u32] {
-        self.line_starts.get_or_init(|| {
-            let newlines = self.bytes.iter().enumerate().filter(|(_, b)| **b == b'\n');
-            std::iter::once(0).chain(newlines.map(|(i, _)| i as u32 + 1)).collect()
-        })
+        self.line_starts.get_or_init(|| crate::scan::line_starts(&self.bytes))
     }
 
     /// Line number from one of the byte at `offset`.

@@ -22,7 +22,7 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
             truth(!ctx.defined(expression))
         }
         "ifelse" => ifelse(ctx, args),
-        "classmatch" => truth(!matching(ctx, args).is_empty()),
+        "classmatch" => truth(any_matches(ctx, args)),
         "classesmatching" => list(matching(ctx, args)),
         "countclassesmatching" => text(matching(ctx, args).len().to_string()),
         "classify" => {
@@ -68,19 +68,42 @@ fn ifelse(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
     None
 }
 
+// What a class is held against: its name, and its tags where any are asked for.
+struct Wanted<'a> {
+    name: regex::Full<'a>,
+    exact: &'a str,
+    tags: Vec<&'a str>,
+}
+
+impl<'a> Wanted<'a> {
+    fn new(args: &'a [Rval]) -> Wanted<'a> {
+        let exact = arg(args, 0);
+        let tags = (1..args.len()).map(|index| arg(args, index)).collect();
+        Wanted { name: regex::Full::new(exact), exact, tags }
+    }
+
+    fn holds(&self, name: &str, class: &Class) -> bool {
+        (name == self.exact || self.name.matches(name))
+            && (self.tags.is_empty()
+                || self.tags.iter().any(|tag| {
+                    class.tags.iter().any(|known| **known == **tag || regex::full(tag, known))
+                }))
+    }
+}
+
+fn any_matches(ctx: &Context<'_>, args: &[Rval]) -> bool {
+    let wanted = Wanted::new(args);
+    let mut global = ctx.hard.iter().chain(ctx.soft.iter());
+    global.any(|(name, class)| wanted.holds(name, class))
+        || ctx.local_classes_in_order().iter().any(|(name, class)| wanted.holds(name, class))
+}
+
 // Classes whose name, and one of whose tags, match: those of this bundle call, then the
 // global ones. The original puts each match before those it has.
 fn matching(ctx: &Context<'_>, args: &[Rval]) -> Vec<Str> {
-    let pattern = regex::Full::new(arg(args, 0));
-    let tags: Vec<&str> = (1..args.len()).map(|index| arg(args, index)).collect();
+    let wanted = Wanted::new(args);
     let matches = |classes: Vec<(Str, &Class)>| -> Vec<Str> {
-        let named = classes.into_iter().filter(|(name, class)| {
-            (**name == *arg(args, 0) || pattern.matches(name))
-                && (tags.is_empty()
-                    || tags.iter().any(|tag| {
-                        class.tags.iter().any(|known| **known == **tag || regex::full(tag, known))
-                    }))
-        });
+        let named = classes.into_iter().filter(|(name, class)| wanted.holds(name, class));
         set_order(named.map(|(name, _)| name).collect())
     };
     let mut names = matches(ctx.global_classes_in_order());

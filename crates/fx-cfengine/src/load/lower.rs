@@ -14,7 +14,7 @@ use crate::json::Json;
 use crate::policy::{
     Attribute, Body, Bundle, Call, Head, Policy, Promise, Rval, Section, scope_key,
 };
-use crate::text::{Str, naked};
+use crate::text::{Str, naked, number_problem};
 use crate::vocabulary::{self, Mismatch, Status, check_value};
 
 /// Which bundles matter: an agent skips those of servers and monitors.
@@ -34,6 +34,10 @@ pub(crate) struct Lowering<'a> {
     pub(crate) top_down: Option<bool>,
     /// The guard that was found right last.
     pub(crate) guard: Option<Str>,
+    /// `any`, of which one is enough.
+    pub(crate) any: Str,
+    /// What was said of values on the way.
+    pub(crate) told: Vec<String>,
 }
 
 fn order_in(body: &Body) -> Option<bool> {
@@ -131,8 +135,10 @@ impl Lowering<'_> {
         own: Option<&'static [vocabulary::Attribute]>,
         promise: ast::Promise,
     ) -> Promise {
-        let mut attributes: Vec<Attribute> = Vec::new();
-        let mut guard: Str = "any".into();
+        let guarded = usize::from(matches!(promise.guard, Some(ast::Guard::Variable(_))));
+        let mut attributes: Vec<Attribute> =
+            Vec::with_capacity(promise.attributes.len() + guarded);
+        let mut guard = Rc::clone(&self.any);
         match &promise.guard {
             Some(ast::Guard::Plain(name)) => {
                 self.check_class_literal(name);
@@ -253,6 +259,9 @@ impl Lowering<'_> {
             Ok(()) | Err(Mismatch::Unexpanded) => {}
             Err(mismatch) => {
                 let mut message = mismatch.text().to_owned();
+                if let (Some(number), Rval::Scalar(text)) = (mismatch.number(), value) {
+                    self.told.push(number_problem(text, number));
+                }
                 if mismatch == Mismatch::FunctionUnknown
                     && let Rval::Call(call) = value
                     && let Some(near) = vocabulary::nearest_function(&call.name)

@@ -24,6 +24,8 @@ pub(crate) enum Mismatch {
     IntOutOfRange,
     RealInf,
     RealOutOfRange,
+    /// No number at all, which is told in the same words.
+    RealParse,
     OptionOutOfRange,
     FunctionType,
     FunctionUnknown,
@@ -50,12 +52,23 @@ impl Mismatch {
             Mismatch::IntParse => "Cannot parse value as integer",
             Mismatch::IntOutOfRange => "Integer is out of range",
             Mismatch::RealInf => "Keyword 'inf' has an integer value, cannot be used as real",
-            Mismatch::RealOutOfRange => "Real value is out of range",
+            Mismatch::RealOutOfRange | Mismatch::RealParse => "Real value is out of range",
             Mismatch::OptionOutOfRange => "Selection is out of bounds",
             Mismatch::FunctionType => "Function does not return the required type",
             Mismatch::FunctionUnknown => "Unknown function",
             Mismatch::ContextOutOfRange => "Context string is invalid/out of range",
             Mismatch::AbsolutePath => "Filename is not an absolute path",
+        }
+    }
+}
+
+impl Mismatch {
+    /// The kind of number that a text is not.
+    pub(crate) fn number(self) -> Option<&'static str> {
+        match self {
+            Mismatch::IntParse => Some("integer"),
+            Mismatch::RealParse => Some("real"),
+            _ => None,
         }
     }
 }
@@ -190,7 +203,7 @@ fn check_real(text: &str, range: &str) -> Result<(), Mismatch> {
         return Err(Mismatch::Unexpanded);
     }
     let (min, max) = bounds(range, f64::INFINITY, f64::NEG_INFINITY);
-    let value = real_from(text).ok_or(Mismatch::RealOutOfRange)?;
+    let value = real_from(text).ok_or(Mismatch::RealParse)?;
     if value > max || value < min { Err(Mismatch::RealOutOfRange) } else { Ok(()) }
 }
 

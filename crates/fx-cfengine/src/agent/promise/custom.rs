@@ -132,7 +132,7 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
         ));
     }
     if !valid && !ctx.last_pass() {
-        return Outcome::Skipped;
+        return ctx.settle_quietly(Outcome::Failed, promise);
     }
     let id = format!("{}-{file}-{}", promise.promiser, interpreter.as_deref().unwrap_or("(null)"));
     if !ctx.acquire(promise, &id) {
@@ -441,9 +441,8 @@ fn validate(ctx: &Context<'_>, module: &mut Module, promise: &Expanded) -> bool 
         return false;
     }
     let mut counts = Counts::default();
-    if !send(module, &request(ctx, promise, "validate_promise")) {
-        return false;
-    }
+    // A module that is gone has no answer, and that is told below.
+    let _sent = send(module, &request(ctx, promise, "validate_promise"));
     let Some(response) = receive(ctx, module, &mut counts) else { return false };
     let valid =
         response.get("result").and_then(Json::primitive).is_some_and(|result| &*result == "valid");
