@@ -56,15 +56,12 @@ fn is_class_byte(byte: u8) -> bool {
 
 impl<'a> Lexer<'a> {
     pub(crate) fn new(file: FileId, text: &'a [u8]) -> Lexer<'a> {
-        Lexer {
-            text,
-            file,
-            at: 0,
-            in_if: false,
-            errors: Vec::new(),
-            fatal: false,
-            no_guard_to: 0,
-        }
+        Lexer { text, file, at: 0, in_if: false, errors: Vec::new(), fatal: false, no_guard_to: 0 }
+    }
+
+    /// One that begins in the middle of a text.
+    pub(crate) fn at(file: FileId, text: &'a [u8], at: usize) -> Lexer<'a> {
+        Lexer { at: at.min(text.len()), ..Lexer::new(file, text) }
     }
 
     fn span(&self, start: usize, end: usize) -> Span {
@@ -101,7 +98,11 @@ impl<'a> Lexer<'a> {
     fn skip_blank(&mut self) {
         while let Some(byte) = self.peek(0) {
             match byte {
-                b' ' | b'\t' | b'\n' => self.at += 1,
+                b' ' | b'\t' | b'\n' => {
+                    let rest = self.text[self.at..].iter();
+                    let blank = |byte: &&u8| matches!(**byte, b' ' | b'\t' | b'\n');
+                    self.at += rest.take_while(blank).count();
+                }
                 b'\r' if self.peek(1) == Some(b'\n') => self.at += 2,
                 b'#' => {
                     let rest = &self.text[self.at..];

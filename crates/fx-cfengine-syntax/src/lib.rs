@@ -9,6 +9,7 @@ mod ast;
 mod lexer;
 mod macros;
 mod parser;
+mod recovery;
 mod token;
 
 pub use ast::{
@@ -16,6 +17,7 @@ pub use ast::{
     Settings,
 };
 pub use parser::parse;
+pub use recovery::{Event, replay, token_end};
 
 /// Most errors shown for one file; after that the rest is noise.
 pub const MAX_ERRORS: usize = 12;

@@ -8,6 +8,7 @@ pub(crate) mod check;
 pub(crate) mod control;
 mod host_data;
 pub(crate) mod lower;
+mod troubles;
 
 use std::rc::Rc;
 
@@ -125,6 +126,13 @@ impl Context<'_> {
 
     fn read_policy(&mut self, file: &Str, loaded: &mut Loaded) -> Result<Vec<u8>, ()> {
         let place = path(file);
+        // One look at the file; a second only to say what is wrong with it.
+        let read = self.host().read_with_meta(&place);
+        if let Ok((meta, bytes)) = read
+            && meta.mode & 0o022 == 0
+        {
+            return Ok(bytes);
+        }
         let meta = match self.host().stat(&place) {
             Ok(meta) if !meta.is_dir() => meta,
             other => {
@@ -191,16 +199,20 @@ impl Context<'_> {
         for text in &lowering.told {
             self.error(text);
         }
-        errors.extend(lowering.errors);
-        errors.sort_by_key(Diagnostic::primary);
         let warnings = lowering.warnings;
+        errors = troubles::in_order(id, source.bytes(), errors, lowering.errors);
         self.show_warnings(&warnings, &mut errors);
         if errors.is_empty() {
             return Some(policy);
         }
+        let too_many = errors.len() > syntax::MAX_ERRORS;
         errors.truncate(syntax::MAX_ERRORS + 1);
         for error in &errors {
             self.syntax_error(error);
+        }
+        if too_many {
+            self.to_stderr("Too many errors", "Too many errors", &fx_source::Origin::default());
+            self.exit(1);
         }
         loaded.problems.extend(errors);
         loaded.failed = true;

@@ -6,7 +6,8 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use fx_source::Span;
-use rustc_hash::FxHashMap;
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
 
 use crate::json::Json;
 use crate::text::Str;
@@ -175,8 +176,21 @@ pub(crate) struct Policy {
     pub(crate) bundles: Vec<Rc<Bundle>>,
     pub(crate) bodies: Vec<Rc<Body>>,
     pub(crate) promise_blocks: Vec<Rc<Body>>,
-    bundle_index: FxHashMap<(Str, Str, Str), Rc<Bundle>>,
-    body_index: FxHashMap<(Str, Str, Str), Rc<Body>>,
+    bundle_index: IndexMap<Key, Rc<Bundle>, FxBuildHasher>,
+    body_index: IndexMap<Key, Rc<Body>, FxBuildHasher>,
+}
+
+/// Type, namespace and name.
+type Key = (Str, Str, Str);
+
+/// The same, borrowed, to look things up without making a key of one's own.
+#[derive(Hash)]
+struct KeyRef<'a>(&'a str, &'a str, &'a str);
+
+impl indexmap::Equivalent<Key> for KeyRef<'_> {
+    fn equivalent(&self, key: &Key) -> bool {
+        self.2 == &*key.2 && self.1 == &*key.1 && self.0 == &*key.0
+    }
 }
 
 impl Policy {
@@ -227,12 +241,12 @@ impl Policy {
 
     /// A bundle by type, namespace and name.
     pub(crate) fn bundle(&self, kind: &str, namespace: &str, name: &str) -> Option<&Rc<Bundle>> {
-        self.bundle_index.get(&(Str::from(kind), Str::from(namespace), Str::from(name)))
+        self.bundle_index.get(&KeyRef(kind, namespace, name))
     }
 
     /// A body by type, namespace and name.
     pub(crate) fn body(&self, kind: &str, namespace: &str, name: &str) -> Option<&Rc<Body>> {
-        self.body_index.get(&(Str::from(kind), Str::from(namespace), Str::from(name)))
+        self.body_index.get(&KeyRef(kind, namespace, name))
     }
 
     /// The promise block that defines a custom promise type.

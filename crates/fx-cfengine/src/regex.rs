@@ -164,6 +164,11 @@ impl<'p> Full<'p> {
         Full { pattern, prefix: &pattern[..end], kind }
     }
 
+    /// Whether a text that begins like this could match.
+    pub(crate) fn may_begin(&self, lead: &str) -> bool {
+        lead.starts_with(self.prefix) || self.prefix.starts_with(lead)
+    }
+
     /// Whether the first match covers the whole text.
     pub(crate) fn matches(&self, text: &str) -> bool {
         if self.pattern == ".*" {

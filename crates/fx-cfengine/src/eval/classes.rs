@@ -11,7 +11,7 @@ use crate::text::{Str, canonify_class};
 
 use super::expr::{self, Expr};
 use super::frames::Frame;
-use super::table_order::{map_order, string_hash};
+use super::table_order::{class_hash, qualified_hash, some_in_map_order};
 use super::{Context, log};
 
 /// What is known about a class.
@@ -345,27 +345,27 @@ impl Context<'_> {
         }
     }
 
-    /// Hard and soft classes by their full name, in the order of the original's table.
-    pub(crate) fn global_classes_in_order(&self) -> Vec<(Str, &Class)> {
-        let entries = self.hard.iter().chain(self.soft.iter()).map(|(name, class)| {
-            let hash = if name.contains(':') {
-                string_hash(name)
-            } else {
-                string_hash(&format!("default:{name}"))
-            };
-            (hash, (Rc::clone(name), class))
-        });
-        map_order(entries.collect())
+    /// Hard and soft classes that are wanted by their full name, in the order of the
+    /// original's table.
+    pub(crate) fn global_classes(&self, wanted: impl Fn(&str, &Class) -> bool) -> Vec<Str> {
+        let all = self.hard.iter().chain(self.soft.iter()).enumerate();
+        let entries = all
+            .filter(|(_, (name, class))| wanted(name, class))
+            .map(|(index, (name, _))| (index, class_hash(name), Rc::clone(name)));
+        some_in_map_order(self.hard.len() + self.soft.len(), entries.collect())
     }
 
     /// Classes of the innermost bundle call, likewise; their names tell the namespace.
-    pub(crate) fn local_classes_in_order(&self) -> Vec<(Str, &Class)> {
+    pub(crate) fn local_classes(&self, wanted: impl Fn(&str, &Class) -> bool) -> Vec<Str> {
         let Some(frame) = self.bundle_frame() else { return Vec::new() };
         let namespace = &frame.head.namespace;
-        let entries = frame.classes.iter().map(|(name, class)| {
-            (string_hash(&format!("{namespace}:{name}")), (class_key(namespace, name), class))
+        let named = frame.classes.iter().enumerate().map(|(index, (name, class))| {
+            (index, qualified_hash(namespace, name), (class_key(namespace, name), class))
         });
-        map_order(entries.collect())
+        let entries = named
+            .filter(|(_, _, (name, class))| wanted(name, class))
+            .map(|(index, hash, (name, _))| (index, hash, name));
+        some_in_map_order(frame.classes.len(), entries.collect())
     }
 
     /// Names of all classes seen from here, with what is known of them.

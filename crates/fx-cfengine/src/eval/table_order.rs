@@ -33,6 +33,19 @@ pub(crate) fn string_hash(text: &str) -> u32 {
     finish(crate::text::encode(text).iter().fold(0, |hash, byte| mix(hash, u32::from(*byte))))
 }
 
+/// The hash of a class, `ns:name` or `name`.
+pub(crate) fn class_hash(name: &str) -> u32 {
+    if name.contains(':') { string_hash(name) } else { qualified_hash("default", name) }
+}
+
+/// The hash of `namespace:name`, without putting them together.
+pub(crate) fn qualified_hash(namespace: &str, name: &str) -> u32 {
+    let add = |hash, text: &str| {
+        crate::text::encode(text).iter().fold(hash, |hash, byte| mix(hash, u32::from(*byte)))
+    };
+    finish(add(mix(add(0, namespace), u32::from(b':')), name))
+}
+
 fn mix_text(hash: u32, text: &str) -> u32 {
     // The original adds characters that are signed.
     crate::text::encode(text).iter().fold(hash, |hash, byte| mix(hash, *byte as i8 as u32))
@@ -51,24 +64,36 @@ fn variable_hash(scope: &str, name: &str) -> u32 {
 
 /// Entries of a map in its order, given by hash in order of insertion.
 pub(crate) fn map_order<T>(entries: Vec<(u32, T)>) -> Vec<T> {
-    if entries.len() <= TINY {
-        return entries.into_iter().map(|(_, value)| value).collect();
+    let total = entries.len();
+    let numbered =
+        entries.into_iter().enumerate().map(|(index, (hash, value))| (index, hash, value));
+    some_in_map_order(total, numbered.collect())
+}
+
+/// Some entries of a map of `total`, each with its number in order of insertion and its hash,
+/// in the order in which the map has them.
+pub(crate) fn some_in_map_order<T>(total: usize, entries: Vec<(usize, u32, T)>) -> Vec<T> {
+    if total <= TINY {
+        return entries.into_iter().map(|(_, _, value)| value).collect();
     }
+    let mut growths = Vec::new();
     let mut size = FEWEST;
-    // Each entry with its place in its bucket; what is put in last is met first, and each
-    // growth of the table turns every bucket around.
-    let mut placed: Vec<(u32, i64, T)> = Vec::with_capacity(entries.len());
-    for (count, (hash, value)) in entries.into_iter().enumerate() {
-        placed.push((hash, -(count as i64), value));
-        if (count + 1) * 4 > size * 3 {
-            size *= 2;
-            for (_, place, _) in &mut placed {
-                *place = -*place - count as i64;
-            }
-        }
+    while size * 3 / 4 < total {
+        growths.push(size * 3 / 4);
+        size *= 2;
     }
     let mask = (size - 1) as u32;
-    placed.sort_by_key(|(hash, place, _)| (hash & mask, *place));
+    // The place in a bucket: what is put in last is met first, and each growth of the table
+    // turns every bucket around.
+    let place = |index: usize| {
+        let later = growths.iter().filter(|growth| index <= **growth);
+        later.fold(-(index as i64), |place, growth| -place - *growth as i64)
+    };
+    let mut placed: Vec<(u32, i64, T)> = entries
+        .into_iter()
+        .map(|(index, hash, value)| (hash & mask, place(index), value))
+        .collect();
+    placed.sort_by_key(|(bucket, place, _)| (*bucket, *place));
     placed.into_iter().map(|(_, _, value)| value).collect()
 }
 

@@ -184,17 +184,20 @@ pub(crate) struct Ref<'a> {
 
 impl<'a> Ref<'a> {
     pub(crate) fn parse(text: &'a str) -> Ref<'a> {
-        let head = text.find('[').unwrap_or(text.len());
-        let (mut namespace, mut scope) = (None, None);
-        let mut start = 0;
-        if let Some(at) = text[..head].find(':') {
-            namespace = Some(&text[..at]);
-            start = at + 1;
+        // One look over a few bytes is less than three searches.
+        let (mut colon, mut dot) = (None, None);
+        for (at, byte) in text.bytes().enumerate() {
+            match byte {
+                b'[' => break,
+                b':' if colon.is_none() => (colon, dot) = (Some(at), None),
+                b'.' if dot.is_none() => dot = Some(at),
+                _ => {}
+            }
         }
-        if let Some(at) = text[start..head].find('.') {
-            scope = Some(&text[start..start + at]);
-            start += at + 1;
-        }
+        let namespace = colon.map(|at| &text[..at]);
+        let mut start = colon.map_or(0, |at| at + 1);
+        let mut scope = dot.map(|at| &text[start..at]);
+        start = dot.map_or(start, |at| at + 1);
         let name = &text[start..];
         if scope == Some("this") && !is_special_this(name) {
             scope = None;
@@ -269,6 +272,7 @@ mod tests {
             ("this.x", (None, None, "x")),
             ("this.k", (None, Some("this"), "k")),
             ("sys.a.b", (None, Some("sys"), "a.b")),
+            ("a.b:c", (Some("a.b"), None, "c")),
         ];
         for (text, (namespace, scope, name)) in table {
             assert_eq!(Ref::parse(text), Ref { namespace, scope, name }, "{text}");

@@ -95,19 +95,16 @@ fn any_matches(ctx: &Context<'_>, args: &[Rval]) -> bool {
     let wanted = Wanted::new(args);
     let mut global = ctx.hard.iter().chain(ctx.soft.iter());
     global.any(|(name, class)| wanted.holds(name, class))
-        || ctx.local_classes_in_order().iter().any(|(name, class)| wanted.holds(name, class))
+        || !ctx.local_classes(|name, class| wanted.holds(name, class)).is_empty()
 }
 
 // Classes whose name, and one of whose tags, match: those of this bundle call, then the
 // global ones. The original puts each match before those it has.
 fn matching(ctx: &Context<'_>, args: &[Rval]) -> Vec<Str> {
     let wanted = Wanted::new(args);
-    let matches = |classes: Vec<(Str, &Class)>| -> Vec<Str> {
-        let named = classes.into_iter().filter(|(name, class)| wanted.holds(name, class));
-        set_order(named.map(|(name, _)| name).collect())
-    };
-    let mut names = matches(ctx.global_classes_in_order());
-    names.extend(matches(ctx.local_classes_in_order()));
+    let holds = |name: &str, class: &Class| wanted.holds(name, class);
+    let mut names = set_order(ctx.global_classes(holds));
+    names.extend(set_order(ctx.local_classes(holds)));
     names.reverse();
     names
 }

@@ -96,6 +96,8 @@ fn bundles(ctx: &Context<'_>, args: &[Rval]) -> Vec<Str> {
 fn variables(ctx: &Context<'_>, args: &[Rval]) -> Vec<(Str, Json)> {
     let wanted: Vec<&str> = (1..args.len()).map(|index| arg(args, index)).collect();
     let pattern = regex::Full::new(arg(args, 0));
+    // Most variables share the tags of their neighbour.
+    let mut tagged: Option<(&Rc<[Str]>, bool)> = None;
     let mut found: Vec<(Str, Str, &Variable)> = Vec::new();
     let mut full = String::new();
     for scope_name in ctx.vars.scope_names() {
@@ -107,10 +109,21 @@ fn variables(ctx: &Context<'_>, args: &[Rval]) -> Vec<(Str, Json)> {
         full.push_str(&scope_name);
         full.push('.');
         let lead = full.len();
+        if !pattern.may_begin(&full) {
+            continue;
+        }
         for (name, variable) in &scope.vars {
+            let holds = match tagged {
+                Some((tags, holds)) if Rc::ptr_eq(tags, &variable.tags) => holds,
+                _ => matches_tags(&wanted, &variable.tags),
+            };
+            tagged = Some((&variable.tags, holds));
+            if !holds {
+                continue;
+            }
             full.truncate(lead);
             full.push_str(name);
-            if pattern.matches(&full) && matches_tags(&wanted, &variable.tags) {
+            if pattern.matches(&full) {
                 found.push((Rc::clone(&scope_name), full.as_str().into(), variable));
             }
         }

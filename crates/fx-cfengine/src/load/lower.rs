@@ -136,8 +136,7 @@ impl Lowering<'_> {
         promise: ast::Promise,
     ) -> Promise {
         let guarded = usize::from(matches!(promise.guard, Some(ast::Guard::Variable(_))));
-        let mut attributes: Vec<Attribute> =
-            Vec::with_capacity(promise.attributes.len() + guarded);
+        let mut attributes: Vec<Attribute> = Vec::with_capacity(promise.attributes.len() + guarded);
         let mut guard = Rc::clone(&self.any);
         match &promise.guard {
             Some(ast::Guard::Plain(name)) => {

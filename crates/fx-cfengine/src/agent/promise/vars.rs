@@ -244,8 +244,14 @@ fn contains_reference(text: &str, name: &str) -> bool {
     if !text.contains(['$', '@']) {
         return false;
     }
-    ["$", "@"].iter().any(|lead| {
-        text.contains(&format!("{lead}({name})")) || text.contains(&format!("{lead}{{{name}}}"))
+    text.match_indices(['$', '@']).any(|(at, _)| {
+        let rest = &text[at + 1..];
+        let named = |open, close| {
+            rest.strip_prefix(open)
+                .and_then(|rest| rest.strip_prefix(name))
+                .is_some_and(|rest| rest.starts_with(close))
+        };
+        named('(', ')') || named('{', '}')
     })
 }
 

@@ -1,0 +1,183 @@
+//! The grammar with the places where the original goes on after an error, as data.
+//!
+//! Only used for files that have errors: the parser proper is written by hand and stops
+//! where it cannot know better.
+
+/// What a rule has to say, or to do, when it is complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Action {
+    None,
+    /// The message, with `%` for the last token; then what becomes of that token.
+    Say(&'static str, After),
+    /// Messages by the token that was not expected.
+    SayPromise,
+    SayPromiser,
+    SayConstraints,
+    SaySelection,
+    SayListItem,
+    SayArgument,
+    /// A bundle is complete: what follows is installed again.
+    BundleEnd,
+}
+
+/// What comes after a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum After {
+    /// The token is looked at again.
+    Keep,
+    /// The token is passed over.
+    Clear,
+    /// The token is passed over, and nothing of this bundle is installed.
+    Skip,
+    /// The file is given up.
+    Abort,
+}
+
+use Action::{BundleEnd, None as Quiet, Say};
+use After::{Abort, Clear, Keep, Skip};
+
+/// Words of the grammar that stand for tokens. The order is that of [`super::terminal`].
+pub(super) const TERMINALS: &[&str] = &[
+    "end", "error", "id", "string", "guard", "type:", "bundle", "body", "promise", "=>", "->",
+    "naked", "(", ")", ",", "{", "}", ";", "other",
+];
+
+/// Head, symbols and action; the first rule is the whole file. Names that begin with a
+/// number are empty: the original does something there, which makes it decide earlier.
+pub(super) const RULES: &[(&str, &str, Action)] = &[
+    ("start", "file end", Quiet),
+    ("file", "", Quiet),
+    ("file", "blocks", Quiet),
+    ("blocks", "block", Quiet),
+    ("blocks", "blocks block", Quiet),
+    ("block", "bundle_block", Quiet),
+    ("block", "body_block", Quiet),
+    ("block", "promise_block", Quiet),
+    ("block", "error", Say("Expected 'bundle' or 'body' keyword, wrong input '%'", Abort)),
+    ("bundle_block", "bundle bundle_type bundle_id args bundle_body", Quiet),
+    ("body_block", "body body_type body_id args settings", Quiet),
+    ("promise_block", "promise component promise_id args settings", Quiet),
+    ("bundle_type", "bundle_types", Quiet),
+    ("bundle_types", "type_id", Quiet),
+    ("bundle_types", "error", Say("Expected bundle type, wrong input '%'", Skip)),
+    ("bundle_id", "bundle_ids", Quiet),
+    ("bundle_ids", "symbol", Quiet),
+    ("bundle_ids", "error", Say("Expected bundle identifier, wrong input '%'", Skip)),
+    ("body_type", "body_types", Quiet),
+    ("body_types", "type_id", Quiet),
+    ("body_types", "error", Say("Expected body type, wrong input '%'", Clear)),
+    ("body_id", "body_ids", Quiet),
+    ("body_ids", "symbol", Quiet),
+    ("body_ids", "error", Say("Expected body identifier, wrong input '%'", Skip)),
+    ("component", "components", Quiet),
+    ("components", "type_id", Quiet),
+    ("components", "error", Say("Expected 'agent', got '%'", Clear)),
+    ("promise_id", "promise_ids", Quiet),
+    ("promise_ids", "symbol", Quiet),
+    ("promise_ids", "error", Say("Expected promise type identifier, wrong input '%'", Skip)),
+    ("type_id", "id", Quiet),
+    ("symbol", "id", Quiet),
+    ("args", "", Quiet),
+    ("args", "args_begin names args_end", Quiet),
+    ("args", "args_begin args_end", Quiet),
+    (
+        "args",
+        "args_begin error",
+        Say("Error in bundle parameter list, expected ')', wrong input '%'", Clear),
+    ),
+    ("args_begin", "(", Quiet),
+    ("args_end", ")", Quiet),
+    ("names", "name", Quiet),
+    ("names", "name ,", Quiet),
+    ("names", "name , names", Quiet),
+    ("name", "id", Quiet),
+    ("name", "error", Say("Expected identifier, wrong input '%'", Clear)),
+    ("1", "", Quiet),
+    ("bundle_body", "open 1 sections_or_none }", BundleEnd),
+    ("open", "{", Quiet),
+    ("open", "error", Say("Expected body open '{', wrong input '%'", Keep)),
+    ("sections_or_none", "", Quiet),
+    ("sections_or_none", "sections", Quiet),
+    ("sections", "section", Quiet),
+    ("sections", "sections section", Quiet),
+    ("sections", "error", Say("Expected promise type, got '%'", Skip)),
+    ("section", "promise_type promises_or_none", Quiet),
+    ("promise_type", "type:", Quiet),
+    ("promises_or_none", "", Quiet),
+    ("promises_or_none", "promises", Quiet),
+    ("promises", "guarded", Quiet),
+    ("promises", "promises guarded", Quiet),
+    ("guarded", "class", Quiet),
+    ("guarded", "statement", Quiet),
+    ("statement", "line ;", Quiet),
+    ("statement", "promiser error", Action::SayPromise),
+    ("line", "with_promisee", Quiet),
+    ("line", "without_promisee", Quiet),
+    ("2", "", Quiet),
+    ("with_promisee", "promiser thin rval 2 constraints_or_none", Quiet),
+    ("3", "", Quiet),
+    ("without_promisee", "promiser 3 constraints_or_none", Quiet),
+    ("promiser", "string", Quiet),
+    ("promiser", "error", Action::SayPromiser),
+    ("constraints_or_none", "", Quiet),
+    ("constraints_or_none", "all_constraints", Quiet),
+    ("constraints_or_none", "all_constraints error", Action::SayConstraints),
+    ("all_constraints", "constraints", Quiet),
+    ("constraints", "constraint", Quiet),
+    ("constraints", "constraints , constraint", Quiet),
+    ("constraint", "constraint_id fat rval", Quiet),
+    ("constraint_id", "id", Quiet),
+    ("constraint_id", "error", Say("Expected attribute, got '%'\n", Keep)),
+    ("4", "", Quiet),
+    ("settings", "open 4 selections_or_none }", Quiet),
+    ("selections_or_none", "", Quiet),
+    ("selections_or_none", "selections", Quiet),
+    ("selections", "one_selection", Quiet),
+    ("selections", "selections one_selection", Quiet),
+    ("one_selection", "class", Quiet),
+    ("one_selection", "selection_line", Quiet),
+    ("selection_line", "selection ;", Quiet),
+    (
+        "selection_line",
+        "selection error",
+        Say("Expected ';' check previous statement, got '%'", Keep),
+    ),
+    ("selection", "selection_id fat rval", Quiet),
+    ("selection_id", "id", Quiet),
+    ("selection_id", "error", Action::SaySelection),
+    ("fat", "=>", Quiet),
+    ("fat", "error", Say("Expected '=>', got '%'", Clear)),
+    ("thin", "->", Quiet),
+    ("class", "guard", Quiet),
+    ("rval", "id", Quiet),
+    ("rval", "string", Quiet),
+    ("rval", "naked", Quiet),
+    ("rval", "list", Quiet),
+    ("rval", "call", Quiet),
+    ("rval", "error", Say("Invalid r-value type '%'", Clear)),
+    ("list", "{ }", Quiet),
+    ("list", "{ items }", Quiet),
+    ("list", "{ items , }", Quiet),
+    ("items", "item", Quiet),
+    ("items", "items , item", Quiet),
+    ("items", "item error", Action::SayListItem),
+    ("item", "id", Quiet),
+    ("item", "string", Quiet),
+    ("item", "naked", Quiet),
+    ("item", "call", Quiet),
+    ("item", "error", Say("Invalid input for a list item, got '%'", Clear)),
+    ("called", "id", Quiet),
+    ("called", "naked", Quiet),
+    ("call", "called arguments", Quiet),
+    ("5", "", Quiet),
+    ("arguments", "( 5 given )", Quiet),
+    ("given", "", Quiet),
+    ("given", "argument", Quiet),
+    ("given", "given , argument", Quiet),
+    ("given", "argument error", Say("Expected ',', wrong input '%'", Clear)),
+    ("argument", "id", Quiet),
+    ("argument", "string", Quiet),
+    ("argument", "naked", Quiet),
+    ("argument", "call", Quiet),
+    ("argument", "error", Action::SayArgument),
+];
