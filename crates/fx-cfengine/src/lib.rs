@@ -34,6 +34,7 @@ pub(crate) mod outcome;
 pub(crate) mod policy;
 pub(crate) mod policy_json;
 mod policy_text;
+mod preamble;
 pub(crate) mod regex;
 mod release;
 mod run;

@@ -185,6 +185,7 @@ fn run_once<'a>(
     };
     let mut ctx = new_context(run, sources, config, request);
     ctx.simulation = simulation.map(|(overlay, mode)| Simulation::new(overlay, mode));
+    ctx.tell_start();
     // 1. Classes of the command line.
     note_step(&ctx, "command line classes");
     let environment: Rc<[Str]> = Rc::from(["source=environment".into()]);
@@ -194,10 +195,12 @@ fn run_once<'a>(
     // 2. The environment and hard classes.
     note_step(&ctx, "environment detection");
     ctx.discover();
+    ctx.tell_machine();
     negate(&mut ctx, request);
     // 3. Classes kept from earlier runs.
     note_step(&ctx, "persistent classes");
     load_persistent(&mut ctx);
+    ctx.tell_hub();
     ctx.load_augments();
     if ctx.host().stat(&path(&ctx.config.paths.entry)).is_err() {
         let entry = ctx.config.paths.entry.clone();
@@ -219,6 +222,7 @@ fn run_once<'a>(
     // of it once more after the last.
     note_step(&ctx, "policy check");
     note_step(&ctx, "pre-evaluation");
+    ctx.tell_loading();
     let mut loaded = Loaded::default();
     let Some(policy) = ctx.load_policy(&mut loaded) else {
         if ctx.stop.is_none_or(|stop| stop.code == 1) {
@@ -236,6 +240,7 @@ fn run_once<'a>(
         *fallback = Some(format!("{}/failsafe.cf", ctx.config.paths.inputs));
         return Summary { code: 1 };
     }
+    ctx.tell_classes();
     let summary = evaluate(&mut ctx, request, fallback);
     if let Some(found) = found {
         found.extend(crate::lint::findings(&ctx));
@@ -302,8 +307,10 @@ fn evaluate(ctx: &mut Context<'_>, request: &Request, fallback: &mut Option<Stri
         // 6. Evaluation proper.
         note_step(ctx, "evaluation");
         ctx.note_order();
+        ctx.tell_begin();
         ctx.run_sequence();
         crate::agent::promise::custom::terminate(ctx);
+        ctx.tell_end();
     }
     ctx.show_evaluated(request);
     status(ctx)
@@ -477,6 +484,8 @@ fn load_persistent(ctx: &mut Context<'_>) {
         if ctx.negated.contains(name) {
             continue;
         }
+        let minutes = (expires - now) / 60;
+        log!(ctx, Verbose, "Persistent class '{name}' for {minutes} more minutes");
         log!(ctx, Verbose, "Adding persistent class '{name}'");
         let mut all: Vec<Str> =
             tags.split(',').filter(|tag| !tag.is_empty()).map(Into::into).collect();
@@ -517,6 +526,7 @@ fn check_whole(ctx: &mut Context<'_>, full: bool) -> bool {
         .unwrap_or(false);
     // Only a full check asks whether it could run; the agent's own is one.
     if problems.is_empty() && full {
+        ctx.verbose("Running full policy integrity checks");
         problems = crate::load::check::runnable(&policy, comments);
     }
     for problem in &problems {

@@ -1,5 +1,6 @@
 //! Three passes over a bundle in normal order, then custom promise types in written order.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
 use fx_engine::{Request, ResourceId};
@@ -9,7 +10,7 @@ use crate::eval::frames::{Frame, PromiseFrame};
 use crate::eval::promise::Expanded;
 use crate::eval::{Context, log};
 use crate::outcome::Outcome;
-use crate::policy::{Bundle, Head, Promise};
+use crate::policy::{Bundle, Head, Promise, Rval};
 
 use super::promise;
 
@@ -206,7 +207,7 @@ impl Context<'_> {
             Outcome::Repaired => self.agent.tally.repaired += 1,
             _ => self.agent.tally.not_kept += 1,
         }
-        if !self.logs(fx_engine::Level::Verbose) {
+        if self.config.level < fx_engine::Level::Verbose {
             return;
         }
         self.verbose(&format!("A: Promise {word}"));
@@ -244,8 +245,9 @@ impl Context<'_> {
         self.verbose("A: ...................................................");
     }
 
+    // What an action body asks for is not in force yet.
     fn promise_banner(&self, expanded: &Expanded) {
-        if !self.logs(fx_engine::Level::Verbose) {
+        if self.config.level < fx_engine::Level::Verbose {
             return;
         }
         let promise = &expanded.promise;
@@ -255,13 +257,52 @@ impl Context<'_> {
             "P: BEGIN promise '{handle}' of type \"{}\" (pass {})",
             promise.kind, self.pass
         ));
-        self.verbose(&format!("P:    Promiser/affected object: '{}'", expanded.promiser));
-        self.verbose(&format!("P:    Part of bundle: {}", promise.bundle.name));
+        self.verbose(&format!("P:    Promiser/affected object: '{}'", brief(&expanded.promiser)));
+        let args = &promise.bundle.args;
+        if args.is_empty() {
+            self.verbose(&format!("P:    Part of bundle: {}", promise.bundle.name));
+        } else {
+            let given = args.iter().filter_map(|arg| {
+                self.vars.get(&promise.bundle.scope, arg).map(|found| found.value().to_rval())
+            });
+            let given = Rval::List(given.collect()).show();
+            let name = &promise.bundle.name;
+            self.verbose(&format!("P:    From parameterized bundle: {name}( {given})"));
+        }
         self.verbose(&format!("P:    Base context class: {}", promise.guard));
+        let condition = expanded.get("if").or_else(|| expanded.get("ifvarclass"));
+        if let Some(condition) = condition {
+            self.verbose(&format!("P:    \"if\" class condition: {}", condition.show()));
+        } else if let Some(condition) = expanded.get("unless") {
+            self.verbose(&format!("P:    \"unless\" class condition: {}", condition.show()));
+        }
+        self.verbose(&format!("P:    Stack path: {}", self.stack_path()));
         if let Some(comment) = &expanded.comment {
             self.verbose("P:");
             self.verbose(&format!("P:    Comment:  {comment}"));
         }
+    }
+
+    // Bundles, types and promises that led here, with the number of the iteration.
+    fn stack_path(&self) -> String {
+        let mut path = String::new();
+        let mut turn = 0;
+        for frame in &self.stack {
+            match frame {
+                Frame::Bundle(bundle) => {
+                    path.push_str(&format!("/{}/{}", bundle.head.namespace, bundle.head.name));
+                }
+                Frame::Promise(frame) => {
+                    path.push_str(&format!("/{}", frame.promise.kind));
+                    turn = frame.turn;
+                }
+                Frame::Iteration(expanded) => {
+                    path.push_str(&format!("/'{}'", brief(&expanded.promiser)));
+                }
+                Frame::Section | Frame::Body { .. } => {}
+            }
+        }
+        format!("{path}[{turn}]")
     }
 
     /// Opens a step in the ledger around an act, and closes it with the outcome.
@@ -331,12 +372,24 @@ pub(crate) fn foreseeable(promise: &Expanded) -> bool {
     }
 }
 
+// A promiser of several lines is told by the first and the last of them.
+fn brief(promiser: &str) -> Cow<'_, str> {
+    const LONGEST: usize = 19;
+    let (Some((first, _)), Some((_, last))) =
+        (promiser.split_once('\n'), promiser.rsplit_once('\n'))
+    else {
+        return Cow::Borrowed(promiser);
+    };
+    let cut = |text: &str| -> String { text.chars().take(LONGEST).collect() };
+    Cow::Owned(format!("{}...{}", cut(first), cut(last)))
+}
+
 /// How many promises ended how.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Tally {
-    kept: u32,
-    repaired: u32,
-    not_kept: u32,
+    pub(crate) kept: u32,
+    pub(crate) repaired: u32,
+    pub(crate) not_kept: u32,
 }
 
 /// The words a step is told with, shared by all steps they are the same for: a long bundle
@@ -375,7 +428,10 @@ impl Words {
 pub(crate) fn keep(ctx: &mut Context<'_>, expanded: &Rc<Expanded>) -> Outcome {
     let kind = &*expanded.promise.kind;
     let outcome = match kind {
-        "vars" | "meta" => promise::vars::keep(ctx, expanded),
+        "vars" | "meta" => {
+            log!(ctx, Verbose, "V:     Computing value of '{}'", expanded.promiser);
+            promise::vars::keep(ctx, expanded)
+        }
         "defaults" => promise::vars::default_variable(ctx, expanded),
         "classes" => promise::classes::keep(ctx, expanded),
         _ => ctx.in_step(expanded, |ctx, expanded| match kind {

@@ -56,7 +56,7 @@ impl Context<'_> {
         log!(
             self,
             Verbose,
-            "Using bundlesequence => {}",
+            "Using bundlesequence =>  {}",
             Rval::List(sequence.clone().into()).show()
         );
         for item in &sequence {
@@ -139,6 +139,19 @@ impl Context<'_> {
         let tags: Rc<[Str]> = Rc::from(["source=promise".into()]);
         let mut out = Vec::new();
         for (name, arg) in head.args.iter().zip(args) {
+            let kind = match arg {
+                Rval::Scalar(_) | Rval::None => 's',
+                Rval::List(_) => 'l',
+                Rval::Call(_) => 'f',
+                Rval::Data(_) => 'c',
+            };
+            log!(
+                self,
+                Verbose,
+                "V:     +  Private parameter: '{name}' in scope '{}' (type: {kind}) in pass {}",
+                head.name,
+                self.pass
+            );
             let value = match arg {
                 Rval::Scalar(text) => match naked(text, b'@') {
                     Some(inner) => {

@@ -43,6 +43,8 @@ pub(crate) struct PromiseFrame {
     pub(crate) handle: OnceCell<Str>,
     /// `this.promise_filename` and kin, made when one of them is asked for.
     pub(crate) specials: OnceCell<Scope>,
+    /// Which iteration it is, from one.
+    pub(crate) turn: u64,
 }
 
 impl PromiseFrame {

@@ -113,6 +113,7 @@ impl Context<'_> {
             qualified: Vec::new(),
             handle,
             specials: OnceCell::new(),
+            turn: 0,
         }));
         let with =
             attributes.iter().find(|(name, _)| &**name == "with").map(|(_, value)| value.clone());
@@ -139,6 +140,9 @@ impl Context<'_> {
                 break;
             }
             again = false;
+            if let Some(Frame::Promise(frame)) = self.stack.last_mut() {
+                frame.turn += 1;
+            }
             if turned && let Some(with) = &with {
                 self.put_with(with, false);
             }

@@ -119,7 +119,7 @@ fn check_promise(policy: &Policy, promise: &Promise, built_in: bool, out: &mut V
                 out.push(problem_at(
                     promise,
                     promise.line,
-                    "Variable promise is using an invalid name".into(),
+                    "Variable promise is using an invalid name (promiser)".into(),
                 ));
             }
             let mut declared: Option<&Str> = None;

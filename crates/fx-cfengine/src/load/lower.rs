@@ -58,6 +58,11 @@ impl Lowering<'_> {
         self.file.line(span.start)
     }
 
+    // Where the original is when it has read all of it.
+    fn last_line(&self, span: Span) -> u32 {
+        self.file.line(span.end.saturating_sub(1).max(span.start))
+    }
+
     pub(crate) fn file(&mut self, tree: ast::File) -> Policy {
         let mut policy = Policy::default();
         for block in tree.blocks {
@@ -165,7 +170,7 @@ impl Lowering<'_> {
             promisee,
             guard,
             attributes,
-            line: self.line(promise.promiser.span),
+            line: self.last_line(promise.promiser.span),
             span: Some(promise.promiser.span),
             settled: Cell::new(false),
             resolved: Cell::default(),
@@ -245,7 +250,7 @@ impl Lowering<'_> {
             value,
             guard: None,
             bare,
-            line: self.line(attribute.name.span),
+            line: self.last_line(span),
         })
     }
 
@@ -351,7 +356,7 @@ impl Lowering<'_> {
                     None
                 }
             };
-            let line = self.line(attribute.name.span);
+            let line = self.last_line(span);
             let new = Attribute { name: attr_name, value, guard, bare, line };
             match attributes.iter_mut().find(|old| old.name == new.name && old.guard == new.guard) {
                 Some(old) => *old = new,

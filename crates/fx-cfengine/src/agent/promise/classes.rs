@@ -120,7 +120,17 @@ fn select(ctx: &mut Context<'_>, items: &[Rval]) -> bool {
     let sys = |name: &str| {
         ctx.vars.get("sys", name).and_then(crate::eval::vars::Found::scalar).unwrap_or_default()
     };
-    let splay = format!("{}+{}+{}", sys("fqhost"), sys("ipv4"), ctx.host().euid());
+    // Without an address of its own the host has the one its name resolves to.
+    let name = sys("fqhost");
+    let address = match sys("ipv4") {
+        own if !own.is_empty() => own,
+        _ => {
+            let found = ctx.host().resolve(&name).unwrap_or_default();
+            let first = found.iter().find(|address| address.is_ipv4());
+            first.map(ToString::to_string).unwrap_or_default().into()
+        }
+    };
+    let splay = format!("{name}+{address}+{}", ctx.host().euid());
     let chosen = &texts[crate::eval::table_order::string_hash(&splay) as usize % texts.len()];
     if is_expandable(chosen) {
         return false;

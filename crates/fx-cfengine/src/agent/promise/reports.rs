@@ -19,6 +19,13 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
     }
     let locked = !ctx.acquire(promise, &promise.promiser);
     if let Some(index) = promise.scalar("bundle_return_value_index") {
+        const OTHERS: [&str; 4] = ["report_to_file", "file_to_print", "showstate", "lastseen"];
+        if OTHERS.iter().any(|other| promise.has(other)) {
+            ctx.error(&format!(
+                "bundle_return_value promise for '{}' in bundle '{}' with too many constraints (ignored)",
+                promise.promiser, promise.promise.bundle.name
+            ));
+        }
         let name = if index.is_empty() {
             "last-result".to_owned()
         } else {
@@ -46,8 +53,9 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
             let line = format!("{}\n", promise.promiser);
             if let Err(error) = ctx.host().append(&path(file), &encode(&line), 0o600) {
                 ctx.error(&format!(
-                    "Could not open log file '{file}', message '{}'. ({error})",
-                    promise.promiser
+                    "Could not open log file '{file}', message '{}'. (fopen: {})",
+                    promise.promiser,
+                    crate::load::reason(&error)
                 ));
             }
         }
