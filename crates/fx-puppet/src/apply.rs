@@ -1,6 +1,7 @@
 //! `puppet apply`: compiles a manifest and brings the machine to what the catalog says.
 
 mod augeas;
+mod backup;
 mod deferred;
 mod files;
 mod generate;
@@ -78,6 +79,8 @@ pub struct Request {
     pub trace: bool,
     /// Say more than the original does where something is wrong.
     pub explains: bool,
+    /// What the report's log holds, down to this level.
+    pub level: Option<Level>,
     /// Exit codes tell of changes and failures.
     pub detailed_exitcodes: bool,
 }
@@ -170,7 +173,11 @@ pub fn run(machine: &Machine, request: &Request) -> Summary {
         line(run, Level::Notice, &told);
         line(run, Level::Info, &format!("Using environment '{environment}'"));
     }
-    let account = Account { began, compiled: took, noop: request.noop, ..Account::default() };
+    let mut account = Account { began, compiled: took, noop: request.noop, ..Account::default() };
+    if request.level.is_some_and(|level| level >= Level::Info) {
+        let text = format!("Using environment '{environment}'");
+        account.logs.push(transaction::Log::plain(run.host, Level::Info, text));
+    }
     carry_out(&evaluator, request, account)
 }
 
@@ -207,6 +214,11 @@ fn carry_out(evaluator: &Evaluator, request: &Request, account: Account<'_>) -> 
                 let place = evaluator.line_text(resource.span);
                 return refused(&format!("{message} {place}"));
             }
+        }
+    }
+    for resource in &catalog.resources {
+        if let Err(message) = backup::of(evaluator, &catalog, resource) {
+            return refused(&message);
         }
     }
     let autos = autos(&catalog, &made);
@@ -262,7 +274,6 @@ fn carry_out(evaluator: &Evaluator, request: &Request, account: Account<'_>) -> 
         .filter(|at| is_left_out(evaluator, request, &catalog.resources[*at]))
         .collect();
     let version = run.host.now().secs;
-    line(run, Level::Info, &format!("Applying configuration version '{version}'"));
     let state_file = request.vardir.as_ref().map(|dir| dir.join("state/state.yaml"));
     let mut transaction = Transaction {
         run,
@@ -276,29 +287,30 @@ fn carry_out(evaluator: &Evaluator, request: &Request, account: Account<'_>) -> 
         status: BTreeMap::new(),
         generated: Vec::new(),
         brought: BTreeMap::new(),
-        logs: std::cell::RefCell::default(),
+        logs: std::cell::RefCell::new(account.logs),
+        level: request.level.unwrap_or(Level::Notice),
+        place: None,
         announced: BTreeSet::new(),
         left_out,
         state: state::State::read(run.host, state_file.as_deref()),
     };
+    let text = format!("Applying configuration version '{version}'");
+    transaction.say(Level::Info, &text);
     transaction.apply(&plan, &mut made);
     if let Some(file) = transaction.state.new_file() {
-        run.ledger.message(
-            Level::Info,
-            &format!("Creating state file {}", file.display()),
-            &origin,
-        );
+        let text = format!("Creating state file {}", file.display());
+        transaction.say(Level::Info, &text);
     }
     if let Err(error) = transaction.state.write(run.host) {
         run.ledger.message(Level::Error, &format!("Could not write state: {error}"), &origin);
     }
     let took = run.host.monotonic().saturating_sub(started).as_secs_f64();
     if !request.alone {
-        line(run, Level::Notice, &format!("Applied catalog in {took:.2} seconds"));
+        transaction.say(Level::Notice, &format!("Applied catalog in {took:.2} seconds"));
     }
     let states = || {
         let own = transaction.status.values();
-        own.chain(transaction.generated.iter().map(|(_, status)| status))
+        own.chain(transaction.generated.iter().map(|(_, status, _)| status))
     };
     let changed = states().any(|status| status.changed);
     let failed = states().any(|status| status.failed || status.failed_to_restart);
@@ -316,9 +328,17 @@ fn carry_out(evaluator: &Evaluator, request: &Request, account: Account<'_>) -> 
             .map(|(at, status)| (&catalog.resources[*at], status, transaction.path(*at)))
             .collect();
         let generated = transaction.generated.iter();
-        all.extend(generated.map(|(child, status)| (child, status, child.reference())));
+        all.extend(generated.map(|(child, status, path)| (child, status, path.clone())));
         let logs = transaction.logs.take();
-        let account = Account { all, logs, status, completed: true, applied: took, ..account };
+        let account = Account {
+            all,
+            generated: transaction.generated.len(),
+            logs,
+            status,
+            completed: true,
+            applied: took,
+            ..account
+        };
         write_report(evaluator, request, &account);
     }
     if let Some(message) = hook(run, "postrun_command", request.postrun.as_ref()) {

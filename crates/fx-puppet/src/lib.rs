@@ -32,6 +32,7 @@ mod classifier;
 mod custom_facts;
 mod compile;
 mod apply;
+pub mod bucket;
 mod inspect;
 mod lint;
 #[cfg(test)]

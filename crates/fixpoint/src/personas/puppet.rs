@@ -1,5 +1,6 @@
 //! The puppet persona: `puppet apply`, `puppet parser`, and a clear word for the rest.
 
+mod filebucket;
 mod logdest;
 
 use std::ffi::OsString;
@@ -62,6 +63,13 @@ const WITH_VALUE: &[&str] = &[
     "--section",
     "--config",
     "--certname",
+    "--bucket",
+    "-b",
+    "--fromdate",
+    "--todate",
+    "--digest_algorithm",
+    "--clientbucketdir",
+    "--log_level",
 ];
 
 fn say(text: &str) {
@@ -103,13 +111,20 @@ pub(crate) fn main(invocation: &Invocation) -> u8 {
             }
         }
         Some("parser") => parser(&args[1..]),
+        Some("filebucket") => {
+            // Here `-l` means the bucket of this machine, and takes no value.
+            let long = |arg: &String| if arg == "-l" { "--local".into() } else { arg.clone() };
+            let args: Vec<String> = args[1..].iter().map(long).collect();
+            let (flags, words) = options(&args);
+            filebucket::run(&flags, &words)
+        }
         Some(other) => {
             let (name, args) = (other.to_owned(), args[1..].to_vec());
             let thread = std::thread::Builder::new().stack_size(fx_puppet::STACK);
             let worker = thread.spawn(move || {
                 let (flags, words) = options(&args);
                 crate::puppet_tools::run(&name, &flags, &words).unwrap_or_else(|| {
-                    let known = ["agent", "ca", "cert", "device", "doc", "filebucket", "generate"];
+                    let known = ["agent", "ca", "cert", "device", "doc", "generate"];
                     let more = ["key", "node", "plugin", "report", "script", "ssl", "status"];
                     if known.contains(&name.as_str()) || more.contains(&name.as_str()) {
                         complain(&format!("Error: the subcommand '{name}' is not supported"));
@@ -299,6 +314,7 @@ fn apply(args: &[String]) -> u8 {
         vardir: settings.is_given("vardir").then(|| PathBuf::from(settings.get("vardir"))),
         certname,
         given: environment.given,
+        level: Some(level),
         trace: false,
         explains: false,
         environment_dir: environment.environment_dir,

@@ -76,6 +76,7 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
         },
         None => None,
     };
+    super::backup::check(resource)?;
     let owner = text(resource, "owner").map(|owner| Account::parse(&owner));
     let group = text(resource, "group").map(|group| Account::parse(&group));
     let force = truth(attribute(resource, "force"));
@@ -194,7 +195,8 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
             create_mode: Some(0o755),
             owner,
             group,
-            obstruction,
+            // A file or a link makes room for a directory without being asked.
+            obstruction: Obstruction::Remove,
             ..directory::Desired::default()
         })),
         "keep" if is_dir => Made::Directory(directory::Directory::new(directory::Desired {
@@ -215,15 +217,19 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
             owner,
             group,
             obstruction,
-            backup: text(resource, "backup")
-                .filter(|suffix| suffix.starts_with('.'))
-                .map_or(Backup::None, Backup::Suffix),
+            backup: match text(resource, "backup").as_deref() {
+                Some("true") => Backup::Suffix(".puppet-bak".into()),
+                Some(suffix) if suffix.starts_with('.') => Backup::Suffix(suffix.into()),
+                _ => Backup::None,
+            },
             create_only: attribute(resource, "replace").is_some_and(|value| {
                 matches!(value, Value::Bool(false))
                     || matches!(value.as_str(), Some("false" | "no"))
             }),
             verify,
-            checksum: Algorithm::Sha256,
+            checksum: text(resource, "checksum")
+                .and_then(|name| Algorithm::named(&name))
+                .unwrap_or_else(|| super::backup::algorithm(evaluator)),
             sensitive: super::things::is_secret(resource, "content"),
             ..file::Desired::default()
         })),

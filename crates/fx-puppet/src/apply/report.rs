@@ -14,6 +14,8 @@ use crate::eval::Evaluator;
 pub(super) struct Account<'a> {
     /// Resources with what became of them and their path from the stage on.
     pub(super) all: Vec<(&'a Resource, &'a Status, String)>,
+    /// How many of them, from the end, are not in the manifest.
+    pub(super) generated: usize,
     pub(super) logs: Vec<Log>,
     pub(super) noop: bool,
     pub(super) status: &'static str,
@@ -83,6 +85,10 @@ fn event_json(low: &str, event: &Event, time: &str) -> Json {
                     .map(|code| code.trim().trim_matches('\'').to_owned())
                     .collect::<Vec<String>>(),
             ),
+            // A digest of given content is a text of bytes there, which the report encodes.
+            ("file", "content") if event.to.starts_with('{') => {
+                Json::from(crate::eval::base64(event.to.as_bytes()))
+            }
             _ => text(&event.to),
         },
         "historical_value": null,
@@ -151,9 +157,10 @@ impl Account<'_> {
         }
         out.push_str("resource_statuses:\n");
         let began = moment(self.began);
-        for (resource, status, path) in &self.all {
+        for (number, (resource, status, path)) in self.all.iter().enumerate() {
             let reference = resource.reference();
             let at = evaluator.sources.location(resource.span);
+            let is_declared = number < self.all.len() - self.generated;
             let quoted = crate::psych::scalar;
             let flag = |flag: bool| if flag { "true" } else { "false" };
             out.extend(["  ", &quoted(&reference, 2, 0), ":\n"]);
@@ -162,8 +169,13 @@ impl Account<'_> {
                 out.extend(["    ", name, ":", gap, value, "\n"]);
             };
             row("title", &quoted(&resource.title, 6, 11));
-            row("file", &if at.file.is_empty() { "''".into() } else { quoted(&at.file, 6, 10) });
-            row("line", &at.line.to_string());
+            let file = match (is_declared, at.file.is_empty()) {
+                (false, _) => String::new(),
+                (true, true) => "''".into(),
+                (true, false) => quoted(&at.file, 6, 10),
+            };
+            row("file", &file);
+            row("line", &if is_declared { at.line.to_string() } else { String::new() });
             row("resource", &quoted(&reference, 6, 14));
             row("resource_type", &resource.kind);
             row("provider_used", provider(&resource.low).unwrap_or_default());
@@ -277,16 +289,25 @@ impl Account<'_> {
 
     fn log_json(&self) -> Vec<Json> {
         let row = |log: &Log| {
-            let split = if log.text.starts_with('/') { log.text.split_once(": ") } else { None };
+            let is_of = |start: &str| log.text.starts_with(start);
+            let split = if ["/", "Class[", "Stage["].into_iter().any(is_of) {
+                log.text.split_once(": ")
+            } else {
+                None
+            };
             let (source, message) = split.unwrap_or(("Puppet", &log.text));
+            let mut tags = vec![word(log.level)];
+            let place = log.place.as_deref();
+            let at = place.and_then(|place| place.place.as_ref());
+            tags.extend(place.iter().flat_map(|place| place.tags.iter().map(|tag| &**tag)));
             json!({
                 "level": word(log.level),
                 "message": message,
                 "source": source,
-                "tags": [word(log.level)],
+                "tags": tags,
                 "time": moment(log.time),
-                "file": null,
-                "line": null,
+                "file": at.map(|(file, _)| file.as_str()).filter(|file| !file.is_empty()),
+                "line": at.map(|(_, line)| *line),
             })
         };
         self.logs.iter().map(row).collect()

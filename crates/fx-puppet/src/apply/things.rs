@@ -195,7 +195,8 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
         }
         "File" => super::files::make(evaluator, resource),
         "Exec" => make_exec(resource),
-        "Stage" | "Filebucket" | "Whit" | "Resources" => Ok(Made::Nothing),
+        "Filebucket" => super::backup::check_bucket(resource).map(|()| Made::Nothing),
+        "Stage" | "Whit" | "Resources" => Ok(Made::Nothing),
         "Schedule" => super::schedule::Schedule::read(resource).map(|_| Made::Nothing),
         "Tidy" => super::generate::check_tidy(resource).map(|()| Made::Nothing),
         // A module that brings the type brings the way its file is written, too.

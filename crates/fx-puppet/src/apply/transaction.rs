@@ -51,6 +51,23 @@ pub(super) struct Log {
     pub(super) level: Level,
     pub(super) text: String,
     pub(super) time: fx_host::Time,
+    /// The resource it is said of, where it is.
+    pub(super) place: Option<Rc<Place>>,
+}
+
+impl Log {
+    /// Something that is said of no resource.
+    pub(super) fn plain(host: &dyn fx_host::Host, level: Level, text: String) -> Log {
+        Log { level, text, time: host.now(), place: None }
+    }
+}
+
+/// Where a resource is declared, and its tags.
+#[derive(Debug)]
+pub(super) struct Place {
+    /// File and line.
+    pub(super) place: Option<(String, u32)>,
+    pub(super) tags: Vec<Rc<str>>,
 }
 
 /// What comes out of a point: changes for who is notified, failures for who depends.
@@ -74,12 +91,16 @@ pub(super) struct Transaction<'a> {
     pub(super) alone: bool,
     pub(super) status: BTreeMap<usize, Status>,
     /// Resources that came up on the way, with what became of them.
-    pub(super) generated: Vec<(Resource, Status)>,
+    pub(super) generated: Vec<(Resource, Status, String)>,
     /// Resources that others bring with them, found before anything is done; or why they
     /// could not be found.
     pub(super) brought: BTreeMap<usize, Result<Vec<Resource>, String>>,
     /// What was said, for the report.
     pub(super) logs: std::cell::RefCell<Vec<Log>>,
+    /// The report's log holds what is said down to this level.
+    pub(super) level: Level,
+    /// The resource at hand, as the log tells it.
+    pub(super) place: Option<Rc<Place>>,
     /// Failures that have been told to who depends on them.
     pub(super) announced: BTreeSet<usize>,
     /// Resources left out because of tags or schedules.
@@ -93,8 +114,28 @@ pub(super) struct Transaction<'a> {
 impl Transaction<'_> {
     pub(super) fn say(&self, level: Level, text: &str) {
         super::line(self.run, level, text);
-        let time = self.run.host.now();
-        self.logs.borrow_mut().push(Log { level, text: text.to_owned(), time });
+        if level <= self.level {
+            let time = self.run.host.now();
+            let is_own = text.starts_with('/') || text.starts_with("Class[");
+            let place = self.place.clone().filter(|_| is_own || text.starts_with("Stage["));
+            self.logs.borrow_mut().push(Log { level, text: text.to_owned(), time, place });
+        }
+    }
+
+    /// From here on it is this resource that things are said of.
+    fn turn_to(&mut self, resource: &Resource) {
+        let at = self.evaluator.sources.location(resource.span);
+        let tags = resource.tags.iter().map(|tag| Rc::from(&**tag)).collect();
+        // Classes and stages have no place in the log.
+        let has_place = !matches!(&*resource.low, "class" | "stage");
+        let place = has_place.then(|| (at.file.to_string(), at.line));
+        self.place = Some(Rc::new(Place { place, tags }));
+    }
+
+    /// The same for a resource that the engine made: it has no place in the manifest.
+    fn turn_to_generated(&mut self, resource: &Resource) {
+        let tags = resource.tags.iter().map(|tag| Rc::from(&**tag)).collect();
+        self.place = Some(Rc::new(Place { place: None, tags }));
     }
 
     /// Lets resources find out what they bring with them.
@@ -198,6 +239,7 @@ impl Transaction<'_> {
             out[*number] = match point {
                 Point::Begin(_) => incoming,
                 Point::End(at) => {
+                    self.turn_to(&self.catalog.resources[*at]);
                     self.tell_container(*at, &incoming);
                     incoming
                 }
@@ -221,6 +263,7 @@ impl Transaction<'_> {
     ) -> (Status, Outgoing) {
         let resource = &self.catalog.resources[at];
         let path = self.path(at);
+        self.turn_to(resource);
         let Some(mut thing) = made.remove(&at) else { return Default::default() };
         if self.left_out.contains(&at) {
             self.passed_over(resource, "left out by tags");
@@ -300,9 +343,21 @@ impl Transaction<'_> {
         if request.resource.kind == "notify" {
             request.purpose = fx_engine::Purpose::Tell;
         }
-        let stepped = step(self.run, request, inner);
-        let changes = stepped.changes;
         let said = self.logs.borrow().len();
+        let keep = super::backup::of(self.evaluator, self.catalog, resource).ok().flatten();
+        let stepped = match &keep {
+            Some(keep) => {
+                let mut kept = super::backup::Kept::new(inner, keep, resource);
+                let stepped = step(self.run, request, &mut kept);
+                for (level, is_own, text) in kept.said {
+                    let start = if is_own { format!("{path}: ") } else { String::new() };
+                    self.say(level, &format!("{start}{text}"));
+                }
+                stepped
+            }
+            None => step(self.run, request, inner),
+        };
+        let changes = stepped.changes;
         let events = |status: &'static str, changes: &[fx_engine::Change]| {
             let only = changes.iter().find(|change| change.property == "ensure");
             let shown: Vec<&fx_engine::Change> =
@@ -457,6 +512,7 @@ impl Transaction<'_> {
         };
         for child in children {
             let path = format!("{base}/{}", child.reference());
+            self.turn_to_generated(&child);
             let started = self.run.host.monotonic();
             self.evaluator.phase(|| format!("generate and apply {}", child.reference()));
             let mut status = match super::things::make(self.evaluator, &child) {
@@ -472,7 +528,7 @@ impl Transaction<'_> {
             if status.failed && !outgoing.failed.contains(&at) {
                 outgoing.failed.push(at);
             }
-            self.generated.push((child, status));
+            self.generated.push((child, status, path));
         }
     }
 

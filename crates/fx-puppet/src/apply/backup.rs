@@ -1,0 +1,241 @@
+//! What becomes of the old content of files: a copy beside them, or one in a filebucket.
+
+use std::path::{Path, PathBuf};
+
+use fx_engine::{Change, Failure, Level, Resource as Thing, ResourceId};
+use fx_host::Host;
+use fx_resources::digest::Algorithm;
+
+use super::things::{attribute, text, truth};
+use crate::bucket::Bucket;
+use crate::compile::{Catalog, Resource};
+use crate::eval::{Evaluator, inspected, interpolated};
+use crate::value::Value;
+
+/// Where the old content of a file goes.
+pub(super) enum Keep {
+    /// Beside the file, under its name and a suffix.
+    Suffix(String),
+    /// Into a bucket of this machine, by the name it has in messages.
+    Bucket(String, Bucket),
+    /// Into a bucket that is a server's.
+    Server(String),
+}
+
+/// The digest that settings choose.
+pub(super) fn algorithm(evaluator: &Evaluator) -> Algorithm {
+    crate::settings::text(&evaluator.settings.given, "digest_algorithm")
+        .and_then(|name| Algorithm::named(&name))
+        .unwrap_or_default()
+}
+
+/// What `backup` says, before the catalog is known.
+pub(super) fn check(resource: &Resource) -> Result<(), String> {
+    match attribute(resource, "backup") {
+        None | Some(Value::Bool(_) | Value::String(_)) => Ok(()),
+        Some(other) => Err(format!(
+            "Parameter backup failed on {}: Invalid backup type {}",
+            resource.reference(),
+            inspected(&other)
+        )),
+    }
+}
+
+/// What is wrong with a filebucket.
+pub(super) fn check_bucket(resource: &Resource) -> Result<(), String> {
+    let why = match attribute(resource, "path") {
+        Some(Value::Array(_)) => "You can only have one filebucket path",
+        Some(Value::String(path)) if &*path != "false" && !path.starts_with('/') => {
+            "Filebucket paths must be absolute"
+        }
+        _ => return Ok(()),
+    };
+    Err(format!("Parameter path failed on {}: {why}", resource.reference()))
+}
+
+/// Where the old content of a file goes; what is wrong otherwise.
+pub(super) fn of(
+    evaluator: &Evaluator,
+    catalog: &Catalog,
+    resource: &Resource,
+) -> Result<Option<Keep>, String> {
+    if &*resource.low != "file" {
+        return Ok(None);
+    }
+    let name = match attribute(resource, "backup") {
+        None | Some(Value::Bool(false)) => return Ok(None),
+        Some(Value::Bool(true)) => return Ok(Some(Keep::Suffix(".puppet-bak".into()))),
+        Some(other) => interpolated(&other),
+    };
+    match name.as_str() {
+        "false" | "" => return Ok(None),
+        "true" => return Ok(Some(Keep::Suffix(".puppet-bak".into()))),
+        suffix if suffix.starts_with('.') => return Ok(Some(Keep::Suffix(name))),
+        _ => {}
+    }
+    let given = &evaluator.settings.given;
+    let own = || PathBuf::from(crate::settings::text(given, "clientbucketdir").unwrap_or_default());
+    let dir = match catalog.find("filebucket", &name).map(|at| &catalog.resources[at]) {
+        Some(bucket) => match attribute(bucket, "path") {
+            Some(Value::Bool(false)) => None,
+            Some(path) => Some(interpolated(&path)).filter(|path| path != "false").map(Into::into),
+            None if text(bucket, "server").is_some() => None,
+            None => Some(own()),
+        },
+        None if name == "puppet" => Some(own()),
+        None => return Err(format!("Could not find filebucket {name} specified in backup")),
+    };
+    Ok(Some(match dir {
+        Some(dir) => Keep::Bucket(name, Bucket { dir, algorithm: algorithm(evaluator) }),
+        None => Keep::Server(name),
+    }))
+}
+
+/// A file whose old content is kept before it is changed.
+pub(super) struct Kept<'a> {
+    pub(super) inner: &'a mut dyn Thing,
+    pub(super) keep: &'a Keep,
+    pub(super) path: PathBuf,
+    /// Whether the files of a directory come one by one.
+    pub(super) recurses: bool,
+    /// What is to be told: level, whether it is said of the resource, and the words.
+    pub(super) said: Vec<(Level, bool, String)>,
+}
+
+impl<'a> Kept<'a> {
+    pub(super) fn new(inner: &'a mut dyn Thing, keep: &'a Keep, resource: &Resource) -> Kept<'a> {
+        let recurses = match attribute(resource, "recurse") {
+            Some(Value::String(word)) => matches!(&*word, "true" | "inf" | "remote"),
+            other => truth(other),
+        };
+        Kept { inner, keep, path: super::files::path_of(resource), recurses, said: Vec::new() }
+    }
+
+    fn keep(&mut self, host: &dyn Host) -> Result<(), String> {
+        let Ok(meta) = host.lstat(&self.path) else { return Ok(()) };
+        let path = self.path.clone();
+        match self.keep {
+            // Files that are kept beside themselves are copied where they are written.
+            Keep::Suffix(suffix) if meta.is_dir() && !self.recurses => {
+                let to = PathBuf::from(format!("{}{suffix}", path.display()));
+                let cleared = match host.lstat(&to) {
+                    Ok(old) if old.is_dir() => fx_resources::directory::remove_tree(host, &to),
+                    Ok(_) => host.remove_file(&to).map_err(Failure::from),
+                    Err(_) => Ok(()),
+                };
+                cleared
+                    .and_then(|()| copy_tree(host, &path, &to, 0))
+                    .map_err(|failure| failure.message)
+            }
+            Keep::Suffix(_) => Ok(()),
+            Keep::Bucket(name, bucket) if meta.is_file() => self.one(host, name, bucket, &path),
+            Keep::Bucket(name, bucket) if meta.is_dir() && !self.recurses => {
+                let text = "Recursively backing up to filebucket".to_owned();
+                self.said.push((Level::Info, true, text));
+                for file in files_below(host, &path) {
+                    self.one(host, name, bucket, &file)?;
+                }
+                Ok(())
+            }
+            Keep::Bucket(..) => Ok(()),
+            Keep::Server(name) => Err(format!(
+                "Could not back up {}: filebucket {name} is on a server, which is not supported",
+                path.display()
+            )),
+        }
+    }
+
+    fn one(
+        &mut self,
+        host: &dyn Host,
+        name: &str,
+        bucket: &Bucket,
+        path: &Path,
+    ) -> Result<(), String> {
+        let shown = path.display();
+        let content = host.read(path).map_err(|error| error.to_string())?;
+        self.said.push((Level::Info, false, format!("Computing checksum on file {shown}")));
+        let kept = bucket
+            .keep(host, path, &content)
+            .map_err(|why| format!("Could not back up {shown}: {why}"))?;
+        if kept.was_known {
+            let text = format!(
+                "FileBucket got a duplicate file {{{}}}{}",
+                bucket.algorithm.name(),
+                kept.sum
+            );
+            self.said.push((Level::Info, false, text));
+        }
+        let text = format!("Filebucketed {shown} to {name} with sum {}", kept.sum);
+        self.said.push((Level::Info, true, text));
+        Ok(())
+    }
+}
+
+/// Files below a directory, parents before what is in them, in the order of names.
+fn files_below(host: &dyn Host, top: &Path) -> Vec<PathBuf> {
+    let (mut out, mut left) = (Vec::new(), vec![(top.to_path_buf(), 0)]);
+    while let Some((dir, depth)) = left.pop() {
+        for item in host.list(&dir).unwrap_or_default() {
+            let path = dir.join(&item.name);
+            match host.lstat(&path) {
+                Ok(meta) if meta.is_dir() && depth < 200 => left.push((path, depth + 1)),
+                Ok(meta) if meta.is_file() => out.push(path),
+                _ => {}
+            }
+        }
+    }
+    out.sort();
+    out
+}
+
+/// Copies a directory and everything in it, with modes, owners and times.
+fn copy_tree(host: &dyn Host, from: &Path, to: &Path, depth: u32) -> Result<(), Failure> {
+    if depth > 200 {
+        return Err(Failure::new(format!("{} is nested too deep", from.display())));
+    }
+    let meta = host.lstat(from)?;
+    match meta.kind {
+        fx_host::Kind::Directory => {
+            host.make_dir(to, meta.mode & 0o7777)?;
+            for item in host.list(from)? {
+                copy_tree(host, &from.join(&item.name), &to.join(&item.name), depth + 1)?;
+            }
+            host.set_owner(to, Some(meta.uid), Some(meta.gid))?;
+            host.set_times(to, None, Some(meta.mtime))?;
+        }
+        fx_host::Kind::Symlink => host.symlink(&host.read_link(from)?, to)?,
+        fx_host::Kind::File => {
+            let options = fx_host::WriteOptions {
+                mode: Some(meta.mode & 0o7777),
+                uid: Some(meta.uid),
+                gid: Some(meta.gid),
+                mtime: Some(meta.mtime),
+            };
+            host.write(to, &host.read(from)?, &options)?;
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+impl Thing for Kept<'_> {
+    fn id(&self) -> ResourceId {
+        self.inner.id()
+    }
+
+    fn observe(&mut self, host: &dyn Host) -> Result<Vec<Change>, Failure> {
+        self.inner.observe(host)
+    }
+
+    fn open_ended(&self) -> bool {
+        self.inner.open_ended()
+    }
+
+    fn apply(&mut self, host: &dyn Host, changes: &[Change]) -> Result<(), Failure> {
+        if changes.iter().any(|change| matches!(&*change.property, "ensure" | "content")) {
+            self.keep(host).map_err(Failure::new)?;
+        }
+        self.inner.apply(host, changes)
+    }
+}
