@@ -424,6 +424,12 @@ fn resource(flags: &Flags, words: &[String]) -> u8 {
         Ok(ground) => ground,
         Err(message) => return fail(message),
     };
+    let console = Rc::new(fx_report::console::puppet::PuppetConsole::new(
+        Box::new(std::io::stdout()),
+        Box::new(std::io::stderr()),
+    ));
+    let ledger = ground.machine.run().ledger;
+    ledger.watch(Rc::<fx_report::console::puppet::PuppetConsole>::clone(&console));
     let mut code = 0;
     if let (Some(name), [_, settings @ ..]) = (name, rest)
         && !settings.is_empty()
@@ -433,7 +439,9 @@ fn resource(flags: &Flags, words: &[String]) -> u8 {
             Err(message) => return fail(message),
         }
     }
-    match fx_puppet::inspect(&ground.machine, &ground.request, &kind, name) {
+    let found = fx_puppet::inspect(&ground.machine, &ground.request, &kind, name);
+    console.flush();
+    match found {
         Ok(found) => {
             if flag(flags, "--to_yaml").or(flag(flags, "-y")).is_some() {
                 let all = found.iter().map(|found| (found.title().to_owned(), found.data()));
@@ -465,12 +473,7 @@ fn change(
         let _ = write!(code, "{attribute} => {}, ", quoted(value));
     }
     code.push('}');
-    let console = Rc::new(fx_report::console::puppet::PuppetConsole::new(
-        Box::new(std::io::stdout()),
-        Box::new(std::io::stderr()),
-    ));
     let run = ground.machine.run();
-    run.ledger.watch(Rc::<fx_report::console::puppet::PuppetConsole>::clone(&console));
     let request = fx_puppet::Request {
         manifests: vec![(String::new(), code.into_bytes())],
         modulepath: ground.request.modulepath.clone(),
@@ -480,6 +483,5 @@ fn change(
     };
     let ended = fx_puppet::run(&ground.machine, &request);
     run.host.commit().map_err(|error| error.to_string())?;
-    console.flush();
     Ok(ended.code)
 }

@@ -233,9 +233,22 @@ module Puppet
       def self.error_location(file, line = nil) = file ? "(file: #{file}, line: #{line})" : ""
     end
     module Logging
-      LEVELS.each { |level| define_method(level) { |*args, &b| Puppet.send(level, *args, &b) } } if defined?(LEVELS)
-      Puppet::LEVELS.each { |level| define_method(level) { |*args, &b| Puppet.send(level, *args, &b) } }
-      def send_log(level, message) = Puppet.send(level, message)
+      Puppet::LEVELS.each do |level|
+        define_method(level) do |*args, &b|
+          message = b && args.empty? ? b.call : args.join(" ")
+          Puppet.send(level, "#{__log_source}#{message}")
+        end
+      end
+      # Who says it: a resource by its path, others by what they are.
+      def __log_source
+        case self
+        when ::Module then name == "Puppet" ? "" : "#{self}: "
+        else
+          is_own = Puppet.const_defined?(:Type, false) && (Puppet::Type === self || Puppet::Parameter === self)
+          is_own ? "#{path}: " : Puppet.const_defined?(:Provider, false) && Puppet::Provider === self ? "#{self}: " : ""
+        end
+      end
+      def send_log(level, message) = send(level, message)
       def log_exception(e, message = nil, *) = Puppet.log_exception(e, message)
       def deprecation_warning(message, *) = Puppet.deprecation_warning(message)
       def warnonce(message, *) = Puppet.warn_once(:w, message, message)

@@ -198,6 +198,8 @@ module Puppet
   end
   class Resource
     attr_accessor :type, :title, :catalog, :virtual, :exported, :file, :line, :tags
+    attr_writer :sensitive_parameters
+    def sensitive_parameters = @sensitive_parameters ||= []
     class TypeCollection
       def find_hostclass(name, *) = Puppet::Bridge.class?(name.to_s) ? KnownClass.new(name.to_s) : nil
       alias hostclass find_hostclass

@@ -46,7 +46,21 @@ module Puppet
       def value_methods = @value_methods || (superclass.respond_to?(:value_methods) ? superclass.value_methods : {}) || {}
       def value_events = @value_events || {}
       def initvars = nil
-      def format_value_for_display(v) = v.is_a?(Array) ? "[#{v.map { |x| format_value_for_display(x) }.join(", ")}]" : v.is_a?(Hash) ? "{#{v.map { |k, x| "#{format_value_for_display(k)} => #{format_value_for_display(x)}" }.join(", ")}}" : "'#{v}'"
+      def format_value_for_display(v, depth = 0)
+        case v
+        when nil then ""
+        when true, false, Numeric then v.to_s
+        when Array then "[#{v.map { |x| format_value_for_display(x, depth) }.join(", ")}]"
+        when Hash
+          return "{}" if v.empty?
+          inner = "  " * (depth + 1)
+          rows = v.map { |k, x| "#{inner}#{format_value_for_display(k)} => #{format_value_for_display(x, depth + 1)}" }
+          "{\n#{rows.join(",\n")}\n#{"  " * depth}}"
+        else
+          s = v.to_s
+          s =~ /[[:cntrl:]]/ ? s.inspect : "'#{s.gsub("'") { "\\'" }}'"
+        end
+      end
       def optional = nil
       def sensitive(v = true) = @sensitive = v
     end
@@ -457,10 +471,19 @@ module Puppet
         t = type(kind) or raise Puppet::Error, "unknown resource type #{kind}"
         r = Puppet::Resource.new(kind, title)
         params.each do |k, v|
-          v = v.unwrap if v.is_a?(Puppet::Pops::Types::PSensitiveType::Sensitive)
+          if v.is_a?(Puppet::Pops::Types::PSensitiveType::Sensitive)
+            r.sensitive_parameters += [k.to_s.to_sym]
+            v = v.unwrap
+          end
           r[k] = v
         end
         t.new(r)
+      end
+      # Whether errors of a resource tell no place: its type makes a plain hash of it first.
+      def __placeless?(kind) = !type(kind).nil? && Puppet.const_defined?(:ResourceApi, false) && Puppet::ResourceApi::DEFINITIONS.key?(kind)
+      # Where the resource stands in the catalog, for what it says itself.
+      def __settle(object, path)
+        object.instance_variable_set(:@__path, path)
       end
       def __instances(kind)
         t = type(kind) or raise Puppet::Error, "Could not find resource type"
@@ -562,7 +585,7 @@ module Puppet
     def parameter(n) = @params[n.to_sym] || (n.to_sym == :name ? @params[self.class.namevar] : nil)
     def property(n) = (p = @params[n.to_sym]).is_a?(Property) ? p : nil
     def parameters = @params.values
-    def properties = @params.values.select { |p| p.is_a?(Property) }
+    def properties = self.class.validproperties.filter_map { |n| (p = @params[n]).is_a?(Property) ? p : nil }
     def eachproperty(&b) = properties.each(&b)
     def value(n) = self[n]
     def should(n) = (p = property(n)) && p.should
@@ -597,7 +620,7 @@ module Puppet
     def ref = "#{self.class.name.to_s.split("::").map(&:capitalize).join("::")}[#{@title}]"
     alias to_s ref
     def type = self.class.name
-    def path = ref
+    def path = @__path || ref
     def pathbuilder = [ref]
     def noop? = !!@noop
     def managed? = properties.any? { |p| p.should && p.class.name != :ensure } || !!(property(:ensure) && property(:ensure).shouldorig)
@@ -647,7 +670,7 @@ module Puppet
       end
       return rows if @__is[:ensure] == :absent
       properties.each do |p|
-        next if p.class.name == :ensure || p.should.nil?
+        next if p.should.nil?
         next if p.safe_insync?(@__is[p.class.name])
         rows << __row(p)
       end
@@ -660,12 +683,15 @@ module Puppet
       rescue StandardError
         "#{p.class.name} changed '#{is}' to '#{p.should}'"
       end
-      [p.class.name.to_s, is.to_s, p.should.is_a?(Array) ? p.should.join(" ") : p.should.to_s, message.to_s]
+      is_text, should_text = begin
+        [p.is_to_s(is), p.should_to_s(p.should)]
+      rescue StandardError
+        ["'#{is}'", "'#{p.should}'"]
+      end
+      [p.class.name.to_s, is.to_s, p.should.is_a?(Array) ? p.should.join(" ") : p.should.to_s, message.to_s, is_text.to_s, should_text.to_s]
     end
-    def __apply(names)
-      names.each { |n| property(n).sync }
-      flush if respond_to?(:flush)
-    end
+    def __sync(name) = property(name).sync
+    def __flush = (flush if respond_to?(:flush))
     def __autos
       out = []
       { autorequires: "require", autobefores: "before", autonotifies: "notify", autosubscribes: "subscribe" }.each do |k, rel|

@@ -160,6 +160,7 @@ pub fn run(machine: &Machine, request: &Request) -> Summary {
         ..Settings::default()
     };
     let began = run.host.now();
+    machine.ruby.takes_words.set(request.alone);
     let evaluator = Evaluator::new(machine, settings);
     let origin = Origin::default();
     if let Err(message) = evaluator.compile(&request.manifests) {
@@ -211,6 +212,9 @@ fn carry_out(evaluator: &Evaluator, request: &Request, account: Account<'_>) -> 
                 return refused(&format!("Failed to apply catalog: {message}"));
             }
             Err(message) => {
+                if evaluator.ruby_is_placeless(&resource.low) {
+                    return refused(&message);
+                }
                 let place = evaluator.line_text(resource.span);
                 return refused(&format!("{message} {place}"));
             }
@@ -228,7 +232,7 @@ fn carry_out(evaluator: &Evaluator, request: &Request, account: Account<'_>) -> 
             let failed = Status { failed: true, out_of_sync: 1, ..Status::default() };
             let all = resources.iter().map(|at| {
                 let resource = &catalog.resources[*at];
-                (resource, &failed, resource.reference())
+                (resource, &failed, resource.reference(), tags_of(resource))
             });
             let account = Account { all: all.collect(), status: "failed", ..account };
             write_report(evaluator, request, &account);
@@ -322,13 +326,17 @@ fn carry_out(evaluator: &Evaluator, request: &Request, account: Account<'_>) -> 
         "unchanged"
     };
     if request.report.is_some() || request.summary.is_some() {
-        let mut all: Vec<(&crate::compile::Resource, &Status, String)> = transaction
-            .status
-            .iter()
-            .map(|(at, status)| (&catalog.resources[*at], status, transaction.path(*at)))
-            .collect();
+        let mut all: Vec<(&crate::compile::Resource, &Status, String, Vec<std::rc::Rc<str>>)> =
+            Vec::new();
+        for (at, status) in &transaction.status {
+            let (resource, path) = (&catalog.resources[*at], transaction.path(*at));
+            let tags = transaction.tags(resource, &path);
+            all.push((resource, status, path, tags));
+        }
         let generated = transaction.generated.iter();
-        all.extend(generated.map(|(child, status, path)| (child, status, path.clone())));
+        all.extend(
+            generated.map(|(child, status, path)| (child, status, path.clone(), tags_of(child))),
+        );
         let logs = transaction.logs.take();
         let account = Account {
             all,
@@ -347,6 +355,10 @@ fn carry_out(evaluator: &Evaluator, request: &Request, account: Account<'_>) -> 
     let code =
         if request.detailed_exitcodes { u8::from(changed) * 2 + u8::from(failed) * 4 } else { 0 };
     Summary { code }
+}
+
+fn tags_of(resource: &crate::compile::Resource) -> Vec<std::rc::Rc<str>> {
+    resource.tags.iter().map(|tag| std::rc::Rc::from(&**tag)).collect()
 }
 
 /// Edges that types draw by themselves: a file comes after its directory, a command after

@@ -112,7 +112,7 @@ impl Bucket {
 mod tests {
     use super::*;
     use fx_host::Files;
-    use fx_host::memory::MemoryHost;
+    use fx_host::MemoryHost;
 
     #[test]
     fn content_lies_under_its_digest_with_the_paths_it_came_from() {

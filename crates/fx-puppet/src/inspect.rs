@@ -18,13 +18,15 @@ pub struct Found {
     /// Its title.
     pub title: String,
     attributes: Vec<(String, Value)>,
+    /// Its text, where its type writes that by itself.
+    text: Option<String>,
 }
 
 impl Found {
     fn new(title: &str, attributes: &[(&str, Value)]) -> Found {
         let attributes =
             attributes.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-        Found { title: title.to_owned(), attributes }
+        Found { title: title.to_owned(), attributes, text: None }
     }
 
     /// Its attributes by name, as data.
@@ -43,6 +45,9 @@ impl Found {
 
     /// The code that would make it so.
     pub fn code(&self, kind: &str) -> String {
+        if let Some(text) = &self.text {
+            return text.clone();
+        }
         let mut rows: Vec<&(String, Value)> =
             self.attributes.iter().filter(|(_, value)| !matches!(value, Value::Undef)).collect();
         rows.sort_by_key(|(name, _)| (name != "ensure", name.clone()));
@@ -248,6 +253,15 @@ pub fn inspect(
         ("package", _) => (packages(host)?, "apt"),
         _ => {
             let evaluator = crate::tools::evaluator(machine, request, "localhost", Vec::new());
+            if evaluator.ruby_is_placeless(kind) {
+                let found = evaluator.ruby_manifests(kind, name).map_err(Flow::text)?;
+                let found = found.into_iter().map(|(title, text)| Found {
+                    title,
+                    attributes: Vec::new(),
+                    text: Some(text),
+                });
+                return Ok(found.collect());
+            }
             let found = evaluator.ruby_inspect(kind).map_err(Flow::text)?;
             let Some(found) = found else {
                 return Err(if crate::compile::built_in(kind).is_some() {
@@ -262,8 +276,10 @@ pub fn inspect(
                     format!("Could not run: Could not find type {kind}")
                 });
             };
-            let found =
-                found.into_iter().map(|(title, attributes)| Found { title, attributes }).collect();
+            let found = found
+                .into_iter()
+                .map(|(title, attributes)| Found { title, attributes, text: None })
+                .collect();
             (found, "")
         }
     };

@@ -57,6 +57,10 @@ pub(crate) struct Ruby {
     owner: std::cell::Cell<usize>,
     functions: RefCell<FxHashMap<String, Option<Rc<functions::Known>>>>,
     parts: RefCell<Vec<String>>,
+    /// What Ruby says, while someone listens.
+    said: RefCell<Option<Vec<(fx_engine::Level, String)>>>,
+    /// Values come as words of a command line.
+    pub(crate) takes_words: std::cell::Cell<bool>,
 }
 
 impl std::fmt::Debug for Ruby {

@@ -13,7 +13,7 @@ use crate::eval::Evaluator;
 #[derive(Default)]
 pub(super) struct Account<'a> {
     /// Resources with what became of them and their path from the stage on.
-    pub(super) all: Vec<(&'a Resource, &'a Status, String)>,
+    pub(super) all: Vec<(&'a Resource, &'a Status, String, Vec<std::rc::Rc<str>>)>,
     /// How many of them, from the end, are not in the manifest.
     pub(super) generated: usize,
     pub(super) logs: Vec<Log>,
@@ -58,6 +58,7 @@ fn provider(low: &str) -> Option<&'static str> {
 /// Kind of an event by type, property and new value.
 fn event_name(low: &str, event: &Event) -> String {
     match (low, event.property.as_str(), event.to.as_str()) {
+        (_, "", _) if event.status == "failure" => "resource_error".into(),
         (_, "", _) => "refresh".into(),
         ("exec", "returns", _) => "executed_command".into(),
         ("service", "ensure", "running") => "service_started".into(),
@@ -96,7 +97,13 @@ fn event_json(low: &str, event: &Event, time: &str) -> Json {
         "name": event_name(low, event),
         "status": event.status,
         "time": time,
-        "redacted": null,
+        "redacted": if event.status == "failure" && event.property.is_empty() {
+            Json::from(false)
+        } else if event.is_secret {
+            Json::from(true)
+        } else {
+            Json::Null
+        },
         "corrective_change": false,
     })
 }
@@ -157,10 +164,11 @@ impl Account<'_> {
         }
         out.push_str("resource_statuses:\n");
         let began = moment(self.began);
-        for (number, (resource, status, path)) in self.all.iter().enumerate() {
+        for (number, (resource, status, path, tags)) in self.all.iter().enumerate() {
             let reference = resource.reference();
             let at = evaluator.sources.location(resource.span);
-            let is_declared = number < self.all.len() - self.generated;
+            let is_declared = number < self.all.len() - self.generated
+                && !evaluator.ruby_is_placeless(&resource.low);
             let quoted = crate::psych::scalar;
             let flag = |flag: bool| if flag { "true" } else { "false" };
             out.extend(["  ", &quoted(&reference, 2, 0), ":\n"]);
@@ -186,7 +194,7 @@ impl Account<'_> {
             let took = crate::value::Value::Float(status.took);
             out.extend(["    evaluation_time: ", &crate::eval::interpolated(&took), "\n"]);
             out.push_str("    tags:\n");
-            for tag in &resource.tags {
+            for tag in tags {
                 out.extend(["    - ", &quoted(tag, 6, 6), "\n"]);
             }
             let mut row = |name: &str, value: &str| {
@@ -232,7 +240,7 @@ impl Account<'_> {
     /// Figures by family: name, label and value of each.
     fn metrics(&self) -> Vec<(&'static str, Vec<(String, String, Json)>)> {
         let count = |wanted: &dyn Fn(&Status) -> bool| {
-            Json::from(self.all.iter().filter(|(_, status, _)| wanted(status)).count())
+            Json::from(self.all.iter().filter(|(_, status, ..)| wanted(status)).count())
         };
         let row = |name: &str, value: Json| {
             let mut label = name.replace('_', " ");
@@ -253,7 +261,7 @@ impl Account<'_> {
             row("corrective_change", Json::from(0)),
         ];
         let mut by_kind: Vec<(&str, f64)> = Vec::new();
-        for (resource, status, _) in &self.all {
+        for (resource, status, ..) in &self.all {
             match by_kind.iter_mut().find(|(kind, _)| *kind == &*resource.low) {
                 Some(known) => known.1 += status.took,
                 None => by_kind.push((&resource.low, status.took)),
@@ -265,9 +273,9 @@ impl Account<'_> {
         times.push(row("transaction_evaluation", Json::from(self.applied)));
         times.push(row("catalog_application", Json::from(self.applied)));
         times.push(row("total", Json::from(self.compiled + self.applied)));
-        let changes: usize = self.all.iter().map(|(_, status, _)| status.changes).sum();
+        let changes: usize = self.all.iter().map(|(_, status, ..)| status.changes).sum();
         let events = |word: &str| {
-            let all = self.all.iter().flat_map(|(_, status, _)| &status.events);
+            let all = self.all.iter().flat_map(|(_, status, ..)| &status.events);
             all.filter(|event| event.status == word).count()
         };
         let (failure, success, noop) = (events("failure"), events("success"), events("noop"));
@@ -321,7 +329,7 @@ impl Account<'_> {
             label[..1].make_ascii_uppercase();
             metrics.insert(name.into(), json!({"name": name, "label": label, "values": rows}));
         }
-        let pending = self.all.iter().any(|(_, status, _)| status.noop > 0);
+        let pending = self.all.iter().any(|(_, status, ..)| status.noop > 0);
         let whole = json!({
             "host": evaluator.settings.node,
             "time": moment(self.began),

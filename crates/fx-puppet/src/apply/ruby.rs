@@ -19,6 +19,25 @@ pub(super) struct RubyThing {
     can_refresh: bool,
     /// Whether its provider may start programs.
     runs_commands: bool,
+    /// What it said while it was looked at.
+    looked: Vec<Said>,
+    /// Values as they are shown, by property.
+    shown: Vec<[String; 3]>,
+    /// Properties in the order they were brought to their values.
+    synced: Vec<Part>,
+    /// What came of writing it all.
+    flushed: Option<Part>,
+}
+
+/// Something said, and how loud.
+pub(super) type Said = (fx_engine::Level, String);
+
+/// One part of what was done: a property, or the end.
+#[derive(Default)]
+pub(super) struct Part {
+    pub(super) property: String,
+    pub(super) said: Vec<Said>,
+    pub(super) failure: Option<String>,
 }
 
 /// Makes the object; what is wrong with the resource otherwise.
@@ -44,7 +63,17 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
     let (object, can_refresh) = made;
     let runs_commands = evaluator.ruby_runs_commands(object).unwrap_or(true);
     let id = ResourceId::new(resource.low.to_string(), &*resource.title);
-    Ok(Made::Ruby(RubyThing { evaluator, object, id, can_refresh, runs_commands }))
+    Ok(Made::Ruby(RubyThing {
+        evaluator,
+        object,
+        id,
+        can_refresh,
+        runs_commands,
+        looked: Vec::new(),
+        shown: Vec::new(),
+        synced: Vec::new(),
+        flushed: None,
+    }))
 }
 
 impl RubyThing {
@@ -54,6 +83,34 @@ impl RubyThing {
 
     pub(super) fn can_refresh(&self) -> bool {
         self.can_refresh
+    }
+
+    /// What was said while it was looked at.
+    pub(super) fn looked(&mut self) -> Vec<Said> {
+        std::mem::take(&mut self.looked)
+    }
+
+    /// What was done, in its order, the end last.
+    pub(super) fn done(&mut self) -> (Vec<Part>, Option<Part>) {
+        (std::mem::take(&mut self.synced), self.flushed.take())
+    }
+
+    /// The two values of a property as they are shown.
+    pub(super) fn shown(&self, property: &str) -> Option<(&str, &str)> {
+        let row = self.shown.iter().find(|[name, ..]| name == property)?;
+        Some((&row[1], &row[2]))
+    }
+
+    /// Tells it where it stands in the catalog.
+    pub(super) fn settle(&self, path: &str) {
+        let _untold = self.evaluator.ruby_settle(self.object, path);
+    }
+
+    /// Does something and keeps what is said meanwhile.
+    fn part(&self, property: &str, act: impl FnOnce() -> crate::eval::Evaluated<()>) -> Part {
+        self.evaluator.ruby_listen();
+        let failure = act().err().map(crate::eval::Flow::text);
+        Part { property: property.to_owned(), said: self.evaluator.ruby_heard(), failure }
     }
 
     /// Edges its type draws by itself: kind of edge, type and title.
@@ -68,12 +125,16 @@ impl Thing for RubyThing {
     }
 
     fn observe(&mut self, _host: &dyn Host) -> Result<Vec<Change>, Failure> {
-        let rows =
-            self.evaluator.ruby_observe(self.object).map_err(|flow| Failure::new(flow.text()))?;
+        self.evaluator.ruby_listen();
+        let rows = self.evaluator.ruby_observe(self.object);
+        self.looked = self.evaluator.ruby_heard();
+        let rows = rows.map_err(|flow| Failure::new(flow.text()))?;
+        self.shown.clear();
         Ok(rows
             .into_iter()
             .map(|row| {
-                let [property, from, to, message] = row;
+                let [property, from, to, message, is, should] = row;
+                self.shown.push([property.clone(), is, should]);
                 let change = Change::new(property, from.as_str(), to.as_str());
                 change.detail(Detail::Text(message))
             })
@@ -85,8 +146,19 @@ impl Thing for RubyThing {
     }
 
     fn apply(&mut self, _host: &dyn Host, changes: &[Change]) -> Result<(), Failure> {
-        let names = changes.iter().map(|change| change.property.to_string()).collect::<Vec<_>>();
-        self.evaluator.ruby_apply(self.object, &names).map_err(|flow| Failure::new(flow.text()))
+        for change in changes {
+            let name = change.property.to_string();
+            let part = self.part(&name, || self.evaluator.ruby_sync(self.object, &name));
+            self.synced.push(part);
+        }
+        if self.synced.iter().any(|part| part.failure.is_none()) {
+            self.flushed = Some(self.part("", || self.evaluator.ruby_flush(self.object)));
+        }
+        let mut parts = self.synced.iter().chain(&self.flushed);
+        match parts.find_map(|part| part.failure.clone()) {
+            Some(message) => Err(Failure::new(message)),
+            None => Ok(()),
+        }
     }
 }
 

@@ -149,10 +149,10 @@ impl Transaction<'_> {
                 self.tell_diff(resource, path, change, level);
             }
             let (from, to) = (text_of(&change.from), text_of(&change.to));
-            let text = if let Some(Detail::Text(text)) = &change.detail {
-                text.clone()
-            } else if is_secret(resource, name) {
+            let text = if is_secret(resource, name) {
                 "changed [redacted] to [redacted]".to_owned()
+            } else if let Some(Detail::Text(text)) = &change.detail {
+                text.clone()
             } else if from == "absent" || from.is_empty() {
                 format!("defined '{name}' as '{to}'")
             } else {
@@ -210,6 +210,7 @@ impl Transaction<'_> {
         &self,
         resource: &Resource,
         path: &str,
+        thing: &Made,
         changes: &[Change],
     ) -> usize {
         let ensure = changes.iter().find(|change| change.property == "ensure");
@@ -223,6 +224,10 @@ impl Transaction<'_> {
                 ("'notrun'".to_owned(), "['0']".to_owned())
             } else if is_secret(resource, &change.property) {
                 ("[redacted]".to_owned(), "[redacted]".to_owned())
+            } else if let Made::Ruby(ruby) = thing
+                && let Some((from, to)) = ruby.shown(&change.property)
+            {
+                (from.to_owned(), to.to_owned())
             } else {
                 let mut from = text_of(&change.from);
                 let mut to = text_of(&change.to);
@@ -369,12 +374,20 @@ impl Transaction<'_> {
                         );
                     }
                     (message, None) => {
+                        let (from, to) = match thing {
+                            Made::Ruby(ruby) => ruby.shown(&change.property),
+                            _ => None,
+                        }
+                        .map_or_else(
+                            || (format!("'{from}'"), format!("'{to}'")),
+                            |(from, to)| (from.to_owned(), to.to_owned()),
+                        );
                         self.say(Level::Error, &message);
+                        let property = &change.property;
                         self.say(
                             Level::Error,
                             &format!(
-                                "{path}/{}: change from '{from}' to '{to}' failed: {message}",
-                                change.property
+                                "{path}/{property}: change from {from} to {to} failed: {message}"
                             ),
                         );
                     }

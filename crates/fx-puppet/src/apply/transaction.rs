@@ -40,6 +40,16 @@ pub(super) struct Event {
     pub(super) to: String,
     pub(super) status: &'static str,
     pub(super) message: String,
+    /// Its values must not be told.
+    pub(super) is_secret: bool,
+}
+
+impl Event {
+    /// A failure that is no property's.
+    fn of_resource(message: String) -> Event {
+        let (property, from, to) = (String::new(), String::new(), String::new());
+        Event { property, from, to, status: "failure", message, is_secret: false }
+    }
 }
 
 /// Most resources that are named as causes of a refresh.
@@ -123,11 +133,12 @@ impl Transaction<'_> {
     }
 
     /// From here on it is this resource that things are said of.
-    fn turn_to(&mut self, resource: &Resource) {
+    fn turn_to(&mut self, resource: &Resource, path: &str) {
         let at = self.evaluator.sources.location(resource.span);
-        let tags = resource.tags.iter().map(|tag| Rc::from(&**tag)).collect();
+        let tags = self.tags(resource, path);
         // Classes and stages have no place in the log.
-        let has_place = !matches!(&*resource.low, "class" | "stage");
+        let has_place = !matches!(&*resource.low, "class" | "stage")
+            && !self.evaluator.ruby_is_placeless(&resource.low);
         let place = has_place.then(|| (at.file.to_string(), at.line));
         self.place = Some(Rc::new(Place { place, tags }));
     }
@@ -239,8 +250,12 @@ impl Transaction<'_> {
             out[*number] = match point {
                 Point::Begin(_) => incoming,
                 Point::End(at) => {
-                    self.turn_to(&self.catalog.resources[*at]);
+                    self.turn_to(&self.catalog.resources[*at], "");
                     self.tell_container(*at, &incoming);
+                    // Where something inside failed, nobody outside is notified.
+                    if !incoming.failed.is_empty() {
+                        (incoming.real, incoming.withheld) = (0, 0);
+                    }
                     incoming
                 }
                 Point::Act(at) => {
@@ -263,7 +278,7 @@ impl Transaction<'_> {
     ) -> (Status, Outgoing) {
         let resource = &self.catalog.resources[at];
         let path = self.path(at);
-        self.turn_to(resource);
+        self.turn_to(resource, &path);
         let Some(mut thing) = made.remove(&at) else { return Default::default() };
         if self.left_out.contains(&at) {
             self.passed_over(resource, "left out by tags");
@@ -280,6 +295,11 @@ impl Transaction<'_> {
                 }
             }
             self.say(Level::Warning, &format!("{path}: Skipping because of failed dependencies"));
+            if incoming.real + incoming.withheld > 0 {
+                let name = resource.reference();
+                let text = format!("{path}: Unscheduling all events on {name}");
+                self.say(Level::Info, &text);
+            }
             self.passed_over(resource, "a dependency failed");
             let status = Status { skipped: true, ..Status::default() };
             return (status, Outgoing { failed: incoming.failed.clone(), ..Outgoing::default() });
@@ -298,6 +318,9 @@ impl Transaction<'_> {
         }
         let noop = self.is_noop(resource);
         self.evaluator.phase(|| format!("apply {}", resource.reference()));
+        if let Made::Ruby(ruby) = &thing {
+            ruby.settle(&path);
+        }
         let mut status = self.attempt(resource, &path, &mut thing, noop);
         self.audit(resource, &path);
         self.refresh(resource, incoming, &mut thing, noop, &path, &mut status);
@@ -358,6 +381,11 @@ impl Transaction<'_> {
             None => step(self.run, request, inner),
         };
         let changes = stepped.changes;
+        if let Made::Ruby(ruby) = thing {
+            for (level, text) in ruby.looked() {
+                self.say(level, &text);
+            }
+        }
         let events = |status: &'static str, changes: &[fx_engine::Change]| {
             let only = changes.iter().find(|change| change.property == "ensure");
             let shown: Vec<&fx_engine::Change> =
@@ -367,11 +395,8 @@ impl Transaction<'_> {
                 .map(|change| {
                     let is_secret = super::things::is_secret(resource, &change.property);
                     let shown = |value| {
-                        if is_secret {
-                            "[redacted]".to_owned()
-                        } else {
-                            super::tell::text_of(value)
-                        }
+                        let text = super::tell::text_of(value);
+                        if is_secret && !text.is_empty() { "[redacted]".to_owned() } else { text }
                     };
                     Event {
                         property: change.property.to_string(),
@@ -379,12 +404,20 @@ impl Transaction<'_> {
                         to: shown(&change.to),
                         status,
                         message: String::new(),
+                        is_secret,
                     }
                 })
                 .collect::<Vec<Event>>()
         };
         match &stepped.outcome {
             Outcome::Kept => {}
+            outcome
+                if matches!(thing, Made::Ruby(_))
+                    && !changes.is_empty()
+                    && !matches!(outcome, Outcome::WouldRepair) =>
+            {
+                self.tell_parts(resource, path, thing, &changes, &mut status, &events);
+            }
             Outcome::Repaired => {
                 status.changed = true;
                 let told = self.tell_changes(resource, path, thing, &changes);
@@ -401,7 +434,7 @@ impl Transaction<'_> {
                 }
             }
             Outcome::WouldRepair => {
-                let told = self.tell_withheld(resource, path, &changes);
+                let told = self.tell_withheld(resource, path, thing, &changes);
                 status.out_of_sync = told;
                 status.noop = told;
                 status.events = events("noop", &changes);
@@ -413,9 +446,15 @@ impl Transaction<'_> {
                 let message =
                     other.failure().map(|failure| failure.message.clone()).unwrap_or_default();
                 self.tell_failure(resource, path, thing, &changes, &message);
+                if changes.is_empty() {
+                    status.events.push(Event::of_resource(message));
+                }
             }
         }
         for event in &mut status.events {
+            if event.property.is_empty() {
+                continue;
+            }
             let start = format!("{path}/{}: ", event.property);
             let logs = self.logs.borrow();
             // What a command printed comes before the sentence about it.
@@ -423,6 +462,74 @@ impl Transaction<'_> {
             told.unwrap_or_default().clone_into(&mut event.message);
         }
         status
+    }
+
+    /// Tells of a resource of Ruby: each property by itself, then what writing it all brought.
+    fn tell_parts(
+        &self,
+        resource: &Resource,
+        path: &str,
+        thing: &mut Made,
+        changes: &[fx_engine::Change],
+        status: &mut Status,
+        events: &dyn Fn(&'static str, &[fx_engine::Change]) -> Vec<Event>,
+    ) {
+        let Made::Ruby(ruby) = thing else { return };
+        let (parts, end) = ruby.done();
+        let hear = |said: &[super::ruby::Said]| {
+            for (level, text) in said {
+                self.say(*level, text);
+            }
+        };
+        for part in parts {
+            hear(&part.said);
+            let own: Vec<fx_engine::Change> =
+                changes.iter().filter(|change| change.property == part.property).cloned().collect();
+            status.out_of_sync += 1;
+            match part.failure {
+                None => {
+                    self.tell_changes(resource, path, thing, &own);
+                    status.changed = true;
+                    status.changes += 1;
+                    status.events.extend(events("success", &own));
+                }
+                Some(message) => {
+                    self.tell_failure(resource, path, thing, &own, &message);
+                    status.failed = true;
+                    status.events.extend(events("failure", &own));
+                }
+            }
+        }
+        let Some(end) = end else { return };
+        hear(&end.said);
+        if let Some(message) = end.failure {
+            self.say(Level::Error, &format!("{path}: Could not evaluate: {message}"));
+            status.failed = true;
+            status.out_of_sync += 1;
+            status.events.push(Event::of_resource(message));
+        }
+    }
+
+    /// Tags of a resource as they are told. Those of the resource API have only their own and
+    /// the names of the classes around them.
+    pub(super) fn tags(&self, resource: &Resource, path: &str) -> Vec<Rc<str>> {
+        if !self.evaluator.ruby_is_placeless(&resource.low) {
+            return resource.tags.iter().map(|tag| Rc::from(&**tag)).collect();
+        }
+        let title = resource.title.to_lowercase();
+        let own = [Rc::from(&*resource.low), Rc::from(title)];
+        let known = resource.tags.iter().map(|tag| Rc::from(&**tag));
+        let mut tags: Vec<Rc<str>> = known.filter(|tag| own.contains(tag)).collect();
+        for part in path.split('/').filter(|part| !part.is_empty() && !part.contains(['[', ']'])) {
+            let part = part.to_lowercase();
+            let names = std::iter::once(part.as_str()).chain(part.split("::"));
+            for name in names {
+                if !tags.iter().any(|tag| **tag == *name) {
+                    tags.push(Rc::from(name));
+                }
+            }
+        }
+        tags
     }
 
     fn refresh(
@@ -468,6 +575,7 @@ impl Transaction<'_> {
                     to: String::new(),
                     status: "success",
                     message: format!("Triggered 'refresh' from {events}"),
+                    is_secret: false,
                 });
             }
             Some(Err(failure)) => {
@@ -535,6 +643,14 @@ impl Transaction<'_> {
     /// In a rehearsal classes and stages would have been notified, too.
     fn tell_container(&self, at: usize, incoming: &Outgoing) {
         let resource = &self.catalog.resources[at];
+        // What came from inside is not handed on where something failed.
+        if !incoming.failed.is_empty() && incoming.real + incoming.withheld > 0 {
+            let name = match &*resource.low {
+                "class" => format!("Class[{}]", crate::types::capitalized(&resource.title)),
+                _ => resource.reference(),
+            };
+            return self.say(Level::Info, &format!("{name}: Unscheduling all events on {name}"));
+        }
         if incoming.withheld == 0
             || !matches!(&*resource.low, "class" | "stage")
             || (incoming.real > 0 && !self.is_noop(resource))

@@ -21,6 +21,7 @@ const METHODS: &[Method] = &[
         Ok(NIL)
     }),
     ("setting", setting),
+    ("alone?", |ruby, _, _, _| Ok(Rb::bool(ruby.takes_words.get()))),
     ("lookupvar", lookupvar),
     ("setvar", |ruby, evaluator, vm, args| {
         let (number, name) = (args[0].fixnum().unwrap_or(0), vm.to_s(args[1])?);
@@ -349,7 +350,7 @@ fn load(evaluator: &Rc<Evaluator>, vm: &mut Vm, path: &std::path::Path) -> Res<R
     }
 }
 
-fn log(_: &Rc<Ruby>, evaluator: &Rc<Evaluator>, vm: &mut Vm, args: &[Rb]) -> Res<Rb> {
+fn log(ruby: &Rc<Ruby>, evaluator: &Rc<Evaluator>, vm: &mut Vm, args: &[Rb]) -> Res<Rb> {
     use fx_engine::Level;
     let (level, message) = (vm.to_s(args[0])?, vm.to_s(args[1])?);
     let level = match level.as_str() {
@@ -359,6 +360,10 @@ fn log(_: &Rc<Ruby>, evaluator: &Rc<Evaluator>, vm: &mut Vm, args: &[Rb]) -> Res
         "warning" => Level::Warning,
         _ => Level::Error,
     };
+    if let Some(said) = &mut *ruby.said.borrow_mut() {
+        said.push((level, message));
+        return Ok(NIL);
+    }
     evaluator.run.ledger.message(level, &message, &fx_source::Origin::default());
     Ok(NIL)
 }

@@ -41,13 +41,14 @@ impl Evaluator {
         self.with_ruby(|vm| Ok(vm.call_name(object, "__runs_commands?", &[])?.truthy()))
     }
 
-    /// Properties that are not as they should be: name, is, should, and what is told.
-    pub(crate) fn ruby_observe(&self, object: Rb) -> Evaluated<Vec<[String; 4]>> {
+    /// Properties that are not as they should be: name, is, should, what is told, and the two
+    /// values as they are shown.
+    pub(crate) fn ruby_observe(&self, object: Rb) -> Evaluated<Vec<[String; 6]>> {
         self.with_ruby(|vm| {
             let rows = vm.call_name(object, "__observe", &[])?;
             let mut out = Vec::new();
             for row in vm.heap.arr(rows).clone() {
-                if let Ok(row) = <[String; 4]>::try_from(texts(vm, row)?) {
+                if let Ok(row) = <[String; 6]>::try_from(texts(vm, row)?) {
                     out.push(row);
                 }
             }
@@ -55,16 +56,48 @@ impl Evaluator {
         })
     }
 
-    /// Brings properties to what they should be.
-    pub(crate) fn ruby_apply(&self, object: Rb, names: &[String]) -> Evaluated<()> {
+    /// Brings a property to what it should be.
+    pub(crate) fn ruby_sync(&self, object: Rb, name: &str) -> Evaluated<()> {
         self.with_ruby(|vm| {
-            let mut list = Vec::new();
-            for name in names {
-                list.push(vm.str(name.as_str()));
-            }
-            let list = vm.arr(list);
-            vm.call_name(object, "__apply", &[list]).map(drop)
+            let name = vm.str(name);
+            vm.call_name(object, "__sync", &[name]).map(drop)
         })
+    }
+
+    /// Lets the provider write what was collected.
+    pub(crate) fn ruby_flush(&self, object: Rb) -> Evaluated<()> {
+        self.with_ruby(|vm| vm.call_name(object, "__flush", &[]).map(drop))
+    }
+
+    /// Tells a resource its path.
+    pub(crate) fn ruby_settle(&self, object: Rb, path: &str) -> Evaluated<()> {
+        self.with_ruby(|vm| {
+            let class = constant(vm, "Puppet::Type")?;
+            let path = vm.str(path);
+            vm.call_name(class, "__settle", &[object, path]).map(drop)
+        })
+    }
+
+    /// Whether resources of a type tell no place.
+    pub(crate) fn ruby_is_placeless(&self, low: &str) -> bool {
+        self.type_file(low).is_some()
+            && self
+                .with_ruby(|vm| {
+                    let class = constant(vm, "Puppet::Type")?;
+                    let name = vm.str(low);
+                    Ok(vm.call_name(class, "__placeless?", &[name])?.truthy())
+                })
+                .unwrap_or(false)
+    }
+
+    /// Keeps what Ruby says from here on, until it is taken.
+    pub(crate) fn ruby_listen(&self) {
+        *self.machine.ruby.said.borrow_mut() = Some(Vec::new());
+    }
+
+    /// What Ruby said since; from here on it speaks for itself again.
+    pub(crate) fn ruby_heard(&self) -> Vec<(fx_engine::Level, String)> {
+        self.machine.ruby.said.borrow_mut().take().unwrap_or_default()
     }
 
     /// Names of all resources of a type that the machine has; nothing where its type is not
@@ -108,6 +141,28 @@ impl Evaluator {
             }
         }
         Ok(Some(out))
+    }
+
+    /// Resources of a type of the resource API as text of the language, by title: all, or one.
+    pub(crate) fn ruby_manifests(
+        &self,
+        low: &str,
+        title: Option<&str>,
+    ) -> Evaluated<Vec<(String, String)>> {
+        self.with_ruby(|vm| {
+            let class = constant(vm, "Puppet::Type")?;
+            let name = vm.str(low);
+            let kind = vm.call_name(class, "type", &[name])?;
+            let title = title.map_or(NIL, |title| vm.str(title));
+            let rows = vm.call_name(kind, "__manifests", &[title])?;
+            let mut out = Vec::new();
+            for row in vm.heap.arr(rows).clone() {
+                if let [title, text] = texts(vm, row)?.as_slice() {
+                    out.push((title.clone(), text.clone()));
+                }
+            }
+            Ok(out)
+        })
     }
 
     /// Facts that files of modules define, by name.
