@@ -2,7 +2,9 @@
 
 mod augeas;
 mod backup;
+mod check;
 mod deferred;
+mod execs;
 mod files;
 mod generate;
 mod graph;
@@ -293,6 +295,7 @@ fn carry_out(evaluator: &Evaluator, request: &Request, account: Account<'_>) -> 
         brought: BTreeMap::new(),
         logs: std::cell::RefCell::new(account.logs),
         level: request.level.unwrap_or(Level::Notice),
+        speaker: std::cell::Cell::new(None),
         place: None,
         announced: BTreeSet::new(),
         left_out,

@@ -14,6 +14,10 @@ use crate::compile::Resource;
 use crate::eval::{Evaluator, interpolated};
 use crate::value::Value;
 
+fn has(resource: &Resource, name: &str) -> bool {
+    attribute(resource, name).is_some()
+}
+
 /// The path of a file, without slashes at its end.
 pub(super) fn path_of(resource: &Resource) -> PathBuf {
     let path = text(resource, "path").unwrap_or_else(|| resource.title.to_string());
@@ -29,16 +33,25 @@ pub(super) fn local_source(evaluator: &Evaluator, name: &str) -> Option<PathBuf>
     }
 }
 
+/// What the original calls a kind of file.
+fn kind_word(meta: &fx_host::Meta) -> &'static str {
+    match meta.kind {
+        fx_host::Kind::Directory => "directory",
+        fx_host::Kind::Symlink => "link",
+        fx_host::Kind::Fifo => "fifo",
+        fx_host::Kind::Socket => "socket",
+        fx_host::Kind::CharDevice => "characterSpecial",
+        fx_host::Kind::BlockDevice => "blockSpecial",
+        _ => "file",
+    }
+}
+
 /// A property of a file as it is now, for audits.
 pub(super) fn property(host: &dyn Host, resource: &Resource, name: &str) -> Option<String> {
     use sha2::Digest;
     let path = path_of(resource);
     let meta = host.lstat(&path).ok()?;
-    let word = match meta.kind {
-        fx_host::Kind::Directory => "directory",
-        fx_host::Kind::Symlink => "link",
-        _ => "file",
-    };
+    let word = kind_word(&meta);
     Some(match name {
         "content" => {
             let bytes = host.read(&path).ok()?;
@@ -64,21 +77,10 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
             path.display()
         ));
     }
-    let mode = match text(resource, "mode") {
-        Some(mode) => match Mode::parse(&mode) {
-            Ok(parsed) => Some(parsed),
-            Err(_) => {
-                return Err(format!(
-                    "Parameter mode failed on {}: The file mode specification is invalid: {mode:?}",
-                    resource.reference()
-                ));
-            }
-        },
-        None => None,
-    };
+    let mut mode = text(resource, "mode").and_then(|mode| Mode::parse(&mode).ok());
     super::backup::check(resource)?;
-    let owner = text(resource, "owner").map(|owner| Account::parse(&owner));
-    let group = text(resource, "group").map(|group| Account::parse(&group));
+    let mut owner = text(resource, "owner").map(|owner| Account::parse(&owner));
+    let mut group = text(resource, "group").map(|group| Account::parse(&group));
     let force = truth(attribute(resource, "force"));
     let obstruction = if force { Obstruction::Remove } else { Obstruction::Refuse };
     let source = match list(resource, "source").first() {
@@ -105,6 +107,39 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
         }
         None => None,
     };
+    let there = evaluator.run.host.lstat_opt(&path).ok().flatten();
+    if let Some(source) = &source {
+        // A file that is told by its digest is not made, only kept.
+        if there.is_none() && has(resource, "checksum_value") && !has(resource, "ensure") {
+            return Ok(Made::Nothing);
+        }
+        let host = evaluator.run.host;
+        let copies_mode = match text(resource, "source_permissions").as_deref() {
+            Some("use") => true,
+            Some("use_when_creating") => there.is_none(),
+            _ => false,
+        };
+        if copies_mode && let Ok(meta) = host.stat(source) {
+            let digits = format!("{:04o}", meta.mode & 0o7777);
+            mode = mode.or_else(|| Mode::parse(&digits).ok());
+            owner = owner.or_else(|| Some(Account::parse(&meta.uid.to_string())));
+            group = group.or_else(|| Some(Account::parse(&meta.gid.to_string())));
+        }
+        // A link is copied as a link, unless it is to be followed.
+        if text(resource, "links").as_deref() != Some("follow")
+            && host.lstat(source).is_ok_and(|meta| meta.is_symlink())
+        {
+            let target = host.read_link(source).unwrap_or_default();
+            return Ok(Made::Link(link::Link::new(link::Desired {
+                path,
+                target,
+                owner,
+                group,
+                obstruction: Obstruction::Remove,
+                ..link::Desired::default()
+            })));
+        }
+    }
     let content = match (attribute(resource, "content"), source) {
         (Some(Value::Binary(bytes)), _) => Some(Content::bytes(bytes)),
         (Some(value), _) => Some(Content::bytes(interpolated(&value))),
@@ -118,19 +153,16 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
         _ => false,
     });
     let content = if is_tree { None } else { content };
-    let there = evaluator.run.host.lstat_opt(&path).ok().flatten();
     let target = text(resource, "target");
     let ensure = text(resource, "ensure");
     let word = match ensure.as_deref() {
         Some(word @ ("absent" | "directory" | "file" | "link")) => word,
         Some("present") | None if target.is_some() => "link",
-        Some("present") => {
-            if there.as_ref().is_some_and(fx_host::Meta::is_dir) {
-                "directory"
-            } else {
-                "file"
-            }
-        }
+        Some("present") => match there.as_ref() {
+            Some(there) if there.is_dir() => "directory",
+            Some(there) if there.is_symlink() && content.is_none() => "keep",
+            _ => "file",
+        },
         None if is_tree => "directory",
         None if content.is_some() => "file",
         None => "keep",
@@ -138,8 +170,24 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
     };
     let if_present = if word == "keep" { Ensure::IfPresent } else { Ensure::Present };
     let is_dir = there.as_ref().is_some_and(fx_host::Meta::is_dir);
-    if word == "file" && is_dir && !force {
-        return Ok(Made::Obstructed(Obstructed { path: path.to_string_lossy().into_owned() }));
+    if matches!(word, "file" | "link") && is_dir && !force {
+        let wanted = if word == "file" { "file" } else { "link" };
+        let path = path.to_string_lossy().into_owned();
+        return Ok(Made::Obstructed(Obstructed { path, wanted }));
+    }
+    // A link that is there stays what it is, unless it is to be followed.
+    if word == "keep"
+        && there.as_ref().is_some_and(fx_host::Meta::is_symlink)
+        && text(resource, "links").as_deref() != Some("follow")
+    {
+        let target = evaluator.run.host.read_link(&path).unwrap_or_default();
+        return Ok(Made::Link(link::Link::new(link::Desired {
+            path,
+            target,
+            owner,
+            group,
+            ..link::Desired::default()
+        })));
     }
     // A directory is searched by who may read it.
     let dir_mode = match text(resource, "mode") {
@@ -151,8 +199,9 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
     };
     let verify = match text(resource, "validate_cmd") {
         Some(command) => {
+            let rules = exec::Rules { merge_stderr: true, ..exec::Rules::default() };
             let token = text(resource, "validate_replacement").unwrap_or_else(|| "%".into());
-            vec![Verify::new(exec::Rules::default(), move |path| {
+            vec![Verify::new(rules, move |path| {
                 Program::Shell(command.replace(&token, &path.to_string_lossy()).into())
             })]
         }
@@ -160,8 +209,12 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
     };
     Ok(match word {
         "link" => {
-            let target =
-                target.or(ensure.filter(|ensure| ensure.starts_with('/'))).unwrap_or_default();
+            let named = ensure.filter(|ensure| !matches!(ensure.as_str(), "link" | "present"));
+            let Some(target) = target.or(named) else {
+                return Ok(Made::Untargeted(super::things::Untargeted {
+                    from: there.map_or("absent", |there| kind_word(&there)),
+                }));
+            };
             Made::Link(link::Link::new(link::Desired {
                 path,
                 target: target.into(),

@@ -41,6 +41,27 @@ fn depth(resource: &Resource) -> Option<u32> {
     }
 }
 
+/// Why a directory is too large, if so: `max_files` says how much is too much.
+pub(super) fn too_many(evaluator: &Evaluator, resource: &Resource) -> Option<String> {
+    let most: usize = text(resource, "max_files")?.parse().ok()?;
+    let limit = depth(resource)?;
+    if most == 0 || &*resource.low != "file" {
+        return None;
+    }
+    let top = super::files::path_of(resource);
+    let count = below(evaluator, &top, limit, &|_| false).len();
+    (count > most).then(|| {
+        format!(
+            "The directory '{}' contains {count} entries, which exceeds the limit of {most} \
+             specified by the max_files parameter for this resource. The limit may be increased, \
+             but be aware that large number of file resources can result in excessive resource \
+             consumption and degraded performance. Consider using an alternate method to manage \
+             large directory trees",
+            top.display()
+        )
+    })
+}
+
 /// Files that come with a directory, in the order of their paths.
 pub(super) fn children(
     evaluator: &Evaluator,

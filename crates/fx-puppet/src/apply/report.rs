@@ -44,8 +44,11 @@ fn word(level: Level) -> &'static str {
 }
 
 /// What the original calls the provider that acts for a type.
-fn provider(low: &str) -> Option<&'static str> {
-    Some(match low {
+fn provider(resource: &Resource) -> Option<String> {
+    if let Some(given) = super::things::text(resource, "provider") {
+        return Some(given);
+    }
+    Some(match &*resource.low {
         "file" | "exec" => "posix",
         "user" => "useradd",
         "group" => "groupadd",
@@ -53,6 +56,7 @@ fn provider(low: &str) -> Option<&'static str> {
         "host" | "mount" | "ssh_authorized_key" | "sshkey" => "parsed",
         _ => return None,
     })
+    .map(str::to_owned)
 }
 
 /// Kind of an event by type, property and new value.
@@ -186,7 +190,7 @@ impl Account<'_> {
             row("line", &if is_declared { at.line.to_string() } else { String::new() });
             row("resource", &quoted(&reference, 6, 14));
             row("resource_type", &resource.kind);
-            row("provider_used", provider(&resource.low).unwrap_or_default());
+            row("provider_used", &provider(resource).unwrap_or_default());
             row("containment_path", "");
             for part in parts(path, &reference) {
                 out.extend(["    - ", &quoted(&part, 6, 6), "\n"]);
@@ -306,6 +310,7 @@ impl Account<'_> {
             let (source, message) = split.unwrap_or(("Puppet", &log.text));
             let mut tags = vec![word(log.level)];
             let place = log.place.as_deref();
+            tags.extend(log.tag);
             let at = place.and_then(|place| place.place.as_ref());
             tags.extend(place.iter().flat_map(|place| place.tags.iter().map(|tag| &**tag)));
             json!({

@@ -138,6 +138,9 @@ impl Transaction<'_> {
                 {
                     format!("ensure changed '{}' to '{to}'", text_of(&ensure.from))
                 }
+                (to, _) if &*resource.low == "file" && text_of(&ensure.from) != "absent" => {
+                    format!("ensure changed '{}' to '{to}'", text_of(&ensure.from))
+                }
                 _ => "created".to_owned(),
             };
             self.say(level, &format!("{path}/ensure: {text}"));
@@ -198,6 +201,13 @@ impl Transaction<'_> {
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
         let time =
             |line: &str| line.split_once('\t').map_or(String::new(), |(_, time)| time.to_owned());
+        if let [only] = lines.as_slice()
+            && only.starts_with("Binary files ")
+        {
+            return Some(format!(
+                "Binary files {file} and /tmp/puppet-file20240101-1-{name} differ\n"
+            ));
+        }
         if lines.len() < 2 {
             return None;
         }
@@ -221,7 +231,13 @@ impl Transaction<'_> {
                 self.tell_diff(resource, path, change, Level::Notice);
             }
             let (from, to) = if change.property == "returns" {
-                ("'notrun'".to_owned(), "['0']".to_owned())
+                let codes: Vec<String> = match thing {
+                    Made::Exec(exec) if !exec.desired.returns.is_empty() => {
+                        exec.desired.returns.iter().map(|code| format!("'{code}'")).collect()
+                    }
+                    _ => vec!["'0'".to_owned()],
+                };
+                ("'notrun'".to_owned(), format!("[{}]", codes.join(", ")))
             } else if is_secret(resource, &change.property) {
                 ("[redacted]".to_owned(), "[redacted]".to_owned())
             } else if let Made::Ruby(ruby) = thing
@@ -251,12 +267,14 @@ impl Transaction<'_> {
     pub(super) fn tell_output(&self, path: &str, exec: &fx_resources::exec::Exec, level: Level) {
         let Some(ended) = &exec.ended else { return };
         if exec.desired.sensitive {
+            self.speaker.set(Some("returns"));
             return self.say(level, &format!("{path}/returns: [output redacted]"));
         }
         for line in String::from_utf8_lossy(&ended.stdout)
             .lines()
             .chain(String::from_utf8_lossy(&ended.stderr).lines())
         {
+            self.speaker.set(Some("returns"));
             self.say(level, &format!("{path}/returns: {line}"));
         }
     }
@@ -328,7 +346,9 @@ impl Transaction<'_> {
         message: &str,
     ) {
         let message = self.exec_failure(thing, message);
-        if let Made::Exec(exec) = thing {
+        if let Made::Exec(exec) = thing
+            && !changes.is_empty()
+        {
             if truth_word(resource, "logoutput") != Some(false)
                 && !message.starts_with("Could not find command")
             {
@@ -408,29 +428,61 @@ impl Transaction<'_> {
         let place = self.place(resource);
         let path = attribute(resource, "path")
             .map_or_else(|| resource.title.to_string(), |path| interpolated(&path));
+        let (is_missing, is_no_dir) =
+            (message.ends_with("No such file or directory"), message.ends_with("Not a directory"));
+        let above = std::path::Path::new(&path).parent().map(|dir| dir.display().to_string());
+        let above = above.unwrap_or_default();
+        let has_content = attribute(resource, "content").is_some();
         let inner = match thing {
-            Made::Obstructed(_) => format!("Is a directory - Is a directory: {path}"),
-            Made::File(_) if message.ends_with("No such file or directory") => format!(
+            Made::Obstructed(one) if one.wanted == "link" => {
+                return ("Could not remove existing file".into(), None);
+            }
+            Made::Obstructed(_) if has_content => {
+                format!("Is a directory - Is a directory: {path}")
+            }
+            Made::Obstructed(_) => format!("Is a directory @ rb_sysopen - {path}"),
+            _ if message.starts_with("could not find user ")
+                || message.starts_with("could not find group ") =>
+            {
+                format!("C{}", &message[1..])
+            }
+            Made::Directory(_) if is_missing => {
+                let why = format!("Cannot create {path}; parent directory {above} does not exist");
+                return (why, None);
+            }
+            Made::Link(_) if is_missing => {
+                format!("No such file or directory @ dir_chdir - {above}")
+            }
+            Made::File(_) if is_no_dir => format!("Not a directory @ rb_sysopen - {path}"),
+            Made::File(_)
+                if is_missing && !has_content && attribute(resource, "source").is_none() =>
+            {
+                format!("No such file or directory @ rb_sysopen - {path}")
+            }
+            Made::File(_) if is_missing => format!(
                 "No such file or directory - A directory component in {path}20240101-1-abcdef.lock does not exist or is a dangling symbolic link"
             ),
             Made::File(_) if message.starts_with("new content of") => {
-                let (_, reason) = message.split_once(" was refused: ").unwrap_or(("", message));
-                let code = reason.rsplit(' ').find_map(|word| {
-                    word.trim_matches(|c: char| !c.is_ascii_digit()).parse::<i32>().ok()
-                });
-                let command = attribute(resource, "validate_cmd").map(|line| interpolated(&line));
-                let token = attribute(resource, "validate_replacement")
-                    .map_or_else(|| "%".to_owned(), |token| interpolated(&token));
-                let command = command
-                    .unwrap_or_default()
-                    .replace(&token, &format!("{path}20240101-1-abcdef"));
-                return (
-                    format!("Execution of '{command}' returned {}: ", code.unwrap_or(1)),
-                    None,
-                );
+                return (self.refused_content(resource, &path, message), None);
             }
             _ => return (message.to_owned(), None),
         };
         (format!("Could not set '{to}' on ensure: {inner} {place}"), Some(inner))
+    }
+
+    /// How the original words content that its own check refused.
+    fn refused_content(&self, resource: &Resource, path: &str, message: &str) -> String {
+        let (_, reason) = message.split_once(" was refused: ").unwrap_or(("", message));
+        let code =
+            reason.lines().next().unwrap_or_default().split(' ').rev().find_map(|word| {
+                word.trim_matches(|c: char| !c.is_ascii_digit()).parse::<i32>().ok()
+            });
+        let command = attribute(resource, "validate_cmd").map(|line| interpolated(&line));
+        let token = attribute(resource, "validate_replacement")
+            .map_or_else(|| "%".to_owned(), |token| interpolated(&token));
+        let command =
+            command.unwrap_or_default().replace(&token, &format!("{path}20240101-1-abcdef"));
+        let output = reason.split_once('\n').map_or("", |(_, output)| output.trim_end());
+        format!("Execution of '{command}' returned {}: {output}", code.unwrap_or(1))
     }
 }

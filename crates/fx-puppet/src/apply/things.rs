@@ -1,12 +1,8 @@
 //! Resources of the catalog as things of the machine: what an attribute means there. Files
 //! are in [`super::files`], accounts, packages and services in [`super::system`].
 
-use std::path::PathBuf;
-use std::time::Duration;
-
 use fx_engine::{Change, Failure, Refresh, Resource as Thing, ResourceId};
-use fx_host::{Host, Program};
-use fx_resources::account::Account;
+use fx_host::Host;
 use fx_resources::{directory, exec, file, link};
 
 use crate::compile::Resource;
@@ -24,6 +20,8 @@ pub(super) enum Made {
     Stubborn(Notify),
     /// A directory where a file should be, which may not be removed.
     Obstructed(Obstructed),
+    /// A link that nobody said where it points to.
+    Untargeted(Untargeted),
     /// A thing of another family.
     Other(Box<dyn Thing>),
     /// A service, which can be refreshed.
@@ -46,6 +44,7 @@ impl Made {
             Made::Exec(thing) => &mut **thing,
             Made::Stubborn(thing) => thing,
             Made::Obstructed(thing) => thing,
+            Made::Untargeted(thing) => thing,
             Made::Other(thing) => &mut **thing,
             Made::Service(thing) => &mut **thing,
             Made::Ruby(thing) => thing,
@@ -92,9 +91,11 @@ impl Thing for Notify {
     }
 }
 
-/// A directory that stands where a file should be.
+/// A directory that stands where a file or a link should be.
 pub(super) struct Obstructed {
     pub(super) path: String,
+    /// `file` or `link`.
+    pub(super) wanted: &'static str,
 }
 
 impl Thing for Obstructed {
@@ -103,11 +104,34 @@ impl Thing for Obstructed {
     }
 
     fn observe(&mut self, _host: &dyn Host) -> Result<Vec<Change>, Failure> {
-        Ok(vec![Change::new("ensure", "directory", "file")])
+        Ok(vec![Change::new("ensure", "directory", self.wanted)])
     }
 
     fn apply(&mut self, _host: &dyn Host, _changes: &[Change]) -> Result<(), Failure> {
         Err(Failure::new("is a directory"))
+    }
+}
+
+/// A link without a target.
+pub(super) struct Untargeted {
+    /// What is there.
+    pub(super) from: &'static str,
+}
+
+impl Thing for Untargeted {
+    fn id(&self) -> ResourceId {
+        ResourceId::new("file", "link")
+    }
+
+    fn observe(&mut self, _host: &dyn Host) -> Result<Vec<Change>, Failure> {
+        if self.from == "link" {
+            return Ok(Vec::new());
+        }
+        Ok(vec![Change::new("ensure", self.from, "link")])
+    }
+
+    fn apply(&mut self, _host: &dyn Host, _changes: &[Change]) -> Result<(), Failure> {
+        Err(Failure::new("Cannot create a symlink without a target"))
     }
 }
 
@@ -180,6 +204,7 @@ pub(super) fn is_secret(resource: &Resource, property: &str) -> bool {
 
 /// What is wrong with a resource before anything is done.
 pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, String> {
+    super::check::check(resource)?;
     match &*resource.kind {
         "Notify" => {
             let given = attribute(resource, "message");
@@ -194,7 +219,7 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
             Ok(Made::Notify(Notify { message }))
         }
         "File" => super::files::make(evaluator, resource),
-        "Exec" => make_exec(resource),
+        "Exec" => super::execs::make(resource),
         "Filebucket" => super::backup::check_bucket(resource).map(|()| Made::Nothing),
         "Stage" | "Whit" | "Resources" => Ok(Made::Nothing),
         "Schedule" => super::schedule::Schedule::read(resource).map(|_| Made::Nothing),
@@ -230,79 +255,4 @@ fn has_programs(evaluator: &Evaluator, low: &str) -> bool {
     let host = evaluator.run.host;
     let is_there = |path: &&str| host.stat(std::path::Path::new(path)).is_ok();
     super::selinux::programs(low).iter().all(is_there)
-}
-
-fn program(value: &Value) -> Program {
-    match value {
-        Value::Array(words) => {
-            Program::Argv(words.iter().map(|word| interpolated(word).into()).collect())
-        }
-        other => Program::Shell(interpolated(other).into()),
-    }
-}
-
-fn make_exec(resource: &Resource) -> Result<Made, String> {
-    let command =
-        attribute(resource, "command").unwrap_or_else(|| Value::String(resource.title.clone()));
-    let path: Vec<String> = list(resource, "path").iter().map(interpolated).collect();
-    let qualified = |value: &Value| {
-        let first = match value {
-            Value::Array(words) => words.first().map(interpolated).unwrap_or_default(),
-            other => interpolated(other).split_whitespace().next().unwrap_or_default().to_owned(),
-        };
-        first.trim_matches(['"', '\'']).starts_with('/')
-    };
-    if path.is_empty() && !qualified(&command) {
-        return Err(format!(
-            "Validation of {} failed: '{}' is not qualified and no path was specified. Please qualify the command or specify a path.",
-            resource.reference(),
-            interpolated(&command)
-        ));
-    }
-    let mut env: Vec<(std::ffi::OsString, Option<std::ffi::OsString>)> = Vec::new();
-    if !path.is_empty() {
-        env.push(("PATH".into(), Some(path.join(":").into())));
-    }
-    for setting in list(resource, "environment") {
-        let setting = interpolated(&setting);
-        let Some((name, value)) = setting.split_once('=') else {
-            return Err(format!("Invalid environment setting '{setting}'"));
-        };
-        env.push((name.into(), Some(value.into())));
-    }
-    let number = |name: &str| text(resource, name).and_then(|number| number.parse::<f64>().ok());
-    let timeout = number("timeout").unwrap_or(300.0);
-    let rules = exec::Rules {
-        cwd: text(resource, "cwd").map(PathBuf::from),
-        env,
-        user: text(resource, "user").map(|user| Account::parse(&user)),
-        group: text(resource, "group").map(|group| Account::parse(&group)),
-        umask: text(resource, "umask").and_then(|mask| u32::from_str_radix(&mask, 8).ok()),
-        timeout: (timeout > 0.0).then(|| Duration::from_secs_f64(timeout)),
-        merge_stderr: true,
-        ..exec::Rules::default()
-    };
-    let guards = |name: &str| -> Vec<exec::Guard> {
-        list(resource, name).iter().map(|guard| exec::Guard::new(program(guard))).collect()
-    };
-    Ok(Made::Exec(Box::new(exec::Exec::new(exec::Desired {
-        name: resource.title.to_string(),
-        command: Some(program(&command)),
-        rules,
-        creates: list(resource, "creates")
-            .iter()
-            .map(|path| PathBuf::from(interpolated(path)))
-            .collect(),
-        only_if: guards("onlyif"),
-        unless: guards("unless"),
-        returns: list(resource, "returns")
-            .iter()
-            .filter_map(|code| interpolated(code).parse().ok())
-            .collect(),
-        refresh_only: truth(attribute(resource, "refreshonly")),
-        refresh: attribute(resource, "refresh").map(|command| program(&command)),
-        tries: number("tries").unwrap_or(1.0) as u32,
-        try_sleep: Duration::from_secs_f64(number("try_sleep").unwrap_or(0.0).max(0.0)),
-        sensitive: is_secret(resource, "command"),
-    }))))
 }

@@ -52,6 +52,13 @@ impl Event {
     }
 }
 
+const FILE_ORDER: [&str; 6] = ["ensure", "content", "target", "owner", "group", "mode"];
+
+/// Whether a command is a shell's to run.
+fn is_shell(resource: &Resource) -> bool {
+    attribute(resource, "provider").is_some_and(|word| interpolated(&word) == "shell")
+}
+
 /// Most resources that are named as causes of a refresh.
 const MOST_CAUSES: usize = 8;
 
@@ -63,12 +70,14 @@ pub(super) struct Log {
     pub(super) time: fx_host::Time,
     /// The resource it is said of, where it is.
     pub(super) place: Option<Rc<Place>>,
+    /// The property that says it itself.
+    pub(super) tag: Option<&'static str>,
 }
 
 impl Log {
     /// Something that is said of no resource.
     pub(super) fn plain(host: &dyn fx_host::Host, level: Level, text: String) -> Log {
-        Log { level, text, time: host.now(), place: None }
+        Log { level, text, time: host.now(), place: None, tag: None }
     }
 }
 
@@ -109,6 +118,8 @@ pub(super) struct Transaction<'a> {
     pub(super) logs: std::cell::RefCell<Vec<Log>>,
     /// The report's log holds what is said down to this level.
     pub(super) level: Level,
+    /// The property that says the next thing itself.
+    pub(super) speaker: std::cell::Cell<Option<&'static str>>,
     /// The resource at hand, as the log tells it.
     pub(super) place: Option<Rc<Place>>,
     /// Failures that have been told to who depends on them.
@@ -128,7 +139,9 @@ impl Transaction<'_> {
             let time = self.run.host.now();
             let is_own = text.starts_with('/') || text.starts_with("Class[");
             let place = self.place.clone().filter(|_| is_own || text.starts_with("Stage["));
-            self.logs.borrow_mut().push(Log { level, text: text.to_owned(), time, place });
+            // What a property says has its name as a tag, what is said of it has not.
+            let tag = self.speaker.take();
+            self.logs.borrow_mut().push(Log { level, text: text.to_owned(), time, place, tag });
         }
     }
 
@@ -309,9 +322,9 @@ impl Transaction<'_> {
             let status = Status { skipped: true, scheduled: true, ..Status::default() };
             return (status, Outgoing::default());
         }
-        // A source is looked at when its file has its turn: an earlier one may have made it.
+        // What is there is looked at when a file has its turn: an earlier resource may have
+        // made it, or its source.
         if &*resource.low == "file"
-            && attribute(resource, "source").is_some()
             && let Ok(now) = super::things::make(self.evaluator, resource)
         {
             thing = now;
@@ -320,6 +333,14 @@ impl Transaction<'_> {
         self.evaluator.phase(|| format!("apply {}", resource.reference()));
         if let Made::Ruby(ruby) = &thing {
             ruby.settle(&path);
+        }
+        let mut too_many = false;
+        if let Some(message) = super::recurse::too_many(self.evaluator, resource) {
+            let text = format!(
+                "{path}: Failed to generate additional resources using 'eval_generate': {message}"
+            );
+            self.say(Level::Error, &text);
+            too_many = true;
         }
         let mut status = self.attempt(resource, &path, &mut thing, noop);
         self.audit(resource, &path);
@@ -340,11 +361,14 @@ impl Transaction<'_> {
                 status.failed = true;
                 outgoing.failed.push(at);
             }
-            None if !status.failed => {
+            None if !status.failed && !too_many => {
                 let children = super::recurse::children(self.evaluator, self.catalog, resource);
                 self.take(at, children, noop, &mut outgoing);
             }
-            None => {}
+            None => {
+                status.failed |= too_many;
+                outgoing.failed.extend(too_many.then_some(at));
+            }
         }
         if status.changed {
             self.state.sync(&resource.reference(), self.run.host.now());
@@ -355,7 +379,9 @@ impl Transaction<'_> {
     /// Brings one thing to its desired state and tells of it.
     fn attempt(&self, resource: &Resource, path: &str, thing: &mut Made, noop: bool) -> Status {
         let mut status = Status::default();
-        let Some(inner) = thing.thing() else { return status };
+        if thing.thing().is_none() {
+            return status;
+        }
         // A directory is a file here, as it is in the manifest.
         let id = fx_engine::ResourceId::new(resource.low.to_string(), resource.title.to_string());
         let mut request = Request::new(id, "apply");
@@ -370,6 +396,7 @@ impl Transaction<'_> {
         let keep = super::backup::of(self.evaluator, self.catalog, resource).ok().flatten();
         let stepped = match &keep {
             Some(keep) => {
+                let Some(inner) = thing.thing() else { return status };
                 let mut kept = super::backup::Kept::new(inner, keep, resource);
                 let stepped = step(self.run, request, &mut kept);
                 for (level, is_own, text) in kept.said {
@@ -378,9 +405,24 @@ impl Transaction<'_> {
                 }
                 stepped
             }
-            None => step(self.run, request, inner),
+            None => match thing {
+                // A shell finds its programs by itself.
+                Made::Exec(exec) if !is_shell(resource) => {
+                    step(self.run, request, &mut super::execs::Sought { inner: &mut *exec })
+                }
+                _ => match thing.thing() {
+                    Some(inner) => step(self.run, request, inner),
+                    None => return status,
+                },
+            },
         };
-        let changes = stepped.changes;
+        let mut changes = stepped.changes;
+        if &*resource.low == "file" {
+            // Properties come in the order in which the original defines them.
+            changes.sort_by_key(|change| {
+                FILE_ORDER.iter().position(|name| *name == change.property).unwrap_or(usize::MAX)
+            });
+        }
         if let Made::Ruby(ruby) = thing {
             for (level, text) in ruby.looked() {
                 self.say(level, &text);
@@ -443,8 +485,14 @@ impl Transaction<'_> {
                 status.failed = true;
                 status.out_of_sync = 1;
                 status.events = events("failure", &changes);
-                let message =
-                    other.failure().map(|failure| failure.message.clone()).unwrap_or_default();
+                // What a check of content printed belongs to its message.
+                let message = other.failure().map(|failure| match &failure.output {
+                    Some(output) if failure.message.starts_with("new content of") => {
+                        format!("{}\n{output}", failure.message)
+                    }
+                    _ => failure.message.clone(),
+                });
+                let message = message.unwrap_or_default();
                 self.tell_failure(resource, path, thing, &changes, &message);
                 if changes.is_empty() {
                     status.events.push(Event::of_resource(message));
@@ -561,7 +609,18 @@ impl Transaction<'_> {
             status.noop += 1;
             return;
         }
-        match thing.refresh(self.run.host) {
+        let refused = match thing {
+            Made::Exec(exec) if !is_shell(resource) => {
+                let program = exec.desired.refresh.as_ref().or(exec.desired.command.as_ref());
+                program.and_then(|one| super::execs::Sought::refusal(self.run.host, exec, one))
+            }
+            _ => None,
+        };
+        let refreshed = match refused {
+            Some(why) => Some(Err(fx_engine::Failure::new(why))),
+            None => thing.refresh(self.run.host),
+        };
+        match refreshed {
             Some(Ok(())) => {
                 close(Outcome::Repaired);
                 self.say(Level::Notice, &format!("{path}: Triggered 'refresh' from {events}"));

@@ -49,6 +49,8 @@ impl PuppetConsole {
         self.flush();
         let mut stream = if to_error { self.error.borrow_mut() } else { self.out.borrow_mut() };
         let text = if text.is_empty() { " " } else { text };
+        // A text that ends its line needs no other end.
+        let text = text.strip_suffix('\n').unwrap_or(text);
         let _closed = if self.color {
             writeln!(stream, "\u{1b}[{color}m{word}: {text}\u{1b}[0m")
         } else {
