@@ -3,6 +3,7 @@
 
 mod access;
 mod call;
+mod constructors;
 mod error;
 mod format;
 mod label;
@@ -162,8 +163,7 @@ impl Evaluator {
             ExprKind::String(text) | ExprKind::Name(text) => Value::String(Rc::clone(text)),
             ExprKind::Regex(source) => {
                 let regex = Regex::new(source);
-                if let Err(message) = regex.check() {
-                    let why = crate::functions::ruby_complaint(source, &message);
+                if let Err(why) = regex.check() {
                     return Err(Flow::bare(format!(
                         "Could not parse for environment {}: {why}",
                         self.settings.environment

@@ -14,7 +14,7 @@ mod template;
 mod text;
 mod types;
 
-pub(crate) use text::{compare_versions, ruby_complaint};
+pub(crate) use text::compare_versions;
 
 use std::cell::OnceCell;
 use std::rc::Rc;

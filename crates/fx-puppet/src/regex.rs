@@ -69,11 +69,14 @@ impl Regex {
         self.0.simple.get_or_init(|| Simple::read(&self.0.source)).as_ref()
     }
 
-    /// What is wrong with the expression, if anything.
+    /// What is wrong with the expression, if anything, in Ruby's words.
     pub fn check(&self) -> Result<(), String> {
         match self.simple() {
             Some(_) => Ok(()),
-            None => self.compiled().map(|_| ()),
+            None => match self.compiled() {
+                Ok(_) => Ok(()),
+                Err(message) => Err(complaint(self.source(), &message)),
+            },
         }
     }
 
@@ -112,11 +115,30 @@ impl PartialEq for Regex {
     }
 }
 
+/// What Ruby says of an expression it cannot compile.
+fn complaint(source: &str, message: &str) -> String {
+    let count = |c| source.matches(c).count();
+    let reason = if count('(') > count(')') {
+        "end pattern with unmatched parenthesis"
+    } else if count(')') > count('(') {
+        "unmatched close parenthesis"
+    } else if count('[') > count(']') {
+        "premature end of char-class"
+    } else if source.starts_with(['*', '+', '?']) {
+        "target of repeat operator is not specified"
+    } else {
+        message
+    };
+    format!("{reason}: /{source}/")
+}
+
 /// Ruby's surface onto the engine's: line anchors, and what `m` means.
 fn translate(source: &str) -> String {
     let mut out = String::from("(?m)");
     let mut chars = source.chars().peekable();
     let mut in_class = false;
+    // With named groups plain ones do not capture.
+    let named = source.contains("(?<") && has_names(source);
     while let Some(c) = chars.next() {
         match c {
             '\\' => match chars.next() {
@@ -168,10 +190,21 @@ fn translate(source: &str) -> String {
                 out.push('(');
                 out.push_str(&flags(&mut chars));
             }
+            '(' if !in_class && named => out.push_str("(?:"),
+            // A repetition of a repetition of any number is the same again.
+            '*' if !in_class => {
+                while chars.next_if_eq(&'*').is_some() {}
+                out.push('*');
+            }
             c => out.push(c),
         }
     }
     out
+}
+
+/// Whether groups have names: `(?<=` and `(?<!` look behind.
+fn has_names(source: &str) -> bool {
+    source.split("(?<").skip(1).any(|after| after.starts_with(|c: char| c.is_alphabetic() || c == '_'))
 }
 
 /// What a class such as `\d` holds.

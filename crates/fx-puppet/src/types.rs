@@ -15,6 +15,7 @@ use crate::value::Value;
 pub(crate) use display::{capitalized, float_text, regex_text};
 pub(crate) use infer::{generalize, infer, infer_set, is_instance};
 pub(crate) use mismatch::{Mismatch, Step, common, describe, describe_mismatch};
+pub(crate) use normal::expanded;
 
 /// A size or range; `None` is open.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -186,9 +186,16 @@ impl Evaluator {
             let (is_block, part) =
                 part.strip_prefix('&').map_or((false, part), |part| (true, part));
             let (ty, name) = part.rsplit_once(' ').unwrap_or(("Any", part));
-            let ty = self.type_from_text(ty)?;
+            // `Name = Type`: a name that only this signature knows.
+            let ty = match ty.split_once(" = ") {
+                Some((name, target)) if !name.contains('[') => Rc::new(Type::Alias {
+                    name: name.into(),
+                    target: self.type_from_text(target)?,
+                }),
+                _ => self.type_from_text(ty)?,
+            };
             let bare = name.trim_end_matches(['?', '*', '+']);
-            shown.push(format!("{ty} {name}"));
+            shown.push(format!("{} {name}", crate::types::expanded(&ty)));
             if is_block {
                 found.block = Some((ty, name.ends_with('?')));
                 continue;

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::constructors::cannot;
 use super::error::Flow;
 use super::operators::number_from;
 use super::text::from_base64;
@@ -9,21 +10,8 @@ use super::time::parse_time;
 use super::{Closure, Evaluated, Evaluator, format_value, mismatch_text, uri};
 use crate::regex::Regex;
 use crate::semver::Version;
-use crate::types::{Type, infer, is_instance};
+use crate::types::{Type, is_instance};
 use crate::value::{Hash, Value};
-
-fn cannot(function: &str, value: &Value, wanted: &str) -> Flow {
-    let prefix = if function.is_empty() { String::new() } else { format!("'{function}' ") };
-    Flow::raw(match value {
-        Value::String(text) => {
-            format!("{prefix}The string '{text}' cannot be converted to {wanted}")
-        }
-        other => format!(
-            "{prefix}Value of type {} cannot be converted to {wanted}",
-            crate::types::generalize(&infer(other))
-        ),
-    })
-}
 
 impl Evaluator {
     /// A new instance of a type.
@@ -49,6 +37,7 @@ impl Evaluator {
     }
 
     fn make(&self, ty: &Rc<Type>, args: &[Value]) -> Evaluated {
+        self.check_new(ty, args)?;
         let first = args.first().cloned().unwrap_or(Value::Undef);
         Ok(match &**ty {
             Type::Integer(_) => integer(args)?,
@@ -67,7 +56,11 @@ impl Evaluator {
             Type::SemVerRange => range(args)?,
             Type::Binary => binary(args)?,
             Type::Uri => match &first {
+                Value::String(text) if !uri::is_sound(text) => {
+                    return Err(Flow::raw(format!("bad URI(is not URI?): \"{text}\"")));
+                }
                 Value::String(text) => Value::Uri(uri::text(&uri::parse(text)).into()),
+                Value::Hash(hash) => Value::Uri(uri::text(&uri::from_hash(hash)).into()),
                 Value::Uri(_) => first,
                 other => return Err(cannot("new_error", other, "URI")),
             },
@@ -446,12 +439,18 @@ fn range(args: &[Value]) -> Evaluated {
     Ok(match args {
         [Value::SemVerRange(_)] => args[0].clone(),
         [Value::String(text)] => match crate::semver::range_text(text) {
-            Some(range) => Value::SemVerRange(range.into()),
+            Some(_) => Value::SemVerRange(Rc::clone(text)),
             None => return Err(Flow::raw(format!("Unparsable version range: \"{text}\""))),
         },
-        [Value::SemVer(min), Value::SemVer(max)] => {
-            Value::SemVerRange(format!(">={min} <={max}").into())
+        [Value::Hash(hash)] => {
+            let get = |name: &str| hash.get(&Value::from(name)).cloned();
+            between(
+                &get("min").unwrap_or_default(),
+                &get("max").unwrap_or(Value::Default),
+                matches!(get("exclude_max"), Some(Value::Bool(true))),
+            )
         }
+        [min, max, rest @ ..] => between(min, max, matches!(rest, [Value::Bool(true)])),
         _ => {
             return Err(cannot(
                 "new_VersionRange",
@@ -460,6 +459,16 @@ fn range(args: &[Value]) -> Evaluated {
             ));
         }
     })
+}
+
+/// A range between two versions, either of which may be open.
+fn between(min: &Value, max: &Value, exclude: bool) -> Value {
+    let least = if let Value::SemVer(min) = min { format!(">={min}") } else { String::new() };
+    let most = match max {
+        Value::SemVer(max) => format!("{}{max}", if exclude { "<" } else { "<=" }),
+        _ => String::new(),
+    };
+    Value::SemVerRange([least, most].join(" ").trim().into())
 }
 
 fn binary(args: &[Value]) -> Evaluated {

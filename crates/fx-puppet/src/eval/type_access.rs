@@ -39,12 +39,53 @@ impl Keys<'_> {
         Err(Flow::at(self.span, format!("{}-Type[] accepts {wanted}. Got {given}", self.name)))
     }
 
+    /// Keys of one kind each: `expected` says which, in the runtime's words.
+    fn each(
+        &self,
+        least: usize,
+        most: usize,
+        expected: &str,
+        fits: impl Fn(&Value) -> bool,
+    ) -> Evaluated<()> {
+        let given = self.given.len();
+        if given < least || given > most {
+            let wanted = match most {
+                1 => "1 argument".to_owned(),
+                usize::MAX => "1 or more arguments".to_owned(),
+                most => format!("1 to {most} arguments"),
+            };
+            return Err(self.wrong_count(&wanted));
+        }
+        match self.given.iter().position(|key| !fits(key)) {
+            Some(index) => Err(self.unusable(index, expected)),
+            None => Ok(()),
+        }
+    }
+
+    fn wrong_count(&self, wanted: &str) -> Flow {
+        let article = if article(&self.name) == "an" { "An" } else { "A" };
+        let got = self.given.len();
+        Flow::at(self.span, format!("{article} {}-Type[] accepts {wanted}. Got {got}", self.name))
+    }
+
+    fn unusable(&self, index: usize, expected: &str) -> Flow {
+        Flow::at(
+            self.at(index),
+            format!(
+                "Error creating type specialization of {} {}-Type, Cannot use {} where {expected} is expected",
+                article(&self.name),
+                self.name,
+                general(&self.given[index])
+            ),
+        )
+    }
+
     fn ty(&self, index: usize) -> Evaluated<Rc<Type>> {
         match &self.given[index] {
             Value::Type(ty) => Ok(Rc::clone(ty)),
             other => Err(Flow::at(
                 self.at(index),
-                format!("{}-Type[] arguments must be types. Got {}", self.name, kind(other)),
+                format!("{}-Type[] arguments must be types. Got {}", self.name, class_of(other)),
             )),
         }
     }
@@ -58,10 +99,8 @@ impl Keys<'_> {
             Some(other) => Err(Flow::at(
                 self.at(index),
                 format!(
-                    "Error creating type specialization of {} {}-Type, Cannot use {} where Integer is expected",
-                    article(&self.name),
-                    self.name,
-                    kind(other)
+                    "A Type's size constraint arguments must be a single Integer type, or 1-2 integers (or default). Got a {}",
+                    class_of(other)
                 ),
             )),
         };
@@ -86,6 +125,23 @@ fn article(name: &str) -> &'static str {
     if name.starts_with(|c: char| "AEIOU".contains(c)) { "an" } else { "a" }
 }
 
+/// The class of the runtime that holds a value.
+fn class_of(value: &Value) -> String {
+    match value {
+        Value::Undef => "NilClass".into(),
+        Value::Default => "Symbol".into(),
+        Value::Bool(true) => "TrueClass".into(),
+        Value::Bool(false) => "FalseClass".into(),
+        Value::Regex(_) => "Regexp".into(),
+        value => kind(value),
+    }
+}
+
+/// The type of a value without its limits.
+fn general(value: &Value) -> String {
+    crate::types::generalize(&crate::types::infer(value)).to_string()
+}
+
 fn kind(value: &Value) -> String {
     match value {
         Value::Undef => "Undef".into(),
@@ -103,6 +159,16 @@ impl Evaluator {
         span: Span,
         spans: &[Span],
     ) -> Evaluated {
+        // Lists of keys count as keys, except where a list or a hash is one.
+        let flat;
+        let values = match &**ty {
+            Type::Callable(_) | Type::Init(_) | Type::Resource { .. } | Type::Class(_) => values,
+            _ if values.iter().any(|value| matches!(value, Value::Array(_))) => {
+                flat = flattened(values);
+                &flat
+            }
+            _ => values,
+        };
         let keys = Keys { name: short(ty), given: values, span, spans };
         let rc = |ty: Type| Rc::new(ty);
         Ok(Value::ty(match &**ty {
@@ -132,75 +198,52 @@ impl Evaluator {
                 Type::Float(range)
             }
             Type::String(_) => {
-                keys.count(1, 2)?;
-                match values {
-                    [Value::String(text)] => Type::Literal(Rc::clone(text)),
-                    _ => Type::String(keys.size(0)?),
-                }
-            }
-            Type::Boolean(_) => {
-                if let [Value::Bool(truth)] = values {
-                    Type::Boolean(Some(*truth))
-                } else {
-                    keys.count(1, 1)?;
+                if values.is_empty() || values.len() > 2 {
+                    let got = values.len();
                     return Err(Flow::at(
-                        keys.at(0),
-                        format!(
-                            "Boolean-Type[] argument must be true or false. Got {}",
-                            kind(&values[0])
-                        ),
+                        span,
+                        format!("String supports [] with one or two arguments. Got {got}"),
                     ));
                 }
+                let size = keys.size(0)?;
+                // No text is shorter than the empty one.
+                Type::String(Size::new(Some(size.min.unwrap_or(0).max(0)), size.max))
+            }
+            Type::Boolean(_) => {
+                keys.each(1, 1, "TrueClass or FalseClass", |key| matches!(key, Value::Bool(_)))?;
+                Type::Boolean(values.first().map(Value::is_true))
             }
             Type::Enum { .. } => self.enumeration(&keys)?,
             Type::Pattern(_) => Type::Pattern(self.patterns(&keys)?),
             Type::Regexp(_) => {
-                keys.count(1, 1)?;
+                if values.len() != 1 {
+                    let blamed = Keys { span: keys.at(1), ..keys };
+                    return Err(blamed.wrong_count("1 argument"));
+                }
                 match &values[0] {
                     Value::Regex(regex) => Type::Regexp(Some(Rc::clone(regex))),
-                    Value::String(source) => Type::Regexp(Some(Rc::new(Regex::new(source)))),
-                    other => {
-                        return Err(Flow::at(
-                            keys.at(0),
-                            format!(
-                                "Error creating type specialization of a Regexp-Type, Cannot use {} where String or Regexp is expected",
-                                kind(other)
-                            ),
-                        ));
-                    }
+                    Value::String(source) => Type::Regexp(Some(sound(source)?)),
+                    _ => return Err(keys.unusable(0, "String or Regexp")),
                 }
             }
-            Type::Array { .. } => match values {
-                [Value::Int(_) | Value::Default, ..] => {
-                    keys.count(1, 3)?;
-                    if matches!(values, [Value::Int(_)]) {
-                        return Err(Flow::at(
-                            keys.at(0),
-                            "Array-Type[] arguments must be types. Got Integer",
-                        ));
-                    }
-                    Type::Array { element: rc(Type::Any), size: keys.size(0)? }
-                }
-                _ if matches!(&**ty, Type::Array { element, .. } if **element != Type::Any) => {
-                    keys.ty(0)?;
-                    keys.count(1, 3)?;
-                    Type::Array {
-                        element: keys.ty(0)?,
-                        size: if values.len() > 1 { keys.size(1)? } else { ANY_SIZE },
-                    }
-                }
-                _ => {
-                    keys.count(1, 3)?;
-                    Type::Array {
-                        element: keys.ty(0)?,
-                        size: if values.len() > 1 { keys.size(1)? } else { ANY_SIZE },
-                    }
-                }
-            },
+            Type::Array { .. } => {
+                let element = match values {
+                    [Value::Int(_) | Value::Default, _] => None,
+                    [_, ..] => Some(keys.ty(0)?),
+                    [] => None,
+                };
+                keys.count(1, 3)?;
+                let from = usize::from(element.is_some());
+                let size = if values.len() > from { keys.size(from)? } else { ANY_SIZE };
+                Type::Array { element: element.unwrap_or_else(|| rc(Type::Any)), size }
+            }
             Type::Hash { .. } => {
                 if let [Value::Int(_) | Value::Default, Value::Int(_) | Value::Default] = values {
                     Type::Hash { key: rc(Type::Any), value: rc(Type::Any), size: keys.size(0)? }
                 } else {
+                    for index in 0..values.len().min(2) {
+                        keys.ty(index)?;
+                    }
                     keys.count(2, 4)?;
                     Type::Hash {
                         key: keys.ty(0)?,
@@ -211,11 +254,23 @@ impl Evaluator {
             }
             Type::Collection(_) => Type::Collection(keys.size(0)?),
             Type::Tuple { .. } => {
-                let (types, size) = self.types_and_size(&keys, 0, values.len())?;
+                let is_limit = |key: Option<&Value>| {
+                    matches!(key, Some(Value::Int(_) | Value::Default))
+                };
+                let count = values.len();
+                let limits = match (count.checked_sub(2).map(|at| &values[at]), values.last()) {
+                    (before, last) if is_limit(before) && is_limit(last) => 2,
+                    (_, last) if is_limit(last) => 1,
+                    _ => 0,
+                };
+                let typed = Keys { name: keys.name.clone(), given: &values[..count - limits], ..keys };
+                typed.each(1, usize::MAX, "Any-Type", |key| matches!(key, Value::Type(_)))?;
+                let (types, size) = self.types_and_size(&keys, 0, count)?;
                 Type::Tuple { types, size }
             }
             Type::Struct(_) => Type::Struct(self.struct_members(&keys)?),
             Type::Variant(_) => {
+                keys.each(1, usize::MAX, "Any-Type", |key| matches!(key, Value::Type(_)))?;
                 let mut types: Vec<Rc<Type>> = Vec::new();
                 for index in 0..values.len() {
                     let ty = keys.ty(index)?;
@@ -235,39 +290,24 @@ impl Evaluator {
                 Type::Optional(Some(self.type_or_text(&keys)?))
             }
             Type::NotUndef(_) => {
-                keys.count(1, 1)?;
-                Type::NotUndef(Some(self.type_or_text(&keys)?))
+                keys.count(0, 1)?;
+                match values {
+                    [] => Type::NotUndef(None),
+                    _ => match self.type_or_text(&keys)? {
+                        ty if *ty == Type::Any => Type::NotUndef(None),
+                        ty => Type::NotUndef(Some(ty)),
+                    },
+                }
             }
-            Type::Meta(_) => Type::Meta(Some(keys.ty(0)?)),
-            Type::Iterable(_) => Type::Iterable(Some(keys.ty(0)?)),
-            Type::Iterator(_) => Type::Iterator(Some(keys.ty(0)?)),
-            Type::Sensitive(_) => Type::Sensitive(Some(keys.ty(0)?)),
+            Type::Meta(_) => Type::Meta(Some(self.only(&keys)?)),
+            Type::Iterable(_) => Type::Iterable(Some(self.only(&keys)?)),
+            Type::Iterator(_) => Type::Iterator(Some(self.only(&keys)?)),
+            Type::Sensitive(_) => Type::Sensitive(
+                Some(self.only(&keys)?).filter(|inner| **inner != Type::Any),
+            ),
             Type::Init(_) => Type::Init(Some(keys.ty(0)?)),
             Type::Callable(_) => Type::Callable(Some(self.signature(&keys)?)),
-            Type::Class(None) => {
-                let mut classes = Vec::new();
-                for (index, value) in values.iter().enumerate() {
-                    match value {
-                        Value::String(name) => classes.push(Value::ty(Type::Class(Some(
-                            name.trim_start_matches("::").to_lowercase().into(),
-                        )))),
-                        other => {
-                            return Err(Flow::at(
-                                keys.at(index),
-                                format!(
-                                    "Illegal Class name in class reference. A {} cannot be used where a String is expected",
-                                    kind(other)
-                                ),
-                            ));
-                        }
-                    }
-                }
-                return Ok(if classes.len() == 1 {
-                    classes.remove(0)
-                } else {
-                    Value::array(classes)
-                });
-            }
+            Type::Class(None) => return self.class_references(&keys),
             Type::Class(Some(name)) => return self.attribute_of("class", name, &keys),
             Type::Resource { name: Some(name), title: Some(title) } => {
                 return self.attribute_of(name, title, &keys);
@@ -276,18 +316,16 @@ impl Evaluator {
                 return self.resource_reference(name.as_ref(), &keys);
             }
             Type::SemVer(_) => {
+                keys.each(1, usize::MAX, "String or SemanticPuppet::VersionRange", |key| {
+                    matches!(key, Value::String(_) | Value::SemVerRange(_))
+                })?;
                 let mut ranges = Vec::new();
                 for value in values {
-                    match value {
-                        Value::String(text) | Value::SemVerRange(text) => {
-                            ranges.push(Rc::clone(text))
+                    if let Value::String(text) | Value::SemVerRange(text) = value {
+                        if crate::semver::range_text(text).is_none() {
+                            return Err(Flow::raw(format!("Unparsable version range: \"{text}\"")));
                         }
-                        other => {
-                            return Err(Flow::raw(format!(
-                                "SemVer-Type[] arguments must be strings or ranges. Got {}",
-                                kind(other)
-                            )));
-                        }
+                        ranges.push(Rc::clone(text));
                     }
                 }
                 Type::SemVer(ranges)
@@ -295,11 +333,12 @@ impl Evaluator {
             Type::Timestamp(_) => Type::Timestamp(self.time_range(&keys, false)?),
             Type::Timespan(_) => Type::Timespan(self.time_range(&keys, true)?),
             Type::Runtime(_) => {
-                if let [Value::String(runtime), Value::String(name)] = values {
-                    Type::Runtime(Some((Rc::clone(runtime), Rc::clone(name))))
-                } else {
-                    keys.count(2, 2)?;
-                    return Err(Flow::at(span, "Runtime-Type[] requires two strings"));
+                keys.each(2, 2, "String or String", |key| key.as_str().is_some())?;
+                match values {
+                    [Value::String(runtime), Value::String(name)] => {
+                        Type::Runtime(Some((Rc::clone(runtime), Rc::clone(name))))
+                    }
+                    _ => Type::Runtime(None),
                 }
             }
             Type::Object(None) => match values {
@@ -322,7 +361,15 @@ impl Evaluator {
     }
 
     fn integer_range(&self, keys: &Keys<'_>) -> Evaluated<Range<i64>> {
-        keys.count(1, 2)?;
+        if keys.given.is_empty() || keys.given.len() > 2 {
+            return Err(Flow::at(
+                keys.span,
+                format!(
+                    "Integer-Type supports [] with one or two arguments (from, to). Got {}",
+                    keys.given.len()
+                ),
+            ));
+        }
         let number = |index: usize| match keys.given.get(index) {
             None | Some(Value::Default) => Ok(None),
             Some(Value::Int(number)) => Ok(Some(*number)),
@@ -344,65 +391,93 @@ impl Evaluator {
     }
 
     fn enumeration(&self, keys: &Keys<'_>) -> Evaluated<Type> {
-        let mut values = Vec::new();
-        let mut ignore_case = false;
-        for (index, value) in keys.given.iter().enumerate() {
-            match value {
-                Value::String(text) => values.push(Rc::clone(text)),
-                Value::Array(items) if items.iter().all(|item| item.as_str().is_some()) => {
-                    values.extend(items.iter().filter_map(|item| item.as_str().map(Rc::from)));
-                }
-                Value::Bool(truth) if index + 1 == keys.given.len() => ignore_case = *truth,
-                other => {
-                    return Err(Flow::at(
-                        keys.at(index),
-                        format!("Enum-Type[] arguments must be strings. Got {}", kind(other)),
-                    ));
-                }
-            }
-        }
+        let (given, ignore_case) = match keys.given {
+            [given @ .., Value::Bool(truth)] => (given, *truth),
+            given => (given, false),
+        };
+        let texts = Keys { name: keys.name.clone(), given, ..*keys };
+        texts.each(1, usize::MAX, "String", |key| key.as_str().is_some())?;
+        let values = given.iter().filter_map(|key| key.as_str().map(Rc::from)).collect();
         Ok(crate::types::enumeration(values, ignore_case))
     }
 
+    /// The one type between the brackets.
+    fn only(&self, keys: &Keys<'_>) -> Evaluated<Rc<Type>> {
+        keys.count(1, 1)?;
+        keys.ty(0)
+    }
+
+    fn class_references(&self, keys: &Keys<'_>) -> Evaluated {
+        if keys.given.is_empty() {
+            return Err(Flow::at(keys.span, "Class[] accepts 1 or more arguments. Got 0"));
+        }
+        let is_list = keys.given.len() > 1 || matches!(keys.given, [Value::Array(_)]);
+        let mut classes = Vec::new();
+        let flat = flattened(keys.given);
+        for (index, value) in flat.iter().filter(|key| !matches!(key, Value::Undef)).enumerate() {
+            let Value::String(text) = value else {
+                let kind = super::label::with_article(value);
+                let kind = format!("{}{}", kind[..1].to_uppercase(), &kind[1..]);
+                return Err(Flow::at(
+                    keys.at(index),
+                    format!(
+                        "Illegal Class name in class reference. {kind} cannot be used where a String is expected"
+                    ),
+                ));
+            };
+            let lower = text.to_lowercase();
+            let name = lower.strip_prefix("::").unwrap_or(&lower);
+            if !is_name(name) {
+                return Err(Flow::at(
+                    keys.at(index),
+                    format!(
+                        "Illegal name. The given name '{text}' does not conform to the naming rule /^((::)?[a-z_]\\w*)(::[a-z]\\w*)*$/"
+                    ),
+                ));
+            }
+            classes.push(Value::ty(Type::Class(Some(name.into()))));
+        }
+        Ok(match classes.as_slice() {
+            [] if !is_list => Value::Undef,
+            [class] if !is_list => class.clone(),
+            _ => Value::array(classes),
+        })
+    }
+
     fn patterns(&self, keys: &Keys<'_>) -> Evaluated<Vec<Rc<Regex>>> {
+        if keys.given.is_empty() {
+            return Err(keys.wrong_count("1 or more arguments"));
+        }
         let mut patterns = Vec::new();
         for (index, value) in keys.given.iter().enumerate() {
             match value {
                 Value::Regex(regex) => patterns.push(Rc::clone(regex)),
-                Value::String(source) => patterns.push(Rc::new(Regex::new(source))),
+                Value::String(source) => patterns.push(sound(source)?),
                 Value::Type(ty) => match ty.resolved() {
                     Type::Pattern(more) => patterns.extend(more.iter().cloned()),
                     Type::Regexp(Some(regex)) => patterns.push(Rc::clone(regex)),
-                    _ => return Err(self.bad_pattern(keys, index, value)),
+                    _ => return Err(keys.unusable(index, PATTERN_KEYS)),
                 },
-                other => return Err(self.bad_pattern(keys, index, other)),
+                _ => return Err(keys.unusable(index, PATTERN_KEYS)),
             }
         }
         Ok(patterns)
-    }
-
-    fn bad_pattern(&self, keys: &Keys<'_>, index: usize, value: &Value) -> Flow {
-        Flow::at(
-            keys.at(index),
-            format!(
-                "Error creating type specialization of a Pattern-Type, Cannot use {} where String or Regexp or Pattern-Type or Regexp-Type is expected",
-                kind(value)
-            ),
-        )
     }
 
     fn type_or_text(&self, keys: &Keys<'_>) -> Evaluated<Rc<Type>> {
         match &keys.given[0] {
             Value::Type(ty) => Ok(Rc::clone(ty)),
             Value::String(text) => Ok(Rc::new(Type::Literal(Rc::clone(text)))),
-            other => Err(Flow::at(
-                keys.at(0),
-                format!(
-                    "{}-Type[] argument must be a Type or a String. Got {}",
-                    keys.name,
-                    kind(other)
-                ),
-            )),
+            other => {
+                let wanted = match keys.name.as_str() {
+                    "NotUndef" => "argument must be a Type or a String",
+                    _ => "arguments must be types",
+                };
+                Err(Flow::at(
+                    keys.at(0),
+                    format!("{}-Type[] {wanted}. Got {}", keys.name, class_of(other)),
+                ))
+            }
         }
     }
 
@@ -436,13 +511,8 @@ impl Evaluator {
     }
 
     fn struct_members(&self, keys: &Keys<'_>) -> Evaluated<Vec<Member>> {
-        let [Value::Hash(hash)] = keys.given else {
-            keys.count(1, 1)?;
-            return Err(Flow::at(
-                keys.at(0),
-                format!("Struct-Type[] argument must be a Hash. Got {}", kind(&keys.given[0])),
-            ));
-        };
+        keys.each(1, 1, "Hash", |key| matches!(key, Value::Hash(_)))?;
+        let [Value::Hash(hash)] = keys.given else { return Ok(Vec::new()) };
         let mut members = Vec::new();
         for (key, value) in &**hash {
             let (name, form) = match key {
@@ -458,14 +528,10 @@ impl Evaluator {
                 },
                 other => return Err(illegal_key(&kind(other))),
             };
+            // What is no type stands for its own type; a text names a class of the runtime.
             let value = match value {
                 Value::Type(ty) => Rc::clone(ty),
-                other => {
-                    return Err(Flow::raw(format!(
-                        "Struct-Type[] values must be types. Got {}",
-                        kind(other)
-                    )));
-                }
+                other => Rc::new(standing_for(other)),
             };
             members.push(Member { name, key: form, value });
         }
@@ -482,6 +548,9 @@ impl Evaluator {
 
     fn signature(&self, keys: &Keys<'_>) -> Evaluated<Signature> {
         // `Callable[[params], Result]`
+        if matches!(keys.given, [Value::Array(_), rest @ ..] if rest.len() != 1) {
+            return Err(keys.wrong_count("2 arguments"));
+        }
         if let [Value::Array(params), Value::Type(returns)] = keys.given {
             let inner =
                 Keys { name: keys.name.clone(), given: params, span: keys.span, spans: &[] };
@@ -510,7 +579,9 @@ impl Evaluator {
     }
 
     fn time_range(&self, keys: &Keys<'_>, span: bool) -> Evaluated<Range<i128>> {
-        keys.count(1, 2)?;
+        if keys.given.len() > 2 {
+            return Err(keys.wrong_count("0 to 2 arguments"));
+        }
         let moment = |index: usize| match keys.given.get(index) {
             None | Some(Value::Default) => Ok(None),
             Some(value) => {
@@ -545,13 +616,13 @@ impl Evaluator {
                             keys.at(0),
                             format!(
                                 "First argument to Resource[] must be a resource type or a String. Got {}.",
-                                kind(&keys.given[0])
+                                general(&keys.given[0])
                             ),
                         ));
                     }
                 },
                 other => {
-                    let got = other.map_or_else(|| "nothing".to_owned(), kind);
+                    let got = other.map_or_else(|| "nothing".to_owned(), general);
                     return Err(Flow::at(
                         keys.at(0),
                         format!(
@@ -568,8 +639,10 @@ impl Evaluator {
                 Type::Resource { name: Some(name), title: None }
             }));
         }
+        // A list of titles gives a list, be it of one; undef is no title.
+        let is_list = titles.len() > 1 || matches!(titles.first(), Some(Value::Array(_)));
         let mut references = Vec::new();
-        for (index, title) in titles.iter().enumerate() {
+        for (index, title) in flattened(titles).iter().enumerate() {
             match title {
                 Value::String(title) if &*name == "class" => {
                     references.push(Value::ty(Type::Class(Some(title.to_lowercase().into()))))
@@ -578,14 +651,7 @@ impl Evaluator {
                     name: Some(Rc::clone(&name)),
                     title: Some(Rc::clone(title)),
                 })),
-                Value::Array(titles) => {
-                    for title in titles.iter().filter_map(Value::as_str) {
-                        references.push(Value::ty(Type::Resource {
-                            name: Some(Rc::clone(&name)),
-                            title: Some(title.into()),
-                        }));
-                    }
-                }
+                Value::Undef => {}
                 Value::Default => references
                     .push(Value::ty(Type::Resource { name: Some(Rc::clone(&name)), title: None })),
                 other => {
@@ -595,18 +661,16 @@ impl Evaluator {
                         format!(
                             "Error creating type specialization of {} {shown}-Type, Cannot use {} where a resource title String is expected",
                             article(&shown),
-                            kind(other)
+                            general(other)
                         ),
                     ));
                 }
             }
         }
-        // A list of titles gives a list, be it of one.
-        let is_list = titles.len() > 1 || matches!(titles.first(), Some(Value::Array(_)));
-        Ok(if references.len() == 1 && !is_list {
-            references.remove(0)
-        } else {
-            Value::array(references)
+        Ok(match references.as_slice() {
+            [] if !is_list => Value::Undef,
+            [one] if !is_list => one.clone(),
+            _ => Value::array(references),
         })
     }
 
@@ -627,6 +691,44 @@ impl Evaluator {
         }
         Ok(if values.len() == 1 { values.remove(0) } else { Value::array(values) })
     }
+}
+
+/// A type for what stands where a type should.
+fn standing_for(value: &Value) -> Type {
+    match value {
+        Value::String(name) => Type::Runtime(Some(("ruby".into(), Rc::clone(name)))),
+        value => crate::types::generalize(&crate::types::infer(value)),
+    }
+}
+
+const PATTERN_KEYS: &str = "String or Regexp or Pattern-Type or Regexp-Type";
+
+/// A regular expression that compiles.
+fn sound(source: &str) -> Evaluated<Rc<Regex>> {
+    let regex = Regex::new(source);
+    regex.check().map_err(Flow::raw)?;
+    Ok(Rc::new(regex))
+}
+
+fn is_name(name: &str) -> bool {
+    name.split("::").enumerate().all(|(index, part)| {
+        let head = |c: char| c.is_ascii_lowercase() || (index == 0 && c == '_');
+        part.starts_with(head) && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    })
+}
+
+fn flattened(values: &[Value]) -> Vec<Value> {
+    fn put(out: &mut Vec<Value>, values: &[Value], depth: u32) {
+        for value in values {
+            match value {
+                Value::Array(items) if depth < 100 => put(out, items, depth + 1),
+                value => out.push(value.clone()),
+            }
+        }
+    }
+    let mut out = Vec::new();
+    put(&mut out, values, 0);
+    out
 }
 
 fn illegal_key(got: &str) -> Flow {

@@ -25,6 +25,26 @@ fn usual_port(scheme: &str) -> Option<i64> {
     })
 }
 
+/// Whether a text can be a URI at all.
+pub(crate) fn is_sound(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_graphic() && !"\"<>\\^`{|}".contains(c))
+}
+
+/// A URI from its parts by name.
+pub(crate) fn from_hash(hash: &crate::value::Hash) -> Parts {
+    let get = |name: &str| hash.get(&Value::from(name));
+    let text = |name: &str| get(name).and_then(Value::as_str).map(str::to_owned);
+    Parts {
+        scheme: text("scheme"),
+        userinfo: text("userinfo"),
+        host: text("host"),
+        port: if let Some(Value::Int(port)) = get("port") { Some(*port) } else { None },
+        path: text("path").or_else(|| text("opaque")).unwrap_or_default(),
+        query: text("query"),
+        fragment: text("fragment"),
+    }
+}
+
 /// Takes a URI apart.
 pub(crate) fn parse(text: &str) -> Parts {
     let mut parts = Parts::default();

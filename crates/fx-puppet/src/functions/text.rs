@@ -22,12 +22,12 @@ pub(super) static TABLE: &[Native] = &[
     native(
         "regsubst",
         &[
-            "Variant[Array[String],String] target, String pattern, Variant[String,Hash[String,String]] replacement, Optional[Pattern[/^[GEIM]*$/]] flags?, Enum['N','E','S','U'] encoding?",
+            "Variant[Array[String],String] target, String pattern, Variant[String,Hash[String,String]] replacement, Pattern[/^[GEIM]*$/] flags?, Enum['N','E','S','U'] encoding?",
             "Variant[Array[String],String] target, Variant[Regexp,Type[Regexp]] pattern, Variant[String,Hash[String,String]] replacement, Pattern[/^G?$/] flags?",
         ],
         regsubst,
     ),
-    native("match", &["String string, Any pattern", "Array[String] string, Any pattern"], matching),
+    native("match", &["String string, Variant[Any, Type] pattern", "Array[String] string, Variant[Any, Type] pattern"], matching),
     native("versioncmp", &["String a, String b, Boolean ignore_trailing_zeroes?"], versioncmp),
     native("shellquote", &[], shellquote),
     native(
@@ -58,33 +58,13 @@ fn regex_of(value: &Value) -> Evaluated<Rc<Regex>> {
             )));
         }
     };
-    regex.check().map_err(|message| Flow::raw(ruby_complaint(regex.source(), &message)))?;
+    regex.check().map_err(Flow::raw)?;
     Ok(regex)
-}
-
-/// What Ruby says of an expression it cannot compile.
-pub(crate) fn ruby_complaint(source: &str, message: &str) -> String {
-    let count = |c| source.matches(c).count();
-    let reason = if count('(') > count(')') {
-        "end pattern with unmatched parenthesis"
-    } else if count(')') > count('(') {
-        "unmatched close parenthesis"
-    } else if count('[') > count(']') {
-        "premature end of char-class"
-    } else if source.starts_with(['*', '+', '?']) {
-        "target of repeat operator is not specified"
-    } else {
-        message
-    };
-    format!("{reason}: /{source}/")
 }
 
 fn split(call: &Call<'_>) -> Evaluated {
     let text = call.text(0);
     let mut parts: Vec<String> = Vec::new();
-    if call.arg(1).as_str() == Some(" ") {
-        return Ok(Value::array(text.split_ascii_whitespace().map(Value::from).collect()));
-    }
     let regex = regex_of(call.arg(1))?;
     let engine = regex.engine().map_err(Flow::raw)?;
     let mut start = 0;
