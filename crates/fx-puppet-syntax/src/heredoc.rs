@@ -29,11 +29,12 @@ impl Lexer<'_> {
         let mut at = body;
         let (end, margin, chomp) = loop {
             if at >= self.bytes.len() {
-                let message = format!(
-                    "Heredoc without any following lines of text, or its end tag '{}' is missing",
-                    lossy(&head.tag)
-                );
-                return Err(self.error(start, message));
+                let message = if body >= self.bytes.len() {
+                    "Heredoc without any following lines of text"
+                } else {
+                    "Heredoc without end-tagged line"
+                };
+                return Err(self.error(body.min(self.bytes.len()), message));
             }
             let next = line_end(at);
             let line = self.bytes[at..next].strip_suffix(b"\n").unwrap_or(&self.bytes[at..next]);
@@ -96,15 +97,36 @@ impl Lexer<'_> {
         let interpolate = quoted.is_some();
         let tag = quoted.unwrap_or(tag).trim_ascii();
         if tag.is_empty() {
-            return Err(bad("Heredoc syntax specification has empty tag"));
+            let end = start + 2 + close + 1;
+            return Err(self.error(
+                end,
+                "Invalid syntax in heredoc expected @(endtag[:syntax][/escapes])",
+            ));
         }
         let known: Cow<'static, [u8]> = match flags {
             None => Cow::Borrowed(b""),
             Some(b"") => Cow::Borrowed(b"tnrsu$\\\n"),
             Some(flags) => {
-                if flags.iter().any(|flag| !b"tnrsuL$".contains(flag)) {
-                    return Err(bad(
-                        "Invalid heredoc escape char. Only t, r, n, s, u, L, $ allowed",
+                let end = start + 2 + close + 1;
+                if let Some(wrong) = flags.iter().find(|flag| !b"tnrsuL$".contains(flag)) {
+                    let wrong = char::from(*wrong);
+                    return Err(self.error(
+                        end,
+                        format!(
+                            "Invalid heredoc escape char. Only t, r, n, s,  u, L, $ allowed. Got '{wrong}'"
+                        ),
+                    ));
+                }
+                let twice = |flag: &u8| flags.iter().filter(|other| *other == flag).count() > 1;
+                if flags.iter().any(twice) {
+                    let all: Vec<String> =
+                        flags.iter().map(|flag| char::from(*flag).to_string()).collect();
+                    return Err(self.error(
+                        end,
+                        format!(
+                            "An escape char for @() may only appear once. Got '{}'",
+                            all.join(", ")
+                        ),
                     ));
                 }
                 let mut known = vec![b'\\'];
@@ -151,8 +173,9 @@ fn cut_margin(
     let mut map = Vec::new();
     let mut at = offset;
     for line in body.split_inclusive(|byte| *byte == b'\n') {
+        // A line with less of a margin keeps what it has.
         let blanks = line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-        let cut = blanks.min(margin);
+        let cut = if blanks >= margin { margin } else { 0 };
         map.push((text.len(), at + cut));
         text.extend_from_slice(&line[cut..]);
         at += line.len();

@@ -30,6 +30,8 @@ pub(crate) struct Lexer<'a> {
     pub(crate) tokens: Vec<Token>,
     pub(crate) strings: Vec<Vec<RawPart>>,
     pub(crate) warnings: Vec<Diagnostic>,
+    /// Warnings of a string that is not read to its end yet.
+    pub(crate) unplaced: Vec<Diagnostic>,
     /// Where the text after the heredocs of this line goes on.
     pub(crate) after_heredocs: Option<usize>,
     pub(crate) depth: u32,
@@ -62,6 +64,7 @@ impl<'a> Lexer<'a> {
             tokens: SPARE.take(),
             strings: Vec::new(),
             warnings: Vec::new(),
+            unplaced: Vec::new(),
             after_heredocs: None,
             depth: 0,
         }
@@ -119,9 +122,10 @@ impl<'a> Lexer<'a> {
                 let Some(symbol) = PUNCTUATION.iter().find(is_next) else {
                     let text = String::from_utf8_lossy(rest);
                     let shown = text.chars().next().unwrap_or(' ');
-                    return Err(
-                        self.error(start, format!("Illegal character encountered: '{shown}'"))
-                    );
+                    if shown == '\u{feff}' {
+                        return Err(Box::new(Diagnostic::error("puppet-syntax", "Illegal UTF-8 Byte Order mark at beginning of input: [EF BB BF] - remove these from the puppet source")));
+                    }
+                    return Err(self.error(start, "Syntax error at ''"));
                 };
                 self.at += symbol.len();
                 // Only a parenthesis that begins a line is no call of what is before it.
@@ -162,7 +166,7 @@ impl<'a> Lexer<'a> {
                 b'/' if self.bytes.get(self.at + 1) == Some(&b'*') => {
                     let body = &self.bytes[self.at + 2..];
                     let Some(end) = body.windows(2).position(|pair| pair == b"*/") else {
-                        return Err(self.error(self.at, "Unclosed multi-line comment"));
+                        return Err(self.error(self.at, "Unclosed multiline comment"));
                     };
                     self.at += end + 4;
                 }
@@ -203,7 +207,7 @@ impl<'a> Lexer<'a> {
         let text: String =
             String::from_utf8_lossy(&self.bytes[start + 1..]).chars().take(9).collect();
         let follow = if text.is_empty() {
-            "<eof>".to_owned()
+            "'<eof>'".to_owned()
         } else {
             format!("'{}...'", text.replace('\n', "\\n"))
         };
@@ -279,6 +283,11 @@ impl<'a> Lexer<'a> {
             }
         }
         flush(&mut text, &mut parts);
+        // What is wrong inside a string is told at its end.
+        let end = self.span(self.at, self.at + 1);
+        for warning in std::mem::take(&mut self.unplaced) {
+            self.warnings.push(warning.label(end, ""));
+        }
         Ok(parts)
     }
 
@@ -289,7 +298,12 @@ impl<'a> Lexer<'a> {
                 self.at += length;
             }
             Resolved::BadUnicode => {
-                return Err(self.error(self.at, "malformed Unicode escape: '\\u' needs four hexadecimal digits, or up to six in braces"));
+                if escapes.warn {
+                    let warning = Diagnostic::warning("puppet-escape", "Unicode escape '\\u' was not followed by 4 hex digits or 1-6 hex digits in {} or was > 10ffff");
+                    self.unplaced.push(warning);
+                }
+                text.push(b'\\');
+                self.at += 1;
             }
             Resolved::Unknown => {
                 let shown = String::from_utf8_lossy(&self.bytes[self.at..])
@@ -301,8 +315,7 @@ impl<'a> Lexer<'a> {
                         "puppet-escape",
                         format!("Unrecognized escape sequence '{shown}'"),
                     );
-                    self.warnings
-                        .push(warning.label(self.span(self.at, self.at + shown.len()), ""));
+                    self.unplaced.push(warning);
                 }
                 text.push(b'\\');
                 self.at += 1;

@@ -199,7 +199,12 @@ impl Parser {
     /// What stands between `${` and `}`: a first word names a variable.
     fn interpolation(&mut self, span: Span) -> Parsed<Expr> {
         if *self.peek() == Tok::End {
-            return Ok(Expr::new(ExprKind::Nop, span));
+            return fail(self.peek_span(), "Syntax error at ''");
+        }
+        // A word of the language names a variable, too.
+        if let (Tok::Keyword(word), Tok::End) = (self.peek().clone(), self.peek_at(1)) {
+            let span = self.bump().span;
+            return Ok(Expr::new(ExprKind::Variable(word.into()), span));
         }
         // A number names a match variable, as written.
         if let (Tok::Number(text), Tok::End) = (self.peek().clone(), self.peek_at(1)) {

@@ -44,7 +44,8 @@ enum Place {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LastValue {
     Used,
-    Lost,
+    /// By what the body belongs to.
+    Lost(&'static str),
 }
 
 struct Checker<'a> {
@@ -56,7 +57,8 @@ struct Checker<'a> {
 /// What parameters are of: a class or define, code that is called, or a template.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ParamsOf {
-    Resource,
+    Class,
+    Define,
     Code,
     Template,
 }
@@ -87,10 +89,13 @@ impl Checker<'_> {
         for (index, statement) in body.iter().enumerate() {
             let is_last = index + 1 == body.len();
             self.expr(statement, place);
-            if (!is_last || last == LastValue::Lost)
+            if (!is_last || last != LastValue::Used)
                 && let Some((label, span)) = without_effect(statement)
             {
-                self.error(span, format!("This {label} has no effect. A value was produced and then forgotten (one or more preceding expressions may have the wrong form)"));
+                self.error(span, match last {
+                    LastValue::Lost(container) if is_last => format!("This {label} has no effect. {container} can not end with a value-producing expression without other effect"),
+                    _ => format!("This {label} has no effect. A value was produced and then forgotten (one or more preceding expressions may have the wrong form)"),
+                });
                 // The original stops at the first of a row: the rest follows from it.
                 return;
             }
@@ -125,8 +130,7 @@ impl Checker<'_> {
                 self.expr(right, Place::Nested);
             }
             ExprKind::AppendAssign { op, op_span, .. } => {
-                let link = if *op == "+=" { "remove-plus-equals" } else { "remove-minus-equals" };
-                self.error(*op_span, format!("The operator '{op}' is no longer supported. See http://links.puppet.com/{link}"));
+                self.error(*op_span, format!("The operator '{op}' is no longer supported. See http://links.puppet.com/remove-plus-equals"));
             }
             ExprKind::Variable(name) => self.variable_name(name, expr.span),
             ExprKind::Interpolated(parts) => {
@@ -172,16 +176,7 @@ impl Checker<'_> {
             }
             ExprKind::Selector { left, options } => {
                 self.expr(left, Place::Nested);
-                let defaults = options
-                    .iter()
-                    .filter(|option| matches!(option.values[0].kind, ExprKind::Default))
-                    .count();
-                if defaults > 1 {
-                    self.error(
-                        expr.span,
-                        "This 'selector' expression has more than one default option",
-                    );
-                }
+                self.one_default(options, "Selector Expression");
                 for option in options {
                     self.each(&option.values);
                     self.expr(&option.then, Place::Nested);
@@ -194,14 +189,7 @@ impl Checker<'_> {
             }
             ExprKind::Case { subject, options } => {
                 self.expr(subject, Place::Nested);
-                let defaults = options
-                    .iter()
-                    .flat_map(|option| &option.values)
-                    .filter(|value| matches!(value.kind, ExprKind::Default))
-                    .count();
-                if defaults > 1 {
-                    self.error(expr.span, "This 'case' statement has more than one default option");
-                }
+                self.one_default(options, "'case' statement");
                 for option in options {
                     self.each(&option.values);
                     self.block(&option.then, Place::Nested, LastValue::Used);
@@ -214,11 +202,12 @@ impl Checker<'_> {
                 if *form != Form::Regular {
                     self.error(expr.span, "Resource Defaults are not virtualizable");
                 }
-                if let ExprKind::Reference(name) = &ty.kind
-                    && &**name == "Class"
-                {
-                    self.error(expr.span, "This expression is invalid. Did you try declaring a 'class' resource without a title?");
+                // A name and a hash: what was meant is told.
+                if let ExprKind::Name(name) = &ty.kind {
+                    self.error(ty.span, format!("This expression is invalid. Did you try declaring a '{name}' resource without a title?"));
+                    return;
                 }
+                self.added(operations, "Resource Defaults Expression");
                 self.operations(operations);
             }
             ExprKind::ResourceOverride { form, resources, operations } => {
@@ -245,6 +234,20 @@ impl Checker<'_> {
                 self.block(body, Place::Nested, LastValue::Used);
             }
             _ => {}
+        }
+    }
+
+    fn one_default(&mut self, options: &[crate::ast::CaseOption], of: &str) {
+        let defaults = options
+            .iter()
+            .flat_map(|option| &option.values)
+            .filter(|value| matches!(value.kind, ExprKind::Default));
+        let again: Vec<Span> = defaults.skip(1).map(|value| value.span).collect();
+        for span in again {
+            self.error(
+                span,
+                format!("This {of} already has a 'default' entry - this is a duplicate"),
+            );
         }
     }
 
@@ -337,16 +340,19 @@ impl Checker<'_> {
                 self.query(left);
                 self.query(right);
             }
-            ExprKind::Binary { op: Equal | NotEqual, left, .. }
-                if matches!(left.kind, ExprKind::Name(_) | ExprKind::Variable(_)) => {}
+            ExprKind::Binary { op: Equal | NotEqual, .. }
+            | ExprKind::Name(_)
+            | ExprKind::String(_)
+            | ExprKind::Variable(_)
+            | ExprKind::Int { .. }
+            | ExprKind::Bool(_) => {}
             _ => {
                 let label = label(query);
+                let span =
+                    if let ExprKind::Binary { op_span, .. } = &query.kind { *op_span } else { query.span };
                 self.error(
-                    query.span,
-                    format!(
-                        "Illegal query expression. {} cannot be used in a collector query",
-                        article(&label)
-                    ),
+                    span,
+                    format!("Illegal query expression. {} cannot be used in a query", article(&label)),
                 );
             }
         }
@@ -361,7 +367,20 @@ impl Checker<'_> {
         }
         for body in bodies {
             self.expr(&body.title, Place::Nested);
+            self.added(&body.operations, "Resource Expression");
             self.operations(&body.operations);
+        }
+    }
+
+    /// `+>` where there is nothing to add to.
+    fn added(&mut self, operations: &[AttributeOp], to: &str) {
+        for operation in operations {
+            if let AttributeOp::Set { name, append: true, span, .. } = operation {
+                self.error(
+                    *span,
+                    format!("Illegal +> operation on attribute {name}. This operator can not be used in {}", article(to).replacen('A', "a", 1)),
+                );
+            }
         }
     }
 
@@ -395,11 +414,18 @@ impl Checker<'_> {
                 );
             }
             seen.push(&param.name);
-            if of == ParamsOf::Resource && RESERVED_PARAMETERS.contains(&&*param.name) {
+            let definition = match of {
+                ParamsOf::Class => Some("Host Class Definition"),
+                ParamsOf::Define => Some("'define' expression"),
+                _ => None,
+            };
+            if let Some(definition) = definition
+                && RESERVED_PARAMETERS.contains(&&*param.name)
+            {
                 self.error(
                     param.span,
                     format!(
-                        "The parameter ${} redefines a built in parameter in the definition",
+                        "The parameter ${} redefines a built in parameter in the {definition}",
                         param.name
                     ),
                 );
@@ -454,10 +480,17 @@ impl Checker<'_> {
         match inner {
             DefinitionKind::Class | DefinitionKind::Define => {
                 self.name(definition);
-                self.params(&definition.params, ParamsOf::Resource);
-                let place =
-                    if inner == DefinitionKind::Class { Place::InClass } else { Place::Nested };
-                self.block(&definition.body, place, LastValue::Lost);
+                let (of, place) = match inner {
+                    DefinitionKind::Class => (ParamsOf::Class, Place::InClass),
+                    _ => (ParamsOf::Define, Place::Nested),
+                };
+                self.params(&definition.params, of);
+                let container = if of == ParamsOf::Class {
+                    "A Host Class Definition"
+                } else {
+                    "A 'define' expression"
+                };
+                self.block(&definition.body, place, LastValue::Lost(container));
             }
             DefinitionKind::Function | DefinitionKind::Plan => {
                 self.name(definition);
@@ -465,10 +498,18 @@ impl Checker<'_> {
                 self.block(&definition.body, Place::Nested, LastValue::Used);
             }
             DefinitionKind::Node => {
-                if definition.parent.is_some() {
-                    self.error(span, "Node inheritance is not supported in Puppet >= 4.0.0. See http://links.puppet.com/puppet-node-inheritance-deprecation");
+                for name in definition.node.iter().flat_map(|node| &node.matches) {
+                    if let ExprKind::Interpolated(parts) = &name.kind
+                        && let Some(StringPart::Expr(inner)) =
+                            parts.iter().find(|part| matches!(part, StringPart::Expr(_)))
+                    {
+                        self.error(
+                            inner.span,
+                            "An interpolated expression is not allowed in a hostname of a node",
+                        );
+                    }
                 }
-                self.block(&definition.body, Place::Nested, LastValue::Lost);
+                self.block(&definition.body, Place::Nested, LastValue::Lost("A Node Definition"));
             }
             DefinitionKind::TypeAlias => {
                 let name = definition.name.to_lowercase();
@@ -523,6 +564,23 @@ fn without_effect(expr: &Expr) -> Option<(String, Span)> {
             *op_span
         }
         ExprKind::Parenthesized(inner) => return without_effect(inner),
+        ExprKind::If { condition, then, otherwise, .. } => {
+            let idle = |expr: &Expr| is_idle(expr);
+            if !(idle(condition) && idle(then) && idle(otherwise)) {
+                return None;
+            }
+            expr.span
+        }
+        ExprKind::Case { subject, options } => {
+            let idle = is_idle(subject)
+                && options
+                    .iter()
+                    .all(|option| option.values.iter().all(is_idle) && is_idle(&option.then));
+            if !idle {
+                return None;
+            }
+            expr.span
+        }
         ExprKind::Undef
         | ExprKind::Default
         | ExprKind::Bool(_)
@@ -545,6 +603,15 @@ fn without_effect(expr: &Expr) -> Option<(String, Span)> {
         _ => return None,
     };
     Some((label(expr), span))
+}
+
+/// Whether evaluating does nothing but give a value.
+fn is_idle(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Nop => true,
+        ExprKind::Block(body) => body.iter().all(is_idle),
+        _ => without_effect(expr).is_some(),
+    }
 }
 
 fn article(label: &str) -> String {
@@ -572,7 +639,7 @@ fn label(expr: &Expr) -> String {
         ExprKind::Access { .. } => "'[]' expression".into(),
         ExprKind::Not(_) => "'not' expression".into(),
         ExprKind::Negate(_) => "Unary Minus".into(),
-        ExprKind::Unfold(_) => "unfold".into(),
+        ExprKind::Unfold(_) => "Unfold".into(),
         ExprKind::Binary { op, .. } => format!("'{}' expression", op.symbol()),
         ExprKind::Selector { .. } => "Selector Expression".into(),
         ExprKind::If { unless: false, .. } => "'if' statement".into(),

@@ -192,41 +192,36 @@ impl Evaluator {
         }
         let name = &self.settings.node;
         let (mut exact, mut by_regex, mut fallback) = (None, None, None);
+        let mut captures = None;
         for node in &nodes {
             for wanted in node.definition.node.iter().flat_map(|node| &node.matches) {
                 match &wanted.kind {
                     ExprKind::String(text) | ExprKind::Name(text)
                         if text.eq_ignore_ascii_case(name) =>
                     {
-                        exact = Some(node)
+                        exact = Some((node, name.to_lowercase()))
                     }
-                    ExprKind::Regex(source)
-                        if by_regex.is_none()
-                            && crate::regex::Regex::new(source).is_match(name).unwrap_or(false) =>
-                    {
-                        by_regex = Some(node)
+                    ExprKind::Regex(source) if by_regex.is_none() => {
+                        let found = crate::regex::Regex::new(source).captures(name);
+                        if let Ok(Some(found)) = found {
+                            captures = Some(found);
+                            by_regex = Some((node, node_title(source)));
+                        }
                     }
-                    ExprKind::Default => fallback = Some(node),
+                    ExprKind::Default => fallback = Some((node, "default".to_owned())),
                     _ => {}
                 }
             }
         }
-        let Some(node) = exact.or(by_regex).or(fallback) else {
+        if exact.is_some() {
+            captures = None;
+        }
+        let Some((node, title)) = exact.or(by_regex).or(fallback) else {
             return Err(Flow::bare(format!(
                 "Could not find node statement with name 'default' or '{name}'"
             )));
         };
-        // The first match names the resource, as the original does for each of a list.
-        let title: Rc<str> = match node.definition.node.iter().flat_map(|node| &node.matches).next()
-        {
-            Some(first) => match &first.kind {
-                ExprKind::String(text) | ExprKind::Name(text) => text.to_lowercase().into(),
-                ExprKind::Regex(source) => node_title(source).into(),
-                _ => "default".into(),
-            },
-            None => "default".into(),
-        };
-        let title = if exact.is_some() { name.to_lowercase().into() } else { title };
+        let title: Rc<str> = title.into();
         let mut resource = Resource::new(
             "node",
             &title,
@@ -257,6 +252,9 @@ impl Evaluator {
         self.phase(|| format!("select node {title}"));
         *self.node_frame.borrow_mut() = Some(Rc::clone(&frame));
         let scope = Scope::new(frame);
+        if let Some(captures) = captures {
+            scope.capture(captures);
+        }
         self.eval(&node.definition.body, &scope).map_err(Flow::misplaced)?;
         Ok(())
     }

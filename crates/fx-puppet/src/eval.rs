@@ -35,6 +35,7 @@ use crate::value::Value;
 pub(crate) use call::{Closure, NativeBlock, Parameters, check, mismatch_text, reasons_against};
 pub(crate) use error::{Failure, Flow, Place};
 pub(crate) use format::{capitalize, format_value};
+pub(crate) use label::with_article;
 pub(crate) use object::attribute as object_attribute;
 pub(crate) use operators::{kind, number_from, order};
 pub(crate) use scope::{Frame, FrameKind, Scope};

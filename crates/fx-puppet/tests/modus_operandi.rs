@@ -429,7 +429,7 @@ fn a_relationship_to_nothing_fails_at_completion() {
             select the empty node
             complete
             relate
-            error: Could not find resource 'Notify[gone]' for relationship from 'Notify[a]' (file: /env/manifests/site.pp, line: 1) on node web.example.com
+            error: Could not find resource 'Notify[gone]' for relationship from 'Notify[a]' on node web.example.com
         "#]],
     );
 }
@@ -446,7 +446,7 @@ fn a_file_that_does_not_parse_aborts_the_whole() {
             load /env/manifests/site.pp
             evaluate main
             load /env/modules/m/manifests/init.pp
-            error: Evaluation Error: Error while evaluating a Function Call, Syntax error at '}' (file: /env/modules/m/manifests/init.pp, line: 1, column: 20) (file: /env/manifests/site.pp, line: 1, column: 1) on node web.example.com
+            error: Evaluation Error: Error while evaluating a Function Call, Syntax error at end of input (file: /env/modules/m/manifests/init.pp) (file: /env/manifests/site.pp, line: 1, column: 1) on node web.example.com
         "#]],
     );
 }

@@ -42,9 +42,7 @@ impl Parser {
     fn definition_name(&mut self) -> Parsed<(Rc<str>, Span)> {
         let token = self.bump();
         match token.kind {
-            Tok::Name(name) | Tok::Word(name) => {
-                Ok((name.strip_prefix("::").map_or_else(|| Rc::clone(&name), Rc::from), token.span))
-            }
+            Tok::Name(name) | Tok::Word(name) => Ok((name, token.span)),
             Tok::Keyword("class") => {
                 fail(token.span, "'class' keyword not allowed at this location")
             }
@@ -55,6 +53,8 @@ impl Parser {
                 self.at -= 1;
                 fail(token.span, "A quoted string is not valid as a name here")
             }
+            // The end stays where it is.
+            Tok::End => Err(self.unexpected()),
             _ => {
                 self.at -= 1;
                 Err(self.unexpected())
@@ -78,7 +78,8 @@ impl Parser {
             if self.eat_keyword("default") {
                 Some("default".into())
             } else {
-                Some(self.definition_name()?.0)
+                let name = self.definition_name()?.0;
+                Some(name.strip_prefix("::").map_or_else(|| Rc::clone(&name), Rc::from))
             }
         } else {
             None
@@ -100,7 +101,7 @@ impl Parser {
     }
 
     fn function(&mut self, start: Span, kind: DefinitionKind) -> Parsed<()> {
-        let (name, name_span) = self.definition_name()?;
+        let (name, name_span) = self.new_name()?;
         let params = self.optional_params()?;
         let return_type =
             if self.eat(">>") { Some(Rc::new(self.type_expression()?)) } else { None };
@@ -112,9 +113,17 @@ impl Parser {
     fn type_alias(&mut self, start: Span) -> Parsed<()> {
         let token = self.bump();
         let Tok::Reference(name) = token.kind else {
-            self.at -= 1;
+            if token.kind != Tok::End {
+                self.at -= 1;
+            }
             return Err(self.unexpected());
         };
+        if self.is("[") {
+            return fail(
+                token.span,
+                "Expressions of type a Type Mapping are not supported in this version of Puppet",
+            );
+        }
         self.expect("=")?;
         let body = self.expression()?;
         self.add(DefinitionKind::TypeAlias, name, token.span, Vec::new(), None, None, body, start);
@@ -130,8 +139,11 @@ impl Parser {
             matches.push(self.node_match()?);
         }
         let parent = if self.eat_keyword("inherits") {
-            self.node_match()?;
-            Some("inherited".into())
+            let parent = self.node_match()?;
+            return fail(
+                parent.span,
+                "Node inheritance is not supported in Puppet >= 4.0.0. See http://links.puppet.com/puppet-node-inheritance-deprecation",
+            );
         } else {
             None
         };

@@ -38,7 +38,8 @@ impl Parser {
         } else {
             let operations = self.attributes()?;
             match ty.kind {
-                ExprKind::Reference(_) => {
+                // A name here is found by the checks.
+                ExprKind::Reference(_) | ExprKind::Name(_) => {
                     ExprKind::ResourceDefaults { form, ty: Box::new(ty), operations }
                 }
                 ExprKind::Access { .. } => {
@@ -73,6 +74,12 @@ impl Parser {
 
     pub(crate) fn attributes(&mut self) -> Parsed<Vec<AttributeOp>> {
         let mut list = Vec::new();
+        // A name alone promises an arrow.
+        let alone = matches!(self.peek(), Tok::Name(_) | Tok::Word(_) | Tok::Keyword(_));
+        if alone && !self.attributes_begin() {
+            self.bump();
+            return Err(self.unexpected());
+        }
         while self.attributes_begin() {
             let token = self.bump();
             let append = self.is("+>");

@@ -35,7 +35,10 @@ impl Parser {
     pub(crate) fn statements_until(&mut self, is_end: &dyn Fn(&Tok) -> bool) -> Parsed<Vec<Expr>> {
         let mut list: Vec<Expr> = Vec::new();
         loop {
-            while self.eat(";") {}
+            // One semicolon may follow a statement.
+            if !list.is_empty() {
+                self.eat(";");
+            }
             if is_end(self.peek()) {
                 return Ok(tight(list));
             }
@@ -62,6 +65,10 @@ impl Parser {
         let first = self.assignment()?;
         // `a, b` after a value is only legal behind a statement call, handled above.
         if self.is(",") {
+            let next_is_value = !matches!(self.peek_at(1), Tok::End);
+            if next_is_value {
+                return super::fail(self.peek_span(), "illegal comma separated argument list");
+            }
             return Err(self.unexpected());
         }
         Ok(first)
@@ -76,7 +83,7 @@ impl Parser {
         let next = self.peek_at(1).clone();
         let adjacent_parenthesis = next == Tok::Punct("(");
         let begins_value = match &next {
-            Tok::Punct(symbol) => matches!(*symbol, "[" | "!" | "-" | "*" | "<<|"),
+            Tok::Punct(symbol) => matches!(*symbol, "[" | "!" | "<<|"),
             Tok::Keyword(word) => {
                 matches!(
                     *word,

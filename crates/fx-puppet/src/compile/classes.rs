@@ -58,6 +58,20 @@ impl Evaluator {
         self.enter_class(resource, entry, scope)
     }
 
+    /// Whether a class is among those it inherits from.
+    fn is_own_parent(&self, parent: &Rc<str>, name: &str) -> bool {
+        let definitions = self.definitions.borrow();
+        let mut at = Some(parent);
+        for _ in 0..100 {
+            match at {
+                Some(parent) if **parent == *name => return true,
+                Some(parent) => at = definitions.classes.get(parent).and_then(|above| above.parent.as_ref()),
+                None => return false,
+            }
+        }
+        true
+    }
+
     fn enter_class(
         &self,
         resource: Resource,
@@ -66,11 +80,17 @@ impl Evaluator {
     ) -> Evaluated<usize> {
         if let Some(parent) = &entry.parent {
             let Some(above) = self.class_named(parent)? else {
-                return Err(Flow::raw(format!(
-                    "Could not find parent resource type '{parent}' of type hostclass in {}",
-                    self.settings.environment
-                )));
+                return Err(Flow::line(
+                    entry.definition.span,
+                    format!(
+                        "Could not find parent resource type '::{parent}' of type hostclass in {}",
+                        self.settings.environment
+                    ),
+                ));
             };
+            if self.is_own_parent(parent, resource.title.as_ref()) {
+                return Err(Flow::bare("stack level too deep"));
+            }
             self.ensure_class(parent, &above, scope)?;
         }
         let tags = resource.tags.clone();

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use fx_puppet_syntax::{AttributeOp, Expr, ExprKind, Form, ResourceBody};
 use fx_source::Span;
+use rustc_hash::FxHashSet;
 
 use super::catalog::{Attribute, Attributes, Resource, add_tag, is_tag, kind_name};
 use crate::eval::{Evaluated, Evaluator, Flow, Scope, interpolated};
@@ -20,9 +21,29 @@ impl Evaluator {
             }
             ExprKind::ResourceDefaults { ty, operations, .. } => {
                 let kind = self.kind_of(ty, scope)?;
+                if &*kind == "class" {
+                    return Err(Flow::at(
+                        ty.span,
+                        "Illegal Resource Type expression, expected result to be a type name, or untitled Resource, got Type[Class]",
+                    ));
+                }
+                if let ExprKind::Reference(name) = &ty.kind
+                    && !self.is_resource_type(&kind)?
+                {
+                    return Err(Flow::at(ty.span, format!("Resource type not found: {name}")));
+                }
                 let attributes = self.operations(operations, scope, expr.span)?;
                 let mut defaults = scope.frame.defaults.borrow_mut();
                 for (name, attribute) in attributes {
+                    if defaults.iter().any(|(of, known, _)| *of == kind && *known == name) {
+                        return Err(Flow::line(
+                            expr.span,
+                            format!(
+                                "Default already defined for {} {{ {name} }}; cannot redefine",
+                                kind_name(&kind)
+                            ),
+                        ));
+                    }
                     defaults.push((kind.clone(), name, attribute.value));
                 }
                 Ok(Value::ty(Type::Resource { name: Some(kind), title: None }))
@@ -42,6 +63,8 @@ impl Evaluator {
             ExprKind::Relationship { op, left, right, op_span } => {
                 let left = self.eval(left, scope)?;
                 let right_value = self.eval(right, scope)?;
+                self.check_operand(&left, *op_span)?;
+                self.check_operand(&right_value, *op_span)?;
                 self.relate(*op, &left, &right_value, *op_span);
                 Ok(right_value)
             }
@@ -103,7 +126,7 @@ impl Evaluator {
                         return Err(twice(name));
                     }
                 }
-                AttributeOp::Splat { value, span: at } => match self.eval(value, scope)? {
+                AttributeOp::Splat { value: splat, span: at } => match self.eval(splat, scope)? {
                     Value::Hash(hash) => {
                         for (name, value) in &*hash {
                             let name: Rc<str> = match name {
@@ -118,10 +141,10 @@ impl Evaluator {
                     }
                     other => {
                         return Err(Flow::at(
-                            *at,
+                            splat.span,
                             format!(
                                 "Expected value of type Hash, got {}",
-                                crate::eval::kind(&other)
+                                crate::types::generalize(&crate::types::infer(&other))
                             ),
                         ));
                     }
@@ -145,14 +168,28 @@ impl Evaluator {
         }
         let mut base = Attributes::default();
         let mut prepared = Vec::new();
+        let mut used: FxHashSet<Rc<str>> = FxHashSet::default();
+        let mut with_default = false;
+        let again = |title: &str| {
+            Flow::at(
+                span,
+                format!("The title '{title}' has already been used in this resource expression"),
+            )
+        };
         for body in bodies {
             if matches!(body.title.kind, ExprKind::Default) {
+                if std::mem::replace(&mut with_default, true) {
+                    return Err(again("default"));
+                }
                 base = self.operations(&body.operations, scope, span)?;
                 continue;
             }
             let title = self.eval(&body.title, scope)?;
             let mut titles = Vec::new();
             flatten_titles(&title, &mut titles).map_err(|why| Flow::at(body.title.span, why))?;
+            if let Some(title) = titles.iter().find(|title| !used.insert(Rc::clone(title))) {
+                return Err(again(title));
+            }
             let attributes = self.operations(&body.operations, scope, span)?;
             prepared.push((titles, attributes, body.title.span));
         }
@@ -221,7 +258,8 @@ impl Evaluator {
             }
         }
         if let Some(tag) = resource.attributes.get("tag").map(|tag| tag.value.clone()) {
-            tag_with(&mut resource.tags, &tag)?;
+            tag_with(&mut resource.tags, &tag)
+                .map_err(|flow| Flow::line(resource.span, flow.text()))?;
         }
         Ok(())
     }
@@ -234,7 +272,12 @@ impl Evaluator {
             None
         };
         let mut catalog = self.catalog.borrow_mut();
-        if let Some(known) = catalog.exact(&resource.low, &resource.title) {
+        let by_alias = if &*resource.low == "class" {
+            None
+        } else {
+            catalog.find(&resource.low, &resource.title)
+        };
+        if let Some(known) = catalog.exact(&resource.low, &resource.title).or(by_alias) {
             let known = &catalog.resources[known];
             let at = if known.span.file == self.builtin {
                 String::new()
@@ -300,7 +343,7 @@ impl Evaluator {
             match values.as_slice() {
                 [Some(only)] if *only != resource.title => aliases.push((Rc::clone(only), true)),
                 [_] => {}
-                several if several.iter().flatten().count() > 1 => {
+                several if several.iter().flatten().count() > 0 => {
                     let key: Vec<&str> =
                         several.iter().map(|part| part.as_deref().unwrap_or("")).collect();
                     aliases.push((key.join("\0").into(), true));
@@ -314,7 +357,12 @@ impl Evaluator {
                 .filter(|known| *known != at);
             if let Some(known) = taken.or_else(|| catalog.alias(at, Rc::clone(&alias))) {
                 let (one, other) = (&catalog.resources[at], &catalog.resources[known]);
-                let keys: Vec<String> = alias.split('\0').map(|part| format!("{part:?}")).collect();
+                let several = alias.contains('\0');
+                let key = |part: &str| match part {
+                    "" if several => "nil".to_owned(),
+                    part => format!("{part:?}"),
+                };
+                let keys: Vec<String> = alias.split('\0').map(key).collect();
                 let keys = keys.join(", ");
                 return Err(Flow::raw(format!(
                     "Cannot alias {} to [{keys}] at {}; resource [{:?}, {keys}] already declared {}",
@@ -381,11 +429,7 @@ impl Evaluator {
     ) -> Evaluated {
         let catalog = self.catalog.borrow();
         let Some(at) = catalog.find(kind, title) else {
-            let shown = if kind == "class" {
-                format!("Class[{title}]")
-            } else {
-                format!("{}[{title}]", capitalized(kind))
-            };
+            let shown = format!("{}['{title}']", capitalized(kind));
             return Err(Flow::at(span, format!("Resource not found: {shown}")));
         };
         let resource = &catalog.resources[at];
@@ -405,8 +449,8 @@ impl Evaluator {
             return Err(Flow::at(
                 span,
                 format!(
-                    "The resource {} does not have a parameter called '{attribute}'",
-                    resource.reference()
+                    "The resource {}['{title}'] does not have a parameter called '{attribute}'",
+                    capitalized(kind)
                 ),
             ));
         }
@@ -446,29 +490,38 @@ pub(super) fn tag_with(tags: &mut super::catalog::Tags, value: &Value) -> Evalua
 fn flatten_titles(value: &Value, into: &mut Vec<Rc<str>>) -> Result<(), String> {
     match value {
         Value::String(title) if title.is_empty() => {
-            return Err(
-                "Empty string title at 0. Title strings must have a length greater than zero."
-                    .into(),
-            );
+            return Err(format!(
+                "Empty string title at {}. Title strings must have a length greater than zero.",
+                into.len()
+            ));
         }
         Value::String(title) => into.push(Rc::clone(title)),
         Value::Array(items) => {
             for item in items.iter() {
+                if matches!(item, Value::Undef) {
+                    return Err(format!(
+                        "Missing title at index {}. The title expression resulted in an undef title",
+                        into.len()
+                    ));
+                }
                 flatten_titles(item, into)?;
             }
         }
-        Value::Type(ty) => into.push(match &**ty {
-            Type::Class(Some(name)) => Rc::clone(name),
-            Type::Resource { name: Some(kind), title: Some(title) } => {
-                format!("{}[{title}]", kind_name(kind)).into()
-            }
-            ty => ty.to_string().into(),
-        }),
+        Value::Type(ty) if matches!(**ty, Type::Class(_) | Type::Resource { .. }) => {
+            into.push(match &**ty {
+                Type::Class(Some(name)) => Rc::clone(name),
+                Type::Resource { name: Some(kind), title: Some(title) } => {
+                    format!("{}[{title}]", kind_name(kind)).into()
+                }
+                ty => ty.to_string().into(),
+            })
+        }
         Value::Undef => return Err("Missing title. The title expression resulted in undef".into()),
         other => {
             return Err(format!(
-                "Illegal title type at index 0. Expected String, got {}",
-                crate::eval::kind(other)
+                "Illegal title type at index {}. Expected String, got {}",
+                into.len(),
+                crate::types::generalize(&crate::types::infer(other))
             ));
         }
     }

@@ -36,6 +36,22 @@ pub(crate) struct Definitions {
     loaded: FxHashSet<PathBuf>,
 }
 
+/// A name that two node definitions share.
+fn common_name(one: &Definition, other: &Definition) -> Option<String> {
+    let names = |definition: &Definition| -> Vec<String> {
+        let name = |expr: &fx_puppet_syntax::Expr| match &expr.kind {
+            fx_puppet_syntax::ExprKind::String(text) | fx_puppet_syntax::ExprKind::Name(text) => {
+                text.to_lowercase()
+            }
+            fx_puppet_syntax::ExprKind::Regex(source) => super::node_title(source),
+            _ => "default".to_owned(),
+        };
+        definition.node.iter().flat_map(|node| &node.matches).map(name).collect()
+    };
+    let known = names(one);
+    names(other).into_iter().find(|name| known.contains(name))
+}
+
 fn segments_good(name: &str) -> bool {
     !name.is_empty()
         && name.split("::").all(|part| {
@@ -65,13 +81,42 @@ impl Evaluator {
                 DefinitionKind::Node => "define node".into(),
                 kind => format!("define {} {name}", format!("{kind:?}").to_lowercase()),
             });
+            self.check_parameters(definition, &name)?;
             let mut all = self.definitions.borrow_mut();
+            let clash = match definition.kind {
+                DefinitionKind::Define => all.classes.get(&name).map(|known| {
+                    (known, format!("'{name}' is already defined"), " as a class; cannot redefine as a definition")
+                }),
+                DefinitionKind::Class => all.defines.get(&name).map(|known| {
+                    (known, format!("Definition '{name}' is already defined"), "; cannot be redefined as a class")
+                }),
+                _ => None,
+            };
+            if let Some((known, what, behind)) = clash {
+                return Err(Flow::line(
+                    definition.span,
+                    format!("{what} {}{behind}", self.line_text(known.definition.span)),
+                ));
+            }
             let table = match definition.kind {
                 DefinitionKind::Class => &mut all.classes,
                 DefinitionKind::Define => &mut all.defines,
                 DefinitionKind::Function => &mut all.functions,
                 DefinitionKind::TypeAlias => &mut all.aliases,
                 DefinitionKind::Node => {
+                    let known = all.nodes.iter().find_map(|known| {
+                        let name = common_name(&known.definition, definition)?;
+                        Some((name, known.definition.span))
+                    });
+                    if let Some((name, old)) = known.filter(|(_, old)| *old != definition.span) {
+                        return Err(Flow::line(
+                            definition.span,
+                            format!(
+                                "Node '{name}' is already defined {}; cannot redefine",
+                                self.line_text(old)
+                            ),
+                        ));
+                    }
                     all.nodes.push(entry);
                     continue;
                 }
@@ -110,6 +155,29 @@ impl Evaluator {
                 }));
             }
             table.insert(name, entry);
+        }
+        Ok(())
+    }
+
+    /// Parameters must not be named like those that every resource has; with a default they may.
+    fn check_parameters(&self, definition: &Definition, name: &str) -> Evaluated<()> {
+        if !matches!(definition.kind, DefinitionKind::Class | DefinitionKind::Define) {
+            return Ok(());
+        }
+        for param in definition.params.iter().filter(|param| super::is_metaparameter(&param.name)) {
+            if param.default.is_none() {
+                return Err(Flow::bare(format!(
+                    "{} is a metaparameter; please choose another parameter name in the {name} definition",
+                    param.name
+                )));
+            }
+            self.warn(
+                &format!(
+                    "{} is a metaparam; this value will inherit to all contained resources in the {name} definition",
+                    param.name
+                ),
+                None,
+            );
         }
         Ok(())
     }

@@ -79,6 +79,36 @@ pub(super) fn shown(kind: &str, title: &str) -> String {
 }
 
 impl Evaluator {
+    /// Whether a side of a relationship can have one.
+    pub(super) fn check_operand(&self, value: &Value, span: Span) -> Evaluated<()> {
+        match value {
+            Value::Array(items) => items.iter().try_for_each(|item| self.check_operand(item, span)),
+            Value::String(text) if !text.contains('[') => Err(Flow::raw(format!(
+                "The expression <{text}> is not a valid type specification."
+            ))),
+            Value::String(_) => Ok(()),
+            Value::Type(ty) => match ty.resolved() {
+                Type::Resource { .. }
+                | Type::Class(_)
+                | Type::Reference(_)
+                | Type::CatalogEntry => Ok(()),
+                ty => Err(Flow::at(
+                    span,
+                    format!(
+                        "Illegal relationship operand, can not form a relationship with something of type {ty}. A Catalog type is required."
+                    ),
+                )),
+            },
+            other => Err(Flow::at(
+                span,
+                format!(
+                    "Illegal relationship operand, can not form a relationship with {}. A Catalog type is required.",
+                    crate::eval::with_article(other)
+                ),
+            )),
+        }
+    }
+
     pub(super) fn relate(&self, op: RelationOp, left: &Value, right: &Value, span: Span) {
         let mut pending = self.pending.borrow_mut();
         // A collector that finds nothing lets what is left of it through.
@@ -133,24 +163,18 @@ impl Evaluator {
                 for (target_kind, target_title) in &targets {
                     let mut catalog = self.catalog.borrow_mut();
                     let Some(at) = catalog.find(kind, title) else {
-                        return Err(Flow::line(
-                            span,
-                            format!(
-                                "Could not find resource '{}' for relationship on '{}'",
-                                shown(kind, title),
-                                shown(target_kind, target_title)
-                            ),
-                        ));
+                        return Err(Flow::bare(format!(
+                            "Could not find resource '{}' for relationship on '{}'",
+                            shown(kind, title),
+                            shown(target_kind, target_title)
+                        )));
                     };
                     if catalog.find(target_kind, target_title).is_none() {
-                        return Err(Flow::line(
-                            span,
-                            format!(
-                                "Could not find resource '{}' for relationship from '{}'",
-                                shown(target_kind, target_title),
-                                shown(kind, title)
-                            ),
-                        ));
+                        return Err(Flow::bare(format!(
+                            "Could not find resource '{}' for relationship from '{}'",
+                            shown(target_kind, target_title),
+                            shown(kind, title)
+                        )));
                     }
                     let reference = reference_value(target_kind, target_title);
                     push_reference(
@@ -277,11 +301,13 @@ impl Evaluator {
                     } else {
                         format!(" by {}", current.source)
                     };
-                    return Err(Flow::raw(format!(
-                        "Parameter '{name}' is already set on {reference}{by} at {}; cannot redefine {}",
-                        self.line_text(current.span),
-                        self.line_text(new.span)
-                    )));
+                    return Err(Flow::line(
+                        new.span,
+                        format!(
+                            "Parameter '{name}' is already set on {reference}{by} at {}; cannot redefine",
+                            self.line_text(current.span)
+                        ),
+                    ));
                 }
                 if new.add {
                     let mut items = Vec::new();

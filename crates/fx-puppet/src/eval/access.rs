@@ -45,10 +45,10 @@ impl Evaluator {
         spans: &[Span],
     ) -> Evaluated {
         match value {
-            Value::Array(items) | Value::Iterator(items) => self.slice(items, keys, span, spans),
+            Value::Array(items) | Value::Iterator(items) => self.slice(items, keys, span, spans, false),
             Value::String(text) => {
                 let chars: Vec<Value> = text.chars().map(|c| Value::from(c.to_string())).collect();
-                Ok(match self.slice(&chars, keys, span, spans)? {
+                Ok(match self.slice(&chars, keys, span, spans, true)? {
                     Value::Array(parts) => {
                         Value::from(parts.iter().filter_map(Value::as_str).collect::<String>())
                     }
@@ -70,7 +70,7 @@ impl Evaluator {
             Value::Binary(bytes) => {
                 let items: Vec<Value> =
                     bytes.iter().map(|byte| Value::Int(i64::from(*byte))).collect();
-                Ok(match self.slice(&items, keys, span, spans)? {
+                Ok(match self.slice(&items, keys, span, spans, true)? {
                     Value::Array(parts) => Value::Binary(
                         parts
                             .iter()
@@ -90,11 +90,20 @@ impl Evaluator {
         }
     }
 
-    fn slice(&self, items: &[Value], keys: &[Value], span: Span, spans: &[Span]) -> Evaluated {
+    /// Items by place; `text` where they are the characters of one.
+    fn slice(
+        &self,
+        items: &[Value],
+        keys: &[Value],
+        span: Span,
+        spans: &[Span],
+        text: bool,
+    ) -> Evaluated {
         if keys.is_empty() || keys.len() > 2 {
+            let of = if text { "String" } else { "Array" };
             return Err(Flow::at(
                 span,
-                format!("Array supports [] with one or two arguments. Got {}", keys.len()),
+                format!("{of} supports [] with one or two arguments. Got {}", keys.len()),
             ));
         }
         let mut numbers = Vec::new();
@@ -102,18 +111,28 @@ impl Evaluator {
             let at = spans.get(index).copied().unwrap_or(span);
             match key {
                 Value::Int(number) => numbers.push(*number),
-                Value::String(text) => match super::operators::number_from(text) {
-                    Some(Value::Int(number)) => numbers.push(number),
+                Value::String(digits) => match super::operators::number_from(digits) {
+                    Some(Value::Int(number)) => {
+                        if !text {
+                            self.warn_coerced(digits, &number.to_string(), at)?;
+                        }
+                        numbers.push(number);
+                    }
+                    _ if text => return Err(no_index(key, at)),
                     _ => {
                         return Err(Flow::at(
                             at,
-                            format!(
-                                "A substring operation does not accept {} as a character index. Expected an Integer",
-                                with_article(key)
-                            ),
+                            format!("The value '{digits}' cannot be converted to Numeric."),
                         ));
                     }
                 },
+                other if text => return Err(no_index(other, at)),
+                Value::Float(_) => {
+                    return Err(Flow::at(
+                        at,
+                        "An Array[] cannot use Float where Integer is expected",
+                    ));
+                }
                 other => {
                     return Err(Flow::at(
                         at,
@@ -145,11 +164,21 @@ impl Evaluator {
         }
     }
 
-    /// A type by name where parameters follow: what is not known becomes a resource type.
+    /// A type by name where parameters follow.
     fn type_for_access(&self, name: &str, span: Span) -> Evaluated<Type> {
         if let Some(ty) = self.known_type(name, span)? {
             return Ok(ty);
         }
-        Ok(Type::Resource { name: Some(name.to_lowercase().into()), title: None })
+        Err(Flow::at(span, format!("Resource type not found: {name}")))
     }
+}
+
+fn no_index(key: &Value, at: Span) -> Flow {
+    Flow::at(
+        at,
+        format!(
+            "A substring operation does not accept {} as a character index. Expected an Integer",
+            with_article(key)
+        ),
+    )
 }

@@ -72,6 +72,19 @@ impl Evaluator {
         })
     }
 
+    /// Says that a text was taken for a number; an error where the settings ask for it.
+    pub(super) fn warn_coerced(&self, text: &str, number: &str, span: Span) -> Evaluated<()> {
+        let message = format!(
+            "The string '{text}' was automatically coerced to the numerical value {number}"
+        );
+        match self.settings.strictness() {
+            fx_puppet_syntax::Strictness::Error => return Err(Flow::at(span, message)),
+            fx_puppet_syntax::Strictness::Warning => self.warn(&message, Some(span)),
+            fx_puppet_syntax::Strictness::Off => {}
+        }
+        Ok(())
+    }
+
     /// A number, or what can be read as one.
     fn numeric(&self, value: &Value, span: Span) -> Evaluated {
         match value {
@@ -80,7 +93,7 @@ impl Evaluator {
             }
             Value::String(text) => match number_from(text) {
                 Some(number) => {
-                    self.warn(&format!("The string '{text}' was automatically coerced to the numerical value {}", program_text(&number)), Some(span));
+                    self.warn_coerced(text, &program_text(&number), span)?;
                     Ok(number)
                 }
                 None => Err(Flow::at(
