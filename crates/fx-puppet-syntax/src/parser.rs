@@ -204,6 +204,11 @@ impl Parser {
         // A word of the language names a variable, too.
         if let (Tok::Keyword(word), Tok::End) = (self.peek().clone(), self.peek_at(1)) {
             let span = self.bump().span;
+            if let "true" | "false" = word {
+                let class = if word == "true" { "TrueClass" } else { "FalseClass" };
+                let message = format!("undefined method `[]' for {word}:{class}\n\n      if name[0,1] =~ /[0-9]/\n             ^^^^^");
+                return Err(Box::new(Diagnostic::error("puppet-syntax", message)));
+            }
             return Ok(Expr::new(ExprKind::Variable(word.into()), span));
         }
         // A number names a match variable, as written.

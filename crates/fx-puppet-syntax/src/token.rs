@@ -82,6 +82,8 @@ impl Tok {
             | Tok::String(text) => text.to_string(),
             Tok::Variable(name) => name.to_string(),
             Tok::Regex(text) => format!("/{text}/"),
+            // Signs that mean nothing are not named.
+            Tok::Punct("&" | "^" | "`" | "\\") => String::new(),
             Tok::Keyword(word) | Tok::Punct(word) => (*word).to_owned(),
             Tok::Interpolated(_) | Tok::Heredoc(..) => String::new(),
             Tok::RenderText(text) => text.to_string(),

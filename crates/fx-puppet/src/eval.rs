@@ -43,6 +43,7 @@ pub(crate) use sprintf::Spec;
 pub(crate) use text::{base64, inspected, ruby_text};
 pub(crate) use text::{interpolated, program_text};
 pub(crate) use time::{strfspan, strftime};
+pub(crate) use uri::{fits as uri_fits, type_text as uri_type_text};
 
 /// What an evaluation yields, or how it was left.
 pub(crate) type Evaluated<T = Value> = Result<T, Flow>;
@@ -374,7 +375,13 @@ impl Evaluator {
                     ));
                 }
                 if !scope.frame.set(name, value.clone()) {
-                    return Err(Flow::at(op_span, format!("Cannot reassign variable '${name}'")));
+                    let built_in = matches!(&**name, "title" | "name")
+                        && scope.frame.kind != FrameKind::Lambda;
+                    let what = if built_in { "built in (or already assigned) " } else { "" };
+                    return Err(Flow::at(
+                        op_span,
+                        format!("Cannot reassign {what}variable '${name}'"),
+                    ));
                 }
                 Ok(value)
             }
@@ -563,7 +570,9 @@ impl Evaluator {
     /// A type of the language, an alias, a define or a resource type by name.
     pub(crate) fn known_type(&self, name: &str, span: Span) -> Evaluated<Option<Type>> {
         if let Some(ty) = Type::named(name) {
-            return Ok(Some(ty));
+            // A type that only the runtime uses.
+            let hidden = ty == Type::Unit && span.file != self.builtin;
+            return Ok((!hidden).then_some(ty));
         }
         let lower = name.trim_start_matches("::").to_lowercase();
         // What is known to be a resource type is no alias.
@@ -609,7 +618,7 @@ impl Evaluator {
 }
 
 /// Whether a type means the same wherever it is asked for.
-fn is_constant(expr: &Expr, depth: u32) -> bool {
+pub(crate) fn is_constant(expr: &Expr, depth: u32) -> bool {
     let inner = |expr: &Expr| is_constant(expr, depth + 1);
     depth < 100
         && match &expr.kind {

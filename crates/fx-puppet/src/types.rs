@@ -174,7 +174,8 @@ pub enum Type {
     SemVerRange,
     Timestamp(Range<i128>),
     Timespan(Range<i128>),
-    Uri,
+    /// One URI, or parts it must have, as a hash of the language would write them.
+    Uri(Option<Rc<str>>),
     Runtime(Option<(Rc<str>, Rc<str>)>),
     Init(Option<Rc<Type>>),
     Object(Option<Rc<ObjectType>>),
@@ -295,7 +296,7 @@ impl Type {
             "SemVerRange" => Type::SemVerRange,
             "Timestamp" => Type::Timestamp(Range::OPEN),
             "Timespan" => Type::Timespan(Range::OPEN),
-            "URI" => Type::Uri,
+            "URI" => Type::Uri(None),
             "Runtime" => Type::Runtime(None),
             "Init" => Type::Init(None),
             "Object" => Type::Object(None),

@@ -550,10 +550,10 @@ fn a_type_is_loaded_when_it_is_named() {
             boot web.example.com in production
             load /env/manifests/site.pp
             define class c
-            evaluate main
-            evaluate Class[C]
             load /env/modules/m/types/port.pp
             define typealias m::port
+            evaluate main
+            evaluate Class[C]
             Scope(Class[C]): 80
             select the empty node
             complete

@@ -12,6 +12,20 @@ use crate::eval::{Evaluated, Evaluator, Flow, Frame, FrameKind, Scope};
 use crate::types::{Type, describe_mismatch, infer_set, is_instance};
 use crate::value::Value;
 
+/// A class as a parameter sees it: a resource of the kind `class`.
+fn as_resource(value: &Value) -> Value {
+    match value {
+        Value::Type(ty) => match &**ty {
+            Type::Class(Some(name)) => Value::ty(Type::Resource {
+                name: Some("class".into()),
+                title: Some(crate::types::capitalized(name).into()),
+            }),
+            _ => value.clone(),
+        },
+        _ => value.clone(),
+    }
+}
+
 impl Evaluator {
     /// Puts classes into the catalog unless they are there, then evaluates the new ones; the
     /// places of all.
@@ -170,13 +184,15 @@ impl Evaluator {
             Rc::clone(&entry.module),
             Rc::clone(&entry.source),
         );
-        *frame.declared_in.borrow_mut() = Some(parent.unwrap_or_else(|| Rc::clone(declared_in)));
+        // What it inherits from counts as what called it.
+        let caller = parent.unwrap_or_else(|| Rc::clone(declared_in));
+        *frame.declared_in.borrow_mut() = Some(Rc::clone(&caller));
         self.catalog.borrow_mut().add_class(name);
         self.pending.borrow_mut().class_frames.insert(Rc::clone(name), Rc::clone(&frame));
         let scope = Scope::new(Rc::clone(&frame));
         frame.define("title", Value::String(Rc::clone(name)));
         frame.define("name", Value::String(Rc::clone(name)));
-        self.define_modules(&frame, declared_in);
+        self.define_modules(&frame, &caller);
         self.bind(&label, entry, at, &scope, Some(name))?;
         self.enter_stage(at)?;
         match self.eval(&entry.definition.body, &scope) {
@@ -284,7 +300,7 @@ impl Evaluator {
                     wrong.extend(describe_mismatch(
                         &format!("parameter '{}'", param.name),
                         &ty,
-                        &infer_set(&value),
+                        &infer_set(&as_resource(&value)),
                     ));
                     continue;
                 }
@@ -294,9 +310,17 @@ impl Evaluator {
             } else {
                 scope.frame.set(&param.name, value.clone());
             }
+            // What was not given is kept under a name of small letters.
+            let name = if given.contains_key(&param.name)
+                || !param.name.bytes().any(|byte| byte.is_ascii_uppercase())
+            {
+                Rc::clone(&param.name)
+            } else {
+                param.name.to_lowercase().into()
+            };
             self.catalog.borrow_mut().resources[at]
                 .attributes
-                .insert(Rc::clone(&param.name), Attribute::new(value, span, &source));
+                .insert(name, Attribute::new(value, span, &source));
         }
         match wrong.as_slice() {
             [] => Ok(()),

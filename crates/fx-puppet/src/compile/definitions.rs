@@ -156,6 +156,23 @@ impl Evaluator {
             }
             table.insert(name, entry);
         }
+        self.check_types(program)
+    }
+
+    /// Types of parameters must be there as soon as what has them is.
+    fn check_types(&self, program: &Program) -> Evaluated<()> {
+        let mut scope = None;
+        for definition in &program.definitions {
+            if !matches!(definition.kind, DefinitionKind::Class | DefinitionKind::Define) {
+                continue;
+            }
+            for ty in definition.params.iter().filter_map(|param| param.ty.as_ref()) {
+                if crate::eval::is_constant(ty, 0) {
+                    let scope = scope.get_or_insert_with(|| Scope::new(Rc::clone(&self.top)));
+                    self.type_of(ty, scope)?;
+                }
+            }
+        }
         Ok(())
     }
 
@@ -363,12 +380,20 @@ impl Evaluator {
     pub(crate) fn alias(&self, name: &str, _span: Span) -> Evaluated<Option<Type>> {
         let name = name.trim_start_matches("::");
         let key: Rc<str> = name.to_lowercase().into();
+        // An alias has the name it was defined by, whatever letters it is asked for with.
+        let defined = |name: &str| -> Rc<str> {
+            let definitions = self.definitions.borrow();
+            definitions.aliases.get(&key).map_or_else(
+                || name.into(),
+                |entry| entry.definition.name.trim_start_matches("::").into(),
+            )
+        };
         if let Some(known) = self.machine.read.aliases.borrow().get(&key) {
             // An alias that is being resolved stands for itself inside.
             let target = known.clone().unwrap_or_else(|| Rc::new(Type::Any));
             return Ok(Some(match &*target {
                 Type::Object(Some(_)) => Type::clone(&target),
-                _ => Type::Alias { name: name.into(), target },
+                _ => Type::Alias { name: defined(name), target },
             }));
         }
         let find = || self.definitions.borrow().aliases.get(&key).cloned();
@@ -395,11 +420,11 @@ impl Evaluator {
             }
             Ok(target) => {
                 let _unset = later.target.set(Rc::clone(&target));
-                self.machine.read.aliases.borrow_mut().insert(key, Some(Rc::clone(&target)));
+                self.machine.read.aliases.borrow_mut().insert(Rc::clone(&key), Some(Rc::clone(&target)));
                 // A type of its own is known by its name, not as a name for another.
                 Ok(Some(match &*target {
                     Type::Object(Some(_)) => Type::clone(&target),
-                    _ => Type::Alias { name: name.into(), target },
+                    _ => Type::Alias { name: defined(name), target },
                 }))
             }
             Err(flow) => {

@@ -177,12 +177,24 @@ impl Evaluator {
                         )));
                     }
                     let reference = reference_value(target_kind, target_title);
+                    let before = shared_list(&catalog.resources[at].attributes, attribute);
                     push_reference(
                         &mut catalog.resources[at].attributes,
                         attribute,
                         reference,
                         span,
                     );
+                    // A list that several resources were given is one list: all see it grow.
+                    if let Some(before) = before {
+                        let grown = catalog.resources[at].attributes[attribute].value.clone();
+                        for resource in &mut catalog.resources {
+                            if let Some(other) = resource.attributes.get_mut(attribute)
+                                && matches!(&other.value, Value::Array(list) if Rc::ptr_eq(list, &before))
+                            {
+                                other.value = grown.clone();
+                            }
+                        }
+                    }
                 }
             }
         }
@@ -341,6 +353,14 @@ pub(super) fn reference_value(kind: &str, title: &Rc<str>) -> Value {
     } else {
         Type::Resource { name: Some(kind.into()), title: Some(Rc::clone(title)) }
     })
+}
+
+/// The list of an attribute, if somebody else holds it as well.
+fn shared_list(attributes: &Attributes, name: &str) -> Option<Rc<Vec<Value>>> {
+    match &attributes.get(name)?.value {
+        Value::Array(list) if Rc::strong_count(list) > 1 => Some(Rc::clone(list)),
+        _ => None,
+    }
 }
 
 fn push_reference(attributes: &mut Attributes, name: &str, reference: Value, span: Span) {

@@ -255,7 +255,7 @@ impl Evaluator {
         }
         let mut args = args.into_iter();
         for param in &*closure.params {
-            let value = if param.captures_rest {
+            let value = if param.captures_rest && (args.len() > 0 || param.default.is_none()) {
                 Value::array(args.by_ref().collect())
             } else if let Some(value) = args.next() {
                 value
@@ -294,7 +294,8 @@ impl Evaluator {
         }
         let result = match self.eval(&closure.body, &scope) {
             Err(Flow::Next(value, _)) => value,
-            Err(Flow::Return(value, _)) if closure.name.is_some() => value,
+            // What is returned early is not checked, as in the original.
+            Err(Flow::Return(value, _)) if closure.name.is_some() => return Ok(value),
             Err(flow @ Flow::Break(_)) if closure.name.is_some() => return Err(flow.misplaced()),
             other => other?,
         };

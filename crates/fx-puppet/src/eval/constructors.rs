@@ -45,7 +45,7 @@ static HASH: Constructor = Constructor {
 static SEMVER: Constructor = Constructor {
     name: "new_Version",
     signatures: &[
-        "SemVer str",
+        "SemVerPattern = Pattern[/\\A(0|[1-9]\\d*)\\.(0|[1-9]\\d*)\\.(0|[1-9]\\d*)(?:-([0-9A-Za-z-]+(?:\\.[0-9A-Za-z-]+)*))?(?:\\+([0-9A-Za-z-]+(?:\\.[0-9A-Za-z-]+)*))?\\Z/] str",
         "PositiveInteger = Integer[0] major, PositiveInteger = Integer[0] minor, PositiveInteger = Integer[0] patch, SemVerQualifier = Pattern[/\\A(?<part>[0-9A-Za-z-]+)(?:\\.\\g<part>)*\\Z/] prerelease?, SemVerQualifier = Pattern[/\\A(?<part>[0-9A-Za-z-]+)(?:\\.\\g<part>)*\\Z/] build?",
     ],
     refused: Some(("String str", "a SemVer")),
@@ -73,6 +73,11 @@ static URI: Constructor = Constructor {
     signatures: &["String[1] uri", URI_PARTS],
     refused: None,
 };
+static STRING: Constructor = Constructor {
+    name: "new_string",
+    signatures: &["Any from, Variant[Default, String[1], Hash[Type, Any]] string_formats?"],
+    refused: None,
+};
 static TYPE: Constructor =
     Constructor { name: "new_type", signatures: &["String[1] type_string"], refused: None };
 static SENSITIVE: Constructor = Constructor {
@@ -85,6 +90,7 @@ impl Evaluator {
     /// Checks the arguments that a value of a type shall be made from.
     pub(super) fn check_new(&self, ty: &Type, args: &[Value]) -> Evaluated<()> {
         let constructor = match ty {
+            Type::String(_) | Type::Literal(_) => &STRING,
             Type::Boolean(_) => &BOOLEAN,
             Type::Array { .. } | Type::Tuple { .. } => &ARRAY,
             Type::Hash { .. } | Type::Struct(_) => &HASH,
@@ -93,8 +99,8 @@ impl Evaluator {
             Type::SemVer(_) => &SEMVER,
             Type::SemVerRange => &RANGE,
             Type::Binary => &BINARY,
-            Type::Uri if matches!(args, [Value::Uri(_)]) => return Ok(()),
-            Type::Uri => &URI,
+            Type::Uri(_) if matches!(args, [Value::Uri(_)]) => return Ok(()),
+            Type::Uri(_) => &URI,
             Type::Meta(_) if matches!(args, [Value::Type(_)]) => return Ok(()),
             Type::Meta(_) => &TYPE,
             Type::Sensitive(_) => &SENSITIVE,

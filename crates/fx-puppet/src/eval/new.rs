@@ -55,7 +55,7 @@ impl Evaluator {
             Type::SemVer(_) => semver(args)?,
             Type::SemVerRange => range(args)?,
             Type::Binary => binary(args)?,
-            Type::Uri => match &first {
+            Type::Uri(_) => match &first {
                 Value::String(text) if !uri::is_sound(text) => {
                     return Err(Flow::raw(format!("bad URI(is not URI?): \"{text}\"")));
                 }
@@ -169,15 +169,23 @@ impl Evaluator {
             [Value::Float(seconds)] => (seconds * 1e9).round() as i128,
             [Value::Timestamp(nanos)] => *nanos,
             [Value::String(text)] => parse_time(text, &[], false)?,
-            [Value::String(text), formats, ..] => parse_time(text, &texts(formats), false)?,
+            [Value::String(text), formats] => parse_time(text, &texts(formats), false)?,
+            [Value::String(text), formats, zone] => {
+                let offset = super::time::zone_offset(zone.as_str().unwrap_or_default())?;
+                parse_time(text, &texts(formats), false)? - offset
+            }
             [Value::Hash(hash)] => {
+                let offset = match hash.get(&Value::from("timezone")).and_then(Value::as_str) {
+                    Some(zone) => super::time::zone_offset(zone)?,
+                    None => 0,
+                };
                 let text =
                     hash.get(&Value::from("string")).and_then(Value::as_str).unwrap_or_default();
                 parse_time(
                     text,
                     &hash.get(&Value::from("format")).map(texts).unwrap_or_default(),
                     false,
-                )?
+                )? - offset
             }
             _ => return Err(cannot("new_timestamp", &args[0], "Timestamp")),
         }))
@@ -489,6 +497,7 @@ fn binary(args: &[Value]) -> Evaluated {
             let bytes = match format {
                 "%s" | "%r" => text.as_bytes().to_vec(),
                 "%b" | "%u" => from_base64(text, true).unwrap_or_default(),
+                _ if !text.len().is_multiple_of(4) => return Err(Flow::raw("invalid base64")),
                 _ => from_base64(text, false).ok_or_else(|| Flow::raw("invalid base64"))?,
             };
             Value::Binary(bytes.into())

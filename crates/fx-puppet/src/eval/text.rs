@@ -16,7 +16,15 @@ fn push(out: &mut String, value: &Value) {
     match value {
         Value::Undef => {}
         Value::String(text) => out.push_str(text),
-        Value::Array(items) | Value::Iterator(items) => {
+        Value::Iterator(items) => {
+            let element = crate::types::generalize(&crate::types::infer(&Value::Array(Rc::clone(items))));
+            let shown = match &element {
+                crate::types::Type::Array { element, .. } => element.to_string(),
+                _ => "Any".to_owned(),
+            };
+            out.push_str(&format!("Iterator[{shown}]-Value"));
+        }
+        Value::Array(items) => {
             out.push('[');
             for (index, item) in items.iter().enumerate() {
                 if index > 0 {
@@ -40,13 +48,11 @@ fn push(out: &mut String, value: &Value) {
         }
         Value::Binary(bytes) => out.push_str(&base64(bytes)),
         Value::Type(ty) => match &**ty {
-            crate::types::Type::Alias { name, target } => {
-                out.push_str(&format!("{name} = {target}"));
-            }
+            ty @ crate::types::Type::Alias { .. } => out.push_str(&crate::types::expanded(ty)),
             crate::types::Type::Object(Some(_)) => out.push_str(&program_text(value)),
             ty => out.push_str(&ty.to_string()),
         },
-        Value::Uri(text) => out.push_str(text),
+        Value::Uri(text) | Value::SemVerRange(text) => out.push_str(text),
         value => out.push_str(&program_text(value)),
     }
 }
@@ -68,7 +74,7 @@ pub(crate) fn program_text(value: &Value) -> String {
         Value::Type(ty) => match &**ty {
             // Written out in full, unlike inside another type.
             crate::types::Type::TypeSet => "TypeSet[{pcore_uri => 'http://puppet.com/2016.1/pcore', pcore_version => '1.0.0', name_authority => 'http://puppet.com/2016.1/runtime', name => 'DefaultTypeSet', version => '0.0.0'}]".into(),
-            crate::types::Type::Alias { name, target } => format!("{name} = {target}"),
+            ty @ crate::types::Type::Alias { .. } => crate::types::expanded(ty),
             crate::types::Type::Object(Some(object)) => {
                 let mut parts = vec![format!("name => {}", quoted(&object.name))];
                 if let Value::Hash(init) = &object.init {
@@ -83,7 +89,10 @@ pub(crate) fn program_text(value: &Value) -> String {
         Value::Binary(bytes) => format!("Binary(\"{}\")", base64(bytes)),
         Value::Timespan(nanos) => span_text(*nanos),
         Value::Timestamp(nanos) => time_text(*nanos),
-        Value::SemVer(text) | Value::SemVerRange(text) => text.to_string(),
+        Value::SemVer(text) => text.to_string(),
+        Value::SemVerRange(text) => {
+            crate::semver::range_text(text).unwrap_or_else(|| text.to_string())
+        }
         Value::Uri(text) => format!("URI({})", quoted(text)),
         Value::Deferred(name, args) => {
             let mut pairs = vec![format!("'name' => {}", quoted(name))];

@@ -147,12 +147,13 @@ fn stamp(text: &str, format: &str) -> Option<i128> {
     if let Some(afternoon) = afternoon {
         hour = hour % 12 + if afternoon { 12 } else { 0 };
     }
-    let date = jiff::civil::Date::new(
-        i16::try_from(year).ok()?,
-        i8::try_from(month).ok()?,
-        i8::try_from(day).ok()?,
-    )
-    .ok()?;
+    if !(1..=31).contains(&day) {
+        return None;
+    }
+    // A day that the month does not have is one of the next.
+    let first =
+        jiff::civil::Date::new(i16::try_from(year).ok()?, i8::try_from(month).ok()?, 1).ok()?;
+    let date = first.checked_add(jiff::Span::new().days(day - 1)).ok()?;
     if hour > 24 || minute > 59 || second > 60 {
         return None;
     }
@@ -212,6 +213,14 @@ pub(crate) fn parse_time(text: &str, formats: &[String], spans: bool) -> Evaluat
     }))
 }
 
+/// How far a zone is ahead of UTC, in nanoseconds.
+pub(crate) fn zone_offset(zone: &str) -> Evaluated<i128> {
+    match stamp(&format!("1970-01-01 {zone}"), "%F %Z") {
+        Some(nanos) => Ok(-nanos),
+        None => Err(Flow::raw(format!("Illegal timezone '{zone}'"))),
+    }
+}
+
 /// A moment by a format.
 pub(crate) fn strftime(nanos: i128, format: &str, zone: Option<&str>) -> Evaluated<String> {
     let stamp =
@@ -226,66 +235,114 @@ pub(crate) fn strftime(nanos: i128, format: &str, zone: Option<&str>) -> Evaluat
     let format = format
         .replace("%L", &format!("{:03}", fraction / 1_000_000))
         .replace("%N", &format!("{fraction:09}"))
-        .replace("%3N", &format!("{:03}", fraction / 1_000_000));
+        .replace("%3N", &format!("{:03}", fraction / 1_000_000))
+        .replace("%6N", &format!("{:06}", fraction / 1000))
+        .replace("%9N", &format!("{fraction:09}"))
+        .replace("%c", "%a %b %e %H:%M:%S %Y")
+        .replace("%x", "%m/%d/%y")
+        .replace("%X", "%H:%M:%S")
+        .replace("%Q", "%%Q");
     let zoned = stamp.to_zoned(zone);
     jiff::fmt::strtime::format(&format, &zoned).map_err(|error| Flow::raw(error.to_string()))
 }
 
-/// A span by a format.
+/// A span by a format. Each unit takes what larger ones in the format leave.
 pub(crate) fn strfspan(nanos: i128, format: &str) -> Evaluated<String> {
-    let has = |letter: char| {
-        format.contains(&format!("%{letter}")) || format.contains(&format!("%-{letter}"))
-    };
-    let magnitude = nanos.unsigned_abs();
-    let seconds = (magnitude / SECOND as u128) as u64;
-    let fraction = (magnitude % SECOND as u128) as u64;
-    let mut rest = seconds;
-    let mut take = |used: bool, size: u64| {
-        if used {
-            let part = rest / size;
+    let parts = span_parts(format)?;
+    let units: Vec<(char, u128)> =
+        vec![('D', 86_400_000_000_000), ('H', 3_600_000_000_000), ('M', 60_000_000_000), ('S', 1_000_000_000)];
+    let has = |letter: char| parts.iter().any(|part| matches!(part, SpanPart::Field { letter: l, .. } if *l == letter));
+    let mut rest = nanos.unsigned_abs();
+    let mut taken: Vec<(char, u128)> = Vec::new();
+    for (letter, size) in units {
+        if has(letter) {
+            taken.push((letter, rest / size));
             rest %= size;
-            part
-        } else {
-            0
         }
-    };
-    let days = take(has('D'), 86_400);
-    let hours = take(has('H'), 3600);
-    let minutes = take(has('M'), 60);
-    let seconds = take(true, 1);
+    }
+    let below_seconds = !taken.is_empty();
     let mut out = String::from(if nanos < 0 { "-" } else { "" });
-    let mut chars = format.chars();
-    while let Some(c) = chars.next() {
-        if c != '%' {
-            out.push(c);
-            continue;
-        }
-        let mut bare = false;
-        let mut letter = chars.next().unwrap_or('%');
-        if letter == '-' {
-            bare = true;
-            letter = chars.next().unwrap_or('%');
-        }
-        let two = |number: u64| if bare { number.to_string() } else { format!("{number:02}") };
-        match letter {
-            'D' => out.push_str(&days.to_string()),
-            'H' => out.push_str(&two(hours)),
-            'M' => out.push_str(&two(minutes)),
-            'S' => out.push_str(&two(seconds)),
-            'L' => out.push_str(&format!("{:03}", fraction / 1_000_000)),
-            'N' if bare => {
-                let digits = format!("{fraction:09}");
-                let digits = digits.trim_end_matches('0');
-                out.push_str(if digits.is_empty() { "0" } else { digits });
-            }
-            'N' => out.push_str(&format!("{fraction:09}")),
-            '%' => out.push('%'),
-            other => {
-                return Err(Flow::raw(format!("Bad format specifier '%{other}' in '{format}'")));
+    for part in &parts {
+        match part {
+            SpanPart::Text(text) => out.push_str(text),
+            SpanPart::Field { letter, pad, width } => {
+                let value = taken.iter().find(|(known, _)| known == letter).map(|(_, value)| *value);
+                let filled = |number: u128, usual: usize| {
+                    let width = width.unwrap_or(usual);
+                    match pad {
+                        Some('-') => number.to_string(),
+                        Some('_') => format!("{number:>width$}"),
+                        _ => format!("{number:0>width$}"),
+                    }
+                };
+                match (letter, value) {
+                    ('D', Some(value)) => out.push_str(&filled(value, 1)),
+                    (_, Some(value)) => out.push_str(&filled(value, 2)),
+                    ('L', _) => out.push_str(&fraction(rest, below_seconds, 3, *pad, *width)),
+                    _ => out.push_str(&fraction(rest, below_seconds, width.unwrap_or(9), *pad, *width)),
+                }
             }
         }
     }
     Ok(out)
+}
+
+enum SpanPart {
+    Text(String),
+    Field { letter: char, pad: Option<char>, width: Option<usize> },
+}
+
+fn span_parts(format: &str) -> Evaluated<Vec<SpanPart>> {
+    let mut parts = Vec::new();
+    let mut text = String::new();
+    let mut chars = format.chars().peekable();
+    let mut at = 0;
+    while let Some(c) = chars.next() {
+        let start = at;
+        at += 1;
+        if c != '%' {
+            text.push(c);
+            continue;
+        }
+        let pad = chars.next_if(|c| matches!(c, '-' | '_' | '0'));
+        let mut digits = String::new();
+        while let Some(digit) = chars.next_if(char::is_ascii_digit) {
+            digits.push(digit);
+        }
+        at += usize::from(pad.is_some()) + digits.len() + 1;
+        match chars.next() {
+            Some('%') => text.push('%'),
+            Some(letter @ ('D' | 'H' | 'M' | 'S' | 'L' | 'N')) => {
+                parts.push(SpanPart::Text(std::mem::take(&mut text)));
+                let width = digits.parse().ok().filter(|width| *width < 1000);
+                parts.push(SpanPart::Field { letter, pad, width });
+            }
+            _ => {
+                let shown: String = format.chars().skip(start).take(at - start - 1).collect();
+                return Err(Flow::raw(format!(
+                    "Bad format specifier '{shown}' in '{format}', at position {}",
+                    at - 1
+                )));
+            }
+        }
+    }
+    parts.push(SpanPart::Text(text));
+    Ok(parts)
+}
+
+/// What is left below a second, or all of the span where nothing larger is in the format.
+fn fraction(nanos: u128, below_seconds: bool, digits: usize, pad: Option<char>, width: Option<usize>) -> String {
+    let digits = digits.clamp(1, 9);
+    let number = nanos / 10_u128.pow(9 - digits as u32);
+    if !below_seconds {
+        return number.to_string();
+    }
+    let text = format!("{number:0digits$}");
+    if pad == Some('-') && width.is_none() {
+        let short = text.trim_end_matches('0');
+        return if short.is_empty() { "0".into() } else { short.into() };
+    }
+    text
 }
 
 #[cfg(test)]

@@ -345,7 +345,14 @@ impl Evaluator {
                 [Value::Hash(hash)] => Type::Object(Some(Rc::new(self.object_type(hash)?))),
                 _ => return Err(Flow::at(span, "Object-Type[] accepts one Hash")),
             },
-            Type::Uri | Type::TypeSet => (**ty).clone(),
+            Type::Uri(_) => {
+                keys.count(1, 1)?;
+                Type::Uri(Some(match &values[0] {
+                    Value::String(text) => Rc::clone(text),
+                    other => program_text(other).into(),
+                }))
+            }
+            Type::TypeSet => (**ty).clone(),
             Type::Alias { target, .. } => return self.access_type(target, values, span, spans),
             _ => {
                 return Err(Flow::at(

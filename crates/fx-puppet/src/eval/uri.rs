@@ -45,6 +45,44 @@ pub(crate) fn from_hash(hash: &crate::value::Hash) -> Parts {
     }
 }
 
+/// The parts that are there, as a hash of the language.
+fn listed(parts: &Parts) -> Vec<(&'static str, String)> {
+    let path = (!parts.path.is_empty()).then(|| parts.path.clone());
+    let opaque = parts.host.is_none() && parts.scheme.is_some();
+    let port = parts.port.filter(|port| parts.scheme.as_deref().and_then(usual_port) != Some(*port));
+    let all = [
+        ("scheme", parts.scheme.clone()),
+        ("userinfo", parts.userinfo.clone()),
+        ("host", parts.host.clone()),
+        ("port", port.map(|port| port.to_string())),
+        (if opaque { "opaque" } else { "path" }, path),
+        ("query", parts.query.clone()),
+        ("fragment", parts.fragment.clone()),
+    ];
+    all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+/// A type of URIs as text: `URI[{'scheme' => 'http'}]`.
+pub(crate) fn type_text(text: &str) -> String {
+    if text.starts_with('{') {
+        return format!("URI[{text}]");
+    }
+    let parts = parse(text);
+    let pair = |(name, value): &(&str, String)| format!("'{name}' => {}", super::text::quoted(value));
+    format!("URI[{{{}}}]", listed(&parts).iter().map(pair).collect::<Vec<_>>().join(", "))
+}
+
+/// Whether a URI has all parts that a type names.
+pub(crate) fn fits(wanted: &str, text: &str) -> bool {
+    let has = listed(&parse(text));
+    if wanted.starts_with('{') {
+        let shown: Vec<String> =
+            has.iter().map(|(name, value)| format!("'{name}' => {}", super::text::quoted(value))).collect();
+        return wanted.trim_matches(['{', '}']).split(", ").all(|part| shown.iter().any(|one| one == part));
+    }
+    listed(&parse(wanted)).iter().all(|part| has.contains(part))
+}
+
 /// Takes a URI apart.
 pub(crate) fn parse(text: &str) -> Parts {
     let mut parts = Parts::default();

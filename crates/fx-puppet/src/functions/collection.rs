@@ -38,7 +38,11 @@ pub(super) static TABLE: &[Native] = &[
         &["Any value, String dotted_string, Any default_value?, &Callable[1,1] block?"],
         get,
     ),
-    native("getvar", &["String get_string, Any default_value?, &Callable block?"], getvar),
+    native(
+        "getvar",
+        &["Pattern[/\\A(?:::)?(?:[a-z]\\w*::)*[a-z_]\\w*(?:\\.|\\Z)/] get_string, Any default_value?, &Callable[1, 1] block?"],
+        getvar,
+    ),
     native("max", &[], |call| extreme(call, Ordering::Greater)),
     native("min", &[], |call| extreme(call, Ordering::Less)),
     native("compare", &[], compare),
@@ -73,9 +77,10 @@ fn size(call: &Call<'_>) -> Evaluated {
 
 fn empty(call: &Call<'_>) -> Evaluated {
     let deprecated = |what: &str| {
+        let place = call.evaluator.line_text(call.span);
         call.evaluator.warn(
-            &format!("Calling function empty() with {what} value is deprecated."),
-            Some(call.span),
+            &format!("Calling function empty() with {what} value is deprecated.\n   {place}"),
+            None,
         )
     };
     Ok(Value::Bool(match call.arg(0) {
@@ -106,9 +111,15 @@ fn dig(call: &Call<'_>) -> Evaluated {
                         .cloned()
                         .unwrap_or(Value::Undef)
                 }
+                Value::Undef => Value::Undef,
                 other => {
+                    let path = call.args[1..=index + 1]
+                        .iter()
+                        .map(crate::eval::inspected)
+                        .collect::<Vec<_>>()
+                        .join(", ");
                     return Err(Flow::raw(format!(
-                        "no implicit conversion of {} into Integer",
+                        "The given data requires an Integer index at [{path}], got '{}'",
                         crate::eval::kind(other)
                     )));
                 }
@@ -230,12 +241,11 @@ fn extreme(call: &Call<'_>, wanted: Ordering) -> Evaluated {
     let words = texts && args.iter().all(|value| value.as_str().and_then(number_from).is_none());
     let alike = words || args.iter().all(numeric);
     if !alike && call.block.is_none() {
-        let place = Some(call.span);
-        if texts {
-            call.evaluator.warn(&format!("The {name}() function's auto conversion of String to Numeric is deprecated - change to convert input before calling, or use lambda"), place);
-        } else {
-            call.evaluator.warn(&format!("The {name}() function's auto conversion of Any to String is deprecated - change to convert input before calling, or use lambda"), place);
-        }
+        let readable = args.iter().all(|value| {
+            numeric(value) || value.as_str().is_some_and(|text| number_from(text).is_some())
+        });
+        let what = if texts || readable { "String to Numeric" } else { "Any to String" };
+        call.evaluator.warn(&format!("The {name}() function's auto conversion of {what} is deprecated - change to convert input before calling, or use lambda\n   (file & line not available)"), None);
     }
     let mut best = first.clone();
     for item in &args[1..] {
@@ -274,6 +284,40 @@ fn legacy_order(a: &Value, b: &Value) -> Ordering {
 
 fn compare(call: &Call<'_>) -> Evaluated {
     let (a, b) = (call.arg(0), call.arg(1));
+    if call.args.len() < 2 {
+        let got = match call.args.len() {
+            0 => "none".to_owned(),
+            count => count.to_string(),
+        };
+        return Err(Flow::raw(format!("'compare' expects between 2 and 3 arguments, got {got}")));
+    }
+    let comparable = |value: &Value| {
+        matches!(
+            value,
+            Value::String(_)
+                | Value::Int(_)
+                | Value::Float(_)
+                | Value::SemVer(_)
+                | Value::Timespan(_)
+                | Value::Timestamp(_)
+        )
+    };
+    if !comparable(a) || !comparable(b) {
+        let kind = |value: &Value| match value {
+            Value::Default => "Object".to_owned(),
+            value => crate::eval::kind(value),
+        };
+        return Err(Flow::raw(format!(
+            "'compare' compare(): Non comparable type. Only values of the types Numeric, String, Semver, Timestamp and Timestamp can be compared. Got {} and {}",
+            kind(a),
+            kind(b)
+        )));
+    }
+    if call.args.len() > 2 && (a.as_str().is_none() || b.as_str().is_none()) {
+        return Err(Flow::raw(
+            "'compare' compare(): The third argument (ignore case) can only be used when comparing strings",
+        ));
+    }
     let found = match (a, b) {
         (Value::String(a), Value::String(b)) => {
             if matches!(call.args.get(2), Some(Value::Bool(false))) {
@@ -293,14 +337,7 @@ fn compare(call: &Call<'_>) -> Evaluated {
             Ok(found) => found,
             Err(_) => return Err(different(a, b)),
         },
-        (Value::String(_), _) => return Err(different(a, b)),
-        _ => {
-            return Err(Flow::raw(format!(
-                "compare(): Non comparable type. Only values of the types Numeric, String, Semver, Timestamp and Timestamp can be compared. Got {} and {}",
-                crate::eval::kind(a),
-                crate::eval::kind(b)
-            )));
-        }
+        _ => return Err(different(a, b)),
     };
     Ok(Value::Int(found as i64))
 }

@@ -1,7 +1,7 @@
 //! Leaving code early, calling by name, failing.
 
 use super::{Call, Native, native};
-use crate::eval::{Evaluated, Flow, interpolated};
+use crate::eval::{Evaluated, Flow};
 use crate::value::Value;
 
 pub(super) static TABLE: &[Native] = &[
@@ -9,7 +9,7 @@ pub(super) static TABLE: &[Native] = &[
     native("next", &["Any value?"], |call| Err(Flow::Next(call.arg(0).clone(), call.span))),
     native("break", &[""], |call| Err(Flow::Break(call.span))),
     native("fail", &[], |call| {
-        Err(Flow::raw(call.args.iter().map(interpolated).collect::<Vec<_>>().join(" ")))
+        Err(Flow::raw(call.args.iter().map(crate::eval::ruby_text).collect::<Vec<_>>().join(" ")))
     }),
     native(
         "call",

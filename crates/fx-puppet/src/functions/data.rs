@@ -10,12 +10,20 @@ use crate::value::Value;
 
 const BACK_END: &[&str] = &["Struct[{path=>String[1]}] options, Puppet::LookupContext context"];
 
+const HIERA_3: &[&str] = &[
+    "Tuple[String, Any, Any, 1, 3] args",
+    "String key",
+    "String key, Any default, Any override?",
+    "String key, &Callable[1, 1] default_block",
+    "String key, Any override, &Callable[1, 1] default_block",
+];
+
 pub(super) static TABLE: &[Native] = &[
     native("lookup", &[], lookup),
-    native("hiera", &[], |call| hiera(call, None)),
-    native("hiera_array", &[], |call| hiera(call, Some(&Strategy::Unique))),
-    native("hiera_hash", &[], |call| hiera(call, Some(&Strategy::Hash))),
-    native("hiera_include", &[], hiera_include),
+    native("hiera", HIERA_3, |call| hiera(call, "hiera", None)),
+    native("hiera_array", HIERA_3, |call| hiera(call, "hiera_array", Some(&Strategy::Unique))),
+    native("hiera_hash", HIERA_3, |call| hiera(call, "hiera_hash", Some(&Strategy::Hash))),
+    native("hiera_include", HIERA_3, hiera_include),
     native("yaml_data", BACK_END, refused),
     native("json_data", BACK_END, refused),
     native("hocon_data", BACK_END, refused),
@@ -147,23 +155,32 @@ fn lookup(call: &Call<'_>) -> Evaluated {
 }
 
 /// The functions of Hiera 3, which look up as `lookup` does with one strategy each.
-fn hiera(call: &Call<'_>, strategy: Option<&Strategy>) -> Evaluated {
+fn hiera(call: &Call<'_>, name: &str, strategy: Option<&Strategy>) -> Evaluated {
+    if call.evaluator.settings.strictness() != fx_puppet_syntax::Strictness::Off {
+        call.evaluator.warn(&format!("The function '{name}' is deprecated in favor of using 'lookup'. See https://puppet.com/docs/puppet/7.23/deprecated_language.html\n   (file & line not available)"), None);
+    }
     let mut query = Query { scope: call.scope, stack: Vec::new() };
-    let key = interpolated(call.arg(0));
+    // All arguments may stand in one list.
+    let args = match call.args {
+        [Value::Array(items)] => items.as_slice(),
+        args => args,
+    };
+    let asked = args.first().unwrap_or(&Value::Undef);
+    let key = interpolated(asked);
     if let Some(found) = call.evaluator.lookup(&key, strategy, &mut query)? {
         return Ok(found);
     }
     if call.block.is_some() {
-        return call.yields(vec![call.arg(0).clone()]);
+        return call.yields(vec![asked.clone()]);
     }
-    match call.args.get(1) {
+    match args.get(1) {
         Some(default) => Ok(default.clone()),
-        None => Err(missing(call.arg(0))),
+        None => Err(missing(asked)),
     }
 }
 
 fn hiera_include(call: &Call<'_>) -> Evaluated {
-    let found = hiera(call, Some(&Strategy::Unique))?;
+    let found = hiera(call, "hiera_include", Some(&Strategy::Unique))?;
     let args = vec![found];
     call.evaluator.call_function("include", args, None, call.span, call.scope)
 }
@@ -215,7 +232,7 @@ fn module_directory(call: &Call<'_>) -> Evaluated {
 fn generate(call: &Call<'_>) -> Evaluated {
     let args: Vec<String> = call.args.iter().map(interpolated).collect();
     let Some(program) = args.first() else {
-        return Err(Flow::raw("generate(): Wrong number of arguments"));
+        return Err(Flow::raw("generate(): Wrong number of arguments given (0 for minimum 1)"));
     };
     if !Path::new(program).is_absolute() {
         return Err(Flow::raw("Generators must be fully qualified"));

@@ -15,6 +15,12 @@ const EACH: &[&str] = &[
     "Iterable enumerable, &Callable[1,1] block",
 ];
 
+const HALVES: &[&str] = &[
+    "Collection collection, &Callable[1,1] block",
+    "Array array, &Callable[2,2] block",
+    "Collection collection, &Callable[2,2] block",
+];
+
 pub(super) static TABLE: &[Native] = &[
     native("each", EACH, each),
     native("map", EACH, map),
@@ -46,8 +52,8 @@ pub(super) static TABLE: &[Native] = &[
         ],
         slice,
     ),
-    native("group_by", &["Collection collection, &Callable[1,2] block"], group_by),
-    native("partition", &["Collection collection, &Callable[1,2] block"], partition),
+    native("group_by", HALVES, group_by),
+    native("partition", HALVES, partition),
     native("with", &["Any arg*, &Callable block"], with),
     native("then", &["Any arg, &Callable[1,1] block"], then),
     native("lest", &["Any arg, &Callable[0,0] block"], lest),

@@ -20,11 +20,13 @@ pub(super) static TABLE: &[Native] = &[
 fn number(call: &Call<'_>, name: &str) -> Evaluated {
     match call.arg(0) {
         Value::String(text) => {
-            call.evaluator.warn(&format!("The {name}() function's auto conversion of String to Numeric is deprecated - change to convert input before calling"), Some(call.span));
+            let kind = if name == "abs" { "Numeric" } else { "Float" };
+            call.evaluator.warn(&format!("The {name}() function's auto conversion of String to {kind} is deprecated - change to convert input before calling\n   (file & line not available)"), None);
             number_from(text).ok_or_else(|| {
-                Flow::raw(format!(
-                    "{name}(): cannot convert given value to a floating point value."
-                ))
+                Flow::raw(match name {
+                    "abs" => "abs(): Requires float or integer to work with - was given non decimal string".to_owned(),
+                    _ => format!("{name}(): cannot convert given value to a floating point value."),
+                })
             })
         }
         other => Ok(other.clone()),

@@ -1,7 +1,8 @@
 //! `sprintf` with Ruby's formats.
 
 use super::{Call, Native, native};
-use crate::eval::{Evaluated, Flow, Spec, inspected, number_from, ruby_text};
+use crate::eval::{Evaluated, Flow, Spec, inspected, interpolated, number_from, ruby_text};
+use crate::types::Type;
 use crate::value::Value;
 
 pub(super) static TABLE: &[Native] = &[native("sprintf", &[], sprintf)];
@@ -10,12 +11,18 @@ fn sprintf(call: &Call<'_>) -> Evaluated {
     let Some(format) = call.args.first() else {
         return Err(Flow::raw("sprintf(): Wrong number of arguments given (0 for at least 1)"));
     };
-    let mut next = call.args[1..].iter();
-    let names = match call.args.get(1) {
+    let Value::String(format) = format else {
+        return Err(Flow::raw(format!(
+            "no implicit conversion of {} into String",
+            class_of(format)
+        )));
+    };
+    let args: Vec<Value> = call.args[1..].iter().map(as_text).collect();
+    let mut next = args.iter();
+    let names = match args.first() {
         Some(Value::Hash(hash)) => Some(hash),
         _ => None,
     };
-    let format = ruby_text(format);
     let mut out = String::new();
     let mut chars = format.chars().peekable();
     while let Some(c) = chars.next() {
@@ -27,7 +34,11 @@ fn sprintf(call: &Call<'_>) -> Evaluated {
         let mut named = None;
         loop {
             let Some(c) = chars.next() else {
-                return Err(Flow::raw("incomplete format specifier; use %% (double %) instead"));
+                return Err(Flow::raw(if spec.width > 0 {
+                    "malformed format string - %*[0-9]"
+                } else {
+                    "incomplete format specifier; use %% (double %) instead"
+                }));
             };
             match c {
                 '-' => spec.minus = true,
@@ -40,7 +51,15 @@ fn sprintf(call: &Call<'_>) -> Evaluated {
                     while let Some(digit) = chars.next_if(char::is_ascii_digit) {
                         digits.push(digit);
                     }
-                    spec.width = digits.parse::<usize>().unwrap_or(0).min(1 << 20);
+                    let number = digits.parse::<usize>().unwrap_or(0).min(1 << 20);
+                    if chars.next_if_eq(&'$').is_some() {
+                        let Some(value) = args.get(number - 1) else {
+                            return Err(Flow::raw("too few arguments"));
+                        };
+                        named = Some(value.clone());
+                    } else {
+                        spec.width = number;
+                    }
                 }
                 '*' => {
                     if let Some(Value::Int(width)) = next.next() {
@@ -57,6 +76,9 @@ fn sprintf(call: &Call<'_>) -> Evaluated {
                 }
                 '<' | '{' => {
                     let close = if c == '<' { '>' } else { '}' };
+                    if !chars.clone().any(|c| c == close) {
+                        return Err(Flow::raw("malformed name - unmatched parenthesis"));
+                    }
                     let name: String = chars.by_ref().take_while(|c| *c != close).collect();
                     let Some(names) = names else { return Err(Flow::raw("one hash required")) };
                     let Some(value) = names.get(&Value::from(name.as_str())) else {
@@ -91,23 +113,64 @@ fn sprintf(call: &Call<'_>) -> Evaluated {
 fn shown(letter: char, spec: &Spec, value: &Value) -> Evaluated<String> {
     Ok(match letter {
         's' => spec.text(&ruby_text(value)),
+        'p' if matches!(value, Value::Sensitive(_)) => spec.text("#<Sensitive [value redacted]>"),
         'p' => spec.text(&inspected(value)),
         'd' | 'i' | 'u' | 'x' | 'X' | 'o' | 'b' | 'B' => spec.integer(letter, integer(value)?),
         'f' | 'e' | 'E' | 'g' | 'G' | 'a' | 'A' => spec.float(letter, float(value)?),
-        'c' => spec.text(&match value {
-            Value::Int(code) => {
-                u32::try_from(*code).ok().and_then(char::from_u32).unwrap_or('\u{fffd}').to_string()
-            }
-            other => ruby_text(other).chars().take(1).collect(),
-        }),
+        'c' => {
+            let code = match value {
+                Value::Int(code) => *code,
+                Value::Float(number) => *number as i64,
+                Value::String(text) => match text.chars().collect::<Vec<_>>().as_slice() {
+                    [one] => i64::from(u32::from(*one)),
+                    _ => return Err(Flow::raw("%c requires a character")),
+                },
+                _ => return Err(Flow::raw("%c requires a character")),
+            };
+            let c = u32::try_from(code).ok().and_then(char::from_u32);
+            let Some(c) = c else { return Err(Flow::raw("pack(U): value out of range")) };
+            spec.text(c.encode_utf8(&mut [0; 4]))
+        }
         other => return Err(Flow::raw(format!("malformed format string - %{other}"))),
     })
+}
+
+/// What the function is given for a value: most objects come as text.
+fn as_text(value: &Value) -> Value {
+    match value {
+        Value::Undef => Value::from(""),
+        Value::Regex(_)
+        | Value::Timespan(_)
+        | Value::Timestamp(_)
+        | Value::SemVer(_)
+        | Value::SemVerRange(_)
+        | Value::Binary(_) => Value::from(interpolated(value)),
+        other => other.clone(),
+    }
+}
+
+/// What Ruby calls the class of a value when it cannot convert it.
+fn class_of(value: &Value) -> String {
+    match value {
+        Value::Bool(truth) => truth.to_string(),
+        Value::Default => "Symbol".into(),
+        Value::Sensitive(_) => "Puppet::Pops::Types::PSensitiveType::Sensitive".into(),
+        Value::Type(ty) => match &**ty {
+            Type::Resource { .. } | Type::Class(_) => "Puppet::Resource".into(),
+            ty => {
+                let name = ty.to_string();
+                let name = name.split('[').next().unwrap_or_default();
+                format!("Puppet::Pops::Types::P{name}Type")
+            }
+        },
+        other => crate::eval::kind(other),
+    }
 }
 
 fn integer(value: &Value) -> Evaluated<i64> {
     Ok(match value {
         Value::Int(number) => *number,
-        Value::Float(number) => number.floor() as i64,
+        Value::Float(number) => *number as i64,
         Value::String(text) => match number_from(text) {
             Some(Value::Int(number)) => number,
             _ => {
@@ -121,7 +184,7 @@ fn integer(value: &Value) -> Evaluated<i64> {
         other => {
             return Err(Flow::raw(format!(
                 "can't convert {} into Integer",
-                crate::eval::kind(other)
+                class_of(other)
             )));
         }
     })
@@ -140,7 +203,7 @@ fn float(value: &Value) -> Evaluated<f64> {
         other => {
             return Err(Flow::raw(format!(
                 "can't convert {} into Float",
-                crate::eval::kind(other)
+                class_of(other)
             )));
         }
     })

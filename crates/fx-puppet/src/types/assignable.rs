@@ -176,7 +176,15 @@ fn assignable(left: &Type, right: &Type, depth: u32) -> bool {
             &**name == "class" && (title.is_none() || title == class)
         }
         (Type::Class(a), Type::Class(b)) => a.is_none() || a == b,
-        (Type::SemVer(a), Type::SemVer(b)) => a.is_empty() || a == b,
+        (Type::Uri(None), Type::Uri(_)) => true,
+        (Type::Uri(Some(wanted)), Type::Uri(Some(text))) => crate::eval::uri_fits(wanted, text),
+        (Type::SemVer(a), Type::SemVer(b)) => {
+            let inside = |range: &Rc<str>| {
+                let exact = range.split_once(" - ").map_or(&**range, |(version, _)| version);
+                a.contains(range) || a.iter().any(|wide| crate::semver::satisfies(exact, wide))
+            };
+            a.is_empty() || (!b.is_empty() && b.iter().all(inside))
+        }
         (Type::Timestamp(a), Type::Timestamp(b)) | (Type::Timespan(a), Type::Timespan(b)) => {
             a.covers(b)
         }
@@ -256,7 +264,7 @@ fn is_rich(ty: &Type, depth: u32) -> bool {
         | Type::Meta(_)
         | Type::Object(_)
         | Type::Deferred
-        | Type::Uri
+        | Type::Uri(_)
         | Type::Binary => true,
         Type::Array { element, size } => {
             *size == Size::exactly(0) || assignable(&Type::RichData, element, depth)
@@ -302,9 +310,14 @@ fn element_of(ty: &Type) -> Option<Type> {
             Type::String(Size::exactly(1))
         }
         Type::Integer(range) if range.min.is_some() || range.max.is_some() => Type::Integer(*range),
-        Type::Meta(Some(inner)) if matches!(**inner, Type::Integer(_) | Type::Enum { .. }) => {
-            (**inner).clone()
-        }
+        // Only what has an end can be gone through.
+        Type::Meta(Some(inner)) => match inner.resolved() {
+            Type::Integer(range) if range.min.is_some() && range.max.is_some() => {
+                Type::Integer(*range)
+            }
+            ty @ Type::Enum { .. } => ty.clone(),
+            _ => return None,
+        },
         _ => return None,
     })
 }

@@ -40,7 +40,10 @@ pub(crate) fn float_text(value: f64) -> String {
     if value.is_infinite() {
         return if value > 0.0 { "Infinity".into() } else { "-Infinity".into() };
     }
-    if magnitude != 0.0 && !(1e-4..1e16).contains(&magnitude) {
+    if value.is_nan() {
+        return "NaN".into();
+    }
+    if magnitude != 0.0 && !(1e-4..1e15).contains(&magnitude) {
         let text = format!("{value:e}");
         let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
         let mantissa =
@@ -178,7 +181,8 @@ impl Display for Type {
             Type::Timespan(range) => {
                 with("Timespan", limits(*range, |span| quoted(&crate::types::span_text(span))))
             }
-            Type::Uri => "URI".to_owned(),
+            Type::Uri(None) => "URI".to_owned(),
+            Type::Uri(Some(text)) => crate::eval::uri_type_text(text),
             Type::Runtime(None) => "Runtime".to_owned(),
             Type::Runtime(Some((runtime, name))) => format!("Runtime[{runtime}, {}]", quoted(name)),
             Type::Init(inner) => optional("Init", inner.as_deref()),
@@ -203,7 +207,7 @@ fn callable(signature: &Signature) -> String {
     let count = signature.params.len() as i64;
     if signature.size != Size::exactly(count) || count == 0 {
         params.push(signature.size.min.unwrap_or(0).to_string());
-        params.push(signature.size.max.map_or_else(|| "default".to_owned(), |max| max.to_string()));
+        params.extend(signature.size.max.map(|max| max.to_string()));
     }
     params.extend(signature.block.as_ref().map(ToString::to_string));
     match &signature.returns {

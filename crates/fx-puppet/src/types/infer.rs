@@ -74,9 +74,9 @@ pub(crate) fn infer(value: &Value) -> Type {
         Value::Binary(_) => Type::Binary,
         Value::Timespan(nanos) => Type::Timespan(Range::exactly(*nanos)),
         Value::Timestamp(nanos) => Type::Timestamp(Range::exactly(*nanos)),
-        Value::SemVer(_) => Type::SemVer(Vec::new()),
+        Value::SemVer(version) => Type::SemVer(vec![format!("{version} - {version}").into()]),
         Value::SemVerRange(_) => Type::SemVerRange,
-        Value::Uri(_) => Type::Uri,
+        Value::Uri(text) => Type::Uri(Some(text.clone())),
         Value::Deferred(..) => Type::Deferred,
         Value::Iterator(items) => Type::Iterator(Some(Rc::new(unite(items.iter().map(infer))))),
         Value::Object(ty, _) => (**ty).clone(),
@@ -103,6 +103,8 @@ pub(crate) fn generalize(ty: &Type) -> Type {
             size: ANY_SIZE,
         },
         Type::Variant(types) => unite(types.iter().map(|ty| generalize(ty))),
+        Type::SemVer(_) => Type::SemVer(Vec::new()),
+        Type::Uri(_) => Type::Uri(None),
         Type::Timestamp(_) => Type::Timestamp(Range::OPEN),
         Type::Timespan(_) => Type::Timespan(Range::OPEN),
         Type::Meta(Some(ty)) => Type::Meta(Some(inner(ty))),
@@ -245,6 +247,9 @@ pub(crate) fn is_instance(ty: &Type, value: &Value) -> bool {
         (Type::SemVer(ranges), Value::SemVer(version)) => {
             ranges.is_empty() || ranges.iter().any(|range| crate::semver::satisfies(version, range))
         }
+        (Type::Uri(Some(wanted)), Value::Uri(text)) => crate::eval::uri_fits(wanted, text),
+        // An iteration is judged by what its items have in common.
+        (Type::Iterable(Some(_)), Value::Array(_)) => ty.accepts(&infer(value)),
         (ty, value) => ty.accepts(&infer_set(value)),
     }
 }

@@ -331,6 +331,10 @@ fn unresolved(ty: &Type, depth: u32) -> Option<Rc<str>> {
     }
     let inner = |ty: &Rc<Type>| unresolved(ty, depth + 1);
     match ty {
+        // Types of the runtime that no program can name.
+        Type::Reference(name) if matches!(&**name, "Puppet::LookupContext" | "Annotation" | "Pcore") => {
+            None
+        }
         Type::Reference(name) => Some(Rc::clone(name)),
         Type::Array { element, .. } => inner(element),
         Type::Hash { key, value, .. } => inner(key).or_else(|| inner(value)),

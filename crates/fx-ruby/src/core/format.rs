@@ -170,7 +170,19 @@ impl Vm {
                         if s.width.is_some() {
                             return self.arg_error("width given twice");
                         }
-                        let w = self.next_arg(args, &mut next, used_pos)?;
+                        let (digits, at) = numbered(&text, i);
+                        let w = match digits {
+                            // `*2$`: the width is the second argument.
+                            Some(n) => {
+                                i = at;
+                                used_pos = true;
+                                match args.get(n - 1) {
+                                    Some(v) => *v,
+                                    None => return self.arg_error("too few arguments"),
+                                }
+                            }
+                            None => self.next_arg(args, &mut next, used_pos)?,
+                        };
                         let w = self.to_int(w)?;
                         if w < 0 {
                             s.minus = true
@@ -522,5 +534,15 @@ impl Vm {
         let f = self.call_name(m, "Float", &[v])?;
         let _ = NIL;
         self.to_f(f)
+    }
+}
+
+/// The number of an argument, as in `2$`, and where the text goes on behind it.
+fn numbered(text: &[u8], at: usize) -> (Option<usize>, usize) {
+    let digits = text[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let number = std::str::from_utf8(&text[at..at + digits]).ok().and_then(|n| n.parse().ok());
+    match (number, text.get(at + digits)) {
+        (Some(number), Some(b'$')) if number > 0 => (Some(number), at + digits + 1),
+        _ => (None, at),
     }
 }
