@@ -223,5 +223,7 @@ fn work(args: &CompileArgs, nodes: &Mutex<VecDeque<Node>>) -> u8 {
         terminal::complain(error);
         code = exit::ERROR;
     }
+    // The process ends with its compilations: what they shared need not be taken apart.
+    std::mem::forget(machine);
     code
 }

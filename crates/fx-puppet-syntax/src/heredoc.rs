@@ -98,10 +98,9 @@ impl Lexer<'_> {
         let tag = quoted.unwrap_or(tag).trim_ascii();
         if tag.is_empty() {
             let end = start + 2 + close + 1;
-            return Err(self.error(
-                end,
-                "Invalid syntax in heredoc expected @(endtag[:syntax][/escapes])",
-            ));
+            return Err(
+                self.error(end, "Invalid syntax in heredoc expected @(endtag[:syntax][/escapes])")
+            );
         }
         let known: Cow<'static, [u8]> = match flags {
             None => Cow::Borrowed(b""),

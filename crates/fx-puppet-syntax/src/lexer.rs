@@ -123,7 +123,10 @@ impl<'a> Lexer<'a> {
                     let text = String::from_utf8_lossy(rest);
                     let shown = text.chars().next().unwrap_or(' ');
                     if shown == '\u{feff}' {
-                        return Err(Box::new(Diagnostic::error("puppet-syntax", "Illegal UTF-8 Byte Order mark at beginning of input: [EF BB BF] - remove these from the puppet source")));
+                        return Err(Box::new(Diagnostic::error(
+                            "puppet-syntax",
+                            "Illegal UTF-8 Byte Order mark at beginning of input: [EF BB BF] - remove these from the puppet source",
+                        )));
                     }
                     return Err(self.error(start, "Syntax error at ''"));
                 };
@@ -299,7 +302,10 @@ impl<'a> Lexer<'a> {
             }
             Resolved::BadUnicode => {
                 if escapes.warn {
-                    let warning = Diagnostic::warning("puppet-escape", "Unicode escape '\\u' was not followed by 4 hex digits or 1-6 hex digits in {} or was > 10ffff");
+                    let warning = Diagnostic::warning(
+                        "puppet-escape",
+                        "Unicode escape '\\u' was not followed by 4 hex digits or 1-6 hex digits in {} or was > 10ffff",
+                    );
                     self.unplaced.push(warning);
                 }
                 text.push(b'\\');

@@ -206,7 +206,9 @@ impl Parser {
             let span = self.bump().span;
             if let "true" | "false" = word {
                 let class = if word == "true" { "TrueClass" } else { "FalseClass" };
-                let message = format!("undefined method `[]' for {word}:{class}\n\n      if name[0,1] =~ /[0-9]/\n             ^^^^^");
+                let message = format!(
+                    "undefined method `[]' for {word}:{class}\n\n      if name[0,1] =~ /[0-9]/\n             ^^^^^"
+                );
                 return Err(Box::new(Diagnostic::error("puppet-syntax", message)));
             }
             return Ok(Expr::new(ExprKind::Variable(word.into()), span));

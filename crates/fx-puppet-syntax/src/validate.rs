@@ -348,11 +348,17 @@ impl Checker<'_> {
             | ExprKind::Bool(_) => {}
             _ => {
                 let label = label(query);
-                let span =
-                    if let ExprKind::Binary { op_span, .. } = &query.kind { *op_span } else { query.span };
+                let span = if let ExprKind::Binary { op_span, .. } = &query.kind {
+                    *op_span
+                } else {
+                    query.span
+                };
                 self.error(
                     span,
-                    format!("Illegal query expression. {} cannot be used in a query", article(&label)),
+                    format!(
+                        "Illegal query expression. {} cannot be used in a query",
+                        article(&label)
+                    ),
                 );
             }
         }

@@ -204,7 +204,10 @@ fn translate(source: &str) -> String {
 
 /// Whether groups have names: `(?<=` and `(?<!` look behind.
 fn has_names(source: &str) -> bool {
-    source.split("(?<").skip(1).any(|after| after.starts_with(|c: char| c.is_alphabetic() || c == '_'))
+    source
+        .split("(?<")
+        .skip(1)
+        .any(|after| after.starts_with(|c: char| c.is_alphabetic() || c == '_'))
 }
 
 /// What a class such as `\d` holds.

@@ -79,7 +79,9 @@ impl Evaluator {
         for _ in 0..100 {
             match at {
                 Some(parent) if **parent == *name => return true,
-                Some(parent) => at = definitions.classes.get(parent).and_then(|above| above.parent.as_ref()),
+                Some(parent) => {
+                    at = definitions.classes.get(parent).and_then(|above| above.parent.as_ref())
+                }
                 None => return false,
             }
         }

@@ -85,10 +85,18 @@ impl Evaluator {
             let mut all = self.definitions.borrow_mut();
             let clash = match definition.kind {
                 DefinitionKind::Define => all.classes.get(&name).map(|known| {
-                    (known, format!("'{name}' is already defined"), " as a class; cannot redefine as a definition")
+                    (
+                        known,
+                        format!("'{name}' is already defined"),
+                        " as a class; cannot redefine as a definition",
+                    )
                 }),
                 DefinitionKind::Class => all.defines.get(&name).map(|known| {
-                    (known, format!("Definition '{name}' is already defined"), "; cannot be redefined as a class")
+                    (
+                        known,
+                        format!("Definition '{name}' is already defined"),
+                        "; cannot be redefined as a class",
+                    )
                 }),
                 _ => None,
             };
@@ -218,19 +226,21 @@ impl Evaluator {
         found
     }
 
-    /// `module/path` as a file of that module; an absolute path as it is.
+    /// Where `module/path` would be as a file of that module; an absolute path as it is.
+    pub(crate) fn module_path(&self, name: &str, kind: &str) -> Option<PathBuf> {
+        if name.starts_with('/') {
+            return Some(PathBuf::from(name));
+        }
+        let (module, rest) = name.split_once('/')?;
+        if rest.split('/').any(|part| part == "..") {
+            return None;
+        }
+        Some(self.module_dir(module)?.join(kind).join(rest))
+    }
+
+    /// `module/path` as a file of that module that is there.
     pub(crate) fn module_file(&self, name: &str, kind: &str) -> Option<PathBuf> {
-        let host = self.run.host;
-        let path = if name.starts_with('/') {
-            PathBuf::from(name)
-        } else {
-            let (module, rest) = name.split_once('/')?;
-            if rest.split('/').any(|part| part == "..") {
-                return None;
-            }
-            self.module_dir(module)?.join(kind).join(rest)
-        };
-        host.stat(&path).is_ok().then_some(path)
+        self.module_path(name, kind).filter(|path| self.run.host.stat(path).is_ok())
     }
 
     /// Loads the file that may define a name.
@@ -251,7 +261,7 @@ impl Evaluator {
         }
         let Ok(Some(bytes)) = self.run.host.read_opt(&path) else { return Ok(()) };
         self.phase(|| format!("load {}", path.display()));
-        let file = self.sources.add(&path.to_string_lossy(), bytes.clone());
+        let file = self.sources.add(&path.to_string_lossy(), &*bytes);
         let (program, mut found) = fx_puppet_syntax::parse(&bytes, file);
         if found.iter().all(|found| found.severity != Severity::Error) {
             found.extend(fx_puppet_syntax::validate(&program, self.settings.strictness()));
@@ -420,7 +430,11 @@ impl Evaluator {
             }
             Ok(target) => {
                 let _unset = later.target.set(Rc::clone(&target));
-                self.machine.read.aliases.borrow_mut().insert(Rc::clone(&key), Some(Rc::clone(&target)));
+                self.machine
+                    .read
+                    .aliases
+                    .borrow_mut()
+                    .insert(Rc::clone(&key), Some(Rc::clone(&target)));
                 // A type of its own is known by its name, not as a name for another.
                 Ok(Some(match &*target {
                     Type::Object(Some(_)) => Type::clone(&target),

@@ -45,7 +45,9 @@ impl Evaluator {
         spans: &[Span],
     ) -> Evaluated {
         match value {
-            Value::Array(items) | Value::Iterator(items) => self.slice(items, keys, span, spans, false),
+            Value::Array(items) | Value::Iterator(items) => {
+                self.slice(items, keys, span, spans, false)
+            }
             Value::String(text) => {
                 let chars: Vec<Value> = text.chars().map(|c| Value::from(c.to_string())).collect();
                 Ok(match self.slice(&chars, keys, span, spans, true)? {

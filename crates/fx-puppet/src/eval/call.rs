@@ -188,10 +188,9 @@ impl Evaluator {
             let (ty, name) = part.rsplit_once(' ').unwrap_or(("Any", part));
             // `Name = Type`: a name that only this signature knows.
             let ty = match ty.split_once(" = ") {
-                Some((name, target)) if !name.contains('[') => Rc::new(Type::Alias {
-                    name: name.into(),
-                    target: self.type_from_text(target)?,
-                }),
+                Some((name, target)) if !name.contains('[') => {
+                    Rc::new(Type::Alias { name: name.into(), target: self.type_from_text(target)? })
+                }
                 _ => self.type_from_text(ty)?,
             };
             let bare = name.trim_end_matches(['?', '*', '+']);

@@ -68,11 +68,8 @@ static BINARY: Constructor = Constructor {
     ],
     refused: None,
 };
-static URI: Constructor = Constructor {
-    name: "new_error",
-    signatures: &["String[1] uri", URI_PARTS],
-    refused: None,
-};
+static URI: Constructor =
+    Constructor { name: "new_error", signatures: &["String[1] uri", URI_PARTS], refused: None };
 static STRING: Constructor = Constructor {
     name: "new_string",
     signatures: &["Any from, Variant[Default, String[1], Hash[Type, Any]] string_formats?"],

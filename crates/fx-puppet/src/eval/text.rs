@@ -17,7 +17,8 @@ fn push(out: &mut String, value: &Value) {
         Value::Undef => {}
         Value::String(text) => out.push_str(text),
         Value::Iterator(items) => {
-            let element = crate::types::generalize(&crate::types::infer(&Value::Array(Rc::clone(items))));
+            let element =
+                crate::types::generalize(&crate::types::infer(&Value::Array(Rc::clone(items))));
             let shown = match &element {
                 crate::types::Type::Array { element, .. } => element.to_string(),
                 _ => "Any".to_owned(),

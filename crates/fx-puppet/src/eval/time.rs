@@ -249,9 +249,15 @@ pub(crate) fn strftime(nanos: i128, format: &str, zone: Option<&str>) -> Evaluat
 /// A span by a format. Each unit takes what larger ones in the format leave.
 pub(crate) fn strfspan(nanos: i128, format: &str) -> Evaluated<String> {
     let parts = span_parts(format)?;
-    let units: Vec<(char, u128)> =
-        vec![('D', 86_400_000_000_000), ('H', 3_600_000_000_000), ('M', 60_000_000_000), ('S', 1_000_000_000)];
-    let has = |letter: char| parts.iter().any(|part| matches!(part, SpanPart::Field { letter: l, .. } if *l == letter));
+    let units: Vec<(char, u128)> = vec![
+        ('D', 86_400_000_000_000),
+        ('H', 3_600_000_000_000),
+        ('M', 60_000_000_000),
+        ('S', 1_000_000_000),
+    ];
+    let has = |letter: char| {
+        parts.iter().any(|part| matches!(part, SpanPart::Field { letter: l, .. } if *l == letter))
+    };
     let mut rest = nanos.unsigned_abs();
     let mut taken: Vec<(char, u128)> = Vec::new();
     for (letter, size) in units {
@@ -266,7 +272,8 @@ pub(crate) fn strfspan(nanos: i128, format: &str) -> Evaluated<String> {
         match part {
             SpanPart::Text(text) => out.push_str(text),
             SpanPart::Field { letter, pad, width } => {
-                let value = taken.iter().find(|(known, _)| known == letter).map(|(_, value)| *value);
+                let value =
+                    taken.iter().find(|(known, _)| known == letter).map(|(_, value)| *value);
                 let filled = |number: u128, usual: usize| {
                     let width = width.unwrap_or(usual);
                     match pad {
@@ -279,7 +286,13 @@ pub(crate) fn strfspan(nanos: i128, format: &str) -> Evaluated<String> {
                     ('D', Some(value)) => out.push_str(&filled(value, 1)),
                     (_, Some(value)) => out.push_str(&filled(value, 2)),
                     ('L', _) => out.push_str(&fraction(rest, below_seconds, 3, *pad, *width)),
-                    _ => out.push_str(&fraction(rest, below_seconds, width.unwrap_or(9), *pad, *width)),
+                    _ => out.push_str(&fraction(
+                        rest,
+                        below_seconds,
+                        width.unwrap_or(9),
+                        *pad,
+                        *width,
+                    )),
                 }
             }
         }
@@ -331,7 +344,13 @@ fn span_parts(format: &str) -> Evaluated<Vec<SpanPart>> {
 }
 
 /// What is left below a second, or all of the span where nothing larger is in the format.
-fn fraction(nanos: u128, below_seconds: bool, digits: usize, pad: Option<char>, width: Option<usize>) -> String {
+fn fraction(
+    nanos: u128,
+    below_seconds: bool,
+    digits: usize,
+    pad: Option<char>,
+    width: Option<usize>,
+) -> String {
     let digits = digits.clamp(1, 9);
     let number = nanos / 10_u128.pow(9 - digits as u32);
     if !below_seconds {

@@ -254,16 +254,16 @@ impl Evaluator {
             }
             Type::Collection(_) => Type::Collection(keys.size(0)?),
             Type::Tuple { .. } => {
-                let is_limit = |key: Option<&Value>| {
-                    matches!(key, Some(Value::Int(_) | Value::Default))
-                };
+                let is_limit =
+                    |key: Option<&Value>| matches!(key, Some(Value::Int(_) | Value::Default));
                 let count = values.len();
                 let limits = match (count.checked_sub(2).map(|at| &values[at]), values.last()) {
                     (before, last) if is_limit(before) && is_limit(last) => 2,
                     (_, last) if is_limit(last) => 1,
                     _ => 0,
                 };
-                let typed = Keys { name: keys.name.clone(), given: &values[..count - limits], ..keys };
+                let typed =
+                    Keys { name: keys.name.clone(), given: &values[..count - limits], ..keys };
                 typed.each(1, usize::MAX, "Any-Type", |key| matches!(key, Value::Type(_)))?;
                 let (types, size) = self.types_and_size(&keys, 0, count)?;
                 Type::Tuple { types, size }
@@ -302,9 +302,9 @@ impl Evaluator {
             Type::Meta(_) => Type::Meta(Some(self.only(&keys)?)),
             Type::Iterable(_) => Type::Iterable(Some(self.only(&keys)?)),
             Type::Iterator(_) => Type::Iterator(Some(self.only(&keys)?)),
-            Type::Sensitive(_) => Type::Sensitive(
-                Some(self.only(&keys)?).filter(|inner| **inner != Type::Any),
-            ),
+            Type::Sensitive(_) => {
+                Type::Sensitive(Some(self.only(&keys)?).filter(|inner| **inner != Type::Any))
+            }
             Type::Init(_) => Type::Init(Some(keys.ty(0)?)),
             Type::Callable(_) => Type::Callable(Some(self.signature(&keys)?)),
             Type::Class(None) => return self.class_references(&keys),

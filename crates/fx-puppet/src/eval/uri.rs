@@ -49,7 +49,8 @@ pub(crate) fn from_hash(hash: &crate::value::Hash) -> Parts {
 fn listed(parts: &Parts) -> Vec<(&'static str, String)> {
     let path = (!parts.path.is_empty()).then(|| parts.path.clone());
     let opaque = parts.host.is_none() && parts.scheme.is_some();
-    let port = parts.port.filter(|port| parts.scheme.as_deref().and_then(usual_port) != Some(*port));
+    let port =
+        parts.port.filter(|port| parts.scheme.as_deref().and_then(usual_port) != Some(*port));
     let all = [
         ("scheme", parts.scheme.clone()),
         ("userinfo", parts.userinfo.clone()),
@@ -68,7 +69,8 @@ pub(crate) fn type_text(text: &str) -> String {
         return format!("URI[{text}]");
     }
     let parts = parse(text);
-    let pair = |(name, value): &(&str, String)| format!("'{name}' => {}", super::text::quoted(value));
+    let pair =
+        |(name, value): &(&str, String)| format!("'{name}' => {}", super::text::quoted(value));
     format!("URI[{{{}}}]", listed(&parts).iter().map(pair).collect::<Vec<_>>().join(", "))
 }
 
@@ -76,9 +78,14 @@ pub(crate) fn type_text(text: &str) -> String {
 pub(crate) fn fits(wanted: &str, text: &str) -> bool {
     let has = listed(&parse(text));
     if wanted.starts_with('{') {
-        let shown: Vec<String> =
-            has.iter().map(|(name, value)| format!("'{name}' => {}", super::text::quoted(value))).collect();
-        return wanted.trim_matches(['{', '}']).split(", ").all(|part| shown.iter().any(|one| one == part));
+        let shown: Vec<String> = has
+            .iter()
+            .map(|(name, value)| format!("'{name}' => {}", super::text::quoted(value)))
+            .collect();
+        return wanted
+            .trim_matches(['{', '}'])
+            .split(", ")
+            .all(|part| shown.iter().any(|one| one == part));
     }
     listed(&parse(wanted)).iter().all(|part| has.contains(part))
 }

@@ -40,7 +40,9 @@ pub(super) static TABLE: &[Native] = &[
     ),
     native(
         "getvar",
-        &["Pattern[/\\A(?:::)?(?:[a-z]\\w*::)*[a-z_]\\w*(?:\\.|\\Z)/] get_string, Any default_value?, &Callable[1, 1] block?"],
+        &[
+            "Pattern[/\\A(?:::)?(?:[a-z]\\w*::)*[a-z_]\\w*(?:\\.|\\Z)/] get_string, Any default_value?, &Callable[1, 1] block?",
+        ],
         getvar,
     ),
     native("max", &[], |call| extreme(call, Ordering::Greater)),

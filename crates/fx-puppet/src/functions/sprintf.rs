@@ -182,10 +182,7 @@ fn integer(value: &Value) -> Evaluated<i64> {
         },
         Value::Undef => return Err(Flow::raw("can't convert nil into Integer")),
         other => {
-            return Err(Flow::raw(format!(
-                "can't convert {} into Integer",
-                class_of(other)
-            )));
+            return Err(Flow::raw(format!("can't convert {} into Integer", class_of(other))));
         }
     })
 }
@@ -201,10 +198,7 @@ fn float(value: &Value) -> Evaluated<f64> {
         },
         Value::Undef => return Err(Flow::raw("can't convert nil into Float")),
         other => {
-            return Err(Flow::raw(format!(
-                "can't convert {} into Float",
-                class_of(other)
-            )));
+            return Err(Flow::raw(format!("can't convert {} into Float", class_of(other))));
         }
     })
 }

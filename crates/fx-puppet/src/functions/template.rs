@@ -50,17 +50,16 @@ fn epp(call: &Call<'_>) -> Evaluated {
     let name = call.text(0);
     let name =
         if name.strip_suffix(".epp").is_some() { name.to_owned() } else { format!("{name}.epp") };
-    let Some(path) = call.evaluator.module_file(&name, "templates") else {
-        return Err(Flow::raw(format!("Could not find template '{name}'")));
-    };
+    let missing = || Flow::raw(format!("Could not find template '{name}'"));
+    let path = call.evaluator.module_path(&name, "templates").ok_or_else(missing)?;
     let read = &call.evaluator.machine.read.templates;
     let known = read.borrow().get(&path).cloned();
     if let Some(program) = known {
         return render(call, &program, &call.evaluator.top);
     }
-    let bytes =
-        call.evaluator.run.host.read(&path).map_err(|error| Flow::raw(error.to_string()))?;
-    let file = call.evaluator.sources.add(&path.to_string_lossy(), bytes.clone());
+    let read_text = call.evaluator.run.host.read_opt(&path);
+    let bytes = read_text.map_err(|error| Flow::raw(error.to_string()))?.ok_or_else(missing)?;
+    let file = call.evaluator.sources.add(&path.to_string_lossy(), &*bytes);
     let (program, mut found) = fx_puppet_syntax::parse_epp(&bytes, file);
     if found.is_empty() {
         found = fx_puppet_syntax::validate(&program, Strictness::Off);

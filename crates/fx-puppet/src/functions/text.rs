@@ -27,7 +27,14 @@ pub(super) static TABLE: &[Native] = &[
         ],
         regsubst,
     ),
-    native("match", &["String string, Variant[Any, Type] pattern", "Array[String] string, Variant[Any, Type] pattern"], matching),
+    native(
+        "match",
+        &[
+            "String string, Variant[Any, Type] pattern",
+            "Array[String] string, Variant[Any, Type] pattern",
+        ],
+        matching,
+    ),
     native("versioncmp", &["String a, String b, Boolean ignore_trailing_zeroes?"], versioncmp),
     native("shellquote", &[], shellquote),
     native(

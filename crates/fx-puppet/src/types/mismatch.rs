@@ -332,7 +332,9 @@ fn unresolved(ty: &Type, depth: u32) -> Option<Rc<str>> {
     let inner = |ty: &Rc<Type>| unresolved(ty, depth + 1);
     match ty {
         // Types of the runtime that no program can name.
-        Type::Reference(name) if matches!(&**name, "Puppet::LookupContext" | "Annotation" | "Pcore") => {
+        Type::Reference(name)
+            if matches!(&**name, "Puppet::LookupContext" | "Annotation" | "Pcore") =>
+        {
             None
         }
         Type::Reference(name) => Some(Rc::clone(name)),

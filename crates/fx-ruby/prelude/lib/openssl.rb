@@ -35,13 +35,7 @@ module OpenSSL
   class HMAC
     def self.digest(d, key, data)
       d = Digest.new(d) unless Digest === d
-      n = d.algo_
-      b = %w[SHA384 SHA512].include?(n) ? 128 : 64
-      key = ::Digest.__hash(n, key) if key.bytesize > b
-      key = key.b.ljust(b, "\0")
-      i = key.bytes.map { |x| (x ^ 0x36).chr }.join.b
-      o = key.bytes.map { |x| (x ^ 0x5c).chr }.join.b
-      ::Digest.__hash(n, o + ::Digest.__hash(n, i + data.b))
+      ::Digest.__hmac(d.algo_, key, data)
     end
     def self.hexdigest(d, k, v) = digest(d, k, v).unpack1("H*")
     def initialize(key, digest)
@@ -57,19 +51,8 @@ module OpenSSL
   module KDF
     class KDFError < OpenSSLError; end
     def self.pbkdf2_hmac(pass, salt:, iterations:, length:, hash:)
-      out = "".b
-      block = 0
-      while out.bytesize < length
-        block += 1
-        u = HMAC.digest(hash, pass, salt.b + [block].pack("N"))
-        t = u.unpack("N*")
-        (iterations - 1).times do
-          u = HMAC.digest(hash, pass, u)
-          u.unpack("N*").each_with_index { |x, i| t[i] ^= x }
-        end
-        out << t.pack("N*")
-      end
-      out[0, length]
+      hash = Digest.new(hash) unless Digest === hash
+      ::Digest.__pbkdf2(hash.algo_, pass, salt, iterations, length) or raise KDFError, "PKCS5_PBKDF2_HMAC: invalid iteration count"
     end
   end
   module PKCS5

@@ -144,6 +144,11 @@ pub(crate) fn int_float_cmp(vm: &Vm, a: Value, f: f64) -> Option<Ordering> {
 
 fn bits(vm: &mut Vm, a: Args, op: fx_ruby_syntax::Sym, f: fn(u32, u32) -> u32) -> R {
     let b = vm.arg(a, 0);
+    if let (Some(x), Some(y)) = (a.recv.fixnum(), b.fixnum()) {
+        // Both are extended by their sign, and so is what comes of them.
+        let half = |by: u32| f((x >> by) as u32, (y >> by) as u32);
+        return Ok(Value::fix((u64::from(half(32)) << 32 | u64::from(half(0))) as i64));
+    }
     if b.is_int() {
         let r = vm.big_value(a.recv).bitop(&vm.big_value(b), f);
         return Ok(vm.heap.big(r));
@@ -162,6 +167,12 @@ fn shift(vm: &mut Vm, v: Value, by: i64) -> R {
         }
         if by > 1 << 31 {
             return vm.fail(c::RANGE_ERROR, "shift width too big");
+        }
+        if let Some(small) = v.fixnum()
+            && by < 62
+            && (small << by) >> by == small
+        {
+            return Ok(vm.int(small << by));
         }
         let big = vm.big_value(v);
         vm.check_bits(by as u64 + big.bit_length_abs() as u64)?;
