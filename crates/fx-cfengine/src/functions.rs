@@ -33,6 +33,15 @@ pub(crate) use policy::default_template_data;
 /// Result of a function.
 pub(crate) type FnResult = Option<Rval>;
 
+/// A whole number as IntFromString reads it, which tells of a text that is none.
+pub(crate) fn whole(ctx: &Context<'_>, text: &str) -> Option<i64> {
+    let number = crate::text::int_from(text);
+    if number.is_none() && !text.contains('$') {
+        ctx.error(&crate::text::number_problem(text, "integer"));
+    }
+    number
+}
+
 /// The text of an argument; empty when it is not there or is data.
 pub(crate) fn arg(args: &[Rval], index: usize) -> &str {
     match args.get(index) {

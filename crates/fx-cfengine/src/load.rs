@@ -193,12 +193,8 @@ impl Context<'_> {
             top_down: None,
             guard: None,
             any: "any".into(),
-            told: Vec::new(),
         };
         let policy = lowering.file(tree);
-        for text in &lowering.told {
-            self.error(text);
-        }
         let warnings = lowering.warnings;
         errors = troubles::in_order(id, source.bytes(), errors, lowering.errors);
         self.show_warnings(&warnings, &mut errors);
@@ -208,6 +204,9 @@ impl Context<'_> {
         let too_many = errors.len() > syntax::MAX_ERRORS;
         errors.truncate(syntax::MAX_ERRORS + 1);
         for error in &errors {
+            if let Some(text) = &error.help {
+                self.error(text);
+            }
             self.syntax_error(error);
         }
         if too_many {

@@ -65,7 +65,7 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
             }
             list(found)
         }
-        "findfiles_up" | "search_up" => find_up(ctx, args),
+        "findfiles_up" | "search_up" => find_up(ctx, name, args),
         "lsdir" => {
             let pattern = arg(args, 1);
             let full = crate::text::bool_from(arg(args, 2))?;
@@ -324,9 +324,14 @@ pub(crate) fn glob_match(pattern: &str, name: &str) -> bool {
     regex::find(&out, name).is_some()
 }
 
-fn find_up(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
+fn find_up(ctx: &Context<'_>, name: &str, args: &[Rval]) -> FnResult {
     let pattern = arg(args, 1);
     let levels = if args.len() > 2 { int_from(arg(args, 2))? } else { 999_999_999 };
+    let start = arg(args, 0);
+    if !ctx.host().stat(&path(start)).is_ok_and(|meta| meta.is_dir()) {
+        ctx.error(&format!("Function {name}, path '{start}' is not a directory"));
+        return None;
+    }
     if pattern.starts_with('/') || pattern.ends_with('/') || pattern.is_empty() {
         return None;
     }

@@ -54,7 +54,7 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval], call: &Rc<C
             regex::compile(arg(args, 1))?;
             truth(matched(&json).iter().any(|item| regex::full(arg(args, 1), item)))
         }
-        "nth" => nth(&json, arg(args, 1)),
+        "nth" => nth(ctx, &json, arg(args, 1)),
         "unique" => {
             let mut seen = FxHashSet::default();
             list(
@@ -63,7 +63,7 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval], call: &Rc<C
         }
         "reverse" => list(primitives(&json).into_iter().rev().collect()),
         "shuffle" => shuffle(&json, arg(args, 1)),
-        "sublist" => sublist(&json, arg(args, 1), arg(args, 2)),
+        "sublist" => sublist(ctx, &json, arg(args, 1), arg(args, 2)),
         "intersection" | "difference" => {
             let other = ctx.data_arg(args.get(1)?, false)?;
             let others: FxHashSet<Str> = primitives(&other).into_iter().collect();
@@ -118,11 +118,11 @@ fn filter(json: &Json, args: &[Rval]) -> FnResult {
     )
 }
 
-fn nth(json: &Json, index: &str) -> FnResult {
+fn nth(ctx: &Context<'_>, json: &Json, index: &str) -> FnResult {
     let item = match json {
         Json::Object(map) => map.get(index)?,
         Json::Array(items) => {
-            let index: i64 = index.parse().ok()?;
+            let index = super::whole(ctx, index)?;
             let index = if index < 0 { index + items.len() as i64 } else { index };
             items.get(usize::try_from(index).ok()?)?
         }
@@ -131,9 +131,9 @@ fn nth(json: &Json, index: &str) -> FnResult {
     text(item.primitive()?)
 }
 
-fn sublist(json: &Json, end: &str, max: &str) -> FnResult {
+fn sublist(ctx: &Context<'_>, json: &Json, end: &str, max: &str) -> FnResult {
     let items = primitives(json);
-    let max = int_from(max)?.max(0) as usize;
+    let max = super::whole(ctx, max)?.max(0) as usize;
     match end {
         "head" => list(items.into_iter().take(max).collect()),
         _ => {
@@ -344,7 +344,9 @@ fn make_rule(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
         },
         other => primitives(&ctx.data_arg(other, false)?),
     };
-    let mtime = |file: &str| ctx.host().stat(&crate::text::path(file)).ok().map(|meta| meta.mtime);
+    // Whole seconds, as the original compares them.
+    let mtime =
+        |file: &str| ctx.host().stat(&crate::text::path(file)).ok().map(|meta| meta.mtime.secs);
     let Some(target_time) = mtime(target) else { return truth(true) };
     let mut stale = false;
     for source in &sources {

@@ -23,6 +23,7 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
         }
         "ifelse" => ifelse(ctx, args),
         "classmatch" => truth(any_matches(ctx, args)),
+        "classesmatching" | "countclassesmatching" if lacks_argument(ctx, name, args) => None,
         "classesmatching" => list(matching(ctx, args)),
         "countclassesmatching" => text(matching(ctx, args).len().to_string()),
         "classify" => {
@@ -43,7 +44,7 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
         "splayclass" => splay(ctx, args),
         "hostrange" => host_range(ctx, args),
         "randomint" => random(ctx, args),
-        _ => version(name, args),
+        _ => version(ctx, name, args),
     }
 }
 
@@ -91,7 +92,17 @@ impl<'a> Wanted<'a> {
     }
 }
 
-fn any_matches(ctx: &Context<'_>, args: &[Rval]) -> bool {
+fn lacks_argument(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> bool {
+    if args.is_empty() {
+        ctx.fatal(&format!("Function '{name}' requires at least one argument"));
+    }
+    args.is_empty()
+}
+
+fn any_matches(ctx: &mut Context<'_>, args: &[Rval]) -> bool {
+    if lacks_argument(ctx, "classmatch", args) {
+        return false;
+    }
     let wanted = Wanted::new(args);
     let mut global = ctx.hard.iter().chain(ctx.soft.iter());
     global.any(|(name, class)| wanted.holds(name, class))
@@ -144,8 +155,13 @@ fn host_range(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
         .get("sys", "uqhost")
         .and_then(super::super::eval::vars::Found::scalar)
         .unwrap_or_default();
-    let (from, to) = range.split_once('-')?;
-    let (from, to): (i64, i64) = (from.trim().parse().ok()?, to.trim().parse().ok()?);
+    let parsed = range.split_once('-').and_then(|(from, to)| {
+        Some((from.trim().parse::<i64>().ok()?, to.trim().parse::<i64>().ok()?))
+    });
+    let Some((from, to)) = parsed else {
+        ctx.error("HostRange syntax error: second arg should have X-Y format where X and Y are decimal numbers");
+        return None;
+    };
     let inside = host
         .strip_prefix(base)
         .and_then(|rest| rest.parse::<i64>().ok())
@@ -167,14 +183,23 @@ fn random(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
     text((from + (u64::from_le_bytes(bytes) % span) as i64).to_string())
 }
 
-fn version(name: &str, args: &[Rval]) -> FnResult {
+fn version(ctx: &Context<'_>, name: &str, args: &[Rval]) -> FnResult {
     let compare = |index: usize| -> Option<std::cmp::Ordering> {
-        let parts: Vec<u32> =
-            arg(args, index).split('.').map(|part| part.parse().ok()).collect::<Option<_>>()?;
-        let ours = [3_u32, 21, 0];
-        if parts.is_empty() || parts.len() > 3 {
+        let parts: Option<Vec<u32>> =
+            arg(args, index).split('.').map(|part| part.parse().ok()).collect();
+        let Some(parts) = parts.filter(|parts| parts.len() <= 3) else {
+            let which = match (name, index) {
+                ("cf_version_between", 0) => "lower ",
+                ("cf_version_between", _) => "upper ",
+                _ => "",
+            };
+            ctx.error(&format!(
+                "{name}: Format of {which}version comparison string '{}' is incorrect",
+                arg(args, index)
+            ));
             return None;
-        }
+        };
+        let ours = [3_u32, 21, 0];
         Some(ours[..parts.len()].cmp(&parts[..]))
     };
     let first = compare(0)?;

@@ -15,7 +15,7 @@ use super::{FnResult, arg, container, list, string, text, truth};
 pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
     match name {
         "readfile" => {
-            let max = if args.len() > 1 { int_from(arg(args, 1))? } else { 0 };
+            let max = if args.len() > 1 { super::whole(ctx, arg(args, 1))? } else { 0 };
             if max < 0 {
                 ctx.error(&format!("readfile: requested max size {max} is less than 0"));
                 return None;
@@ -37,7 +37,15 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
             regex::compile(arg(args, 0))?;
             let found = match ctx.host().read(&path(arg(args, 1))) {
                 Ok(bytes) => decode(&bytes).lines().any(|line| regex::full(arg(args, 0), line)),
-                Err(_) => false,
+                Err(error) => {
+                    if ctx.host().stat(&path(arg(args, 1))).is_ok_and(|meta| meta.is_dir()) {
+                        ctx.error(&format!(
+                            "In function 'regline', error reading from file. (getline: {})",
+                            crate::load::reason(&error)
+                        ));
+                    }
+                    false
+                }
             };
             truth(found)
         }
@@ -91,7 +99,7 @@ fn read(ctx: &Context<'_>, file: &str, max: i64) -> Option<String> {
 }
 
 // Takes out every match of the comment pattern.
-fn strip(ctx: &Context<'_>, source: String, pattern: &str) -> String {
+fn strip(ctx: &Context<'_>, source: String, pattern: &str, from: &str) -> String {
     if pattern.is_empty() {
         return source;
     }
@@ -101,7 +109,7 @@ fn strip(ctx: &Context<'_>, source: String, pattern: &str) -> String {
     while let Ok(Some(found)) = regex.find(&bytes) {
         let (start, end) = (found.start(), found.end());
         if start == end {
-            ctx.warning(&format!("Comment regex '{pattern}' matched empty string"));
+            ctx.warning(&format!("Comment regex '{pattern}' matched empty string in '{from}'"));
             break;
         }
         bytes.drain(start..end);
@@ -115,9 +123,9 @@ fn strip(ctx: &Context<'_>, source: String, pattern: &str) -> String {
 
 fn read_list(ctx: &Context<'_>, name: &str, args: &[Rval]) -> FnResult {
     let file = arg(args, 0);
-    let max = int_from(arg(args, 3))?;
-    let size = int_from(arg(args, 4))?;
-    let source = strip(ctx, read(ctx, file, size)?, arg(args, 1));
+    let max = super::whole(ctx, arg(args, 3))?;
+    let size = super::whole(ctx, arg(args, 4))?;
+    let source = strip(ctx, read(ctx, file, size)?, arg(args, 1), file);
     let items: Vec<Str> = split_without_blanks(&source, arg(args, 2), max);
     let bad = items.iter().filter(|item| match name {
         "readintlist" => int_from(item).is_none(),
@@ -166,8 +174,8 @@ fn array(
     from_file: bool,
 ) -> FnResult {
     let name = arg(args, 0);
-    let max = int_from(arg(args, 4))?;
-    let size = int_from(arg(args, 5))?;
+    let max = super::whole(ctx, arg(args, 4))?;
+    let size = super::whole(ctx, arg(args, 5))?;
     let source = if from_file {
         read(ctx, arg(args, 1), size)
     } else {
@@ -175,7 +183,8 @@ fn array(
         Some(decode(&bytes[..bytes.len().min(size.max(0) as usize)]))
     };
     let Some(source) = source else { return text("0") };
-    let source = strip(ctx, source, arg(args, 2));
+    let from = if from_file { arg(args, 1) } else { "string argument 2" };
+    let source = strip(ctx, source, arg(args, 2), from);
     let pattern = arg(args, 3);
     let (scope, base) = ctx.qualify(name);
     let scope = scope?;
@@ -192,7 +201,7 @@ fn array(
         let mut first: Option<Str> = None;
         for (at, token) in string::split(line, pattern, 99_999, false).into_iter().enumerate() {
             let converted: Str = match kind {
-                DataType::Int => match int_from(&token) {
+                DataType::Int => match super::whole(ctx, &token) {
                     Some(number) => number.to_string().into(),
                     None => {
                         ctx.fatal("Could not convert token to int");
@@ -220,13 +229,13 @@ fn array(
 
 fn data_array(ctx: &Context<'_>, name: &str, args: &[Rval]) -> FnResult {
     let file = arg(args, 0);
-    let max = int_from(arg(args, 3))?;
-    let size = int_from(arg(args, 4))?;
+    let max = super::whole(ctx, arg(args, 3))?;
+    let size = super::whole(ctx, arg(args, 4))?;
     let Some(source) = read(ctx, file, size) else {
         ctx.error(&format!("{name}: error reading from file '{file}'"));
         return None;
     };
-    let source = strip(ctx, source, arg(args, 1));
+    let source = strip(ctx, source, arg(args, 1), arg(args, 0));
     let mut rows: Vec<Json> = Vec::new();
     let mut keyed = Object::new();
     let mut lines = 0_i64;

@@ -33,7 +33,7 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
         }
         "format" => format(ctx, args),
         "string_length" => text(encode(first).len().to_string()),
-        "string_head" | "string_tail" => part(name, first, int_from(arg(args, 1))?),
+        "string_head" | "string_tail" => part(name, first, super::whole(ctx, arg(args, 1))?),
         "string_downcase" => text(first.to_ascii_lowercase()),
         "string_upcase" => text(first.to_ascii_uppercase()),
         "string_reverse" => text(first.chars().rev().collect::<String>()),
@@ -43,11 +43,11 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
             if old.is_empty() { text(first) } else { text(first.replace(old, new)) }
         }
         "string_split" => {
-            let max = int_from(arg(args, 2))?;
+            let max = super::whole(ctx, arg(args, 2))?;
             list(split(first, arg(args, 1), max, true))
         }
         "splitstring" => {
-            let max = int_from(arg(args, 2))?;
+            let max = super::whole(ctx, arg(args, 2))?;
             list(split(first, arg(args, 1), max, false))
         }
         "regex_replace" => {
@@ -70,7 +70,10 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
             text(named.unwrap_or_else(|| first.to_owned()))
         }
         "int" => {
-            let number = real_from(first)?;
+            let Some(number) = real_from(first) else {
+                ctx.error(&crate::text::number_problem(first, "real"));
+                return None;
+            };
             text((number.trunc() as i64).to_string())
         }
         "lastnode" => {
@@ -101,7 +104,7 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
         }
         "eval" => eval(ctx, args),
         "irange" => {
-            let (mut from, mut to) = (int_from(first)?, int_from(arg(args, 1))?);
+            let (mut from, mut to) = (int_from(first)?, super::whole(ctx, arg(args, 1))?);
             if from > to {
                 std::mem::swap(&mut from, &mut to);
             }

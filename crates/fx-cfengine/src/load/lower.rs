@@ -36,8 +36,6 @@ pub(crate) struct Lowering<'a> {
     pub(crate) guard: Option<Str>,
     /// `any`, of which one is enough.
     pub(crate) any: Str,
-    /// What was said of values on the way.
-    pub(crate) told: Vec<String>,
 }
 
 fn order_in(body: &Body) -> Option<bool> {
@@ -263,9 +261,10 @@ impl Lowering<'_> {
             Ok(()) | Err(Mismatch::Unexpanded) => {}
             Err(mismatch) => {
                 let mut message = mismatch.text().to_owned();
-                if let (Some(number), Rval::Scalar(text)) = (mismatch.number(), value) {
-                    self.told.push(number_problem(text, number));
-                }
+                let number = match (mismatch.number(), value) {
+                    (Some(number), Rval::Scalar(text)) => Some(number_problem(text, number)),
+                    _ => None,
+                };
                 if mismatch == Mismatch::FunctionUnknown
                     && let Rval::Call(call) = value
                     && let Some(near) = vocabulary::nearest_function(&call.name)
@@ -273,6 +272,9 @@ impl Lowering<'_> {
                     message = format!("{message} '{}' (did you mean '{near}'?)", call.name);
                 }
                 self.error(span, message);
+                if let Some(error) = self.errors.last_mut() {
+                    error.help = number;
+                }
             }
         }
     }

@@ -88,9 +88,12 @@ impl Module {
                         Some(items) => {
                             self.put(ctx, name, DataType::StringList, Value::List(items.into()))
                         }
-                        None => ctx.error(&format!(
+                        None => {
+                            ctx.error("Parsing error : Malformed string");
+                            ctx.error(&format!(
                             "Module protocol could not parse variable {name}'s data content {text}"
-                        )),
+                        ));
+                        }
                     }
                 }
             }
@@ -98,18 +101,17 @@ impl Module {
                 if let Some((name, text)) =
                     rest.split_once('=').filter(|(name, _)| identifier(ctx, name))
                 {
-                    match Json::parse(text) {
-                        None => {
-                            ctx.info(&format!("Failed to parse JSON '{text}' for module protocol"))
-                        }
-                        Some(json) if !json.is_container() => {
+                    match Json::try_parse(text, None) {
+                        Err(wrong) => ctx.info(&format!(
+                            "Failed to parse JSON '{}' for module protocol: {}",
+                            wrong.rest, wrong.why
+                        )),
+                        Ok(json) if !json.is_container() => {
                             ctx.info(&format!(
                                 "Module protocol JSON '{text}' should be object or array; wasn't"
                             ));
                         }
-                        Some(json) => {
-                            self.put(ctx, name, DataType::Data, Value::Data(Rc::new(json)))
-                        }
+                        Ok(json) => self.put(ctx, name, DataType::Data, Value::Data(Rc::new(json))),
                     }
                 }
             }
