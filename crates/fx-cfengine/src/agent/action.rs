@@ -23,6 +23,10 @@ fn simulated(promise: &Expanded) -> bool {
         || promise.promise.bundle.kind.starts_with("edit_")
 }
 
+fn warns(promise: &Expanded) -> bool {
+    promise.scalar("action_policy").is_some_and(|policy| matches!(&**policy, "warn" | "nop"))
+}
+
 impl Context<'_> {
     /// What this promise may do.
     pub(crate) fn action(&self, promise: &Expanded) -> Action {
@@ -30,12 +34,12 @@ impl Context<'_> {
         if withheld {
             return Action::DryRun;
         }
-        match promise.scalar("action_policy").map(|policy| &**policy) {
-            Some("warn" | "nop") => Action::Warn,
-            _ if self.run.ledger.in_copy() && !super::passes::foreseeable(promise) => {
-                Action::DryRun
-            }
-            _ => Action::Fix,
+        if warns(promise) {
+            Action::Warn
+        } else if self.run.ledger.in_copy() && !super::passes::foreseeable(promise) {
+            Action::DryRun
+        } else {
+            Action::Fix
         }
     }
 
@@ -95,12 +99,12 @@ impl Context<'_> {
         }
         match action {
             Action::Fix => true,
-            Action::DryRun => {
+            Action::DryRun if !warns(promise) => {
                 *result = result.merge(Outcome::Warn);
                 self.settle(Level::Warning, Outcome::Warn, promise, &format!("Should {text}"));
                 false
             }
-            Action::Warn => {
+            Action::DryRun | Action::Warn => {
                 *result = result.merge(Outcome::Warn);
                 self.settle(
                     Level::Warning,

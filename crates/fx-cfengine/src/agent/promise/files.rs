@@ -292,6 +292,9 @@ fn sane(ctx: &Context<'_>, wanted: &Wanted, promise: &Expanded, file: &str) -> b
     match wrong {
         Some(text) => {
             ctx.error(&text);
+            if text.starts_with("Difference") || text.contains("transformed simultaneously") {
+                ctx.tell_place(Level::Error, &promise.promise);
+            }
             false
         }
         None => true,
@@ -497,7 +500,10 @@ fn work(
     match &again {
         Some(found) if found.is_file() => {
             if !wanted.select || select::selected(ctx, promise, &file, found) {
-                leaf::verify(ctx, promise, &file, result);
+                let was_link = wanted.link || meta.as_ref().is_some_and(fx_host::Meta::is_symlink);
+                let is_link =
+                    was_link && ctx.host().lstat(&place).is_ok_and(|itself| itself.is_symlink());
+                leaf::verify(ctx, promise, &file, is_link.then_some(found), result);
             }
         }
         Some(_) => {}

@@ -141,6 +141,11 @@ pub(super) fn verify(
                         ctx.info(&format!("Hash '{method}' for '{file}' changed!"));
                         changed = true;
                     }
+                    let should = format!("record change of hash for file '{file}'");
+                    if !ctx.making_changes(promise, result, &should) {
+                        changed = true;
+                        continue;
+                    }
                     if old.is_some() && !update {
                         let text =
                             format!("Hash for file '{file}' changed, but not updating the records");
@@ -171,6 +176,13 @@ pub(super) fn verify(
             ctx.settle(Level::Error, Outcome::Failed, promise, &text)
         };
         *result = result.merge(outcome);
+    }
+    if promise.bool("report_diffs").unwrap_or(false) && meta.is_file() {
+        // Where it may be done the original compares with a copy it keeps, which we do not.
+        let before = *result;
+        if ctx.making_changes(promise, result, &format!("report diffs in '{file}'")) {
+            *result = before;
+        }
     }
     if matches!(report, "stats" | "all") {
         let now = format!("{:o} {} {} {}", meta.mode, meta.uid, meta.gid, meta.mtime.secs);

@@ -21,6 +21,7 @@ pub(super) fn verify(
     ctx: &mut Context<'_>,
     promise: &Rc<Expanded>,
     file: &Str,
+    followed: Option<&Meta>,
     result: &mut Outcome,
 ) {
     ctx.put_this("promiser", Rc::clone(file));
@@ -32,7 +33,13 @@ pub(super) fn verify(
         transform(ctx, promise, file, result);
         return;
     }
-    let Ok(meta) = ctx.host().lstat(&path(file)) else { return };
+    let meta = match followed {
+        Some(meta) => meta.clone(),
+        None => match ctx.host().lstat(&path(file)) {
+            Ok(meta) => meta,
+            Err(_) => return,
+        },
+    };
     if promise.has("rename") {
         rename::verify(ctx, promise, file, &meta, result);
     }
@@ -50,7 +57,10 @@ pub(super) fn verify(
         {
             log!(ctx, Debug, "Promise to skip base directory '{file}'");
         } else if ctx.host().lstat(&path(file)).is_ok() {
-            attributes(ctx, promise, file, &meta, result);
+            // Modes and owners are those of the file behind a link that is promised itself.
+            let behind = followed.and_then(|_| super::edit::follow(ctx, file).ok());
+            let place = behind.as_deref().unwrap_or(file);
+            attributes_at(ctx, promise, file, place, &meta, result);
         }
     }
 }
@@ -202,6 +212,18 @@ pub(super) fn attributes(
     meta: &Meta,
     result: &mut Outcome,
 ) {
+    attributes_at(ctx, promise, file, file, meta, result);
+}
+
+// The same for a file that is told of by one name and changed by another.
+fn attributes_at(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    file: &str,
+    place: &str,
+    meta: &Meta,
+    result: &mut Outcome,
+) {
     let mut wanted = meta.mode;
     if let Some(mask) = promise.scalar("mode").and_then(|text| mode::parse(text)) {
         let rxdirs = promise.bool("rxdirs");
@@ -211,7 +233,7 @@ pub(super) fn attributes(
         }
     }
     super::setxid::verify(ctx, promise, file, meta, wanted, result);
-    owner(ctx, promise, file, meta, result);
+    owner(ctx, promise, file, place, meta, result);
     if promise.has("changes") {
         changes::verify(ctx, promise, file, meta, result);
     }
@@ -226,7 +248,7 @@ pub(super) fn attributes(
         let should =
             format!("change permissions of '{file}' from {:04o} to {wanted:04o}", meta.mode);
         if ctx.making_changes(promise, result, &should) {
-            match ctx.host().set_mode(&path(file), wanted) {
+            match ctx.host().set_mode(&path(place), wanted) {
                 Ok(()) => {
                     let text = format!(
                         "Object '{file}' had permissions {:04o}, changed it to {wanted:04o}",
@@ -290,6 +312,7 @@ fn owner(
     ctx: &mut Context<'_>,
     promise: &Rc<Expanded>,
     file: &str,
+    place: &str,
     meta: &Meta,
     result: &mut Outcome,
 ) {
@@ -347,7 +370,7 @@ fn owner(
         return;
     }
     let link = if meta.is_symlink() { "link " } else { "" };
-    match ctx.host().set_owner(&path(file), uid, gid) {
+    match ctx.host().set_owner(&path(place), uid, gid) {
         Ok(()) => {
             if let Some(uid) = uid {
                 changed(

@@ -41,7 +41,7 @@ pub(super) fn search(
         if told {
             ctx.simulated_look(file);
         }
-        leaf::verify(ctx, promise, file, result);
+        leaf::verify(ctx, promise, file, None, result);
         return;
     }
     let device = ctx.host().stat(&path(file)).map(|meta| meta.dev).unwrap_or_default();
@@ -110,7 +110,7 @@ fn descend(
             }
         }
         if !promise.has("file_select") || select::selected(ctx, promise, &file, &meta) {
-            leaf::verify(ctx, promise, &file, result);
+            leaf::verify(ctx, promise, &file, None, result);
             if !promise.has("rename") {
                 ctx.simulated_look(&file);
             }
