@@ -23,6 +23,8 @@ pub enum Simulate {
 pub struct Request {
     /// Entry policy file as given; `None` takes the default of the work directory.
     pub file: Option<String>,
+    /// The file was given as an argument: a bare name is looked for here, not in `inputs`.
+    pub here: bool,
     /// Work directory; `None` takes the default.
     pub workdir: Option<String>,
     /// Somebody sits at the terminal: errors end the run instead of falling back.

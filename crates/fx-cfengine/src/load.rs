@@ -197,8 +197,13 @@ impl Context<'_> {
         let policy = lowering.file(tree);
         let warnings = lowering.warnings;
         errors = troubles::in_order(id, source.bytes(), errors, lowering.errors);
-        self.show_warnings(&warnings, &mut errors);
-        if errors.is_empty() {
+        let failed = !errors.is_empty() || self.fails_on(&warnings);
+        errors.extend(warnings.into_iter().map(named_warning));
+        errors.sort_by_key(|error| error.primary().map(|span| span.end));
+        if !failed {
+            for warning in &errors {
+                self.syntax_error(warning);
+            }
             return Some(policy);
         }
         let too_many = errors.len() > syntax::MAX_ERRORS;
@@ -218,30 +223,14 @@ impl Context<'_> {
         None
     }
 
-    fn show_warnings(&self, warnings: &[Diagnostic], errors: &mut Vec<Diagnostic>) {
-        for warning in warnings {
-            let kind =
-                if warning.message.starts_with("Removed") { "removed" } else { "deprecated" };
-            let Some((as_error, kinds)) = &self.config_warnings() else { continue };
-            if kinds.iter().any(|known| known == kind || known == "all") {
-                let mut shown = warning.clone();
-                shown.message = format!("{} [-W{kind}]", warning.message);
-                self.syntax_error(&shown);
-                if *as_error {
-                    errors.push(shown);
-                }
-            }
-        }
-    }
-
-    fn config_warnings(&self) -> Option<(bool, Vec<String>)> {
-        let text = self.control.agent.get("-W")?.as_scalar()?.to_string();
-        let (as_error, list) = match text.strip_prefix("error=") {
-            Some(list) => (true, list.to_owned()),
-            None if text == "error" => (true, "all".to_owned()),
-            None => (false, text),
-        };
-        Some((as_error, list.split(',').map(str::to_owned).collect()))
+    // Every warning is told; `-W error=kind` makes it count.
+    fn fails_on(&self, warnings: &[Diagnostic]) -> bool {
+        let given = self.control.agent.get("-W").and_then(Rval::as_scalar);
+        let Some(list) = given.and_then(|text| text.strip_prefix("error")) else { return false };
+        let kinds: Vec<&str> = list.trim_start_matches('=').split(',').collect();
+        warnings.iter().any(|warning| {
+            kinds.iter().any(|kind| matches!(*kind, "" | "all") || *kind == warning_kind(warning))
+        })
     }
 
     // `file:line:col: error: text`, the line, and a caret, as the original prints them.
@@ -412,4 +401,13 @@ pub(crate) fn reason(error: &fx_host::HostError) -> String {
         }
         other => other.to_string(),
     }
+}
+
+fn warning_kind(warning: &Diagnostic) -> &'static str {
+    if warning.message.starts_with("Removed") { "removed" } else { "deprecated" }
+}
+
+fn named_warning(mut warning: Diagnostic) -> Diagnostic {
+    warning.message = format!("{} [-W{}]", warning.message, warning_kind(&warning));
+    warning
 }

@@ -390,7 +390,11 @@ pub(crate) fn configure(host: &dyn Host, request: &Request) -> Result<Config, St
     let inputs = format!("{workdir}/inputs");
     let launch = from_path(&host.cwd());
     let given = request.file.clone().unwrap_or_else(|| "promises.cf".to_owned());
-    let entry = if given.starts_with(['/', '.']) { given } else { format!("{inputs}/{given}") };
+    let entry = if request.here || given.starts_with(['/', '.']) {
+        given
+    } else {
+        format!("{inputs}/{given}")
+    };
     let entry_dir = match entry.rfind('/') {
         Some(0) => "/".to_owned(),
         Some(at) => entry[..at].to_owned(),

@@ -396,6 +396,10 @@ fn request(
                 say(&format!("   error: Invalid argument for --skip-db-check(yes/no): '{text}'"));
                 return Err(1);
             }
+            "trust-server" => {
+                say("   error: Option --trust-server can only be used when bootstrapping");
+                return Err(1);
+            }
             "bootstrap" => {
                 complain(&format!("   error: option '--{name}' is not supported"));
                 return Err(1);
@@ -405,9 +409,12 @@ fn request(
     }
     match parsed.rest.as_slice() {
         [] => {}
-        [file] => request.file = Some(file.clone()),
+        [file] => {
+            request.file = Some(file.clone());
+            request.here = true;
+        }
         _ => {
-            complain("   error: Too many arguments");
+            say("   error: Too many arguments");
             return Err(1);
         }
     }

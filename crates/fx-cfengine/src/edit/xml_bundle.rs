@@ -153,7 +153,12 @@ fn change(
         "delete_text" => {
             let text = document.text(node);
             if text.contains(&*what) {
-                document.set_text(node, &text.replace(&*what, ""));
+                let rest = text.replace(&*what, "");
+                document.set_text(node, &rest);
+                // The text stays, with nothing in it.
+                if rest.is_empty() {
+                    document.add_text(node, "");
+                }
                 Ok(format!("Deleted text '{what}' {at_the}"))
             } else {
                 Err(format!("Text '{what}' does not exist {at_the}"))

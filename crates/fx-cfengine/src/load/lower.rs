@@ -211,14 +211,14 @@ impl Lowering<'_> {
             match known.status {
                 Status::Removed => {
                     self.warn(
-                        attribute.name.span,
+                        span,
                         format!("Removed constraint '{name}' in promise type '{kind}'"),
                     );
                     return None;
                 }
                 Status::Deprecated => {
                     self.warn(
-                        attribute.name.span,
+                        span,
                         format!("Deprecated constraint '{name}' in promise type '{kind}'"),
                     );
                 }
@@ -308,7 +308,7 @@ impl Lowering<'_> {
                 match known.iter().find(|known| known.name == &*attr_name) {
                     None if vocabulary::is_removed(&attr_name) => {
                         self.warn(
-                            attribute.name.span,
+                            span,
                             format!("Removed constraint '{attr_name}' in promise type '{kind}'"),
                         );
                         continue;
@@ -322,7 +322,7 @@ impl Lowering<'_> {
                     }
                     Some(found) if found.status == Status::Removed => {
                         self.warn(
-                            attribute.name.span,
+                            span,
                             format!("Removed constraint '{attr_name}' in promise type '{kind}'"),
                         );
                         continue;
@@ -330,7 +330,7 @@ impl Lowering<'_> {
                     Some(found) => {
                         if found.status == Status::Deprecated {
                             self.warn(
-                                attribute.name.span,
+                                span,
                                 format!(
                                     "Deprecated constraint '{attr_name}' in body type '{kind}'"
                                 ),
