@@ -204,3 +204,25 @@ fn a_pipe_or_device_is_written_into_and_never_replaced() {
     let meta = host.lstat(&pipe).unwrap();
     assert_eq!((meta.kind, meta.mode & 0o777), (Kind::Fifo, 0o600));
 }
+
+#[test]
+fn blocks_of_zeros_are_not_written() {
+    let dir = tempfile::tempdir().expect("a scratch directory");
+    let host = OsHost::new();
+    let file = dir.path().join("image");
+    let mut content = vec![0; 1 << 20];
+    content[4095] = 1;
+    content[500_000] = 2;
+    content.extend_from_slice(b"end");
+    host.write(&file, &content, &WriteOptions::default()).expect("written");
+    host.commit().expect("committed");
+    assert_eq!(fs::read(&file).expect("read"), content);
+    let whole = vec![0; 8192];
+    let empty = dir.path().join("empty");
+    host.write(&empty, &whole, &WriteOptions::default()).expect("written");
+    host.commit().expect("committed");
+    assert_eq!(fs::read(&empty).expect("read"), whole);
+    // A file system without holes is free to fill them.
+    let blocks = fs::metadata(&file).expect("there").blocks();
+    assert!(blocks * 512 <= content.len() as u64 + 4096, "{blocks} blocks");
+}

@@ -281,7 +281,7 @@ impl Files for OsHost {
         let kept = old.filter(|stat| FileType::from_raw_mode(stat.st_mode).is_file());
         let temp = Temp::new(&place.dir).map_err(io)?;
         let file = File::from(temp.fd.try_clone().map_err(io)?);
-        (&file).write_all(content).map_err(io)?;
+        write_with_holes(&file, content).map_err(io)?;
         dress(&file, &place, kept.as_ref(), options).map_err(io)?;
         if kept.is_some() && is_mount_point(&place) {
             // A bind-mounted file cannot be replaced, only refilled; its new content is
@@ -482,6 +482,29 @@ impl Read for FromStart {
         self.at += count as u64;
         Ok(count)
     }
+}
+
+/// Zeros over a whole block of this size are left out where a file is written: a copy of a disk
+/// image takes no more room than the image.
+const HOLE: usize = 4096;
+
+fn write_with_holes(file: &File, content: &[u8]) -> io::Result<()> {
+    let empty = |block: &[u8]| block.len() == HOLE && block.iter().all(|byte| *byte == 0);
+    if !content.chunks(HOLE).any(empty) {
+        let mut file = file;
+        return file.write_all(content);
+    }
+    let mut at = 0;
+    while at < content.len() {
+        let blocks = content[at..].chunks(HOLE);
+        let holes = blocks.clone().take_while(|block| empty(block)).count() * HOLE;
+        let start = at + holes;
+        let filled: usize =
+            content[start..].chunks(HOLE).take_while(|block| !empty(block)).map(<[u8]>::len).sum();
+        file.write_all_at(&content[start..start + filled], start as u64)?;
+        at = start + filled;
+    }
+    file.set_len(content.len() as u64)
 }
 
 fn read_all(file: &File, size: u64) -> io::Result<Vec<u8>> {
