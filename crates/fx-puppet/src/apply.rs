@@ -1,7 +1,9 @@
 //! `puppet apply`: compiles a manifest and brings the machine to what the catalog says.
 
+mod audit;
 mod augeas;
 mod backup;
+mod base_service;
 mod check;
 mod deferred;
 mod execs;
@@ -12,6 +14,7 @@ mod order;
 mod recurse;
 mod report;
 mod ruby;
+mod saved;
 mod schedule;
 mod selinux;
 mod state;
@@ -38,6 +41,8 @@ use crate::machine::Machine;
 pub struct Request {
     /// Manifests by the names that messages give them, taken as one.
     pub manifests: Vec<(String, Vec<u8>)>,
+    /// A catalog to apply instead: its name, and its text.
+    pub catalog: Option<(String, Vec<u8>)>,
     /// Where modules lie.
     pub modulepath: Vec<PathBuf>,
     /// Only tell what would be done.
@@ -66,6 +71,12 @@ pub struct Request {
     pub report: Option<PathBuf>,
     /// Where the figures of the report go.
     pub summary: Option<PathBuf>,
+    /// Where the names of classes go.
+    pub class_list: Option<PathBuf>,
+    /// Where the names of resources go.
+    pub resource_list: Option<PathBuf>,
+    /// The figures of the run are wanted as text.
+    pub summarizes: bool,
     /// One resource by itself: it has no place in stages and classes, and only what happens to
     /// it is told.
     pub alone: bool,
@@ -88,10 +99,18 @@ pub struct Request {
 }
 
 /// How it ended.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Summary {
     /// Exit code of the original.
     pub code: u8,
+    /// The figures of the run, where they were asked for.
+    pub figures: String,
+}
+
+impl Summary {
+    fn code(code: u8) -> Summary {
+        Summary { code, ..Summary::default() }
+    }
 }
 
 /// The local time of a moment.
@@ -165,15 +184,21 @@ pub fn run(machine: &Machine, request: &Request) -> Summary {
     machine.ruby.takes_words.set(request.alone);
     let evaluator = Evaluator::new(machine, settings);
     let origin = Origin::default();
-    if let Err(message) = evaluator.compile(&request.manifests) {
+    let made = match &request.catalog {
+        Some((_, text)) => saved::load(&evaluator, text),
+        None => evaluator.compile(&request.manifests),
+    };
+    if let Err(message) = made {
         run.ledger.message(Level::Error, &message, &origin);
-        return Summary { code: 1 };
+        return Summary::code(1);
     }
     let took = run.host.monotonic().saturating_sub(started).as_secs_f64();
     let told =
         format!("Compiled catalog for {node} in environment {environment} in {took:.2} seconds");
     if !request.alone {
-        line(run, Level::Notice, &told);
+        if request.catalog.is_none() {
+            line(run, Level::Notice, &told);
+        }
         line(run, Level::Info, &format!("Using environment '{environment}'"));
     }
     let mut account = Account { began, compiled: took, noop: request.noop, ..Account::default() };
@@ -189,15 +214,19 @@ fn carry_out(evaluator: &Evaluator, request: &Request, account: Account<'_>) -> 
     let origin = Origin::default();
     let refused = |message: &str| {
         run.ledger.message(Level::Error, message, &origin);
-        Summary { code: 1 }
+        Summary::code(1)
     };
     let started = run.host.monotonic();
     if let Some(message) = hook(run, "prerun_command", request.prerun.as_ref()) {
-        write_report(evaluator, request, &Account { status: "failed", ..account });
+        let mut account = Account { status: "failed", is_bare: true, ..account };
+        account.logs.push(transaction::Log::plain(run.host, Level::Error, message.clone()));
+        write_report(evaluator, request, &account);
         return refused(&message);
     }
-    if let Err(message) = deferred::resolve(evaluator) {
-        return refused(&format!("Failed to apply catalog: {message}"));
+    let defers =
+        crate::settings::text(&request.given, "preprocess_deferred").as_deref() == Some("false");
+    if !defers && let Err(message) = deferred::resolve(evaluator) {
+        return refused(&message);
     }
     let catalog = evaluator.catalog.borrow();
     let mut made = BTreeMap::new();
@@ -205,13 +234,13 @@ fn carry_out(evaluator: &Evaluator, request: &Request, account: Account<'_>) -> 
         if !order::acts(&catalog, at) {
             continue;
         }
-        let scheduled = schedule::Schedule::of(&catalog, resource);
-        match scheduled.and_then(|_| things::make(evaluator, resource)) {
+        if defers && deferred::is_deferred(resource) {
+            made.insert(at, things::Made::Nothing);
+            continue;
+        }
+        match things::make(evaluator, resource) {
             Ok(thing) => {
                 made.insert(at, thing);
-            }
-            Err(message) if message.starts_with("Could not find schedule") => {
-                return refused(&format!("Failed to apply catalog: {message}"));
             }
             Err(message) => {
                 if evaluator.ruby_is_placeless(&resource.low) {
@@ -231,12 +260,21 @@ fn carry_out(evaluator: &Evaluator, request: &Request, account: Account<'_>) -> 
     let plan = match order::plan(&catalog, &autos) {
         Ok(plan) => plan,
         Err((message, resources)) => {
-            let failed = Status { failed: true, out_of_sync: 1, ..Status::default() };
-            let all = resources.iter().map(|at| {
+            let event =
+                transaction::Event::of_resource("resource is part of a dependency cycle".into());
+            let failed =
+                Status { failed: true, out_of_sync: 1, events: vec![event], ..Status::default() };
+            let all = resources.iter().filter(|at| order::acts(&catalog, **at)).map(|at| {
                 let resource = &catalog.resources[*at];
                 (resource, &failed, resource.reference(), tags_of(resource))
             });
-            let account = Account { all: all.collect(), status: "failed", ..account };
+            let mut account =
+                Account { all: all.collect(), status: "failed", is_bare: true, ..account };
+            let end =
+                "Failed to apply catalog: One or more resource dependency cycles detected in graph";
+            for text in [message.as_str(), end] {
+                account.logs.push(transaction::Log::plain(run.host, Level::Error, text.into()));
+            }
             write_report(evaluator, request, &account);
             refused(&message);
             for at in &resources {
@@ -279,6 +317,7 @@ fn carry_out(evaluator: &Evaluator, request: &Request, account: Account<'_>) -> 
         .copied()
         .filter(|at| is_left_out(evaluator, request, &catalog.resources[*at]))
         .collect();
+    write_lists(evaluator, request, &catalog);
     let version = run.host.now().secs;
     let state_file = request.vardir.as_ref().map(|dir| dir.join("state/state.yaml"));
     let mut transaction = Transaction {
@@ -294,7 +333,11 @@ fn carry_out(evaluator: &Evaluator, request: &Request, account: Account<'_>) -> 
         generated: Vec::new(),
         brought: BTreeMap::new(),
         logs: std::cell::RefCell::new(account.logs),
-        level: request.level.unwrap_or(Level::Notice),
+        louder: std::cell::Cell::new(None),
+        merges: crate::settings::text(&request.given, "merge_dependency_warnings").as_deref()
+            == Some("true"),
+        defers,
+        aborted: None,
         speaker: std::cell::Cell::new(None),
         place: None,
         announced: BTreeSet::new(),
@@ -312,7 +355,9 @@ fn carry_out(evaluator: &Evaluator, request: &Request, account: Account<'_>) -> 
         run.ledger.message(Level::Error, &format!("Could not write state: {error}"), &origin);
     }
     let took = run.host.monotonic().saturating_sub(started).as_secs_f64();
-    if !request.alone {
+    if let Some(message) = &transaction.aborted {
+        transaction.say(Level::Error, &format!("Failed to apply catalog: {message}"));
+    } else if !request.alone {
         transaction.say(Level::Notice, &format!("Applied catalog in {took:.2} seconds"));
     }
     let states = || {
@@ -321,14 +366,20 @@ fn carry_out(evaluator: &Evaluator, request: &Request, account: Account<'_>) -> 
     };
     let changed = states().any(|status| status.changed);
     let failed = states().any(|status| status.failed || status.failed_to_restart);
-    let status = if failed {
+    let status = if failed || transaction.aborted.is_some() {
         "failed"
     } else if changed {
         "changed"
     } else {
         "unchanged"
     };
-    if request.report.is_some() || request.summary.is_some() {
+    let late = hook(run, "postrun_command", request.postrun.as_ref());
+    if let Some(message) = &late {
+        let log = transaction::Log::plain(run.host, Level::Error, message.clone());
+        transaction.logs.borrow_mut().push(log);
+    }
+    let mut figures = String::new();
+    if request.report.is_some() || request.summary.is_some() || request.summarizes {
         let mut all: Vec<(&crate::compile::Resource, &Status, String, Vec<std::rc::Rc<str>>)> =
             Vec::new();
         for (at, status) in &transaction.status {
@@ -340,24 +391,61 @@ fn carry_out(evaluator: &Evaluator, request: &Request, account: Account<'_>) -> 
         all.extend(
             generated.map(|(child, status, path)| (child, status, path.clone(), tags_of(child))),
         );
-        let logs = transaction.logs.take();
+        let mut logs = transaction.logs.take();
+        let level = request.level.unwrap_or(Level::Notice);
+        logs.retain(|log| log.level <= level);
         let account = Account {
             all,
             generated: transaction.generated.len(),
             logs,
             status,
-            completed: true,
+            completed: transaction.aborted.is_none(),
+            is_bare: transaction.aborted.is_some(),
+            left_out: !request.tags.is_empty(),
             applied: took,
             ..account
         };
         write_report(evaluator, request, &account);
+        if request.summarizes {
+            figures = account.figures(evaluator);
+        }
     }
-    if let Some(message) = hook(run, "postrun_command", request.postrun.as_ref()) {
+    if let Some(message) = late {
         return refused(&message);
+    }
+    if transaction.aborted.is_some() {
+        return Summary::code(1);
     }
     let code =
         if request.detailed_exitcodes { u8::from(changed) * 2 + u8::from(failed) * 4 } else { 0 };
-    Summary { code }
+    Summary { code, figures }
+}
+
+/// Names of classes, and of resources, for files that list them.
+fn write_lists(evaluator: &Evaluator, request: &Request, catalog: &Catalog) {
+    let run = evaluator.run;
+    let classes: String = catalog.classes.iter().map(|name| format!("{name}\n")).collect();
+    let resources = catalog.resources.iter().enumerate();
+    let resources: String = resources
+        .filter(|(at, _)| order::acts(catalog, *at))
+        .map(|(_, resource)| {
+            let key = if &*resource.low == "file" { "path" } else { "name" };
+            let name = things::text(resource, key).unwrap_or_else(|| resource.title.to_string());
+            format!("{}[{name}]\n", resource.low)
+        })
+        .collect();
+    for (path, text) in [(&request.class_list, classes), (&request.resource_list, resources)] {
+        let Some(path) = path else { continue };
+        let options =
+            fx_host::WriteOptions { mode: Some(0o640), ..fx_host::WriteOptions::default() };
+        let made = fx_resources::directory::make_parents(run.host, path, 0o755);
+        let written = run.host.write(path, text.as_bytes(), &options);
+        if let (Err(failure), _) = (made, &written) {
+            run.ledger.message(Level::Error, &failure.message, &Origin::default());
+        } else if let Err(error) = written {
+            run.ledger.message(Level::Error, &error.to_string(), &Origin::default());
+        }
+    }
 }
 
 fn tags_of(resource: &crate::compile::Resource) -> Vec<std::rc::Rc<str>> {

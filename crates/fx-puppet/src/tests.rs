@@ -250,7 +250,7 @@ fn deferred_values_are_made_before_anything_is_applied() {
     );
     check(
         "notify { 'a': message => Deferred('Sensitive', ['x']) }",
-        &["Error: Failed to apply catalog: Unknown function: 'Sensitive'."],
+        &["Error: Unknown function 'Sensitive'"],
     );
 }
 

@@ -1,18 +1,15 @@
 //! The puppet persona: `puppet apply`, `puppet parser`, and a clear word for the rest.
 
+mod apply;
 mod filebucket;
 mod logdest;
 
 use std::ffi::OsString;
-use std::io::{BufWriter, Read, Write};
-use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::io::Write;
+use std::path::Path;
 
-use fx_engine::{Cancel, Level};
 use fx_host::{Files, OsHost};
-use fx_puppet::Request;
 use fx_puppet_syntax::Strictness;
-use fx_report::console::puppet::PuppetConsole;
 use fx_source::{Severity, SourceMap};
 
 use crate::persona::Invocation;
@@ -102,7 +99,7 @@ pub(crate) fn main(invocation: &Invocation) -> u8 {
             let args = args[1..].to_vec();
             // Deep recursion in a manifest must end in a message, not in a crash.
             let thread = std::thread::Builder::new().stack_size(fx_puppet::STACK);
-            match thread.spawn(move || apply(&args)) {
+            match thread.spawn(move || apply::run(&args)) {
                 Ok(worker) => worker.join().unwrap_or(1),
                 Err(error) => {
                     complain(&format!("Error: {error}"));
@@ -140,6 +137,12 @@ pub(crate) fn main(invocation: &Invocation) -> u8 {
     }
 }
 
+/// Whether a flag is a setting that is given a value.
+fn is_valued_setting(flag: &str) -> bool {
+    use fx_puppet::settings::{Kind, kind};
+    flag.strip_prefix("--").and_then(kind).is_some_and(|kind| kind != Kind::Bool)
+}
+
 /// Flags by name, and the words that are none.
 fn options(args: &[String]) -> (Vec<(String, String)>, Vec<String>) {
     let (mut flags, mut rest) = (Vec::new(), Vec::new());
@@ -151,219 +154,13 @@ fn options(args: &[String]) -> (Vec<(String, String)>, Vec<String>) {
             arg.split_once('=').filter(|(name, _)| name.starts_with("--"))
         {
             flags.push((name.to_owned(), value.to_owned()));
-        } else if WITH_VALUE.contains(&arg.as_str()) {
+        } else if WITH_VALUE.contains(&arg.as_str()) || is_valued_setting(arg) {
             flags.push((arg.clone(), args.next().cloned().unwrap_or_default()));
         } else {
             flags.push((arg.clone(), String::new()));
         }
     }
     (flags, rest)
-}
-
-/// Flags that are known and change what happens, but not here yet.
-const NOT_YET: [&str; 3] = ["--catalog", "--summarize", "--write-catalog-summary"];
-
-/// Flags without a value that are known. Directories of state are in `WITH_VALUE`; they are
-/// taken and not used, since no state is kept there.
-const PLAIN: [&str; 26] = [
-    "--version",
-    "-V",
-    "--debug",
-    "-d",
-    "--verbose",
-    "-v",
-    "--test",
-    "-t",
-    "--noop",
-    "--no-noop",
-    "--detailed-exitcodes",
-    "--no-color",
-    "--show_diff",
-    "--no-show_diff",
-    "--evaltrace",
-    "--parseonly",
-    "--strict_variables",
-    "--no-strict_variables",
-    "--write_catalog_summary",
-    "--no-write_catalog_summary",
-    "--trace",
-    "--no-report",
-    "--graph",
-    "--no-graph",
-    "--loadclasses",
-    "-L",
-];
-
-/// Why a flag cannot be taken, if so.
-fn refusal(name: &str) -> Option<String> {
-    if NOT_YET.contains(&name) {
-        return Some(format!("The option '{name}' is not supported yet"));
-    }
-    let known = PLAIN.contains(&name) || WITH_VALUE.contains(&name);
-    (!known).then(|| format!("Could not parse application options: invalid option: {name}"))
-}
-
-fn apply(args: &[String]) -> u8 {
-    let (flags, rest) = options(args);
-    let flag = |names: &[&str]| {
-        flags
-            .iter()
-            .rev()
-            .find(|(name, _)| names.contains(&name.as_str()))
-            .map(|(_, value)| value.clone())
-    };
-    let has = |names: &[&str]| flag(names).is_some();
-    if let Some(message) = flags.iter().find_map(|(name, _)| refusal(name)) {
-        complain(&format!("Error: {message}"));
-        return 1;
-    }
-    if has(&["--version", "-V"]) {
-        say(fx_puppet::VERSION);
-        return 0;
-    }
-    if has(&["--parseonly"]) {
-        say("--parseonly has been removed. Please use 'puppet parser validate <manifest>'");
-        return 1;
-    }
-    if let Some(word) = flag(&["--strict"])
-        && !matches!(word.as_str(), "off" | "warning" | "error")
-    {
-        complain(&format!(
-            "Error: Could not initialize global default settings: Invalid value '{word}' for parameter strict. Allowed values are 'off', 'warning', 'error'"
-        ));
-        return 1;
-    }
-    let stop = fx_host::stop_on_signals();
-    let host = Rc::new(OsHost::cancelled_by(std::sync::Arc::clone(&stop)));
-    let mut console = PuppetConsole::new(
-        Box::new(BufWriter::new(std::io::stdout())),
-        Box::new(BufWriter::new(std::io::stderr())),
-    );
-    if flag(&["--color"]).is_some_and(|color| matches!(color.as_str(), "ansi" | "true" | "yes")) {
-        console = console.colored();
-    }
-    let level = if has(&["--debug", "-d"]) {
-        Level::Debug
-    } else if has(&["--verbose", "-v", "--test", "-t"]) {
-        Level::Info
-    } else {
-        Level::Notice
-    };
-    console = console.telling(level);
-    let console = Rc::new(console);
-    let manifests = match (flag(&["-e", "--execute"]), rest.first()) {
-        (Some(code), _) => vec![(String::new(), code.into_bytes())],
-        (None, Some(path)) => {
-            let full = std::path::absolute(path).unwrap_or_else(|_| PathBuf::from(path));
-            match fx_puppet::manifests(&*host, &full) {
-                Ok(found) => found,
-                Err(_) => {
-                    complain(&format!("Error: Could not run: Could not find file {path}"));
-                    return 1;
-                }
-            }
-        }
-        (None, None) => {
-            let mut text = Vec::new();
-            let _unread = std::io::stdin().read_to_end(&mut text);
-            vec![(String::new(), text)]
-        }
-    };
-    let settings = crate::puppet_settings::Settings::read(&host, &flags, "user");
-    let environment = settings.request(&*host);
-    let words = |name: &str| -> Vec<String> {
-        flag(&[name])
-            .iter()
-            .flat_map(|list| list.split(','))
-            .map(|tag| tag.trim().to_owned())
-            .filter(|tag| !tag.is_empty())
-            .collect()
-    };
-    let machine = fx_puppet::Machine::new(Rc::clone(&host), Cancel::from_flag(stop));
-    let certname = Some(settings.get("certname")).filter(|name| !name.is_empty());
-    let mut classification = fx_puppet::Classification::default();
-    if settings.get("node_terminus") == "exec" {
-        let node = certname.clone().unwrap_or_else(|| fx_puppet::node_name(&machine));
-        match fx_puppet::classify(&machine, &settings.get("external_nodes"), &node) {
-            Ok(found) => classification = found,
-            Err(message) => {
-                complain(&format!("Error: {message}"));
-                return 1;
-            }
-        }
-    }
-    // State goes where it was told to go, and nowhere else.
-    let keeps = ["vardir", "statedir", "publicdir"].iter().any(|name| settings.is_given(name));
-    let kept =
-        |name: &str| (keeps || settings.is_given(name)).then(|| PathBuf::from(settings.get(name)));
-    let is_on = |name: &str| settings.is_given(name) && settings.get(name) == "true";
-    let request = Request {
-        manifests,
-        modulepath: environment.modulepath,
-        noop: is_on("noop"),
-        prerun: flag(&["--prerun_command"]),
-        postrun: flag(&["--postrun_command"]),
-        tags: words("--tags"),
-        skip_tags: words("--skip_tags"),
-        report: kept("lastrunreport"),
-        summary: kept("lastrunfile"),
-        alone: false,
-        graphs: is_on("graph").then(|| PathBuf::from(settings.get("graphdir"))),
-        detailed_exitcodes: has(&["--detailed-exitcodes", "--test", "-t"]),
-        show_diff: is_on("show_diff") || (has(&["--test", "-t"]) && !has(&["--no-show_diff"])),
-        vardir: settings.is_given("vardir").then(|| PathBuf::from(settings.get("vardir"))),
-        certname,
-        given: environment.given,
-        level: Some(level),
-        trace: false,
-        explains: false,
-        environment_dir: environment.environment_dir,
-        environment: classification.environment.unwrap_or(environment.environment),
-        hiera_config: environment.hiera_config,
-        classes: classification.classes,
-        variables: classification.variables,
-    };
-    let mut files = Vec::new();
-    let mut on_console = true;
-    for (name, places) in &flags {
-        if !matches!(name.as_str(), "--logdest" | "-l") {
-            continue;
-        }
-        on_console = false;
-        for place in places.split(',') {
-            match place {
-                "console" => on_console = true,
-                path if path.starts_with('/') => {
-                    let file = logdest::LogFile::new(PathBuf::from(path), Rc::clone(&host), level);
-                    files.push(Rc::new(file));
-                }
-                other => {
-                    complain(&format!("Error: Could not set logdest to {other}."));
-                    complain(&format!(
-                        "Error: Could not parse application options: Could not set logdest to {other}.\nUnknown destination type {other}"
-                    ));
-                    return 1;
-                }
-            }
-        }
-    }
-    if on_console || files.is_empty() {
-        machine.run().ledger.watch(console.clone());
-    }
-    for file in &files {
-        machine.run().ledger.watch(Rc::<logdest::LogFile>::clone(file));
-    }
-    let summary = fx_puppet::run(&machine, &request);
-    for file in &files {
-        if let Err(message) = file.write() {
-            complain(&format!("Error: {message}"));
-        }
-    }
-    if let Err(error) = machine.run().host.commit() {
-        complain(&format!("Error: {error}"));
-    }
-    console.flush();
-    summary.code
 }
 
 fn parser(args: &[String]) -> u8 {

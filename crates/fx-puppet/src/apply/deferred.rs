@@ -21,7 +21,7 @@ pub(super) fn resolve(evaluator: &Evaluator) -> Result<(), String> {
     }
     let scope = Scope::new(Rc::clone(&evaluator.top));
     for (at, name, value) in found {
-        let value = resolved(evaluator, &value, &scope, 0).map_err(Flow::text)?;
+        let value = resolved(evaluator, &value, &scope, 0).map_err(told)?;
         let mut catalog = evaluator.catalog.borrow_mut();
         let resource = &mut catalog.resources[at];
         // What a function makes a secret is one from here on.
@@ -37,6 +37,42 @@ pub(super) fn resolve(evaluator: &Evaluator) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Whether a resource has values that are left to the node.
+pub(super) fn is_deferred(resource: &crate::compile::Resource) -> bool {
+    resource.attributes.values().any(|given| has_deferred(&given.value, 0))
+}
+
+/// A resource with those values found out.
+pub(super) fn resolved_now(
+    evaluator: &Evaluator,
+    resource: &crate::compile::Resource,
+) -> Result<crate::compile::Resource, String> {
+    let scope = Scope::new(Rc::clone(&evaluator.top));
+    let mut now = resource.clone();
+    for (name, given) in &resource.attributes {
+        if !has_deferred(&given.value, 0) {
+            continue;
+        }
+        let value = resolved(evaluator, &given.value, &scope, 0).map_err(told)?;
+        if let (Value::Sensitive(_), false) = (&value, now.sensitive.contains(name)) {
+            now.sensitive.push(Rc::clone(name));
+        }
+        if let Some(given) = now.attributes.get_mut(name) {
+            given.value = value;
+        }
+    }
+    Ok(now)
+}
+
+/// A failure as it is told: without a place, which deferred values have not.
+fn told(flow: Flow) -> String {
+    let text = flow.text();
+    match text.strip_prefix("Unknown function: '").and_then(|rest| rest.strip_suffix("'.")) {
+        Some(name) => format!("Unknown function '{name}'"),
+        None => text,
+    }
 }
 
 fn has_deferred(value: &Value, depth: u32) -> bool {

@@ -59,7 +59,17 @@ pub(super) fn property(host: &dyn Host, resource: &Resource, name: &str) -> Opti
                 sha2::Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
             format!("{{sha256}}{hex}")
         }
-        "mode" => format!("{:04o}", meta.mode),
+        "mode" => format!("{:04o}", meta.mode & 0o7777),
+        "target" => match meta.is_symlink() {
+            true => host.read_link(&path).ok()?.to_string_lossy().into_owned(),
+            false => "notlink".into(),
+        },
+        "checksum_value" | "seluser" | "selrole" | "seltype" | "selrange" => String::new(),
+        "ctime" | "mtime" => {
+            let time = if name == "ctime" { meta.ctime } else { meta.mtime };
+            let at = jiff::Timestamp::from_second(time.secs).unwrap_or_default();
+            format!("{} +0000", at.strftime("%Y-%m-%d %H:%M:%S"))
+        }
         "ensure" | "type" => word.to_owned(),
         "owner" => meta.uid.to_string(),
         "group" => meta.gid.to_string(),

@@ -14,6 +14,10 @@ use crate::eval::Evaluator;
 pub(super) struct Account<'a> {
     /// Resources with what became of them and their path from the stage on.
     pub(super) all: Vec<(&'a Resource, &'a Status, String, Vec<std::rc::Rc<str>>)>,
+    /// Nothing was looked at, not even what every catalog has.
+    pub(super) is_bare: bool,
+    /// What every catalog has was left out because of tags.
+    pub(super) left_out: bool,
     /// How many of them, from the end, are not in the manifest.
     pub(super) generated: usize,
     pub(super) logs: Vec<Log>,
@@ -101,7 +105,7 @@ fn event_json(low: &str, event: &Event, time: &str) -> Json {
         "name": event_name(low, event),
         "status": event.status,
         "time": time,
-        "redacted": if event.status == "failure" && event.property.is_empty() {
+        "redacted": if event.property.is_empty() {
             Json::from(false)
         } else if event.is_secret {
             Json::from(true)
@@ -122,13 +126,13 @@ const DEFAULTS: [(&str, &str); 7] = [
     ("Filebucket", "puppet"),
 ];
 
-fn default_status(kind: &str, title: &str, began: &str, out: &mut String) {
+fn default_status(kind: &str, title: &str, began: &str, is_skipped: bool, out: &mut String) {
     out.push_str(&format!(
         "  {kind}[{title}]:\n    title: {title}\n    file:\n    line:\n    resource: {kind}[{title}]\n    \
          resource_type: {kind}\n    provider_used:\n    containment_path:\n    - {kind}[{title}]\n    \
          evaluation_time: 0.0\n    tags:\n    - {}\n    - {title}\n    time: '{began}'\n    \
          failed: false\n    failed_to_restart: false\n    changed: false\n    \
-         out_of_sync: false\n    skipped: false\n    change_count: 0\n    \
+         out_of_sync: false\n    skipped: {is_skipped}\n    change_count: 0\n    \
          out_of_sync_count: 0\n    events: []\n    corrective_change: false\n",
         kind.to_lowercase()
     ));
@@ -162,7 +166,7 @@ impl Account<'_> {
     /// What became of each resource. There are many, most of them unchanged: their lines are
     /// written as they are, without a tree in between.
     fn statuses(&self, evaluator: &Evaluator, out: &mut String) {
-        if self.all.is_empty() {
+        if self.all.is_empty() && self.is_bare {
             out.push_str("resource_statuses: {}\n");
             return;
         }
@@ -229,7 +233,7 @@ impl Account<'_> {
             out.push_str("    corrective_change: false\n");
         }
         for (kind, title) in self.defaults() {
-            default_status(kind, title, &began, out);
+            default_status(kind, title, &began, self.left_out, out);
         }
     }
 
@@ -238,7 +242,8 @@ impl Account<'_> {
         let declared = |kind: &str, title: &str| {
             self.all.iter().any(|(one, ..)| *one.kind == *kind && *one.title == *title)
         };
-        DEFAULTS.iter().copied().filter(move |(kind, title)| !declared(kind, title))
+        let none = if self.is_bare { DEFAULTS.len() } else { 0 };
+        DEFAULTS.iter().copied().skip(none).filter(move |(kind, title)| !declared(kind, title))
     }
 
     /// Figures by family: name, label and value of each.
@@ -253,9 +258,11 @@ impl Account<'_> {
             }
             (name.to_owned(), label, value)
         };
+        let skipped = self.all.iter().filter(|(_, status, ..)| status.skipped).count()
+            + if self.left_out { self.defaults().count() } else { 0 };
         let resources = vec![
             row("total", Json::from(self.all.len() + self.defaults().count())),
-            row("skipped", count(&|status| status.skipped)),
+            row("skipped", Json::from(skipped)),
             row("failed", count(&|status| status.failed)),
             row("failed_to_restart", count(&|status| status.failed_to_restart)),
             row("restarted", count(&|status| status.restarted)),
@@ -308,13 +315,14 @@ impl Account<'_> {
                 None
             };
             let (source, message) = split.unwrap_or(("Puppet", &log.text));
-            let mut tags = vec![word(log.level)];
+            let level = log.word.unwrap_or_else(|| word(log.level));
+            let mut tags = vec![level];
             let place = log.place.as_deref();
             tags.extend(log.tag);
             let at = place.and_then(|place| place.place.as_ref());
             tags.extend(place.iter().flat_map(|place| place.tags.iter().map(|tag| &**tag)));
             json!({
-                "level": word(log.level),
+                "level": level,
                 "message": message,
                 "source": source,
                 "tags": tags,
@@ -361,6 +369,44 @@ impl Account<'_> {
 
     /// The figures alone.
     pub(super) fn summary(&self, evaluator: &Evaluator) -> String {
+        crate::psych::document(&Json::Object(self.families(evaluator)))
+    }
+
+    /// The figures as text: families by name, their rows by value.
+    pub(super) fn figures(&self, evaluator: &Evaluator) -> String {
+        let label = |name: &str| {
+            let mut label = name.replace('_', " ");
+            if let Some(first) = label.get_mut(..1) {
+                first.make_ascii_uppercase();
+            }
+            label
+        };
+        let mut families: Vec<(String, Json)> = self.families(evaluator).into_iter().collect();
+        families.sort_by(|a, b| a.0.cmp(&b.0));
+        let mut out = String::new();
+        for (name, rows) in families {
+            out.push_str(&format!("{}:\n", label(&name)));
+            let Json::Object(rows) = rows else { continue };
+            let mut rows: Vec<(String, Json)> = rows.into_iter().collect();
+            let shown = |value: &Json| match value {
+                Json::String(text) => text.clone(),
+                other => other.to_string(),
+            };
+            rows.sort_by_key(|(_, value)| shown(value));
+            for (name, value) in rows.iter().filter(|(_, value)| value.as_f64() != Some(0.0)) {
+                let text = match value {
+                    Json::Number(number) if number.is_f64() => {
+                        format!("{:.2}", number.as_f64().unwrap_or(0.0))
+                    }
+                    other => shown(other),
+                };
+                out.push_str(&format!("   {:>15} {text}\n", format!("{}:", label(name))));
+            }
+        }
+        out
+    }
+
+    fn families(&self, evaluator: &Evaluator) -> Map<String, Json> {
         let environment = &evaluator.settings.environment;
         let mut whole = Map::new();
         whole
@@ -382,7 +428,7 @@ impl Account<'_> {
             }
             whole.insert(name.into(), Json::Object(family));
         }
-        crate::psych::document(&Json::Object(whole))
+        whole
     }
 }
 

@@ -206,7 +206,23 @@ fn make_package(evaluator: &Evaluator, resource: &Resource) -> Made {
 }
 
 fn make_service(evaluator: &Evaluator, resource: &Resource) -> Made {
+    let program = |name: &str| text(resource, name).map(|line| Program::Shell(line.into()));
+    let commands = service::Commands {
+        start: program("start"),
+        stop: program("stop"),
+        restart: program("restart"),
+        reload: None,
+        status: program("status"),
+    };
     let backend = match text(resource, "provider") {
+        Some(provider) if provider == "base" => {
+            let base = super::base_service::Base {
+                pattern: text(resource, "pattern").unwrap_or_else(|| name(resource)),
+                binary: text(resource, "binary"),
+                commands: commands.clone(),
+            };
+            Ok(std::rc::Rc::new(base) as std::rc::Rc<dyn service::backend::Backend>)
+        }
         Some(provider) => service::named(&provider),
         None => service::detect(evaluator.run.host),
     };
@@ -214,7 +230,6 @@ fn make_service(evaluator: &Evaluator, resource: &Resource) -> Made {
         Ok(backend) => backend,
         Err(failure) => return broken(failure.message),
     };
-    let program = |name: &str| text(resource, name).map(|line| Program::Shell(line.into()));
     let desired = service::Desired {
         name: name(resource),
         running: match text(resource, "ensure").as_deref() {
@@ -229,13 +244,7 @@ fn make_service(evaluator: &Evaluator, resource: &Resource) -> Made {
             _ => None,
         },
         on_refresh: service::OnRefresh::Restart,
-        commands: service::Commands {
-            start: program("start"),
-            stop: program("stop"),
-            restart: program("restart"),
-            reload: None,
-            status: program("status"),
-        },
+        commands,
     };
     Made::Service(Box::new(service::Service::new(desired, backend)))
 }

@@ -20,10 +20,20 @@ pub(super) fn loglevel(resource: &Resource) -> Level {
     match attribute(resource, "loglevel").map(|level| interpolated(&level)).as_deref() {
         Some("err" | "alert" | "emerg" | "crit") => Level::Error,
         Some("warning") => Level::Warning,
-        Some("info") => Level::Info,
-        Some("debug" | "verbose") => Level::Debug,
+        Some("info" | "verbose") => Level::Info,
+        Some("debug") => Level::Debug,
         _ => Level::Notice,
     }
+}
+
+/// The word for a level that is worse than an error.
+fn louder(resource: &Resource) -> Option<&'static str> {
+    Some(match interpolated(&attribute(resource, "loglevel")?).as_str() {
+        "alert" => "alert",
+        "emerg" => "emerg",
+        "crit" => "crit",
+        _ => return None,
+    })
 }
 
 pub(super) fn truth_word(resource: &Resource, name: &str) -> Option<bool> {
@@ -75,6 +85,20 @@ impl Transaction<'_> {
         changes: &[Change],
     ) -> usize {
         let level = loglevel(resource);
+        self.louder.set(louder(resource));
+        let told = self.tell_changes_at(resource, path, thing, changes, level);
+        self.louder.set(None);
+        told
+    }
+
+    fn tell_changes_at(
+        &self,
+        resource: &Resource,
+        path: &str,
+        thing: &Made,
+        changes: &[Change],
+        level: Level,
+    ) -> usize {
         match thing {
             Made::Stubborn(_) => {
                 self.say(

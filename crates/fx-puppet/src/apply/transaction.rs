@@ -46,7 +46,7 @@ pub(super) struct Event {
 
 impl Event {
     /// A failure that is no property's.
-    fn of_resource(message: String) -> Event {
+    pub(super) fn of_resource(message: String) -> Event {
         let (property, from, to) = (String::new(), String::new(), String::new());
         Event { property, from, to, status: "failure", message, is_secret: false }
     }
@@ -72,12 +72,14 @@ pub(super) struct Log {
     pub(super) place: Option<Rc<Place>>,
     /// The property that says it itself.
     pub(super) tag: Option<&'static str>,
+    /// A word for what is worse than an error.
+    pub(super) word: Option<&'static str>,
 }
 
 impl Log {
     /// Something that is said of no resource.
     pub(super) fn plain(host: &dyn fx_host::Host, level: Level, text: String) -> Log {
-        Log { level, text, time: host.now(), place: None, tag: None }
+        Log { level, text, time: host.now(), place: None, tag: None, word: None }
     }
 }
 
@@ -116,8 +118,8 @@ pub(super) struct Transaction<'a> {
     pub(super) brought: BTreeMap<usize, Result<Vec<Resource>, String>>,
     /// What was said, for the report.
     pub(super) logs: std::cell::RefCell<Vec<Log>>,
-    /// The report's log holds what is said down to this level.
-    pub(super) level: Level,
+    /// What is worse than an error, while it is told.
+    pub(super) louder: std::cell::Cell<Option<&'static str>>,
     /// The property that says the next thing itself.
     pub(super) speaker: std::cell::Cell<Option<&'static str>>,
     /// The resource at hand, as the log tells it.
@@ -128,21 +130,33 @@ pub(super) struct Transaction<'a> {
     pub(super) left_out: BTreeSet<usize>,
     /// Why the resource at hand has its turn now.
     pub(super) why: Rc<str>,
+    /// Failed dependencies are told by the classes around, once.
+    pub(super) merges: bool,
+    /// Values left to the node are found out when a resource has its turn.
+    pub(super) defers: bool,
+    /// Why the whole was given up, if so.
+    pub(super) aborted: Option<String>,
     /// Values recorded for audits.
     pub(super) state: super::state::State,
 }
 
 impl Transaction<'_> {
     pub(super) fn say(&self, level: Level, text: &str) {
-        super::line(self.run, level, text);
-        if level <= self.level {
-            let time = self.run.host.now();
-            let is_own = text.starts_with('/') || text.starts_with("Class[");
-            let place = self.place.clone().filter(|_| is_own || text.starts_with("Stage["));
-            // What a property says has its name as a tag, what is said of it has not.
-            let tag = self.speaker.take();
-            self.logs.borrow_mut().push(Log { level, text: text.to_owned(), time, place, tag });
+        let word = self.louder.get().filter(|_| level == Level::Error);
+        match word {
+            Some(word) => {
+                let fields = [("level".into(), word.into()), ("text".into(), text.into())];
+                self.run.ledger.note("puppet.log", &fields, &Origin::default());
+            }
+            None => super::line(self.run, level, text),
         }
+        let time = self.run.host.now();
+        let is_own = text.starts_with('/') || text.starts_with("Class[");
+        let place = self.place.clone().filter(|_| is_own || text.starts_with("Stage["));
+        // What a property says has its name as a tag, what is said of it has not.
+        let tag = self.speaker.take();
+        let text = text.to_owned();
+        self.logs.borrow_mut().push(Log { level, text, time, place, tag, word });
     }
 
     /// From here on it is this resource that things are said of.
@@ -185,7 +199,13 @@ impl Transaction<'_> {
 
     /// Whether the schedule of a resource lets it have its turn.
     fn is_due(&mut self, resource: &Resource) -> bool {
-        let schedule = super::schedule::Schedule::of(self.catalog, resource).ok().flatten();
+        let schedule = match super::schedule::Schedule::of(self.catalog, resource) {
+            Ok(schedule) => schedule,
+            Err(message) => {
+                self.aborted = Some(message);
+                return false;
+            }
+        };
         let now = self.run.host.now();
         let key = resource.reference();
         let last = self.state.checked(&key).unwrap_or(0);
@@ -245,6 +265,9 @@ impl Transaction<'_> {
         self.bring();
         let mut out: Vec<Outgoing> = vec![Outgoing::default(); plan.points.len()];
         for (number, point) in plan.numbers.iter().zip(&plan.order) {
+            if self.aborted.is_some() {
+                return;
+            }
             let mut incoming = Outgoing::default();
             for edge in &plan.before[*number] {
                 let earlier = &out[edge.from];
@@ -289,7 +312,8 @@ impl Transaction<'_> {
         incoming: &Outgoing,
         made: &mut BTreeMap<usize, Made>,
     ) -> (Status, Outgoing) {
-        let resource = &self.catalog.resources[at];
+        let late;
+        let mut resource = &self.catalog.resources[at];
         let path = self.path(at);
         self.turn_to(resource, &path);
         let Some(mut thing) = made.remove(&at) else { return Default::default() };
@@ -299,7 +323,7 @@ impl Transaction<'_> {
         }
         if !incoming.failed.is_empty() {
             for failed in &incoming.failed {
-                if self.announced.insert(*failed) {
+                if self.announced.insert(*failed) && !self.merges {
                     let name = self.catalog.resources[*failed].reference();
                     self.say(
                         Level::Notice,
@@ -316,6 +340,22 @@ impl Transaction<'_> {
             self.passed_over(resource, "a dependency failed");
             let status = Status { skipped: true, ..Status::default() };
             return (status, Outgoing { failed: incoming.failed.clone(), ..Outgoing::default() });
+        }
+        // Values left to the node may be found out as late as now.
+        if self.defers && super::deferred::is_deferred(resource) {
+            let made_now = super::deferred::resolved_now(self.evaluator, resource)
+                .and_then(|now| Ok((super::things::make(self.evaluator, &now)?, now)));
+            match made_now {
+                Ok((now, with_values)) => {
+                    thing = now;
+                    late = with_values;
+                    resource = &late;
+                }
+                Err(message) => {
+                    self.aborted = Some(message);
+                    return (Status { failed: true, ..Status::default() }, Outgoing::default());
+                }
+            }
         }
         if !self.is_due(resource) {
             self.passed_over(resource, "its schedule says not now");
@@ -342,8 +382,9 @@ impl Transaction<'_> {
             self.say(Level::Error, &text);
             too_many = true;
         }
+        let watched = super::audit::values(self.run.host, resource);
         let mut status = self.attempt(resource, &path, &mut thing, noop);
-        self.audit(resource, &path);
+        self.audit(resource, &path, watched);
         self.refresh(resource, incoming, &mut thing, noop, &path, &mut status);
         let mut outgoing = Outgoing {
             real: status.changes,
@@ -593,6 +634,11 @@ impl Transaction<'_> {
         if real + withheld == 0 || status.failed || !thing.can_refresh() {
             return;
         }
+        // A service that was just started needs no restart.
+        let is_start = |event: &Event| event.property == "ensure" && event.to == "running";
+        if &*resource.low == "service" && status.changed && status.events.iter().any(is_start) {
+            return;
+        }
         let count = real + withheld;
         let events = format!("{count} event{}", if count == 1 { "" } else { "s" });
         // A copy of the machine has no services to restart, and a refresh may run anything.
@@ -644,6 +690,9 @@ impl Transaction<'_> {
                 self.say(Level::Error, &format!("{path}: {message}"));
                 status.failed_to_restart = true;
                 status.failed = true;
+                status.out_of_sync += 1;
+                let text = format!("Failed to call refresh: {message}");
+                status.events.push(Event::of_resource(text));
             }
             None => close(Outcome::Kept),
         }
@@ -702,6 +751,14 @@ impl Transaction<'_> {
     /// In a rehearsal classes and stages would have been notified, too.
     fn tell_container(&self, at: usize, incoming: &Outgoing) {
         let resource = &self.catalog.resources[at];
+        if self.merges && &*resource.low == "class" {
+            let name = format!("Class[{}]", crate::types::capitalized(&resource.title));
+            for failed in &incoming.failed {
+                let other = self.catalog.resources[*failed].reference();
+                let text = format!("{name}: Class dependency {other} has failures: true");
+                self.say(Level::Notice, &text);
+            }
+        }
         // What came from inside is not handed on where something failed.
         if !incoming.failed.is_empty() && incoming.real + incoming.withheld > 0 {
             let name = match &*resource.low {
@@ -711,7 +768,7 @@ impl Transaction<'_> {
             return self.say(Level::Info, &format!("{name}: Unscheduling all events on {name}"));
         }
         if incoming.withheld == 0
-            || !matches!(&*resource.low, "class" | "stage")
+            || (!matches!(&*resource.low, "class" | "stage") && !self.is_noop(resource))
             || (incoming.real > 0 && !self.is_noop(resource))
         {
             return;
@@ -751,39 +808,5 @@ impl Transaction<'_> {
             }
             false
         })
-    }
-
-    /// Tells of properties that are only watched.
-    fn audit(&mut self, resource: &Resource, path: &str) {
-        let Some(wanted) = attribute(resource, "audit") else { return };
-        let names: Vec<String> = match &wanted {
-            Value::Array(items) => items.iter().map(interpolated).collect(),
-            other => vec![interpolated(other)],
-        };
-        if &*resource.low != "file" {
-            return;
-        }
-        let names = if names.iter().any(|name| name == "all") {
-            ["content", "ensure", "group", "mode", "owner", "type"].map(str::to_owned).to_vec()
-        } else {
-            names
-        };
-        for name in names {
-            let Some(now) = super::files::property(self.run.host, resource, &name) else {
-                continue;
-            };
-            let key = resource.reference();
-            let text = match self.state.audited(&key, &name) {
-                None => Some(format!("audit change: newly-recorded value {now}")),
-                Some(old) if *old != now => Some(format!(
-                    "audit change: previously recorded value '{old}' has been changed to '{now}'"
-                )),
-                Some(_) => None,
-            };
-            if let Some(text) = text {
-                self.say(Level::Notice, &format!("{path}/{name}: {text}"));
-            }
-            self.state.record(&key, &name, &now);
-        }
     }
 }

@@ -62,7 +62,16 @@ impl LogFile {
                 }
             }
         }
-        self.host.append(&self.path, out.as_bytes(), 0o640).map_err(|error| error.to_string())
+        if let Some(above) = self.path.parent() {
+            let mut missing: Vec<_> = above
+                .ancestors()
+                .take_while(|dir| !self.host.exists(dir).unwrap_or(true))
+                .collect();
+            while let Some(dir) = missing.pop() {
+                self.host.make_dir(dir, 0o755).map_err(|error| error.to_string())?;
+            }
+        }
+        self.host.append(&self.path, out.as_bytes(), 0o644).map_err(|error| error.to_string())
     }
 }
 

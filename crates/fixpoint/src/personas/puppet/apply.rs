@@ -1,0 +1,280 @@
+//! `puppet apply`: its flags, what they ask for, and where what is said goes.
+
+use std::io::{BufWriter, Read};
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use fx_engine::{Cancel, Level};
+use fx_host::{Files, OsHost};
+use fx_puppet::Request;
+use fx_puppet::settings::{Kind, kind};
+use fx_report::console::puppet::PuppetConsole;
+
+use super::{complain, logdest, options, say};
+use crate::puppet_settings::Settings;
+
+/// Flags of its own; settings are flags, too.
+const OWN: [&str; 21] = [
+    "--version",
+    "-V",
+    "--debug",
+    "-d",
+    "--verbose",
+    "-v",
+    "--test",
+    "-t",
+    "--detailed-exitcodes",
+    "--parseonly",
+    "--write-catalog-summary",
+    "--loadclasses",
+    "-L",
+    "--use-nodes",
+    "--no-use-nodes",
+    "--catalog",
+    "--execute",
+    "-e",
+    "--logdest",
+    "-l",
+    "--no-color",
+];
+
+/// Why a flag cannot be taken, if so.
+fn refusal(name: &str, value: &str) -> Option<String> {
+    let could_not = |why: String| Some(format!("Could not parse application options: {why}"));
+    let long = name.strip_prefix("--").unwrap_or_default();
+    let setting = long
+        .strip_prefix("no-")
+        .map_or_else(|| kind(long), |name| kind(name).filter(|kind| *kind == Kind::Bool));
+    if !OWN.contains(&name) && setting.is_none() {
+        let meant = OWN.iter().find(|own| **own == format!("--{}", long.trim_start_matches("no-")));
+        let hint = meant.map_or_else(String::new, |own| format!("\nDid you mean?  {}", &own[2..]));
+        return could_not(format!("invalid option: {name}{hint}"));
+    }
+    if setting == Some(Kind::Bool) && !value.is_empty() {
+        return could_not(format!("needless argument: {name}={value}"));
+    }
+    None
+}
+
+/// What is wrong with settings that take one of a few words.
+fn misworded(settings: &Settings, host: &OsHost) -> Option<String> {
+    let wrong = |why: String| Some(format!("Could not initialize global default settings: {why}"));
+    let strict = settings.get("strict");
+    if !matches!(strict.as_str(), "off" | "warning" | "error") {
+        return wrong(format!(
+            "Invalid value '{strict}' for parameter strict. Allowed values are 'off', 'warning', 'error'"
+        ));
+    }
+    let level = settings.get("log_level");
+    if settings.is_given("log_level") && level_of(&level).is_none() {
+        return wrong(format!("Invalid loglevel {level}"));
+    }
+    let environment = settings.get("environment");
+    if environment != "production" && settings.environment_dir(host).is_none() {
+        return Some(format!(
+            "Could not find a directory environment named '{environment}' anywhere in the path: {}. Does the directory exist?",
+            settings.get("environmentpath")
+        ));
+    }
+    None
+}
+
+/// The level of a name; those above an error are as loud as one.
+fn level_of(name: &str) -> Option<Level> {
+    Some(match name {
+        "debug" => Level::Debug,
+        "info" => Level::Info,
+        "notice" => Level::Notice,
+        "warning" => Level::Warning,
+        "err" | "alert" | "emerg" | "crit" => Level::Error,
+        _ => return None,
+    })
+}
+
+/// Runs the subcommand; its exit code.
+pub(super) fn run(args: &[String]) -> u8 {
+    let (flags, rest) = options(args);
+    let flag = |names: &[&str]| {
+        let found = flags.iter().rev().find(|(name, _)| names.contains(&name.as_str()));
+        found.map(|(_, value)| value.clone())
+    };
+    let has = |names: &[&str]| flag(names).is_some();
+    let failed = |message: &str| {
+        complain(&format!("Error: {message}"));
+        1
+    };
+    if let Some(message) = flags.iter().find_map(|(name, value)| refusal(name, value)) {
+        return failed(&message);
+    }
+    if has(&["--version", "-V"]) {
+        say(fx_puppet::VERSION);
+        return 0;
+    }
+    if has(&["--parseonly"]) {
+        say("--parseonly has been removed. Please use 'puppet parser validate <manifest>'");
+        return 1;
+    }
+    let stop = fx_host::stop_on_signals();
+    let host = Rc::new(OsHost::cancelled_by(std::sync::Arc::clone(&stop)));
+    let settings = Settings::read(&host, &flags, "user");
+    if let Some(message) = misworded(&settings, &host) {
+        return failed(&message);
+    }
+    let mut console = PuppetConsole::new(
+        Box::new(BufWriter::new(std::io::stdout())),
+        Box::new(BufWriter::new(std::io::stderr())),
+    );
+    if flag(&["--color"]).is_some_and(|color| matches!(color.as_str(), "ansi" | "true" | "yes")) {
+        console = console.colored();
+    }
+    let level = if has(&["--debug", "-d"]) {
+        Level::Debug
+    } else if has(&["--verbose", "-v", "--test", "-t"]) {
+        Level::Info
+    } else {
+        level_of(&settings.get("log_level")).unwrap_or(Level::Notice)
+    };
+    let console = Rc::new(console.telling(level));
+    let catalog = match flag(&["--catalog"]).as_deref() {
+        None => None,
+        Some("-") => Some(("-".to_owned(), stdin())),
+        Some(path) => match host.read(std::path::Path::new(path)) {
+            Ok(text) => Some((path.to_owned(), text)),
+            Err(_) => {
+                return failed(&format!(
+                    "Could not run: No such file or directory @ rb_sysopen - {path}"
+                ));
+            }
+        },
+    };
+    let manifests = match (&catalog, flag(&["-e", "--execute"]), rest.first()) {
+        (Some(_), ..) => Vec::new(),
+        (None, Some(code), _) => vec![(String::new(), code.into_bytes())],
+        (None, None, Some(path)) => {
+            let full = std::path::absolute(path).unwrap_or_else(|_| PathBuf::from(path));
+            match fx_puppet::manifests(&*host, &full) {
+                Ok(found) => found,
+                Err(_) => return failed(&format!("Could not run: Could not find file {path}")),
+            }
+        }
+        (None, None, None) => vec![(String::new(), stdin())],
+    };
+    let environment = settings.request(&*host);
+    let machine = fx_puppet::Machine::new(Rc::clone(&host), Cancel::from_flag(stop));
+    let certname = Some(settings.get("certname")).filter(|name| !name.is_empty());
+    let mut classification = fx_puppet::Classification::default();
+    if settings.get("node_terminus") == "exec" {
+        let node = certname.clone().unwrap_or_else(|| fx_puppet::node_name(&machine));
+        match fx_puppet::classify(&machine, &settings.get("external_nodes"), &node) {
+            Ok(found) => classification = found,
+            Err(message) => return failed(&message),
+        }
+    }
+    let words = |name: &str| -> Vec<String> {
+        let list = if settings.is_given(name) { settings.get(name) } else { String::new() };
+        let words = list.split(',').map(|tag| tag.trim().to_owned());
+        words.filter(|tag| !tag.is_empty()).collect()
+    };
+    // State goes where it was told to go, and nowhere else.
+    let keeps = ["vardir", "statedir", "publicdir"].iter().any(|name| settings.is_given(name));
+    let reports = settings.get("report") != "false";
+    let kept =
+        |name: &str| (keeps || settings.is_given(name)).then(|| PathBuf::from(settings.get(name)));
+    let is_on = |name: &str| settings.is_given(name) && settings.get(name) == "true";
+    let hook = |name: &str| Some(settings.get(name)).filter(|command| !command.is_empty());
+    let writes_summary = has(&["--write-catalog-summary"]) || is_on("write_catalog_summary");
+    let listed = |name: &str| (writes_summary && keeps).then(|| PathBuf::from(settings.get(name)));
+    let request = Request {
+        manifests,
+        catalog,
+        modulepath: environment.modulepath,
+        noop: is_on("noop"),
+        prerun: hook("prerun_command"),
+        postrun: hook("postrun_command"),
+        tags: words("tags"),
+        skip_tags: words("skip_tags"),
+        report: kept("lastrunreport").filter(|_| reports),
+        summary: kept("lastrunfile"),
+        class_list: listed("classfile"),
+        resource_list: listed("resourcefile"),
+        summarizes: is_on("summarize"),
+        alone: false,
+        graphs: is_on("graph").then(|| PathBuf::from(settings.get("graphdir"))),
+        detailed_exitcodes: has(&["--detailed-exitcodes", "--test", "-t"]),
+        show_diff: is_on("show_diff") || (has(&["--test", "-t"]) && !has(&["--no-show_diff"])),
+        vardir: settings.is_given("vardir").then(|| PathBuf::from(settings.get("vardir"))),
+        certname,
+        given: environment.given,
+        level: Some(level),
+        trace: false,
+        explains: false,
+        environment_dir: environment.environment_dir,
+        environment: classification.environment.unwrap_or(environment.environment),
+        hiera_config: environment.hiera_config,
+        classes: classification.classes,
+        variables: classification.variables,
+    };
+    let (files, on_console) = match destinations(&flags, &host, level) {
+        Ok(found) => found,
+        Err(code) => return code,
+    };
+    if on_console || files.is_empty() {
+        machine.run().ledger.watch(console.clone());
+    }
+    for file in &files {
+        machine.run().ledger.watch(Rc::<logdest::LogFile>::clone(file));
+    }
+    let summary = fx_puppet::run(&machine, &request);
+    for file in &files {
+        if let Err(message) = file.write() {
+            complain(&format!("Error: {message}"));
+        }
+    }
+    if let Err(error) = machine.run().host.commit() {
+        complain(&format!("Error: {error}"));
+    }
+    console.flush();
+    if !summary.figures.is_empty() {
+        say(summary.figures.trim_end());
+    }
+    summary.code
+}
+
+fn stdin() -> Vec<u8> {
+    let mut text = Vec::new();
+    let _unread = std::io::stdin().read_to_end(&mut text);
+    text
+}
+
+/// Files that what is said goes to, and whether the console hears it, too.
+fn destinations(
+    flags: &[(String, String)],
+    host: &Rc<OsHost>,
+    level: Level,
+) -> Result<(Vec<Rc<logdest::LogFile>>, bool), u8> {
+    let mut files = Vec::new();
+    let mut on_console = true;
+    for (name, places) in flags {
+        if !matches!(name.as_str(), "--logdest" | "-l") {
+            continue;
+        }
+        on_console = false;
+        for place in places.split(',') {
+            match place {
+                "console" => on_console = true,
+                path if path.starts_with('/') => {
+                    let file = logdest::LogFile::new(PathBuf::from(path), Rc::clone(host), level);
+                    files.push(Rc::new(file));
+                }
+                other => {
+                    complain(&format!("Error: Could not set logdest to {other}."));
+                    complain(&format!(
+                        "Error: Could not parse application options: Could not set logdest to {other}.\nUnknown destination type {other}"
+                    ));
+                    return Err(1);
+                }
+            }
+        }
+    }
+    Ok((files, on_console))
+}

@@ -1,0 +1,94 @@
+//! Properties that are only watched: what they were when last looked at, and what they are.
+
+use fx_engine::Level;
+use fx_host::Host;
+
+use super::things::attribute;
+use super::transaction::Transaction;
+use crate::compile::Resource;
+use crate::eval::interpolated;
+use crate::value::Value;
+
+/// Properties of a file, in the order of the original.
+const FILE: [&str; 14] = [
+    "ensure",
+    "content",
+    "checksum_value",
+    "target",
+    "owner",
+    "group",
+    "mode",
+    "type",
+    "seluser",
+    "selrole",
+    "seltype",
+    "selrange",
+    "ctime",
+    "mtime",
+];
+
+/// Names of the properties of a resource that are watched. Only files are.
+pub(super) fn watched(resource: &Resource) -> Vec<&'static str> {
+    let Some(wanted) = attribute(resource, "audit").filter(|_| &*resource.low == "file") else {
+        return Vec::new();
+    };
+    let names: Vec<String> = match &wanted {
+        Value::Array(items) => items.iter().map(interpolated).collect(),
+        other => vec![interpolated(other)],
+    };
+    let all = names.iter().any(|name| name == "all");
+    FILE.into_iter().filter(|known| all || names.iter().any(|name| name == known)).collect()
+}
+
+/// What they are now.
+pub(super) fn values(host: &dyn Host, resource: &Resource) -> Vec<(&'static str, String)> {
+    let names = watched(resource);
+    let value = |name| super::files::property(host, resource, name);
+    names.into_iter().map(|name| (name, value(name).unwrap_or_else(|| "absent".into()))).collect()
+}
+
+/// A value as the original shows it: names for accounts, quotes around what is there.
+fn shown(host: &dyn Host, name: &str, value: &str) -> String {
+    let number = value.parse::<u32>().ok();
+    let named = match (name, number) {
+        ("owner", Some(uid)) => host.user_by_id(uid).ok().flatten().map(|user| user.name),
+        ("group", Some(gid)) => host.group_by_id(gid).ok().flatten().map(|group| group.name),
+        _ => None,
+    };
+    match named {
+        Some(name) => format!("'{name}'"),
+        None if value.is_empty() => String::new(),
+        None => format!("'{value}'"),
+    }
+}
+
+impl Transaction<'_> {
+    /// Tells of properties that are not what they were, and keeps what they are.
+    pub(super) fn audit(
+        &mut self,
+        resource: &Resource,
+        path: &str,
+        found: Vec<(&'static str, String)>,
+    ) {
+        let key = resource.reference();
+        for (name, now) in found {
+            let host = self.run.host;
+            let text = match self.state.audited(&key, name) {
+                None => {
+                    self.speaker.set(Some(name));
+                    Some(format!("audit change: newly-recorded value {now}"))
+                }
+                Some(old) if *old != now => Some(format!(
+                    "audit change: previously recorded value {} has been changed to {}",
+                    shown(host, name, old),
+                    shown(host, name, &now)
+                )),
+                Some(_) => None,
+            };
+            if let Some(text) = text {
+                self.say(Level::Notice, &format!("{path}/{name}: {text}"));
+            }
+            self.state.record(&key, name, &now);
+        }
+    }
+}
