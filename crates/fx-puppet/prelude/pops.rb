@@ -244,12 +244,13 @@ module Puppet
     def environment_name = Puppet::Bridge.setting("environment")
     def module_name = nil
     def explain = nil
-    def cache(k, v) = (CACHE[k] = v)
     CACHE = {}
-    def cache_all(h) = CACHE.update(h)
-    def cache_has_key(k) = CACHE.key?(k)
-    def cached_value(k) = CACHE[k]
-    def cached_entries(&b) = b ? CACHE.each(&b) : CACHE
+    def own = (CACHE[@number] ||= {})
+    def cache(k, v) = (own[k] = v)
+    def cache_all(h) = (own.update(h); nil)
+    def cache_has_key(k) = own.key?(k)
+    def cached_value(k) = own[k]
+    def cached_entries(&b) = b ? (own.each(&b); nil) : own
     def cached_file_data(path) = block_given? ? yield(File.read(path)) : File.read(path)
   end
 end

@@ -4,7 +4,9 @@
 //! keys in the module's own name space.
 
 mod config;
+mod context;
 mod explain;
+mod hocon;
 mod interpolate;
 mod merge;
 
@@ -28,6 +30,8 @@ pub(crate) struct Lookups {
     options: FxHashMap<Rc<str>, Rc<Options>>,
     paths: FxHashMap<(Rc<str>, usize), Rc<[Place]>>,
     answers: FxHashMap<(usize, String), Option<Value>>,
+    /// What data functions keep, by level.
+    caches: FxHashMap<i64, Hash>,
 }
 
 /// A file of a level, and what it holds once it has been asked.
@@ -48,6 +52,15 @@ struct Options {
 pub(crate) struct Query<'q> {
     pub(crate) scope: &'q Rc<Scope>,
     pub(crate) stack: Vec<Rc<str>>,
+    /// The parts of the key that is looked up, for back ends that dig themselves.
+    pub(crate) path: Vec<Value>,
+}
+
+impl<'q> Query<'q> {
+    /// A lookup by code.
+    pub(crate) fn new(scope: &'q Rc<Scope>) -> Query<'q> {
+        Query { scope, stack: Vec::new(), path: Vec::new() }
+    }
 }
 
 /// A key apart: `a.'b.c'.0` has three parts.
@@ -98,6 +111,25 @@ pub(crate) fn dig(value: &Value, parts: &[Value]) -> Option<Value> {
     Some(at)
 }
 
+/// JSON, with the comments that Ruby's parser passes over.
+fn json(text: &str) -> Result<Value, String> {
+    let read = |text: &str| serde_json::from_str::<serde_json::Value>(text);
+    let parsed = read(text).or_else(|error| {
+        let mut bare = String::new();
+        let mut rest = text;
+        while let Some(start) = rest.find("/*") {
+            bare.push_str(&rest[..start]);
+            rest = rest[start..].find("*/").map_or("", |end| &rest[start + end + 2..]);
+        }
+        bare.push_str(rest);
+        read(&bare).map_err(|_| error)
+    });
+    match parsed {
+        Ok(json) => Ok(crate::compile::from_json(&json)),
+        Err(_) => Err(format!("859: unexpected token at '{text}'")),
+    }
+}
+
 impl Evaluator {
     /// What data binds to a parameter of a class.
     pub(crate) fn bound_data(
@@ -106,7 +138,7 @@ impl Evaluator {
         name: &str,
         scope: &Rc<Scope>,
     ) -> Evaluated<Option<Value>> {
-        let mut query = Query { scope, stack: Vec::new() };
+        let mut query = Query::new(scope);
         self.lookup(&format!("{class}::{name}"), None, &mut query)
     }
 
@@ -119,15 +151,21 @@ impl Evaluator {
     ) -> Evaluated<Option<Value>> {
         let parts = split_key(key).map_err(Flow::bare)?;
         let root: Rc<str> = interpolated(&parts[0]).into();
+        // The options themselves are no data.
         if &*root == "lookup_options" {
-            return Err(Flow::bare("Lookup of key 'lookup_options' is not allowed"));
+            return Ok(None);
         }
-        if query.stack.contains(&root) && query.stack.len() > 40 {
+        if query.stack.iter().any(|known| **known == *key) {
             let names: Vec<&str> = query.stack.iter().map(|name| &**name).collect();
-            return Err(Flow::bare(format!("Recursive lookup detected in [{}]", names.join(", "))));
+            return Err(Flow::bare(format!(
+                "Lookup of key '{key}' failed: Recursive lookup detected in [{}]",
+                names.join(", ")
+            )));
         }
-        query.stack.push(Rc::clone(&root));
+        query.stack.push(key.into());
+        let outer = std::mem::replace(&mut query.path, parts.clone());
         let found = self.lookup_root(&root, strategy, query);
+        query.path = outer;
         query.stack.pop();
         let Some(found) = found? else { return Ok(None) };
         Ok(if parts.len() == 1 { Some(found) } else { dig(&found, &parts[1..]) })
@@ -225,10 +263,30 @@ impl Evaluator {
                 match text {
                     Some(text) => {
                         let text = String::from_utf8_lossy(&text);
-                        let config = Config::read(name, &root, &text).map_err(|why| {
-                            Flow::bare(format!("{} (file: {})", why, file.display()))
-                        })?;
-                        Some(Rc::new(config))
+                        match Config::read(name, &root, &text) {
+                            Ok(config) => Some(Rc::new(config)),
+                            Err(config::Refused::Old) => {
+                                let shown = file.display();
+                                self.warn(&format!("{shown}: Use of 'hiera.yaml' version 3 is deprecated. It should be converted to version 5\n   (file: {shown})"), None);
+                                let place = if name == "\0environment" { "environment" } else { "module" };
+                                self.warn(&format!("hiera.yaml version 3 found at the {place} root was ignored\n   (file: {shown})"), None);
+                                None
+                            }
+                            Err(config::Refused::At(why, line)) => {
+                                let line = line.map(|line| format!(", line: {line}")).unwrap_or_default();
+                                return Err(Flow::bare(format!("{why} (file: {}{line})", file.display())));
+                            }
+                            Err(config::Refused::Wrong(why)) => {
+                                return Err(Flow::raw(format!(
+                                    "The Lookup Configuration at '{}' has wrong type, {why}",
+                                    file.display()
+                                )));
+                            }
+                            Err(config::Refused::Unreadable(why)) => {
+                                let why = why.trim_start_matches("(<unknown>): ");
+                                return Err(Flow::raw(format!("({}): {why}", file.display())));
+                            }
+                        }
                     }
                     None if name == "\0global" => None,
                     None => Some(Rc::new(Config::standard(name, &root))),
@@ -276,12 +334,19 @@ impl Evaluator {
             }
             return Ok(());
         }
+        if entry.paths.is_empty() && entry.globs.is_empty() && entry.mapped.is_none() {
+            return Err(Flow::raw(format!(
+                "'{}' one of 'path', 'paths' 'glob', 'globs' or 'mapped_paths' must be declared in hiera.yaml when using this {} function",
+                entry.function, entry.kind
+            )));
+        }
         let key = Value::String(Rc::clone(root));
         for place in self.paths_of(config, number, entry, query)?.iter() {
             let data = match place.data.get() {
                 Some(data) => data,
                 None => {
                     let data = self.data_file(&place.path, &entry.function)?;
+                    self.check_keys(config, &entry.function, &place.path, data.as_deref());
                     place.data.get_or_init(|| data)
                 }
             };
@@ -297,6 +362,28 @@ impl Evaluator {
             }
         }
         Ok(())
+    }
+
+    /// Data of a module has keys in the module's own name space.
+    fn check_keys(&self, config: &Config, function: &str, path: &Path, data: Option<&Hash>) {
+        let Some(data) = data else { return };
+        if config.name.starts_with('\0') {
+            return;
+        }
+        let mine = format!("{}::", config.name);
+        let good = |key: &Value| {
+            key.as_str().is_some_and(|key| key.starts_with(&mine) || key == "lookup_options")
+        };
+        if !data.keys().all(good) {
+            self.warn(
+                &format!(
+                    "Module '{}': Value returned from data_hash function '{function}', when using location '{}', must use keys qualified with the name of the module",
+                    config.name,
+                    path.display()
+                ),
+                None,
+            );
+        }
     }
 
     /// Files of a level of the hierarchy, with names from the scope put in.
@@ -338,7 +425,7 @@ impl Evaluator {
                 let frame = query.scope.frame.inner(crate::eval::FrameKind::Lambda);
                 frame.define(name, value);
                 let scope = query.scope.over(frame);
-                let mut inner = Query { scope: &scope, stack: query.stack.clone() };
+                let mut inner = Query { scope: &scope, stack: query.stack.clone(), path: Vec::new() };
                 found.push(datadir.join(self.interpolate_path(template, &mut inner)?));
             }
         }
@@ -359,18 +446,23 @@ impl Evaluator {
             Some(bytes) => {
                 let text = String::from_utf8_lossy(&bytes);
                 let parsed = match function {
-                    "json_data" => serde_json::from_str::<serde_json::Value>(&text)
-                        .map(|json| crate::compile::from_json(&json))
-                        .map_err(|error| error.to_string()),
-                    "hocon_data" => config::hocon(&text),
-                    _ => crate::yaml::parse(&text),
+                    "json_data" => json(&text),
+                    "hocon_data" => hocon::parse(&text),
+                    _ => crate::yaml::parse_data(&text),
                 };
                 let parsed = parsed.map_err(|why| {
                     Flow::bare(format!("Unable to parse ({}): {why}", path.display()))
                 })?;
                 Some(match parsed {
                     Value::Hash(hash) => hash,
-                    Value::Undef | Value::Bool(false) => Rc::default(),
+                    other if matches!(function, "json_data" | "hocon_data") => {
+                        let kind = crate::types::infer_set(&other);
+                        return Err(Flow::bare(format!(
+                            "Value returned from data_hash function '{function}', when using location '{}', has wrong type, expects a Hash value, got {}",
+                            path.display(),
+                            kind.to_string().split('[').next().unwrap_or_default()
+                        )));
+                    }
                     _ => {
                         self.warn(
                             &format!("{}: file does not contain a valid yaml hash", path.display()),
@@ -514,8 +606,11 @@ impl Evaluator {
         query: &mut Query<'_>,
     ) -> Evaluated<Option<Value>> {
         let number = std::ptr::from_ref(entry) as usize;
-        let cache =
-            (number, if entry.kind == "data_hash" { String::new() } else { root.to_string() });
+        let cache = match entry.kind.as_str() {
+            "data_hash" => (number, String::new()),
+            "data_dig" => (number, query.stack.last().map(|key| key.to_string()).unwrap_or_default()),
+            _ => (number, root.to_string()),
+        };
         let span = fx_source::Span::new(self.builtin, 0, 0);
         let mut options = entry.options.clone();
         let mut places: Vec<Option<(&str, Value)>> = Vec::new();
@@ -546,18 +641,28 @@ impl Evaluator {
                 options.insert(name.into(), value);
             }
             let options = self.interpolate_data(&Value::Hash(Rc::new(options.clone())), query)?;
-            let context = Value::Object(
-                Rc::new(Type::Reference("Puppet::LookupContext".into())),
-                Rc::new(Hash::default()),
-            );
+            let module = Some(&*config.name).filter(|name| !name.starts_with('\0'));
+            let context = context::context(number, &self.settings.environment, module);
             let args = match entry.kind.as_str() {
                 "data_hash" => vec![options, context],
+                "data_dig" => vec![Value::array(query.path.clone()), options, context],
                 _ => vec![Value::String(Rc::clone(root)), options, context],
             };
-            let answer = self.call_function(&entry.function, args, None, span, query.scope)?;
+            let answer = match self.call_function(&entry.function, args, None, span, query.scope) {
+                // A function in Ruby says that it does not have the key.
+                Err(flow) if flow.clone().text().contains("uncaught throw :no_such_key") => {
+                    Value::ty(Type::Reference("\0not_found".into()))
+                }
+                answer => answer?,
+            };
             let answer = match (entry.kind.as_str(), answer) {
-                (_, Value::Type(ty)) if matches!(&*ty, Type::Reference(name) if &**name == "\0not_found") => {
-                    None
+                (_, answer) if context::is_not_found(&answer) => None,
+                // What was dug out is put back where it will be looked for.
+                ("data_dig", answer) => {
+                    let wrapped = query.path.iter().skip(1).rev().fold(answer, |inner, part| {
+                        Value::hash([(part.clone(), inner)])
+                    });
+                    Some(wrapped)
                 }
                 ("data_hash", Value::Hash(hash)) => {
                     hash.get(&Value::String(Rc::clone(root))).cloned()

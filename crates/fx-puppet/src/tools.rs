@@ -45,7 +45,7 @@ pub fn lookup(
     };
     let scope = Scope::new(std::rc::Rc::clone(&evaluator.top));
     for key in keys {
-        let mut query = Query { scope: &scope, stack: Vec::new() };
+        let mut query = Query::new(&scope);
         let found = evaluator.lookup(key, strategy.as_ref(), &mut query).map_err(Flow::text)?;
         if found.is_some() {
             return Ok(found);
@@ -66,7 +66,7 @@ pub fn explain_lookup(
     let evaluator = evaluator(machine, request, node, facts);
     let strategy = merge.map(Strategy::read).transpose()?;
     let scope = Scope::new(std::rc::Rc::clone(&evaluator.top));
-    let mut query = Query { scope: &scope, stack: Vec::new() };
+    let mut query = Query::new(&scope);
     evaluator.explain_lookup(key, strategy.as_ref(), &mut query).map_err(Flow::text)
 }
 

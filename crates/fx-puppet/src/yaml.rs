@@ -18,18 +18,89 @@ enum Open {
 
 /// Reads the first document. An empty text is undef.
 pub(crate) fn parse(source: &str) -> Result<Value, String> {
+    read(source, false)
+}
+
+/// The same for data files, in which only plain data may stand: no dates, no objects.
+pub(crate) fn parse_data(source: &str) -> Result<Value, String> {
+    read(source, true)
+}
+
+/// A parser's complaint in the words of Psych.
+fn complaint(info: &str) -> String {
+    if info.contains("must be followed by a valid YAML whitespace") {
+        return "found a tab character that violates indentation while scanning a plain scalar".into();
+    }
+    match info.strip_prefix("while ").and_then(|rest| rest.split_once(", ")) {
+        Some((context, problem)) => {
+            let context = context.replace("parsing a node", "parsing a flow node");
+            format!("{problem} while {context}")
+        }
+        None => info.to_owned(),
+    }
+}
+
+/// What a tag makes of a scalar; nothing where it says nothing.
+fn tagged(text: &str, tag: &str, strict: bool) -> Result<Option<Value>, String> {
+    Ok(Some(match tag {
+        "str" => Value::from(text),
+        "float" => Value::Float(text.parse().unwrap_or(0.0)),
+        "int" => Value::Int(text.parse().unwrap_or(0)),
+        "binary" => {
+            let bytes = crate::eval::from_base64(text, true).unwrap_or_default();
+            Value::from(String::from_utf8_lossy(&bytes).into_owned())
+        }
+        tag if strict && tag.starts_with("ruby/object:") => {
+            return Err(unspecified(tag.trim_start_matches("ruby/object:")));
+        }
+        _ => return Ok(None),
+    }))
+}
+
+fn unspecified(class: &str) -> String {
+    format!("Tried to load unspecified class: {class}")
+}
+
+/// Whether a plain text is a date, and whether it has a time behind.
+fn date(text: &str) -> Option<bool> {
+    let mut parts = text.splitn(3, '-');
+    let (year, month, rest) = (parts.next()?, parts.next()?, parts.next()?);
+    let digits = |text: &str, most: usize| {
+        !text.is_empty() && text.len() <= most && text.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let day = rest.bytes().take_while(u8::is_ascii_digit).count();
+    if year.len() != 4 || !digits(year, 4) || !digits(month, 2) || !(1..=2).contains(&day) {
+        return None;
+    }
+    match rest[day..].chars().next() {
+        None => Some(false),
+        Some('T' | 't' | ' ') if rest[day + 1..].contains(':') => Some(true),
+        _ => None,
+    }
+}
+
+fn read(source: &str, strict: bool) -> Result<Value, String> {
     let mut stack: Vec<Open> = Vec::new();
     let mut anchors: FxHashMap<usize, Value> = FxHashMap::default();
     let mut result = Value::Undef;
     for event in Parser::new_from_str(source) {
         let (event, _) = event.map_err(|error| {
             let at = *error.marker();
-            format!("(<unknown>): {} at line {} column {}", error.info(), at.line(), at.col() + 1)
+            let place = if strict { "" } else { "(<unknown>): " };
+            format!("{place}{} at line {} column {}", complaint(error.info()), at.line(), at.col() + 1)
         })?;
         let value = match event {
             Event::SequenceStart(anchor, _) => {
                 stack.push(Open::Array(Vec::new(), anchor));
                 None
+            }
+            Event::MappingStart(_, Some(tag)) if strict && tag.suffix == "set" => {
+                return Err(unspecified("Psych::Set"));
+            }
+            Event::MappingStart(_, Some(tag))
+                if strict && tag.suffix.starts_with("ruby/object:") =>
+            {
+                return Err(unspecified(tag.suffix.trim_start_matches("ruby/object:")));
             }
             Event::MappingStart(anchor, _) => {
                 stack.push(Open::Map(Hash::default(), None, anchor));
@@ -49,9 +120,20 @@ pub(crate) fn parse(source: &str) -> Result<Value, String> {
                 None => None,
             },
             Event::Scalar(text, style, anchor, tag) => {
-                let is_text =
-                    tag.is_some_and(|tag| tag.suffix == "str") || style != ScalarStyle::Plain;
-                let value = if is_text { Value::from(text.to_string()) } else { plain(&text) };
+                let by_tag = match &tag {
+                    Some(tag) => tagged(&text, &tag.suffix, strict)?,
+                    None => None,
+                };
+                let value = match by_tag {
+                    Some(value) => value,
+                    None if style != ScalarStyle::Plain => Value::from(text.to_string()),
+                    None => {
+                        if strict && let Some(timed) = date(&text) {
+                            return Err(unspecified(if timed { "Time" } else { "Date" }));
+                        }
+                        plain(&text)
+                    }
+                };
                 if anchor > 0 {
                     anchors.insert(anchor, value.clone());
                 }
@@ -80,15 +162,15 @@ pub(crate) fn parse(source: &str) -> Result<Value, String> {
     Ok(result)
 }
 
-/// `<<: *other`: keys that are not there yet.
+/// `<<: *other`: all its keys; of several the first has the last word.
 fn merge(map: &mut Hash, value: &Value) {
     match value {
         Value::Hash(other) => {
             for (key, value) in &**other {
-                map.entry(key.clone()).or_insert_with(|| value.clone());
+                map.insert(key.clone(), value.clone());
             }
         }
-        Value::Array(items) => items.iter().for_each(|item| merge(map, item)),
+        Value::Array(items) => items.iter().rev().for_each(|item| merge(map, item)),
         _ => {}
     }
 }
@@ -155,8 +237,14 @@ fn number(text: &str) -> Option<Value> {
             .split(':')
             .all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
     {
-        let parts = clean.split(':').map(|part| part.parse::<i64>().unwrap_or(0));
-        return Some(Value::Int(sign * parts.fold(0, |sum, part| sum * 60 + part)));
+        // Psych takes the first for hours, however many there are; the sign is the first's.
+        let parts: Vec<i64> = clean.split(':').map(|part| part.parse().unwrap_or(0)).collect();
+        if parts.len() > 3 {
+            return None;
+        }
+        let hours = sign * parts[0] * 3600;
+        let rest = parts.iter().skip(1).zip([60, 1]).map(|(part, unit)| part * unit);
+        return Some(Value::Int(hours + rest.sum::<i64>()));
     }
     let (mantissa, exponent) = match clean.find(['e', 'E']) {
         Some(at) => (&clean[..at], Some(&clean[at + 1..])),
@@ -187,7 +275,10 @@ mod tests {
         };
         check("a: 017", "{'a' => 15}");
         check("a: 0o17", "{'a' => '0o17'}");
-        check("a: 1:30", "{'a' => 90}");
+        check("a: 1:30", "{'a' => 5400}");
+        check("a: 12:30:45", "{'a' => 45045}");
+        check("a: -1:30", "{'a' => -1800}");
+        check("b: &b {x: 1}\nk: {z: 1, <<: [*b, {y: 2, z: 3}]}", "{'b' => {'x' => 1}, 'k' => {'z' => 3, 'y' => 2, 'x' => 1}}");
         check("a: 1,000", "{'a' => 1000}");
         check("a: 1e3", "{'a' => '1e3'}");
         check("a: yes", "{'a' => true}");

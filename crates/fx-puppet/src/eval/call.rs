@@ -122,6 +122,14 @@ impl Evaluator {
         }
         values.extend(self.list(args, scope)?);
         let block = lambda.map(|lambda| self.closure(lambda, scope));
+        if let [receiver @ Value::Object(..), rest @ ..] = values.as_slice() {
+            let place = label::place(expr);
+            let found =
+                self.context_method(receiver, name, rest, block.as_ref(), place, scope)?;
+            if let Some(found) = found {
+                return Ok(found);
+            }
+        }
         let _ = name_span;
         self.call_function(name, values, block, label::place(expr), scope)
     }

@@ -104,8 +104,12 @@ impl Evaluator {
             Type::Alias { target, .. } => self.make(target, args)?,
             Type::Object(Some(_)) => self.new_object(ty, args)?,
             _ => {
+                let shown = match &**ty {
+                    Type::Reference(name) => format!("TypeReference['{name}']"),
+                    ty => ty.to_string(),
+                };
                 return Err(Flow::raw(format!(
-                    "Creation of new instance of type '{ty}' is not supported"
+                    "Creation of new instance of type '{shown}' is not supported"
                 )));
             }
         })

@@ -132,7 +132,7 @@ fn lookup(call: &Call<'_>) -> Evaluated {
         None => None,
     };
     for name in &asked.names {
-        let mut query = Query { scope: call.scope, stack: Vec::new() };
+        let mut query = Query::new(call.scope);
         if let Some(found) =
             call.evaluator.lookup(&interpolated(name), strategy.as_ref(), &mut query)?
         {
@@ -159,7 +159,7 @@ fn hiera(call: &Call<'_>, name: &str, strategy: Option<&Strategy>) -> Evaluated 
     if call.evaluator.settings.strictness() != fx_puppet_syntax::Strictness::Off {
         call.evaluator.warn(&format!("The function '{name}' is deprecated in favor of using 'lookup'. See https://puppet.com/docs/puppet/7.23/deprecated_language.html\n   (file & line not available)"), None);
     }
-    let mut query = Query { scope: call.scope, stack: Vec::new() };
+    let mut query = Query::new(call.scope);
     // All arguments may stand in one list.
     let args = match call.args {
         [Value::Array(items)] => items.as_slice(),

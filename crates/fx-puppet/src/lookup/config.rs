@@ -1,4 +1,5 @@
-//! `hiera.yaml` version 5 as data. Older versions are refused by name.
+//! `hiera.yaml` as data: version 5, and what older versions mean in its terms. Back ends of
+//! Hiera 3 other than YAML and JSON are not here.
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -36,6 +37,168 @@ pub(crate) struct Entry {
     pub(super) is_stable: bool,
 }
 
+/// Why a configuration is not used.
+#[derive(Debug)]
+pub(super) enum Refused {
+    /// Of Hiera 3, where only newer ones count.
+    Old,
+    /// What is wrong, and in which line.
+    At(String, Option<usize>),
+    /// It has not the form it should have.
+    Wrong(String),
+    /// It is no YAML.
+    Unreadable(String),
+}
+
+const LOCATIONS: [&str; 7] = ["path", "paths", "glob", "globs", "uri", "uris", "mapped_paths"];
+const FUNCTIONS: [&str; 4] = ["data_hash", "lookup_key", "data_dig", "hiera3_backend"];
+
+/// What a configuration must not have.
+fn check(layer: &str, top: &Hash, text: &str) -> Result<(), Refused> {
+    const KEYS: [&str; 4] = ["version", "defaults", "hierarchy", "default_hierarchy"];
+    let unknown = |hash: &Hash, known: &[&[&str]]| {
+        let name = |key: &Value| interpolated(key);
+        hash.keys().map(name).find(|key| !known.iter().any(|list| list.contains(&key.as_str())))
+    };
+    let line_of = |text: &str, part: &str, nth: usize| {
+        text.lines().enumerate().filter(|(_, line)| line.contains(part)).nth(nth).map(|(at, _)| at + 1)
+    };
+    if let Some(key) = unknown(top, &[&KEYS]) {
+        return Err(Refused::Wrong(format!("unrecognized key '{key}'")));
+    }
+    if top.contains_key(&Value::from("default_hierarchy")) && layer.starts_with('\0') {
+        let line = line_of(text, "default_hierarchy", 0);
+        return Err(Refused::At(
+            "'default_hierarchy' is only allowed in the module layer".into(),
+            line,
+        ));
+    }
+    let mut names: Vec<String> = Vec::new();
+    for list in ["hierarchy", "default_hierarchy"] {
+        let Some(Value::Array(items)) = top.get(&Value::from(list)) else { continue };
+        for (index, item) in items.iter().enumerate() {
+            let Value::Hash(own) = item else { continue };
+            let at = format!("entry '{list}' index {index}");
+            if let Some(key) =
+                unknown(own, &[&LOCATIONS, &FUNCTIONS, &["name", "datadir", "options"]])
+            {
+                return Err(Refused::Wrong(format!("{at} unrecognized key '{key}'")));
+            }
+            let Some(name) = own.get(&Value::from("name")).map(interpolated) else {
+                return Err(Refused::Wrong(format!("{at} expects a value for key 'name'")));
+            };
+            let several = |keys: &[&str]| {
+                keys.iter().filter(|key| own.contains_key(&Value::from(**key))).count() > 1
+            };
+            if several(&FUNCTIONS) {
+                return Err(Refused::At(
+                    format!("Only one of data_hash, lookup_key, data_dig, or hiera3_backend can be defined in hierarchy '{name}'"),
+                    None,
+                ));
+            }
+            if several(&LOCATIONS) {
+                return Err(Refused::At(
+                    format!("Only one of path, paths, glob, globs, uri, uris, or mapped_paths can be defined in hierarchy '{name}'"),
+                    None,
+                ));
+            }
+            if own.contains_key(&Value::from("hiera3_backend")) && layer != "\0global" {
+                return Err(Refused::At(
+                    "'hiera3_backend' is only allowed in the global layer".into(),
+                    line_of(text, "hiera3_backend", 0),
+                ));
+            }
+            if let Some(Value::Hash(options)) = own.get(&Value::from("options"))
+                && let Some(key) =
+                    ["path", "uri"].iter().find(|key| options.contains_key(&Value::from(**key)))
+            {
+                return Err(Refused::At(
+                    format!("Option key '{key}' used in hierarchy '{name}' is reserved by Puppet"),
+                    None,
+                ));
+            }
+            if names.contains(&name) {
+                let label = format!("name: {name}");
+                let first = line_of(text, &label, 0).unwrap_or(0);
+                return Err(Refused::At(
+                    format!("Hierarchy name '{name}' defined more than once. First defined at (line: {first})"),
+                    line_of(text, &label, 1),
+                ));
+            }
+            names.push(name);
+        }
+    }
+    Ok(())
+}
+
+/// A file of JSON or YAML for each level, as Hiera 3 and 4 have it.
+fn level(name: &str, datadir: &str, paths: Vec<String>, backend: &str) -> Entry {
+    let function = if backend == "json" { "json_data" } else { "yaml_data" };
+    let paths = paths.into_iter().map(|path| format!("{path}.{backend}")).collect();
+    Entry {
+        name: name.into(),
+        kind: "data_hash".into(),
+        function: function.into(),
+        datadir: datadir.into(),
+        paths,
+        ..Entry::default()
+    }
+}
+
+/// Version 4: back ends by name at each level.
+fn four(name: &str, root: &Path, top: &Hash) -> Config {
+    let datadir = texts(top.get(&Value::from("datadir"))).into_iter().next();
+    let datadir = datadir.unwrap_or_else(|| "data".into());
+    let mut hierarchy = Vec::new();
+    if let Some(Value::Array(items)) = top.get(&Value::from("hierarchy")) {
+        for item in items.iter() {
+            let Value::Hash(own) = item else { continue };
+            let get = |key: &str| own.get(&Value::from(key));
+            let label = texts(get("name")).into_iter().next().unwrap_or_default();
+            let backend = texts(get("backend")).into_iter().next().unwrap_or_else(|| "yaml".into());
+            let own_dir = texts(get("datadir")).into_iter().next();
+            let mut paths = texts(get("path"));
+            paths.extend(texts(get("paths")));
+            if paths.is_empty() {
+                paths.push(label.clone());
+            }
+            hierarchy.push(level(&label, own_dir.as_deref().unwrap_or(&datadir), paths, &backend));
+        }
+    } else {
+        hierarchy.push(level("common", &datadir, vec!["common".into()], "yaml"));
+    }
+    Config { name: name.into(), root: root.into(), hierarchy, defaults: Vec::new() }
+}
+
+/// Version 3: each back end goes through the whole hierarchy.
+fn three(name: &str, root: &Path, top: &Hash) -> Config {
+    // Keys are symbols, which come as plain text, with or without their colon.
+    let get = |key: &str| top.get(&Value::from(key)).or_else(|| top.get(&Value::from(format!(":{key}"))));
+    let mut backends = texts(get("backends"));
+    if backends.is_empty() {
+        backends.push("yaml".into());
+    }
+    let mut sources = texts(get("hierarchy"));
+    if sources.is_empty() {
+        sources.push("common".into());
+    }
+    let mut hierarchy = Vec::new();
+    for backend in &backends {
+        let own = match get(backend) {
+            Some(Value::Hash(own)) => own
+                .get(&Value::from("datadir"))
+                .or_else(|| own.get(&Value::from(":datadir")))
+                .map(interpolated),
+            _ => None,
+        };
+        let datadir = own.unwrap_or_else(|| "/etc/puppetlabs/code/environments/%{environment}/hieradata".into());
+        for source in &sources {
+            hierarchy.push(level(source, &datadir, vec![source.clone()], backend));
+        }
+    }
+    Config { name: name.into(), root: root.into(), hierarchy, defaults: Vec::new() }
+}
+
 impl Config {
     /// What holds where there is no file.
     pub(super) fn standard(name: &str, root: &Path) -> Config {
@@ -51,34 +214,43 @@ impl Config {
         Config { name: name.into(), root: root.into(), hierarchy: vec![common], defaults: vec![] }
     }
 
-    pub(super) fn read(name: &str, root: &Path, text: &str) -> Result<Config, String> {
-        let parsed = crate::yaml::parse(text)?;
+    pub(super) fn read(name: &str, root: &Path, text: &str) -> Result<Config, Refused> {
+        let parsed = crate::yaml::parse_data(text).map_err(Refused::Unreadable)?;
         let Value::Hash(top) = parsed else { return Ok(Config::standard(name, root)) };
         let get = |key: &str| top.get(&Value::from(key));
         match get("version") {
             Some(Value::Int(5)) => {}
-            Some(other) => {
-                return Err(format!(
-                    "This runtime does not support hiera.yaml version {}",
-                    interpolated(other)
+            Some(Value::Int(4)) if name != "\0global" => return Ok(four(name, root, &top)),
+            Some(Value::Int(3)) | None if name == "\0global" => return Ok(three(name, root, &top)),
+            Some(Value::Int(3)) | None => return Err(Refused::Old),
+            Some(Value::Int(other)) => {
+                return Err(Refused::At(
+                    format!("This runtime does not support hiera.yaml version {other}"),
+                    None,
                 ));
             }
-            None => return Err("hiera.yaml version 3 is not supported".into()),
+            Some(other) => {
+                return Err(Refused::Wrong(format!(
+                    "entry 'version' expects an Integer value, got {}",
+                    crate::eval::kind(other)
+                )));
+            }
         }
+        check(name, &top, text)?;
         let empty = Hash::default();
         let defaults = match get("defaults") {
             Some(Value::Hash(defaults)) => defaults,
             _ => &empty,
         };
-        let read_all = |key: &str| -> Result<Option<Vec<Entry>>, String> {
+        let read_all = |key: &str| -> Result<Option<Vec<Entry>>, Refused> {
             match get(key) {
                 Some(Value::Array(items)) => items
                     .iter()
                     .map(|item| match item {
                         Value::Hash(item) => entry(item, defaults),
-                        _ => Err(format!("an entry of '{key}' is no hash")),
+                        _ => Err(Refused::Wrong(format!("an entry of '{key}' is no hash"))),
                     })
-                    .collect::<Result<Vec<Entry>, String>>()
+                    .collect::<Result<Vec<Entry>, Refused>>()
                     .map(Some),
                 _ => Ok(None),
             }
@@ -104,7 +276,7 @@ fn texts(value: Option<&Value>) -> Vec<String> {
     }
 }
 
-fn entry(own: &Hash, defaults: &Hash) -> Result<Entry, String> {
+fn entry(own: &Hash, defaults: &Hash) -> Result<Entry, Refused> {
     const KINDS: [&str; 3] = ["data_hash", "lookup_key", "data_dig"];
     let find = |from: &Hash| {
         KINDS.iter().find_map(|kind| Some((*kind, interpolated(from.get(&Value::from(*kind))?))))
@@ -112,9 +284,9 @@ fn entry(own: &Hash, defaults: &Hash) -> Result<Entry, String> {
     let (kind, function) = match (find(own), own.get(&Value::from("hiera3_backend"))) {
         (Some(found), _) => found,
         (None, Some(backend)) => {
-            return Err(format!(
-                "the Hiera 3 back end '{}' is not supported",
-                interpolated(backend)
+            return Err(Refused::At(
+                format!("the Hiera 3 back end '{}' is not supported", interpolated(backend)),
+                None,
             ));
         }
         (None, None) => find(defaults).unwrap_or(("data_hash", "yaml_data".into())),
@@ -128,7 +300,7 @@ fn entry(own: &Hash, defaults: &Hash) -> Result<Entry, String> {
     let mapped = match texts(given("mapped_paths")).as_slice() {
         [variable, name, template] => Some([variable.clone(), name.clone(), template.clone()]),
         [] => None,
-        _ => return Err("'mapped_paths' needs three strings".into()),
+        _ => return Err(Refused::Wrong("'mapped_paths' needs three strings".into())),
     };
     let options = match given("options").or_else(|| defaults.get(&Value::from("options"))) {
         Some(Value::Hash(options)) => Hash::clone(options),
@@ -187,42 +359,4 @@ pub(crate) fn glob_regex(pattern: &str) -> Regex {
     }
     out.push_str("\\z");
     Regex::new(&out)
-}
-
-/// HOCON of the simple kind: JSON with comments, bare keys, `=`, and optional commas.
-pub(super) fn hocon(text: &str) -> Result<Value, String> {
-    let mut json = String::new();
-    for line in text.lines() {
-        let bare = line.trim();
-        if bare.starts_with('#') || bare.starts_with("//") {
-            continue;
-        }
-        json.push_str(line);
-        json.push('\n');
-    }
-    // What is JSON needs no more.
-    if let Ok(parsed) = serde_json::from_str::<serde_json::Value>(&json) {
-        return Ok(crate::compile::from_json(&parsed));
-    }
-    let mut map = Hash::default();
-    for line in json.lines() {
-        let bare = line.trim().trim_end_matches(',');
-        if bare.is_empty() || bare == "{" || bare == "}" {
-            continue;
-        }
-        let Some((key, value)) = bare.split_once(['=', ':']) else {
-            return Err(format!("this HOCON is not supported: {bare}"));
-        };
-        let key = key.trim().trim_matches('"');
-        let value = value.trim();
-        let value = match serde_json::from_str::<serde_json::Value>(value) {
-            Ok(json) => crate::compile::from_json(&json),
-            Err(_) if value.starts_with(['{', '[']) => {
-                return Err(format!("this HOCON is not supported: {bare}"));
-            }
-            Err(_) => Value::from(value),
-        };
-        map.insert(Value::from(key), value);
-    }
-    Ok(Value::Hash(Rc::new(map)))
 }

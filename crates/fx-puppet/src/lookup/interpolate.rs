@@ -63,7 +63,9 @@ impl Evaluator {
                 rest = "";
                 break;
             };
-            let expression = inner[..end].trim();
+            let written = &inner[..end];
+            // A call must fill the braces.
+            let expression = if written.contains('(') { written } else { written.trim() };
             rest = &inner[end + 1..];
             if matches!(expression, "" | "::" | "\"\"" | "''" | "\"::\"" | "'::'") {
                 continue;
@@ -121,9 +123,36 @@ impl Evaluator {
 
     /// A variable of the scope that asks, with keys inside it.
     pub(super) fn scope_value(&self, key: &str, query: &Query<'_>) -> Evaluated<Option<Value>> {
+        if key.contains('(') {
+            return Err(Flow::bare(format!("Syntax error in string: %{{{key}}}")));
+        }
         let parts = split_key(key).map_err(Flow::bare)?;
         let root = interpolated(&parts[0]);
-        Ok(self.find_variable(&root, query.scope).and_then(|value| dig(&value, &parts[1..])))
+        let found = self.find_variable(&root, query.scope);
+        if found.is_none() {
+            self.warn_undefined(&root);
+        }
+        Ok(found.and_then(|value| dig(&value, &parts[1..])))
+    }
+}
+
+impl Evaluator {
+    /// Says that a variable of an interpolation is not there, where the settings ask for it.
+    fn warn_undefined(&self, name: &str) {
+        if self.settings.strictness() == fx_puppet_syntax::Strictness::Off {
+            return;
+        }
+        let reason = match name.trim_start_matches("::").rsplit_once("::") {
+            Some((class, _)) if matches!(self.class_named(class), Ok(Some(_))) => {
+                format!("class {class} has not been evaluated")
+            }
+            Some((class, _)) => format!("class {class} could not be found"),
+            None => String::new(),
+        };
+        self.warn(
+            &format!("Undefined variable '{name}'; {reason}\n   (file & line not available)"),
+            None,
+        );
     }
 }
 

@@ -11,7 +11,13 @@ pub(crate) enum Strategy {
     First,
     Unique,
     Hash,
-    Deep { knockout: Option<String>, sort: bool, merge_hash_arrays: bool },
+    Deep {
+        knockout: Option<String>,
+        sort: bool,
+        merge_hash_arrays: bool,
+        /// Whether the weakest has the last word.
+        reverse: bool,
+    },
 }
 
 impl Strategy {
@@ -25,6 +31,22 @@ impl Strategy {
             other => (interpolated(other), None),
         };
         let option = |key: &str| options.and_then(|options| options.get(&Value::from(key)));
+        if let Some(options) = options {
+            let known: &[&str] = match name.as_str() {
+                "deep" | "reverse_deep" | "unconstrained_deep" => {
+                    &["strategy", "knockout_prefix", "merge_debug", "merge_nil_values", "sort_merged_arrays", "merge_hash_arrays"]
+                }
+                "first" | "default" | "unique" | "hash" => &["strategy"],
+                _ => &[],
+            };
+            let unknown = options
+                .keys()
+                .map(interpolated)
+                .find(|key| !known.is_empty() && !known.contains(&key.as_str()));
+            if let Some(key) = unknown {
+                return Err(format!("The merge options has wrong type, unrecognized key '{key}'"));
+            }
+        }
         Ok(match name.as_str() {
             "first" | "default" => Strategy::First,
             "unique" => Strategy::Unique,
@@ -35,6 +57,7 @@ impl Strategy {
                     .map(interpolated),
                 sort: option("sort_merged_arrays").is_some_and(Value::is_true),
                 merge_hash_arrays: option("merge_hash_arrays").is_some_and(Value::is_true),
+                reverse: name == "reverse_deep",
             },
             other => return Err(format!("Unknown merge strategy: '{other}'")),
         })
@@ -48,8 +71,15 @@ impl Strategy {
             Strategy::First => Ok(first),
             Strategy::Unique => {
                 let mut all: Vec<Value> = Vec::new();
-                for value in std::iter::once(first).chain(values) {
-                    flat(&value, &mut all)?;
+                for (index, value) in std::iter::once(first).chain(values).enumerate() {
+                    if matches!(value, Value::Hash(_)) {
+                        let which = if index == 0 { "second" } else { "first" };
+                        return Err(format!(
+                            "The {which} element of the merge has wrong type, expects a value of type Scalar or Array, got {}",
+                            short(&value)
+                        ));
+                    }
+                    flat(&value, &mut all);
                 }
                 let mut seen = rustc_hash::FxHashSet::default();
                 all.retain(|value| seen.insert(value.clone()));
@@ -60,13 +90,15 @@ impl Strategy {
                 // Weakest first, so that their keys come first.
                 let mut out = Hash::default();
                 let all: Vec<&Value> = std::iter::once(&first).chain(&rest).collect();
+                if let Some(at) = all.iter().position(|value| !matches!(value, Value::Hash(_))) {
+                    let which = if at == 0 { "first" } else { "second" };
+                    return Err(format!(
+                        "The {which} element of the merge has wrong type, expects a Hash value, got {}",
+                        short(all[at])
+                    ));
+                }
                 for value in all.iter().rev() {
-                    let Value::Hash(hash) = value else {
-                        return Err(format!(
-                            "Hash merge needs hashes, got {}",
-                            crate::eval::kind(value)
-                        ));
-                    };
+                    let Value::Hash(hash) = value else { continue };
                     for (key, value) in &**hash {
                         out.insert(key.clone(), value.clone());
                     }
@@ -74,8 +106,11 @@ impl Strategy {
                 // Keys of the strongest keep their place in front.
                 Ok(Value::Hash(Rc::new(out)))
             }
-            Strategy::Deep { .. } => {
-                let all: Vec<Value> = std::iter::once(first).chain(values).collect();
+            Strategy::Deep { reverse, .. } => {
+                let mut all: Vec<Value> = std::iter::once(first).chain(values).collect();
+                if *reverse {
+                    all.reverse();
+                }
                 let mut merged = all.last().cloned().unwrap_or(Value::Undef);
                 let single = all.len() == 1;
                 for value in all.iter().rev().skip(1) {
@@ -89,7 +124,7 @@ impl Strategy {
 
     /// The stronger over the weaker.
     fn deep(&self, strong: &Value, weak: &Value) -> Value {
-        let Strategy::Deep { knockout, sort, merge_hash_arrays } = self else {
+        let Strategy::Deep { knockout, sort, merge_hash_arrays, .. } = self else {
             return strong.clone();
         };
         match (strong, weak) {
@@ -148,13 +183,44 @@ impl Strategy {
     }
 }
 
-fn flat(value: &Value, into: &mut Vec<Value>) -> Result<(), String> {
+fn flat(value: &Value, into: &mut Vec<Value>) {
     match value {
-        Value::Array(items) => items.iter().try_for_each(|item| flat(item, into)),
-        Value::Hash(_) => Err("The merge strategy 'unique' cannot merge a hash".into()),
-        other => {
-            into.push(other.clone());
-            Ok(())
+        Value::Array(items) => items.iter().for_each(|item| flat(item, into)),
+        other => into.push(other.clone()),
+    }
+}
+
+/// The name of a value's type alone.
+fn short(value: &Value) -> String {
+    let name = crate::types::infer_set(value).to_string();
+    name.split('[').next().unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Value {
+        crate::yaml::parse(text).unwrap()
+    }
+
+    #[test]
+    fn values_are_merged_and_refused_as_in_the_original() {
+        let table = [
+            ("deep", "{p: {q: 1, l: [a]}, o: n}", "{p: {r: 2, l: [b, a]}, c: 1}", "{'p' => {'r' => 2, 'l' => ['b', 'a'], 'q' => 1}, 'c' => 1, 'o' => 'n'}"),
+            ("reverse_deep", "[1, 2, x]", "[2, 3]", "[1, 2, 'x', 3]"),
+            ("unique", "[x, [y]]", "[[y], z]", "['x', 'y', 'z']"),
+            ("{strategy: deep, knockout_prefix: '--'}", "[--b, c]", "[a, b]", "['a', 'c']"),
+            ("hash", "s", "{a: 1}", "The first element of the merge has wrong type, expects a Hash value, got String"),
+            ("hash", "{a: 1}", "[1]", "The second element of the merge has wrong type, expects a Hash value, got Tuple"),
+            ("{strategy: unique, knockout_prefix: '--'}", "[1]", "[2]", "The merge options has wrong type, unrecognized key 'knockout_prefix'"),
+            ("bogus", "[1]", "[2]", "Unknown merge strategy: 'bogus'"),
+        ];
+        for (strategy, strong, weak, expected) in table {
+            let merged = Strategy::read(&read(strategy))
+                .and_then(|strategy| strategy.merge(vec![read(strong), read(weak)]))
+                .map_or_else(|why| why, |value| crate::eval::program_text(&value));
+            assert_eq!(merged, expected, "{strategy}: {strong} over {weak}");
         }
     }
 }

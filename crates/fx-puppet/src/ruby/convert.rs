@@ -149,10 +149,16 @@ impl Ruby {
                 vm.call_name(class, "parse", &[text])?
             }
             Value::Type(ty) => self.hold(vm, &class_of(ty), value)?,
-            Value::Object(ty, _) if matches!(&**ty, Type::Reference(name) if &**name == "Puppet::LookupContext") =>
+            Value::Object(ty, fields) if matches!(&**ty, Type::Reference(name) if &**name == "Puppet::LookupContext") =>
             {
                 let class = constant(vm, "Puppet::LookupContext")?;
-                vm.call_name(class, "new", &[])?
+                // Each level of a hierarchy has a cache of its own.
+                let number = fields.values().find_map(|field| match field {
+                    Value::Int(number) => Some(number.to_string()),
+                    _ => None,
+                });
+                let number = vm.str(number.unwrap_or_default().as_bytes());
+                vm.call_name(class, "new", &[number])?
             }
             Value::Timespan(_)
             | Value::Timestamp(_)

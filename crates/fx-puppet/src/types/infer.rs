@@ -49,6 +49,9 @@ pub(crate) fn infer(value: &Value) -> Type {
         Value::Default => Type::Default,
         Value::Bool(value) => Type::Boolean(Some(*value)),
         Value::Int(value) => Type::Integer(Range::exactly(*value)),
+        Value::Float(value) if *value == f64::INFINITY => {
+            Type::Float(Range::new(Some(*value), None))
+        }
         Value::Float(value) => Type::Float(Range::exactly(*value)),
         Value::String(text) => Type::Literal(Rc::clone(text)),
         Value::Regex(regex) => Type::Regexp(Some(Rc::clone(regex))),
