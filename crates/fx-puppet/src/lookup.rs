@@ -268,13 +268,18 @@ impl Evaluator {
                             Err(config::Refused::Old) => {
                                 let shown = file.display();
                                 self.warn(&format!("{shown}: Use of 'hiera.yaml' version 3 is deprecated. It should be converted to version 5\n   (file: {shown})"), None);
-                                let place = if name == "\0environment" { "environment" } else { "module" };
+                                let place =
+                                    if name == "\0environment" { "environment" } else { "module" };
                                 self.warn(&format!("hiera.yaml version 3 found at the {place} root was ignored\n   (file: {shown})"), None);
                                 None
                             }
                             Err(config::Refused::At(why, line)) => {
-                                let line = line.map(|line| format!(", line: {line}")).unwrap_or_default();
-                                return Err(Flow::bare(format!("{why} (file: {}{line})", file.display())));
+                                let line =
+                                    line.map(|line| format!(", line: {line}")).unwrap_or_default();
+                                return Err(Flow::bare(format!(
+                                    "{why} (file: {}{line})",
+                                    file.display()
+                                )));
                             }
                             Err(config::Refused::Wrong(why)) => {
                                 return Err(Flow::raw(format!(
@@ -425,7 +430,8 @@ impl Evaluator {
                 let frame = query.scope.frame.inner(crate::eval::FrameKind::Lambda);
                 frame.define(name, value);
                 let scope = query.scope.over(frame);
-                let mut inner = Query { scope: &scope, stack: query.stack.clone(), path: Vec::new() };
+                let mut inner =
+                    Query { scope: &scope, stack: query.stack.clone(), path: Vec::new() };
                 found.push(datadir.join(self.interpolate_path(template, &mut inner)?));
             }
         }
@@ -608,7 +614,9 @@ impl Evaluator {
         let number = std::ptr::from_ref(entry) as usize;
         let cache = match entry.kind.as_str() {
             "data_hash" => (number, String::new()),
-            "data_dig" => (number, query.stack.last().map(|key| key.to_string()).unwrap_or_default()),
+            "data_dig" => {
+                (number, query.stack.last().map(|key| key.to_string()).unwrap_or_default())
+            }
             _ => (number, root.to_string()),
         };
         let span = fx_source::Span::new(self.builtin, 0, 0);
@@ -659,9 +667,12 @@ impl Evaluator {
                 (_, answer) if context::is_not_found(&answer) => None,
                 // What was dug out is put back where it will be looked for.
                 ("data_dig", answer) => {
-                    let wrapped = query.path.iter().skip(1).rev().fold(answer, |inner, part| {
-                        Value::hash([(part.clone(), inner)])
-                    });
+                    let wrapped = query
+                        .path
+                        .iter()
+                        .skip(1)
+                        .rev()
+                        .fold(answer, |inner, part| Value::hash([(part.clone(), inner)]));
                     Some(wrapped)
                 }
                 ("data_hash", Value::Hash(hash)) => {

@@ -29,7 +29,8 @@ pub(crate) fn parse_data(source: &str) -> Result<Value, String> {
 /// A parser's complaint in the words of Psych.
 fn complaint(info: &str) -> String {
     if info.contains("must be followed by a valid YAML whitespace") {
-        return "found a tab character that violates indentation while scanning a plain scalar".into();
+        return "found a tab character that violates indentation while scanning a plain scalar"
+            .into();
     }
     match info.strip_prefix("while ").and_then(|rest| rest.split_once(", ")) {
         Some((context, problem)) => {
@@ -87,7 +88,12 @@ fn read(source: &str, strict: bool) -> Result<Value, String> {
         let (event, _) = event.map_err(|error| {
             let at = *error.marker();
             let place = if strict { "" } else { "(<unknown>): " };
-            format!("{place}{} at line {} column {}", complaint(error.info()), at.line(), at.col() + 1)
+            format!(
+                "{place}{} at line {} column {}",
+                complaint(error.info()),
+                at.line(),
+                at.col() + 1
+            )
         })?;
         let value = match event {
             Event::SequenceStart(anchor, _) => {
@@ -278,7 +284,10 @@ mod tests {
         check("a: 1:30", "{'a' => 5400}");
         check("a: 12:30:45", "{'a' => 45045}");
         check("a: -1:30", "{'a' => -1800}");
-        check("b: &b {x: 1}\nk: {z: 1, <<: [*b, {y: 2, z: 3}]}", "{'b' => {'x' => 1}, 'k' => {'z' => 3, 'y' => 2, 'x' => 1}}");
+        check(
+            "b: &b {x: 1}\nk: {z: 1, <<: [*b, {y: 2, z: 3}]}",
+            "{'b' => {'x' => 1}, 'k' => {'z' => 3, 'y' => 2, 'x' => 1}}",
+        );
         check("a: 1,000", "{'a' => 1000}");
         check("a: 1e3", "{'a' => '1e3'}");
         check("a: yes", "{'a' => true}");

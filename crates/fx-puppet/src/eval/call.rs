@@ -124,8 +124,7 @@ impl Evaluator {
         let block = lambda.map(|lambda| self.closure(lambda, scope));
         if let [receiver @ Value::Object(..), rest @ ..] = values.as_slice() {
             let place = label::place(expr);
-            let found =
-                self.context_method(receiver, name, rest, block.as_ref(), place, scope)?;
+            let found = self.context_method(receiver, name, rest, block.as_ref(), place, scope)?;
             if let Some(found) = found {
                 return Ok(found);
             }

@@ -61,7 +61,11 @@ fn check(layer: &str, top: &Hash, text: &str) -> Result<(), Refused> {
         hash.keys().map(name).find(|key| !known.iter().any(|list| list.contains(&key.as_str())))
     };
     let line_of = |text: &str, part: &str, nth: usize| {
-        text.lines().enumerate().filter(|(_, line)| line.contains(part)).nth(nth).map(|(at, _)| at + 1)
+        text.lines()
+            .enumerate()
+            .filter(|(_, line)| line.contains(part))
+            .nth(nth)
+            .map(|(at, _)| at + 1)
     };
     if let Some(key) = unknown(top, &[&KEYS]) {
         return Err(Refused::Wrong(format!("unrecognized key '{key}'")));
@@ -92,13 +96,17 @@ fn check(layer: &str, top: &Hash, text: &str) -> Result<(), Refused> {
             };
             if several(&FUNCTIONS) {
                 return Err(Refused::At(
-                    format!("Only one of data_hash, lookup_key, data_dig, or hiera3_backend can be defined in hierarchy '{name}'"),
+                    format!(
+                        "Only one of data_hash, lookup_key, data_dig, or hiera3_backend can be defined in hierarchy '{name}'"
+                    ),
                     None,
                 ));
             }
             if several(&LOCATIONS) {
                 return Err(Refused::At(
-                    format!("Only one of path, paths, glob, globs, uri, uris, or mapped_paths can be defined in hierarchy '{name}'"),
+                    format!(
+                        "Only one of path, paths, glob, globs, uri, uris, or mapped_paths can be defined in hierarchy '{name}'"
+                    ),
                     None,
                 ));
             }
@@ -121,7 +129,9 @@ fn check(layer: &str, top: &Hash, text: &str) -> Result<(), Refused> {
                 let label = format!("name: {name}");
                 let first = line_of(text, &label, 0).unwrap_or(0);
                 return Err(Refused::At(
-                    format!("Hierarchy name '{name}' defined more than once. First defined at (line: {first})"),
+                    format!(
+                        "Hierarchy name '{name}' defined more than once. First defined at (line: {first})"
+                    ),
                     line_of(text, &label, 1),
                 ));
             }
@@ -173,7 +183,8 @@ fn four(name: &str, root: &Path, top: &Hash) -> Config {
 /// Version 3: each back end goes through the whole hierarchy.
 fn three(name: &str, root: &Path, top: &Hash) -> Config {
     // Keys are symbols, which come as plain text, with or without their colon.
-    let get = |key: &str| top.get(&Value::from(key)).or_else(|| top.get(&Value::from(format!(":{key}"))));
+    let get =
+        |key: &str| top.get(&Value::from(key)).or_else(|| top.get(&Value::from(format!(":{key}"))));
     let mut backends = texts(get("backends"));
     if backends.is_empty() {
         backends.push("yaml".into());
@@ -191,7 +202,8 @@ fn three(name: &str, root: &Path, top: &Hash) -> Config {
                 .map(interpolated),
             _ => None,
         };
-        let datadir = own.unwrap_or_else(|| "/etc/puppetlabs/code/environments/%{environment}/hieradata".into());
+        let datadir = own
+            .unwrap_or_else(|| "/etc/puppetlabs/code/environments/%{environment}/hieradata".into());
         for source in &sources {
             hierarchy.push(level(source, &datadir, vec![source.clone()], backend));
         }

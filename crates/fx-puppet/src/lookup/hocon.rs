@@ -6,6 +6,8 @@ use std::rc::Rc;
 use crate::value::{Hash, Value};
 
 const MAX_DEPTH: u32 = 100;
+/// Most values, items and bytes that substitutions may grow a file to.
+const MOST_VALUES: usize = 10_000_000;
 
 /// A value before substitutions are put in.
 #[derive(Clone, Debug)]
@@ -34,7 +36,7 @@ pub(super) fn parse(text: &str) -> Result<Value, String> {
         reader.members(None, 0)?
     };
     let root = Raw::Map(map);
-    let mut resolver = Resolver { root: &root, open: Vec::new() };
+    let mut resolver = Resolver { root: &root, open: Vec::new(), left: MOST_VALUES };
     Ok(resolver.value(&root, None)?.unwrap_or_else(|| Value::hash([])))
 }
 
@@ -110,7 +112,8 @@ impl Reader {
             match (self.peek(), close) {
                 (None, None) => return Ok(map),
                 (None, Some(_)) => {
-                    return self.fail("Expecting close brace } or a field name here, got end of file");
+                    return self
+                        .fail("Expecting close brace } or a field name here, got end of file");
                 }
                 (Some(c), Some(close)) if c == close => {
                     self.next();
@@ -186,7 +189,9 @@ impl Reader {
             while !self.starts("\"\"\"") {
                 match self.next() {
                     Some(c) => text.push(c),
-                    None => return self.fail("End of input but triple-quoted string was still open"),
+                    None => {
+                        return self.fail("End of input but triple-quoted string was still open");
+                    }
                 }
             }
             self.at += 3;
@@ -290,7 +295,9 @@ impl Reader {
                 return Ok(items);
             }
             if self.peek().is_none() {
-                return self.fail("List should have ended with ] or had a comma, instead had token: end of file");
+                return self.fail(
+                    "List should have ended with ] or had a comma, instead had token: end of file",
+                );
             }
             items.push(self.value(depth + 1)?);
             self.gap();
@@ -316,7 +323,9 @@ impl Reader {
 /// Blanks between two parts of a text belong to it.
 fn between(parts: &mut Vec<Raw>, space: &mut String) {
     let blanks = std::mem::take(space);
-    if !blanks.is_empty() && parts.last().is_some_and(|last| !matches!(last, Raw::Map(_) | Raw::List(_))) {
+    if !blanks.is_empty()
+        && parts.last().is_some_and(|last| !matches!(last, Raw::Map(_) | Raw::List(_)))
+    {
         parts.push(Raw::Text(blanks));
     }
 }
@@ -343,11 +352,14 @@ fn put(map: &mut Vec<(String, Raw)>, path: &[String], value: Raw) {
 struct Resolver<'r> {
     root: &'r Raw,
     open: Vec<String>,
+    /// How much may still be made.
+    left: usize,
 }
 
 impl Resolver<'_> {
     /// A value with its substitutions; nothing for an optional one that is not there.
     fn value(&mut self, raw: &Raw, before: Option<&Raw>) -> Result<Option<Value>, String> {
+        self.spend(1)?;
         Ok(Some(match raw {
             Raw::Done(value) => value.clone(),
             Raw::Text(text) => plain(text),
@@ -391,6 +403,11 @@ impl Resolver<'_> {
         }))
     }
 
+    fn spend(&mut self, count: usize) -> Result<(), String> {
+        self.left = self.left.checked_sub(count).ok_or("substitutions grow too large")?;
+        Ok(())
+    }
+
     fn concat(&mut self, parts: &[Raw], before: Option<&Raw>) -> Result<Option<Value>, String> {
         let mut found = Vec::new();
         for part in parts {
@@ -399,6 +416,14 @@ impl Resolver<'_> {
                 Raw::Text(text) => found.push((Value::from(text.as_str()), blank)),
                 part => found.extend(self.value(part, before)?.map(|value| (value, false))),
             }
+        }
+        for (value, _) in &found {
+            self.spend(match value {
+                Value::Array(items) => items.len(),
+                Value::Hash(members) => members.len(),
+                Value::String(text) => text.len(),
+                _ => 1,
+            })?;
         }
         let solid: Vec<&Value> =
             found.iter().filter(|(_, blank)| !blank).map(|(value, _)| value).collect();
@@ -503,7 +528,10 @@ mod tests {
     fn values_are_read_as_the_original_reads_them() {
         let table = [
             ("k = v", "{'k' => 'v'}"),
-            ("r { a = 1, b.c = 2 }\nt = ${r} { d = 4 }", "{'r' => {'a' => 1, 'b' => {'c' => 2}}, 't' => {'d' => 4, 'a' => 1, 'b' => {'c' => 2}}}"),
+            (
+                "r { a = 1, b.c = 2 }\nt = ${r} { d = 4 }",
+                "{'r' => {'a' => 1, 'b' => {'c' => 2}}, 't' => {'d' => 4, 'a' => 1, 'b' => {'c' => 2}}}",
+            ),
             ("q : 5\ns = [1, \"x\", ${q}]", "{'q' => 5, 's' => [1, 'x', 5]}"),
             ("k = \"a\"${?NOSUCH}\" b\"", "{'k' => 'a b'}"),
             ("// c\nk = \"\"\"tri\nple\"\"\"", "{'k' => \"tri\\nple\"}"),
@@ -526,5 +554,12 @@ mod tests {
             parse("k = ${nosuch}").err().as_deref(),
             Some("String: 1: Could not resolve substitution to a value: ${nosuch}")
         );
+    }
+
+    #[test]
+    fn substitutions_do_not_grow_without_end() {
+        let tenfold = |at: u32| format!("x{at} = {}\n", format!("${{x{}}} ", at - 1).repeat(10));
+        let text = format!("x0 = [1, 2]\n{}", (1..12).map(tenfold).collect::<String>());
+        assert_eq!(parse(&text).err().as_deref(), Some("substitutions grow too large"));
     }
 }

@@ -33,9 +33,14 @@ impl Strategy {
         let option = |key: &str| options.and_then(|options| options.get(&Value::from(key)));
         if let Some(options) = options {
             let known: &[&str] = match name.as_str() {
-                "deep" | "reverse_deep" | "unconstrained_deep" => {
-                    &["strategy", "knockout_prefix", "merge_debug", "merge_nil_values", "sort_merged_arrays", "merge_hash_arrays"]
-                }
+                "deep" | "reverse_deep" | "unconstrained_deep" => &[
+                    "strategy",
+                    "knockout_prefix",
+                    "merge_debug",
+                    "merge_nil_values",
+                    "sort_merged_arrays",
+                    "merge_hash_arrays",
+                ],
                 "first" | "default" | "unique" | "hash" => &["strategy"],
                 _ => &[],
             };
@@ -207,13 +212,33 @@ mod tests {
     #[test]
     fn values_are_merged_and_refused_as_in_the_original() {
         let table = [
-            ("deep", "{p: {q: 1, l: [a]}, o: n}", "{p: {r: 2, l: [b, a]}, c: 1}", "{'p' => {'r' => 2, 'l' => ['b', 'a'], 'q' => 1}, 'c' => 1, 'o' => 'n'}"),
+            (
+                "deep",
+                "{p: {q: 1, l: [a]}, o: n}",
+                "{p: {r: 2, l: [b, a]}, c: 1}",
+                "{'p' => {'r' => 2, 'l' => ['b', 'a'], 'q' => 1}, 'c' => 1, 'o' => 'n'}",
+            ),
             ("reverse_deep", "[1, 2, x]", "[2, 3]", "[1, 2, 'x', 3]"),
             ("unique", "[x, [y]]", "[[y], z]", "['x', 'y', 'z']"),
             ("{strategy: deep, knockout_prefix: '--'}", "[--b, c]", "[a, b]", "['a', 'c']"),
-            ("hash", "s", "{a: 1}", "The first element of the merge has wrong type, expects a Hash value, got String"),
-            ("hash", "{a: 1}", "[1]", "The second element of the merge has wrong type, expects a Hash value, got Tuple"),
-            ("{strategy: unique, knockout_prefix: '--'}", "[1]", "[2]", "The merge options has wrong type, unrecognized key 'knockout_prefix'"),
+            (
+                "hash",
+                "s",
+                "{a: 1}",
+                "The first element of the merge has wrong type, expects a Hash value, got String",
+            ),
+            (
+                "hash",
+                "{a: 1}",
+                "[1]",
+                "The second element of the merge has wrong type, expects a Hash value, got Tuple",
+            ),
+            (
+                "{strategy: unique, knockout_prefix: '--'}",
+                "[1]",
+                "[2]",
+                "The merge options has wrong type, unrecognized key 'knockout_prefix'",
+            ),
             ("bogus", "[1]", "[2]", "Unknown merge strategy: 'bogus'"),
         ];
         for (strategy, strong, weak, expected) in table {
