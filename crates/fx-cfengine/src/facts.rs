@@ -1,6 +1,7 @@
 //! CFEngine's view of the machine: hard classes, `sys.*` and `const.*`, from neutral facts.
 
 mod interfaces;
+mod proc_net;
 
 use std::rc::Rc;
 
@@ -395,5 +396,6 @@ impl Context<'_> {
         self.put_hard(&host, &tags("source=agent,derived-from=sys.uqhost"));
         self.put_hard(&domain, &tags("source=agent,derived-from=sys.domain"));
         self.discover_interfaces(network);
+        self.discover_kernel_tables();
     }
 }

@@ -1,7 +1,7 @@
 //! Network interfaces and addresses as classes and as `sys.*`: those with IPv4 first, then
 //! what the others and IPv6 add, which is the order the original finds them in.
 //!
-//! The tables of the kernel that the original gives as `sys.inet` are not here.
+//! The kernel's tables of routes and numbers are in `proc_net.rs`.
 
 use std::net::IpAddr;
 use std::rc::Rc;

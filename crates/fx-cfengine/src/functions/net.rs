@@ -42,7 +42,7 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
         }
         "url_get" => fetch(ctx, args),
         "selectservers" => text("0"),
-        "network_connections" => container(Json::Object(Object::new())),
+        "network_connections" => container(ctx.network_connections()),
         "ldaparray" | "ldaplist" | "ldapvalue" | "regldap" => {
             ctx.error("LDAP support only available in CFEngine Enterprise");
             None
