@@ -478,8 +478,9 @@ fn copy_regular(
         }
     };
     let preserve = promise.bool("preserve").unwrap_or(false);
+    // A new file gets what the agent's own mask leaves of the source's mode.
     let mode = if preserve {
-        meta.mode & 0o7777
+        meta.mode & 0o7777 & !own_umask(ctx)
     } else {
         old.as_ref().map_or(0o600, |old| old.mode & 0o777)
     };
@@ -539,6 +540,18 @@ fn copy_regular(
         let _gone = ctx.host().remove_file(&path(&saved));
     }
     true
+}
+
+fn own_umask(ctx: &mut Context<'_>) -> u32 {
+    if let Some(known) = ctx.agent.edits.umask {
+        return known;
+    }
+    let status = ctx.host().read(&path("/proc/self/status")).unwrap_or_default();
+    let status = crate::text::decode(&status);
+    let told = status.lines().find_map(|line| line.strip_prefix("Umask:"));
+    let mask = told.and_then(|text| u32::from_str_radix(text.trim(), 8).ok()).unwrap_or(0o022);
+    ctx.agent.edits.umask = Some(mask);
+    mask
 }
 
 /// The name of a backup, with a time stamp where the policy says so.

@@ -19,12 +19,16 @@ use super::Package;
 #[derive(Default)]
 pub(crate) struct Caches {
     installed: HashMap<String, Vec<Package>>,
+    updates: HashMap<String, Vec<Package>>,
 }
 
 struct Module {
     name: String,
     argv: Vec<String>,
+    /// What the promise asks the module for.
     options: String,
+    /// What the module is always asked for.
+    defaults: String,
 }
 
 /// Keeps a promise made with a package module.
@@ -39,8 +43,14 @@ pub(super) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
         );
     }
     let policy = promise.scalar("policy").cloned();
+    let policy_given = policy.is_some();
     let Some(policy) = policy.filter(|word| matches!(&**word, "present" | "absent")) else {
-        let text = "Unsupported package promise action specified";
+        const OWN: [&str; 4] = ["version", "architecture", "options", "additional_packages"];
+        let text = if policy_given || OWN.iter().any(|name| promise.has(name)) {
+            "New package promise failed sanity check."
+        } else {
+            "Old package promise failed sanity check."
+        };
         return ctx.settle(Level::Error, Outcome::Failed, promise, text);
     };
     if !ctx.acquire(promise, &format!("new-package-{name}")) {
@@ -114,8 +124,15 @@ impl Module {
             || format!("{}/packages/{name}", ctx.config.paths.modules),
             |text| text.to_string(),
         );
-        if ctx.host().stat(&path(&script)).is_err() {
-            ctx.error(&format!("can not open package wrapper module: {script}"));
+        if let Err(error) = ctx.host().stat(&path(&script)) {
+            let (what, place) = match scalar("interpreter") {
+                Some(_) => ("module script", "the file"),
+                None => ("module", "file"),
+            };
+            ctx.error(&format!(
+                "Cannot find package {what} at location '{script}' or access to {place} is restricted: {}",
+                crate::load::reason(&error)
+            ));
             return None;
         }
         let mut argv = Vec::new();
@@ -129,13 +146,13 @@ impl Module {
             ),
             _ => None,
         };
-        let options = list("options").or_else(|| list("default_options")).unwrap_or_default();
-        let options = options
-            .iter()
-            .filter(|text| &***text != "cf_null")
-            .map(|text| format!("options={text}\n"))
-            .collect();
-        Some(Module { name: name.to_string(), argv, options })
+        let lines = |options: &[Str]| -> String {
+            let given = options.iter().filter(|text| &***text != "cf_null");
+            given.map(|text| format!("options={text}\n")).collect()
+        };
+        let defaults = list("default_options").unwrap_or_default();
+        let options = list("options").map_or_else(|| lines(&defaults), |own| lines(&own));
+        Some(Module { name: name.to_string(), argv, options, defaults: lines(&defaults) })
     }
 
     fn talk(&self, ctx: &Context<'_>, command: &str, request: &str) -> Option<String> {
@@ -145,7 +162,21 @@ impl Module {
         match ctx.host().run(&spec) {
             Ok(ended) if ended.exit == Exit::Code(0) => Some(decode(&ended.stdout)),
             Ok(_) => {
-                ctx.info(&format!("Package module '{}' failed at '{command}'", self.name));
+                let doing = match command {
+                    "get-package-data" => "collecting package data",
+                    "repo-install" | "file-install" => "installing package",
+                    "remove" => {
+                        ctx.info("Error communicating package module while removing package.");
+                        return None;
+                    }
+                    _ => {
+                        ctx.verbose("Some error occurred while communicating with package module while updating cache.");
+                        return None;
+                    }
+                };
+                ctx.info(&format!(
+                    "Some error occurred while communicating with package module while {doing}."
+                ));
                 None
             }
             Err(error) => {
@@ -155,8 +186,8 @@ impl Module {
         }
     }
 
-    fn list(&self, ctx: &Context<'_>, command: &str) -> Option<Vec<Package>> {
-        let reply = self.talk(ctx, command, &self.options)?;
+    fn list(&self, ctx: &Context<'_>, command: &str, options: &str) -> Option<Vec<Package>> {
+        let reply = self.talk(ctx, command, options)?;
         let mut out: Vec<Package> = Vec::new();
         for line in reply.lines() {
             let Some((key, value)) = line.split_once('=') else { continue };
@@ -189,9 +220,20 @@ impl Module {
         if !fresh && let Some(known) = ctx.agent.packages.modules.installed.get(&self.name) {
             return Some(known.clone());
         }
-        let list = self.list(ctx, "list-installed")?;
+        let options = if fresh { &self.options } else { &self.defaults };
+        let list = self.list(ctx, "list-installed", options)?;
         ctx.agent.packages.modules.installed.insert(self.name.clone(), list.clone());
         Some(list)
+    }
+
+    // What could be updated; asked for once, which is when a module refreshes what it knows.
+    fn updates(&self, ctx: &mut Context<'_>) -> Vec<Package> {
+        if let Some(known) = ctx.agent.packages.modules.updates.get(&self.name) {
+            return known.clone();
+        }
+        let list = self.list(ctx, "list-updates", &self.defaults).unwrap_or_default();
+        ctx.agent.packages.modules.updates.insert(self.name.clone(), list.clone());
+        list
     }
 
     // An operation whose reply, if any, tells of an error.
@@ -231,7 +273,10 @@ fn present(ctx: &mut Context<'_>, promise: &Rc<Expanded>, module: &Module) -> Ou
     let arch = promise.scalar("architecture").map(ToString::to_string);
     let (version, arch) = (version.as_deref(), arch.as_deref());
     let asked = format!("{}{}", module.options, request("File", &promise.promiser, version, arch));
-    let Some(reply) = module.talk(ctx, "get-package-data", &asked) else { return Outcome::Failed };
+    let Some(reply) = module.talk(ctx, "get-package-data", &asked) else {
+        ctx.info(&format!("Can not obtain package data for promise: {}", promise.promiser));
+        return Outcome::Failed;
+    };
     let told = |key: &str| reply.lines().find_map(|line| line.strip_prefix(key)).map(str::to_owned);
     let (Some(kind), Some(name)) = (told("PackageType="), told("Name=")) else {
         ctx.info(&format!("Can not obtain package data for promise: {}", promise.promiser));
@@ -269,6 +314,7 @@ fn present(ctx: &mut Context<'_>, promise: &Rc<Expanded>, module: &Module) -> Ou
         if ctx.simulated_package(PackageNote::new(Operation::Install, &name, version, arch)) {
             return Outcome::Repaired;
         }
+        module.updates(ctx);
         let exact = version.filter(|text| *text != "latest");
         if !module.act(ctx, "repo-install", &request("Name", &name, exact, arch)) {
             return Outcome::Failed;
@@ -281,7 +327,7 @@ fn present(ctx: &mut Context<'_>, promise: &Rc<Expanded>, module: &Module) -> Ou
         log!(ctx, Verbose, "Package '{name}' already installed");
         return Outcome::Kept;
     }
-    let updates = module.list(ctx, "list-updates").unwrap_or_default();
+    let updates = module.updates(ctx);
     let mut wanted = Vec::new();
     for update in updates
         .iter()
@@ -358,6 +404,9 @@ fn verified(
     wanted: bool,
 ) -> Outcome {
     let Some(installed) = module.installed(ctx, true) else { return Outcome::Failed };
+    if let Some(left) = module.list(ctx, "list-updates-local", &module.options) {
+        ctx.agent.packages.modules.updates.insert(module.name.clone(), left);
+    }
     if holds(&installed, name, version, arch) == wanted {
         Outcome::Repaired
     } else {
