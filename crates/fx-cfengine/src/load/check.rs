@@ -354,15 +354,17 @@ fn check_attributes(
         if matches!(
             known.kind,
             vocabulary::Type::Body | vocabulary::Type::Bundle | vocabulary::Type::Data
-        ) || matches!(value, Rval::Call(_) | Rval::Data(_) | Rval::List(_) | Rval::None)
+        ) || matches!(value, Rval::Call(_) | Rval::Data(_) | Rval::None)
         {
             continue;
         }
         if let Err(mismatch) = vocabulary::check_value(name, value, known.kind, known.range, false)
             && mismatch != vocabulary::Mismatch::Unexpanded
         {
+            // A list is written with a blank before it.
+            let blank = if matches!(value, Rval::List(_)) { " " } else { "" };
             ctx.error(&format!(
-                "{}:0:0: In attribute '{name}', {}. Given attribute value '{}'",
+                "{}:0:0: In attribute '{name}', {}. Given attribute value '{blank}{}'",
                 promise.bundle.file,
                 mismatch.text(),
                 value.show()

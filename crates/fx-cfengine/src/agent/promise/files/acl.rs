@@ -45,8 +45,21 @@ pub(super) fn verify(
     if meta.is_symlink() {
         return;
     }
+    const DEFAULTS: [&str; 2] = ["acl_default", "acl_directory_inherit"];
+    if !meta.is_dir() && DEFAULTS.iter().any(|name| promise.has(name)) {
+        ctx.error("acl_default can only be set on directories.");
+        ctx.tell_place(fx_engine::Level::Error, &promise.promise);
+        let text = format!("Syntax error in access control list for '{file}'");
+        failed(ctx, promise, result, &text);
+        ctx.tell_place(fx_engine::Level::Error, &promise.promise);
+        return;
+    }
     let aces = promise.list("aces").unwrap_or_default();
-    if !entries(ctx, promise, file, &aces, Some(meta), result) || !meta.is_dir() {
+    if !entries(ctx, promise, file, &aces, Some(meta), result) {
+        ctx.tell_place(fx_engine::Level::Error, &promise.promise);
+        return;
+    }
+    if !meta.is_dir() {
         return;
     }
     let wanted = promise.scalar("acl_default").or_else(|| promise.scalar("acl_directory_inherit"));
@@ -60,7 +73,9 @@ pub(super) fn verify(
                 .list("specify_default_aces")
                 .or_else(|| promise.list("specify_inherit_aces"))
                 .unwrap_or_default();
-            entries(ctx, promise, file, &aces, None, result);
+            if !entries(ctx, promise, file, &aces, None, result) {
+                ctx.tell_place(fx_engine::Level::Error, &promise.promise);
+            }
         }
         Some("access" | "parent") => same_as_access(ctx, promise, file, meta, result),
         Some(_) => cleared(ctx, promise, file, result),
@@ -136,12 +151,16 @@ fn entries(
     let complete = [Who::Owner, Who::Group, Who::Other]
         .iter()
         .all(|wanted| new.iter().any(|(who, _)| who == wanted));
-    let written = if complete {
-        ctx.host().set_xattr(&path(file), name, Some(&encode(&new))).map_err(|e| reason(&e))
-    } else {
-        Err("Invalid argument".to_owned())
-    };
-    match written {
+    if !complete {
+        let text = format!(
+            "Invalid ACL in '{}' at index 0 (acl_check: Missing or wrong entry)",
+            shown(ctx.host(), &new)
+        );
+        failed(ctx, promise, result, &text);
+        return false;
+    }
+    let written = ctx.host().set_xattr(&path(file), name, Some(&encode(&new)));
+    match written.map_err(|error| reason(&error)) {
         Ok(()) => {
             changed(ctx, promise, result, &format!("{word} ACL on '{file}' successfully changed"));
             true
@@ -149,7 +168,7 @@ fn entries(
         Err(why) => {
             let text = format!(
                 "Error setting new {word} ACL({}) on file '{file}' (acl_set_file: {why}), are required ACEs present ?",
-                shown(&new)
+                shown(ctx.host(), &new)
             );
             failed(ctx, promise, result, &text);
             false
@@ -333,7 +352,15 @@ fn decode(bytes: &[u8]) -> Option<Vec<Entry>> {
     Some(list)
 }
 
-fn shown(list: &[Entry]) -> String {
+fn shown(host: &dyn fx_host::Host, list: &[Entry]) -> String {
+    let user = |id: u32| match host.user_by_id(id) {
+        Ok(Some(user)) => user.name,
+        _ => id.to_string(),
+    };
+    let group = |id: u32| match host.group_by_id(id) {
+        Ok(Some(group)) => group.name,
+        _ => id.to_string(),
+    };
     let one = |(who, bits): &Entry| {
         let letters: String = [(4, 'r'), (2, 'w'), (1, 'x')]
             .iter()
@@ -341,9 +368,9 @@ fn shown(list: &[Entry]) -> String {
             .collect();
         match who {
             Who::Owner => format!("user::{letters}"),
-            Who::User(id) => format!("user:{id}:{letters}"),
+            Who::User(id) => format!("user:{}:{letters}", user(*id)),
             Who::Group => format!("group::{letters}"),
-            Who::NamedGroup(id) => format!("group:{id}:{letters}"),
+            Who::NamedGroup(id) => format!("group:{}:{letters}", group(*id)),
             Who::Mask => format!("mask::{letters}"),
             Who::Other => format!("other::{letters}"),
         }
@@ -379,7 +406,10 @@ mod tests {
         {
             put(&mut list, who, bits);
         }
-        assert_eq!(shown(&list), "user::rwx,user:7:rw-,group::r-x,mask::rwx,other::r--");
+        assert_eq!(
+            shown(&fx_host::MemoryHost::new(), &list),
+            "user::rwx,user:7:rw-,group::r-x,mask::rwx,other::r--"
+        );
         assert_eq!(decode(&encode(&list)), Some(list));
         assert_eq!(decode(b"\x01\0\0\0"), None);
     }
