@@ -22,6 +22,7 @@ mod system;
 mod tell;
 mod things;
 mod transaction;
+mod wording;
 mod yumrepo;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -199,17 +200,14 @@ pub fn run(machine: &Machine, request: &Request) -> Summary {
         if request.catalog.is_none() {
             line(run, Level::Notice, &told);
         }
-        line(run, Level::Info, &format!("Using environment '{environment}'"));
     }
-    let mut account = Account { began, compiled: took, noop: request.noop, ..Account::default() };
-    if request.level.is_some_and(|level| level >= Level::Info) {
-        let text = format!("Using environment '{environment}'");
-        account.logs.push(transaction::Log::plain(run.host, Level::Info, text));
-    }
+    let level = request.level;
+    let noop = request.noop;
+    let account = Account { began, compiled: took, noop, level, ..Account::default() };
     carry_out(&evaluator, request, account)
 }
 
-fn carry_out(evaluator: &Evaluator, request: &Request, account: Account<'_>) -> Summary {
+fn carry_out(evaluator: &Evaluator, request: &Request, mut account: Account<'_>) -> Summary {
     let run = evaluator.run;
     let origin = Origin::default();
     let refused = |message: &str| {
@@ -255,6 +253,11 @@ fn carry_out(evaluator: &Evaluator, request: &Request, account: Account<'_>) -> 
         if let Err(message) = backup::of(evaluator, &catalog, resource) {
             return refused(&message);
         }
+    }
+    if !request.alone {
+        let text = format!("Using environment '{}'", evaluator.settings.environment);
+        line(run, Level::Info, &text);
+        account.logs.push(transaction::Log::plain(run.host, Level::Info, text));
     }
     let autos = autos(&catalog, &made);
     let plan = match order::plan(&catalog, &autos) {
@@ -332,6 +335,7 @@ fn carry_out(evaluator: &Evaluator, request: &Request, account: Account<'_>) -> 
         status: BTreeMap::new(),
         generated: Vec::new(),
         brought: BTreeMap::new(),
+        withheld: BTreeSet::new(),
         logs: std::cell::RefCell::new(account.logs),
         louder: std::cell::Cell::new(None),
         merges: crate::settings::text(&request.given, "merge_dependency_warnings").as_deref()
@@ -391,9 +395,7 @@ fn carry_out(evaluator: &Evaluator, request: &Request, account: Account<'_>) -> 
         all.extend(
             generated.map(|(child, status, path)| (child, status, path.clone(), tags_of(child))),
         );
-        let mut logs = transaction.logs.take();
-        let level = request.level.unwrap_or(Level::Notice);
-        logs.retain(|log| log.level <= level);
+        let logs = transaction.logs.take();
         let account = Account {
             all,
             generated: transaction.generated.len(),

@@ -27,6 +27,7 @@ const WORDS: &[(&str, &str, &[&str])] = &[
     ("group", "system", BOOLEAN),
     ("package", "allow_virtual", BOOLEAN),
     ("package", "configfiles", &["keep", "replace"]),
+    ("package", "mark", &["hold", "none"]),
     ("package", "reinstall_on_refresh", TRUTH),
     ("resources", "purge", BOOLEAN),
     ("schedule", "period", &["hourly", "daily", "weekly", "monthly", "never"]),
@@ -61,12 +62,17 @@ pub(super) fn check(resource: &Resource) -> Result<(), String> {
         let row =
             WORDS.iter().find(|(kind, known, _)| **kind == *resource.low && *known == &**name);
         let found = match row {
+            Some((_, _, words)) if *words == BOOLEAN => boolean(name, &value),
             Some((_, _, words)) => one_of(&value, words),
+            None if &**name == "provider" => provider(&resource.low, &value),
             None => match &*resource.low {
                 "exec" => exec(resource, name, &value),
                 "file" => file(name, &value),
                 "user" => user(name, &value),
                 "service" => service(name, &value),
+                "group" if &**name == "gid" && !is_digits(&interpolated(&value)) => {
+                    Err(format!("Invalid GID {}", interpolated(&value)))
+                }
                 _ => Ok(()),
             },
         };
@@ -74,11 +80,130 @@ pub(super) fn check(resource: &Resource) -> Result<(), String> {
             return failed(name, why);
         }
     }
+    if &*resource.low == "package"
+        && attribute(resource, "mark").is_some()
+        && matches!(text(resource, "ensure").as_deref(), Some("absent" | "purged"))
+    {
+        return Err(format!(
+            "Validation of {} failed: You cannot use \"mark\" property while \"ensure\" is one of [\"absent\", \"purged\"]",
+            resource.reference()
+        ));
+    }
     if &*resource.low == "file" {
         whole_file(resource)
             .map_err(|why| format!("Validation of {} failed: {why}", resource.reference()))?;
     }
     Ok(())
+}
+
+/// Providers of the original, by type.
+const PROVIDERS: &[(&str, &[&str])] = &[
+    ("exec", &["posix", "shell", "windows"]),
+    ("group", &["aix", "directoryservice", "groupadd", "ldap", "pw", "windows_adsi"]),
+    (
+        "package",
+        &[
+            "aix",
+            "appdmg",
+            "apple",
+            "apt",
+            "aptitude",
+            "aptrpm",
+            "blastwave",
+            "dnf",
+            "dnfmodule",
+            "dpkg",
+            "fink",
+            "freebsd",
+            "gem",
+            "hpux",
+            "macports",
+            "nim",
+            "openbsd",
+            "opkg",
+            "pacman",
+            "pip",
+            "pip2",
+            "pip3",
+            "pkg",
+            "pkgdmg",
+            "pkgin",
+            "pkgng",
+            "pkgutil",
+            "portage",
+            "ports",
+            "portupgrade",
+            "puppet_gem",
+            "puppetserver_gem",
+            "rpm",
+            "rug",
+            "sun",
+            "sunfreeware",
+            "tdnf",
+            "up2date",
+            "urpmi",
+            "windows",
+            "yum",
+            "zypper",
+            "apk",
+        ],
+    ),
+    (
+        "service",
+        &[
+            "base",
+            "bsd",
+            "daemontools",
+            "debian",
+            "freebsd",
+            "gentoo",
+            "init",
+            "launchd",
+            "openbsd",
+            "openrc",
+            "openwrt",
+            "rcng",
+            "redhat",
+            "runit",
+            "service",
+            "smf",
+            "src",
+            "systemd",
+            "upstart",
+            "windows",
+        ],
+    ),
+    (
+        "user",
+        &[
+            "aix",
+            "directoryservice",
+            "hpux",
+            "ldap",
+            "openbsd",
+            "pw",
+            "user_role_add",
+            "useradd",
+            "windows_adsi",
+        ],
+    ),
+];
+
+fn provider(low: &str, value: &Value) -> Result<(), String> {
+    let word = interpolated(value);
+    match PROVIDERS.iter().find(|(kind, _)| *kind == low) {
+        Some((_, known)) if !known.contains(&word.as_str()) => {
+            Err(format!("Invalid {low} provider '{word}'"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn boolean(name: &str, value: &Value) -> Result<(), String> {
+    if BOOLEAN.contains(&interpolated(value).as_str()) {
+        return Ok(());
+    }
+    munged(name, value, "expected a boolean value")
 }
 
 fn one_of(value: &Value, words: &[&str]) -> Result<(), String> {
@@ -107,9 +232,6 @@ fn exec(resource: &Resource, name: &str, value: &Value) -> Result<(), String> {
     let word = interpolated(value);
     let number = word.parse::<f64>().ok();
     match name {
-        "provider" if !matches!(word.as_str(), "posix" | "shell") => {
-            Err(format!("Invalid exec provider '{word}'"))
-        }
         "environment" => {
             let all = list(resource, "environment");
             match all.iter().map(interpolated).find(|setting| !setting.contains('=')) {

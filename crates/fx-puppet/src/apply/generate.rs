@@ -90,9 +90,8 @@ pub(super) fn check_tidy(resource: &Resource) -> Result<(), String> {
     let failed = |name: &str, why: String| {
         Err(format!("Parameter {name} failed on {}: {why}", resource.reference()))
     };
-    let path = text(resource, "path").unwrap_or_else(|| resource.title.to_string());
-    if !path.starts_with('/') {
-        return failed("path", format!("File paths must be fully qualified, not '{path}'"));
+    if let Some(Value::Int(age)) = attribute(resource, "age") {
+        return failed("age", format!("Invalid tidy age {age}"));
     }
     if let Some(age) = text(resource, "age")
         && let Err(why) = seconds(&age)
@@ -238,6 +237,8 @@ fn purged(
                 line.split_whitespace().nth(1).map(str::to_owned)
             })
             .collect(),
+        // Files, packages and the like are never looked for as a whole.
+        "file" => Vec::new(),
         _ => {
             evaluator.ruby_instances(&kind).map_err(crate::eval::Flow::text)?.ok_or_else(|| {
                 format!(

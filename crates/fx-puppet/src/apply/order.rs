@@ -99,6 +99,7 @@ pub(super) fn acts(catalog: &Catalog, at: usize) -> bool {
     let resource = &catalog.resources[at];
     resource.is_real()
         && resource.definition.is_none()
+        && !resource.evaluated
         && !matches!(&*resource.low, "class" | "stage" | "node")
 }
 

@@ -14,6 +14,8 @@ use crate::eval::Evaluator;
 pub(super) struct Account<'a> {
     /// Resources with what became of them and their path from the stage on.
     pub(super) all: Vec<(&'a Resource, &'a Status, String, Vec<std::rc::Rc<str>>)>,
+    /// The log holds what was said down to this level.
+    pub(super) level: Option<Level>,
     /// Nothing was looked at, not even what every catalog has.
     pub(super) is_bare: bool,
     /// What every catalog has was left out because of tags.
@@ -48,13 +50,18 @@ fn word(level: Level) -> &'static str {
 }
 
 /// What the original calls the provider that acts for a type.
-fn provider(resource: &Resource) -> Option<String> {
+fn provider(host: &dyn fx_host::Host, resource: &Resource) -> Option<String> {
     if let Some(given) = super::things::text(resource, "provider") {
         return Some(given);
     }
     Some(match &*resource.low {
         "file" | "exec" => "posix",
         "user" => "useradd",
+        "package" => return fx_resources::package::detect(host).ok().map(|one| one.name().into()),
+        "service" => {
+            let found = fx_resources::service::detect(host).ok()?;
+            return Some(if found.name() == "sysv" { "init" } else { found.name() }.into());
+        }
         "group" => "groupadd",
         "cron" => "crontab",
         "host" | "mount" | "ssh_authorized_key" | "sshkey" => "parsed",
@@ -72,6 +79,9 @@ fn event_name(low: &str, event: &Event) -> String {
         ("service", "ensure", "running") => "service_started".into(),
         ("service", "ensure", _) => "service_stopped".into(),
         ("file", "ensure", kind @ ("directory" | "link")) => format!("{kind}_created"),
+        ("package", "ensure", "present") => "package_installed".into(),
+        ("package", "ensure", "purged") => "package_purged".into(),
+        ("package", "ensure", to) if to != "absent" => "package_changed".into(),
         (_, "ensure", "absent" | "purged") => format!("{low}_removed"),
         (_, "ensure", _) => format!("{low}_created"),
         (_, property, _) => format!("{property}_changed"),
@@ -97,6 +107,10 @@ fn event_json(low: &str, event: &Event, time: &str) -> Json {
             // A digest of given content is a text of bytes there, which the report encodes.
             ("file", "content") if event.to.starts_with('{') => {
                 Json::from(crate::eval::base64(event.to.as_bytes()))
+            }
+            ("user", "groups") => {
+                let names: Vec<String> = serde_json::from_str(&event.to).unwrap_or_default();
+                Json::from(names.join(","))
             }
             _ => text(&event.to),
         },
@@ -194,7 +208,7 @@ impl Account<'_> {
             row("line", &if is_declared { at.line.to_string() } else { String::new() });
             row("resource", &quoted(&reference, 6, 14));
             row("resource_type", &resource.kind);
-            row("provider_used", &provider(resource).unwrap_or_default());
+            row("provider_used", &provider(evaluator.run.host, resource).unwrap_or_default());
             row("containment_path", "");
             for part in parts(path, &reference) {
                 out.extend(["    - ", &quoted(&part, 6, 6), "\n"]);
@@ -331,7 +345,8 @@ impl Account<'_> {
                 "line": at.map(|(_, line)| *line),
             })
         };
-        self.logs.iter().map(row).collect()
+        let most = self.level.unwrap_or(Level::Notice);
+        self.logs.iter().filter(|log| log.level <= most).map(row).collect()
     }
 
     /// The whole account.

@@ -83,6 +83,9 @@ fn resource(
         .map_or_else(|| Span::new(evaluator.builtin, 0, 0), |file| Span::new(*file, start, start));
     let frame = Rc::clone(&evaluator.top);
     let mut resource = Resource::new(&kind, &title, span, Rc::clone(&frame));
+    // What is no type of its own was a definition, whose body is in the catalog.
+    let is_known = crate::compile::built_in(&kind).is_some() || evaluator.has_ruby_type(&kind);
+    resource.evaluated = !is_known && kind != "class" && kind != "stage";
     resource.tags.clear();
     for tag in row.get("tags").and_then(Json::as_array).into_iter().flatten() {
         resource.tags.insert(Rc::from(tag.as_str().unwrap_or_default()));

@@ -44,6 +44,10 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Option<
                 "membership",
                 "managehome",
                 "system",
+                "password_min_age",
+                "password_max_age",
+                "password_warn_days",
+                "expiry",
             ],
             make_user(resource),
         ),
@@ -118,6 +122,12 @@ fn names(resource: &Resource, attribute: &str) -> Option<Vec<String>> {
 }
 
 fn make_user(resource: &Resource) -> Made {
+    let number = |name: &str| text(resource, name).and_then(|days| days.parse::<i64>().ok());
+    if let Some(uid) = text(resource, "uid")
+        && uid.parse::<u32>().is_err()
+    {
+        return broken(format!("Invalid UID {uid}"));
+    }
     let desired = user::Desired {
         name: name(resource),
         absent: is_absent(resource),
@@ -136,6 +146,17 @@ fn make_user(resource: &Resource) -> Made {
         manage_home: truth(attribute(resource, "managehome")),
         system: truth(attribute(resource, "system")),
         non_unique: truth(attribute(resource, "allowdupe")),
+        min_age: number("password_min_age"),
+        max_age: number("password_max_age"),
+        warn_days: number("password_warn_days"),
+        expiry: text(resource, "expiry").and_then(|day| match day.as_str() {
+            "absent" => Some(user::Expiry::Never),
+            day => {
+                let day: jiff::civil::Date = day.parse().ok()?;
+                let since = day.since(jiff::civil::date(1970, 1, 1)).ok()?;
+                Some(user::Expiry::Day(i64::from(since.get_days())))
+            }
+        }),
         ..user::Desired::default()
     };
     Made::Other(Box::new(user::User::new(desired, group::Method::Commands)))
@@ -146,7 +167,8 @@ fn make_group(resource: &Resource) -> Made {
         name: name(resource),
         absent: is_absent(resource),
         gid: text(resource, "gid").and_then(|gid| gid.parse().ok()),
-        members: names(resource, "members"),
+        // As the original's groupadd: who is a member is the users' to say.
+        members: None,
         membership: if text(resource, "auth_membership").as_deref() == Some("false") {
             group::Membership::Minimum
         } else {
@@ -237,7 +259,8 @@ fn make_service(evaluator: &Evaluator, resource: &Resource) -> Made {
             Some("stopped" | "false") => Some(false),
             _ => None,
         },
-        enabled: match text(resource, "enable").as_deref() {
+        // Without a manager nothing starts at boot.
+        enabled: match text(resource, "enable").as_deref().filter(|_| backend.name() != "base") {
             Some("true") => Some(service::Enabled::Yes),
             Some("false") => Some(service::Enabled::No),
             Some("mask") => Some(service::Enabled::Masked),

@@ -116,7 +116,7 @@ impl Transaction<'_> {
                 };
                 let shown = match attribute(resource, "message") {
                     Some(value @ Value::Hash(_)) => shown_message(&value),
-                    _ => format!("'{}'", notify.message),
+                    _ => crate::eval::program_text(&Value::from(notify.message.as_str())),
                 };
                 self.say(level, &format!("{prefix}{}", notify.message));
                 let told = if is_secret(resource, "message") {
@@ -157,8 +157,7 @@ impl Transaction<'_> {
                 ("purged", _) => "purged".to_owned(),
                 (to, _)
                     if &*resource.low == "package"
-                        && text_of(&ensure.from) != "absent"
-                        && text_of(&ensure.from) != "config-files" =>
+                        && !matches!(text_of(&ensure.from).as_str(), "purged" | "config-files") =>
                 {
                     format!("ensure changed '{}' to '{to}'", text_of(&ensure.from))
                 }
@@ -180,10 +179,14 @@ impl Transaction<'_> {
                 "changed [redacted] to [redacted]".to_owned()
             } else if let Some(Detail::Text(text)) = &change.detail {
                 text.clone()
-            } else if from == "absent" || from.is_empty() {
-                format!("defined '{name}' as '{to}'")
             } else {
-                format!("{name} changed '{from}' to '{to}'")
+                let shown = |value: &str| super::wording::shown(resource, name, value);
+                let is_list = matches!(&**name, "groups" | "members");
+                if from == "absent" || (from.is_empty() && !is_list) {
+                    format!("defined '{name}' as {}", shown(&to))
+                } else {
+                    format!("{name} changed {} to {}", shown(&from), shown(&to))
+                }
             };
             self.say(level, &format!("{path}/{name}: {text}"));
         }
@@ -269,17 +272,9 @@ impl Transaction<'_> {
             {
                 (from.to_owned(), to.to_owned())
             } else {
-                let mut from = text_of(&change.from);
-                let mut to = text_of(&change.to);
-                if &*resource.low == "package" && change.property == "ensure" {
-                    if from == "absent" {
-                        from = "purged".into();
-                    }
-                    if to == "installed" {
-                        to = "present".into();
-                    }
-                }
-                (format!("'{from}'"), format!("'{to}'"))
+                let (from, to) = (text_of(&change.from), text_of(&change.to));
+                let shown = |value: &str| super::wording::shown(resource, &change.property, value);
+                (shown(&from), shown(&to))
             };
             let text =
                 format!("{path}/{}: current_value {from}, should be {to} (noop)", change.property);

@@ -195,6 +195,9 @@ pub(super) fn truth(value: Option<Value>) -> bool {
 /// Whether a property's value must not be told.
 pub(super) fn is_secret(resource: &Resource, property: &str) -> bool {
     let name = if property == "ensure" { "content" } else { property };
+    if &*resource.low == "user" && name == "password" {
+        return true;
+    }
     resource.sensitive.iter().any(|known| **known == *name)
         || matches!(
             resource.attributes.get(name).map(|given| &given.value),
@@ -221,7 +224,38 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
         "File" => super::files::make(evaluator, resource),
         "Exec" => super::execs::make(resource),
         "Filebucket" => super::backup::check_bucket(resource).map(|()| Made::Nothing),
-        "Stage" | "Whit" | "Resources" => Ok(Made::Nothing),
+        "Resources" => {
+            let name = text(resource, "name").unwrap_or_else(|| resource.title.to_string());
+            let name = name.to_lowercase();
+            let is_known =
+                crate::compile::built_in(&name).is_some() || evaluator.has_ruby_type(&name);
+            let purges = truth(attribute(resource, "purge"));
+            let has_ensure = !matches!(
+                name.as_str(),
+                "exec"
+                    | "notify"
+                    | "schedule"
+                    | "stage"
+                    | "whit"
+                    | "tidy"
+                    | "resources"
+                    | "filebucket"
+                    | "augeas"
+            );
+            let why = match (is_known, purges && !has_ensure) {
+                (false, _) => format!(
+                    "name failed on {}: Could not find resource type '{name}'",
+                    resource.reference()
+                ),
+                (_, true) => format!(
+                    "purge failed on {}: Purging is only supported on types that accept 'ensure'",
+                    resource.reference()
+                ),
+                _ => return Ok(Made::Nothing),
+            };
+            Err(format!("Parameter {why}"))
+        }
+        "Stage" | "Whit" => Ok(Made::Nothing),
         "Schedule" => super::schedule::Schedule::read(resource).map(|_| Made::Nothing),
         "Tidy" => super::generate::check_tidy(resource).map(|()| Made::Nothing),
         // A module that brings the type brings the way its file is written, too.

@@ -52,8 +52,6 @@ impl Event {
     }
 }
 
-const FILE_ORDER: [&str; 6] = ["ensure", "content", "target", "owner", "group", "mode"];
-
 /// Whether a command is a shell's to run.
 fn is_shell(resource: &Resource) -> bool {
     attribute(resource, "provider").is_some_and(|word| interpolated(&word) == "shell")
@@ -116,6 +114,8 @@ pub(super) struct Transaction<'a> {
     /// Resources that others bring with them, found before anything is done; or why they
     /// could not be found.
     pub(super) brought: BTreeMap<usize, Result<Vec<Resource>, String>>,
+    /// Who generated something that was withheld.
+    pub(super) withheld: BTreeSet<usize>,
     /// What was said, for the report.
     pub(super) logs: std::cell::RefCell<Vec<Log>>,
     /// What is worse than an error, while it is told.
@@ -458,12 +458,7 @@ impl Transaction<'_> {
             },
         };
         let mut changes = stepped.changes;
-        if &*resource.low == "file" {
-            // Properties come in the order in which the original defines them.
-            changes.sort_by_key(|change| {
-                FILE_ORDER.iter().position(|name| *name == change.property).unwrap_or(usize::MAX)
-            });
-        }
+        super::wording::changes(resource, &mut changes);
         if let Made::Ruby(ruby) = thing {
             for (level, text) in ruby.looked() {
                 self.say(level, &text);
@@ -526,12 +521,13 @@ impl Transaction<'_> {
                 status.failed = true;
                 status.out_of_sync = 1;
                 status.events = events("failure", &changes);
+                let host = self.run.host;
                 // What a check of content printed belongs to its message.
                 let message = other.failure().map(|failure| match &failure.output {
                     Some(output) if failure.message.starts_with("new content of") => {
                         format!("{}\n{output}", failure.message)
                     }
-                    _ => failure.message.clone(),
+                    _ => super::wording::failure(host, resource, &changes, failure, false),
                 });
                 let message = message.unwrap_or_default();
                 self.tell_failure(resource, path, thing, &changes, &message);
@@ -685,7 +681,8 @@ impl Transaction<'_> {
             }
             Some(Err(failure)) => {
                 close(failure.clone().into());
-                let message = self.exec_failure(thing, &failure.message);
+                let why = super::wording::failure(self.run.host, resource, &[], &failure, true);
+                let message = self.exec_failure(thing, &why);
                 self.say(Level::Error, &format!("{path}: Failed to call refresh: {message}"));
                 self.say(Level::Error, &format!("{path}: {message}"));
                 status.failed_to_restart = true;
@@ -741,6 +738,9 @@ impl Transaction<'_> {
             status.took = self.run.host.monotonic().saturating_sub(started).as_secs_f64();
             outgoing.real += status.changes;
             outgoing.withheld += status.noop;
+            if status.noop > 0 {
+                self.withheld.insert(at);
+            }
             if status.failed && !outgoing.failed.contains(&at) {
                 outgoing.failed.push(at);
             }
@@ -797,8 +797,9 @@ impl Transaction<'_> {
 
     /// Whether something inside a container was withheld.
     fn has_withheld(&self, container: usize) -> bool {
-        self.status.iter().filter(|(_, status)| status.noop > 0).any(|(at, _)| {
-            let mut next = self.containers[*at];
+        let own = self.status.iter().filter(|(_, status)| status.noop > 0).map(|(at, _)| *at);
+        own.chain(self.withheld.iter().copied()).any(|at| {
+            let mut next = self.containers[at];
             for _ in 0..100 {
                 match next {
                     Some(outer) if outer == container => return true,

@@ -1,0 +1,168 @@
+//! Failures of programs that act for a resource, and values of its properties, in the words of
+//! the original.
+
+use std::path::Path;
+
+use fx_engine::{Change, Failure};
+use fx_host::Host;
+
+use super::things::text;
+use crate::compile::Resource;
+
+/// Where the original's commands are looked for.
+const FOLDERS: [&str; 6] =
+    ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
+
+/// A program by its whole path, where it is found.
+fn whole_path(host: &dyn Host, line: &str) -> String {
+    let (program, rest) = line.split_once(' ').unwrap_or((line, ""));
+    if program.starts_with('/') {
+        return line.to_owned();
+    }
+    let found = FOLDERS.iter().map(|dir| format!("{dir}/{program}"));
+    let found = found.into_iter().find(|path| host.stat(Path::new(path)).is_ok());
+    let program = found.unwrap_or_else(|| program.to_owned());
+    if rest.is_empty() { program } else { format!("{program} {rest}") }
+}
+
+/// A failure as the original tells it. What was not a program's failure stays as it is.
+pub(super) fn failure(
+    host: &dyn Host,
+    resource: &Resource,
+    changes: &[Change],
+    failure: &Failure,
+    refreshes: bool,
+) -> String {
+    if !matches!(&*resource.low, "user" | "group" | "service" | "package" | "mount" | "cron") {
+        return failure.message.clone();
+    }
+    let parts = failure
+        .message
+        .strip_prefix('\'')
+        .and_then(|rest| rest.rsplit_once("' returned "))
+        .filter(|(_, code)| code.bytes().all(|byte| byte.is_ascii_digit()));
+    let executed = match parts {
+        Some((line, code)) => {
+            let output = failure.output.as_deref().unwrap_or_default();
+            format!("Execution of '{}' returned {code}: {output}", whole_path(host, line))
+        }
+        None if failure.message.starts_with("Execution of '") => failure.message.clone(),
+        None => return failure.message.clone(),
+    };
+    let name = text(resource, "name").unwrap_or_else(|| resource.title.to_string());
+    let change = changes.first();
+    let to = change.map(|change| super::tell::text_of(&change.to)).unwrap_or_default();
+    let property = change.map(|change| change.property.to_string()).unwrap_or_default();
+    let reference = resource.reference();
+    match (&*resource.low, property.as_str(), to.as_str()) {
+        ("service", ..) if refreshes => format!("Could not restart {reference}: {executed}"),
+        ("service", "ensure", "running") => format!("Could not start {reference}: {executed}"),
+        ("service", "ensure", _) => format!("Could not stop {reference}: {executed}"),
+        ("service", "enable", "true") => format!("Could not enable {name}: {executed}"),
+        ("service", "enable", _) => format!("Could not disable {name}: {executed}"),
+        (kind @ ("user" | "group"), "ensure", "absent") => {
+            format!("Could not delete {kind} {name}: {executed}")
+        }
+        (kind @ ("user" | "group"), "ensure", _) => {
+            format!("Could not create {kind} {name}: {executed}")
+        }
+        (kind @ ("user" | "group"), property, _) => {
+            format!("Could not set {property} on {kind}[{name}]: {executed}")
+        }
+        ("package", "ensure", "absent" | "purged" | "present" | "installed") => executed,
+        ("package", "ensure", _) => format!("Could not update: {executed}"),
+        _ => executed,
+    }
+}
+
+/// Properties of accounts in the order in which the original defines them.
+const ACCOUNT_ORDER: [&str; 13] = [
+    "ensure",
+    "home",
+    "uid",
+    "gid",
+    "comment",
+    "shell",
+    "password",
+    "password_min_age",
+    "password_max_age",
+    "password_warn_days",
+    "groups",
+    "expiry",
+    "members",
+];
+
+/// Changes in the original's order, under its names and with its values.
+pub(super) fn changes(resource: &Resource, changes: &mut [Change]) {
+    let order: &[&str] = match &*resource.low {
+        "file" => &["ensure", "content", "target", "owner", "group", "mode"],
+        "user" | "group" => &ACCOUNT_ORDER,
+        _ => &[],
+    };
+    if !order.is_empty() {
+        changes.sort_by_key(|change| {
+            order.iter().position(|name| *name == change.property).unwrap_or(usize::MAX)
+        });
+    }
+    if &*resource.low == "package" {
+        let is_held = text(resource, "ensure").as_deref() == Some("held");
+        for change in changes.iter_mut().filter(|change| change.property == "ensure") {
+            if super::tell::text_of(&change.from) == "absent" {
+                change.from = "purged".into();
+            }
+            if matches!(super::tell::text_of(&change.to).as_str(), "installed" | "present") {
+                change.to = if is_held { "held" } else { "present" }.into();
+            }
+        }
+        for change in changes.iter_mut().filter(|change| change.property == "hold") {
+            let word = |value: &fx_value::Value| match super::tell::text_of(value).as_str() {
+                "true" => "hold",
+                _ => "none",
+            };
+            let now = Change::new("mark", word(&change.from), word(&change.to));
+            *change = now;
+        }
+    }
+}
+
+/// Whether a property is shown as a number.
+pub(super) fn is_number(resource: &Resource, property: &str) -> bool {
+    matches!(&*resource.low, "user" | "group")
+        && matches!(
+            property,
+            "uid" | "gid" | "password_min_age" | "password_max_age" | "password_warn_days"
+        )
+}
+
+/// A value as a property shows it.
+pub(super) fn shown(resource: &Resource, property: &str, value: &str) -> String {
+    if is_number(resource, property) && value.parse::<i64>().is_ok() {
+        return value.to_owned();
+    }
+    if matches!(property, "groups" | "members") && value.starts_with('[') {
+        let names: Vec<String> = serde_json::from_str(value).unwrap_or_default();
+        if names.is_empty() {
+            return String::new();
+        }
+        let names: Vec<String> = names.iter().map(|name| format!("'{name}'")).collect();
+        return format!("[{}]", names.join(", "));
+    }
+    crate::eval::program_text(&crate::value::Value::from(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fx_host::MemoryHost;
+
+    #[test]
+    fn programs_are_told_by_their_whole_path() {
+        use fx_host::{Files, WriteOptions};
+        let host = MemoryHost::linux();
+        let _there = host.make_dir(Path::new("/usr/sbin"), 0o755);
+        host.write(Path::new("/usr/sbin/useradd"), b"", &WriteOptions::default()).unwrap();
+        assert_eq!(whole_path(&host, "useradd -M a"), "/usr/sbin/useradd -M a");
+        assert_eq!(whole_path(&host, "/bin/x y"), "/bin/x y");
+        assert_eq!(whole_path(&host, "nosuch"), "nosuch");
+    }
+}
