@@ -1,38 +1,27 @@
 //! The first and the last phase of the seed "Modus operandi": how a run is entered, and how
 //! the catalog is applied, each with the phases it shows.
 
-#![expect(clippy::format_push_string, reason = "text is put together where speed is no matter")]
 #![allow(clippy::needless_raw_string_hashes, reason = "snapshots are rewritten by a tool")]
 
-use std::cell::RefCell;
+#[path = "recorder/phases.rs"]
+mod phases;
+
 use std::path::Path;
 use std::rc::Rc;
 
 use expect_test::{Expect, expect};
-use fx_engine::{Cancel, Event, Sink};
+use fx_engine::Cancel;
 use fx_host::{Files, MemoryHost, WriteOptions};
 use fx_puppet::{Hash, Machine, Request, Value};
-
-#[derive(Default)]
-struct Phases(RefCell<String>);
-
-impl Sink for Phases {
-    fn event(&self, event: &Event<'_>) {
-        if let Event::Message { text, .. } = event
-            && let Some(phase) = text.strip_prefix("phase: ")
-        {
-            self.0.borrow_mut().push_str(&format!("{phase}\n"));
-        }
-    }
-}
+use phases::Phases;
 
 fn check(host: &Rc<MemoryHost>, request: Request, expected: &Expect) {
     let machine = Machine::new(Rc::<MemoryHost>::clone(host), Cancel::default());
-    let phases = Rc::new(Phases::default());
+    let phases = Rc::new(Phases::new(None));
     machine.run().ledger.watch(Rc::<Phases>::clone(&phases));
     let certname = Some("web.example.com".to_owned());
     let _summary = fx_puppet::run(&machine, &Request { trace: true, certname, ..request });
-    expected.assert_eq(&phases.0.borrow());
+    expected.assert_eq(&phases.text());
 }
 
 fn code(text: &str) -> Request {

@@ -4,30 +4,17 @@
 #![expect(clippy::format_push_string, reason = "text is put together where speed is no matter")]
 #![allow(clippy::needless_raw_string_hashes, reason = "snapshots are rewritten by a tool")]
 
-use std::cell::RefCell;
+#[path = "recorder/phases.rs"]
+mod phases;
+
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use expect_test::{Expect, expect};
-use fx_engine::{Cancel, Event, Level, Sink};
+use fx_engine::{Cancel, Level};
 use fx_host::{Files, MemoryHost, WriteOptions};
 use fx_puppet::{CatalogRequest, Machine};
-
-#[derive(Default)]
-struct Phases(RefCell<String>);
-
-impl Sink for Phases {
-    fn event(&self, event: &Event<'_>) {
-        if let Event::Message { level, text, .. } = event {
-            let line = match text.strip_prefix("phase: ") {
-                Some(phase) => phase,
-                None if *level <= Level::Notice => text,
-                None => return,
-            };
-            self.0.borrow_mut().push_str(&format!("{line}\n"));
-        }
-    }
-}
+use phases::Phases;
 
 /// Compiles the files under `/env`; the manifest is `/env/manifests`.
 fn compile(files: &[(&str, &str)]) -> String {
@@ -42,7 +29,7 @@ fn compile(files: &[(&str, &str)]) -> String {
             .expect("the fake machine takes it");
     }
     let machine = Machine::new(host, Cancel::default());
-    let phases = Rc::new(Phases::default());
+    let phases = Rc::new(Phases::new(Some(Level::Notice)));
     machine.run().ledger.watch(Rc::<Phases>::clone(&phases));
     let request = CatalogRequest {
         manifest: PathBuf::from("/env/manifests"),
@@ -53,7 +40,7 @@ fn compile(files: &[(&str, &str)]) -> String {
         ..CatalogRequest::default()
     };
     let made = fx_puppet::catalog(&machine, &request, "web.example.com", Vec::new());
-    let mut text = phases.0.borrow().clone();
+    let mut text = phases.text();
     if let Err(message) = made {
         text.push_str(&format!("error: {message}\n"));
     }

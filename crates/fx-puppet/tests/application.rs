@@ -1,0 +1,221 @@
+//! What applying a catalog says and leaves behind, in the original's words: files and their
+//! old content, commands, checks of values, and types of the resource API.
+
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use fx_engine::{Cancel, Event, Level, Sink};
+use fx_host::{Files, MemoryHost, WriteOptions};
+use fx_puppet::{Machine, Request};
+
+#[derive(Default)]
+struct Lines(RefCell<Vec<String>>);
+
+impl Sink for Lines {
+    fn event(&self, event: &Event<'_>) {
+        let line = match event {
+            Event::Message { level, text, .. } if *level <= Level::Info => text.to_string(),
+            Event::Note { code: "puppet.line", fields, .. } => {
+                let text = fields.iter().find(|(name, _)| name == "text");
+                let bytes = text.and_then(|(_, value)| value.as_bytes()).unwrap_or_default();
+                String::from_utf8_lossy(bytes).into_owned()
+            }
+            _ => return,
+        };
+        let is_frame = ["Compiled catalog", "Applied catalog", "Using env", "Applying config"];
+        if !is_frame.iter().any(|start| line.starts_with(start)) {
+            self.0.borrow_mut().push(line);
+        }
+    }
+}
+
+fn machine(files: &[(&str, &str)]) -> Rc<MemoryHost> {
+    let host = Rc::new(MemoryHost::linux());
+    for (path, text) in files {
+        let path = Path::new(path);
+        let above: Vec<PathBuf> = path.ancestors().skip(1).map(Path::to_path_buf).collect();
+        for dir in above.iter().rev() {
+            let _there = host.make_dir(dir, 0o755);
+        }
+        host.write(path, text.as_bytes(), &WriteOptions::default())
+            .expect("the fake machine takes it");
+    }
+    host
+}
+
+fn apply(host: &Rc<MemoryHost>, code: &str) -> Vec<String> {
+    let machine = Machine::new(Rc::<MemoryHost>::clone(host), Cancel::default());
+    let lines = Rc::new(Lines::default());
+    machine.run().ledger.watch(Rc::<Lines>::clone(&lines));
+    let request = Request {
+        manifests: vec![("/site.pp".to_owned(), code.into())],
+        modulepath: vec![PathBuf::from("/modules")],
+        certname: Some("web.example.com".to_owned()),
+        ..Request::default()
+    };
+    let _summary = fx_puppet::run(&machine, &request);
+    let found = lines.0.borrow().clone();
+    found
+}
+
+fn check(files: &[(&str, &str)], code: &str, expected: &[&str]) -> Rc<MemoryHost> {
+    let host = machine(files);
+    assert_eq!(apply(&host, code), expected, "{code}");
+    host
+}
+
+const OLD: &str = "01d09d19c2139a46aebfb577780d123d7396e97201bc7ead210a2ebff8239dee";
+const NEW: &str = "7aa7a5359173d05b63cfd682e3c38487f3cb4f7f1d60659fe59fab1505977d4c";
+
+#[test]
+fn old_content_goes_into_a_bucket_before_it_is_replaced() {
+    let host = check(
+        &[("/srv/f", "old\n")],
+        "filebucket { 'main': path => '/srv/bucket' }\nfile { '/srv/f': content => \"new\\n\", backup => main }",
+        &[
+            "Computing checksum on file /srv/f",
+            &format!("/Stage[main]/Main/File[/srv/f]: Filebucketed /srv/f to main with sum {OLD}"),
+            &format!(
+                "/Stage[main]/Main/File[/srv/f]/content: content changed '{{sha256}}{OLD}' to '{{sha256}}{NEW}'"
+            ),
+        ],
+    );
+    let place = format!("/srv/bucket/0/1/d/0/9/d/1/9/{OLD}/contents");
+    assert_eq!(host.read(Path::new(&place)).expect("it was kept"), b"old\n");
+}
+
+#[test]
+fn a_bucket_that_is_not_declared_ends_the_run() {
+    check(
+        &[("/srv/f", "old\n")],
+        "file { '/srv/f': content => 'x', backup => 'nowhere' }",
+        &["Could not find filebucket nowhere specified in backup"],
+    );
+}
+
+#[test]
+fn a_link_with_only_a_mode_is_left_alone() {
+    let host = machine(&[("/srv/f", "x")]);
+    host.symlink(Path::new("f"), Path::new("/srv/l")).expect("it is made");
+    assert_eq!(apply(&host, "file { '/srv/l': mode => '0600' }"), [""; 0]);
+    assert!(host.lstat(Path::new("/srv/l")).expect("it is there").is_symlink());
+}
+
+#[test]
+fn a_directory_makes_no_room_for_a_link_without_force() {
+    let path = "/Stage[main]/Main/File[/srv/d]";
+    let kept = format!("{path}: Not removing directory; use 'force' to override");
+    let host = check(
+        &[("/srv/d/x", "x")],
+        "file { '/srv/d': ensure => link, target => '/x' }",
+        &[
+            &kept,
+            &kept,
+            "Could not remove existing file",
+            &format!(
+                "{path}/ensure: change from 'directory' to 'link' failed: Could not remove existing file"
+            ),
+        ],
+    );
+    assert!(host.exists(Path::new("/srv/d/x")).expect("it can be seen"));
+}
+
+#[test]
+fn values_are_refused_before_anything_is_done() {
+    for (code, expected) in [
+        (
+            "exec { 'a': command => '/bin/true', tries => 0 }",
+            "Parameter tries failed on Exec[a]: Munging failed for value 0 in class tries: Tries must be an integer >= 1 (file: /site.pp, line: 1)",
+        ),
+        (
+            "file { '/a': mode => 644 }",
+            "Parameter mode failed on File[/a]: The file mode specification must be a string, not 'Integer' (file: /site.pp, line: 1)",
+        ),
+        (
+            "file { '/a': content => 'a', source => '/x' }",
+            "Validation of File[/a] failed: You cannot specify more than one of content, source, target (file: /site.pp, line: 1)",
+        ),
+        (
+            "service { 'a': provider => nosuch }",
+            "Parameter provider failed on Service[a]: Invalid service provider 'nosuch' (file: /site.pp, line: 1)",
+        ),
+        (
+            "user { 'a': managehome => maybe }",
+            "Parameter managehome failed on User[a]: Munging failed for value \"maybe\" in class managehome: expected a boolean value (file: /site.pp, line: 1)",
+        ),
+    ] {
+        check(&[], code, &[expected]);
+    }
+}
+
+#[test]
+fn a_program_that_is_not_there_is_not_run() {
+    check(
+        &[],
+        "exec { 'a': command => '/nonexistent/x' }",
+        &[
+            "Could not find command '/nonexistent/x'",
+            "/Stage[main]/Main/Exec[a]/returns: change from 'notrun' to ['0'] failed: Could not find command '/nonexistent/x'",
+        ],
+    );
+}
+
+const THING: &str = "
+Puppet::ResourceApi.register_type(
+  name: 'thing', desc: 'x', features: ['canonicalize'],
+  attributes: {
+    ensure: { type: 'Enum[present, absent]', desc: 'e', default: 'present' },
+    name: { type: 'String', desc: 'n', behaviour: :namevar },
+    text: { type: 'Optional[String]', desc: 't' },
+    size: { type: 'Optional[Integer[1,10]]', desc: 's' },
+  },
+)";
+
+const PROVIDER: &str = "
+class Puppet::Provider::Thing::Thing < Puppet::ResourceApi::SimpleProvider
+  def get(context) = [{ name: 'old', ensure: 'present', text: 'a' }]
+  def canonicalize(context, all) = all.each { |one| one[:text] = one[:text].downcase if one[:text] }
+  def create(context, name, should)
+    raise 'cannot be made' if name == 'bad'
+    context.notice(\"made #{name} #{should}\")
+  end
+  def update(context, name, should) = context.notice(\"changed #{name}\")
+  def delete(context, name) = context.notice(\"gone #{name}\")
+end";
+
+#[test]
+fn a_type_of_the_resource_api_is_applied_by_its_provider() {
+    let files = [
+        ("/modules/m/lib/puppet/type/thing.rb", THING),
+        ("/modules/m/lib/puppet/provider/thing/thing.rb", PROVIDER),
+    ];
+    let host = machine(&files);
+    let told =
+        apply(&host, "thing { 'new': text => 'B' } thing { 'old': text => 'C' } thing { 'bad': }");
+    let told: Vec<&str> =
+        told.iter().map(|line| line.split(" in 0.").next().unwrap_or_default()).collect();
+    let told: Vec<&str> =
+        told.iter().map(|line| line.split(" after 0.").next().unwrap_or_default()).collect();
+    assert_eq!(
+        told,
+        [
+            "/Stage[main]/Main/Thing[new]/ensure: defined 'ensure' as 'present'",
+            "thing[new]: Creating: made new {:name=>\"new\", :text=>\"b\", :ensure=>\"present\"}",
+            "thing[new]: Creating: Finished",
+            "/Stage[main]/Main/Thing[old]/text: text changed 'a' to 'c'",
+            "thing[old]: Updating: changed old",
+            "thing[old]: Updating: Finished",
+            "/Stage[main]/Main/Thing[bad]/ensure: defined 'ensure' as 'present'",
+            "thing[bad]: Creating: Failed",
+            "/Stage[main]/Main/Thing[bad]: Could not evaluate: Execution encountered an error",
+            "Class[Main]: Unscheduling all events on Class[Main]",
+        ]
+    );
+    assert_eq!(
+        apply(&host, "thing { 'x': size => 11 }"),
+        [
+            "Parameter size failed on Thing[x]: thing.size expects a value of type Undef or Integer[1, 10], got Integer[11, 11]"
+        ]
+    );
+}
