@@ -262,6 +262,8 @@ impl Evaluator {
     /// Variables and resources that are always there.
     pub(crate) fn prepare(&self) {
         let node = self.settings.node.as_str();
+        // Code of no module has an empty one.
+        self.top.define("module_name", "".into());
         if self.settings.facts.is_some() {
             self.facts();
         }

@@ -240,12 +240,8 @@ impl Evaluator {
     }
 
     fn define_modules(&self, frame: &Rc<Frame>, caller: &Rc<Frame>) {
-        if !frame.module.is_empty() {
-            frame.define("module_name", Value::String(Rc::clone(&frame.module)));
-        }
-        if !caller.module.is_empty() {
-            frame.define("caller_module_name", Value::String(Rc::clone(&caller.module)));
-        }
+        frame.define("module_name", Value::String(Rc::clone(&frame.module)));
+        frame.define("caller_module_name", Value::String(Rc::clone(&caller.module)));
     }
 
     /// Gives parameters their values: given, from data, or by default.

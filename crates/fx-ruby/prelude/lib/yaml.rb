@@ -268,8 +268,6 @@ module Psych
     def dump(v, io = nil, opts = {}, **k)
       io, opts = nil, io if Hash === io
       s = Dumper.new(opts).dump(v)
-      s = "--- \n" if v.nil? && false
-      s = s.sub(/\A---\n\z/, "--- \n") if v.nil?
       s = s.sub(/\A---\n\z/, "---\n")
       io ? (io.write(s); io) : s
     end
