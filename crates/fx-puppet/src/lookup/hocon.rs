@@ -7,7 +7,7 @@ use crate::value::{Hash, Value};
 
 const MAX_DEPTH: u32 = 100;
 /// Most values, items and bytes that substitutions may grow a file to.
-const MOST_VALUES: usize = 10_000_000;
+const MOST_VALUES: usize = 1_000_000;
 
 /// A value before substitutions are put in.
 #[derive(Clone, Debug)]
