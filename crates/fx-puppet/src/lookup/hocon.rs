@@ -456,7 +456,7 @@ impl Resolver<'_> {
     fn find(&mut self, path: &str, before: Option<&Raw>) -> Result<Option<Value>, String> {
         if self.open.iter().any(|open| open == path) || self.open.len() > 50 {
             return match before {
-                Some(before) => self.value(&before.clone(), None),
+                Some(before) => self.value(before, None),
                 None => Ok(None),
             };
         }
@@ -469,23 +469,21 @@ impl Resolver<'_> {
             self.open.pop();
             return found;
         }
-        let mut at = self.root.clone();
+        let mut at = self.root;
         for part in path.split('.') {
-            let Some(next) = member(&at, part.trim_matches('"')) else { return Ok(None) };
+            let Some(next) = member(at, part.trim_matches('"')) else { return Ok(None) };
             at = next;
         }
         self.open.push(path.to_owned());
-        let found = self.value(&at, None);
+        let found = self.value(at, None);
         self.open.pop();
         found
     }
 }
 
-fn member(raw: &Raw, name: &str) -> Option<Raw> {
+fn member<'r>(raw: &'r Raw, name: &str) -> Option<&'r Raw> {
     match raw {
-        Raw::Map(members) => {
-            members.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone())
-        }
+        Raw::Map(members) => members.iter().find(|(key, _)| key == name).map(|(_, value)| value),
         Raw::Over(new, old) => member(new, name).or_else(|| member(old, name)),
         _ => None,
     }
