@@ -215,6 +215,71 @@ pub(crate) fn full(pattern: &str, text: &str) -> bool {
         .unwrap_or(false)
 }
 
+/// As FullTextMatch does, with which promises match lines, names of files and packages: a text
+/// that is the pattern itself matches it, whatever the pattern means.
+pub(crate) fn full_or_same(pattern: &str, text: &str) -> bool {
+    pattern == text || full(pattern, text)
+}
+
+/// As IsRegex guesses whether a text is meant as a pattern.
+pub(crate) fn is_meant(text: &str) -> bool {
+    let (mut found, mut escaped, mut repeatable) = (false, false, false);
+    let (mut bracket, mut parens) = (false, 0_i32);
+    for (at, byte) in text.bytes().enumerate() {
+        if escaped {
+            escaped = false;
+            repeatable = true;
+            continue;
+        }
+        if byte == b'\\' {
+            escaped = true;
+            continue;
+        }
+        if bracket && byte != b']' {
+            if byte == b'[' {
+                return false;
+            }
+            continue;
+        }
+        match byte {
+            b'^' => repeatable = at != 0,
+            b'*' | b'+' => {
+                if !repeatable {
+                    return false;
+                }
+                repeatable = false;
+                found = true;
+            }
+            b'[' => {
+                (repeatable, bracket, found) = (true, true, true);
+            }
+            b']' => {
+                if !bracket {
+                    return false;
+                }
+                (repeatable, bracket) = (true, false);
+            }
+            b'(' => {
+                repeatable = false;
+                parens += 1;
+            }
+            b')' => {
+                repeatable = true;
+                parens -= 1;
+                if parens < 0 {
+                    return false;
+                }
+            }
+            b'|' => {
+                repeatable = false;
+                found |= parens > 0;
+            }
+            _ => repeatable = true,
+        }
+    }
+    found && !bracket && parens == 0 && !escaped
+}
+
 /// Where the pattern first matches, in bytes of the encoded text.
 pub(crate) fn find(pattern: &str, text: &str) -> Option<(usize, usize)> {
     let regex = compile(pattern)?;
@@ -289,6 +354,29 @@ mod tests {
             assert_eq!(full(pattern, text), expected, "{pattern} {text}");
             assert_eq!(Full::new(pattern).matches(text), expected, "{pattern} {text}");
         }
+    }
+
+    #[test]
+    fn what_looks_like_a_pattern_is_one() {
+        let table = [
+            ("/etc/passwd", false),
+            ("/tmp/.*", true),
+            ("/tmp/f(b)", false),
+            ("/tmp/(a|b)", true),
+            ("/tmp/a|b", false),
+            ("/tmp/f[0-9]", true),
+            ("/tmp/f+c", true),
+            ("/tmp/++", false),
+            ("/tmp/a?", false),
+            ("/tmp/a{2}$", false),
+            ("/tmp/f\\(b", false),
+            ("/tmp/(", false),
+            ("/tmp/]", false),
+        ];
+        for (text, expected) in table {
+            assert_eq!(is_meant(text), expected, "{text}");
+        }
+        assert!(full_or_same("f(b)", "f(b)") && !full("f(b)", "f(b)"));
     }
 
     #[test]

@@ -265,8 +265,9 @@ fn insert_lines(ctx: &mut Context<'_>, promise: &Rc<Expanded>, edit: &mut Edit) 
         Some(pattern) => {
             let first = promise.scalar("first_last").is_some_and(|word| &**word == "first");
             let range = marks.begin.unwrap_or(0)..marks.end.unwrap_or(edit.lines.len());
-            let mut positions = range
-                .filter(|at| edit.lines.get(*at).is_some_and(|line| regex::full(&pattern, line)));
+            let mut positions = range.filter(|at| {
+                edit.lines.get(*at).is_some_and(|line| regex::full_or_same(&pattern, line))
+            });
             let found = if first { positions.next() } else { positions.next_back() };
             let Some(at) = found else {
                 let text = format!(

@@ -71,7 +71,7 @@ pub(super) fn edit(ctx: &mut Context<'_>, promise: &Rc<Expanded>, edit: &mut Edi
     let mut found = false;
     for at in range {
         let Some(line) = edit.lines.get(at).cloned() else { break };
-        if !regex::full(&name, &line) {
+        if !regex::full_or_same(&name, &line) {
             continue;
         }
         found = true;

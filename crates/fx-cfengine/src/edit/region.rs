@@ -30,7 +30,7 @@ pub(crate) fn select(
     for (at, line) in lines.as_slice().iter().enumerate() {
         if let Some(start) = start
             && region.begin.is_none()
-            && regex::full(start, line)
+            && regex::full_or_same(start, line)
         {
             if !include_start && at + 1 == lines.len() {
                 ctx.verbose(&format!(
@@ -43,7 +43,7 @@ pub(crate) fn select(
         }
         if let Some(end) = end
             && region.begin.is_some()
-            && regex::full(end, line)
+            && regex::full_or_same(end, line)
         {
             region.end = Some(at);
             break;
@@ -75,7 +75,7 @@ pub(crate) fn match_chunk(
     let mut position = at;
     for (index, wanted) in chunk.iter().enumerate() {
         let Some(line) = lines.get(position) else { return 0 };
-        let same = if is_regex { regex::full(wanted, line) } else { **wanted == **line };
+        let same = if is_regex { regex::full_or_same(wanted, line) } else { **wanted == **line };
         if !same || Some(position) == end {
             return 0;
         }
@@ -98,10 +98,10 @@ pub(crate) fn line_selected(promise: &Expanded, prefix: &str, line: &str) -> boo
         return !list.iter().any(|item| line.starts_with(&**item));
     }
     if let Some(list) = list("match") {
-        return list.iter().any(|item| regex::full(item, line));
+        return list.iter().any(|item| regex::full_or_same(item, line));
     }
     if let Some(list) = list("not_match") {
-        return !list.iter().any(|item| regex::full(item, line));
+        return !list.iter().any(|item| regex::full_or_same(item, line));
     }
     if let Some(list) = list("contains") {
         return list.iter().any(|item| regex::find(item, line).is_some());
@@ -157,7 +157,7 @@ pub(crate) fn same_line(wanted: &str, line: &str, policy: Option<&[Str]>) -> boo
             }
             _ => {}
         }
-        same |= regex::full(&pattern, line);
+        same |= regex::full_or_same(&pattern, line);
     }
     same
 }

@@ -176,7 +176,7 @@ impl Context<'_> {
             && !self.run.ledger.wants_steps()
             && !self.logs(Level::Verbose)
             && is_constant_text(&promise.promiser)
-            && !crate::agent::promise::files::is_regex(&promise.promiser)
+            && !crate::regex::is_meant(&promise.promiser)
             && attributes
                 .iter()
                 .all(|(name, value)| is_constant(value) && !CONDITIONS.contains(&&**name))
@@ -452,7 +452,8 @@ impl Context<'_> {
                 self.exit(1);
                 return false;
             }
-            let namespace = namespace.unwrap_or(&body.namespace);
+            // As the original does: seen from the promise, not from the body.
+            let namespace = namespace.unwrap_or_else(|| self.current_namespace());
             if let Some(parent) = self.policy.body(kind, namespace, base).cloned() {
                 chain.push((Rc::clone(&parent), Some(attribute.value.clone())));
                 if !self.collect_parents(kind, &parent, chain) {

@@ -89,16 +89,22 @@ fn with_path(ctx: &Context<'_>, promise: &Rc<Expanded>) -> Rc<Expanded> {
     })
 }
 
-pub(crate) fn is_regex(text: &str) -> bool {
-    text.contains(['*', '+', '?', '[', ']', '(', ')', '{', '}', '^', '$', '|'])
-        || text.contains(".*")
-}
-
 // As IsPathRegex does: a pattern, but not one whose slash is inside brackets.
-fn is_path_regex(text: &str) -> bool {
-    if !is_regex(text) {
+fn is_path_regex(ctx: &Context<'_>, text: &str) -> bool {
+    if !regex::is_meant(text) {
         return false;
     }
+    if has_inner_slash(text) {
+        ctx.error(&format!(
+            "Path regular expression {text} seems to use expressions containing the directory symbol /"
+        ));
+        ctx.error("Use a work-around to avoid pathological behaviour");
+        return false;
+    }
+    true
+}
+
+fn has_inner_slash(text: &str) -> bool {
     let (mut round, mut square) = (0_i32, 0_i32);
     for byte in text.bytes() {
         match byte {
@@ -106,23 +112,23 @@ fn is_path_regex(text: &str) -> bool {
             b')' => round -= 1,
             b'[' => square += 1,
             b']' => square -= 1,
-            b'/' if round > 0 || square > 0 => return false,
+            b'/' if round != 0 || square != 0 => return true,
             _ => {}
         }
     }
-    true
+    false
 }
 
 // Each component of the path is a pattern; those that match are looked into.
 fn locate(ctx: &mut Context<'_>, promise: &Rc<Expanded>, wild: &Str, depth: usize) -> Outcome {
-    if !is_path_regex(wild) {
+    if !is_path_regex(ctx, wild) {
         return verify(ctx, promise, wild);
     }
     if depth > 64 {
         return Outcome::Skipped;
     }
     let parts: Vec<&str> = wild.split('/').filter(|part| !part.is_empty()).collect();
-    let Some(at) = parts.iter().position(|part| is_regex(part)) else {
+    let Some(at) = parts.iter().position(|part| regex::is_meant(part)) else {
         return verify(ctx, promise, wild);
     };
     let base = parts[..at].iter().fold(String::new(), |base, part| base + "/" + part);
@@ -136,7 +142,7 @@ fn locate(ctx: &mut Context<'_>, promise: &Rc<Expanded>, wild: &Str, depth: usiz
     let mut count = 0;
     for entry in entries {
         let name = from_path(std::path::Path::new(&entry.name));
-        if !regex::full(parts[at], &name) {
+        if !regex::full_or_same(parts[at], &name) {
             continue;
         }
         count += 1;
@@ -577,12 +583,12 @@ mod tests {
         let table = [
             ("/etc/passwd", false),
             ("/etc/.*", true),
-            ("/a/(b/c)", false),
+            ("/a/(b/c|d)", false),
             ("/a.b/c", false),
             ("/x/[ab]", true),
         ];
         for (text, expected) in table {
-            assert_eq!(is_path_regex(text), expected, "{text}");
+            assert_eq!(regex::is_meant(text) && !has_inner_slash(text), expected, "{text}");
         }
     }
 }

@@ -314,12 +314,12 @@ pub(crate) fn default_variable(ctx: &mut Context<'_>, promise: &Rc<Expanded>) ->
     let found = ctx.lookup(&promise.promiser, None, Some("this")).map(Found::value);
     match &found {
         Some(Value::Scalar(text)) => match &pattern {
-            Some(pattern) if regex::full(pattern, text) => {}
+            Some(pattern) if regex::full_or_same(pattern, text) => {}
             _ => return Outcome::Kept,
         },
         Some(Value::List(items)) => {
             if let Some(pattern) = &pattern
-                && !items.iter().any(|item| regex::full(pattern, item))
+                && !items.iter().any(|item| regex::full_or_same(pattern, item))
             {
                 return Outcome::Kept;
             }

@@ -123,7 +123,7 @@ fn verify(
 fn matches_list(promise: &Expanded, list: &str, name: &str) -> bool {
     promise
         .list(list)
-        .is_some_and(|patterns| patterns.iter().any(|pattern| regex::full(pattern, name)))
+        .is_some_and(|patterns| patterns.iter().any(|pattern| regex::full_or_same(pattern, name)))
 }
 
 fn single_copy(ctx: &Context<'_>, file: &str) -> bool {
@@ -133,9 +133,10 @@ fn single_copy(ctx: &Context<'_>, file: &str) -> bool {
 // Whether a list of patterns of `body agent control` names the file.
 fn listed(ctx: &Context<'_>, list: &str, file: &str) -> bool {
     match ctx.control.agent.get(list) {
-        Some(Rval::List(items)) => {
-            items.iter().filter_map(Rval::as_scalar).any(|pattern| regex::full(pattern, file))
-        }
+        Some(Rval::List(items)) => items
+            .iter()
+            .filter_map(Rval::as_scalar)
+            .any(|pattern| regex::full_or_same(pattern, file)),
         _ => false,
     }
 }

@@ -31,7 +31,7 @@ pub(super) fn schedule(
     let base = file.rsplit('/').next().unwrap_or(file);
     if promise
         .list("copy_patterns")
-        .is_some_and(|patterns| patterns.iter().any(|pattern| regex::full(pattern, base)))
+        .is_some_and(|patterns| patterns.iter().any(|pattern| regex::full_or_same(pattern, base)))
     {
         return copy::verify_copy(ctx, promise, source, file);
     }

@@ -19,7 +19,9 @@ pub(super) fn depth(promise: &Expanded) -> i64 {
 pub(super) fn skipped(promise: &Expanded, file: &str, name: &str) -> bool {
     let matches = |list: &str| {
         promise.list(list).map(|patterns| {
-            patterns.iter().any(|pattern| regex::full(pattern, name) || regex::full(pattern, file))
+            patterns.iter().any(|pattern| {
+                regex::full_or_same(pattern, name) || regex::full_or_same(pattern, file)
+            })
         })
     };
     if matches("exclude_dirs") == Some(true) {

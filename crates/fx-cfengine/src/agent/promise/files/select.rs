@@ -19,10 +19,10 @@ pub(super) fn selected(ctx: &Context<'_>, promise: &Rc<Expanded>, file: &str, me
     let any = |name: &str, test: &dyn Fn(&Str) -> bool| {
         promise.list(name).map(|list| list.iter().any(test))
     };
-    if any("leaf_name", &|pattern| regex::full(pattern, base)) != Some(false) {
+    if any("leaf_name", &|pattern| regex::full_or_same(pattern, base)) != Some(false) {
         set.insert("leaf_name");
     }
-    match any("path_name", &|pattern| regex::full(pattern, file)) {
+    match any("path_name", &|pattern| regex::full_or_same(pattern, file)) {
         None => {
             set.insert("leaf_path");
         }
@@ -41,7 +41,7 @@ pub(super) fn selected(ctx: &Context<'_>, promise: &Rc<Expanded>, file: &str, me
                 .user_by_id(meta.uid)
                 .ok()
                 .flatten()
-                .is_some_and(|user| regex::full(name, &user.name))
+                .is_some_and(|user| regex::full_or_same(name, &user.name))
     };
     if any("search_owners", &owner) != Some(false) {
         set.insert("owner");
@@ -54,7 +54,7 @@ pub(super) fn selected(ctx: &Context<'_>, promise: &Rc<Expanded>, file: &str, me
                 .group_by_id(meta.gid)
                 .ok()
                 .flatten()
-                .is_some_and(|group| regex::full(name, &group.name))
+                .is_some_and(|group| regex::full_or_same(name, &group.name))
     };
     if any("search_groups", &group) != Some(false) {
         set.insert("group");
@@ -82,7 +82,7 @@ pub(super) fn selected(ctx: &Context<'_>, promise: &Rc<Expanded>, file: &str, me
     if promise.has("issymlinkto") && meta.is_symlink() {
         let target =
             ctx.host().read_link(&path(file)).map(|target| from_path(&target)).unwrap_or_default();
-        if any("issymlinkto", &|pattern| regex::full(pattern, &target)) == Some(true) {
+        if any("issymlinkto", &|pattern| regex::full_or_same(pattern, &target)) == Some(true) {
             set.insert("issymlinkto");
         }
     }
@@ -93,7 +93,7 @@ pub(super) fn selected(ctx: &Context<'_>, promise: &Rc<Expanded>, file: &str, me
             let line = decode(&ended.stdout);
             if promise
                 .scalar("exec_regex")
-                .is_some_and(|pattern| line.lines().any(|line| regex::full(pattern, line)))
+                .is_some_and(|pattern| line.lines().any(|line| regex::full_or_same(pattern, line)))
             {
                 set.insert("exec_regex");
             }

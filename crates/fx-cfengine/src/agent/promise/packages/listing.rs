@@ -59,7 +59,7 @@ pub(super) fn list_installed(
     } else {
         let installed = of("package_installed_regex").unwrap_or_default();
         for line in text.lines() {
-            if !regex::full(installed, line) {
+            if !regex::full_or_same(installed, line) {
                 log!(
                     ctx,
                     Verbose,
@@ -88,7 +88,8 @@ pub(super) fn list_installed(
             arch: of("package_patch_arch_regex"),
         };
         for line in text.lines() {
-            if of("package_patch_installed_regex").is_some_and(|pattern| regex::full(pattern, line))
+            if of("package_patch_installed_regex")
+                .is_some_and(|pattern| regex::full_or_same(pattern, line))
                 && let Some(patch) = patterns.read(line, arch)
             {
                 patches.insert(0, patch);
@@ -181,16 +182,16 @@ fn read_records(
         }
     };
     for line in text.lines() {
-        if regex::full(start, line) {
+        if regex::full_or_same(start, line) {
             finish(std::mem::replace(&mut current, blank()), &mut out);
         }
-        if regex::full(patterns.name, line) {
+        if regex::full_or_same(patterns.name, line) {
             current.name = word(&first_reference(patterns.name, line));
         }
-        if regex::full(patterns.version, line) {
+        if regex::full_or_same(patterns.version, line) {
             current.version = word(&first_reference(patterns.version, line));
         }
-        if let Some(pattern) = patterns.arch.filter(|pattern| regex::full(pattern, line)) {
+        if let Some(pattern) = patterns.arch.filter(|pattern| regex::full_or_same(pattern, line)) {
             current.arch = word(&first_reference(pattern, line));
         }
     }

@@ -277,7 +277,7 @@ fn find(
     let Some(list) = lists.iter().find(|list| list.command == command) else { return Some(false) };
     let plain = |name: &str| name.replace(',', "_");
     let candidates: Vec<Package> = if wanted.patch {
-        if list.patches.iter().any(|patch| regex::full(&wanted.name, &patch.name)) {
+        if list.patches.iter().any(|patch| regex::full_or_same(&wanted.name, &patch.name)) {
             return Some(true);
         }
         list.patches.clone()
@@ -587,7 +587,7 @@ fn largest(
             entries.iter().map(|entry| entry.name.to_string_lossy().into_owned()).collect();
         names.sort();
         for name in names {
-            if !regex::full(&pattern, &name) {
+            if !regex::full_or_same(&pattern, &name) {
                 continue;
             }
             let version = first_reference(&pattern, &name);
