@@ -51,8 +51,8 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
         || promise.has("package_module")
         || promise.has("package_module_name");
     if old && new {
-        ctx.error("Both package_method and package_module attributes are given for the same packages promise");
-        return ctx.settle_quietly(Outcome::Failed, promise);
+        let text = "Mixed old and new package promise attributes inside one package promise.";
+        return ctx.settle(fx_engine::Level::Error, Outcome::Failed, promise, text);
     }
     if new { module::keep(ctx, promise) } else { method::keep(ctx, promise) }
 }

@@ -100,12 +100,15 @@ impl Wanted {
 }
 
 fn policy(promise: &Expanded) -> &str {
-    promise.scalar("package_policy").map_or("verify", |text| &**text)
+    promise.scalar("package_policy").map_or("add", |text| &**text)
 }
 
 fn fault(ctx: &Context<'_>, promise: &Expanded) -> Option<String> {
     let has = |name: &str| promise.has(name);
     let generic = "e.g. use the standard library generic package_method";
+    if !has("package_method") {
+        return Some("Old package promise failed sanity check.".to_owned());
+    }
     if !has("package_list_name_regex") {
         return Some(format!(
             "You must supply a method for determining the name of existing packages {generic}"
