@@ -45,7 +45,7 @@ pub(super) fn verify(
 
 fn note(ctx: &mut Context<'_>, file: &str, word: &str) {
     let host = ctx.vars.get("sys", "uqhost").and_then(Found::scalar).unwrap_or_default();
-    let list = format!("{}/cfagent.{host}.log", ctx.config.paths.logs).to_lowercase();
+    let list = format!("{}/cfagent.{}.log", ctx.config.paths.logs, host.to_lowercase());
     let known = ctx.host().read(&path(&list)).map(|bytes| decode(&bytes)).unwrap_or_default();
     if known.lines().any(|line| line == file) {
         return;
