@@ -67,12 +67,14 @@ fn run(case: &Case, agent: &[&str]) -> String {
         fs::create_dir_all(work.join(sub)).unwrap();
         fs::set_permissions(work.join(sub), fs::Permissions::from_mode(0o700)).unwrap();
     }
-    let promises = if agent.len() == 1 {
-        PathBuf::from(agent[0]).with_file_name("cf-promises")
-    } else {
-        PathBuf::from(agent[0])
-    };
-    std::os::unix::fs::symlink(promises, work.join("bin/cf-promises")).unwrap();
+    for tool in ["cf-promises", "cf-agent"] {
+        // The original has a program for each; ours asks what it was called as.
+        let program = match agent {
+            [original] => PathBuf::from(original).with_file_name(tool),
+            _ => PathBuf::from(agent[0]),
+        };
+        std::os::unix::fs::symlink(program, work.join("bin").join(tool)).unwrap();
+    }
     let args = case.args.iter().map(|arg| arg.replace("DIR", at));
     let output = Command::new(agent[0])
         .args(&agent[1..])

@@ -186,6 +186,10 @@ impl Context<'_> {
     pub(crate) fn flush_banner(&mut self) {
         if let Some(expanded) = self.agent.banner.take() {
             self.promise_banner(&expanded);
+            // Once more for the bundle a service is kept by.
+            if &*expanded.promise.kind == "services" {
+                self.promise_banner(&expanded);
+            }
         }
     }
 
@@ -246,7 +250,7 @@ impl Context<'_> {
     }
 
     // What an action body asks for is not in force yet.
-    fn promise_banner(&self, expanded: &Expanded) {
+    pub(crate) fn promise_banner(&self, expanded: &Expanded) {
         if self.config.level < fx_engine::Level::Verbose {
             return;
         }
@@ -312,10 +316,14 @@ impl Context<'_> {
         act: impl FnOnce(&mut Context<'_>, &Rc<Expanded>) -> Outcome,
     ) -> Outcome {
         // These are told of when it is certain that they are not done yet.
-        if matches!(&*expanded.promise.kind, "reports" | "methods" | "commands") {
-            self.agent.banner = Some(Rc::clone(expanded));
-        } else {
-            self.promise_banner(expanded);
+        match &*expanded.promise.kind {
+            "reports" | "methods" | "commands" | "processes" | "services"
+            | "guest_environments" => self.agent.banner = Some(Rc::clone(expanded)),
+            "users" | "files" | "packages" | "storage" | "databases" => {
+                self.promise_banner(expanded);
+            }
+            // Promises of modules have none.
+            _ => {}
         }
         let outcome = self.in_ledger(expanded, act);
         self.status_banner(expanded, outcome);

@@ -43,7 +43,11 @@ pub(crate) fn run(ctx: &mut Context<'_>, bundle: &Rc<Bundle>, edit: &mut Edit, e
             ctx.stack.push(Frame::Section);
             for item in &section.promises {
                 ctx.pass = pass;
-                ctx.expand_promise(item, &mut |ctx, expanded| keep(ctx, expanded, edit));
+                ctx.expand_promise(item, &mut |ctx, expanded| {
+                    tell(ctx, expanded, outer);
+                    keep(ctx, expanded, edit)
+                });
+                ctx.agent.banner = None;
                 if ctx.stopped() || ctx.bundle_aborted {
                     break;
                 }
@@ -57,6 +61,24 @@ pub(crate) fn run(ctx: &mut Context<'_>, bundle: &Rc<Bundle>, edit: &mut Edit, e
         }
     }
     ctx.pass = outer;
+}
+
+// What -v tells of an edit: the pass is that of the files promise, a class that is defined has
+// none, and a report that is made has one more.
+fn tell(ctx: &mut Context<'_>, expanded: &Rc<Expanded>, outer: u32) {
+    if ctx.config.level < Level::Verbose {
+        return;
+    }
+    let kind = &*expanded.promise.kind;
+    if kind == "classes" && ctx.defined(&crate::text::canonify(&expanded.promiser)) {
+        return;
+    }
+    let pass = std::mem::replace(&mut ctx.pass, outer);
+    ctx.promise_banner(expanded);
+    ctx.pass = pass;
+    if kind == "reports" {
+        ctx.agent.banner = Some(Rc::clone(expanded));
+    }
 }
 
 fn keep(ctx: &mut Context<'_>, expanded: &Rc<Expanded>, edit: &mut Edit) -> Outcome {

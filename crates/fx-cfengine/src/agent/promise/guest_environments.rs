@@ -15,7 +15,7 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
         return Outcome::Kept;
     }
     if !ctx.acquire(promise, "virtual") {
-        return Outcome::Kept;
+        return Outcome::Skipped;
     }
     let kind = promise.scalar("environment_type").cloned().unwrap_or_default();
     let monitor = match &*kind {
