@@ -332,7 +332,11 @@ fn find_up(ctx: &Context<'_>, name: &str, args: &[Rval]) -> FnResult {
         ctx.error(&format!("Function {name}, path '{start}' is not a directory"));
         return None;
     }
-    if pattern.starts_with('/') || pattern.ends_with('/') || pattern.is_empty() {
+    if pattern.starts_with('/') {
+        ctx.error(&format!("Function {name}, glob '{pattern}' cannot be an absolute path"));
+        return None;
+    }
+    if pattern.ends_with('/') || pattern.is_empty() {
         return None;
     }
     let mut dir = crate::text::compress_path(arg(args, 0));

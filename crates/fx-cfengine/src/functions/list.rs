@@ -310,7 +310,7 @@ fn values(ctx: &Context<'_>, value: &Rval) -> FnResult {
 // a[1-3] style ranges.
 fn expand_range(ctx: &mut Context<'_>, args: &[Rval]) -> FnResult {
     let template = arg(args, 0);
-    let step = int_from(arg(args, 1))?;
+    let step = super::whole(ctx, arg(args, 1))?;
     let range = template.find('[').and_then(|open| {
         let close = template[open..].find(']')? + open;
         let (from, to) = template[open + 1..close].split_once('-')?;

@@ -49,12 +49,9 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
 }
 
 // Conditions and values in pairs, then the value for all other cases.
-fn ifelse(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
+fn ifelse(ctx: &mut Context<'_>, args: &[Rval]) -> FnResult {
     if args.len().is_multiple_of(2) {
-        ctx.error(&format!(
-            "Function 'ifelse' requires an odd number of arguments, got {}",
-            args.len()
-        ));
+        ctx.fatal("in built-in FnCall ifelse: even number of arguments");
         return None;
     }
     for pair in args.chunks(2) {

@@ -44,6 +44,10 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
         }
         "string_split" => {
             let max = super::whole(ctx, arg(args, 2))?;
+            regex::compile(arg(args, 1))?;
+            if max < 1 {
+                return None;
+            }
             list(split(first, arg(args, 1), max, true))
         }
         "splitstring" => {

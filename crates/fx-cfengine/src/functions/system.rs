@@ -32,14 +32,14 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
             let max = int_from(arg(args, 1))?.max(0) as usize;
             text(value.chars().take(max).collect::<String>())
         }
-        "getuid" => match ctx.host().user(first).ok().flatten() {
+        "getuid" => match user(ctx, first) {
             Some(user) => text(user.uid.to_string()),
             None => {
                 ctx.error(&format!("Could not get UID for user '{first}', (getpwnam: not found)"));
                 None
             }
         },
-        "getgid" => match ctx.host().group(first).ok().flatten() {
+        "getgid" => match group(ctx, first) {
             Some(group) => text(group.gid.to_string()),
             None => {
                 ctx.error(&format!("Could not get GID for group '{first}', (getgrnam: not found)"));
@@ -118,6 +118,21 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
 }
 
 // Where /proc is looked for; tests put another in its place.
+// An account by its name, or by its number as getent takes it.
+fn user(ctx: &Context<'_>, text: &str) -> Option<fx_host::User> {
+    match text.parse() {
+        Ok(uid) => ctx.host().user_by_id(uid).ok().flatten(),
+        Err(_) => ctx.host().user(text).ok().flatten(),
+    }
+}
+
+fn group(ctx: &Context<'_>, text: &str) -> Option<fx_host::Group> {
+    match text.parse() {
+        Ok(gid) => ctx.host().group_by_id(gid).ok().flatten(),
+        Err(_) => ctx.host().group(text).ok().flatten(),
+    }
+}
+
 fn proc_root(ctx: &Context<'_>) -> String {
     let root = ctx.host().var(&os("CFENGINE_TEST_OVERRIDE_PROCDIR")).unwrap_or_default();
     decode(std::os::unix::ffi::OsStrExt::as_bytes(root.as_os_str()))
