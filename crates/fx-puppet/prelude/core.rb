@@ -169,6 +169,14 @@ module Puppet
   module Resource_; end
 
   module Util
+    def self.uid(v) = v.to_s =~ /\A\d+\z/ ? v.to_i : (Etc.getpwnam(v.to_s).uid rescue nil)
+    def self.gid(v) = v.to_s =~ /\A\d+\z/ ? v.to_i : (Etc.getgrnam(v.to_s).gid rescue nil)
+    LATER = { FileType: "parsed", FileParsing: "parsed", IniConfig: "ini" }.freeze
+    def self.const_missing(name)
+      return super unless LATER.key?(name)
+      Puppet::Bridge.part(LATER[name])
+      const_get(name)
+    end
     def self.which(bin) = Util::Which.find(bin)
     def which(bin) = Util::Which.find(bin)
     module Which
@@ -301,7 +309,7 @@ module Puppet
           out, status = Open3.capture2e(env, *argv, **opts)
         end
         code = status.exitstatus || 1
-        raise Puppet::ExecutionFailure, "Execution of '#{shown}' returned #{code}: #{out}" if code != 0 && options.fetch(:failonfail, false)
+        raise Puppet::ExecutionFailure, "Execution of '#{shown}' returned #{code}: #{out.to_s.strip}" if code != 0 && options.fetch(:failonfail, false)
         ProcessOutput.new(out, code)
       rescue Errno::ENOENT
         raise Puppet::ExecutionFailure, "Could not find command '#{argv.first}'"

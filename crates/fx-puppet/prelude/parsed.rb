@@ -4,41 +4,64 @@ module Puppet
     # Where the text of such providers lies: a plain file, or somebody's crontab.
     class FileType
       class FileReadError < Puppet::Error; end
-      KINDS = {}
-      attr_reader :path, :loaded, :synced
-      def self.newfiletype(name, &block) = KINDS[name] = Class.new(self, &block)
-      def self.filetype(name) = KINDS[name.to_sym]
+      attr_accessor :path, :loaded, :synced
+      class << self
+        attr_accessor :name
+        # What a kind reads comes without the header that was written last time.
+        def newfiletype(name, &block)
+          kind = Class.new(self, &block)
+          kind.name = name
+          kind.class_eval do
+            alias_method :real_read, :read
+            alias_method :real_write, :write
+            def read
+              @loaded = Time.now
+              real_read.to_s.gsub(/# HEADER.*\n/, "")
+            end
+            def write(text)
+              @synced = Time.now
+              real_write(text)
+            end
+          end
+          (@filetypes ||= {})[name] = kind
+        end
+        def filetype(name) = (@filetypes || {})[name.to_sym]
+      end
       def initialize(path, default_mode = nil)
         raise ArgumentError, "Path is nil" if path.nil?
         @path = path
         @default_mode = default_mode
       end
-      def read = (text = fetch) ? text.gsub(/# HEADER.*\n/, "") : ""
-      def write(text) = store(text)
-      def backup = nil
+      def cronargs
+        uid = Puppet::Util.uid(@path)
+        own = { failonfail: true, combine: true }
+        uid && uid == Process.uid ? own : own.merge(uid: @path)
+      end
       newfiletype(:flat) do
-        def fetch = File.exist?(@path) ? File.read(@path) : nil
-        def store(text)
+        def read = File.exist?(@path) ? File.read(@path) : nil
+        def write(text)
           fresh = !File.exist?(@path)
           File.write(@path, text)
           File.chmod(@default_mode, @path) if @default_mode && fresh
         end
         def remove = (File.unlink(@path) if File.exist?(@path))
+        def backup = (Puppet::Bridge.keep(@path.to_s) if File.exist?(@path))
       end
       newfiletype(:ram) do
-        TEXTS = {}
-        def fetch = TEXTS[@path] || ""
-        def store(text) = TEXTS[@path] = text
+        const_set(:TEXTS, {})
+        def read = self.class::TEXTS[@path] || ""
+        def write(text) = self.class::TEXTS[@path] = text
+        def remove = self.class::TEXTS[@path] = ""
       end
       newfiletype(:crontab) do
-        def fetch
+        def read
           user = @path.to_s
           out = Puppet::Util::Execution.execute(["crontab", "-u", user, "-l"], failonfail: false, combine: true)
           return "" if out.to_s =~ /no crontab for/
           raise FileReadError, "Could not read crontab for #{user}: #{out}" unless out.exitstatus.zero?
           out.to_s
         end
-        def store(text)
+        def write(text)
           Tempfile.create("puppet_cron") do |f|
             f.write(text)
             f.flush
@@ -243,10 +266,19 @@ module Puppet
           @modified = []
           due.each { |t| flush_target(t) }
         end
+        # What was there is kept once for each reading.
+        def backup_target(target)
+          return unless target_object(target).respond_to?(:backup)
+          @backup_stats ||= {}
+          return if @backup_stats[target] == @records.object_id
+          target_object(target).backup
+          @backup_stats[target] = @records.object_id
+        end
         def flush_target(target)
           if raise_prefetch_errors && (why = (@failed || {})[target])
             raise Puppet::Error, "Failed to read #{target}'s records when prefetching them. Reason: #{why}"
           end
+          backup_target(target)
           target_object(target).write(to_file(target_records(target).reject { |r| r[:ensure] == :absent }))
         end
         def to_file(records)

@@ -243,6 +243,8 @@ module Puppet
     alias parameters to_hash
     def each(&b) = @params.each(&b)
     def has_key?(k) = @params.key?(k.to_s.to_sym)
+    alias include? has_key?
+    alias key? has_key?
     def delete(k) = @params.delete(k.to_s.to_sym)
     def keys = @params.keys
     def ref = to_s

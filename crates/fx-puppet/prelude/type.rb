@@ -44,7 +44,7 @@ module Puppet
         (@value_events ||= {})[name] = options[:event] if options[:event]
       end
       def value_methods = @value_methods || (superclass.respond_to?(:value_methods) ? superclass.value_methods : {}) || {}
-      def value_events = @value_events || {}
+      def value_events = @value_events || (superclass.respond_to?(:value_events) ? superclass.value_events : {})
       def initvars = nil
       def format_value_for_display(v, depth = 0)
         case v
@@ -81,6 +81,10 @@ module Puppet
     end
     def munge(v)
       __munge_values(v)
+    rescue Puppet::Error
+      raise
+    rescue StandardError => e
+      raise Puppet::DevError, "Munging failed for value #{v.inspect} in class #{name}: #{e.message}"
     end
     def unsafe_munge(v) = __canonical(v)
     def __munge_values(v) = unsafe_munge(v)
@@ -90,6 +94,8 @@ module Puppet
       unsafe_validate(v)
     rescue ArgumentError, Puppet::Error
       raise
+    rescue StandardError => e
+      raise Puppet::DevError, "Validate method failed for class #{name}: #{e.message}"
     end
     def unsafe_validate(_v) = nil
     def __canonical(v)
@@ -189,7 +195,7 @@ module Puppet
     end
     def sync
       devfail "#{self.class.name} got no value" if @should.nil?
-      set(match_all? ? @should.map { |x| unmunge(x) } : unmunge(@should.first))
+      set(should)
     end
     def change_to_s(current, newvalue)
       if current == :absent
@@ -205,30 +211,50 @@ module Puppet
     class Boolean < Property
       def unsafe_munge(v) = Parameter::Boolean.new.unsafe_munge(v)
     end
-    class OrderedList < Property
+    # Several values written as one text; which others may stay is the membership's to say.
+    class List < Property
       self.array_matching = :all
       def membership = :membership
       def delimiter = ","
       def inclusive? = resource[membership] == :inclusive
+      def is_to_s(is) = is.is_a?(Array) ? is.join(delimiter) : super
+      def add_should_with_current(should, current) = current.is_a?(Array) ? (should + current).uniq : should.uniq
+      def dearrayify(a) = a.sort.join(delimiter)
       def should
         return nil unless @should
-        m = @should
-        m = dearrayify(m.flatten)
-        m
+        dearrayify(inclusive? ? @should : add_should_with_current(@should, retrieve))
       end
+      def retrieve
+        is = provider && provider.send(name)
+        is.nil? || is == :absent ? :absent : is.is_a?(Array) ? is : is.split(delimiter)
+      end
+      def prepare_is_for_comparison(is) = dearrayify(is == :absent ? [] : is)
+      def insync?(is) = is.nil? || prepare_is_for_comparison(is) == should
+    end
+    class OrderedList < List
+      def add_should_with_current(should, current) = current.is_a?(Array) ? should + (current - should) : should
       def dearrayify(a) = a.join(delimiter)
-      def prepare_is_for_comparison(is) = is.nil? || is == :absent ? [] : is.is_a?(Array) ? is : is.split(delimiter)
-      def retrieve = (t = provider.send(name)) && t != :absent ? t.split(delimiter) : :absent
-      def insync?(is) = is.nil? ? true : prepare_is_for_comparison(is) == (should == :absent ? [] : should.to_s.split(delimiter))
     end
-    class List < OrderedList
-      def dearrayify(a) = a.sort.uniq.join(delimiter)
-      def prepare_is_for_comparison(is) = super.sort
-    end
+    # Pairs written as one text each.
     class KeyValue < Property
       self.array_matching = :all
       def delimiter = ";"
       def separator = "="
+      def membership = :key_membership
+      def inclusive? = resource[membership] == :inclusive
+      def hash_to_key_value_s(hash) = hash.map { |k, v| "#{k}#{separator}#{v}" }.join(delimiter)
+      def hashify(pairs) = Array(pairs).to_h { |pair| pair.is_a?(Array) ? pair : pair.to_s.split(separator, 2).then { |k, v| [k.to_sym, v] } }
+      def should
+        return nil unless @should
+        wanted = @should.first.is_a?(Hash) ? @should.first.transform_keys { |k| k.to_s.to_sym } : hashify(@should)
+        inclusive? ? wanted : hashify_current.merge(wanted)
+      end
+      def hashify_current = (is = retrieve).is_a?(Hash) ? is.transform_keys { |k| k.to_s.to_sym } : {}
+      def retrieve
+        is = provider && provider.send(name)
+        is.nil? || is == :absent ? :absent : is.is_a?(Hash) ? is : hashify(is.split(delimiter))
+      end
+      def insync?(is) = is.nil? || (is == :absent ? {} : is) == should
     end
     class Ensure < Property
       def self.defaultvalues
@@ -277,6 +303,7 @@ module Puppet
         parent = options[:parent] || Type
         k = Class.new(parent)
         k.name = name
+        k.self_refresh = true if options[:self_refresh]
         const_set(name.to_s.split("_").map(&:capitalize).join, k) unless name.to_s =~ /[^a-z0-9_]/ || const_defined?(name.to_s.split("_").map(&:capitalize).join, false)
         TYPES[name] = k
         k.class_eval(&block) if block
@@ -427,6 +454,7 @@ module Puppet
           k.resource_type = options[:resource_type]
         end
         @providers[name] = k
+        const_set(:"Provider#{name.to_s.capitalize}", k) if name.to_s =~ /\A[a-z]\w*\z/ && !const_defined?(:"Provider#{name.to_s.capitalize}", false)
         unless valid_parameter?(:provider)
           newparam(:provider) { desc "The provider" }
         end
@@ -503,7 +531,11 @@ module Puppet
       def __prefetch(objects)
         objects.group_by { |o| o.provider && o.provider.class }.each do |provider, list|
           next unless provider && provider.respond_to?(:prefetch)
-          provider.prefetch(list.to_h { |o| [o.name, o] })
+          begin
+            provider.prefetch(list.to_h { |o| [o.name, o] })
+          rescue StandardError, LoadError => e
+            Puppet.err("Could not prefetch #{list.first.type} provider '#{provider.name}': #{e.message}")
+          end
         end
       end
       def __info
@@ -520,8 +552,8 @@ module Puppet
     attr_accessor :catalog, :title, :file, :line, :noop, :provider, :original_parameters, :virtual
     attr_reader :params
     def initialize(given)
-      @__values = {}
       @params = {}
+      @parameters = @params
       given = given.is_a?(Hash) ? given.transform_keys { |k| k.to_s.to_sym } : given
       if given.is_a?(Puppet::Resource)
         @title = given.title
@@ -540,8 +572,15 @@ module Puppet
       (order.uniq & h.keys).each { |k| self[k] = h[k] }
       (h.keys - order).each { |k| self[k] = h[k] }
       __defaults
-      validate if respond_to?(:validate)
+      __validate
     end
+    def __validate
+      validate if respond_to?(:validate)
+    rescue Puppet::Error, ArgumentError => e
+      raise if e.message.start_with?("Validation of ")
+      raise Puppet::ResourceError, "Validation of #{ref} failed: #{e.message}"
+    end
+    def deleting? = (e = property(:ensure)) && e.should == :absent
     def __fill_from_title(h)
       pats = self.class.title_patterns
       pats.each do |re, parts|
@@ -639,7 +678,10 @@ module Puppet
       end
       is
     end
-    def retrieve_resource = retrieve
+    def retrieve_resource
+      is = retrieve
+      is.is_a?(Puppet::Resource) ? is : Puppet::Resource.new(self.class, title, parameters: is)
+    end
     def to_hash = @params.transform_values(&:value)
     def to_resource = Puppet::Resource.new(type, title, parameters: to_hash)
     def exist? = true
@@ -688,10 +730,20 @@ module Puppet
       rescue StandardError
         ["'#{is}'", "'#{p.should}'"]
       end
-      [p.class.name.to_s, is.to_s, p.should.is_a?(Array) ? p.should.join(" ") : p.should.to_s, message.to_s, is_text.to_s, should_text.to_s]
+      event = (p.event_name || __event_name(p)).to_s
+      [p.class.name.to_s, is.to_s, p.should.to_s, message.to_s, is_text.to_s, should_text.to_s, event]
     end
+    def __event_name(p)
+      value = p.should
+      given = p.class.value_events.find { |k, _| k.is_a?(Regexp) ? k.match?(value.to_s) : k.to_s == value.to_s }
+      return given[1] if given
+      return "#{p.class.name}_changed" unless p.class.name == :ensure
+      "#{self.class.name}_#{{ "present" => "created", "absent" => "removed" }.fetch(value.to_s, "changed")}"
+    end
+    def __provider_name = provider.nil? ? "" : provider.class.respond_to?(:name) ? provider.class.name.to_s : ""
     def __sync(name) = property(name).sync
     def __flush = (flush if respond_to?(:flush))
+    def self_refresh? = !!self.class.self_refresh && !deleting?
     def __autos
       out = []
       { autorequires: "require", autobefores: "before", autonotifies: "notify", autosubscribes: "subscribe" }.each do |k, rel|

@@ -245,7 +245,7 @@ fn carry_out(evaluator: &Evaluator, request: &Request, mut account: Account<'_>)
                     return refused(&message);
                 }
                 let place = evaluator.line_text(resource.span);
-                return refused(&format!("{message} {place}"));
+                return refused(&format!("{} {place}", message.trim_end()));
             }
         }
     }
@@ -340,6 +340,7 @@ fn carry_out(evaluator: &Evaluator, request: &Request, mut account: Account<'_>)
         louder: std::cell::Cell::new(None),
         merges: crate::settings::text(&request.given, "merge_dependency_warnings").as_deref()
             == Some("true"),
+        unprovided: std::cell::RefCell::default(),
         defers,
         aborted: None,
         speaker: std::cell::Cell::new(None),

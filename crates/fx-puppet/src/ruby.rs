@@ -35,7 +35,7 @@ macro_rules! parts {
     };
 }
 
-parts! { "core", "functions", "parser", "pops", "type", "resource_api", "facter", "face", "parsed" }
+parts! { "core", "functions", "parser", "pops", "type", "resource_api", "facter", "face", "parsed", "ini" }
 
 /// The Ruby machine and what it refers to on this side.
 #[derive(Default)]

@@ -18,6 +18,12 @@ pub(super) struct Augeas {
     force: bool,
 }
 
+/// What a change can begin with.
+const COMMANDS: [&str; 14] = [
+    "set", "setm", "rm", "remove", "clear", "clearm", "touch", "ins", "insert", "mv", "move",
+    "rename", "defvar", "defnode",
+];
+
 pub(super) fn make(resource: &Resource) -> Result<Made, String> {
     let (incl, lens) = (text(resource, "incl"), text(resource, "lens"));
     if incl.is_some() != lens.is_some() {
@@ -25,6 +31,11 @@ pub(super) fn make(resource: &Resource) -> Result<Made, String> {
             "Validation of {} failed: You must specify both the lens and incl parameters, or neither.",
             resource.reference()
         ));
+    }
+    let lines = list(resource, "changes").iter().map(interpolated).collect::<Vec<_>>().join("\n");
+    let words = lines.lines().filter_map(|line| line.split_whitespace().next());
+    if let Some(word) = words.into_iter().find(|word| !COMMANDS.contains(word)) {
+        return Ok(super::things::broken(format!("Unknown command {word}")));
     }
     let mut args = Vec::new();
     if let Some(root) = text(resource, "root").filter(|root| root != "/") {

@@ -64,6 +64,8 @@ fn provider(host: &dyn fx_host::Host, resource: &Resource) -> Option<String> {
         }
         "group" => "groupadd",
         "cron" => "crontab",
+        "augeas" => "augeas",
+        "yumrepo" => "inifile",
         "host" | "mount" | "ssh_authorized_key" | "sshkey" => "parsed",
         _ => return None,
     })
@@ -72,6 +74,9 @@ fn provider(host: &dyn fx_host::Host, resource: &Resource) -> Option<String> {
 
 /// Kind of an event by type, property and new value.
 fn event_name(low: &str, event: &Event) -> String {
+    if let Some(name) = &event.name {
+        return name.clone();
+    }
     match (low, event.property.as_str(), event.to.as_str()) {
         (_, "", _) if event.status == "failure" => "resource_error".into(),
         (_, "", _) => "refresh".into(),
@@ -83,13 +88,21 @@ fn event_name(low: &str, event: &Event) -> String {
         ("package", "ensure", "purged") => "package_purged".into(),
         ("package", "ensure", to) if to != "absent" => "package_changed".into(),
         (_, "ensure", "absent" | "purged") => format!("{low}_removed"),
-        (_, "ensure", _) => format!("{low}_created"),
+        ("file", "ensure", _) | (_, "ensure", "present") => format!("{low}_created"),
+        (_, "ensure", _) => format!("{low}_changed"),
         (_, property, _) => format!("{property}_changed"),
     }
 }
 
 fn event_json(low: &str, event: &Event, time: &str) -> Json {
-    let text = |text: &str| if text.is_empty() { Json::Null } else { Json::from(text) };
+    let text = |text: &str| match text {
+        "" => Json::Null,
+        // Lists of types in Ruby are told as such.
+        list if event.name.is_some() && list.starts_with('[') => {
+            serde_json::from_str(list).unwrap_or_else(|_| Json::from(list))
+        }
+        text => Json::from(text),
+    };
     json!({
         "audited": false,
         "property": text(&event.property),
@@ -208,7 +221,14 @@ impl Account<'_> {
             row("line", &if is_declared { at.line.to_string() } else { String::new() });
             row("resource", &quoted(&reference, 6, 14));
             row("resource_type", &resource.kind);
-            row("provider_used", &provider(evaluator.run.host, resource).unwrap_or_default());
+            row(
+                "provider_used",
+                &status
+                    .provider
+                    .clone()
+                    .or_else(|| provider(evaluator.run.host, resource))
+                    .unwrap_or_default(),
+            );
             row("containment_path", "");
             for part in parts(path, &reference) {
                 out.extend(["    - ", &quoted(&part, 6, 6), "\n"]);

@@ -22,7 +22,7 @@ pub(super) struct RubyThing {
     /// What it said while it was looked at.
     looked: Vec<Said>,
     /// Values as they are shown, by property.
-    shown: Vec<[String; 3]>,
+    shown: Vec<[String; 4]>,
     /// Properties in the order they were brought to their values.
     synced: Vec<Part>,
     /// What came of writing it all.
@@ -85,6 +85,16 @@ impl RubyThing {
         self.can_refresh
     }
 
+    /// The name of its provider, if it has one.
+    pub(super) fn provider(&self) -> String {
+        self.evaluator.ruby_provider(self.object)
+    }
+
+    /// Whether it reacts to its own changes.
+    pub(super) fn refreshes_itself(&self) -> bool {
+        self.can_refresh && self.evaluator.ruby_refreshes_itself(self.object)
+    }
+
     /// What was said while it was looked at.
     pub(super) fn looked(&mut self) -> Vec<Said> {
         std::mem::take(&mut self.looked)
@@ -99,6 +109,12 @@ impl RubyThing {
     pub(super) fn shown(&self, property: &str) -> Option<(&str, &str)> {
         let row = self.shown.iter().find(|[name, ..]| name == property)?;
         Some((&row[1], &row[2]))
+    }
+
+    /// The name of the event that a change of a property is.
+    pub(super) fn event(&self, property: &str) -> Option<String> {
+        let row = self.shown.iter().find(|[name, ..]| name == property)?;
+        Some(row[3].clone())
     }
 
     /// Tells it where it stands in the catalog.
@@ -133,8 +149,8 @@ impl Thing for RubyThing {
         Ok(rows
             .into_iter()
             .map(|row| {
-                let [property, from, to, message, is, should] = row;
-                self.shown.push([property.clone(), is, should]);
+                let [property, from, to, message, is, should, event] = row;
+                self.shown.push([property.clone(), is, should, event]);
                 let change = Change::new(property, from.as_str(), to.as_str());
                 change.detail(Detail::Text(message))
             })

@@ -259,7 +259,9 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
         "Schedule" => super::schedule::Schedule::read(resource).map(|_| Made::Nothing),
         "Tidy" => super::generate::check_tidy(resource).map(|()| Made::Nothing),
         // A module that brings the type brings the way its file is written, too.
-        "Host" | "Sshkey" | "Mailalias" if evaluator.has_ruby_type(&resource.low) => {
+        "Host" | "Sshkey" | "Mailalias" | "Cron" | "Mount" | "Ssh_authorized_key" | "Yumrepo"
+            if evaluator.has_ruby_type(&resource.low) =>
+        {
             super::ruby::make(evaluator, resource)
         }
         "Yumrepo" => Ok(super::yumrepo::make(resource)),

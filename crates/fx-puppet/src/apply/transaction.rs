@@ -28,6 +28,8 @@ pub(super) struct Status {
     pub(super) failed_to_restart: bool,
     /// Changes as they are reported: property, from, to, whether withheld.
     pub(super) events: Vec<Event>,
+    /// The provider in Ruby that acted.
+    pub(super) provider: Option<String>,
     /// Seconds it took.
     pub(super) took: f64,
 }
@@ -42,13 +44,15 @@ pub(super) struct Event {
     pub(super) message: String,
     /// Its values must not be told.
     pub(super) is_secret: bool,
+    /// Its name, where the type gives one.
+    pub(super) name: Option<String>,
 }
 
 impl Event {
     /// A failure that is no property's.
     pub(super) fn of_resource(message: String) -> Event {
         let (property, from, to) = (String::new(), String::new(), String::new());
-        Event { property, from, to, status: "failure", message, is_secret: false }
+        Event { property, from, to, status: "failure", message, is_secret: false, name: None }
     }
 }
 
@@ -132,6 +136,8 @@ pub(super) struct Transaction<'a> {
     pub(super) why: Rc<str>,
     /// Failed dependencies are told by the classes around, once.
     pub(super) merges: bool,
+    /// What is told at the end of types that nobody can act for.
+    pub(super) unprovided: std::cell::RefCell<BTreeSet<String>>,
     /// Values left to the node are found out when a resource has its turn.
     pub(super) defers: bool,
     /// Why the whole was given up, if so.
@@ -304,6 +310,10 @@ impl Transaction<'_> {
                 }
             };
         }
+        self.place = None;
+        for message in self.unprovided.take() {
+            self.say(Level::Error, &message);
+        }
     }
 
     fn one(
@@ -385,7 +395,19 @@ impl Transaction<'_> {
         let watched = super::audit::values(self.run.host, resource);
         let mut status = self.attempt(resource, &path, &mut thing, noop);
         self.audit(resource, &path, watched);
-        self.refresh(resource, incoming, &mut thing, noop, &path, &mut status);
+        if let Made::Ruby(ruby) = &thing {
+            status.provider = Some(ruby.provider());
+        }
+        let own_too;
+        let mut notified = incoming;
+        if let Made::Ruby(ruby) = &thing
+            && status.changes > 0
+            && ruby.refreshes_itself()
+        {
+            own_too = Outgoing { real: incoming.real + status.changes, ..incoming.clone() };
+            notified = &own_too;
+        }
+        self.refresh(resource, notified, &mut thing, noop, &path, &mut status);
         let mut outgoing = Outgoing {
             real: status.changes,
             withheld: status.noop,
@@ -483,6 +505,7 @@ impl Transaction<'_> {
                         status,
                         message: String::new(),
                         is_secret,
+                        name: None,
                     }
                 })
                 .collect::<Vec<Event>>()
@@ -530,6 +553,12 @@ impl Transaction<'_> {
                     _ => super::wording::failure(host, resource, &changes, failure, false),
                 });
                 let message = message.unwrap_or_default();
+                // Types that nobody can act for are told at the end, once each.
+                if message.starts_with("Could not find a suitable provider for ") {
+                    status.out_of_sync = 0;
+                    self.unprovided.borrow_mut().insert(message);
+                    return status;
+                }
                 self.tell_failure(resource, path, thing, &changes, &message);
                 if changes.is_empty() {
                     status.events.push(Event::of_resource(message));
@@ -539,6 +568,9 @@ impl Transaction<'_> {
         for event in &mut status.events {
             if event.property.is_empty() {
                 continue;
+            }
+            if let Made::Ruby(ruby) = thing {
+                event.name = ruby.event(&event.property);
             }
             let start = format!("{path}/{}: ", event.property);
             let logs = self.logs.borrow();
@@ -677,6 +709,7 @@ impl Transaction<'_> {
                     status: "success",
                     message: format!("Triggered 'refresh' from {events}"),
                     is_secret: false,
+                    name: None,
                 });
             }
             Some(Err(failure)) => {

@@ -21,6 +21,7 @@ const METHODS: &[Method] = &[
         Ok(NIL)
     }),
     ("setting", setting),
+    ("keep", keep),
     ("alone?", |ruby, _, _, _| Ok(Rb::bool(ruby.takes_words.get()))),
     ("lookupvar", lookupvar),
     ("setvar", |ruby, evaluator, vm, args| {
@@ -366,6 +367,41 @@ fn log(ruby: &Rc<Ruby>, evaluator: &Rc<Evaluator>, vm: &mut Vm, args: &[Rb]) -> 
     }
     evaluator.run.ledger.message(level, &message, &fx_source::Origin::default());
     Ok(NIL)
+}
+
+/// Keeps a file's content in the bucket of this machine, where state is kept at all.
+fn keep(ruby: &Rc<Ruby>, evaluator: &Rc<Evaluator>, vm: &mut Vm, args: &[Rb]) -> Res<Rb> {
+    use fx_engine::Level;
+    let given = &evaluator.settings.given;
+    if !["vardir", "clientbucketdir"].iter().any(|name| given.contains_key(*name)) {
+        return Ok(NIL);
+    }
+    let path = vm.to_s(args[0])?;
+    let setting = |name: &str| crate::settings::text(given, name).unwrap_or_default();
+    let bucket = crate::bucket::Bucket {
+        dir: setting("clientbucketdir").into(),
+        algorithm: crate::bucket::algorithm(&setting("digest_algorithm")).unwrap_or_default(),
+    };
+    let host = evaluator.run.host;
+    let say = |level: Level, text: String| match &mut *ruby.said.borrow_mut() {
+        Some(said) => said.push((level, text)),
+        None => evaluator.run.ledger.message(level, &text, &fx_source::Origin::default()),
+    };
+    say(Level::Info, format!("Computing checksum on file {path}"));
+    let path = std::path::Path::new(&path);
+    let kept = host
+        .read(path)
+        .map_err(|error| error.to_string())
+        .and_then(|content| bucket.keep(host, path, &content));
+    match kept {
+        Ok(kept) if kept.was_known => {
+            let sum = format!("{{{}}}{}", bucket.algorithm.name(), kept.sum);
+            say(Level::Info, format!("FileBucket got a duplicate file {sum}"));
+            Ok(NIL)
+        }
+        Ok(_) => Ok(NIL),
+        Err(why) => vm.arg_error(format!("Could not back up {}: {why}", path.display())),
+    }
 }
 
 fn setting(ruby: &Rc<Ruby>, evaluator: &Rc<Evaluator>, vm: &mut Vm, args: &[Rb]) -> Res<Rb> {

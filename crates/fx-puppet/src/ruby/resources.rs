@@ -41,14 +41,14 @@ impl Evaluator {
         self.with_ruby(|vm| Ok(vm.call_name(object, "__runs_commands?", &[])?.truthy()))
     }
 
-    /// Properties that are not as they should be: name, is, should, what is told, and the two
-    /// values as they are shown.
-    pub(crate) fn ruby_observe(&self, object: Rb) -> Evaluated<Vec<[String; 6]>> {
+    /// Properties that are not as they should be: name, is, should, what is told, the two
+    /// values as they are shown, and the name of the event.
+    pub(crate) fn ruby_observe(&self, object: Rb) -> Evaluated<Vec<[String; 7]>> {
         self.with_ruby(|vm| {
             let rows = vm.call_name(object, "__observe", &[])?;
             let mut out = Vec::new();
             for row in vm.heap.arr(rows).clone() {
-                if let Ok(row) = <[String; 6]>::try_from(texts(vm, row)?) {
+                if let Ok(row) = <[String; 7]>::try_from(texts(vm, row)?) {
                     out.push(row);
                 }
             }
@@ -62,6 +62,21 @@ impl Evaluator {
             let name = vm.str(name);
             vm.call_name(object, "__sync", &[name]).map(drop)
         })
+    }
+
+    /// The name of a resource's provider, if it has one.
+    pub(crate) fn ruby_provider(&self, object: Rb) -> String {
+        self.with_ruby(|vm| {
+            let name = vm.call_name(object, "__provider_name", &[])?;
+            vm.to_s(name)
+        })
+        .unwrap_or_default()
+    }
+
+    /// Whether a resource reacts to its own changes.
+    pub(crate) fn ruby_refreshes_itself(&self, object: Rb) -> bool {
+        self.with_ruby(|vm| Ok(vm.call_name(object, "self_refresh?", &[])?.truthy()))
+            .unwrap_or(false)
     }
 
     /// Lets the provider write what was collected.
