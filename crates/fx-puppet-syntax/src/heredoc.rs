@@ -116,8 +116,8 @@ impl Lexer<'_> {
                         ),
                     ));
                 }
-                let twice = |flag: &u8| flags.iter().filter(|other| *other == flag).count() > 1;
-                if flags.iter().any(twice) {
+                let again = |at: usize| flags[..at].contains(&flags[at]);
+                if (0..flags.len()).any(again) {
                     let all: Vec<String> =
                         flags.iter().map(|flag| char::from(*flag).to_string()).collect();
                     return Err(self.error(

@@ -33,7 +33,7 @@ module Facter
     r
   end
   # Reads files of modules and finds out what they define.
-  def self.__load(files)
+  def self.__load(files, only = nil)
     files.each do |file|
       begin
         load(file)
@@ -41,7 +41,9 @@ module Facter
         Puppet.err("Facter: error while loading #{file}: #{e.message.lines.first.to_s.chomp}")
       end
     end
-    FACTS.keys.to_h { |name| [name, __plain(value(name))] }.reject { |_, v| v.nil? }
+    names = FACTS.keys
+    names = names.select { |name| only.any? { |one| one == name || one.start_with?("#{name}.") } } if only
+    names.to_h { |name| [name, __plain(value(name))] }.reject { |_, v| v.nil? }
   end
   # Symbols are text in facts.
   def self.__plain(v)
@@ -92,7 +94,7 @@ module Facter
     def timeout=(_t); end
     def name=(_n); end
     def on_flush = nil
-    def chunk(name, options = {}, &block) = @chunks << [name, block]
+    def chunk(name, options = {}, &block) = @chunks << [name, block, Array(options[:require])]
     def aggregate(&block) = @aggregate = block
     def suitable?
       @confines.all? do |c|
@@ -116,9 +118,22 @@ module Facter
     def value
       return instance_exec(&@code) if @code
       return nil if @chunks.empty?
-      parts = @chunks.to_h { |n, b| [n, instance_exec(&b)] }
+      parts = {}
+      waiting = @chunks.dup
+      until waiting.empty?
+        ready = waiting.select { |_, _, needs| needs.all? { |n| parts.key?(n) } }
+        raise "chunks of #{@name} need each other" if ready.empty?
+        ready.each { |n, b, needs| parts[n] = instance_exec(*needs.map { |x| parts[x] }, &b) }
+        waiting -= ready
+      end
       return instance_exec(parts, &@aggregate) if @aggregate
-      parts.values.reduce { |a, b| a.is_a?(Hash) ? a.merge(b) : a + b }
+      parts.values.reduce { |a, b| together(a, b) }
+    end
+    # Parts of a fact become one, all the way down.
+    def together(a, b)
+      return a.merge(b) { |_, x, y| together(x, y) } if a.is_a?(Hash) && b.is_a?(Hash)
+      return a + b if a.is_a?(Array) && b.is_a?(Array)
+      raise "Cannot merge #{a.inspect}:#{a.class} and #{b.inspect}:#{b.class}"
     end
   end
   module Util

@@ -18,9 +18,8 @@ const EXTERNAL: [&str; 3] =
 fn pairs(text: &str) -> Vec<(String, Value)> {
     let split = |line: &str| {
         let (name, value) = line.split_once('=')?;
-        let name = name.trim();
         (!name.is_empty() && !name.starts_with('#'))
-            .then(|| (name.to_lowercase(), Value::from(value.trim())))
+            .then(|| (name.to_lowercase(), Value::from(value)))
     };
     text.lines().filter_map(split).collect()
 }
@@ -43,12 +42,25 @@ fn read(machine: &Machine, path: &Path) -> Result<Vec<(String, Value)>, String> 
     match path.extension().and_then(|ending| ending.to_str()) {
         Some("txt") => Ok(pairs(&text()?)),
         Some("yaml" | "yml") => crate::yaml::parse(&text()?).map(|value| table(&value)),
-        Some("json") => serde_json::from_str::<serde_json::Value>(&text()?)
-            .map(|json| table(&crate::compile::from_json(&json)))
-            .map_err(|error| error.to_string()),
+        Some("json") => {
+            let text = text()?;
+            serde_json::from_str::<serde_json::Value>(&text)
+                .map(|json| table(&crate::compile::from_json(&json)))
+                .map_err(|_| format!("859: unexpected token at '{text}'"))
+        }
         _ if meta.mode & 0o111 != 0 && meta.is_file() => {
-            let spec = fx_host::Spec::argv([path.to_string_lossy().into_owned()]);
+            // Programs do not start where we are.
+            let program = host.real_path(path).unwrap_or_else(|_| path.to_path_buf());
+            let spec = fx_host::Spec::argv([program.to_string_lossy().into_owned()]);
             let ended = host.run(&spec).map_err(|error| error.to_string())?;
+            let told = String::from_utf8_lossy(&ended.stderr).trim_end().to_owned();
+            if !told.is_empty() {
+                let text = format!(
+                    "Facter: Command {} completed with the following stderr message: {told}",
+                    path.display()
+                );
+                machine.run.ledger.message(Level::Warning, &text, &Origin::default());
+            }
             let out = String::from_utf8_lossy(&ended.stdout).into_owned();
             let parsed = table(&crate::yaml::parse(&out).unwrap_or(Value::Undef));
             Ok(if parsed.is_empty() { pairs(&out) } else { parsed })
@@ -71,13 +83,56 @@ pub(crate) fn external(machine: &Machine, folders: &[PathBuf]) -> Vec<(String, V
             match read(machine, &path) {
                 Ok(facts) => found.extend(facts),
                 Err(why) => {
-                    let text = format!("Facter: error while reading {}: {why}", path.display());
+                    let parser = match path.extension().and_then(|ending| ending.to_str()) {
+                        Some("json") => "JsonParser",
+                        Some("yaml" | "yml") => "YamlParser",
+                        Some("txt") => "KeyValuePairParser",
+                        _ => "ScriptParser",
+                    };
+                    let text = format!(
+                        "Facter: Failed to handle {} as LegacyFacter::Util::Parser::{parser} facts: {why}",
+                        path.display()
+                    );
                     machine.run.ledger.message(Level::Error, &text, &Origin::default());
                 }
             }
         }
     }
     found
+}
+
+/// Facts beyond those of the machine, for Facter itself: those of files and programs in folders,
+/// and those that files of Ruby in other folders define, all or only some.
+pub fn more_facts(
+    machine: &Machine,
+    folders: &[PathBuf],
+    rubies: &[PathBuf],
+    only: Option<&[String]>,
+) -> Vec<(String, serde_json::Value)> {
+    let mut found = external(machine, folders);
+    let mut files = Vec::new();
+    for folder in rubies {
+        for item in machine.run.host.list(folder).unwrap_or_default() {
+            let path = folder.join(&item.name);
+            if path.extension().is_some_and(|ending| ending == "rb") {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    if !files.is_empty() {
+        let node = "localhost";
+        let mut facts = crate::tools::machine_facts(machine, node);
+        facts.extend(found.iter().cloned());
+        match crate::tools::ruby_facts(machine, node, facts, &files, only) {
+            Ok(facts) => found.extend(facts),
+            Err(why) => {
+                let text = format!("Facter: {why}");
+                machine.run.ledger.message(Level::Error, &text, &Origin::default());
+            }
+        }
+    }
+    found.into_iter().map(|(name, value)| (name, crate::compile::to_json(&value))).collect()
 }
 
 impl Evaluator {
@@ -98,7 +153,7 @@ impl Evaluator {
         let mut found = external(&self.machine, &folders);
         rubies.sort();
         if !rubies.is_empty() {
-            match self.ruby_facts(&rubies) {
+            match self.ruby_facts(&rubies, None) {
                 Ok(facts) => found.extend(facts),
                 Err(flow) => {
                     let text = format!("Facter: {}", flow.text());
@@ -131,7 +186,7 @@ mod tests {
     #[test]
     fn files_say_facts_in_three_forms() {
         let host = Rc::new(MemoryHost::new());
-        host.put("/f/a.txt", "Role = web\n# no = 1\n");
+        host.put("/f/a.txt", "Role=web\n# no = 1\n");
         host.put("/f/b.yaml", "deep:\n  k: 1\n");
         host.put("/f/c.json", "{\"j\": [true]}");
         host.put("/f/.d.txt", "hidden=1\n");

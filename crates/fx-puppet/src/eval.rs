@@ -42,6 +42,7 @@ pub(crate) use scope::{Frame, FrameKind, Scope};
 pub(crate) use sprintf::Spec;
 pub(crate) use text::{base64, from_base64, inspected, ruby_text};
 pub(crate) use text::{interpolated, program_text};
+pub use time::strftime_of;
 pub(crate) use time::{strfspan, strftime};
 pub(crate) use uri::{fits as uri_fits, type_text as uri_type_text};
 

@@ -42,7 +42,8 @@ pub fn facts(host: &dyn Host, facts: &Facts<'_>) -> Value {
             Value::Bool(read(host, "/proc/sys/crypto/fips_enabled").as_deref() == Some("1")),
         ),
         ("identity", identity(facts)),
-        ("is_virtual", Value::Bool(facts.virtualization().kind() != "physical")),
+        ("hypervisors", hypervisors(host, facts)),
+        ("is_virtual", Value::Bool(virtual_kind(host, facts) != "physical")),
         ("kernel", text_of(&facts.kernel().sysname)),
         ("kernelmajversion", Value::from(kernel_major(&facts.kernel().release))),
         ("kernelrelease", text_of(&facts.kernel().release)),
@@ -57,7 +58,7 @@ pub fn facts(host: &dyn Host, facts: &Facts<'_>) -> Value {
         ("ssh", ssh(host)),
         ("system_uptime", uptime(facts)),
         ("timezone", text_of(&facts.timezone().abbreviation)),
-        ("virtual", text_of(facts.virtualization().kind())),
+        ("virtual", text_of(virtual_kind(host, facts))),
     ];
     all.retain(|(_, value)| {
         !matches!(value, Value::Undef) && !matches!(value, Value::Map(map) if map.is_empty())
@@ -68,6 +69,30 @@ pub fn facts(host: &dyn Host, facts: &Facts<'_>) -> Value {
 fn read(host: &dyn Host, path: &str) -> Option<String> {
     let bytes = host.read(path.as_ref()).ok()?;
     Some(String::from_utf8_lossy(&bytes).trim_end().to_owned())
+}
+
+/// What the machine runs in. The mark that Docker leaves in the root is not looked at.
+fn virtual_kind<'f>(host: &dyn Host, facts: &'f Facts<'_>) -> &'f str {
+    let found = facts.virtualization();
+    let grouped = || {
+        let groups = read(host, "/proc/1/cgroup").unwrap_or_default();
+        let named = read(host, "/proc/1/environ").unwrap_or_default();
+        groups.contains("docker") || named.contains("container=")
+    };
+    let kind = match found.container {
+        Some("docker") if !grouped() => found.hypervisor.unwrap_or("physical"),
+        _ => found.kind(),
+    };
+    // Devices of virtio give KVM away where the firmware says nothing.
+    let virtio = || host.list("/sys/bus/virtio/devices".as_ref()).is_ok_and(|all| !all.is_empty());
+    if kind == "unknown" && virtio() { "kvm" } else { kind }
+}
+
+fn hypervisors(host: &dyn Host, facts: &Facts<'_>) -> Value {
+    match virtual_kind(host, facts) {
+        "kvm" => [("kvm", Value::Map(fx_value::Map::new()))].into_iter().collect(),
+        _ => Value::Undef,
+    }
 }
 
 fn kernel_major(release: &str) -> String {

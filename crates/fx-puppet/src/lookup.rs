@@ -111,6 +111,11 @@ pub(crate) fn dig(value: &Value, parts: &[Value]) -> Option<Value> {
     Some(at)
 }
 
+/// A text of HOCON as JSON.
+pub fn parse_hocon(text: &str) -> Result<serde_json::Value, String> {
+    hocon::parse(text).map(|value| crate::compile::to_json(&value))
+}
+
 /// JSON, with the comments that Ruby's parser passes over.
 fn json(text: &str) -> Result<Value, String> {
     let read = |text: &str| serde_json::from_str::<serde_json::Value>(text);
@@ -614,9 +619,7 @@ impl Evaluator {
         let number = std::ptr::from_ref(entry) as usize;
         let cache = match entry.kind.as_str() {
             "data_hash" => (number, String::new()),
-            "data_dig" => {
-                (number, query.stack.last().map(|key| key.to_string()).unwrap_or_default())
-            }
+            "data_dig" => (number, query.stack.last().map(ToString::to_string).unwrap_or_default()),
             _ => (number, root.to_string()),
         };
         let span = fx_source::Span::new(self.builtin, 0, 0);

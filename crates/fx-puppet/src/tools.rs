@@ -134,6 +134,19 @@ pub fn value_to_json(value: &Value) -> serde_json::Value {
     crate::compile::to_json(value)
 }
 
+/// Facts that files of Ruby define, who may ask for those given.
+pub(crate) fn ruby_facts(
+    machine: &Machine,
+    node: &str,
+    facts: Vec<(String, Value)>,
+    files: &[std::path::PathBuf],
+    only: Option<&[String]>,
+) -> Result<Vec<(String, Value)>, String> {
+    let evaluator = evaluator(machine, &CatalogRequest::default(), node, facts);
+    evaluator.prepare();
+    evaluator.ruby_facts(files, only).map_err(Flow::text)
+}
+
 /// The facts of this machine as a compilation takes them.
 pub fn machine_facts(machine: &Machine, node: &str) -> Vec<(String, Value)> {
     let host = machine.run.host;

@@ -1,131 +1,159 @@
-//! The facter persona: its flags and its output, from our own facts.
+//! The facter persona: its flags and its output, from our own facts and those that files,
+//! programs and Ruby add.
 
-use std::ffi::OsString;
+mod options;
+mod shown;
 
+use std::cell::RefCell;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use fx_engine::{Cancel, Event, Level, Sink};
 use fx_facts::Facts;
-use fx_host::OsHost;
-use fx_puppet::facter;
+use fx_host::{Clock, Env, OsHost};
+use fx_puppet::{Machine, facter};
 use fx_value::{Map, Value};
 
 use crate::persona::Invocation;
 use crate::{exit, terminal};
+use options::{Asked, Format, Options};
 
-/// How the answer is written.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Format {
-    Text,
-    Json,
-    Yaml,
-}
+/// Where external facts lie unless somebody says otherwise.
+const EXTERNAL: [&str; 3] =
+    ["/opt/puppetlabs/facter/facts.d", "/etc/facter/facts.d", "/etc/puppetlabs/facter/facts.d"];
 
-struct Options {
-    format: Format,
-    legacy: bool,
-    strict: bool,
-    queries: Vec<String>,
-}
+const HELP: &str = include_str!("facter/help.txt");
 
-pub(crate) fn main(invocation: &Invocation) -> u8 {
-    let options = match parse(&invocation.args) {
-        Ok(Some(options)) => options,
-        Ok(None) => return terminal::print(&format!("{}\n", facter::VERSION)),
-        Err(message) => {
-            terminal::complain_as("facter", message);
-            return exit::ERROR;
+/// What is told while facts are gathered.
+#[derive(Default)]
+struct Told(RefCell<Vec<(Level, String)>>);
+
+impl Sink for Told {
+    fn event(&self, event: &Event<'_>) {
+        if let Event::Message { level, text, .. } = event {
+            self.0.borrow_mut().push((*level, (*text).to_owned()));
         }
-    };
-    let host = OsHost::new();
-    let facts = Facts::new(&host);
-    let all = facter::facts(&host, &facts);
-    let old = facter::legacy(&all);
-    let (text, missing) = if options.queries.is_empty() {
-        let Value::Map(mut shown) = all else { return exit::ERROR };
-        if options.legacy {
-            shown.extend(old);
-            shown.sort_keys();
-        }
-        (whole(&options, shown), false)
-    } else {
-        answers(&options, &all, &old)
-    };
-    let written = terminal::print(&text);
-    if missing && options.strict { exit::ERROR } else { written }
-}
-
-fn whole(options: &Options, facts: Map) -> String {
-    match options.format {
-        Format::Text => facter::text(&facts),
-        Format::Json => format!("{:#}\n", Value::Map(facts).to_json()),
-        Format::Yaml => Value::Map(facts).to_yaml(),
     }
 }
 
-fn answers(options: &Options, all: &Value, old: &Map) -> (String, bool) {
+pub(crate) fn main(invocation: &Invocation) -> u8 {
+    let host = Rc::new(OsHost::new());
+    let args: Vec<String> =
+        invocation.args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
+    let options = match options::read(&args, &*host) {
+        Asked::Facts(options) => options,
+        Asked::Version => return terminal::print(&format!("{}\n", facter::VERSION)),
+        Asked::Help => return terminal::print(HELP),
+        Asked::Missing(flag) => {
+            terminal::complain_as("facter", format!("the option '{flag}' is not supported yet"));
+            return exit::ERROR;
+        }
+        Asked::Wrong(message) => {
+            tell(&host, Level::Error, "Facter::OptionsValidator", &message);
+            terminal::print(HELP);
+            return exit::ERROR;
+        }
+    };
+    let facts = Facts::new(&*host);
+    let Value::Map(mut all) = facter::facts(&*host, &facts) else { return exit::ERROR };
+    let mut old = facter::legacy(&Value::Map(all.clone()));
+    let failed = add(&mut all, &host, &options);
+    if options.puppet {
+        all.insert("puppetversion".into(), fx_puppet::VERSION.into());
+    }
+    for name in &options.blocked {
+        all.shift_remove(name.as_bytes());
+        old.shift_remove(name.as_bytes());
+    }
+    all.sort_keys();
+    let (text, missing) = if options.queries.is_empty() {
+        if options.legacy {
+            all.extend(old);
+            all.sort_keys();
+        }
+        (shown::whole(options.format, all), Vec::new())
+    } else {
+        answers(&options, &Value::Map(all), &old)
+    };
+    if options.strict {
+        for name in &missing {
+            tell(&host, Level::Error, "Facter", &format!("fact \"{name}\" does not exist."));
+        }
+    }
+    let timed = options.queries.iter().filter(|_| options.timing);
+    let times: String =
+        timed.map(|query| format!("fact '{query}', took: (0.000000) seconds\n")).collect();
+    let written = terminal::print(&format!("{times}{text}"));
+    if failed || (options.strict && !missing.is_empty()) { exit::ERROR } else { written }
+}
+
+/// Adds facts of files, programs and Ruby; whether some could not be found out.
+fn add(all: &mut Map, host: &Rc<OsHost>, options: &Options) -> bool {
+    let mut folders = options.external_dirs.clone();
+    if !options.external {
+        folders.clear();
+    } else if folders.is_empty() {
+        folders = EXTERNAL.iter().map(PathBuf::from).collect();
+    }
+    let mut rubies = Vec::new();
+    if options.custom {
+        if let Some(path) = host.var("FACTERLIB".as_ref()) {
+            rubies.extend(std::env::split_paths(&path));
+        }
+        rubies.extend(options.custom_dirs.iter().cloned());
+    }
+    let machine = Machine::new(Rc::clone(host), Cancel::default());
+    let told = Rc::new(Told::default());
+    machine.run().ledger.watch(Rc::<Told>::clone(&told));
+    let only = Some(options.queries.as_slice()).filter(|queries| !queries.is_empty());
+    for (name, value) in fx_puppet::more_facts(&machine, &folders, &rubies, only) {
+        all.insert(name.as_str().into(), Value::from_json(&value));
+    }
+    let told = told.0.borrow();
+    let mut failed = false;
+    for (level, text) in told.iter().filter(|(level, _)| *level <= Level::Warning) {
+        failed |= *level == Level::Error;
+        let text = text.trim_start_matches("Facter: ");
+        // A program is told of under its own name.
+        let by = text
+            .strip_prefix("Command ")
+            .and_then(|rest| rest.split_once(" completed"))
+            .and_then(|(path, _)| path.rsplit('/').next());
+        tell(host, *level, by.unwrap_or("Facter"), text);
+    }
+    failed
+}
+
+/// A line of Facter's log.
+fn tell(host: &OsHost, level: Level, by: &str, text: &str) {
+    let (word, color) = if level == Level::Error { ("ERROR", 31) } else { ("WARN", 33) };
+    let now = host.now();
+    let stamp = fx_puppet::strftime(now.secs, now.nanos, "%Y-%m-%d %H:%M:%S.%6N");
+    terminal::hand_on(&format!("[{stamp} ] {word} {by} - \u{1b}[{color}m{text}\u{1b}[0m \n"));
+}
+
+fn answers(options: &Options, all: &Value, old: &Map) -> (String, Vec<String>) {
     let mut found: Vec<(String, Value)> = options
         .queries
         .iter()
         .map(|query| {
             let path: Vec<&str> = query.split('.').collect();
-            let value = all.dig(&path).or_else(|| old.get(query.as_bytes()).cloned());
+            let flat = || match all {
+                Value::Map(map) => map.get(query.as_bytes()).cloned(),
+                _ => None,
+            };
+            let value =
+                flat().or_else(|| all.dig(&path)).or_else(|| old.get(query.as_bytes()).cloned());
             (query.clone(), value.unwrap_or_default())
         })
         .collect();
     // Answers come in the order of their names, whatever the order of the questions.
     found.sort_by(|a, b| a.0.cmp(&b.0));
-    let missing = found.iter().any(|(_, value)| *value == Value::Undef);
+    let missing = found.iter().filter(|(_, value)| *value == Value::Undef);
+    let missing = missing.map(|(name, _)| name.clone()).collect();
     let text = match options.format {
         Format::Text => facter::query_text(&found),
-        Format::Json | Format::Yaml => {
-            whole(options, found.into_iter().map(|(name, value)| (name.into(), value)).collect())
-        }
+        format => shown::answers(format, found),
     };
     (text, missing)
-}
-
-/// The options; `None` when the version is asked for.
-fn parse(args: &[OsString]) -> Result<Option<Options>, String> {
-    let mut options =
-        Options { format: Format::Text, legacy: false, strict: false, queries: Vec::new() };
-    let mut args = args.iter().map(|arg| arg.to_string_lossy().into_owned());
-    while let Some(arg) = args.next() {
-        match arg.as_str() {
-            "-v" | "--version" => return Ok(None),
-            "-j" | "--json" => options.format = Format::Json,
-            "-y" | "--yaml" => options.format = Format::Yaml,
-            "--show-legacy" => options.legacy = true,
-            "--strict" => options.strict = true,
-            "--no-color"
-            | "--color"
-            | "--no-block"
-            | "--no-cache"
-            | "--no-custom-facts"
-            | "--no-external-facts"
-            | "--no-ruby"
-            | "--trace"
-            | "--verbose"
-            | "--sequential"
-            | "-d"
-            | "--debug" => {}
-            "-l" | "--log-level" | "-c" | "--config" => {
-                args.next();
-            }
-            "--hocon"
-            | "--custom-dir"
-            | "--external-dir"
-            | "-p"
-            | "--puppet"
-            | "-t"
-            | "--timing"
-            | "--list-block-groups"
-            | "--list-cache-groups"
-            | "--http-debug" => {
-                return Err(format!("the option '{arg}' is not supported yet"));
-            }
-            flag if flag.starts_with('-') && flag.len() > 1 => {
-                return Err(format!("unrecognised option '{flag}'"));
-            }
-            query => options.queries.push(query.to_owned()),
-        }
-    }
-    Ok(Some(options))
 }

@@ -63,8 +63,8 @@ impl Evaluator {
             ExprKind::Relationship { op, left, right, op_span } => {
                 let left = self.eval(left, scope)?;
                 let right_value = self.eval(right, scope)?;
-                self.check_operand(&left, *op_span)?;
-                self.check_operand(&right_value, *op_span)?;
+                super::relations::check_operand(&left, *op_span)?;
+                super::relations::check_operand(&right_value, *op_span)?;
                 self.relate(*op, &left, &right_value, *op_span);
                 Ok(right_value)
             }

@@ -78,37 +78,36 @@ pub(super) fn shown(kind: &str, title: &str) -> String {
     }
 }
 
-impl Evaluator {
-    /// Whether a side of a relationship can have one.
-    pub(super) fn check_operand(&self, value: &Value, span: Span) -> Evaluated<()> {
-        match value {
-            Value::Array(items) => items.iter().try_for_each(|item| self.check_operand(item, span)),
-            Value::String(text) if !text.contains('[') => Err(Flow::raw(format!(
-                "The expression <{text}> is not a valid type specification."
-            ))),
-            Value::String(_) => Ok(()),
-            Value::Type(ty) => match ty.resolved() {
-                Type::Resource { .. }
-                | Type::Class(_)
-                | Type::Reference(_)
-                | Type::CatalogEntry => Ok(()),
-                ty => Err(Flow::at(
-                    span,
-                    format!(
-                        "Illegal relationship operand, can not form a relationship with something of type {ty}. A Catalog type is required."
-                    ),
-                )),
-            },
-            other => Err(Flow::at(
+/// Whether a side of a relationship can have one.
+pub(super) fn check_operand(value: &Value, span: Span) -> Evaluated<()> {
+    match value {
+        Value::Array(items) => items.iter().try_for_each(|item| check_operand(item, span)),
+        Value::String(text) if !text.contains('[') => {
+            Err(Flow::raw(format!("The expression <{text}> is not a valid type specification.")))
+        }
+        Value::String(_) => Ok(()),
+        Value::Type(ty) => match ty.resolved() {
+            Type::Resource { .. } | Type::Class(_) | Type::Reference(_) | Type::CatalogEntry => {
+                Ok(())
+            }
+            ty => Err(Flow::at(
                 span,
                 format!(
-                    "Illegal relationship operand, can not form a relationship with {}. A Catalog type is required.",
-                    crate::eval::with_article(other)
+                    "Illegal relationship operand, can not form a relationship with something of type {ty}. A Catalog type is required."
                 ),
             )),
-        }
+        },
+        other => Err(Flow::at(
+            span,
+            format!(
+                "Illegal relationship operand, can not form a relationship with {}. A Catalog type is required.",
+                crate::eval::with_article(other)
+            ),
+        )),
     }
+}
 
+impl Evaluator {
     pub(super) fn relate(&self, op: RelationOp, left: &Value, right: &Value, span: Span) {
         let mut pending = self.pending.borrow_mut();
         // A collector that finds nothing lets what is left of it through.

@@ -246,6 +246,11 @@ pub(crate) fn strftime(nanos: i128, format: &str, zone: Option<&str>) -> Evaluat
     jiff::fmt::strtime::format(&format, &zoned).map_err(|error| Flow::raw(error.to_string()))
 }
 
+/// A moment of the machine by a format, in UTC; nothing for one beyond all calendars.
+pub fn strftime_of(secs: i64, nanos: u32, format: &str) -> String {
+    strftime(i128::from(secs) * SECOND + i128::from(nanos), format, None).unwrap_or_default()
+}
+
 /// A span by a format. Each unit takes what larger ones in the format leave.
 pub(crate) fn strfspan(nanos: i128, format: &str) -> Evaluated<String> {
     let parts = span_parts(format)?;

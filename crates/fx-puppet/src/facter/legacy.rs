@@ -83,6 +83,27 @@ pub fn legacy(facts: &Value) -> Map {
             }
         }
     }
+    for (name, place) in [("memoryfree_mb", "available_bytes"), ("memorysize_mb", "total_bytes")] {
+        if let Some(Value::Int(bytes)) = facts.dig(&["memory", "system", place]) {
+            found.insert(name.into(), Value::Float(bytes as f64 / 1_048_576.0));
+        }
+    }
+    for (name, place) in [("swapfree_mb", "available_bytes"), ("swapsize_mb", "total_bytes")] {
+        if let Some(Value::Int(bytes)) = facts.dig(&["memory", "swap", place]) {
+            found.insert(name.into(), Value::Float(bytes as f64 / 1_048_576.0));
+        }
+    }
+    if let Some(Value::Map(disks)) = facts.dig(&["disks"]) {
+        let names: Vec<String> = disks.keys().map(|name| name.to_text().into_owned()).collect();
+        found.insert("blockdevices".into(), Value::from(names.join(",")));
+        for (name, disk) in &disks {
+            for (key, old) in [("model", "model"), ("size_bytes", "size"), ("vendor", "vendor")] {
+                if let Some(value) = disk.dig(&[key]) {
+                    found.insert(format!("blockdevice_{}_{old}", name.to_text()).into(), value);
+                }
+            }
+        }
+    }
     if let Some(Value::List(models)) = facts.dig(&["processors", "models"]) {
         for (number, model) in models.into_iter().enumerate() {
             found.insert(format!("processor{number}").into(), model);

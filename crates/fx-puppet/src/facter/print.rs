@@ -23,6 +23,7 @@ pub fn query_text(answers: &[(String, Value)]) -> String {
 fn top(value: &Value) -> String {
     match value {
         Value::Undef => String::new(),
+        Value::Float(number) => format!("{number:?}"),
         Value::Map(_) | Value::List(_) => nested(value, 0),
         value => value.to_string(),
     }
@@ -44,6 +45,8 @@ fn nested(value: &Value, depth: usize) -> String {
             let items = items.iter().map(|item| format!("{indent}{}", nested(item, depth + 1)));
             format!("[\n{}\n{end}]", items.collect::<Vec<_>>().join(",\n"))
         }
+        Value::Undef => "null".to_owned(),
+        Value::Float(number) => format!("{number:?}"),
         Value::Bytes(bytes) => {
             let mut quoted = String::new();
             let _ = write!(quoted, "\"{}\"", bytes.to_text());

@@ -184,6 +184,7 @@ impl Evaluator {
     pub(crate) fn ruby_facts(
         &self,
         files: &[std::path::PathBuf],
+        only: Option<&[String]>,
     ) -> Evaluated<Vec<(String, Value)>> {
         let ruby = std::rc::Rc::clone(&self.machine.ruby);
         self.with_ruby(|vm| {
@@ -193,7 +194,14 @@ impl Evaluator {
                 list.push(vm.str(file.to_string_lossy().into_owned()));
             }
             let list = vm.arr(list);
-            let found = vm.call_name(facter, "__load", &[list])?;
+            let only = match only {
+                Some(names) => {
+                    let names = names.iter().map(|name| vm.str(name.to_lowercase())).collect();
+                    vm.arr(names)
+                }
+                None => NIL,
+            };
+            let found = vm.call_name(facter, "__load", &[list, only])?;
             let mut out = Vec::new();
             if let Value::Hash(facts) = ruby.language_value(vm, found)? {
                 for (name, value) in &*facts {

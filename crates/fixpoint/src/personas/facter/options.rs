@@ -1,0 +1,159 @@
+//! What Facter is asked: flags, questions and its configuration file. Log levels beyond errors
+//! and the caching of facts have no effect here.
+
+use std::path::{Path, PathBuf};
+
+use fx_host::Files;
+
+/// How the answer is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Format {
+    #[default]
+    Text,
+    Json,
+    Yaml,
+    Hocon,
+}
+
+/// What to do.
+#[derive(Debug, Default)]
+pub(crate) struct Options {
+    pub(crate) format: Format,
+    pub(crate) legacy: bool,
+    pub(crate) strict: bool,
+    pub(crate) timing: bool,
+    pub(crate) puppet: bool,
+    pub(crate) external: bool,
+    pub(crate) custom: bool,
+    pub(crate) block: bool,
+    pub(crate) external_dirs: Vec<PathBuf>,
+    pub(crate) custom_dirs: Vec<PathBuf>,
+    pub(crate) blocked: Vec<String>,
+    pub(crate) queries: Vec<String>,
+}
+
+/// What the flags come to.
+pub(crate) enum Asked {
+    Facts(Box<Options>),
+    Version,
+    Help,
+    /// Flags that do not go together, or that nobody knows.
+    Wrong(String),
+    /// A flag that is not there yet.
+    Missing(String),
+}
+
+/// Flags that exclude each other.
+const CONFLICTS: &[(&str, &[&str])] = &[
+    ("--color", &["--no-color"]),
+    ("--json", &["-y", "--yaml", "--hocon"]),
+    ("--yaml", &["-j", "--hocon"]),
+    ("-j", &["--hocon"]),
+    ("-y", &["-j", "--hocon"]),
+    ("--puppet", &["--no-ruby", "--no-custom-facts"]),
+    ("-p", &["--no-ruby", "--no-custom-facts"]),
+    ("--no-external-facts", &["--external-dir"]),
+    ("--custom-dir", &["--no-custom-facts", "--no-ruby"]),
+];
+const TWICE: &[(&str, &str)] = &[
+    ("-j", "--json"),
+    ("-y", "--yaml"),
+    ("-p", "--puppet"),
+    ("-h", "--help"),
+    ("-v", "--version"),
+    ("-l", "--log-level"),
+    ("-d", "--debug"),
+    ("-c", "--config"),
+];
+
+/// Where the configuration lies unless it is named.
+const CONFIG: &str = "/etc/puppetlabs/facter/facter.conf";
+
+/// Reads the flags, and the configuration that they or the usual place name.
+pub(crate) fn read(args: &[String], files: &dyn Files) -> Asked {
+    let has = |flag: &str| args.iter().any(|arg| arg == flag);
+    if let Some((_, long)) = TWICE.iter().find(|(short, long)| has(short) && has(long)) {
+        return Asked::Wrong(format!("option {long} cannot be specified more than once."));
+    }
+    for (flag, others) in CONFLICTS {
+        if has(flag)
+            && let Some(other) = others.iter().find(|other| has(other))
+        {
+            return Asked::Wrong(format!(
+                "{flag} and {other} options conflict: please specify only one."
+            ));
+        }
+    }
+    let mut options = Options { external: true, custom: true, block: true, ..Options::default() };
+    let mut config = None;
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        let mut value = || args.next().cloned().unwrap_or_default();
+        match arg.as_str() {
+            "-v" | "--version" => return Asked::Version,
+            "-h" | "--help" | "help" => return Asked::Help,
+            "-j" | "--json" => options.format = Format::Json,
+            "-y" | "--yaml" => options.format = Format::Yaml,
+            "--hocon" => options.format = Format::Hocon,
+            "--show-legacy" => options.legacy = true,
+            "--strict" => options.strict = true,
+            "-t" | "--timing" => options.timing = true,
+            "-p" | "--puppet" => options.puppet = true,
+            "--no-block" => options.block = false,
+            "--no-external-facts" => options.external = false,
+            "--no-custom-facts" | "--no-ruby" => options.custom = false,
+            "--external-dir" => options.external_dirs.push(value().into()),
+            "--custom-dir" => options.custom_dirs.push(value().into()),
+            "-c" | "--config" => config = Some(value()),
+            "-l" | "--log-level" => drop(value()),
+            "--no-color" | "--color" | "--no-cache" | "--trace" | "--verbose" | "--sequential"
+            | "--http-debug" | "-d" | "--debug" => {}
+            "--list-block-groups" | "--list-cache-groups" => return Asked::Missing(arg.clone()),
+            flag if flag.starts_with('-') && flag.len() > 1 => {
+                return Asked::Wrong(format!("unrecognised option '{flag}'"));
+            }
+            query => options.queries.push(query.to_owned()),
+        }
+    }
+    let path = config.unwrap_or_else(|| CONFIG.to_owned());
+    if let Ok(Some(text)) = files.read_opt(Path::new(&path))
+        && let Ok(config) = fx_puppet::parse_hocon(&String::from_utf8_lossy(&text))
+    {
+        configure(&mut options, &config);
+    }
+    Asked::Facts(Box::new(options))
+}
+
+/// Takes over what the configuration says and no flag does.
+fn configure(options: &mut Options, config: &serde_json::Value) {
+    let texts = |value: &serde_json::Value| -> Vec<String> {
+        match value {
+            serde_json::Value::Array(items) => {
+                items.iter().filter_map(|item| item.as_str().map(str::to_owned)).collect()
+            }
+            serde_json::Value::String(text) => vec![text.clone()],
+            _ => Vec::new(),
+        }
+    };
+    let global = &config["global"];
+    if options.external_dirs.is_empty() {
+        options.external_dirs =
+            texts(&global["external-dir"]).into_iter().map(PathBuf::from).collect();
+    }
+    if options.custom_dirs.is_empty() {
+        options.custom_dirs = texts(&global["custom-dir"]).into_iter().map(PathBuf::from).collect();
+    }
+    options.external &= global["no-external-facts"].as_bool() != Some(true);
+    options.custom &= global["no-custom-facts"].as_bool() != Some(true)
+        && global["no-ruby"].as_bool() != Some(true);
+    if options.block {
+        for name in texts(&config["facts"]["blocklist"]) {
+            let members = texts(&config["fact-groups"][&name]);
+            if members.is_empty() {
+                options.blocked.push(name)
+            } else {
+                options.blocked.extend(members)
+            }
+        }
+    }
+}
