@@ -13,9 +13,28 @@ use crate::value::Value;
 struct Told {
     text: String,
     depth: usize,
+    /// Whether options of a merge are told.
+    options: bool,
 }
 
 impl Told {
+    /// The heading of a merge; what follows stands below it.
+    fn strategy(&mut self, strategy: &Strategy) {
+        self.line(&format!("Merge strategy {}", word(strategy)));
+        self.depth += 1;
+        if let Strategy::Deep { knockout, sort, merge_hash_arrays, .. } = strategy
+            && self.options
+        {
+            let mut options: Vec<(Value, Value)> = Vec::new();
+            options.extend(
+                knockout.as_deref().map(|prefix| ("knockout_prefix".into(), prefix.into())),
+            );
+            options.push(("sort_merged_arrays".into(), (*sort).into()));
+            options.push(("merge_hash_arrays".into(), (*merge_hash_arrays).into()));
+            self.line(&format!("Options: {}", shown(&Value::hash(options), 0)));
+        }
+    }
+
     fn line(&mut self, text: &str) {
         for line in text.lines() {
             self.text.push_str(&"  ".repeat(self.depth));
@@ -95,29 +114,61 @@ impl Evaluator {
             }
             (None, None) => Strategy::First,
         };
+        // Options are told where the caller set them.
+        told.options = merge.is_some();
+        let found = self.explain_search(&root, module, &strategy, query, &mut told)?;
+        told.depth = 0;
+        let wanted = options.as_ref().and_then(|options| options.get(&Value::from("convert_to")));
+        match (found, wanted) {
+            (None, _) => {
+                told.line(&format!("Function lookup() did not find a value for the name '{key}'"));
+            }
+            (Some(_), Some(wanted)) => {
+                let arguments = match wanted {
+                    Value::Array(_) => interpolated(wanted),
+                    other => format!("[{}]", interpolated(other)),
+                };
+                told.line(&format!("Applying convert_to lookup_option with arguments {arguments}"));
+            }
+            _ => {}
+        }
+        Ok(told.text)
+    }
+
+    /// The search through all layers for a key whose options are known.
+    fn explain_search(
+        &self,
+        root: &Rc<str>,
+        module: Option<&str>,
+        strategy: &Strategy,
+        query: &mut Query<'_>,
+        told: &mut Told,
+    ) -> Evaluated<Option<Value>> {
+        let depth = told.depth;
         told.line(&format!("Searching for \"{root}\""));
-        told.depth = 1;
+        told.depth += 1;
         let layers = self.explained_layers(module)?;
-        let merges = strategy != Strategy::First && layers.len() > 1;
+        let merges = *strategy != Strategy::First && layers.len() > 1;
         if merges {
-            told.line(&format!("Merge strategy {}", word(&strategy)));
-            told.depth += 1;
+            told.strategy(strategy);
         }
         let mut found = Vec::new();
         for layer in layers {
-            found.extend(self.explain_layer(&layer, &root, &strategy, query, &mut told)?);
-            if strategy == Strategy::First && !found.is_empty() {
+            found.extend(self.explain_layer(&layer, root, strategy, query, told)?);
+            if *strategy == Strategy::First && !found.is_empty() {
                 break;
             }
         }
         if found.is_empty() {
-            told.depth = 0;
-            told.line(&format!("Function lookup() did not find a value for the name '{key}'"));
-        } else if merges {
-            let merged = strategy.merge(found).map_err(Flow::bare)?;
+            told.depth = depth;
+            return Ok(None);
+        }
+        let merged = strategy.merge(found).map_err(Flow::bare)?;
+        if merges {
             told.line(&format!("Merged result: {}", shown(&merged, 0)));
         }
-        Ok(told.text)
+        told.depth = depth;
+        Ok(Some(merged))
     }
 
     /// Layers with their headings, those without a configuration included.
@@ -159,8 +210,7 @@ impl Evaluator {
         }
         let merges = *strategy != Strategy::First && config.hierarchy.len() > 1;
         if merges {
-            told.line(&format!("Merge strategy {}", word(strategy)));
-            told.depth += 1;
+            told.strategy(strategy);
         }
         let mut found = Vec::new();
         for (number, entry) in config.hierarchy.iter().enumerate() {
@@ -219,14 +269,23 @@ impl Evaluator {
         let places = self.paths_of(config, number, entry, query)?;
         let merges = *strategy != Strategy::First && places.len() > 1;
         if merges {
-            told.line(&format!("Merge strategy {}", word(strategy)));
-            told.depth += 1;
+            told.strategy(strategy);
         }
         let mut found = Vec::new();
         for (at, place) in places.iter().enumerate() {
             told.line(&format!("Path \"{}\"", place.path.display()));
             told.depth += 1;
-            if let Some(original) = entry.paths.get(at) {
+            let datadir = config.root.join(&entry.datadir);
+            let original = match (entry.paths.get(at), &entry.mapped) {
+                (Some(path), _) => Some(path.clone()),
+                (None, Some([_, _, template])) => Some(template.clone()),
+                _ => entry
+                    .globs
+                    .iter()
+                    .find(|pattern| self.glob(&datadir, pattern).contains(&place.path))
+                    .map(|pattern| datadir.join(pattern).to_string_lossy().into_owned()),
+            };
+            if let Some(original) = original {
                 told.line(&format!("Original path: \"{original}\""));
             }
             match self.data_file(&place.path, &entry.function)? {
@@ -254,6 +313,26 @@ impl Evaluator {
         Ok(value)
     }
 
+    /// A lookup inside a value.
+    fn explain_inner(&self, key: &str, query: &mut Query<'_>, told: &mut Told) -> Evaluated<()> {
+        if query.stack.len() > 20 {
+            return Ok(());
+        }
+        let parts = split_key(key).map_err(Flow::bare)?;
+        let root: Rc<str> = interpolated(&parts[0]).into();
+        let module = root.split_once("::").map(|(module, _)| module.to_owned());
+        let options = self.options_for(&root, module.as_deref(), query)?;
+        let strategy = match options.as_ref().and_then(|options| options.get(&Value::from("merge")))
+        {
+            Some(value) => Strategy::read(value).map_err(Flow::bare)?,
+            None => Strategy::First,
+        };
+        query.stack.push(Rc::clone(&root));
+        let told_all = self.explain_search(&root, module.as_deref(), &strategy, query, told);
+        query.stack.pop();
+        told_all.map(drop)
+    }
+
     fn explain_value(&self, root: &str, value: Option<&Value>, told: &mut Told) {
         match value {
             Some(value) => {
@@ -277,21 +356,30 @@ impl Evaluator {
         told.line(&format!("Interpolation on \"{text}\""));
         for part in text.split("%{").skip(1) {
             let expression = part.split('}').next().unwrap_or_default().trim();
+            told.depth = depth + 1;
+            if let Some((_, key)) = super::interpolate::method(expression)
+                .filter(|(name, _)| matches!(*name, "lookup" | "hiera" | "alias"))
+            {
+                self.explain_inner(key, query, told)?;
+                continue;
+            }
             if expression.is_empty() || expression.contains('(') {
                 continue;
             }
-            told.depth = depth + 1;
             told.line("Global Scope");
             let parts = split_key(expression).map_err(Flow::bare)?;
             let name = interpolated(&parts[0]);
             let mut value = self.find_variable(&name, query.scope);
             told.depth += 1;
             self.explain_value(&name, value.as_ref(), told);
+            if parts.len() > 1 {
+                let keys: Vec<String> = parts[1..].iter().map(interpolated).collect();
+                told.depth = depth + 1;
+                told.line(&format!("Sub key: \"{}\"", keys.join(".")));
+                told.depth += 1;
+            }
             for part in &parts[1..] {
                 let key = interpolated(part);
-                told.depth = depth + 1;
-                told.line(&format!("Sub key: \"{key}\""));
-                told.depth += 1;
                 value = value.and_then(|value| super::dig(&value, std::slice::from_ref(part)));
                 self.explain_value(&key, value.as_ref(), told);
             }

@@ -7,7 +7,7 @@ use crate::eval::{Evaluated, Evaluator, Flow, interpolated};
 use crate::value::{Hash, Value};
 
 /// A word with one quoted argument: `lookup('a')`.
-fn method(expression: &str) -> Option<(&str, &str)> {
+pub(super) fn method(expression: &str) -> Option<(&str, &str)> {
     let (name, rest) = expression.split_once('(')?;
     let inner = rest.strip_suffix(')')?;
     let quote = inner.chars().next()?;
