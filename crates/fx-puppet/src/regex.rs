@@ -58,10 +58,7 @@ impl Regex {
     }
 
     fn compiled(&self) -> Result<&fancy_regex::Regex, String> {
-        let compiled = self.0.compiled.get_or_init(|| {
-            let pattern = translate(&self.0.source);
-            fancy_regex::RegexBuilder::new(&pattern).build().map_err(|error| error.to_string())
-        });
+        let compiled = self.0.compiled.get_or_init(|| fx_ruby::regex_engine(&self.0.source));
         compiled.as_ref().map_err(Clone::clone)
     }
 
@@ -132,112 +129,6 @@ fn complaint(source: &str, message: &str) -> String {
     format!("{reason}: /{source}/")
 }
 
-/// Ruby's surface onto the engine's: line anchors, and what `m` means.
-fn translate(source: &str) -> String {
-    let mut out = String::from("(?m)");
-    let mut chars = source.chars().peekable();
-    let mut in_class = false;
-    // With named groups plain ones do not capture.
-    let named = source.contains("(?<") && has_names(source);
-    while let Some(c) = chars.next() {
-        match c {
-            '\\' => match chars.next() {
-                Some('h') => out.push_str(if in_class { "0-9a-fA-F" } else { "[0-9a-fA-F]" }),
-                Some('Z') => out.push_str(r"(?=\n?\z)"),
-                Some('e') => out.push_str(r"\x1b"),
-                Some('0') => out.push_str(r"\x00"),
-                Some('/') => out.push('/'),
-                // Ruby's classes are those of ASCII.
-                Some(class @ ('d' | 'w' | 's')) if in_class => {
-                    out.push_str(members(class));
-                    // A dash after a class is no range.
-                    if chars.peek() == Some(&'-') {
-                        chars.next();
-                        out.push_str(r"\-");
-                    }
-                }
-                Some(class @ ('d' | 'w' | 's')) => {
-                    out.extend(["[", members(class), "]"]);
-                }
-                Some(class @ ('D' | 'W' | 'S')) => {
-                    out.extend(["[^", members(class.to_ascii_lowercase()), "]"]);
-                }
-                Some(other) => {
-                    out.push('\\');
-                    out.push(other);
-                }
-                None => out.push_str(r"\\"),
-            },
-            '[' if in_class && chars.peek() != Some(&':') => out.push_str(r"\["),
-            '[' => {
-                in_class = true;
-                out.push('[');
-                for literal in ['^', ']'] {
-                    if chars.peek() == Some(&literal) {
-                        chars.next();
-                        if literal == ']' {
-                            out.push('\\');
-                        }
-                        out.push(literal);
-                    }
-                }
-            }
-            ']' => {
-                in_class = false;
-                out.push(']');
-            }
-            '(' if !in_class && chars.peek() == Some(&'?') => {
-                out.push('(');
-                out.push_str(&flags(&mut chars));
-            }
-            '(' if !in_class && named => out.push_str("(?:"),
-            // A repetition of a repetition of any number is the same again.
-            '*' if !in_class => {
-                while chars.next_if_eq(&'*').is_some() {}
-                out.push('*');
-            }
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-/// Whether groups have names: `(?<=` and `(?<!` look behind.
-fn has_names(source: &str) -> bool {
-    source
-        .split("(?<")
-        .skip(1)
-        .any(|after| after.starts_with(|c: char| c.is_alphabetic() || c == '_'))
-}
-
-/// What a class such as `\d` holds.
-fn members(class: char) -> &'static str {
-    match class {
-        'd' => "0-9",
-        'w' => "a-zA-Z0-9_",
-        _ => r" \t\r\n\x0C\x0B",
-    }
-}
-
-/// Inline flags such as `(?mi-x:`: Ruby's `m` lets the dot match line ends.
-fn flags(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> String {
-    let mut out = String::new();
-    out.extend(chars.next());
-    while let Some(c) = chars.peek().copied() {
-        match c {
-            'm' => out.push('s'),
-            'i' | 'x' => out.push(c),
-            '-' => {
-                // `-m` alone would leave nothing to turn off.
-                out.push('-');
-            }
-            _ => break,
-        }
-        chars.next();
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -261,6 +152,10 @@ mod tests {
             (r"^\W$", "é", true),
             (r"^[\w-.]+$", "a-.b", true),
             (r"^[\s\D]+$", " a", true),
+            (r"^(?=a)\w+-?\w+$", "a", false),
+            (r"^(?=a)\w+-?\w+$", "ab", true),
+            (r"^(?=a)\w+-*?\w+$", "a", false),
+            (r"^(?=a)(?:\w+)(?:-{0,2})(?:\w+)$", "a", false),
         ];
         for (pattern, text, expected) in table {
             assert_eq!(Regex::new(pattern).is_match(text), Ok(expected), "/{pattern}/ on {text:?}");

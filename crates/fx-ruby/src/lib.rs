@@ -41,7 +41,7 @@ mod wording;
 
 pub use embed::{Ended, Hooks, HostObject, Options, on_big_stack};
 pub use fx_ruby_syntax::Sym;
-pub use regex::{Simple, Slots, TooLong};
+pub use regex::{Simple, Slots, TooLong, engine as regex_engine};
 pub use value::Value;
 pub use vm::{Args, Limits, R, Res, Shipped, Vm};
 pub use wording::Wording;

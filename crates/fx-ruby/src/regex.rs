@@ -58,34 +58,12 @@ impl Program {
             && source.iter().all(|b| {
                 b.is_ascii_alphanumeric() || b" _-,:;=/<>@%&~`'\"!".contains(b) || *b >= 128
             });
-        let mut t = Translator {
-            chars: text.chars().collect(),
-            at: 0,
-            out: String::with_capacity(text.len() + 16),
-            named: false,
-            names: Vec::new(),
-            groups: 0,
-            total: 0,
-        };
-        t.survey();
-        let mut prefix = String::new();
-        if flags & IGNORECASE != 0 {
-            prefix.push('i');
-        }
-        if flags & MULTILINE != 0 {
-            prefix.push('s');
-        }
-        t.sequence(flags & EXTENDED != 0, 0)?;
-        if t.at < t.chars.len() {
-            return Err("unmatched close parenthesis".into());
-        }
-        let body = if prefix.is_empty() { t.out.clone() } else { format!("(?{prefix}:{})", t.out) };
+        let t = translated(&text, flags)?;
+        let body = t.out;
         let literal = if plain && !binary { Some(source.to_vec()) } else { None };
-        let is_simple = literal.is_none()
-            && !binary
-            && flags & (IGNORECASE | EXTENDED | MULTILINE) == 0
-            && t.names.is_empty();
-        let simple = is_simple.then(|| Simple::read(&text)).flatten();
+        let is_simple = literal.is_none() && !binary && flags & EXTENDED == 0 && t.names.is_empty();
+        let read = || Simple::read_with(&text, flags & IGNORECASE != 0, flags & MULTILINE != 0);
+        let simple = is_simple.then(read).flatten();
         let re = OnceCell::new();
         if literal.is_none() && simple.is_none() {
             let built = build(&body)?;
@@ -193,6 +171,40 @@ impl Program {
     }
 }
 
+/// A pattern in the engine's language, and its groups.
+fn translated(text: &str, flags: u32) -> Result<Translator, String> {
+    let mut t = Translator {
+        chars: text.chars().collect(),
+        at: 0,
+        out: String::with_capacity(text.len() + 16),
+        named: false,
+        names: Vec::new(),
+        groups: 0,
+        total: 0,
+    };
+    t.survey();
+    let mut prefix = String::new();
+    if flags & IGNORECASE != 0 {
+        prefix.push('i');
+    }
+    if flags & MULTILINE != 0 {
+        prefix.push('s');
+    }
+    t.sequence(flags & EXTENDED != 0, 0)?;
+    if t.at < t.chars.len() {
+        return Err("unmatched close parenthesis".into());
+    }
+    if !prefix.is_empty() {
+        t.out = format!("(?{prefix}:{})", t.out);
+    }
+    Ok(t)
+}
+
+/// The engine's form of a pattern in Ruby's language, for an embedder's own searches.
+pub fn engine(source: &str) -> Result<fancy_regex::Regex, String> {
+    build(&translated(source, 0)?.out)
+}
+
 fn groups(slots: &[Option<usize>]) -> Groups {
     slots.chunks(2).map(|pair| pair[0].zip(pair[1])).collect()
 }
@@ -226,4 +238,59 @@ pub(crate) fn find(text: &[u8], needle: &[u8]) -> Option<usize> {
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers that look random and are the same each time.
+    struct Dice(u64);
+
+    impl Dice {
+        fn roll<'t>(&mut self, of: &[&'t str]) -> &'t str {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            of[(self.0 >> 33) as usize % of.len()]
+        }
+    }
+
+    #[test]
+    fn the_small_matcher_finds_what_the_engine_finds() {
+        const ATOMS: &[&str] = &[
+            "a", "b", "B", "1", "_", "-", "é", ".", "[ab]", "[^a]", "[a-z1]", r"\d", r"\w", r"\s",
+            r"\W", r"\h", r"[\w-]", "(a)", "(a|b)", "(?:ab|a)", "(?i:b)", "^", "$", r"\A", r"\z",
+            r"\Z", r"\.", r"[\d.]", "|",
+        ];
+        const COUNTS: &[&str] = &["", "", "", "*", "+", "?", "*?", "+?", "{2}", "{1,2}", "{,2}"];
+        const PIECES: &[&str] = &["a", "b", "B", "A", "1", "_", "-", "\n", " ", ".", "é", "ab"];
+        let mut dice = Dice(7);
+        let mut compared = 0;
+        for _ in 0..4000 {
+            let length = dice.roll(&["1", "2", "3", "4"]).len() + (dice.0 >> 40) as usize % 5;
+            let pattern: String =
+                (0..length).flat_map(|_| [dice.roll(ATOMS), dice.roll(COUNTS)]).collect();
+            let flags = [0, 0, IGNORECASE, MULTILINE][(dice.0 >> 35) as usize % 4];
+            let Ok(program) = Program::compile(pattern.as_bytes(), flags, false) else { continue };
+            let (Some(simple), Ok(engine)) = (&program.simple, build(&program.body)) else {
+                continue;
+            };
+            for _ in 0..4 {
+                let text: String = (0..8).map(|_| dice.roll(PIECES)).collect();
+                let from = [0, 0, 1, 2][(dice.0 >> 37) as usize % 4];
+                if !text.is_char_boundary(from) {
+                    continue;
+                }
+                let Ok(found) = simple.search_from(&text, from, false) else { continue };
+                let caps = engine.captures_from_pos(&text, from).unwrap();
+                let expected: Option<Groups> = caps.map(|caps| {
+                    let group = |at| caps.get(at).map(|group| (group.start(), group.end()));
+                    (0..caps.len()).map(group).collect()
+                });
+                let found = found.map(|slots| groups(&slots));
+                assert_eq!(found, expected, "/{pattern}/ with {flags} on {text:?} from {from}");
+                compared += 1;
+            }
+        }
+        assert!(compared > 1000, "{compared} searches compared");
+    }
 }

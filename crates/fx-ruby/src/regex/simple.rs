@@ -12,11 +12,17 @@ const MOST_DEEP: u32 = 50;
 #[derive(Clone, Debug)]
 enum Node {
     Char(char),
-    Any,
+    /// Any character, a line end too or not.
+    Any(bool),
     Set(usize),
     Assert(Assert),
     Group(Option<usize>, Vec<Vec<Node>>),
-    Repeat { inner: Box<Node>, least: u32, most: Option<u32>, lazy: bool },
+    Repeat {
+        inner: Box<Node>,
+        least: u32,
+        most: Option<u32>,
+        lazy: bool,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +38,7 @@ enum Assert {
 #[derive(Clone, Copy, Debug)]
 enum Op {
     Char(char),
-    Any,
+    Any(bool),
     Set(usize),
     Assert(Assert),
     Save(usize),
@@ -63,9 +69,11 @@ pub struct Simple {
     groups: usize,
     /// It can only match at the start.
     held: bool,
+    /// Some letters match without case: those outside ASCII are the large engine's matter.
+    folds: bool,
 }
 
-/// It takes too many steps to find out.
+/// It takes too many steps to find out, or more knowledge of letters than is here.
 #[derive(Debug)]
 pub struct TooLong;
 
@@ -107,8 +115,11 @@ struct Reader<'s> {
     chars: std::iter::Peekable<std::str::Chars<'s>>,
     sets: Vec<Set>,
     groups: usize,
-    /// Letters match without case.
+    /// Letters match without case here.
     folds: bool,
+    has_folded: bool,
+    /// A dot stands for a line end too.
+    dot_is_all: bool,
 }
 
 impl Reader<'_> {
@@ -187,7 +198,7 @@ impl Reader<'_> {
 
     fn atom(&mut self, depth: u32) -> Option<Node> {
         Some(match self.chars.next()? {
-            '.' => Node::Any,
+            '.' => Node::Any(self.dot_is_all),
             '^' => Node::Assert(Assert::LineStart),
             '$' => Node::Assert(Assert::LineEnd),
             '[' => self.set()?,
@@ -195,6 +206,7 @@ impl Reader<'_> {
                 let folded = self.folds;
                 let number = if self.eat('?') {
                     self.folds |= self.eat('i');
+                    self.has_folded |= self.folds;
                     if !self.eat(':') {
                         return None;
                     }
@@ -312,7 +324,7 @@ impl Reader<'_> {
 /// Whether something may match without taking a character.
 fn can_be_empty(node: &Node) -> bool {
     match node {
-        Node::Char(_) | Node::Any | Node::Set(_) => false,
+        Node::Char(_) | Node::Any(_) | Node::Set(_) => false,
         Node::Assert(_) => true,
         Node::Group(_, ways) => ways.iter().any(|way| way.iter().all(can_be_empty)),
         Node::Repeat { inner, least, .. } => *least == 0 || can_be_empty(inner),
@@ -325,7 +337,7 @@ fn emit(code: &mut Vec<Op>, node: &Node) -> Option<()> {
     }
     match node {
         Node::Char(c) => code.push(Op::Char(*c)),
-        Node::Any => code.push(Op::Any),
+        Node::Any(all) => code.push(Op::Any(*all)),
         Node::Set(set) => code.push(Op::Set(*set)),
         Node::Assert(assert) => code.push(Op::Assert(*assert)),
         Node::Group(number, ways) => {
@@ -391,8 +403,19 @@ fn emit_ways(code: &mut Vec<Op>, ways: &[Vec<Node>]) -> Option<()> {
 impl Simple {
     /// Reads an expression; nothing if it is beyond this matcher, or wrong.
     pub fn read(source: &str) -> Option<Simple> {
-        let mut reader =
-            Reader { chars: source.chars().peekable(), sets: Vec::new(), groups: 0, folds: false };
+        Simple::read_with(source, false, false)
+    }
+
+    /// Reads an expression whose letters match without case, or whose dots are line ends too.
+    pub(super) fn read_with(source: &str, folds: bool, dot_is_all: bool) -> Option<Simple> {
+        let mut reader = Reader {
+            chars: source.chars().peekable(),
+            sets: Vec::new(),
+            groups: 0,
+            folds,
+            has_folded: folds,
+            dot_is_all,
+        };
         let ways = reader.alternatives(0)?;
         if reader.chars.peek().is_some() {
             return None;
@@ -404,7 +427,8 @@ impl Simple {
         let mut code = Vec::new();
         emit_ways(&mut code, &ways)?;
         code.push(Op::Done);
-        Some(Simple { code, sets: reader.sets, groups: reader.groups, held })
+        let (sets, groups, folds) = (reader.sets, reader.groups, reader.has_folded);
+        Some(Simple { code, sets, groups, held, folds })
     }
 
     /// The first match.
@@ -419,6 +443,9 @@ impl Simple {
         mut start: usize,
         only_there: bool,
     ) -> Result<Option<Slots>, TooLong> {
+        if self.folds && !text.is_ascii() {
+            return Err(TooLong);
+        }
         let mut steps = 0;
         loop {
             if let Some(slots) = self.at(text, start, &mut steps)? {
@@ -456,7 +483,7 @@ impl Simple {
             };
             let goes_on = match self.code[pc] {
                 Op::Char(wanted) => next().filter(|c| *c == wanted),
-                Op::Any => next().filter(|c| *c != '\n'),
+                Op::Any(all) => next().filter(|c| all || *c != '\n'),
                 Op::Set(set) => next().filter(|c| self.sets[set].holds(*c)),
                 Op::Assert(assert) => {
                     let holds = match assert {
@@ -558,6 +585,18 @@ mod tests {
         check(".", "\n", None);
         check(r"^\z", "a\n", None);
         check("^", "", Some(&[""]));
+    }
+
+    #[test]
+    fn flags_change_letters_and_dots() {
+        let read = |folds, all| Simple::read_with("a.(B)", folds, all).expect("it is simple");
+        let found = |simple: Simple, text| simple.search(text).map(|slots| slots.is_some()).ok();
+        assert_eq!(found(read(true, false), "Axb"), Some(true));
+        assert_eq!(found(read(true, false), "A\nb"), Some(false));
+        assert_eq!(found(read(false, true), "a\nB"), Some(true));
+        assert_eq!(found(read(false, true), "A\nB"), Some(false));
+        // Letters outside ASCII may fold to those inside.
+        assert_eq!(found(read(true, false), "é axb"), None);
     }
 
     #[test]

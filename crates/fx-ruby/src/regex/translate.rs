@@ -73,7 +73,12 @@ impl Translator {
             return Err("too deeply nested".into());
         }
         let mut can_repeat = false;
+        // Where what can be repeated begins.
+        let mut item = self.out.len();
         while let Some(c) = self.peek() {
+            if !matches!(c, '*' | '+' | '?' | '{') {
+                item = self.out.len();
+            }
             match c {
                 ')' => return Ok(()),
                 '(' => {
@@ -111,6 +116,9 @@ impl Translator {
                     self.at += 1;
                     self.out.push(c);
                     self.suffix();
+                    if c != '+' {
+                        self.keep_apart(item);
+                    }
                 }
                 '{' => {
                     if let Some((quantifier, next)) = self.quantifier()
@@ -122,8 +130,12 @@ impl Translator {
                             self.out.push('?');
                             self.at += 1;
                         }
+                        if quantifier.starts_with("{0") {
+                            self.keep_apart(item);
+                        }
                         continue;
                     }
+                    item = self.out.len();
                     self.out.push_str("\\{");
                     self.at += 1;
                     can_repeat = true;
@@ -156,6 +168,15 @@ impl Translator {
             }
         }
         Ok(())
+    }
+
+    /// The engine takes `a+x*a+` for `a+(?:x+a+)?`, which a single `a` fulfils. It leaves what
+    /// may be missing alone where that is said to be there once.
+    fn keep_apart(&mut self, item: usize) {
+        if !matches!(self.peek(), None | Some('|' | '{')) {
+            self.out.insert_str(item, "(?:");
+            self.out.push_str("){1}");
+        }
     }
 
     /// Lazy and possessive marks after `*`, `+` and `?`.
