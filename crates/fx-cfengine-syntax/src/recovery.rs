@@ -22,6 +22,9 @@ pub enum Event {
     Error(String),
     /// Nothing of the current bundle is installed from here on.
     Skip,
+    /// An attribute is left without a value: type of the block, type of the promise where it
+    /// is one, and the attribute's name where it has one.
+    NoValue(String, Option<String>, Option<String>),
     /// A bundle ended; what follows is installed again.
     BundleEnd,
     /// The file is given up here.
@@ -39,6 +42,10 @@ pub fn replay(file: FileId, text: &[u8]) -> Vec<(Span, Event)> {
         last: Span::new(file, 0, 0),
         recovering: 0,
         errors: 0,
+        valueless: false,
+        block: String::new(),
+        section: None,
+        attribute: None,
         events: Vec::new(),
     };
     // Given up, or at the end: either way it is over.
@@ -66,6 +73,11 @@ struct Driver<'a> {
     /// Tokens still to be taken before another error is told as such.
     recovering: u32,
     errors: usize,
+    /// The value read last was none.
+    valueless: bool,
+    block: String,
+    section: Option<String>,
+    attribute: Option<String>,
     events: Vec<(Span, Event)>,
 }
 
@@ -139,8 +151,35 @@ impl Driver<'_> {
         if self.errors > MAX_ERRORS { Err(Stop) } else { Ok(()) }
     }
 
+    // The token read last, as it is written.
+    fn shown(&self) -> String {
+        let bytes = &self.text[self.last.start as usize..self.last.end as usize];
+        String::from_utf8_lossy(bytes).into_owned()
+    }
+
     fn reduce(&mut self, rule: usize) -> Result<(), Stop> {
         self.act(RULES[rule].2)?;
+        match (RULES[rule].0, RULES[rule].1) {
+            ("rval", body) => self.valueless = body == "error",
+            ("type_id", _) => (self.block, self.section) = (self.shown(), None),
+            ("promise_type", _) => {
+                self.section = Some(self.shown().trim_end_matches(':').to_owned());
+            }
+            ("constraint_id" | "selection_id", body) => {
+                self.attribute = (body == "id").then(|| self.shown());
+            }
+            ("constraint" | "selection", _)
+                if std::mem::take(&mut self.valueless) || self.attribute.is_none() =>
+            {
+                let event = Event::NoValue(
+                    self.block.clone(),
+                    self.section.clone(),
+                    self.attribute.clone(),
+                );
+                self.events.push((self.last, event));
+            }
+            _ => {}
+        }
         let (head, length) = self.automaton.rules[rule];
         let keep = self.states.len().saturating_sub(length);
         self.states.truncate(keep);
@@ -232,8 +271,7 @@ impl Driver<'_> {
                 After::Clear,
             ),
         };
-        let shown = &self.text[self.last.start as usize..self.last.end as usize];
-        let shown = String::from_utf8_lossy(shown).into_owned();
+        let shown = self.shown();
         if after == After::Skip {
             self.events.push((self.last, Event::Skip));
         }

@@ -236,19 +236,18 @@ impl Context<'_> {
     // `file:line:col: error: text`, the line, and a caret, as the original prints them.
     fn syntax_error(&self, error: &Diagnostic) {
         let Some(span) = error.primary() else { return };
-        let end = fx_source::Span::new(span.file, span.end, span.end);
-        let at = self.sources.location(end);
+        // The original counts on from where the token began, and shows that line, even where the
+        // token went over several; of the first line it shows nothing.
+        let start = self.sources.location(span);
+        let file = self.sources.file(span.file);
+        let column = start.column + (span.end - span.start);
+        let line = file.line(span.end.saturating_sub(1).max(span.start));
         let word = if error.severity == Severity::Error { "error" } else { "warning" };
-        let line = self.sources.file(span.file).line_text(at.line);
-        let text = format!(
-            "{}:{}:{}: {word}: {}\n{line}\n{:>width$}",
-            at.file,
-            at.line,
-            at.column,
-            error.message,
-            "^",
-            width = at.column as usize
-        );
+        let mut text = format!("{}:{line}:{column}: {word}: {}", start.file, error.message);
+        if start.line > 1 {
+            let shown = file.line_text(start.line);
+            text.push_str(&format!("\n{shown}\n{:>width$}", "^", width = column as usize));
+        }
         self.to_stderr(&text, &error.message, &fx_source::Origin::at(span));
     }
 

@@ -7,6 +7,8 @@
 use fx_cfengine_syntax::{Event, replay, token_end};
 use fx_source::{Diagnostic, FileId, Span};
 
+use crate::vocabulary;
+
 /// How an error of the vocabulary goes with those before it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Weight {
@@ -48,6 +50,22 @@ fn looked_ahead(file: FileId, text: &[u8], mut error: Diagnostic) -> Diagnostic 
         label.span = Span::new(file, label.span.start, end);
     }
     error
+}
+
+// What is told of an attribute that has no value: only those of the type itself are looked at,
+// and not those that name a body or a bundle.
+fn without_value(block: &str, section: Option<&str>, name: Option<&str>) -> Option<String> {
+    let known = match section {
+        Some(section) => vocabulary::promise_type(block, section)?,
+        None => vocabulary::body_type(block)?,
+    };
+    let Some(name) = name else {
+        let section = section?;
+        return Some(format!("Unknown constraint 'no lval' in promise type '{section}'"));
+    };
+    let attribute = known.iter().find(|attribute| attribute.name == name)?;
+    let checked = !matches!(attribute.kind, vocabulary::Type::Body | vocabulary::Type::Bundle);
+    checked.then(|| "Attempted to give a value of type null".to_owned())
 }
 
 enum Step {
@@ -96,6 +114,13 @@ pub(super) fn in_order(
         match step {
             Step::Event(Event::Error(message)) => {
                 out.push(Diagnostic::error("cf-syntax", message).label(span, ""));
+            }
+            Step::Event(Event::NoValue(block, section, name)) => {
+                if let Some(message) = without_value(&block, section.as_deref(), name.as_deref())
+                    && !skipping
+                {
+                    out.push(Diagnostic::error("cf-syntax", message).label(span, ""));
+                }
             }
             Step::Event(Event::Skip) => skipping = true,
             Step::Event(Event::BundleEnd) => skipping = false,
