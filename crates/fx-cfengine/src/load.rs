@@ -215,7 +215,7 @@ impl Context<'_> {
             self.syntax_error(error);
         }
         if too_many {
-            self.to_stderr("Too many errors", "Too many errors", &fx_source::Origin::default());
+            self.aside("Too many errors");
             self.exit(1);
         }
         loaded.problems.extend(errors);
@@ -248,7 +248,12 @@ impl Context<'_> {
             let shown = file.line_text(start.line);
             text.push_str(&format!("\n{shown}\n{:>width$}", "^", width = column as usize));
         }
-        self.to_stderr(&text, &error.message, &fx_source::Origin::at(span));
+        // That there is an error is said before which one, and a warning is no error.
+        if error.severity == Severity::Warning || error.message == "syntax error" {
+            self.aside(&text);
+        } else {
+            self.to_stderr(&text, &error.message, &fx_source::Origin::at(span));
+        }
     }
 
     /// A finding about loaded policy, `file:line:0: error: text`.
@@ -284,6 +289,12 @@ impl Context<'_> {
             ("message".into(), fx_value::Value::from(&*encode(message))),
         ];
         self.run.ledger.note("cf.stderr", &fields, origin);
+    }
+
+    // The same for what only the original's own tools say: it is no finding of its own.
+    fn aside(&self, text: &str) {
+        let fields = [("text".into(), fx_value::Value::from(&*encode(text)))];
+        self.run.ledger.note("cf.stderr", &fields, &fx_source::Origin::default());
     }
 
     // `__main__` of the entry file is `main`; of any other file it is dropped.
