@@ -414,7 +414,28 @@ fn describe(flags: &Flags, words: &[String]) -> u8 {
 }
 
 /// `puppet resource TYPE [NAME [attribute=value …]]`
+/// Types that are there without any module.
+const RESOURCE_TYPES: [&str; 13] = [
+    "exec",
+    "file",
+    "filebucket",
+    "group",
+    "notify",
+    "package",
+    "resources",
+    "schedule",
+    "service",
+    "stage",
+    "tidy",
+    "user",
+    "whit",
+];
+
 fn resource(flags: &Flags, words: &[String]) -> u8 {
+    if flag(flags, "-t").or(flag(flags, "--types")).is_some() {
+        let names: Vec<&str> = RESOURCE_TYPES.to_vec();
+        return say(&names.join("\n"));
+    }
     let Some((kind, rest)) = words.split_first() else {
         return fail("Could not run: You must specify the type to display");
     };
@@ -430,6 +451,15 @@ fn resource(flags: &Flags, words: &[String]) -> u8 {
     ));
     let ledger = ground.machine.run().ledger;
     ledger.watch(Rc::<fx_report::console::puppet::PuppetConsole>::clone(&console));
+    if let [_, settings @ ..] = rest {
+        for setting in settings {
+            let attribute = setting.split_once('=').map_or("", |(attribute, _)| attribute);
+            let known = fx_puppet::has_parameter(&kind, attribute);
+            if known == Some(false) && !attribute.is_empty() {
+                return fail(format_args!("Could not run: no parameter named '{attribute}'"));
+            }
+        }
+    }
     let mut code = 0;
     if let (Some(name), [_, settings @ ..]) = (name, rest)
         && !settings.is_empty()

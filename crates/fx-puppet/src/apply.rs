@@ -267,9 +267,10 @@ fn carry_out(evaluator: &Evaluator, request: &Request, mut account: Account<'_>)
                 transaction::Event::of_resource("resource is part of a dependency cycle".into());
             let failed =
                 Status { failed: true, out_of_sync: 1, events: vec![event], ..Status::default() };
+            let containers = order::containers(&catalog);
             let all = resources.iter().filter(|at| order::acts(&catalog, **at)).map(|at| {
                 let resource = &catalog.resources[*at];
-                (resource, &failed, resource.reference(), tags_of(resource))
+                (resource, &failed, order::path(&catalog, &containers, *at), tags_of(resource))
             });
             let mut account =
                 Account { all: all.collect(), status: "failed", is_bare: true, ..account };
@@ -337,6 +338,7 @@ fn carry_out(evaluator: &Evaluator, request: &Request, mut account: Account<'_>)
         brought: BTreeMap::new(),
         withheld: BTreeSet::new(),
         logs: std::cell::RefCell::new(account.logs),
+        container: std::cell::RefCell::default(),
         louder: std::cell::Cell::new(None),
         merges: crate::settings::text(&request.given, "merge_dependency_warnings").as_deref()
             == Some("true"),

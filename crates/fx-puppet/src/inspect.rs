@@ -163,14 +163,16 @@ fn hosts(host: &dyn Host) -> Vec<Found> {
 }
 
 fn packages(host: &dyn Host) -> Result<Vec<Found>, String> {
-    let form = "-f=${Package} ${Version} ${db:Status-Status}\n";
+    let form = "-f=${Package} ${Version} ${db:Status-Status} ${db:Status-Want}\n";
     let spec = fx_host::Spec::argv(["dpkg-query", "-W", form].map(str::to_owned));
     let ended = host.run(&spec).map_err(|error| error.to_string())?;
     let rows = String::from_utf8_lossy(&ended.stdout).into_owned();
     let row = |line: &str| {
         let mut words = line.split_whitespace();
         let (name, version, state) = (words.next()?, words.next()?, words.next()?);
-        let own = [("ensure", Value::from(version)), ("provider", "apt".into())];
+        let mark = if words.next() == Some("hold") { "hold" } else { "none" };
+        let own =
+            [("ensure", Value::from(version)), ("mark", mark.into()), ("provider", "apt".into())];
         (state == "installed").then(|| Found::new(name, &own))
     };
     Ok(rows.lines().filter_map(row).collect())
@@ -247,6 +249,21 @@ pub fn inspect(
         }
         ("file", Some(name)) => return Ok(vec![file(host, name)]),
         ("service", Some(name)) => return Ok(vec![service(host, name)]),
+        // A command has never run, and a message has never been told.
+        ("exec", Some(name)) => {
+            let own = [("provider", "posix".into()), ("returns", "notrun".into())];
+            return Ok(vec![Found::new(name, &own)]);
+        }
+        ("exec", None) => {
+            return Ok(vec![Found {
+                title: String::new(),
+                attributes: Vec::new(),
+                text: Some("\n".into()),
+            }]);
+        }
+        ("notify" | "schedule" | "stage" | "whit" | "tidy", Some(name)) => {
+            return Ok(vec![Found::new(name, &[])]);
+        }
         ("user", _) => (users(host), "useradd"),
         ("group", _) => (groups(host), "groupadd"),
         ("host", _) => (hosts(host), "parsed"),
@@ -288,7 +305,8 @@ pub fn inspect(
         all.retain(|found| found.title == name);
         if all.is_empty() {
             let provider = if provider.is_empty() { Value::Undef } else { provider.into() };
-            all.push(Found::new(name, &[("ensure", "absent".into()), ("provider", provider)]));
+            let state = if kind == "package" { "purged" } else { "absent" };
+            all.push(Found::new(name, &[("ensure", state.into()), ("provider", provider)]));
         }
     }
     Ok(all)

@@ -57,6 +57,13 @@ pub use tools::{
 pub use types::Type;
 pub use value::{Hash, Value};
 
+/// Whether a type that is there without any module has a parameter of a name; `None` where
+/// there is no such type.
+pub fn has_parameter(kind: &str, name: &str) -> Option<bool> {
+    let known = compile::built_in(kind)?;
+    Some(known.parameters.contains(name) || compile::is_metaparameter(name))
+}
+
 /// Stack that an evaluation as deep as allowed needs, with room to spare.
 pub const STACK: usize = 256 << 20;
 

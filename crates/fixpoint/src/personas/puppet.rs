@@ -58,6 +58,8 @@ const WITH_VALUE: &[&str] = &[
     "--values",
     "--values_file",
     "--section",
+    "--param",
+    "-p",
     "--config",
     "--certname",
     "--bucket",

@@ -47,6 +47,20 @@ pub(super) fn values(host: &dyn Host, resource: &Resource) -> Vec<(&'static str,
     names.into_iter().map(|name| (name, value(name).unwrap_or_else(|| "absent".into()))).collect()
 }
 
+/// A moment without its parts of a second, which are not told.
+fn whole_seconds(name: &str, value: &str) -> String {
+    if !matches!(name, "ctime" | "mtime") {
+        return value.to_owned();
+    }
+    match value.split_once('.') {
+        Some((start, rest)) => {
+            let (_, zone) = rest.split_once(' ').unwrap_or(("", ""));
+            format!("{start} {zone}")
+        }
+        None => value.to_owned(),
+    }
+}
+
 /// A value as the original shows it: names for accounts, quotes around what is there.
 fn shown(host: &dyn Host, name: &str, value: &str) -> String {
     let number = value.parse::<u32>().ok();
@@ -69,6 +83,7 @@ impl Transaction<'_> {
         resource: &Resource,
         path: &str,
         found: Vec<(&'static str, String)>,
+        status: &mut super::transaction::Status,
     ) {
         let key = resource.reference();
         for (name, now) in found {
@@ -76,13 +91,27 @@ impl Transaction<'_> {
             let text = match self.state.audited(&key, name) {
                 None => {
                     self.speaker.set(Some(name));
+                    let now = whole_seconds(name, &now);
                     Some(format!("audit change: newly-recorded value {now}"))
                 }
-                Some(old) if *old != now => Some(format!(
-                    "audit change: previously recorded value {} has been changed to {}",
-                    shown(host, name, old),
-                    shown(host, name, &now)
-                )),
+                Some(old) if *old != now => {
+                    let text = format!(
+                        "audit change: previously recorded value {} has been changed to {}",
+                        shown(host, name, &whole_seconds(name, old)),
+                        shown(host, name, &whole_seconds(name, &now))
+                    );
+                    status.events.push(super::transaction::Event {
+                        property: name.to_owned(),
+                        from: now.clone(),
+                        to: String::new(),
+                        status: "audit",
+                        message: text.clone(),
+                        is_secret: false,
+                        name: None,
+                        was: Some(old.clone()),
+                    });
+                    Some(text)
+                }
                 Some(_) => None,
             };
             if let Some(text) = text {

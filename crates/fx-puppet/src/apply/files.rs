@@ -68,7 +68,7 @@ pub(super) fn property(host: &dyn Host, resource: &Resource, name: &str) -> Opti
         "ctime" | "mtime" => {
             let time = if name == "ctime" { meta.ctime } else { meta.mtime };
             let at = jiff::Timestamp::from_second(time.secs).unwrap_or_default();
-            format!("{} +0000", at.strftime("%Y-%m-%d %H:%M:%S"))
+            format!("{}.{:09} +0000", at.strftime("%Y-%m-%d %H:%M:%S"), time.nanos)
         }
         "ensure" | "type" => word.to_owned(),
         "owner" => meta.uid.to_string(),

@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, BinaryHeap};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::compile::Catalog;
+use crate::compile::{Catalog, Resource};
 use crate::types::Type;
 use crate::value::Value;
 
@@ -83,6 +83,22 @@ fn references(value: &Value, into: &mut Vec<(String, String)>) {
     }
 }
 
+/// `/Stage[main]/Main/File[/x]`
+pub(super) fn path(catalog: &Catalog, containers: &[Option<usize>], at: usize) -> String {
+    let mut parts = Vec::new();
+    let mut next = Some(at);
+    while let Some(at) = next {
+        let resource = &catalog.resources[at];
+        parts.push(match &*resource.low {
+            "class" => crate::types::capitalized(&resource.title),
+            _ => resource.reference(),
+        });
+        next = containers[at].filter(|outer| *outer != at && parts.len() < 100);
+    }
+    parts.reverse();
+    format!("/{}", parts.join("/"))
+}
+
 /// Containers of all resources.
 pub(super) fn containers(catalog: &Catalog) -> Vec<Option<usize>> {
     let mut found = vec![None; catalog.resources.len()];
@@ -97,8 +113,12 @@ pub(super) fn containers(catalog: &Catalog) -> Vec<Option<usize>> {
 /// Whether a resource acts by itself.
 pub(super) fn acts(catalog: &Catalog, at: usize) -> bool {
     let resource = &catalog.resources[at];
-    resource.is_real()
-        && resource.definition.is_none()
+    resource.is_real() && acts_alone(resource)
+}
+
+/// Whether a resource is one by itself, and no container.
+pub(super) fn acts_alone(resource: &Resource) -> bool {
+    resource.definition.is_none()
         && !resource.evaluated
         && !matches!(&*resource.low, "class" | "stage" | "node")
 }
@@ -311,8 +331,10 @@ fn cycle(catalog: &Catalog, plan: &Plan, left: &BTreeSet<usize>) -> (String, Vec
     if resources.len() > 1 && resources.first() == resources.last() {
         resources.pop();
     }
+    // Containers come after what they contain.
+    let rank = |at: usize| (!acts(catalog, at), at);
     let lowest =
-        resources.iter().enumerate().min_by_key(|(_, at)| **at).map_or(0, |(place, _)| place);
+        resources.iter().enumerate().min_by_key(|(_, at)| rank(**at)).map_or(0, |(place, _)| place);
     resources.rotate_left(lowest);
     let mut names: Vec<String> =
         resources.iter().map(|at| catalog.resources[*at].reference()).collect();

@@ -77,6 +77,9 @@ fn event_name(low: &str, event: &Event) -> String {
     if let Some(name) = &event.name {
         return name.clone();
     }
+    if event.was.is_some() && event.property == "ensure" {
+        return format!("{low}_changed");
+    }
     match (low, event.property.as_str(), event.to.as_str()) {
         (_, "", _) if event.status == "failure" => "resource_error".into(),
         (_, "", _) => "refresh".into(),
@@ -104,7 +107,7 @@ fn event_json(low: &str, event: &Event, time: &str) -> Json {
         text => Json::from(text),
     };
     json!({
-        "audited": false,
+        "audited": event.was.is_some(),
         "property": text(&event.property),
         "previous_value": text(&event.from),
         "desired_value": match (low, event.property.as_str()) {
@@ -127,7 +130,7 @@ fn event_json(low: &str, event: &Event, time: &str) -> Json {
             }
             _ => text(&event.to),
         },
-        "historical_value": null,
+        "historical_value": event.was,
         "message": event.message,
         "name": event_name(low, event),
         "status": event.status,
@@ -302,7 +305,7 @@ impl Account<'_> {
             row("restarted", count(&|status| status.restarted)),
             row("changed", count(&|status| status.changed)),
             row("out_of_sync", count(&|status| status.out_of_sync > 0)),
-            row("scheduled", count(&|status| status.scheduled)),
+            row("scheduled", Json::from(0)),
             row("corrective_change", Json::from(0)),
         ];
         let mut by_kind: Vec<(&str, f64)> = Vec::new();
@@ -325,10 +328,14 @@ impl Account<'_> {
         };
         let (failure, success, noop) = (events("failure"), events("success"), events("noop"));
         let mut rows = vec![
-            row("total", Json::from(failure + success + noop)),
+            row("total", Json::from(failure + success + noop + events("audit"))),
             row("failure", Json::from(failure)),
             row("success", Json::from(success)),
         ];
+        let audits = events("audit");
+        if audits > 0 {
+            rows.push(row("audit", Json::from(audits)));
+        }
         if noop > 0 {
             rows.push(row("noop", Json::from(noop)));
         }
@@ -342,12 +349,9 @@ impl Account<'_> {
 
     fn log_json(&self) -> Vec<Json> {
         let row = |log: &Log| {
-            let is_of = |start: &str| log.text.starts_with(start);
-            let split = if ["/", "Class[", "Stage["].into_iter().any(is_of) {
-                log.text.split_once(": ")
-            } else {
-                None
-            };
+            let split = log.source.as_deref().and_then(|source| {
+                Some((source, log.text.strip_prefix(source)?.strip_prefix(": ")?))
+            });
             let (source, message) = split.unwrap_or(("Puppet", &log.text));
             let level = log.word.unwrap_or_else(|| word(log.level));
             let mut tags = vec![level];

@@ -116,8 +116,12 @@ impl Transaction<'_> {
                 };
                 let shown = match attribute(resource, "message") {
                     Some(value @ Value::Hash(_)) => shown_message(&value),
+                    Some(value @ (Value::Int(_) | Value::Float(_) | Value::Bool(_))) => {
+                        crate::eval::program_text(&value)
+                    }
                     _ => crate::eval::program_text(&Value::from(notify.message.as_str())),
                 };
+                self.speaker.set((!prefix.is_empty()).then_some("message"));
                 self.say(level, &format!("{prefix}{}", notify.message));
                 let told = if is_secret(resource, "message") {
                     "changed [redacted] to [redacted]".to_owned()

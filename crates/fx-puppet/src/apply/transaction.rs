@@ -18,8 +18,6 @@ pub(super) struct Status {
     pub(super) changed: bool,
     pub(super) failed: bool,
     pub(super) skipped: bool,
-    /// Skipped because of its schedule.
-    pub(super) scheduled: bool,
     /// Refreshed, or tried to be.
     pub(super) restarted: bool,
     pub(super) out_of_sync: usize,
@@ -46,13 +44,32 @@ pub(super) struct Event {
     pub(super) is_secret: bool,
     /// Its name, where the type gives one.
     pub(super) name: Option<String>,
+    /// What an audited property was before.
+    pub(super) was: Option<String>,
 }
 
 impl Event {
     /// A failure that is no property's.
     pub(super) fn of_resource(message: String) -> Event {
         let (property, from, to) = (String::new(), String::new(), String::new());
-        Event { property, from, to, status: "failure", message, is_secret: false, name: None }
+        Event {
+            property,
+            from,
+            to,
+            status: "failure",
+            message,
+            is_secret: false,
+            name: None,
+            was: None,
+        }
+    }
+}
+
+/// `Class[Main]`, `Stage[main]`
+fn container_name(resource: &Resource) -> String {
+    match &*resource.low {
+        "class" => format!("Class[{}]", crate::types::capitalized(&resource.title)),
+        _ => resource.reference(),
     }
 }
 
@@ -76,12 +93,14 @@ pub(super) struct Log {
     pub(super) tag: Option<&'static str>,
     /// A word for what is worse than an error.
     pub(super) word: Option<&'static str>,
+    /// Who said it, where that was a resource.
+    pub(super) source: Option<String>,
 }
 
 impl Log {
     /// Something that is said of no resource.
     pub(super) fn plain(host: &dyn fx_host::Host, level: Level, text: String) -> Log {
-        Log { level, text, time: host.now(), place: None, tag: None, word: None }
+        Log { level, text, time: host.now(), place: None, tag: None, word: None, source: None }
     }
 }
 
@@ -122,6 +141,8 @@ pub(super) struct Transaction<'a> {
     pub(super) withheld: BTreeSet<usize>,
     /// What was said, for the report.
     pub(super) logs: std::cell::RefCell<Vec<Log>>,
+    /// The container that has its turn.
+    pub(super) container: std::cell::RefCell<Option<String>>,
     /// What is worse than an error, while it is told.
     pub(super) louder: std::cell::Cell<Option<&'static str>>,
     /// The property that says the next thing itself.
@@ -157,12 +178,15 @@ impl Transaction<'_> {
             None => super::line(self.run, level, text),
         }
         let time = self.run.host.now();
-        let is_own = text.starts_with('/') || text.starts_with("Class[");
-        let place = self.place.clone().filter(|_| is_own || text.starts_with("Stage["));
+        let source = match text.starts_with('/') {
+            true => text.split_once(": ").map(|(source, _)| source.to_owned()),
+            false => self.container.borrow().clone().filter(|name| text.starts_with(name.as_str())),
+        };
+        let place = self.place.clone().filter(|_| source.is_some());
         // What a property says has its name as a tag, what is said of it has not.
         let tag = self.speaker.take();
         let text = text.to_owned();
-        self.logs.borrow_mut().push(Log { level, text, time, place, tag, word });
+        self.logs.borrow_mut().push(Log { level, text, time, place, tag, word, source });
     }
 
     /// From here on it is this resource that things are said of.
@@ -170,8 +194,8 @@ impl Transaction<'_> {
         let at = self.evaluator.sources.location(resource.span);
         let tags = self.tags(resource, path);
         // Classes and stages have no place in the log.
-        let has_place = !matches!(&*resource.low, "class" | "stage")
-            && !self.evaluator.ruby_is_placeless(&resource.low);
+        let has_place =
+            super::order::acts_alone(resource) && !self.evaluator.ruby_is_placeless(&resource.low);
         let place = has_place.then(|| (at.file.to_string(), at.line));
         self.place = Some(Rc::new(Place { place, tags }));
     }
@@ -245,18 +269,7 @@ impl Transaction<'_> {
         if self.alone {
             return format!("/{}", self.catalog.resources[at].reference());
         }
-        let mut parts = Vec::new();
-        let mut next = Some(at);
-        while let Some(at) = next {
-            let resource = &self.catalog.resources[at];
-            parts.push(match &*resource.low {
-                "class" => crate::types::capitalized(&resource.title),
-                _ => resource.reference(),
-            });
-            next = self.containers[at].filter(|outer| *outer != at && parts.len() < 100);
-        }
-        parts.reverse();
-        format!("/{}", parts.join("/"))
+        super::order::path(self.catalog, &self.containers, at)
     }
 
     fn is_noop(&self, resource: &Resource) -> bool {
@@ -292,8 +305,11 @@ impl Transaction<'_> {
             out[*number] = match point {
                 Point::Begin(_) => incoming,
                 Point::End(at) => {
-                    self.turn_to(&self.catalog.resources[*at], "");
+                    let resource = &self.catalog.resources[*at];
+                    self.turn_to(resource, "");
+                    *self.container.borrow_mut() = Some(container_name(resource));
                     self.tell_container(*at, &incoming);
+                    *self.container.borrow_mut() = None;
                     // Where something inside failed, nobody outside is notified.
                     if !incoming.failed.is_empty() {
                         (incoming.real, incoming.withheld) = (0, 0);
@@ -305,6 +321,9 @@ impl Transaction<'_> {
                     let started = self.run.host.monotonic();
                     let (mut status, outgoing) = self.one(*at, &incoming, made);
                     status.took = self.run.host.monotonic().saturating_sub(started).as_secs_f64();
+                    if self.aborted.is_some() && status.failed {
+                        return;
+                    }
                     self.status.insert(*at, status);
                     outgoing
                 }
@@ -367,9 +386,13 @@ impl Transaction<'_> {
                 }
             }
         }
-        if !self.is_due(resource) {
+        let is_due = self.is_due(resource);
+        if self.aborted.is_some() {
+            return Default::default();
+        }
+        if !is_due {
             self.passed_over(resource, "its schedule says not now");
-            let status = Status { skipped: true, scheduled: true, ..Status::default() };
+            let status = Status { skipped: true, ..Status::default() };
             return (status, Outgoing::default());
         }
         // What is there is looked at when a file has its turn: an earlier resource may have
@@ -394,7 +417,7 @@ impl Transaction<'_> {
         }
         let watched = super::audit::values(self.run.host, resource);
         let mut status = self.attempt(resource, &path, &mut thing, noop);
-        self.audit(resource, &path, watched);
+        self.audit(resource, &path, watched, &mut status);
         if let Made::Ruby(ruby) = &thing {
             status.provider = Some(ruby.provider());
         }
@@ -506,6 +529,7 @@ impl Transaction<'_> {
                         message: String::new(),
                         is_secret,
                         name: None,
+                        was: None,
                     }
                 })
                 .collect::<Vec<Event>>()
@@ -566,7 +590,7 @@ impl Transaction<'_> {
             }
         }
         for event in &mut status.events {
-            if event.property.is_empty() {
+            if event.property.is_empty() || event.was.is_some() {
                 continue;
             }
             if let Made::Ruby(ruby) = thing {
@@ -710,6 +734,7 @@ impl Transaction<'_> {
                     message: format!("Triggered 'refresh' from {events}"),
                     is_secret: false,
                     name: None,
+                    was: None,
                 });
             }
             Some(Err(failure)) => {
@@ -785,7 +810,7 @@ impl Transaction<'_> {
     fn tell_container(&self, at: usize, incoming: &Outgoing) {
         let resource = &self.catalog.resources[at];
         if self.merges && &*resource.low == "class" {
-            let name = format!("Class[{}]", crate::types::capitalized(&resource.title));
+            let name = container_name(resource);
             for failed in &incoming.failed {
                 let other = self.catalog.resources[*failed].reference();
                 let text = format!("{name}: Class dependency {other} has failures: true");
@@ -794,10 +819,7 @@ impl Transaction<'_> {
         }
         // What came from inside is not handed on where something failed.
         if !incoming.failed.is_empty() && incoming.real + incoming.withheld > 0 {
-            let name = match &*resource.low {
-                "class" => format!("Class[{}]", crate::types::capitalized(&resource.title)),
-                _ => resource.reference(),
-            };
+            let name = container_name(resource);
             return self.say(Level::Info, &format!("{name}: Unscheduling all events on {name}"));
         }
         if incoming.withheld == 0
@@ -819,11 +841,7 @@ impl Transaction<'_> {
         if count == 0 {
             return;
         }
-        let name = if &*resource.low == "class" {
-            format!("Class[{}]", crate::types::capitalized(&resource.title))
-        } else {
-            resource.reference()
-        };
+        let name = container_name(resource);
         let events = format!("{count} event{}", if count == 1 { "" } else { "s" });
         self.say(Level::Notice, &format!("{name}: Would have triggered 'refresh' from {events}"));
     }
