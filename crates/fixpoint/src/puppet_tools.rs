@@ -469,7 +469,17 @@ fn resource(flags: &Flags, words: &[String]) -> u8 {
             Err(message) => return fail(message),
         }
     }
-    let found = fx_puppet::inspect(&ground.machine, &ground.request, &kind, name);
+    let mut found = fx_puppet::inspect(&ground.machine, &ground.request, &kind, name);
+    // Of what was just set only that is shown.
+    if let (Ok(found), [_, settings @ ..]) = (&mut found, rest)
+        && !settings.is_empty()
+    {
+        let names: Vec<&str> =
+            settings.iter().filter_map(|setting| Some(setting.split_once('=')?.0)).collect();
+        for one in found {
+            one.keep_only(&names);
+        }
+    }
     console.flush();
     match found {
         Ok(found) => {

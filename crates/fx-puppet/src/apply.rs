@@ -196,10 +196,8 @@ pub fn run(machine: &Machine, request: &Request) -> Summary {
     let took = run.host.monotonic().saturating_sub(started).as_secs_f64();
     let told =
         format!("Compiled catalog for {node} in environment {environment} in {took:.2} seconds");
-    if !request.alone {
-        if request.catalog.is_none() {
-            line(run, Level::Notice, &told);
-        }
+    if !request.alone && request.catalog.is_none() {
+        line(run, Level::Notice, &told);
     }
     let level = request.level;
     let noop = request.noop;
@@ -252,6 +250,16 @@ fn carry_out(evaluator: &Evaluator, request: &Request, mut account: Account<'_>)
     for resource in &catalog.resources {
         if let Err(message) = backup::of(evaluator, &catalog, resource) {
             return refused(&message);
+        }
+    }
+    for resource in &catalog.resources {
+        if &*resource.low == "file" && things::text(resource, "source_permissions").is_some() {
+            let text = format!(
+                "The `source_permissions` parameter is deprecated. Explicitly set `owner`, `group`, and `mode`.\n   {}",
+                evaluator.line_text(resource.span)
+            );
+            run.ledger.message(Level::Warning, &text, &origin);
+            break;
         }
     }
     if !request.alone {
@@ -336,6 +344,7 @@ fn carry_out(evaluator: &Evaluator, request: &Request, mut account: Account<'_>)
         status: BTreeMap::new(),
         generated: Vec::new(),
         brought: BTreeMap::new(),
+        misgenerated: false,
         withheld: BTreeSet::new(),
         logs: std::cell::RefCell::new(account.logs),
         container: std::cell::RefCell::default(),
@@ -373,7 +382,7 @@ fn carry_out(evaluator: &Evaluator, request: &Request, mut account: Account<'_>)
     };
     let changed = states().any(|status| status.changed);
     let failed = states().any(|status| status.failed || status.failed_to_restart);
-    let status = if failed || transaction.aborted.is_some() {
+    let status = if failed || transaction.misgenerated || transaction.aborted.is_some() {
         "failed"
     } else if changed {
         "changed"
@@ -405,7 +414,8 @@ fn carry_out(evaluator: &Evaluator, request: &Request, mut account: Account<'_>)
             logs,
             status,
             completed: transaction.aborted.is_none(),
-            is_bare: transaction.aborted.is_some(),
+            // A catalog that was read has what it brings and nothing more.
+            is_bare: transaction.aborted.is_some() || request.catalog.is_some(),
             left_out: !request.tags.is_empty(),
             applied: took,
             ..account
@@ -421,8 +431,11 @@ fn carry_out(evaluator: &Evaluator, request: &Request, mut account: Account<'_>)
     if transaction.aborted.is_some() {
         return Summary::code(1);
     }
-    let code =
-        if request.detailed_exitcodes { u8::from(changed) * 2 + u8::from(failed) * 4 } else { 0 };
+    let code = if request.detailed_exitcodes && request.catalog.is_none() {
+        u8::from(changed) * 2 + u8::from(failed) * 4
+    } else {
+        0
+    };
     Summary { code, figures }
 }
 

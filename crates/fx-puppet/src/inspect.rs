@@ -29,6 +29,11 @@ impl Found {
         Found { title: title.to_owned(), attributes, text: None }
     }
 
+    /// Leaves only these attributes, and its provider.
+    pub fn keep_only(&mut self, names: &[&str]) {
+        self.attributes.retain(|(name, _)| name == "provider" || names.contains(&name.as_str()));
+    }
+
     /// Its attributes by name, as data.
     pub fn data(&self) -> serde_json::Value {
         let mut rows: Vec<&(String, Value)> =

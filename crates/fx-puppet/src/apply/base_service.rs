@@ -36,7 +36,13 @@ impl Backend for Base {
         Ok(State { known: true, running, enabled: Enabled::No })
     }
 
-    fn act(&self, host: &dyn Host, service: &str, verb: Verb) -> Result<(), Failure> {
+    fn act(&self, host: &dyn Host, _service: &str, verb: Verb) -> Result<(), Failure> {
+        self.take(host, verb)
+    }
+}
+
+impl Base {
+    fn take(&self, host: &dyn Host, verb: Verb) -> Result<(), Failure> {
         let run = |words: Vec<String>| {
             let shown = words.join(" ");
             let ended = host.run(&Spec::argv(words))?;
@@ -60,7 +66,7 @@ impl Backend for Base {
                         let spec = fx_resources::exec::Rules::default().spec(host, program)?;
                         fx_resources::command::succeed(host, &spec).map(drop)
                     }
-                    None => self.act(host, service, verb),
+                    None => self.take(host, verb),
                 };
                 own(&self.commands.stop, Verb::Stop)?;
                 own(&self.commands.start, Verb::Start)

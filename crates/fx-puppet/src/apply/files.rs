@@ -42,7 +42,7 @@ fn kind_word(meta: &fx_host::Meta) -> &'static str {
         fx_host::Kind::Socket => "socket",
         fx_host::Kind::CharDevice => "characterSpecial",
         fx_host::Kind::BlockDevice => "blockSpecial",
-        _ => "file",
+        fx_host::Kind::File => "file",
     }
 }
 
@@ -60,10 +60,8 @@ pub(super) fn property(host: &dyn Host, resource: &Resource, name: &str) -> Opti
             format!("{{sha256}}{hex}")
         }
         "mode" => format!("{:04o}", meta.mode & 0o7777),
-        "target" => match meta.is_symlink() {
-            true => host.read_link(&path).ok()?.to_string_lossy().into_owned(),
-            false => "notlink".into(),
-        },
+        "target" if meta.is_symlink() => host.read_link(&path).ok()?.to_string_lossy().into_owned(),
+        "target" => "notlink".into(),
         "checksum_value" | "seluser" | "selrole" | "seltype" | "selrange" => String::new(),
         "ctime" | "mtime" => {
             let time = if name == "ctime" { meta.ctime } else { meta.mtime };

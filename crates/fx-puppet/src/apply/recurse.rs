@@ -11,7 +11,7 @@ use crate::eval::{Evaluator, interpolated};
 use crate::value::Value;
 
 /// Parameters that children have from the directory.
-const INHERITED: [&str; 14] = [
+const INHERITED: [&str; 15] = [
     "mode",
     "owner",
     "group",
@@ -24,6 +24,7 @@ const INHERITED: [&str; 14] = [
     "noop",
     "loglevel",
     "validate_cmd",
+    "source_permissions",
     "selinux_ignore_defaults",
     "tag",
 ];

@@ -54,7 +54,7 @@ fn provider(host: &dyn fx_host::Host, resource: &Resource) -> Option<String> {
     if let Some(given) = super::things::text(resource, "provider") {
         return Some(given);
     }
-    Some(match &*resource.low {
+    let name = match &*resource.low {
         "file" | "exec" => "posix",
         "user" => "useradd",
         "package" => return fx_resources::package::detect(host).ok().map(|one| one.name().into()),
@@ -68,8 +68,8 @@ fn provider(host: &dyn fx_host::Host, resource: &Resource) -> Option<String> {
         "yumrepo" => "inifile",
         "host" | "mount" | "ssh_authorized_key" | "sshkey" => "parsed",
         _ => return None,
-    })
-    .map(str::to_owned)
+    };
+    Some(name.to_owned())
 }
 
 /// Kind of an event by type, property and new value.

@@ -203,6 +203,7 @@ impl Transaction<'_> {
             return;
         }
         if is_secret(resource, "content") {
+            self.speaker.set(Some("content"));
             self.say(level, &format!("{path}/content: [diff redacted]"));
             return;
         }
@@ -210,6 +211,7 @@ impl Transaction<'_> {
         let file = attribute(resource, "path")
             .map_or_else(|| resource.title.to_string(), |path| interpolated(&path));
         if let Some(text) = self.diff(&file, old, new) {
+            self.speaker.set(Some("content"));
             self.say(level, &format!("{path}/content: \n{text}"));
         }
     }

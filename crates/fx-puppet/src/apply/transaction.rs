@@ -137,6 +137,8 @@ pub(super) struct Transaction<'a> {
     /// Resources that others bring with them, found before anything is done; or why they
     /// could not be found.
     pub(super) brought: BTreeMap<usize, Result<Vec<Resource>, String>>,
+    /// Something could not be generated, which fails the run and no resource.
+    pub(super) misgenerated: bool,
     /// Who generated something that was withheld.
     pub(super) withheld: BTreeSet<usize>,
     /// What was said, for the report.
@@ -178,9 +180,10 @@ impl Transaction<'_> {
             None => super::line(self.run, level, text),
         }
         let time = self.run.host.now();
-        let source = match text.starts_with('/') {
-            true => text.split_once(": ").map(|(source, _)| source.to_owned()),
-            false => self.container.borrow().clone().filter(|name| text.starts_with(name.as_str())),
+        let source = if text.starts_with('/') {
+            text.split_once(": ").map(|(source, _)| source.to_owned())
+        } else {
+            self.container.borrow().clone().filter(|name| text.starts_with(name.as_str()))
         };
         let place = self.place.clone().filter(|_| source.is_some());
         // What a property says has its name as a tag, what is said of it has not.
@@ -414,6 +417,7 @@ impl Transaction<'_> {
             );
             self.say(Level::Error, &text);
             too_many = true;
+            self.misgenerated = true;
         }
         let watched = super::audit::values(self.run.host, resource);
         let mut status = self.attempt(resource, &path, &mut thing, noop);
@@ -451,10 +455,7 @@ impl Transaction<'_> {
                 let children = super::recurse::children(self.evaluator, self.catalog, resource);
                 self.take(at, children, noop, &mut outgoing);
             }
-            None => {
-                status.failed |= too_many;
-                outgoing.failed.extend(too_many.then_some(at));
-            }
+            None => {}
         }
         if status.changed {
             self.state.sync(&resource.reference(), self.run.host.now());
@@ -521,10 +522,19 @@ impl Transaction<'_> {
                         let text = super::tell::text_of(value);
                         if is_secret && !text.is_empty() { "[redacted]".to_owned() } else { text }
                     };
+                    let told = |value| {
+                        super::wording::reported(
+                            self.run.host,
+                            resource,
+                            &change.property,
+                            shown(value),
+                        )
+                    };
+                    let wanted = super::wording::wanted(resource, &change.property);
                     Event {
                         property: change.property.to_string(),
-                        from: shown(&change.from),
-                        to: shown(&change.to),
+                        from: told(&change.from),
+                        to: wanted.unwrap_or_else(|| told(&change.to)),
                         status,
                         message: String::new(),
                         is_secret,
@@ -577,6 +587,12 @@ impl Transaction<'_> {
                     _ => super::wording::failure(host, resource, &changes, failure, false),
                 });
                 let message = message.unwrap_or_default();
+                // An account that is not there is missed only after the file was made.
+                if message.starts_with("could not find ")
+                    && changes.iter().any(|change| change.property == "ensure")
+                {
+                    self.make_without_accounts(resource);
+                }
                 // Types that nobody can act for are told at the end, once each.
                 if message.starts_with("Could not find a suitable provider for ") {
                     status.out_of_sync = 0;
@@ -603,6 +619,18 @@ impl Transaction<'_> {
             told.unwrap_or_default().clone_into(&mut event.message);
         }
         status
+    }
+
+    /// Makes a file as far as it can be made while its owner or group is not known.
+    fn make_without_accounts(&self, resource: &Resource) {
+        let mut bare = resource.clone();
+        bare.attributes.shift_remove("owner");
+        bare.attributes.shift_remove("group");
+        let Ok(mut made) = super::things::make(self.evaluator, &bare) else { return };
+        let Some(thing) = made.thing() else { return };
+        if let Ok(changes) = thing.observe(self.run.host) {
+            let _told_already = thing.apply(self.run.host, &changes);
+        }
     }
 
     /// Tells of a resource of Ruby: each property by itself, then what writing it all brought.

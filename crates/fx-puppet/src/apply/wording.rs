@@ -125,6 +125,35 @@ pub(super) fn changes(resource: &Resource, changes: &mut [Change]) {
     }
 }
 
+/// A value as the report tells it: owners and groups of files by their numbers.
+pub(super) fn reported(
+    host: &dyn Host,
+    resource: &Resource,
+    property: &str,
+    value: String,
+) -> String {
+    if &*resource.low != "file" {
+        return value;
+    }
+    let number = match property {
+        "owner" => host.user(&value).ok().flatten().map(|user| user.uid),
+        "group" => host.group(&value).ok().flatten().map(|group| group.gid),
+        _ => None,
+    };
+    number.map_or(value, |number| number.to_string())
+}
+
+/// What the report tells as wanted, where that is the word of the manifest.
+pub(super) fn wanted(resource: &Resource, property: &str) -> Option<String> {
+    let word = text(resource, "ensure").filter(|_| property == "ensure")?;
+    let is_own = match &*resource.low {
+        "package" => word == "latest",
+        "file" => word == "present",
+        _ => false,
+    };
+    is_own.then_some(word)
+}
+
 /// Whether a property is shown as a number.
 pub(super) fn is_number(resource: &Resource, property: &str) -> bool {
     matches!(&*resource.low, "user" | "group")
