@@ -317,7 +317,7 @@ impl Checker<'_> {
             _ => None,
         };
         let mut seen: Vec<String> = Vec::new();
-        for (expr, _) in pairs {
+        for (expr, value) in pairs {
             let Some(name) = key(expr) else { continue };
             if seen.contains(&name) {
                 let message = format!("The key '{name}' is declared more than once");
@@ -326,7 +326,11 @@ impl Checker<'_> {
                 } else {
                     Diagnostic::warning("puppet-duplicate-key", message)
                 };
-                self.found.push(diagnostic.label(expr.span, ""));
+                // The arrow is the place that is told; it stands close to the value.
+                let gap = value.span.start.saturating_sub(expr.span.end);
+                let start = if gap > 3 { value.span.start - 3 } else { expr.span.end };
+                let arrow = Span::new(expr.span.file, start, start + 2);
+                self.found.push(diagnostic.label(arrow, ""));
             }
             seen.push(name);
         }

@@ -36,7 +36,15 @@ module Puppet
       def lookupvar(name, _options = {})
         own = VARS[@__number]
         return own[name.to_s] if own && own.key?(name.to_s)
-        Puppet::Bridge.lookupvar(@__number, name.to_s)[1]
+        found, value = Puppet::Bridge.lookupvar(@__number, name.to_s)
+        return value if found || name.to_s.match?(/\A(?:\d+|(?:caller_)?module_name)\z/)
+        # Whoever asks may catch that there is none.
+        begin
+          throw(:undefined_variable)
+        rescue UncaughtThrowError
+          Puppet::Bridge.undefined_variable(name.to_s)
+        end
+        nil
       end
       def [](name, _options = {}) = lookupvar(name)
       def lookup_qualified_variable(*parts) = lookupvar(parts.join("::"))

@@ -130,17 +130,21 @@ impl Evaluator {
         let root = interpolated(&parts[0]);
         let found = self.find_variable(&root, query.scope);
         if found.is_none() {
-            self.warn_undefined(&root);
+            if let Some(why) = self.warn_undefined(&root) {
+                return Err(Flow::bare(why));
+            }
         }
         Ok(found.and_then(|value| dig(&value, &parts[1..])))
     }
 }
 
 impl Evaluator {
-    /// Says that a variable of an interpolation is not there, where the settings ask for it.
-    fn warn_undefined(&self, name: &str) {
-        if self.settings.strictness() == fx_puppet_syntax::Strictness::Off {
-            return;
+    /// Says that a variable is not there, where the settings ask for it; where they ask for an
+    /// error, what it says.
+    pub(crate) fn warn_undefined(&self, name: &str) -> Option<String> {
+        let strict = self.settings.strictness();
+        if strict == fx_puppet_syntax::Strictness::Off {
+            return None;
         }
         let reason = match name.trim_start_matches("::").rsplit_once("::") {
             Some((class, _)) if matches!(self.class_named(class), Ok(Some(_))) => {
@@ -149,10 +153,12 @@ impl Evaluator {
             Some((class, _)) => format!("class {class} could not be found"),
             None => String::new(),
         };
-        self.warn(
-            &format!("Undefined variable '{name}'; {reason}\n   (file & line not available)"),
-            None,
-        );
+        let message = format!("Undefined variable '{name}'; {reason}");
+        if strict == fx_puppet_syntax::Strictness::Error {
+            return Some(message);
+        }
+        self.warn(&format!("{message}\n   (file & line not available)"), None);
+        None
     }
 }
 

@@ -24,6 +24,7 @@ const METHODS: &[Method] = &[
     ("keep", keep),
     ("alone?", |ruby, _, _, _| Ok(Rb::bool(ruby.takes_words.get()))),
     ("lookupvar", lookupvar),
+    ("undefined_variable", undefined_variable),
     ("setvar", |ruby, evaluator, vm, args| {
         let (number, name) = (args[0].fixnum().unwrap_or(0), vm.to_s(args[1])?);
         let value = ruby.language_value(vm, args[2])?;
@@ -414,6 +415,20 @@ fn setting(ruby: &Rc<Ruby>, evaluator: &Rc<Evaluator>, vm: &mut Vm, args: &[Rb])
         return Ok(Rb::sym(vm.intern(text)));
     }
     ruby.to_ruby(vm, &value)
+}
+
+/// Says that a variable is not there, as strictly as asked.
+fn undefined_variable(
+    _ruby: &Rc<Ruby>,
+    evaluator: &Rc<Evaluator>,
+    vm: &mut Vm,
+    args: &[Rb],
+) -> Res<Rb> {
+    let name = vm.to_s(args[0])?;
+    match evaluator.warn_undefined(&name) {
+        Some(why) => vm.arg_error(why),
+        None => Ok(NIL),
+    }
 }
 
 fn lookupvar(ruby: &Rc<Ruby>, evaluator: &Rc<Evaluator>, vm: &mut Vm, args: &[Rb]) -> Res<Rb> {
