@@ -92,6 +92,26 @@ thread_local! {
     static BY_NAME: OnceCell<FxHashMap<&'static str, &'static Native>> = const { OnceCell::new() };
 }
 
+/// Functions of the older kind, which check no types, and how many arguments each needs.
+const OLD_ARITY: &[(&str, usize)] = &[
+    ("create_resources", 2),
+    ("file", 1),
+    ("fqdn_rand", 1),
+    ("inline_template", 1),
+    ("realize", 1),
+    ("sprintf", 1),
+    ("tag", 1),
+    ("tagged", 1),
+    ("template", 1),
+];
+
+/// What is wrong with the number of arguments of a function of the older kind.
+pub(crate) fn too_few(name: &str, given: usize) -> Option<String> {
+    let (_, least) = OLD_ARITY.iter().find(|(known, _)| *known == name)?;
+    (given < *least)
+        .then(|| format!("{name}(): Wrong number of arguments given ({given} for minimum {least})"))
+}
+
 /// A function by name.
 pub(crate) fn find(name: &str) -> Option<&'static Native> {
     BY_NAME.with(|map| {

@@ -146,6 +146,11 @@ impl Evaluator {
         if let Some(native) = functions::find(name) {
             let sigs = self.parameters(native)?;
             check(native.name, &sigs, &args, block.as_ref())?;
+            if sigs.is_empty()
+                && let Some(why) = functions::too_few(native.name, args.len())
+            {
+                return Err(Flow::raw(why));
+            }
             return (native.run)(&Call {
                 evaluator: self,
                 args: &args,
@@ -423,7 +428,7 @@ fn check_as<P: std::borrow::Borrow<Parameters>>(
         if signatures.len() > 1 {
             text.push_str(&format!("\n  {}", signature.borrow().text()));
         }
-        for one in found {
+        for one in found.iter().filter(|one| !one.is_untold()) {
             text.push_str(&format!("\n{indent}rejected: {}", one.text()));
         }
     }
@@ -445,9 +450,8 @@ fn arguments_against(signature: &Parameters, args: &[Value]) -> Vec<Mismatch> {
             continue;
         }
         let found = describe(ty, &infer_set(arg), &[Step::Parameter(Rc::clone(name))]);
-        if !found.is_empty() {
-            return found;
-        }
+        // What does not fit is refused, even where nothing can be told of it.
+        return if found.is_empty() { vec![Mismatch::untold()] } else { found };
     }
     Vec::new()
 }

@@ -105,10 +105,17 @@ fn create_resources(call: &Call<'_>) -> Evaluated {
         )));
     }
     let ty = interpolated(call.arg(0));
-    let Value::Hash(instances) = call.arg(1) else { return Ok(Value::Undef) };
-    let defaults = match call.arg(2) {
-        Value::Hash(defaults) => Rc::clone(defaults),
-        _ => Rc::default(),
+    let Value::Hash(instances) = call.arg(1) else {
+        return Err(Flow::raw("create_resources(): second argument must be a hash"));
+    };
+    let defaults = match call.args.get(2) {
+        Some(Value::Hash(defaults)) => Rc::clone(defaults),
+        None => Rc::default(),
+        Some(_) => {
+            return Err(Flow::raw(
+                "create_resources(): third argument, if provided, must be a hash",
+            ));
+        }
     };
     for (title, attributes) in &**instances {
         let mut all = crate::value::Hash::clone(&defaults);

@@ -238,6 +238,10 @@ fn extreme(call: &Call<'_>, wanted: Ordering) -> Evaluated {
     let Some(first) = args.first() else {
         return Err(Flow::raw(format!("{name}(): Wrong number of arguments need at least one")));
     };
+    // One alone needs no comparison.
+    if args.len() == 1 && call.block.is_none() {
+        return Ok(first.clone());
+    }
     let numeric = |value: &Value| matches!(value, Value::Int(_) | Value::Float(_));
     let texts = args.iter().all(|value| value.as_str().is_some());
     let words = texts && args.iter().all(|value| value.as_str().and_then(number_from).is_none());

@@ -9,7 +9,17 @@ pub(super) static TABLE: &[Native] = &[
     native("next", &["Any value?"], |call| Err(Flow::Next(call.arg(0).clone(), call.span))),
     native("break", &[""], |call| Err(Flow::Break(call.span))),
     native("fail", &[], |call| {
-        Err(Flow::raw(call.args.iter().map(crate::eval::ruby_text).collect::<Vec<_>>().join(" ")))
+        let text = |value: &Value| match value {
+            Value::Regex(_) => crate::eval::interpolated(value),
+            value => crate::eval::ruby_text(value),
+        };
+        Err(Flow::raw(call.args.iter().map(text).collect::<Vec<_>>().join(" ")))
+    }),
+    native("import", &["Any args*"], |call| {
+        Err(Flow::at(
+            call.span,
+            "Use of 'import' has been discontinued in favor of a manifest directory. See http://links.puppet.com/puppet-import-deprecation",
+        ))
     }),
     native(
         "call",

@@ -28,6 +28,20 @@ fn digest<D: Digest>(call: &Call<'_>, name: &str) -> Evaluated {
     };
     let bytes = match value {
         Value::Binary(bytes) => bytes.to_vec(),
+        Value::Undef => Vec::new(),
+        Value::Bool(_)
+        | Value::Int(_)
+        | Value::Float(_)
+        | Value::Default
+        | Value::Array(_)
+        | Value::Hash(_)
+        | Value::Type(_)
+        | Value::Sensitive(_) => {
+            return Err(Flow::raw(format!(
+                "no implicit conversion of {} into String",
+                super::sprintf::class_of(value)
+            )));
+        }
         value => interpolated(value).into_bytes(),
     };
     Ok(Value::from(hex(&D::digest(bytes))))

@@ -30,7 +30,10 @@ pub(super) static TABLE: &[Native] = &[
     native(
         "index",
         &[
-            "Iterable enumerable, &Callable[1,2] block",
+            "Hash[Any, Any] hash, &Callable[2,2] block",
+            "Hash[Any, Any] hash, &Callable[1,1] block",
+            "Iterable enumerable, &Callable[2,2] block",
+            "Iterable enumerable, &Callable[1,1] block",
             "String str, Variant[String,Regexp] match",
             "Iterable enumerable, Any match",
         ],

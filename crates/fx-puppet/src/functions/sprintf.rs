@@ -150,7 +150,7 @@ fn as_text(value: &Value) -> Value {
 }
 
 /// What Ruby calls the class of a value when it cannot convert it.
-fn class_of(value: &Value) -> String {
+pub(super) fn class_of(value: &Value) -> String {
     match value {
         Value::Bool(truth) => truth.to_string(),
         Value::Default => "Symbol".into(),

@@ -47,6 +47,8 @@ enum Wrong {
     UnexpectedBlock,
     MissingBlock,
     Unresolved(Rc<str>),
+    /// It does not fit, and no more is said.
+    Untold,
 }
 
 /// One thing that does not fit.
@@ -66,6 +68,16 @@ enum Shared {
 }
 
 impl Mismatch {
+    /// What does not fit without anything to say of it.
+    pub(crate) fn untold() -> Mismatch {
+        Mismatch { path: Vec::new(), wrong: Wrong::Untold }
+    }
+
+    /// Whether there is nothing to say.
+    pub(crate) fn is_untold(&self) -> bool {
+        self.wrong == Wrong::Untold
+    }
+
     fn typed(path: &[Step], expected: &Type, actual: &Type) -> Mismatch {
         let wrong = Wrong::Type(normalized(expected), normalized(actual));
         Mismatch { path: path.to_vec(), wrong }
@@ -160,6 +172,7 @@ impl Mismatch {
             Wrong::UnexpectedBlock => "does not expect a block".to_owned(),
             Wrong::MissingBlock => "expects a block".to_owned(),
             Wrong::Unresolved(name) => format!("references an unresolved type '{name}'"),
+            Wrong::Untold => String::new(),
             Wrong::Pattern(expected, actual) => {
                 let (prefix, expected) = match expected {
                     Type::Optional(Some(inner)) => ("an undef value or ", &**inner),
