@@ -129,10 +129,10 @@ impl Evaluator {
         let parts = split_key(key).map_err(Flow::bare)?;
         let root = interpolated(&parts[0]);
         let found = self.find_variable(&root, query.scope);
-        if found.is_none() {
-            if let Some(why) = self.warn_undefined(&root) {
-                return Err(Flow::bare(why));
-            }
+        if found.is_none()
+            && let Some(why) = self.warn_undefined(&root)
+        {
+            return Err(Flow::bare(why));
         }
         Ok(found.and_then(|value| dig(&value, &parts[1..])))
     }
