@@ -55,8 +55,7 @@ fn apply(host: &Rc<MemoryHost>, code: &str) -> Vec<String> {
         ..Request::default()
     };
     let _summary = fx_puppet::run(&machine, &request);
-    let found = lines.0.borrow().clone();
-    found
+    lines.0.take()
 }
 
 fn check(files: &[(&str, &str)], code: &str, expected: &[&str]) -> Rc<MemoryHost> {
