@@ -7,66 +7,14 @@ use fx_engine::{Level, Mode, Outcome, Request, Run, step};
 use fx_source::Origin;
 
 use super::order::{Plan, Point};
+pub(super) use super::record::{Event, Log, Place, Status};
 use super::things::{Made, attribute};
 use crate::compile::{Catalog, Resource};
 use crate::eval::{Evaluator, interpolated};
 use crate::value::Value;
 
-/// What became of a resource.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Status {
-    pub(super) changed: bool,
-    pub(super) failed: bool,
-    pub(super) skipped: bool,
-    /// Refreshed, or tried to be.
-    pub(super) restarted: bool,
-    pub(super) out_of_sync: usize,
-    pub(super) changes: usize,
-    pub(super) noop: usize,
-    pub(super) failed_to_restart: bool,
-    /// Changes as they are reported: property, from, to, whether withheld.
-    pub(super) events: Vec<Event>,
-    /// The provider in Ruby that acted.
-    pub(super) provider: Option<String>,
-    /// Seconds it took.
-    pub(super) took: f64,
-}
-
-/// A change as the report tells it.
-#[derive(Clone, Debug)]
-pub(super) struct Event {
-    pub(super) property: String,
-    pub(super) from: String,
-    pub(super) to: String,
-    pub(super) status: &'static str,
-    pub(super) message: String,
-    /// Its values must not be told.
-    pub(super) is_secret: bool,
-    /// Its name, where the type gives one.
-    pub(super) name: Option<String>,
-    /// What an audited property was before.
-    pub(super) was: Option<String>,
-}
-
-impl Event {
-    /// A failure that is no property's.
-    pub(super) fn of_resource(message: String) -> Event {
-        let (property, from, to) = (String::new(), String::new(), String::new());
-        Event {
-            property,
-            from,
-            to,
-            status: "failure",
-            message,
-            is_secret: false,
-            name: None,
-            was: None,
-        }
-    }
-}
-
 /// `Class[Main]`, `Stage[main]`
-fn container_name(resource: &Resource) -> String {
+pub(super) fn container_name(resource: &Resource) -> String {
     match &*resource.low {
         "class" => format!("Class[{}]", crate::types::capitalized(&resource.title)),
         _ => resource.reference(),
@@ -74,52 +22,21 @@ fn container_name(resource: &Resource) -> String {
 }
 
 /// Whether a command is a shell's to run.
-fn is_shell(resource: &Resource) -> bool {
+pub(super) fn is_shell(resource: &Resource) -> bool {
     attribute(resource, "provider").is_some_and(|word| interpolated(&word) == "shell")
 }
 
 /// Most resources that are named as causes of a refresh.
 const MOST_CAUSES: usize = 8;
 
-/// Something that was said.
-#[derive(Clone, Debug)]
-pub(super) struct Log {
-    pub(super) level: Level,
-    pub(super) text: String,
-    pub(super) time: fx_host::Time,
-    /// The resource it is said of, where it is.
-    pub(super) place: Option<Rc<Place>>,
-    /// The property that says it itself.
-    pub(super) tag: Option<&'static str>,
-    /// A word for what is worse than an error.
-    pub(super) word: Option<&'static str>,
-    /// Who said it, where that was a resource.
-    pub(super) source: Option<String>,
-}
-
-impl Log {
-    /// Something that is said of no resource.
-    pub(super) fn plain(host: &dyn fx_host::Host, level: Level, text: String) -> Log {
-        Log { level, text, time: host.now(), place: None, tag: None, word: None, source: None }
-    }
-}
-
-/// Where a resource is declared, and its tags.
-#[derive(Debug)]
-pub(super) struct Place {
-    /// File and line.
-    pub(super) place: Option<(String, u32)>,
-    pub(super) tags: Vec<Rc<str>>,
-}
-
 /// What comes out of a point: changes for who is notified, failures for who depends.
 #[derive(Clone, Debug, Default)]
-struct Outgoing {
-    real: usize,
-    withheld: usize,
+pub(super) struct Outgoing {
+    pub(super) real: usize,
+    pub(super) withheld: usize,
     /// Who changed, as far as they are named.
-    by: Vec<usize>,
-    failed: Vec<usize>,
+    pub(super) by: Vec<usize>,
+    pub(super) failed: Vec<usize>,
 }
 
 pub(super) struct Transaction<'a> {
@@ -275,7 +192,7 @@ impl Transaction<'_> {
         super::order::path(self.catalog, &self.containers, at)
     }
 
-    fn is_noop(&self, resource: &Resource) -> bool {
+    pub(super) fn is_noop(&self, resource: &Resource) -> bool {
         match attribute(resource, "noop") {
             Some(Value::Bool(noop)) => noop,
             Some(other) => interpolated(&other) == "true",
@@ -701,104 +618,6 @@ impl Transaction<'_> {
         tags
     }
 
-    fn refresh(
-        &self,
-        resource: &Resource,
-        incoming: &Outgoing,
-        thing: &mut Made,
-        noop: bool,
-        path: &str,
-        status: &mut Status,
-    ) {
-        let (real, withheld) = (incoming.real, incoming.withheld);
-        if real + withheld == 0 || status.failed || !thing.can_refresh() {
-            return;
-        }
-        // A service that was just started needs no restart.
-        let is_start = |event: &Event| event.property == "ensure" && event.to == "running";
-        if &*resource.low == "service" && status.changed && status.events.iter().any(is_start) {
-            return;
-        }
-        let count = real + withheld;
-        let events = format!("{count} event{}", if count == 1 { "" } else { "s" });
-        // A copy of the machine has no services to restart, and a refresh may run anything.
-        let told_only = noop || real == 0 || self.run.ledger.in_copy();
-        let step = self.open_refresh(resource, incoming, told_only);
-        self.run.ledger.open_ended(step);
-        let close = |outcome| self.run.ledger.close(self.run.host, step, outcome);
-        if told_only {
-            close(Outcome::WouldRepair);
-            self.say(
-                Level::Notice,
-                &format!("{path}: Would have triggered 'refresh' from {events}"),
-            );
-            status.noop += 1;
-            return;
-        }
-        let refused = match thing {
-            Made::Exec(exec) if !is_shell(resource) => {
-                let program = exec.desired.refresh.as_ref().or(exec.desired.command.as_ref());
-                program.and_then(|one| super::execs::Sought::refusal(self.run.host, exec, one))
-            }
-            _ => None,
-        };
-        let refreshed = match refused {
-            Some(why) => Some(Err(fx_engine::Failure::new(why))),
-            None => thing.refresh(self.run.host),
-        };
-        match refreshed {
-            Some(Ok(())) => {
-                close(Outcome::Repaired);
-                self.say(Level::Notice, &format!("{path}: Triggered 'refresh' from {events}"));
-                status.changed = true;
-                status.restarted = true;
-                status.changes += 1;
-                status.out_of_sync += 1;
-                status.events.push(Event {
-                    property: String::new(),
-                    from: String::new(),
-                    to: String::new(),
-                    status: "success",
-                    message: format!("Triggered 'refresh' from {events}"),
-                    is_secret: false,
-                    name: None,
-                    was: None,
-                });
-            }
-            Some(Err(failure)) => {
-                close(failure.clone().into());
-                let why = super::wording::failure(self.run.host, resource, &[], &failure, true);
-                let message = self.exec_failure(thing, &why);
-                self.say(Level::Error, &format!("{path}: Failed to call refresh: {message}"));
-                self.say(Level::Error, &format!("{path}: {message}"));
-                status.failed_to_restart = true;
-                status.failed = true;
-                status.out_of_sync += 1;
-                let text = format!("Failed to call refresh: {message}");
-                status.events.push(Event::of_resource(text));
-            }
-            None => close(Outcome::Kept),
-        }
-    }
-
-    /// A refresh is a step of its own; who notified is its cause.
-    fn open_refresh(
-        &self,
-        resource: &Resource,
-        incoming: &Outgoing,
-        withheld: bool,
-    ) -> fx_engine::StepId {
-        let names: Vec<String> =
-            incoming.by.iter().map(|at| self.catalog.resources[*at].reference()).collect();
-        let id = fx_engine::ResourceId::new(resource.low.to_string(), resource.title.to_string());
-        let mut request = Request::new(id, "refresh");
-        request.origin = Origin::at(resource.span);
-        request.why = format!("notified by {}", names.join(", ")).into();
-        request.phase = Rc::from("apply");
-        request.mode = if withheld { Mode::Rehearse } else { Mode::Apply };
-        self.run.ledger.open(self.run.host, request)
-    }
-
     /// What a resource brings with it, taken at once.
     fn take(&mut self, at: usize, children: Vec<Resource>, noop: bool, outgoing: &mut Outgoing) {
         if children.is_empty() {
@@ -832,61 +651,5 @@ impl Transaction<'_> {
             }
             self.generated.push((child, status, path));
         }
-    }
-
-    /// In a rehearsal classes and stages would have been notified, too.
-    fn tell_container(&self, at: usize, incoming: &Outgoing) {
-        let resource = &self.catalog.resources[at];
-        if self.merges && &*resource.low == "class" {
-            let name = container_name(resource);
-            for failed in &incoming.failed {
-                let other = self.catalog.resources[*failed].reference();
-                let text = format!("{name}: Class dependency {other} has failures: true");
-                self.say(Level::Notice, &text);
-            }
-        }
-        // What came from inside is not handed on where something failed.
-        if !incoming.failed.is_empty() && incoming.real + incoming.withheld > 0 {
-            let name = container_name(resource);
-            return self.say(Level::Info, &format!("{name}: Unscheduling all events on {name}"));
-        }
-        if incoming.withheld == 0
-            || (!matches!(&*resource.low, "class" | "stage") && !self.is_noop(resource))
-            || (incoming.real > 0 && !self.is_noop(resource))
-        {
-            return;
-        }
-        // A stage counts its classes, a class its changes.
-        let count = if &*resource.low == "stage" {
-            self.catalog
-                .edges
-                .iter()
-                .filter(|(outer, inner)| *outer == at && self.has_withheld(*inner))
-                .count()
-        } else {
-            incoming.real + incoming.withheld
-        };
-        if count == 0 {
-            return;
-        }
-        let name = container_name(resource);
-        let events = format!("{count} event{}", if count == 1 { "" } else { "s" });
-        self.say(Level::Notice, &format!("{name}: Would have triggered 'refresh' from {events}"));
-    }
-
-    /// Whether something inside a container was withheld.
-    fn has_withheld(&self, container: usize) -> bool {
-        let own = self.status.iter().filter(|(_, status)| status.noop > 0).map(|(at, _)| *at);
-        own.chain(self.withheld.iter().copied()).any(|at| {
-            let mut next = self.containers[at];
-            for _ in 0..100 {
-                match next {
-                    Some(outer) if outer == container => return true,
-                    Some(outer) => next = self.containers[outer],
-                    None => return false,
-                }
-            }
-            false
-        })
     }
 }
