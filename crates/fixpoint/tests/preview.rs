@@ -175,8 +175,11 @@ service('fxdemo') {{ action [:enable, :start] }}
 END
         for site in site.pp site.rb; do {PROGRAM} try $site; echo code $?; done"#
     ));
-    let recorded = "services, not touched\n  start fxdemo.service\n  restart fxdemo.service\n";
-    assert_eq!(told.matches(recorded).count(), 2, "{told}");
+    // For Puppet a start makes the restart that was asked for needless, for Chef it does not.
+    let started = "services, not touched\n  start fxdemo.service\n";
+    assert_eq!(told.matches(started).count(), 2, "{told}");
+    let restarted = format!("{started}  restart fxdemo.service\n");
+    assert_eq!(told.matches(&restarted).count(), 1, "{told}");
     assert_eq!(told.matches("verdict: idempotent\ncode 0").count(), 2, "{told}");
     let enabled = "multi-user.target.wants/fxdemo.service";
     assert_eq!(told.matches(enabled).count(), 2, "{told}");
