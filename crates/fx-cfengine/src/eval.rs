@@ -14,7 +14,7 @@ pub(crate) mod table_order;
 pub(crate) mod value;
 pub(crate) mod vars;
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -46,6 +46,8 @@ pub(crate) struct Context<'a> {
     pub(crate) config: Config,
     pub(crate) policy: Rc<Policy>,
     pub(crate) vars: Variables,
+    /// Variables of `sys` that few ask for.
+    pub(crate) late_sys: OnceCell<Scope>,
     pub(crate) matches: Scope,
     pub(crate) hard: ClassTable,
     pub(crate) soft: ClassTable,
@@ -82,7 +84,7 @@ pub(crate) struct Context<'a> {
     /// Policy files as they were parsed.
     pub(crate) parsed: Vec<fx_source::FileId>,
     /// The machine's time zone, once it was asked for.
-    pub(crate) zone: std::cell::OnceCell<jiff::tz::TimeZone>,
+    pub(crate) zone: OnceCell<jiff::tz::TimeZone>,
     /// Changes go to a layer, to be told at the end.
     pub(crate) simulation: Option<crate::agent::simulate::Simulation<'a>>,
 }

@@ -396,6 +396,6 @@ impl Context<'_> {
         self.put_hard(&host, &tags("source=agent,derived-from=sys.uqhost"));
         self.put_hard(&domain, &tags("source=agent,derived-from=sys.domain"));
         self.discover_interfaces(network);
-        self.discover_kernel_tables();
+        self.discover_gateways();
     }
 }

@@ -1,6 +1,6 @@
 //! One run from options to exit status, in the documented order of steps.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 
 use fx_engine::{Level, Run};
@@ -345,6 +345,7 @@ fn new_context<'a>(
         config,
         policy: Rc::new(Policy::default()),
         vars: Variables::default(),
+        late_sys: OnceCell::new(),
         matches: Scope::default(),
         hard: ClassTable::default(),
         soft: ClassTable::default(),
@@ -369,7 +370,7 @@ fn new_context<'a>(
         validated_only: request.check,
         simulation: None,
         parsed: Vec::new(),
-        zone: std::cell::OnceCell::new(),
+        zone: OnceCell::new(),
     }
 }
 

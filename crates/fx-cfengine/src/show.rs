@@ -90,8 +90,7 @@ impl Context<'_> {
         ));
         let mut rows: Vec<(String, String, String, Str)> = Vec::new();
         for scope in self.vars.scope_names() {
-            let Some(table) = self.vars.scope(&scope) else { continue };
-            for (name, variable) in &table.vars {
+            for (name, variable) in self.variables_of(&scope) {
                 let full = if scope.contains(':') {
                     format!("{scope}.{name}")
                 } else {

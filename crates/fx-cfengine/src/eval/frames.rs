@@ -263,12 +263,24 @@ impl Context<'_> {
                 .get(name),
             "edit" => self.bundle_frame()?.edit.get(name),
             "match" => self.matches.get(name),
-            "sys" | "mon" | "const" => self.vars.get(scope, name),
+            "sys" => self.vars.get(scope, name).or_else(|| self.late_variable(name)),
+            "mon" | "const" => self.vars.get(scope, name),
             _ => match namespace {
                 None | Some("default") => self.vars.get(scope, name),
                 Some(namespace) => self.vars.get(&format!("{namespace}:{scope}"), name),
             },
         }
+    }
+
+    fn late_variable(&self, name: &str) -> Option<Found<'_>> {
+        let is_late = name.starts_with("inet") || name.starts_with("interfaces_data");
+        if is_late { self.late_sys().get(name) } else { None }
+    }
+
+    /// Variables of a scope, late ones included.
+    pub(crate) fn variables_of(&self, scope: &str) -> impl Iterator<Item = (&Str, &Variable)> {
+        let late = (scope == "sys").then(|| self.late_sys());
+        self.vars.scope(scope).into_iter().chain(late).flat_map(|scope| &scope.vars)
     }
 
     /// Looks a name up from inside a bundle.

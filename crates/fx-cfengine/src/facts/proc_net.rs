@@ -9,9 +9,10 @@ use std::rc::Rc;
 
 use super::tags;
 use crate::eval::Context;
-use crate::eval::value::{DataType, Value};
+use crate::eval::value::{DataType, Value, Variable};
+use crate::eval::vars::Scope;
 use crate::json::{Json, Object, put};
-use crate::text::{decode, os, path};
+use crate::text::{Str, decode, os, path};
 
 const UP: i64 = 0x1;
 const GATEWAY: i64 = 0x2;
@@ -234,6 +235,10 @@ fn connection(line: &str) -> Option<Json> {
     Some(object([("local", end(local)?), ("remote", end(remote)?), ("state", Json::str(state))]))
 }
 
+fn gateway(route: &Json) -> Str {
+    route.select(&["gateway"]).and_then(Json::primitive).unwrap_or_default()
+}
+
 impl Context<'_> {
     fn kernel_table(&self, name: &str) -> Option<String> {
         let root = self.host().var(&os("CFENGINE_TEST_OVERRIDE_PROCDIR")).unwrap_or_default();
@@ -242,42 +247,63 @@ impl Context<'_> {
         self.host().read(&path(&crate::text::from_path(&file))).ok().map(|bytes| decode(&bytes))
     }
 
-    /// Defines `sys.inet` and its kin, and a class for each gateway.
-    pub(super) fn discover_kernel_tables(&mut self) {
-        let label = tags("networking,/proc,source=agent,procfs");
+    /// Defines a class for each gateway.
+    pub(super) fn discover_gateways(&mut self) {
+        let Some(text) = self.kernel_table("route") else { return };
+        let label = tags("inventory,networking,/proc,source=agent,attribute_name=none,procfs");
+        for route in text.lines().filter_map(route) {
+            let is_up = route.select(&["flags"]).is_some_and(|flags| {
+                let has = |word: &str| flags.values().any(|flag| *flag == Json::str(word));
+                has("up") && has("gateway")
+            });
+            if is_up {
+                self.put_hard(&format!("ipv4_gw_{}", gateway(&route)), &label);
+            }
+        }
+    }
+
+    /// `sys.inet` and its kin, read when first asked for: the kernel takes longer to count than
+    /// a small run takes for all the rest.
+    pub(crate) fn late_sys(&self) -> &Scope {
+        self.late_sys.get_or_init(|| {
+            let label = tags("networking,/proc,source=agent,procfs");
+            let mut scope = Scope::default();
+            let mut define = |name: &str, json: Json| {
+                let value = Value::Data(Rc::new(json));
+                let tags = Rc::clone(&label);
+                let kind = DataType::Data;
+                scope.put(name.into(), Variable { kind, value, tags, comment: None });
+            };
+            define("inet", self.inet());
+            define("inet6", self.inet6());
+            if let Some(text) = self.kernel_table("dev") {
+                define("interfaces_data", devices(&text));
+            }
+            scope
+        })
+    }
+
+    fn inet(&self) -> Json {
         let mut inet = Object::new();
         if let Some(text) = self.kernel_table("netstat") {
             put(&mut inet, "stats".into(), named_numbers(&text));
         }
         if let Some(text) = self.kernel_table("route") {
             let routes: Vec<Json> = text.lines().filter_map(route).collect();
-            let mut gateways = Vec::new();
-            let mut default = None;
-            for route in &routes {
-                let field = |name: &str| route.select(&[name]);
-                let gateway = field("gateway").and_then(Json::primitive).unwrap_or_default();
-                let up = field("flags").is_some_and(|flags| {
-                    let has = |word: &str| flags.values().any(|flag| *flag == Json::str(word));
-                    has("up") && has("gateway")
-                });
-                if up {
-                    gateways.push(format!("ipv4_gw_{gateway}"));
-                }
-                let active = field("active_default_gateway") == Some(&Json::Bool(true));
-                if active && default.is_none() {
-                    default = Some((gateway, route.clone()));
-                }
-            }
+            let is_default = |route: &&Json| {
+                route.select(&["active_default_gateway"]) == Some(&Json::Bool(true))
+            };
+            let default = routes.iter().find(is_default).cloned();
             put(&mut inet, "routes".into(), Json::Array(routes));
-            if let Some((gateway, route)) = default {
-                put(&mut inet, "default_gateway".into(), Json::Str(gateway));
+            if let Some(route) = default {
+                put(&mut inet, "default_gateway".into(), Json::Str(gateway(&route)));
                 put(&mut inet, "default_route".into(), route);
             }
-            let tagged = "inventory,networking,/proc,source=agent,attribute_name=none,procfs";
-            for class in gateways {
-                self.put_hard(&class, &tags(tagged));
-            }
         }
+        Json::Object(inet)
+    }
+
+    fn inet6(&self) -> Json {
         let mut inet6 = Object::new();
         if let Some(text) = self.kernel_table("snmp6") {
             let mut stats = Object::new();
@@ -312,15 +338,7 @@ impl Context<'_> {
             }
             put(&mut inet6, "addresses".into(), Json::Object(best));
         }
-        let mut define = |name: &str, json: Json| {
-            self.vars.put("sys", name, DataType::Data, Value::Data(Rc::new(json)), &label);
-        };
-        define("inet", Json::Object(inet));
-        define("inet6", Json::Object(inet6));
-        if let Some(text) = self.kernel_table("dev") {
-            let value = Value::Data(Rc::new(devices(&text)));
-            self.vars.put("sys", "interfaces_data", DataType::Data, value, &label);
-        }
+        Json::Object(inet6)
     }
 
     /// What `network_connections()` returns.

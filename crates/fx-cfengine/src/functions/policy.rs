@@ -101,7 +101,6 @@ fn variables(ctx: &Context<'_>, args: &[Rval]) -> Vec<(Str, Json)> {
     let mut found: Vec<(Str, Str, &Variable)> = Vec::new();
     let mut full = String::new();
     for scope_name in ctx.vars.scope_names() {
-        let Some(scope) = ctx.vars.scope(&scope_name) else { continue };
         full.clear();
         if !scope_name.contains(':') {
             full.push_str("default:");
@@ -112,7 +111,7 @@ fn variables(ctx: &Context<'_>, args: &[Rval]) -> Vec<(Str, Json)> {
         if !pattern.may_begin(&full) {
             continue;
         }
-        for (name, variable) in &scope.vars {
+        for (name, variable) in ctx.variables_of(&scope_name) {
             let holds = match tagged {
                 Some((tags, holds)) if Rc::ptr_eq(tags, &variable.tags) => holds,
                 _ => matches_tags(&wanted, &variable.tags),
@@ -257,7 +256,8 @@ fn peers(ctx: &Context<'_>, name: &str, args: &[Rval]) -> FnResult {
 pub(crate) fn default_template_data(ctx: &Context<'_>, bundle: Option<&str>) -> Json {
     let scope_json = |scope: &str| -> Option<Object> {
         let mut object = Object::new();
-        for (name, variable) in &ctx.vars.scope(scope)?.vars {
+        ctx.vars.scope(scope)?;
+        for (name, variable) in ctx.variables_of(scope) {
             put(&mut object, Rc::clone(name), variable.value.to_json());
         }
         Some(object)
