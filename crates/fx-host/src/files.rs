@@ -33,6 +33,21 @@ pub enum Kind {
     BlockDevice,
 }
 
+impl Kind {
+    /// The word that Ruby, and what is written in it, has for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Kind::File => "file",
+            Kind::Directory => "directory",
+            Kind::Symlink => "link",
+            Kind::Fifo => "fifo",
+            Kind::Socket => "socket",
+            Kind::CharDevice => "characterSpecial",
+            Kind::BlockDevice => "blockSpecial",
+        }
+    }
+}
+
 /// What the kernel knows of a file. `mode` holds the permission bits only (07777).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names are those of stat(2)")]

@@ -33,25 +33,12 @@ pub(super) fn local_source(evaluator: &Evaluator, name: &str) -> Option<PathBuf>
     }
 }
 
-/// What the original calls a kind of file.
-fn kind_word(meta: &fx_host::Meta) -> &'static str {
-    match meta.kind {
-        fx_host::Kind::Directory => "directory",
-        fx_host::Kind::Symlink => "link",
-        fx_host::Kind::Fifo => "fifo",
-        fx_host::Kind::Socket => "socket",
-        fx_host::Kind::CharDevice => "characterSpecial",
-        fx_host::Kind::BlockDevice => "blockSpecial",
-        fx_host::Kind::File => "file",
-    }
-}
-
 /// A property of a file as it is now, for audits.
 pub(super) fn property(host: &dyn Host, resource: &Resource, name: &str) -> Option<String> {
     use sha2::Digest;
     let path = path_of(resource);
     let meta = host.lstat(&path).ok()?;
-    let word = kind_word(&meta);
+    let word = meta.kind.word();
     Some(match name {
         "content" => {
             let bytes = host.read(&path).ok()?;
@@ -220,7 +207,7 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
             let named = ensure.filter(|ensure| !matches!(ensure.as_str(), "link" | "present"));
             let Some(target) = target.or(named) else {
                 return Ok(Made::Untargeted(super::things::Untargeted {
-                    from: there.map_or("absent", |there| kind_word(&there)),
+                    from: there.map_or("absent", |there| there.kind.word()),
                 }));
             };
             Made::Link(link::Link::new(link::Desired {

@@ -104,15 +104,7 @@ fn stat(vm: &mut Vm, a: Args, follow: bool) -> R {
     if shown.ends_with('/') && m.kind != fx_host::Kind::Directory {
         return Ok(NIL);
     }
-    let kind = match m.kind {
-        fx_host::Kind::File => "file",
-        fx_host::Kind::Directory => "directory",
-        fx_host::Kind::Symlink => "link",
-        fx_host::Kind::Fifo => "fifo",
-        fx_host::Kind::Socket => "socket",
-        fx_host::Kind::CharDevice => "characterSpecial",
-        fx_host::Kind::BlockDevice => "blockSpecial",
-    };
+    let kind = m.kind.word();
     let type_bits = match m.kind {
         fx_host::Kind::File => 0o100_000,
         fx_host::Kind::Directory => 0o040_000,

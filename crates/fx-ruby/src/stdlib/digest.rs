@@ -13,31 +13,16 @@ const LONGEST_KEY: usize = 1 << 26;
 /// Runs an expression with `D` as the digest of a name.
 macro_rules! with_digest {
     ($name:expr, $run:expr) => {
+        with_digest!($name, $run,
+            b"MD5" => md5::Md5, b"SHA1" => sha1::Sha1, b"SHA224" => sha2::Sha224,
+            b"SHA256" => sha2::Sha256, b"SHA384" => sha2::Sha384, _ => sha2::Sha512)
+    };
+    ($name:expr, $run:expr, $($known:pat => $digest:ty),*) => {
         match $name {
-            b"MD5" => {
-                type D = md5::Md5;
+            $($known => {
+                type D = $digest;
                 $run
-            }
-            b"SHA1" => {
-                type D = sha1::Sha1;
-                $run
-            }
-            b"SHA224" => {
-                type D = sha2::Sha224;
-                $run
-            }
-            b"SHA256" => {
-                type D = sha2::Sha256;
-                $run
-            }
-            b"SHA384" => {
-                type D = sha2::Sha384;
-                $run
-            }
-            _ => {
-                type D = sha2::Sha512;
-                $run
-            }
+            })*
         }
     };
 }
