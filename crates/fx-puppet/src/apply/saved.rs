@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use fx_source::Span;
+use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 use serde_json::Value as Json;
 
@@ -10,6 +11,8 @@ use crate::compile::{Attribute, Resource, from_json};
 use crate::eval::Evaluator;
 use crate::value::Value;
 
+/// Most lines of all files together whose places are told.
+const MOST_LINES: usize = 1 << 22;
 /// Deepest nesting of values.
 const MAX_DEPTH: u32 = 100;
 
@@ -47,18 +50,17 @@ pub(super) fn load(evaluator: &Evaluator, text: &[u8]) -> Result<(), String> {
 
 /// Files that the catalog names, each as long as the last line told of it.
 fn places(evaluator: &Evaluator, rows: &[Json]) -> FxHashMap<String, fx_source::FileId> {
-    let mut longest: Vec<(String, usize)> = Vec::new();
+    let mut longest: IndexMap<&str, usize> = IndexMap::new();
     for row in rows {
         let file = row.get("file").and_then(Json::as_str).unwrap_or_default();
-        let line = line_of(row) as usize;
-        match longest.iter_mut().find(|(name, _)| name == file) {
-            Some(known) => known.1 = known.1.max(line),
-            None => longest.push((file.to_owned(), line)),
-        }
+        let known = longest.entry(file).or_default();
+        *known = (*known).max(line_of(row) as usize);
     }
-    let add = |(name, lines): (String, usize)| {
-        let file = evaluator.sources.add(&name, vec![b'\n'; lines.min(1 << 20)]);
-        (name, file)
+    let mut left = MOST_LINES;
+    let add = |(name, lines): (&str, usize)| {
+        let told = lines.min(left);
+        left -= told;
+        (name.to_owned(), evaluator.sources.add(name, vec![b'\n'; told]))
     };
     longest.into_iter().map(add).collect()
 }
