@@ -31,6 +31,12 @@ pub(super) fn load(evaluator: &Evaluator, text: &[u8]) -> Result<(), String> {
     let places = places(evaluator, rows);
     for row in rows {
         let resource = resource(evaluator, row, &places).map_err(refused)?;
+        if catalog.find(&resource.low, &resource.title).is_some() {
+            let name = resource.reference();
+            return Err(refused(format!(
+                "Duplicate declaration: {name} is already declared; cannot redeclare"
+            )));
+        }
         catalog.add(resource);
     }
     for edge in json.get("edges").and_then(Json::as_array).into_iter().flatten() {
