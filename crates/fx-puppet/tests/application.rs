@@ -45,14 +45,20 @@ fn machine(files: &[(&str, &str)]) -> Rc<MemoryHost> {
 }
 
 fn apply(host: &Rc<MemoryHost>, code: &str) -> Vec<String> {
+    run(
+        host,
+        Request { manifests: vec![("/site.pp".to_owned(), code.into())], ..Request::default() },
+    )
+}
+
+fn run(host: &Rc<MemoryHost>, request: Request) -> Vec<String> {
     let machine = Machine::new(Rc::<MemoryHost>::clone(host), Cancel::default());
     let lines = Rc::new(Lines::default());
     machine.run().ledger.watch(Rc::<Lines>::clone(&lines));
     let request = Request {
-        manifests: vec![("/site.pp".to_owned(), code.into())],
         modulepath: vec![PathBuf::from("/modules")],
         certname: Some("web.example.com".to_owned()),
-        ..Request::default()
+        ..request
     };
     let _summary = fx_puppet::run(&machine, &request);
     lines.0.take()
@@ -217,4 +223,20 @@ fn a_type_of_the_resource_api_is_applied_by_its_provider() {
             "Parameter size failed on Thing[x]: thing.size expects a value of type Undef or Integer[1, 10], got Integer[11, 11]"
         ]
     );
+}
+
+#[test]
+fn a_saved_catalog_that_cannot_be_is_refused() {
+    let row = r#"{"type":"Notify","title":"a","file":"/f","line":99999999}"#;
+    let table = [
+        (format!(r#"{{"resources":[{row}]}}"#), "defined 'message' as 'a'"),
+        (format!(r#"{{"resources":[{row},{row}]}}"#), "Duplicate declaration: Notify[a]"),
+        ("{}".to_owned(), "it has no resources"),
+        ("[".to_owned(), "Could not intern from rich_data_json"),
+    ];
+    for (text, expected) in table {
+        let catalog = Some(("c.json".to_owned(), text.clone().into_bytes()));
+        let told = run(&Rc::new(MemoryHost::linux()), Request { catalog, ..Request::default() });
+        assert!(told.iter().any(|line| line.contains(expected)), "{text}: {told:?}");
+    }
 }
