@@ -5,7 +5,8 @@ use std::rc::Rc;
 use fx_source::{Diagnostic, FileId};
 
 use crate::ast::{Expr, ExprKind, Param, Program};
-use crate::lexer::{LexResult, Lexed, Lexer, lossy};
+use crate::lexer::{LexResult, Lexed, Lexer};
+use crate::names;
 use crate::parser::{Parsed, Parser, run_epp};
 use crate::token::{Tok, Token};
 
@@ -94,7 +95,7 @@ fn literal(lexer: &mut Lexer<'_>, trim_next: &mut bool) -> LexResult<Option<Tag>
     };
     if !text.is_empty() {
         let end = lexer.at;
-        lexer.push(Tok::RenderText(lossy(&text)), start, end, false);
+        lexer.push(Tok::RenderText(names::text(&text)), start, end, false);
     }
     Ok(tag)
 }

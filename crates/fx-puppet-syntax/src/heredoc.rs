@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use crate::escape::Escapes;
-use crate::lexer::{LexResult, Lexer, lossy};
+use crate::lexer::{LexResult, Lexer};
+use crate::names;
 use crate::token::Tok;
 
 /// The head of a heredoc, taken apart.
@@ -70,7 +71,7 @@ impl Lexer<'_> {
             ),
         }]);
         let index = self.strings.len() - 1;
-        self.push(Tok::Heredoc(lossy(&head.syntax), index), start, head.end, spaced);
+        self.push(Tok::Heredoc(names::text(&head.syntax), index), start, head.end, spaced);
         Ok(())
     }
 

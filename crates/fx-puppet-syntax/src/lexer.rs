@@ -7,6 +7,7 @@ use std::rc::Rc;
 use fx_source::{Diagnostic, FileId, Span};
 
 use crate::escape::{DOUBLE_QUOTED, Escapes, Resolved, resolve};
+use crate::names;
 use crate::token::{KEYWORDS, RawPart, Tok, Token};
 
 /// Most strings inside strings.
@@ -47,12 +48,6 @@ pub(crate) fn give_back(mut tokens: Vec<Token>) {
     tokens.clear();
     SPARE.set(tokens);
 }
-
-const PUNCTUATION: [&str; 49] = [
-    "<<|", "|>>", "<|", "|>", "=>", "+>", "->", "<-", "~>", "<~", "==", "!=", "<=", ">=", "=~",
-    "!~", "+=", "-=", "<<", ">>", "@@", "::", "+", "-", "*", "/", "%", "=", "<", ">", "!", "(",
-    ")", "[", "]", "{", "}", ",", ";", ":", ".", "?", "|", "@", "~", "&", "^", "`", "\\",
-];
 
 impl<'a> Lexer<'a> {
     pub(crate) fn new(bytes: &'a [u8], file: FileId) -> Lexer<'a> {
@@ -116,10 +111,7 @@ impl<'a> Lexer<'a> {
             _ if is_word_start(self.bytes, start) => self.word(spaced)?,
             _ => {
                 let rest = &self.bytes[start..];
-                let is_next = |symbol: &&&str| {
-                    symbol.as_bytes()[0] == byte && rest.starts_with(symbol.as_bytes())
-                };
-                let Some(symbol) = PUNCTUATION.iter().find(is_next) else {
+                let Some(symbol) = punctuation(rest) else {
                     let text = String::from_utf8_lossy(rest);
                     let shown = text.chars().next().unwrap_or(' ');
                     if shown == '\u{feff}' {
@@ -132,7 +124,7 @@ impl<'a> Lexer<'a> {
                 };
                 self.at += symbol.len();
                 // Only a parenthesis that begins a line is no call of what is before it.
-                let spaced = if *symbol == "(" { self.begins_line(start) } else { spaced };
+                let spaced = if symbol == "(" { self.begins_line(start) } else { spaced };
                 self.push(Tok::Punct(symbol), start, start + symbol.len(), spaced);
             }
         }
@@ -186,6 +178,12 @@ impl<'a> Lexer<'a> {
         let mut at = start + 1;
         let plain = self.bytes[at..].iter().take_while(|byte| !matches!(byte, b'\'' | b'\\'));
         at += plain.count();
+        if self.bytes.get(at) == Some(&b'\'') {
+            self.at = at + 1;
+            let text = names::text(&self.bytes[start + 1..at]);
+            self.push(Tok::String(text), start, at + 1, spaced);
+            return Ok(());
+        }
         let mut text = self.bytes[start + 1..at].to_vec();
         loop {
             match self.bytes.get(at) {
@@ -202,7 +200,7 @@ impl<'a> Lexer<'a> {
             }
         }
         self.at = at + 1;
-        self.push(Tok::String(lossy(&text)), start, at + 1, spaced);
+        self.push(Tok::String(names::text(&text)), start, at + 1, spaced);
         Ok(())
     }
 
@@ -277,12 +275,14 @@ impl<'a> Lexer<'a> {
             } else if byte == b'$' && interpolate && variable_length(&self.bytes[at + 1..]) > 0 {
                 flush(&mut text, &mut parts);
                 let length = variable_length(&self.bytes[at + 1..]);
-                let name = lossy(&self.bytes[at + 1..at + 1 + length]);
+                let name = names::name(&self.bytes[at + 1..at + 1 + length]);
                 self.at += 1 + length;
                 parts.push(RawPart::Variable(name, self.span(at, self.at)));
             } else {
-                text.push(byte);
-                self.at += 1;
+                let special = |byte: &&u8| !matches!(**byte, b'\\' | b'$') && Some(**byte) != quote;
+                let run = 1 + self.bytes[at + 1..].iter().take_while(special).count();
+                text.extend_from_slice(&self.bytes[at..at + run]);
+                self.at += run;
             }
         }
         flush(&mut text, &mut parts);
@@ -367,7 +367,7 @@ impl<'a> Lexer<'a> {
         if length == 0 {
             return Err(self.error(start, "Illegal variable name, The given name '' does not conform to the naming rule /^((::)?[a-z]\\w*)*((::)?[a-z_]\\w*)$/"));
         }
-        let name = lossy(&self.bytes[start + 1..start + 1 + length]);
+        let name = names::name(&self.bytes[start + 1..start + 1 + length]);
         self.at += 1 + length;
         self.push(Tok::Variable(name), start, start + 1 + length, spaced);
         Ok(())
@@ -411,7 +411,7 @@ impl<'a> Lexer<'a> {
             };
             return Err(self.error(start, message));
         }
-        let text = lossy(&rest[..length]);
+        let text = names::text(&rest[..length]);
         let plain = text.bytes().all(|byte| byte.is_ascii_digit());
         if plain && text.len() > 1 && text.starts_with('0') && text.bytes().any(|byte| byte > b'7')
         {
@@ -446,7 +446,7 @@ impl<'a> Lexer<'a> {
             }
         }
         self.at = at + 1;
-        self.push(Tok::Regex(lossy(&text)), start, at + 1, spaced);
+        self.push(Tok::Regex(names::text(&text)), start, at + 1, spaced);
         true
     }
 
@@ -479,20 +479,16 @@ impl<'a> Lexer<'a> {
                 break;
             }
         }
-        let text = lossy(&self.bytes[start..at]);
+        let text = &self.bytes[start..at];
         self.at = at;
         let kind = if capital == Some(true) {
-            Tok::Reference(text)
-        } else if let Some(keyword) = KEYWORDS.iter().find(|keyword| **keyword == &*text) {
-            Tok::Keyword(keyword)
-        } else if text.contains('-')
-            || text
-                .split("::")
-                .any(|segment| segment.starts_with(|c: char| c == '_' || c.is_ascii_digit()))
-        {
-            Tok::Word(text)
+            Tok::Reference(names::name(text))
+        } else if let Some(word) = KEYWORDS.iter().find(|word| word.as_bytes() == text) {
+            Tok::Keyword(word)
+        } else if is_plain_name(text) {
+            Tok::Name(names::name(text))
         } else {
-            Tok::Name(text)
+            Tok::Word(names::name(text))
         };
         if matches!(kind, Tok::Word(_))
             && self.bytes[start..at].iter().any(u8::is_ascii_uppercase)
@@ -502,7 +498,7 @@ impl<'a> Lexer<'a> {
         {
             return Err(self.error(
                 start,
-                format!("Illegal fully qualified name '{}'", lossy(&self.bytes[start..at])),
+                format!("Illegal fully qualified name '{}'", names::name(&self.bytes[start..at])),
             ));
         }
         self.push(kind, start, at, spaced);
@@ -510,15 +506,60 @@ impl<'a> Lexer<'a> {
     }
 }
 
+/// The longest sign that the text begins with.
+fn punctuation(text: &[u8]) -> Option<&'static str> {
+    let signs: &[&str] = match text.first()? {
+        b'<' => &["<<|", "<|", "<-", "<~", "<=", "<<", "<"],
+        b'|' => &["|>>", "|>", "|"],
+        b'=' => &["=>", "==", "=~", "="],
+        b'+' => &["+>", "+=", "+"],
+        b'-' => &["->", "-=", "-"],
+        b'~' => &["~>", "~"],
+        b'!' => &["!=", "!~", "!"],
+        b'>' => &[">=", ">>", ">"],
+        b'@' => &["@@", "@"],
+        b':' => &["::", ":"],
+        b'*' => &["*"],
+        b'/' => &["/"],
+        b'%' => &["%"],
+        b'(' => &["("],
+        b')' => &[")"],
+        b'[' => &["["],
+        b']' => &["]"],
+        b'{' => &["{"],
+        b'}' => &["}"],
+        b',' => &[","],
+        b';' => &[";"],
+        b'.' => &["."],
+        b'?' => &["?"],
+        b'&' => &["&"],
+        b'^' => &["^"],
+        b'`' => &["`"],
+        b'\\' => &["\\"],
+        _ => return None,
+    };
+    signs.iter().copied().find(|sign| text.starts_with(sign.as_bytes()))
+}
+
 fn flush(text: &mut Vec<u8>, parts: &mut Vec<RawPart>) {
     if !text.is_empty() {
-        parts.push(RawPart::Text(lossy(text)));
+        parts.push(RawPart::Text(names::text(text)));
         text.clear();
     }
 }
 
-pub(crate) fn lossy(bytes: &[u8]) -> Rc<str> {
-    String::from_utf8_lossy(bytes).into()
+/// Whether a word is a name: no dash in it, each part begun by a letter.
+fn is_plain_name(text: &[u8]) -> bool {
+    let mut begins = true;
+    text.iter().all(|byte| {
+        let fits = match byte {
+            b'-' => false,
+            b'_' | b'0'..=b'9' => !begins,
+            _ => true,
+        };
+        begins = *byte == b':';
+        fits
+    })
 }
 
 /// Whether a name can begin here: a letter or underscore, after colons or not.

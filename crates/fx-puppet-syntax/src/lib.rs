@@ -10,6 +10,7 @@
 )]
 
 mod token;
+mod names;
 mod lexer;
 mod escape;
 mod heredoc;
