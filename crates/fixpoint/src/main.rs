@@ -3,6 +3,7 @@
 
 #![forbid(unsafe_code)]
 
+mod deep;
 mod drift;
 mod exit;
 mod language;

@@ -168,9 +168,7 @@ pub(crate) fn run(args: &CompileArgs) -> u8 {
     let mut workers = Vec::new();
     for _ in 0..jobs {
         let (args, nodes) = (args.clone(), Arc::clone(&nodes));
-        // Deep recursion in a manifest must end in a message, not in a crash.
-        let thread = std::thread::Builder::new().stack_size(fx_puppet::STACK);
-        match thread.spawn(move || work(&args, &nodes)) {
+        match crate::deep::spawn(move || work(&args, &nodes)) {
             Ok(worker) => workers.push(worker),
             Err(error) => terminal::complain(error),
         }

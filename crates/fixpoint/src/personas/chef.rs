@@ -10,7 +10,6 @@ use std::rc::Rc;
 use fx_chef::Request;
 use fx_engine::{Cancel, Ledger};
 use fx_host::{Env, OsHost};
-use fx_ruby::on_big_stack;
 use fx_source::SourceMap;
 use serde_json::{Value as J, json};
 
@@ -332,7 +331,7 @@ pub(crate) fn ohai(invocation: &Invocation) -> u8 {
 
 fn launch(mut request: Request) -> u8 {
     let flag = fx_host::stop_on_signals();
-    on_big_stack(move || {
+    crate::deep::ruby(move || {
         let host = Rc::new(OsHost::cancelled_by(std::sync::Arc::clone(&flag)));
         request.cwd = host.cwd();
         let out = Box::new(BufWriter::with_capacity(1 << 16, std::io::stdout()));

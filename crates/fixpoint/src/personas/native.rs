@@ -77,10 +77,9 @@ pub(crate) fn main(invocation: &Invocation) -> u8 {
     }
 }
 
-/// Evaluates on a stack as large as the deepest policy allowed needs: recursion without end
-/// is a message, not a crash.
+/// Evaluates on a large stack.
 fn deep(work: impl FnOnce() -> u8 + Send + 'static) -> u8 {
-    match std::thread::Builder::new().stack_size(fx_puppet::STACK).spawn(work) {
+    match crate::deep::spawn(work) {
         Ok(worker) => worker.join().unwrap_or(exit::ERROR),
         Err(error) => failed(error),
     }

@@ -99,9 +99,7 @@ pub(crate) fn main(invocation: &Invocation) -> u8 {
         }
         Some("apply") => {
             let args = args[1..].to_vec();
-            // Deep recursion in a manifest must end in a message, not in a crash.
-            let thread = std::thread::Builder::new().stack_size(fx_puppet::STACK);
-            match thread.spawn(move || apply::run(&args)) {
+            match crate::deep::spawn(move || apply::run(&args)) {
                 Ok(worker) => worker.join().unwrap_or(1),
                 Err(error) => {
                     complain(&format!("Error: {error}"));
@@ -119,8 +117,7 @@ pub(crate) fn main(invocation: &Invocation) -> u8 {
         }
         Some(other) => {
             let (name, args) = (other.to_owned(), args[1..].to_vec());
-            let thread = std::thread::Builder::new().stack_size(fx_puppet::STACK);
-            let worker = thread.spawn(move || {
+            let worker = crate::deep::spawn(move || {
                 let (flags, words) = options(&args);
                 crate::puppet_tools::run(&name, &flags, &words).unwrap_or_else(|| {
                     let known = ["agent", "ca", "cert", "device", "doc", "generate"];

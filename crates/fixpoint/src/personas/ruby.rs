@@ -8,7 +8,7 @@ use std::io::{Read, Write};
 use std::os::unix::ffi::OsStringExt;
 use std::rc::Rc;
 
-use fx_ruby::{Ended, Hooks, Limits, Options, Vm, on_big_stack};
+use fx_ruby::{Ended, Hooks, Limits, Options, Vm};
 
 use crate::persona::Invocation;
 
@@ -36,7 +36,7 @@ pub(crate) fn main(invocation: &Invocation) -> u8 {
             return 1;
         }
     };
-    on_big_stack(move || run(request)).unwrap_or(70)
+    crate::deep::ruby(move || run(request)).unwrap_or(70)
 }
 
 fn say(to: &mut dyn Write, text: &str) {
