@@ -8,7 +8,6 @@
 //! Who finds the room too small wakes the library, before the room counts as spent: no other
 //! thread can come to it in between.
 
-use std::alloc::Layout;
 use std::cell::UnsafeCell;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -39,25 +38,25 @@ impl Room {
 
     /// A block of zeros, as long as there are any.
     #[inline]
-    pub(crate) fn take(&self, layout: Layout) -> Option<*mut u8> {
+    pub(crate) fn take(&self, size: usize, align: usize) -> Option<*mut u8> {
         let used = self.used.load(Acquire);
-        if used == SIZE { None } else { self.take_from(used, layout) }
+        if used == SIZE { None } else { self.take_from(used, size, align) }
     }
 
     /// As [`Self::take`], while some of the room is left.
     #[cold]
-    fn take_from(&self, mut used: usize, layout: Layout) -> Option<*mut u8> {
+    fn take_from(&self, mut used: usize, size: usize, align: usize) -> Option<*mut u8> {
         loop {
             // Addresses are aligned, not offsets: the room itself lies at a multiple of 64.
-            let address = (self.base().addr() + used).next_multiple_of(layout.align().max(8));
+            let address = (self.base().addr() + used).next_multiple_of(align);
             let start = address - self.base().addr();
-            let end = start.checked_add(layout.size()).filter(|end| *end < SIZE);
+            let end = start.checked_add(size).filter(|end| *end < SIZE);
             let Some(end) = end else {
                 wake();
                 self.used.store(SIZE, Release);
                 return None;
             };
-            match self.used.compare_exchange_weak(used, end, Relaxed, Relaxed) {
+            match self.used.compare_exchange_weak(used, end, Relaxed, Acquire) {
                 // SAFETY: start and end lie inside the room.
                 Ok(_) => return Some(unsafe { self.base().add(start) }),
                 Err(SIZE) => return None,
@@ -70,15 +69,6 @@ impl Room {
     #[inline]
     pub(crate) fn holds(&self, block: *const u8) -> bool {
         block.addr().wrapping_sub(self.base().addr()) < SIZE
-    }
-
-    /// Makes the block of the room longer where it lies, if it is the last one and fits.
-    pub(crate) fn grow(&self, block: *const u8, from: usize, to: usize) -> bool {
-        let start = block.addr() - self.base().addr();
-        let end = start.checked_add(to).filter(|end| *end < SIZE);
-        end.is_some_and(|end| {
-            self.used.compare_exchange(start + from, end, Relaxed, Relaxed).is_ok()
-        })
     }
 }
 
@@ -95,15 +85,11 @@ mod tests {
         }};
     }
 
-    fn layout(size: usize, align: usize) -> Layout {
-        Layout::from_size_align(size, align).unwrap()
-    }
-
     #[test]
     fn blocks_follow_each_other_aligned() {
         let room = room!();
-        let first = room.take(layout(3, 1)).unwrap();
-        let second = room.take(layout(100, 256)).unwrap();
+        let first = room.take(3, 8).unwrap();
+        let second = room.take(100, 256).unwrap();
         assert!(second.addr() >= first.addr() + 3 && second.addr().is_multiple_of(256));
         assert!(room.holds(first) && room.holds(second) && !room.holds(std::ptr::null()));
     }
@@ -111,20 +97,9 @@ mod tests {
     #[test]
     fn a_block_too_large_ends_the_room() {
         let room = room!();
-        assert!(room.take(layout(8, 8)).is_some());
-        assert!(room.take(layout(SIZE, 8)).is_none());
-        assert!(room.take(layout(8, 8)).is_none());
-    }
-
-    #[test]
-    fn only_the_last_block_grows() {
-        let room = room!();
-        let first = room.take(layout(16, 8)).unwrap();
-        let second = room.take(layout(16, 8)).unwrap();
-        assert!(!room.grow(first, 16, 32));
-        assert!(room.grow(second, 16, 32));
-        assert!(!room.grow(second, 32, SIZE));
-        assert_eq!(room.take(layout(1, 1)).unwrap().addr(), second.addr() + 32);
+        assert!(room.take(8, 8).is_some());
+        assert!(room.take(SIZE, 8).is_none());
+        assert!(room.take(8, 8).is_none());
     }
 
     /// Threads that take at once get blocks that do not touch.
@@ -132,7 +107,7 @@ mod tests {
     fn threads_share_the_room() {
         let room = room!();
         let mut blocks: Vec<usize> = std::thread::scope(|scope| {
-            let take = || std::iter::from_fn(|| room.take(layout(40, 8))).map(<*mut u8>::addr);
+            let take = || std::iter::from_fn(|| room.take(40, 8)).map(<*mut u8>::addr);
             let threads: Vec<_> =
                 (0..4).map(|_| scope.spawn(move || take().collect::<Vec<_>>())).collect();
             threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
