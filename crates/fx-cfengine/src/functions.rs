@@ -3,6 +3,7 @@
 //! A function gets expanded arguments and returns a value, or `None` when it fails; the
 //! caller leaves the variable as it was then.
 
+mod address;
 mod csv;
 pub(crate) mod data;
 mod eval_math;

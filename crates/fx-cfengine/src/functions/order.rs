@@ -1,6 +1,7 @@
 //! How the original sorts: what comes before what by kind of text, and its merge sort, which
 //! puts the later of two equal texts first.
 
+use super::address::address;
 use crate::text::{Str, encode};
 
 /// Whether one text comes before another.
@@ -71,17 +72,6 @@ pub(super) fn scan_real(text: &str) -> Option<f64> {
         }
     }
     text[..end].trim_end_matches('.').parse().ok()
-}
-
-// IPv4 before IPv6; a port may follow.
-fn address(text: &str) -> Option<(u8, u128)> {
-    if let Ok(address) = text.parse::<std::net::Ipv4Addr>() {
-        return Some((0, u128::from(u32::from(address))));
-    }
-    if let Ok(address) = text.parse::<std::net::SocketAddrV4>() {
-        return Some((0, u128::from(u32::from(*address.ip()))));
-    }
-    text.parse::<std::net::Ipv6Addr>().ok().map(|address| (1, u128::from(address)))
 }
 
 fn mac(text: &str) -> Option<[u8; 6]> {
