@@ -79,6 +79,9 @@ impl Context<'_> {
         if self.config.dry_run {
             self.put_hard("opt_dry_run", &environment);
         }
+        if self.config.level >= fx_engine::Level::Debug {
+            self.put_hard("opt_debug", &tags("cfe_internal,source=agent"));
+        }
         for (level, class) in [
             (fx_engine::Level::Info, "inform_mode"),
             (fx_engine::Level::Verbose, "verbose_mode"),

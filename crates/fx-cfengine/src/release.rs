@@ -1,8 +1,10 @@
-//! `cf-promises --tag-release`: a directory of policy is marked as checked, with a number
-//! that tells one release from another.
+//! Marks on directories of policy: that it was checked, and a number that tells one release
+//! from another. `cf-promises --tag-release` makes both, the agent the first after a check of
+//! its default policy. Policy named by `-f` is checked in each run and gets no mark.
 
 use crate::eval::Context;
 use crate::functions::digest_hex;
+use crate::json::Json;
 use crate::text::{decode, from_path, path};
 
 /// What belongs to a release besides policy.
@@ -12,23 +14,76 @@ const ENDINGS: &[&str] = &[".cf", ".dat", ".txt", ".conf", ".mustache", ".json",
 const MAX_DEPTH: usize = 32;
 
 impl Context<'_> {
+    /// Whether the agent's default policy changed since it was last found right.
+    pub(crate) fn changed_since_check(&self) -> bool {
+        let paths = &self.config.paths;
+        let checked = self
+            .host()
+            .read(&path(&format!("{}/cf_promises_validated", paths.masterfiles)))
+            .ok()
+            .and_then(|bytes| Json::parse(&decode(&bytes)))
+            .and_then(|json| json.select(&["timestamp"]).and_then(Json::primitive))
+            .and_then(|text| text.parse::<i64>().ok())
+            .unwrap_or(0);
+        let newer =
+            |file: &str| self.host().stat(&path(file)).is_ok_and(|meta| meta.mtime.secs > checked);
+        checked > self.host().now().secs
+            || newer(&paths.entry)
+            || self.newer_dir(&paths.inputs, checked, 0)
+            || newer(&format!("{}/policy_server.dat", paths.workdir))
+    }
+
+    // A file that came or went makes its directory newer; other changes show in no directory.
+    fn newer_dir(&self, dir: &str, than: i64, depth: usize) -> bool {
+        let Ok(meta) = self.host().lstat(&path(dir)) else { return true };
+        if !meta.is_dir() || depth > MAX_DEPTH {
+            return false;
+        }
+        meta.mtime.secs > than
+            || self.host().list(&path(dir)).unwrap_or_default().iter().any(|entry| {
+                let name = from_path(std::path::Path::new(&entry.name));
+                let inner = format!("{dir}/{name}");
+                self.host().lstat(&path(&inner)).is_ok_and(|meta| meta.is_dir())
+                    && self.newer_dir(&inner, than, depth + 1)
+            })
+    }
+
+    /// Marks the agent's default policy as found right, on a hub with a release number.
+    pub(crate) fn mark_checked(&self) {
+        let paths = &self.config.paths;
+        if self.host().stat(&path(&paths.masterfiles)).is_err() {
+            let _unwritable = self.host().make_dir(&path(&paths.masterfiles), 0o700);
+        }
+        let hub = self.host().stat(&path(&format!("{}/am_policy_hub", paths.state))).is_ok();
+        if !hub || self.write_release(&paths.masterfiles) {
+            self.write_validated(&paths.masterfiles);
+        }
+    }
+
     /// Writes the two files of a release; whether both could be written.
     pub(crate) fn tag_release(&self, dir: &str) -> bool {
+        self.write_release(dir) && self.write_validated(dir)
+    }
+
+    fn write_release(&self, dir: &str) -> bool {
         let id_file = format!("{dir}/cf_promises_release_id");
         let known = self.host().read(&path(&id_file)).ok().and_then(|bytes| {
             let text = decode(&bytes);
             text.split('"').nth(3).map(str::to_owned)
         });
         let commit = self.commit_of(dir);
-        let mut done = true;
         // A number once given stays, unless the directory is a checkout that moved on.
         if known.is_none() || commit.as_ref().is_some_and(|commit| known.as_ref() != Some(commit)) {
             let id = commit.unwrap_or_else(|| self.digest_of(dir));
-            done &= self.write_tag(&id_file, &format!("{{\n  \"releaseId\": \"{id}\"\n}}"));
+            return self.write_tag(&id_file, &format!("{{\n  \"releaseId\": \"{id}\"\n}}"));
         }
+        true
+    }
+
+    fn write_validated(&self, dir: &str) -> bool {
         let now = self.host().now().secs;
         let validated = format!("{dir}/cf_promises_validated");
-        done & self.write_tag(&validated, &format!("{{\n  \"timestamp\": {now}\n}}"))
+        self.write_tag(&validated, &format!("{{\n  \"timestamp\": {now}\n}}"))
     }
 
     fn write_tag(&self, file: &str, text: &str) -> bool {
@@ -61,22 +116,24 @@ impl Context<'_> {
         (id.len() == 40 && id.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(id)
     }
 
-    /// A digest of all that belongs to the policy below a directory, names in byte order.
+    /// The original digests as many zeros as there are bytes in the policy below a
+    /// directory, not the bytes; hosts compare the number, so it has to be the same here.
     fn digest_of(&self, dir: &str) -> String {
-        let mut bytes = Vec::new();
-        self.gather(dir, 0, &mut bytes);
-        digest_hex("sha1", &bytes).unwrap_or_default()
+        let zeros = vec![0; usize::try_from(self.length_of(dir, 0)).unwrap_or_default()];
+        digest_hex("sha1", &zeros).unwrap_or_default()
     }
 
-    fn gather(&self, dir: &str, depth: usize, out: &mut Vec<u8>) {
+    fn length_of(&self, dir: &str, depth: usize) -> u64 {
+        let mut sum = 0;
         for entry in self.host().list(&path(dir)).unwrap_or_default() {
             let file = format!("{dir}/{}", from_path(std::path::Path::new(&entry.name)));
             let Ok(meta) = self.host().lstat(&path(&file)) else { continue };
             if meta.is_dir() && depth < MAX_DEPTH {
-                self.gather(&file, depth + 1, out);
-            } else if meta.is_file() && ENDINGS.iter().any(|ending| file.ends_with(ending)) {
-                out.extend(self.host().read(&path(&file)).unwrap_or_default());
+                sum += self.length_of(&file, depth + 1);
+            } else if ENDINGS.iter().any(|ending| file.ends_with(ending)) {
+                sum += self.host().stat(&path(&file)).map_or(0, |meta| meta.size);
             }
         }
+        sum
     }
 }

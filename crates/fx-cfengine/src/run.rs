@@ -307,6 +307,14 @@ fn evaluate(ctx: &mut Context<'_>, request: &Request, fallback: &mut Option<Stri
         // 6. Evaluation proper.
         note_step(ctx, "evaluation");
         ctx.note_order();
+        // What the check made of cached functions does not hold for the run.
+        let default = request.file.is_none() && ctx.simulation.is_none();
+        if !default || ctx.changed_since_check() {
+            ctx.cache.clear();
+            if default {
+                ctx.mark_checked();
+            }
+        }
         ctx.tell_begin();
         ctx.run_sequence();
         crate::agent::promise::custom::terminate(ctx);

@@ -90,7 +90,7 @@ impl Context<'_> {
         let key = function.has(CACHED).then(|| cache_key(&call.name, &args));
         if let Some(key) = &key
             && self.control.cache_functions
-            && self.promise_ifelapsed() != Some(0)
+            && !self.promise_frame().is_some_and(|frame| frame.immediate)
             && let Some(found) = self.cache.get(key)
         {
             return Some(found.clone());
@@ -154,17 +154,6 @@ impl Context<'_> {
             }
         }
         args
-    }
-
-    fn promise_ifelapsed(&self) -> Option<i64> {
-        match self.current_promise() {
-            Some(promise) => promise.int("ifelapsed"),
-            None => self
-                .promise_frame()?
-                .promise
-                .scalar("ifelapsed")
-                .and_then(|text| crate::text::int_from(text)),
-        }
     }
 
     fn current_tags(&self) -> Vec<crate::text::Str> {

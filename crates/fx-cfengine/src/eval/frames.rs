@@ -45,6 +45,8 @@ pub(crate) struct PromiseFrame {
     pub(crate) specials: OnceCell<Scope>,
     /// Which iteration it is, from one.
     pub(crate) turn: u64,
+    /// Whether no time has to pass between two attempts, so that nothing is taken from caches.
+    pub(crate) immediate: bool,
 }
 
 impl PromiseFrame {
@@ -137,13 +139,6 @@ impl Context<'_> {
     pub(crate) fn promise_frame_mut(&mut self) -> Option<&mut PromiseFrame> {
         self.stack.iter_mut().rev().find_map(|frame| match frame {
             Frame::Promise(promise) => Some(promise),
-            _ => None,
-        })
-    }
-
-    pub(crate) fn current_promise(&self) -> Option<&Rc<Expanded>> {
-        self.stack.iter().rev().find_map(|frame| match frame {
-            Frame::Iteration(promise) => Some(promise),
             _ => None,
         })
     }

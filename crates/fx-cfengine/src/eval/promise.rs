@@ -9,7 +9,7 @@ use fx_engine::Level;
 
 use crate::outcome::Outcome;
 use crate::policy::{Attribute, Body, Call, Promise, Rval, split_qualified};
-use crate::text::{Str, canonify, canonify_class, has_variable, is_expandable};
+use crate::text::{Str, canonify, canonify_class, has_variable, int_from, is_expandable};
 use crate::vocabulary;
 
 use super::frames::{Frame, PromiseFrame};
@@ -53,7 +53,7 @@ impl Expanded {
     }
 
     pub(crate) fn int(&self, name: &str) -> Option<i64> {
-        self.scalar(name).and_then(|text| crate::text::int_from(text))
+        self.scalar(name).and_then(|text| int_from(text))
     }
 
     pub(crate) fn has(&self, name: &str) -> bool {
@@ -114,6 +114,7 @@ impl Context<'_> {
             handle,
             specials: OnceCell::new(),
             turn: 0,
+            immediate: is_immediate(&attributes),
         }));
         let with =
             attributes.iter().find(|(name, _)| &**name == "with").map(|(_, value)| value.clone());
@@ -650,6 +651,13 @@ impl Context<'_> {
 
 /// Attributes that decide anew each time whether a promise applies.
 const CONDITIONS: &[&str] = &["if", "ifvarclass", "unless", "depends_on", "with"];
+
+fn is_immediate(attributes: &[(Str, Rval)]) -> bool {
+    attributes
+        .iter()
+        .filter(|(name, _)| &**name == "ifelapsed")
+        .any(|(_, value)| value.as_scalar().and_then(|text| int_from(text)) == Some(0))
+}
 
 fn is_constant_text(text: &str) -> bool {
     !text.contains(['$', '@'])
