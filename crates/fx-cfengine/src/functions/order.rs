@@ -74,19 +74,43 @@ pub(super) fn scan_real(text: &str) -> Option<f64> {
     text[..end].trim_end_matches('.').parse().ok()
 }
 
+// Six numbers with colons between them, or twelve digits; what follows is not looked at.
 fn mac(text: &str) -> Option<[u8; 6]> {
     let mut out = [0; 6];
-    if text.len() > 12 {
-        let mut parts = text.split(':');
-        for byte in &mut out {
-            *byte = u8::from_str_radix(parts.next()?, 16).ok()?;
+    let mut rest = text;
+    let colons = text.len() > 12;
+    for (at, byte) in out.iter_mut().enumerate() {
+        if colons && at > 0 {
+            rest = rest.strip_prefix(':')?;
         }
-    } else {
-        for (at, byte) in out.iter_mut().enumerate() {
-            *byte = u8::from_str_radix(text.get(at * 2..at * 2 + 2)?, 16).ok()?;
-        }
+        (*byte, rest) = scan_hex(rest, if colons { usize::MAX } else { 2 })?;
     }
     Some(out)
+}
+
+// A number in hexadecimal of at most so many characters as scanf(3) reads it: a sign and `0x`
+// are taken, and of a large number the low byte is kept.
+fn scan_hex(text: &str, width: usize) -> Option<(u8, &str)> {
+    let text = text.trim_start_matches(|c: char| c.is_ascii_whitespace());
+    let mut end = usize::from(text.starts_with(['+', '-']));
+    let negative = text.starts_with('-');
+    let digit = |at: usize| text.as_bytes().get(at).and_then(|byte| (*byte as char).to_digit(16));
+    if width - end > 2
+        && text[end..].get(..2).is_some_and(|start| start.eq_ignore_ascii_case("0x"))
+        && digit(end + 2).is_some()
+    {
+        end += 2;
+    }
+    let first = end;
+    let mut number = 0_u8;
+    while end < width
+        && let Some(value) = digit(end)
+    {
+        number = number << 4 | value as u8;
+        end += 1;
+    }
+    let number = if negative { number.wrapping_neg() } else { number };
+    (end > first).then(|| (number, &text[end..]))
 }
 
 /// Sorts as the original's merge sort of lists does.
@@ -133,6 +157,11 @@ mod tests {
                 "x 00:14:BF:F7:23:1A 0:14:BF:F7:23:1D 00:14:BF:F7:23:1D",
             ),
             ("real", "1.0 1", "1 1.0"),
+            (
+                "MAC",
+                "2001:db8:0:0:1:0:0:1 2001:db8::1 ff01:0:0:0:0:0:0:2 0x0b:+2:-1:4:5:6 001122334455",
+                "2001:db8::1 001122334455 ff01:0:0:0:0:0:0:2 2001:db8:0:0:1:0:0:1 0x0b:+2:-1:4:5:6",
+            ),
         ];
         for (mode, texts, expected) in table {
             let sorted = sort(texts.split(' ').map(Into::into).collect(), mode);
