@@ -9,6 +9,19 @@ use fx_source::Span;
 pub struct File {
     /// Its blocks in written order.
     pub blocks: Vec<Block>,
+    /// Lines that the preprocessor left out.
+    pub skipped: Skipped,
+}
+
+/// Where the preprocessor left lines out, and how many: the original does not count them.
+#[derive(Clone, Debug, Default)]
+pub struct Skipped(pub(crate) Vec<(u32, u32)>);
+
+impl Skipped {
+    /// How many lines before this place were left out.
+    pub fn before(&self, offset: u32) -> u32 {
+        self.0.iter().filter(|(end, _)| *end <= offset).map(|(_, lines)| lines).sum()
+    }
 }
 
 /// A top-level block.

@@ -11,6 +11,7 @@ use std::rc::Rc;
 use fx_source::{Diagnostic, FileId, Span, find_byte};
 use rustc_hash::FxHashSet;
 
+use crate::ast::Skipped;
 use crate::macros::{self, Macro};
 use crate::token::{Kind, Token};
 
@@ -20,6 +21,7 @@ pub(crate) struct Lexer<'a> {
     at: usize,
     in_if: bool,
     pub(crate) errors: Vec<Diagnostic>,
+    pub(crate) skipped: Skipped,
     fatal: bool,
     /// No guard begins before this place: the text up to it was looked at and has no `::`.
     no_guard_to: usize,
@@ -56,7 +58,16 @@ fn is_class_byte(byte: u8) -> bool {
 
 impl<'a> Lexer<'a> {
     pub(crate) fn new(file: FileId, text: &'a [u8]) -> Lexer<'a> {
-        Lexer { text, file, at: 0, in_if: false, errors: Vec::new(), fatal: false, no_guard_to: 0 }
+        Lexer {
+            text,
+            file,
+            at: 0,
+            in_if: false,
+            errors: Vec::new(),
+            skipped: Skipped::default(),
+            fatal: false,
+            no_guard_to: 0,
+        }
     }
 
     /// One that begins in the middle of a text.
@@ -156,6 +167,7 @@ impl<'a> Lexer<'a> {
 
     // Skips to the next `@else` or `@endif` at the start of a line; text between is not read.
     fn skip_lines(&mut self) {
+        let mut lines = 0;
         loop {
             while self.peek(0).is_some_and(|byte| byte != b'\n') {
                 self.at += 1;
@@ -166,14 +178,13 @@ impl<'a> Lexer<'a> {
                 return;
             }
             self.at += 1;
+            lines += 1;
             let rest = &self.text[self.at..];
-            if rest.starts_with(b"@endif") {
-                self.in_if = false;
-                self.at += 6;
-                return;
-            }
-            if rest.starts_with(b"@else") {
-                self.at += 5;
+            let ends = rest.starts_with(b"@endif");
+            if ends || rest.starts_with(b"@else") {
+                self.skipped.0.push((self.at as u32, lines));
+                self.in_if = !ends;
+                self.at += if ends { 6 } else { 5 };
                 return;
             }
         }

@@ -14,10 +14,10 @@ mod token;
 
 pub use ast::{
     Attribute, Block, BlockKind, Bundle, File, Guard, Name, Promise, Rval, RvalKind, Section,
-    Settings,
+    Settings, Skipped,
 };
 pub use parser::parse;
-pub use recovery::{Event, replay, token_end};
+pub use recovery::{Event, line_start, replay, token_end};
 
 /// Most errors shown for one file; after that the rest is noise.
 pub const MAX_ERRORS: usize = 12;

@@ -30,7 +30,7 @@ pub fn parse(file: FileId, text: &[u8]) -> (File, Vec<Diagnostic>) {
     errors.append(&mut parser.errors);
     errors.sort_by_key(Diagnostic::primary);
     errors.truncate(MAX_ERRORS + 1);
-    (File { blocks }, errors)
+    (File { blocks, skipped: parser.lexer.skipped }, errors)
 }
 
 /// The file cannot be read further.

@@ -60,6 +60,32 @@ pub fn token_end(file: FileId, text: &[u8], offset: u32) -> u32 {
     lexer.next().span.end
 }
 
+/// Where the line of a place begins as the original counts: line ends inside a token do not
+/// begin a line.
+pub fn line_start(file: FileId, text: &[u8], offset: u32) -> u32 {
+    let physical = |offset: u32| {
+        let before = text.get(..offset as usize).unwrap_or(text);
+        before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at as u32 + 1)
+    };
+    let mut lexer = Lexer::new(file, text);
+    let mut start = 0;
+    let mut end = 0;
+    loop {
+        let span = lexer.next().span;
+        if span.start >= offset || span.end <= end {
+            break;
+        }
+        let line = physical(span.start);
+        // On the line on which a token of several lines ended its line goes on.
+        if line > end || end == 0 {
+            start = line;
+        }
+        end = span.end;
+    }
+    let line = physical(offset);
+    if line > end || end == 0 { line } else { start }
+}
+
 struct Stop;
 
 struct Driver<'a> {

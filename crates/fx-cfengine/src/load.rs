@@ -182,12 +182,13 @@ impl Context<'_> {
             }
             return policy;
         }
-        let (tree, mut errors) = syntax::parse(id, source.bytes());
+        let (mut tree, mut errors) = syntax::parse(id, source.bytes());
         self.parsed.push(id);
         let mut lowering = Lowering {
             file: &source,
             name: Rc::clone(file),
             component: self.config.component,
+            skipped: std::mem::take(&mut tree.skipped),
             errors: Vec::new(),
             warnings: Vec::new(),
             top_down: None,
@@ -195,6 +196,7 @@ impl Context<'_> {
             any: "any".into(),
         };
         let policy = lowering.file(tree);
+        let skipped = lowering.skipped;
         let warnings = lowering.warnings;
         errors = troubles::in_order(id, source.bytes(), errors, lowering.errors);
         let failed = !errors.is_empty() || self.fails_on(&warnings);
@@ -202,7 +204,7 @@ impl Context<'_> {
         errors.sort_by_key(|error| error.primary().map(|span| span.end));
         if !failed {
             for warning in &errors {
-                self.syntax_error(warning);
+                self.syntax_error(warning, &skipped);
             }
             return Some(policy);
         }
@@ -212,7 +214,7 @@ impl Context<'_> {
             if let Some(text) = &error.help {
                 self.error(text);
             }
-            self.syntax_error(error);
+            self.syntax_error(error, &skipped);
         }
         if too_many {
             self.aside("Too many errors");
@@ -234,18 +236,21 @@ impl Context<'_> {
     }
 
     // `file:line:col: error: text`, the line, and a caret, as the original prints them.
-    fn syntax_error(&self, error: &Diagnostic) {
+    fn syntax_error(&self, error: &Diagnostic, skipped: &syntax::Skipped) {
         let Some(span) = error.primary() else { return };
         // The original counts on from where the token began, and shows that line, even where the
         // token went over several; of the first line it shows nothing.
         let start = self.sources.location(span);
         let file = self.sources.file(span.file);
-        let column = start.column + (span.end - span.start);
-        let line = file.line(span.end.saturating_sub(1).max(span.start));
+        let begin = syntax::line_start(span.file, file.bytes(), span.start);
+        let column = span.end - begin + 1;
+        let last = span.end.saturating_sub(1).max(span.start);
+        let line = file.line(last) - skipped.before(last);
         let word = if error.severity == Severity::Error { "error" } else { "warning" };
         let mut text = format!("{}:{line}:{column}: {word}: {}", start.file, error.message);
-        if start.line > 1 {
-            let shown = file.line_text(start.line);
+        let first = file.line(begin);
+        if first > 1 {
+            let shown = file.line_text(first);
             text.push_str(&format!("\n{shown}\n{:>width$}", "^", width = column as usize));
         }
         // That there is an error is said before which one, and a warning is no error.

@@ -270,10 +270,7 @@ fn evaluate(ctx: &mut Context<'_>, request: &Request, fallback: &mut Option<Stri
         ctx.resolve_policy();
         // The agent's check is a full one, unless bundles are named.
         if !ctx.stopped() && !request.check && request.bundles.is_none() {
-            ctx.verify_sequence(
-                "is not a defined bundle",
-                "Errors in promise bundles: could not verify bundlesequence",
-            );
+            ctx.check_sequence();
         }
         if ctx.stopped() {
             if ctx.stop.is_some_and(|stop| stop.code == 1) {
@@ -287,10 +284,7 @@ fn evaluate(ctx: &mut Context<'_>, request: &Request, fallback: &mut Option<Stri
         ctx.resolve_policy();
     }
     if request.full_check {
-        ctx.verify_sequence(
-            "is not a defined bundle",
-            "Errors in promise bundles: could not verify bundlesequence",
-        );
+        ctx.check_sequence();
     }
     ctx.show(request);
     if let Some(dir) = request.tag_release.as_deref().filter(|_| !ctx.stopped())
@@ -537,8 +531,11 @@ fn check_whole(ctx: &mut Context<'_>, full: bool) -> bool {
         .and_then(|value| value.as_scalar().cloned())
         .and_then(|text| crate::text::bool_from(&text))
         .unwrap_or(false);
-    // Only a full check asks whether it could run; the agent's own is one.
-    if problems.is_empty() && full {
+    // Only a full check asks whether it could run; the agent's own is one, and so is that of
+    // policy that is meant to be run.
+    let meant =
+        policy.bodies.iter().any(|body| &*body.kind == "common" && &*body.name == "control");
+    if problems.is_empty() && (full || meant) {
         ctx.verbose("Running full policy integrity checks");
         problems = crate::load::check::runnable(&policy, comments);
     }

@@ -219,6 +219,19 @@ pub(crate) fn is_removed(name: &str) -> bool {
     )
 }
 
+/// Body types of earlier versions: read, warned about, and without effect.
+pub(crate) fn is_removed_body(kind: &str) -> bool {
+    matches!(kind, "reporter" | "knowledge" | "association")
+}
+
+/// Promise types of earlier versions, likewise.
+pub(crate) fn is_removed_promise(bundle: &str, kind: &str) -> bool {
+    matches!(
+        (bundle, kind),
+        ("agent", "outputs") | ("knowledge", "inferences" | "things" | "topics" | "occurrences")
+    )
+}
+
 /// Bundle types that parse.
 pub(crate) fn is_bundle_type(name: &str) -> bool {
     matches!(

@@ -6,7 +6,7 @@ use crate::eval::frames::{BundleFrame, Frame};
 use crate::eval::value::{DataType, Value, Variable};
 use crate::eval::vars::Scope;
 use crate::eval::{Context, log};
-use crate::policy::{Bundle, Head, Rval};
+use crate::policy::{Bundle, Head, Rval, split_qualified};
 use crate::text::{Str, naked};
 
 const STARS: &str = "*****************************************************************";
@@ -21,7 +21,7 @@ impl Context<'_> {
 
     /// Says which bundles of the sequence are not there, and stops if there are any;
     /// whether all are.
-    pub(crate) fn verify_sequence(&mut self, what: &str, verdict: &str) -> bool {
+    fn verify_sequence(&mut self) -> bool {
         let mut missing = false;
         for item in &self.sequence() {
             let name = match item {
@@ -34,14 +34,43 @@ impl Context<'_> {
                 }
             };
             if !self.control.ignore_missing_bundles && self.agent_bundle(&name).is_none() {
-                self.error(&format!("Bundle '{name}' listed in the bundlesequence {what}"));
+                self.error(&format!("Bundle '{name}' listed in the bundlesequence was not found"));
                 missing = true;
             }
         }
         if missing {
-            self.fatal(verdict);
+            self.fatal("Errors in agent bundles");
         }
         !missing
+    }
+
+    /// Whether what the sequence names is there at all: the check asks neither for the type
+    /// of a bundle nor for its namespace.
+    pub(crate) fn check_sequence(&mut self) {
+        let mut missing = false;
+        for item in &self.sequence() {
+            let name = match item {
+                Rval::Scalar(name) => Rc::clone(name),
+                Rval::Call(call) => Rc::clone(&call.name),
+                other => {
+                    let shown = other.show();
+                    self.error(&format!("Illegal item found in bundlesequence '{shown}'"));
+                    missing = true;
+                    continue;
+                }
+            };
+            let (_, symbol) = split_qualified(&name);
+            let there = self.policy.bundles.iter().any(|bundle| &*bundle.head.name == symbol);
+            if !self.control.ignore_missing_bundles && !there {
+                self.error(&format!(
+                    "Bundle '{name}' listed in the bundlesequence is not a defined bundle"
+                ));
+                missing = true;
+            }
+        }
+        if missing {
+            self.fatal("Errors in promise bundles: could not verify bundlesequence");
+        }
     }
 
     /// Runs the bundles of the sequence.
@@ -49,7 +78,7 @@ impl Context<'_> {
         if self.config.bundles.is_some() {
             self.info("Using command line specified bundlesequence");
         }
-        if !self.verify_sequence("was not found", "Errors in agent bundles") {
+        if !self.verify_sequence() {
             return;
         }
         let sequence = self.sequence();

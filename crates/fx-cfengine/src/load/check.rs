@@ -24,7 +24,7 @@ fn promises(policy: &Policy) -> impl Iterator<Item = &Rc<Promise>> {
 /// What can be said of one file, or of everything merged.
 pub(crate) fn partial(policy: &Policy) -> Vec<Problem> {
     let mut out = Vec::new();
-    // Both places of a name that is there twice are told.
+    // Each place of a name that is there more than once is told for each of the others.
     let mut seen: FxHashMap<(&str, &str, &str), usize> = FxHashMap::default();
     for bundle in &policy.bundles {
         let head = &bundle.head;
@@ -32,39 +32,42 @@ pub(crate) fn partial(policy: &Policy) -> Vec<Problem> {
     }
     for bundle in &policy.bundles {
         let head = &bundle.head;
-        let mut problem =
-            |text: String| out.push(Problem { file: Rc::clone(&head.file), line: head.line, text });
         let key = (&*head.kind, &*head.namespace, &*head.name);
-        if seen.get(&key).is_some_and(|count| *count > 1) {
-            problem(format!(
-                "Duplicate definition of bundle {} with type {}",
-                head.name, head.kind
-            ));
+        for _ in 1..seen.get(&key).copied().unwrap_or(1) {
+            let text =
+                format!("Duplicate definition of bundle {} with type {}", head.name, head.kind);
+            out.push(Problem { file: Rc::clone(&head.file), line: head.line, text });
         }
+    }
+    for bundle in &policy.bundles {
+        let head = &bundle.head;
         if matches!(&*head.name, "sys" | "const" | "mon" | "edit" | "match" | "this") {
-            problem(format!("Use of a reserved container name as a bundle name \"{}\"", head.name));
+            let text =
+                format!("Use of a reserved container name as a bundle name \"{}\"", head.name);
+            out.push(Problem { file: Rc::clone(&head.file), line: head.line, text });
+        }
+        for section in &bundle.sections {
+            for promise in &section.promises {
+                check_promise(policy, promise, section.built_in, &mut out);
+            }
         }
     }
     let mut seen: FxHashMap<(&str, &str, &str), usize> = FxHashMap::default();
     for body in &policy.bodies {
         *seen.entry((&body.kind, &body.namespace, &body.name)).or_default() += 1;
     }
-    for body in &policy.bodies {
-        let mut problem =
-            |text: String| out.push(Problem { file: Rc::clone(&body.file), line: body.line, text });
+    for body in policy.bodies.iter().filter(|body| &*body.kind != "file") {
         let key = (&*body.kind, &*body.namespace, &*body.name);
-        if seen.get(&key).is_some_and(|count| *count > 1) && &*body.kind != "file" {
-            problem(format!("Duplicate definition of body {} with type {}", body.name, body.kind));
-        }
-        if &*body.name == "control" && !body.args.is_empty() {
-            problem(format!("Control bodies cannot take arguments, body {} control", body.kind));
+        for _ in 1..seen.get(&key).copied().unwrap_or(1) {
+            let text =
+                format!("Duplicate definition of body {} with type {}", body.name, body.kind);
+            out.push(Problem { file: Rc::clone(&body.file), line: body.line, text });
         }
     }
-    for bundle in &policy.bundles {
-        for section in &bundle.sections {
-            for promise in &section.promises {
-                check_promise(policy, promise, section.built_in, &mut out);
-            }
+    for body in &policy.bodies {
+        if &*body.name == "control" && !body.args.is_empty() {
+            let text = format!("Control bodies cannot take arguments, body {} control", body.kind);
+            out.push(Problem { file: Rc::clone(&body.file), line: body.line, text });
         }
     }
     duplicate_handles(policy, &mut out);

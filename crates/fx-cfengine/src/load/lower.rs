@@ -28,6 +28,8 @@ pub(crate) struct Lowering<'a> {
     pub(crate) file: &'a SourceFile,
     pub(crate) name: Str,
     pub(crate) component: Component,
+    /// Lines that do not count.
+    pub(crate) skipped: ast::Skipped,
     pub(crate) errors: Vec<Diagnostic>,
     pub(crate) warnings: Vec<Diagnostic>,
     /// The order that `body file control` asks for from here on.
@@ -53,12 +55,13 @@ impl Lowering<'_> {
     }
 
     fn line(&self, span: Span) -> u32 {
-        self.file.line(span.start)
+        self.file.line(span.start) - self.skipped.before(span.start)
     }
 
     // Where the original is when it has read all of it.
     fn last_line(&self, span: Span) -> u32 {
-        self.file.line(span.end.saturating_sub(1).max(span.start))
+        let last = span.end.saturating_sub(1).max(span.start);
+        self.file.line(last) - self.skipped.before(last)
     }
 
     pub(crate) fn file(&mut self, tree: ast::File) -> Policy {
@@ -69,6 +72,18 @@ impl Lowering<'_> {
                     if let Some(bundle) = self.bundle(bundle) {
                         policy.add_bundle(bundle);
                     }
+                }
+                ast::Block::Settings(settings)
+                    if settings.block == ast::BlockKind::Body
+                        && vocabulary::is_removed_body(&settings.kind.text) =>
+                {
+                    self.warn(
+                        self.opening(&settings),
+                        format!(
+                            "Removed body '{}' of type '{}'",
+                            settings.name.text, settings.kind.text
+                        ),
+                    );
                 }
                 ast::Block::Settings(settings) => {
                     let promise = settings.block == ast::BlockKind::Promise;
@@ -85,6 +100,23 @@ impl Lowering<'_> {
             }
         }
         policy
+    }
+
+    // The brace that begins a body.
+    fn opening(&self, settings: &ast::Settings) -> Span {
+        let id = settings.name.span.file;
+        let text = self.file.bytes();
+        let mut end = settings.args.last().unwrap_or(&settings.name).span.end;
+        loop {
+            let next = fx_cfengine_syntax::token_end(id, text, end);
+            if next <= end {
+                return settings.name.span;
+            }
+            end = next;
+            if text.get(end as usize - 1) == Some(&b'{') {
+                return Span::new(id, end - 1, end);
+            }
+        }
     }
 
     fn relevant(&self, kind: &str) -> bool {
@@ -114,6 +146,13 @@ impl Lowering<'_> {
         for section in bundle.sections {
             let promise_kind = Rc::clone(&section.kind.text);
             let line = self.line(section.kind.span);
+            if vocabulary::is_removed_promise(kind, &promise_kind) {
+                self.warn(
+                    section.kind.span,
+                    format!("Removed promise type '{promise_kind}' in bundle type '{kind}'"),
+                );
+                continue;
+            }
             let own = vocabulary::promise_type(kind, &promise_kind);
             let promises: Vec<Rc<Promise>> = section
                 .promises
