@@ -21,6 +21,14 @@ module Kernel
   def n_(one, many, count) = count == 1 ? one : many
 end
 
+# Puppet 7 runs on Ruby 3.1, which still has these.
+class << File
+  alias exists? exist?
+end
+class << Dir
+  alias exists? exist?
+end
+
 module Puppet
   class Error < RuntimeError
     attr_accessor :original, :file, :line, :pos

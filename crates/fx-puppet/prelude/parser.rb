@@ -8,7 +8,7 @@ module Puppet
         name = name.to_s
         TABLE[name] = [block, options]
         Scope.class_eval { define_method(:"real_function_#{name}", &block) if block }
-        Scope.class_eval { define_method(:"function_#{name}") { |args| Puppet::Bridge.call_function(__number, name, args, nil) } }
+        Scope.class_eval { define_method(:"function_#{name}") { |*args| __run_function(name, args, nil) } }
         nil
       end
       def self.function(name, *) = Puppet::Bridge.function?(name.to_s) ? "function_#{name}" : false
@@ -84,12 +84,21 @@ module Puppet
       def notice(m) = Puppet.notice(m)
       def method_missing(name, *args, &block)
         text = name.to_s
-        if text.start_with?("function_")
-          given = args.first
-          raise ArgumentError, "custom functions must be called with a single array that contains the arguments. For example, function_example([1]) instead of function_example(1)" unless given.is_a?(Array)
-          return Puppet::Bridge.call_function(@__number, text.delete_prefix("function_"), given, block)
-        end
+        return __run_function(text.delete_prefix("function_"), args, block) if text.start_with?("function_")
         super
+      end
+      # Of two functions of one name a scope calls the one of the 3.x API, without the detour over the language.
+      def __run_function(name, args, block)
+        given = args.first
+        raise ArgumentError, "custom functions must be called with a single array that contains the arguments. For example, function_example([1]) instead of function_example(1)" unless given.is_a?(Array)
+        real = :"real_function_#{name}"
+        return Puppet::Bridge.call_function(@__number, name, given, block) unless respond_to?(real) || (Puppet::Bridge.old_function(name) && respond_to?(real))
+        arity = Functions.arity(name)
+        if arity >= 0 ? given.size != arity : given.size < -arity - 1
+          raise ArgumentError, "#{name}(): Wrong number of arguments given (#{given.size} for #{arity >= 0 ? arity : "minimum #{-arity - 1}"})"
+        end
+        result = __send__(real, given)
+        Functions.rvalue?(name) ? result : nil
       end
       def respond_to_missing?(name, priv = false)
         text = name.to_s

@@ -287,7 +287,7 @@ impl Evaluator {
 
     pub(crate) fn unfold(&self, inner: &Expr, scope: &Rc<Scope>) -> Evaluated<Vec<Value>> {
         Ok(match self.eval(inner, scope)? {
-            Value::Array(items) | Value::Iterator(items) => items.to_vec(),
+            Value::Array(items) | Value::Iterator(items, _) => items.to_vec(),
             Value::Hash(hash) => hash
                 .iter()
                 .map(|(key, value)| Value::array(vec![key.clone(), value.clone()]))

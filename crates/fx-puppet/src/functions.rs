@@ -135,7 +135,7 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 pub(crate) fn items_of(value: &Value) -> Option<Vec<Value>> {
     const MOST: i64 = 10_000_000;
     Some(match value {
-        Value::Array(items) | Value::Iterator(items) => items.to_vec(),
+        Value::Array(items) | Value::Iterator(items, _) => items.to_vec(),
         Value::Hash(hash) => {
             hash.iter().map(|(key, value)| Value::array(vec![key.clone(), value.clone()])).collect()
         }

@@ -659,6 +659,17 @@ impl Evaluator {
                 "data_dig" => vec![Value::array(query.path.clone()), options, context],
                 _ => vec![Value::String(Rc::clone(root)), options, context],
             };
+            if crate::functions::find(&entry.function).is_none()
+                && self.function_named(&entry.function)?.is_none()
+                && self.ruby_function(&entry.function)?.is_none()
+            {
+                return Err(Flow::bare(format!(
+                    "Unable to find '{}' function named '{}' (file: {})",
+                    entry.kind,
+                    entry.function,
+                    config.root.join("hiera.yaml").display()
+                )));
+            }
             let answer = match self.call_function(&entry.function, args, None, span, query.scope) {
                 // A function in Ruby says that it does not have the key.
                 Err(flow) if flow.clone().text().contains("uncaught throw :no_such_key") => {

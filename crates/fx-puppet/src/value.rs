@@ -37,8 +37,8 @@ pub enum Value {
     Uri(Rc<str>),
     /// A value to be made when the catalog is applied: a function's name and arguments.
     Deferred(Rc<str>, Rc<Vec<Value>>),
-    /// What a lazy iteration yields, taken in full.
-    Iterator(Rc<Vec<Value>>),
+    /// What a lazy iteration yields, taken in full, and the type of its elements.
+    Iterator(Rc<Vec<Value>>, Rc<Type>),
     /// An instance of a type written in the language.
     Object(Rc<Type>, Rc<Hash>),
 }
@@ -112,7 +112,9 @@ impl PartialEq for Value {
             | (Value::SemVerRange(a), Value::SemVerRange(b))
             | (Value::Uri(a), Value::Uri(b)) => a == b,
             (Value::Regex(a), Value::Regex(b)) => a.source() == b.source(),
-            (Value::Array(a), Value::Array(b)) | (Value::Iterator(a), Value::Iterator(b)) => a == b,
+            (Value::Array(a), Value::Array(b)) | (Value::Iterator(a, _), Value::Iterator(b, _)) => {
+                a == b
+            }
             (Value::Hash(a), Value::Hash(b)) => {
                 a.len() == b.len() && a.iter().all(|(key, value)| b.get(key) == Some(value))
             }
@@ -143,7 +145,7 @@ impl std::hash::Hash for Value {
             | Value::SemVerRange(text)
             | Value::Uri(text) => text.hash(state),
             Value::Regex(regex) => regex.source().hash(state),
-            Value::Array(items) | Value::Iterator(items) => items.hash(state),
+            Value::Array(items) | Value::Iterator(items, _) => items.hash(state),
             Value::Hash(hash) => hash.len().hash(state),
             Value::Binary(bytes) => bytes.hash(state),
             Value::Timespan(nanos) | Value::Timestamp(nanos) => nanos.hash(state),

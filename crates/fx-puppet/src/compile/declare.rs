@@ -12,6 +12,21 @@ use crate::eval::{Evaluated, Evaluator, Flow, Scope, interpolated};
 use crate::types::{Type, capitalized};
 use crate::value::Value;
 
+/// A type that is not known is told with the colons it was written with.
+fn as_written(mut flow: Flow, ty: &Expr, kind: &str) -> Flow {
+    if let (Flow::Fail(failure), ExprKind::Name(name)) = (&mut flow, &ty.kind)
+        && name.starts_with("::")
+        && failure.message == unknown_kind(kind)
+    {
+        failure.message = unknown_kind(name);
+    }
+    flow
+}
+
+fn unknown_kind(kind: &str) -> String {
+    format!("Unknown resource type: '{kind}'")
+}
+
 impl Evaluator {
     /// A statement about resources; its value.
     pub(crate) fn statement(&self, expr: &Expr, scope: &Rc<Scope>) -> Evaluated {
@@ -201,14 +216,8 @@ impl Evaluator {
                 }
             }
             for title in titles {
-                references.push(self.declare(
-                    form,
-                    &kind,
-                    &title,
-                    attributes.clone(),
-                    at,
-                    scope,
-                )?);
+                let declared = self.declare(form, &kind, &title, attributes.clone(), at, scope);
+                references.push(declared.map_err(|flow| as_written(flow, ty, &kind))?);
             }
         }
         Ok(Value::array(references))
@@ -232,7 +241,7 @@ impl Evaluator {
         let native = self.native_kind(kind)?;
         let define = if native.is_some() { None } else { self.define_named(kind)? };
         if define.is_none() && native.is_none() {
-            return Err(Flow::raw(format!("Unknown resource type: '{kind}'")));
+            return Err(Flow::raw(unknown_kind(kind)));
         }
         let mut resource = Resource::new(kind, title, span, Rc::clone(&scope.frame));
         resource.form = form;

@@ -185,7 +185,7 @@ pub(crate) fn to_json(value: &Value) -> Json {
         Value::Float(value) => Json::from(*value),
         Value::String(text) => Json::from(&**text),
         Value::Regex(regex) => marked("Regexp", Json::from(regex.source())),
-        Value::Array(items) | Value::Iterator(items) => {
+        Value::Array(items) | Value::Iterator(items, _) => {
             Json::from(items.iter().map(to_json).collect::<Vec<Json>>())
         }
         Value::Hash(hash) => {

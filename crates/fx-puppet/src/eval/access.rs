@@ -45,7 +45,7 @@ impl Evaluator {
         spans: &[Span],
     ) -> Evaluated {
         match value {
-            Value::Array(items) | Value::Iterator(items) => {
+            Value::Array(items) | Value::Iterator(items, _) => {
                 self.slice(items, keys, span, spans, false)
             }
             Value::String(text) => {

@@ -23,7 +23,7 @@ pub(crate) struct Format {
 type FormatMap = Vec<(Type, Format)>;
 
 fn is_container(value: &Value) -> bool {
-    matches!(value, Value::Array(_) | Value::Hash(_) | Value::Iterator(_))
+    matches!(value, Value::Array(_) | Value::Hash(_) | Value::Iterator(_, _))
 }
 
 impl Format {
@@ -174,7 +174,7 @@ fn format_for(value: &Value, map: &FormatMap, outer: bool) -> Format {
         return format.clone();
     }
     Format::plain(match value {
-        Value::Array(_) | Value::Iterator(_) => 'a',
+        Value::Array(_) | Value::Iterator(_, _) => 'a',
         Value::Hash(_) => 'h',
         Value::Float(_) if outer => 'f',
         _ if outer => 's',
@@ -187,7 +187,7 @@ fn convert(value: &Value, map: &FormatMap, outer: bool, indent: Indent) -> Evalu
     let spec = &format.spec;
     let quote = |text: String| if spec.alt { quoted(&text) } else { text };
     Ok(match value {
-        Value::Array(items) | Value::Iterator(items) => array(items, &format, map, indent)?,
+        Value::Array(items) | Value::Iterator(items, _) => array(items, &format, map, indent)?,
         Value::Hash(hash) => self::hash(hash, &format, map, indent)?,
         Value::Undef => spec.text(&match format.letter {
             'n' => "nil".to_owned(),

@@ -342,7 +342,7 @@ fn hash(args: &[Value]) -> Evaluated {
     let from = args.first().cloned().unwrap_or(Value::Undef);
     let items: Rc<Vec<Value>> = match &from {
         Value::Hash(_) => return Ok(from),
-        Value::Array(items) | Value::Iterator(items) => Rc::clone(items),
+        Value::Array(items) | Value::Iterator(items, _) => Rc::clone(items),
         Value::Undef => return Ok(Value::hash([])),
         other => return Err(cannot("new_hash", other, "Hash")),
     };

@@ -16,14 +16,8 @@ fn push(out: &mut String, value: &Value) {
     match value {
         Value::Undef => {}
         Value::String(text) => out.push_str(text),
-        Value::Iterator(items) => {
-            let element =
-                crate::types::generalize(&crate::types::infer(&Value::Array(Rc::clone(items))));
-            let shown = match &element {
-                crate::types::Type::Array { element, .. } => element.to_string(),
-                _ => "Any".to_owned(),
-            };
-            out.push_str(&format!("Iterator[{shown}]-Value"));
+        Value::Iterator(_, element) => {
+            out.push_str(&format!("Iterator[{}]-Value", crate::types::generalize(element)));
         }
         Value::Array(items) => {
             out.push('[');
@@ -68,7 +62,7 @@ pub(crate) fn program_text(value: &Value) -> String {
         Value::Float(value) => float_text(*value),
         Value::String(text) => quoted(text),
         Value::Regex(regex) => crate::types::regex_text(regex.source()),
-        Value::Array(items) | Value::Iterator(items) => {
+        Value::Array(items) | Value::Iterator(items, _) => {
             format!("[{}]", items.iter().map(program_text).collect::<Vec<_>>().join(", "))
         }
         Value::Hash(hash) => hash_text(hash),
@@ -180,7 +174,7 @@ pub(crate) fn inspected(value: &Value) -> String {
             out.push('"');
             out
         }
-        Value::Array(items) | Value::Iterator(items) => {
+        Value::Array(items) | Value::Iterator(items, _) => {
             format!("[{}]", items.iter().map(inspected).collect::<Vec<_>>().join(", "))
         }
         Value::Hash(hash) => {
@@ -198,7 +192,7 @@ pub(crate) fn ruby_text(value: &Value) -> String {
     match value {
         Value::Undef => String::new(),
         Value::String(text) => text.to_string(),
-        Value::Array(_) | Value::Hash(_) | Value::Iterator(_) => inspected(value),
+        Value::Array(_) | Value::Hash(_) | Value::Iterator(_, _) => inspected(value),
         Value::Regex(regex) => format!("(?-mix:{})", regex.source()),
         value => interpolated(value),
     }

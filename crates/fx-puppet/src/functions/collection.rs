@@ -60,7 +60,7 @@ fn flat(items: &[Value]) -> Vec<Value> {
     let mut out = Vec::new();
     for item in items {
         match item {
-            Value::Array(inner) | Value::Iterator(inner) => out.extend(flat(inner)),
+            Value::Array(inner) | Value::Iterator(inner, _) => out.extend(flat(inner)),
             other => out.push(other.clone()),
         }
     }

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use super::{Call, Native, items_of, native};
 use crate::eval::{Evaluated, Flow, kind, order};
+use crate::types::{self, Range, Type};
 use crate::value::{Hash, Value};
 
 /// Parameters of what goes over a hash or a list.
@@ -221,7 +222,7 @@ fn index(call: &Call<'_>) -> Evaluated {
                 Value::Regex(regex) => {
                     item.as_str().is_some_and(|text| regex.is_match(text).unwrap_or(false))
                 }
-                Value::Type(ty) => crate::types::is_instance(ty, item),
+                Value::Type(ty) => types::is_instance(ty, item),
                 wanted => item.equals(wanted),
             });
             at.map_or(Value::Undef, |at| Value::Int(at as i64))
@@ -313,9 +314,9 @@ fn lest(call: &Call<'_>) -> Evaluated {
     }
 }
 
-fn iterated(call: &Call<'_>, items: Vec<Value>) -> Evaluated {
+fn iterated(call: &Call<'_>, items: Vec<Value>, element: Type) -> Evaluated {
     if call.block.is_none() {
-        return Ok(Value::Iterator(Rc::new(items)));
+        return Ok(Value::Iterator(Rc::new(items), Rc::new(element)));
     }
     for item in items {
         match call.yields(vec![item]) {
@@ -329,13 +330,20 @@ fn iterated(call: &Call<'_>, items: Vec<Value>) -> Evaluated {
 fn reverse_each(call: &Call<'_>) -> Evaluated {
     let mut items = items(call)?;
     items.reverse();
-    iterated(call, items)
+    iterated(call, items, types::yielded(call.arg(0)))
 }
 
 fn step(call: &Call<'_>) -> Evaluated {
     let Value::Int(step) = call.arg(1) else { return Ok(Value::Undef) };
-    let items = items(call)?.into_iter().step_by((*step).max(1) as usize).collect();
-    iterated(call, items)
+    let items: Vec<Value> = items(call)?.into_iter().step_by((*step).max(1) as usize).collect();
+    let element = match (types::yielded(call.arg(0)), call.arg(0), items.last()) {
+        // Steps over a range end where the last of them does.
+        (Type::Integer(range), Value::Type(_), Some(Value::Int(last))) => {
+            Type::Integer(Range { max: Some(*last), ..range })
+        }
+        (element, ..) => element,
+    };
+    iterated(call, items, element)
 }
 
 fn tree_each(call: &Call<'_>) -> Evaluated {
@@ -351,7 +359,7 @@ fn tree_each(call: &Call<'_>) -> Evaluated {
     let mut out = Vec::new();
     while let Some((path, value)) = queue.pop_front() {
         let inner: Option<Vec<(Value, Value)>> = match &value {
-            Value::Array(items) | Value::Iterator(items) => Some(
+            Value::Array(items) | Value::Iterator(items, _) => Some(
                 items
                     .iter()
                     .enumerate()
@@ -384,7 +392,9 @@ fn tree_each(call: &Call<'_>) -> Evaluated {
             }
         }
     }
-    let Some(block) = call.block else { return Ok(Value::Iterator(Rc::new(out))) };
+    let Some(block) = call.block else {
+        return Ok(Value::Iterator(Rc::new(out), Rc::new(Type::Any)));
+    };
     for entry in out {
         let args = match (&entry, block.params.len()) {
             (Value::Array(pair), 2) => pair.to_vec(),

@@ -180,8 +180,12 @@ fn four(name: &str, root: &Path, top: &Hash) -> Config {
     Config { name: name.into(), root: root.into(), hierarchy, defaults: Vec::new() }
 }
 
+/// What a configuration of version 3 has besides its back ends.
+const KEYS_OF_THREE: [&str; 6] =
+    ["version", "backends", "logger", "merge_behavior", "deep_merge_options", "hierarchy"];
+
 /// Version 3: each back end goes through the whole hierarchy.
-fn three(name: &str, root: &Path, top: &Hash) -> Config {
+fn three(name: &str, root: &Path, top: &Hash) -> Result<Config, Refused> {
     // Keys are symbols, which come as plain text, with or without their colon.
     let get =
         |key: &str| top.get(&Value::from(key)).or_else(|| top.get(&Value::from(format!(":{key}"))));
@@ -189,26 +193,38 @@ fn three(name: &str, root: &Path, top: &Hash) -> Config {
     if backends.is_empty() {
         backends.push("yaml".into());
     }
+    for key in top.keys() {
+        let key = interpolated(key);
+        let key = key.trim_start_matches(':');
+        if !KEYS_OF_THREE.contains(&key) && !backends.iter().any(|backend| backend == key) {
+            return Err(Refused::Wrong(format!("unrecognized key '{key}'")));
+        }
+    }
     let mut sources = texts(get("hierarchy"));
     if sources.is_empty() {
-        sources.push("common".into());
+        sources.extend(["nodes/%{::trusted.certname}".into(), "common".into()]);
     }
     let mut hierarchy = Vec::new();
     for backend in &backends {
-        let own = match get(backend) {
+        let own = |key: &str| match get(backend) {
             Some(Value::Hash(own)) => own
-                .get(&Value::from("datadir"))
-                .or_else(|| own.get(&Value::from(":datadir")))
+                .get(&Value::from(key))
+                .or_else(|| own.get(&Value::from(format!(":{key}"))))
                 .map(interpolated),
             _ => None,
         };
-        let datadir = own
+        let datadir = own("datadir")
             .unwrap_or_else(|| "/etc/puppetlabs/code/environments/%{environment}/hieradata".into());
+        let extension = own("extension");
         for source in &sources {
-            hierarchy.push(level(source, &datadir, vec![source.clone()], backend));
+            let mut entry = level(source, &datadir, vec![source.clone()], backend);
+            if let Some(extension) = &extension {
+                entry.paths = vec![format!("{source}.{extension}")];
+            }
+            hierarchy.push(entry);
         }
     }
-    Config { name: name.into(), root: root.into(), hierarchy, defaults: Vec::new() }
+    Ok(Config { name: name.into(), root: root.into(), hierarchy, defaults: Vec::new() })
 }
 
 impl Config {
@@ -233,7 +249,7 @@ impl Config {
         match get("version") {
             Some(Value::Int(5)) => {}
             Some(Value::Int(4)) if name != "\0global" => return Ok(four(name, root, &top)),
-            Some(Value::Int(3)) | None if name == "\0global" => return Ok(three(name, root, &top)),
+            Some(Value::Int(3)) | None if name == "\0global" => return three(name, root, &top),
             Some(Value::Int(3)) | None => return Err(Refused::Old),
             Some(Value::Int(other)) => {
                 return Err(Refused::At(

@@ -34,6 +34,11 @@ const METHODS: &[Method] = &[
     ("scope_hash", scope_hash),
     ("scope_info", scope_info),
     ("call_function", call_function),
+    ("old_function", |ruby, evaluator, vm, args| {
+        let name = vm.to_s(args[0])?;
+        let found = ruby.lend(vm, evaluator, || evaluator.read_old_function(&name));
+        answer(ruby, vm, found.map(Value::Bool))
+    }),
     ("function?", |ruby, evaluator, vm, args| {
         let name = vm.to_s(args[0])?;
         let known = crate::functions::find(&name).is_some();

@@ -112,7 +112,7 @@ impl Ruby {
             Value::Int(value) => vm.int(*value),
             Value::Float(value) => vm.float(*value),
             Value::String(text) => vm.str(text.as_bytes()),
-            Value::Array(items) | Value::Iterator(items) => {
+            Value::Array(items) | Value::Iterator(items, _) => {
                 let mut list = Vec::with_capacity(items.len());
                 for item in items.iter() {
                     list.push(self.to_ruby_at(vm, item, depth + 1)?);

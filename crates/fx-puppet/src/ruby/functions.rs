@@ -13,7 +13,7 @@ use crate::types::{Range, Size, Type, is_instance};
 use crate::value::Value;
 
 /// A function that was found.
-pub(super) enum Known {
+pub(crate) enum Known {
     /// Of the 4.x API.
     New { object: Rb, dispatches: Vec<Dispatch> },
     /// Of the 3.x API.
@@ -21,7 +21,7 @@ pub(super) enum Known {
 }
 
 /// One signature with the method behind it.
-pub(super) struct Dispatch {
+pub(crate) struct Dispatch {
     method: Rb,
     parameters: Parameters,
     /// Places before which something is put in.
@@ -52,7 +52,7 @@ impl Evaluator {
     }
 
     /// A function written in Ruby, read from its file when first asked for.
-    pub(super) fn ruby_function(&self, name: &str) -> Evaluated<Option<Rc<Known>>> {
+    pub(crate) fn ruby_function(&self, name: &str) -> Evaluated<Option<Rc<Known>>> {
         if let Some(known) = self.machine.ruby.functions.borrow().get(name) {
             return Ok(known.clone());
         }
@@ -85,6 +85,15 @@ impl Evaluator {
             let is_statement = vm.to_s(parts[1])? == "statement";
             Ok(Some(Known::Old { arity, is_statement }))
         })
+    }
+
+    /// Reads a function of the 3.x API, though there may be one of the 4.x API by that name;
+    /// says whether there is one.
+    pub(super) fn read_old_function(&self, name: &str) -> Evaluated<bool> {
+        let Some(path) = self.ruby_files("puppet/parser/functions").get(name).cloned() else {
+            return Ok(false);
+        };
+        Ok(self.read_function(name, &path, false)?.is_some())
     }
 
     /// Whether a module brings a function in Ruby.

@@ -81,8 +81,29 @@ pub(crate) fn infer(value: &Value) -> Type {
         Value::SemVerRange(_) => Type::SemVerRange,
         Value::Uri(text) => Type::Uri(Some(text.clone())),
         Value::Deferred(..) => Type::Deferred,
-        Value::Iterator(items) => Type::Iterator(Some(Rc::new(unite(items.iter().map(infer))))),
+        Value::Iterator(_, element) => Type::Iterator(Some(Rc::clone(element))),
         Value::Object(ty, _) => (**ty).clone(),
+    }
+}
+
+/// The type of what iterating over a value yields, as the original's iterables name it.
+pub(crate) fn yielded(value: &Value) -> Type {
+    match value {
+        Value::Iterator(_, element) => (**element).clone(),
+        Value::Array(items) if items.is_empty() => Type::Unit,
+        Value::Array(items) => unite(items.iter().map(infer_set)),
+        Value::Hash(hash) if hash.is_empty() => Type::Unit,
+        Value::Hash(hash) => Type::Tuple {
+            types: vec![
+                Rc::new(common(hash.keys().map(infer))),
+                Rc::new(common(hash.values().map(infer))),
+            ],
+            size: Some(Size::exactly(2)),
+        },
+        Value::String(_) => Type::String(Size::exactly(1)),
+        Value::Int(count) => Type::Integer(Range::new(Some(0), Some(count - 1))),
+        Value::Type(ty) => ty.resolved().clone(),
+        _ => Type::Any,
     }
 }
 
@@ -112,6 +133,8 @@ pub(crate) fn generalize(ty: &Type) -> Type {
         Type::Timespan(_) => Type::Timespan(Range::OPEN),
         Type::Meta(Some(ty)) => Type::Meta(Some(inner(ty))),
         Type::Sensitive(Some(ty)) => Type::Sensitive(Some(inner(ty))),
+        Type::Iterator(Some(ty)) => Type::Iterator(Some(inner(ty))),
+        Type::Iterable(Some(ty)) => Type::Iterable(Some(inner(ty))),
         ty => ty.clone(),
     }
 }

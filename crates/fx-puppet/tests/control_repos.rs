@@ -1,0 +1,163 @@
+//! What whole control repositories brought to light: each case is one rule of the original,
+//! in words of its own. Only what is told and the catalog's resources are looked at.
+
+#![allow(clippy::needless_raw_string_hashes, reason = "snapshots are rewritten by a tool")]
+
+#[path = "recorder/phases.rs"]
+mod phases;
+
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use expect_test::{Expect, expect};
+use fx_engine::{Cancel, Level};
+use fx_host::{Files, MemoryHost, WriteOptions};
+use fx_puppet::{CatalogRequest, Machine};
+use phases::Phases;
+
+/// Compiles the files under `/env`; the manifest is `/env/manifests`.
+fn compile(files: &[(&str, &str)]) -> String {
+    let host = Rc::new(MemoryHost::new());
+    for (path, text) in files {
+        let path = Path::new("/env").join(path);
+        let above: Vec<PathBuf> = path.ancestors().skip(1).map(Path::to_path_buf).collect();
+        for dir in above.iter().rev() {
+            let _there = host.make_dir(dir, 0o755);
+        }
+        host.write(&path, text.as_bytes(), &WriteOptions::default())
+            .expect("the fake machine takes it");
+    }
+    let global = files.iter().any(|(path, _)| *path == "global.yaml");
+    let machine = Machine::new(host, Cancel::default());
+    let phases = Rc::new(Phases::new(Some(Level::Notice)));
+    machine.run().ledger.watch(Rc::<Phases>::clone(&phases));
+    let request = CatalogRequest {
+        manifest: PathBuf::from("/env/manifests"),
+        modulepath: vec![PathBuf::from("/env/modules")],
+        environment_dir: Some(PathBuf::from("/env")),
+        hiera_config: global.then(|| PathBuf::from("/env/global.yaml")),
+        environment: "production".into(),
+        ..CatalogRequest::default()
+    };
+    let made = fx_puppet::catalog(&machine, &request, "web.example.com", Vec::new());
+    let mut text = phases.text();
+    if let Err(message) = made {
+        text.push_str("error: ");
+        text.push_str(&message);
+        text.push('\n');
+    }
+    text
+}
+
+fn check(files: &[(&str, &str)], expected: &Expect) {
+    // Recursion as deep as allowed needs its room.
+    let text = std::thread::scope(|scope| {
+        let room = std::thread::Builder::new().stack_size(fx_puppet::STACK);
+        let worker = room.spawn_scoped(scope, || compile(files)).expect("a thread");
+        worker.join().expect("the compiler does not panic")
+    });
+    expected.assert_eq(&text);
+}
+
+#[test]
+fn a_scope_calls_the_older_of_two_functions_of_one_name() {
+    check(
+        &[
+            ("manifests/1.pp", "notice(twice('a'))\nnotice(twice_too('b'))"),
+            (
+                "modules/m/lib/puppet/functions/twice.rb",
+                r#"Puppet::Functions.create_function(:twice) do
+                  dispatch(:run) do
+                    param 'Any', :scope
+                    repeated_param 'Any', :args
+                  end
+                  def call(scope, *args)
+                    self.class.dispatcher.dispatch(self, scope, [scope] + args)
+                  end
+                  def run(scope, *args)
+                    "new over " + scope.send('function_twice', args)
+                  end
+                end"#,
+            ),
+            (
+                "modules/m/lib/puppet/parser/functions/twice.rb",
+                r#"module Puppet::Parser::Functions
+                  newfunction(:twice, type: :rvalue, arity: 1) { |args| "old #{args[0]}" }
+                end"#,
+            ),
+            (
+                "modules/m/lib/puppet/parser/functions/twice_too.rb",
+                r#"module Puppet::Parser::Functions
+                  newfunction(:twice_too, type: :rvalue) do |args|
+                    begin
+                      function_twice([])
+                    rescue ArgumentError => e
+                      e.message + "; " + function_twice(args) + File.exists?("/nowhere").to_s
+                    end
+                  end
+                end"#,
+            ),
+        ],
+        &expect![[r#"
+            Scope(Class[main]): new over old a
+            Scope(Class[main]): twice(): Wrong number of arguments given (0 for 1); old bfalse
+        "#]],
+    );
+}
+
+#[test]
+fn an_unknown_type_is_told_as_it_was_written() {
+    check(
+        &[("manifests/1.pp", "::no::such { 'x': }")],
+        &expect![[r#"
+        error: Evaluation Error: Error while evaluating a Resource Statement, Unknown resource type: '::no::such' (file: /env/manifests/1.pp, line: 1, column: 1) on node web.example.com
+    "#]],
+    );
+    check(
+        &[("manifests/1.pp", "no::such { 'x': }")],
+        &expect![[r#"
+        error: Evaluation Error: Error while evaluating a Resource Statement, Unknown resource type: 'no::such' (file: /env/manifests/1.pp, line: 1, column: 1) on node web.example.com
+    "#]],
+    );
+}
+
+#[test]
+fn a_back_end_that_is_no_function_is_an_error_of_the_configuration() {
+    check(
+        &[
+            ("manifests/1.pp", "notice(lookup('k'))"),
+            (
+                "hiera.yaml",
+                "version: 5\nhierarchy:\n- name: a\n  data_hash: nowhere::data\n  uri: http://x/\n",
+            ),
+        ],
+        &expect![[r#"
+            error: Unable to find 'data_hash' function named 'nowhere::data' (file: /env/hiera.yaml) on node web.example.com
+        "#]],
+    );
+}
+
+#[test]
+fn hiera_3_takes_sections_of_its_back_ends_only() {
+    let manifest = ("manifests/1.pp", "notice(lookup('k'))");
+    let data = ("data/common.yml", "k: found");
+    check(
+        &[
+            manifest,
+            data,
+            (
+                "global.yaml",
+                ":backends: yaml\n:yaml:\n  :datadir: /env/data\n  :extension: yml\n:hierarchy: common\n",
+            ),
+        ],
+        &expect![[r#"
+            Scope(Class[main]): found
+        "#]],
+    );
+    check(
+        &[manifest, data, ("global.yaml", ":backends: yaml\n:eyaml:\n  :datadir: /env/data\n")],
+        &expect![[r#"
+            error: Evaluation Error: Error while evaluating a Function Call, The Lookup Configuration at '/env/global.yaml' has wrong type, unrecognized key 'eyaml' (file: /env/manifests/1.pp, line: 1, column: 8) on node web.example.com
+        "#]],
+    );
+}
