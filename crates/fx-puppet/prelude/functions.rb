@@ -121,7 +121,10 @@ module Puppet
       old = function.instance_variable_get(:@__scope)
       function.instance_variable_set(:@__scope, scope)
       begin
-        function.__send__(method, *args, &block)
+        return function.__send__(method, *args, &block) unless (context = args.last).respond_to?(:not_found)
+        # The way out of a back end must pass by its own rescues: none of them may catch it.
+        found = catch(:no_such_key) { function.__send__(method, *args, &block) }
+        context.class::MISSING.equal?(found) ? throw(:no_such_key) : found
       ensure
         function.instance_variable_set(:@__scope, old)
       end

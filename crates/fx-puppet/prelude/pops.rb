@@ -239,7 +239,8 @@ module Puppet
   class LookupContext
     def initialize(number = nil) = @number = number
     NOT_FOUND = Object.new
-    def not_found = throw(:no_such_key, :no_such_key)
+    MISSING = Object.new
+    def not_found = throw(:no_such_key, MISSING)
     def interpolate(value) = Puppet::Bridge.interpolate(value)
     def environment_name = Puppet::Bridge.setting("environment")
     def module_name = nil

@@ -22,6 +22,7 @@ use crate::value::{Hash, Value};
 pub(crate) use config::Config;
 use config::Entry;
 pub(crate) use config::glob_regex;
+pub(crate) use context::is_context;
 pub(crate) use merge::Strategy;
 
 /// What lookups have read.
@@ -653,7 +654,13 @@ impl Evaluator {
             }
             let options = self.interpolate_data(&Value::Hash(Rc::new(options.clone())), query)?;
             let module = Some(&*config.name).filter(|name| !name.starts_with('\0'));
-            let context = context::context(number, &self.settings.environment, module);
+            // Levels of different layers have caches of their own.
+            let layer = config
+                .name
+                .bytes()
+                .fold(0, |sum: usize, byte| sum * 31 % 1_000_003 + usize::from(byte));
+            let context =
+                context::context(layer * 1000 + number, &self.settings.environment, module);
             let args = match entry.kind.as_str() {
                 "data_hash" => vec![options, context],
                 "data_dig" => vec![Value::array(query.path.clone()), options, context],

@@ -161,3 +161,35 @@ fn hiera_3_takes_sections_of_its_back_ends_only() {
         "#]],
     );
 }
+
+#[test]
+fn a_back_end_without_the_key_leaves_past_its_own_rescues() {
+    check(
+        &[
+            ("manifests/1.pp", "notice(lookup('k', { merge => hash }))"),
+            (
+                "hiera.yaml",
+                "version: 5\nhierarchy:\n- name: a\n  lookup_key: m::none\n  uri: x\n- name: b\n  path: b.yaml\n",
+            ),
+            ("data/b.yaml", "k: { a: 1 }"),
+            (
+                "modules/m/lib/puppet/functions/m/none.rb",
+                r#"Puppet::Functions.create_function(:'m::none') do
+                  dispatch :none do
+                    param 'String', :key
+                    param 'Hash', :options
+                    param 'Puppet::LookupContext', :context
+                  end
+                  def none(key, options, context)
+                    return context.not_found
+                  rescue => e
+                    nil
+                  end
+                end"#,
+            ),
+        ],
+        &expect![[r#"
+            Scope(Class[main]): {a => 1}
+        "#]],
+    );
+}

@@ -21,7 +21,7 @@ macro_rules! sources {
 
 sources! {
     "kernel.rb", "comparable.rb", "enumerable.rb", "array.rb", "hash.rb", "string.rb", "range.rb", "numeric.rb", "struct.rb",
-    "enumerator.rb", "file.rb", "process.rb", "time.rb", "env.rb", "rational.rb", "thread.rb", "set.rb", "misc.rb",
+    "enumerator.rb", "file.rb", "process.rb", "time.rb", "env.rb", "rational.rb", "thread.rb", "set.rb", "misc.rb", "regexp.rb",
 }
 
 /// Which class's first missing method reads which file.
@@ -68,6 +68,7 @@ pub(crate) fn init(vm: &mut Vm) {
         (c::MARSHAL, "misc.rb"),
         (c::RANDOM, "misc.rb"),
         (c::OBJECTSPACE, "misc.rb"),
+        (c::REGEXP, "regexp.rb"),
     ] {
         if let Ok(meta) = vm.singleton_class(crate::value::Value::class(class)) {
             vm.lazy.push((meta, name, ""));

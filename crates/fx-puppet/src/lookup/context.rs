@@ -22,6 +22,11 @@ pub(super) fn context(number: usize, environment: &str, module: Option<&str>) ->
     Value::Object(Rc::new(Type::Reference("Puppet::LookupContext".into())), Rc::new(fields))
 }
 
+/// Whether a value is the context of a level.
+pub(crate) fn is_context(value: &Value) -> bool {
+    matches!(value, Value::Object(ty, _) if matches!(&**ty, Type::Reference(name) if &**name == "Puppet::LookupContext"))
+}
+
 /// What a function answers for a key that it does not have.
 pub(super) fn is_not_found(value: &Value) -> bool {
     matches!(value, Value::Type(ty) if matches!(&**ty, Type::Reference(name) if &**name == "\0not_found"))
@@ -38,8 +43,8 @@ impl Evaluator {
         span: fx_source::Span,
         scope: &Rc<Scope>,
     ) -> Evaluated<Option<Value>> {
-        let Value::Object(ty, fields) = receiver else { return Ok(None) };
-        if !matches!(&**ty, Type::Reference(name) if &**name == "Puppet::LookupContext") {
+        let Value::Object(_, fields) = receiver else { return Ok(None) };
+        if !is_context(receiver) {
             return Ok(None);
         }
         let Some(Value::Int(number)) = fields.get(&Value::from(NUMBER)) else { return Ok(None) };

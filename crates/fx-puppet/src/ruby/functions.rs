@@ -313,6 +313,12 @@ impl Evaluator {
             vm.ivar_set(object, scope_key, number);
             let method = dispatch.method.as_sym();
             let result = match method {
+                Some(method) if args.last().is_some_and(crate::lookup::is_context) => {
+                    let module = constant(vm, "Puppet::Functions")?;
+                    let given = vm.arr(given);
+                    let leaving = [object, Rb::sym(method), number, given, block];
+                    vm.call_name(module, "__run", &leaving)
+                }
                 Some(method) => vm.send_block(object, method, &given, block),
                 None => Ok(NIL),
             };
