@@ -17,6 +17,7 @@ module Kernel
     __plain_require("json")
     JSON.generate(self, *args)
   end
+  def to_pson(*args) = to_json(*args)
   def _(text, *) = text
   def n_(one, many, count) = count == 1 ? one : many
 end

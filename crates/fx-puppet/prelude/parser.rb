@@ -118,6 +118,9 @@ module Puppet
       alias_method :title, :name
       def type = ref[/\A[^\[]*/]
       def [](name) = Puppet::Bridge.resource_param(ref, name.to_s)
+      def __found = (data = Puppet::Bridge.find_resource(ref)) && Puppet::Parser::Resource.__found(data)
+      def to_hash = { name: name }.merge(__found&.to_hash || {})
+      def parameters = to_hash
       def tags = scope.tags
       def file = Puppet::Bridge.scope_info(scope.__number)["file"]
       def line = nil
@@ -198,10 +201,21 @@ module Puppet
           wrapper.instance_variable_set(:"@#{v}", value) if found && !value.nil?
           lists[v] = [value, __copy(value)] if lists && (value.is_a?(Array) || value.is_a?(Hash))
         end
-        text = wrapper.__send__(name)
+        text = begin
+          wrapper.__send__(name)
+        rescue Puppet::CarriedFailure
+          raise
+        rescue => detail
+          raise Puppet::ParseError, __failed(detail, key, file)
+        end
         # A list is the same thing outside: what was done to it is done.
         lists&.each { |v, (now, before)| Puppet::Bridge.changed(number, v, now) if now != before }
         text
+      end
+      def self.__failed(detail, key, file)
+        return "Failed to parse inline template: #{detail}" unless file
+        path, line = detail.backtrace.to_a.first.to_s.split(":")
+        "Failed to parse template #{key.delete_prefix("file:")}:\n  Filepath: #{path}\n  Line: #{line}\n  Detail: #{detail}\n"
       end
       def self.__copy(value)
         case value

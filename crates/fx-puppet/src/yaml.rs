@@ -81,6 +81,14 @@ fn date(text: &str) -> Option<bool> {
 }
 
 fn read(source: &str, strict: bool) -> Result<Value, String> {
+    events(source, strict).or_else(|why| {
+        // Only what cannot be read otherwise is worth a second look.
+        let further = fx_ruby::flow_further_in(source).and_then(|text| events(&text, strict).ok());
+        further.ok_or(why)
+    })
+}
+
+fn events(source: &str, strict: bool) -> Result<Value, String> {
     let mut stack: Vec<Open> = Vec::new();
     let mut anchors: FxHashMap<usize, Value> = FxHashMap::default();
     let mut result = Value::Undef;

@@ -193,3 +193,70 @@ fn a_back_end_without_the_key_leaves_past_its_own_rescues() {
         "#]],
     );
 }
+
+#[test]
+fn attributes_may_begin_with_the_comma_that_follows_none() {
+    check(
+        &[
+            (
+                "manifests/1.pp",
+                "notify { 'a':, message => 'x' }\nnotify { 'b':, }\nNotify['b'] { , message => 'y' }\nnotice(getparam(Notify['b'], 'message'))",
+            ),
+            (
+                "modules/m/lib/puppet/parser/functions/getparam.rb",
+                r#"module Puppet::Parser::Functions
+              newfunction(:getparam, type: :rvalue) { |args| findresource(args[0].to_s)[args[1]] }
+            end"#,
+            ),
+        ],
+        &expect![[r#"
+            Scope(Class[main]): y
+        "#]],
+    );
+}
+
+#[test]
+fn a_function_sees_the_parameters_of_the_resource_around() {
+    check(
+        &[
+            (
+                "manifests/1.pp",
+                "class c($a = 1, $b = undef) { notice(own()) }\ninclude c\ndefine d($z, $y = 2) { notice(own()) }\nd { 't': z => 3 }",
+            ),
+            (
+                "modules/m/lib/puppet/functions/own.rb",
+                r#"Puppet::Functions.create_function(:own, Puppet::Functions::InternalFunction) do
+                  dispatch(:own) { scope_param }
+                  def own(scope) = scope.resource.to_hash.map { |k, v| [k.to_s, v] }.to_h
+                end"#,
+            ),
+        ],
+        &expect![[r#"
+            Scope(Class[C]): {name => C, a => 1}
+            Scope(D[t]): {name => t, z => 3, y => 2}
+        "#]],
+    );
+}
+
+#[test]
+fn a_template_that_fails_names_its_line() {
+    check(
+        &[
+            ("manifests/1.pp", "notice(template('m/x.erb'))"),
+            ("modules/m/templates/x.erb", "one\n<%= nil + 1 %>\n"),
+        ],
+        &expect![[r#"
+            error: Evaluation Error: Error while evaluating a Function Call, Failed to parse template m/x.erb:
+              Filepath: /env/modules/m/templates/x.erb
+              Line: 2
+              Detail: undefined method `+' for nil:NilClass
+             (file: /env/manifests/1.pp, line: 1, column: 8) on node web.example.com
+        "#]],
+    );
+    check(
+        &[("manifests/1.pp", "notice(inline_template('<%= raise \"no\" %>'))")],
+        &expect![[r#"
+            error: Evaluation Error: Error while evaluating a Function Call, Failed to parse inline template: no (file: /env/manifests/1.pp, line: 1, column: 8) on node web.example.com
+        "#]],
+    );
+}

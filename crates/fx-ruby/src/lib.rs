@@ -26,6 +26,7 @@ mod convert;
 mod core;
 pub mod embed;
 mod encoding;
+mod flow_lines;
 pub mod heap;
 mod interp;
 mod names;
@@ -40,6 +41,7 @@ pub mod vm;
 mod wording;
 
 pub use embed::{Ended, Hooks, HostObject, Options, on_big_stack};
+pub use flow_lines::flow_further_in;
 pub use fx_ruby_syntax::Sym;
 pub use regex::{Simple, Slots, TooLong, engine as regex_engine};
 pub use value::Value;

@@ -32,7 +32,7 @@ impl Parser {
     }
 
     fn resource_rest(&mut self, form: Form, ty: Expr, start: fx_source::Span) -> Parsed<Expr> {
-        let titled = !self.is("}") && !self.attributes_begin();
+        let titled = !self.is("}") && !self.is(",") && !self.attributes_begin();
         let kind = if titled {
             ExprKind::Resource { form, ty: Box::new(ty), bodies: self.resource_bodies()? }
         } else {
@@ -74,6 +74,8 @@ impl Parser {
 
     pub(crate) fn attributes(&mut self) -> Parsed<Vec<AttributeOp>> {
         let mut list = Vec::new();
+        // The list may begin with the comma that follows none.
+        self.eat(",");
         // A name alone promises an arrow.
         let alone = matches!(self.peek(), Tok::Name(_) | Tok::Word(_) | Tok::Keyword(_));
         if alone && !self.attributes_begin() {

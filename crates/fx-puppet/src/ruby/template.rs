@@ -39,7 +39,10 @@ impl Evaluator {
             ruby.language_value(vm, result)
         });
         rendered.map_err(|flow| match flow {
-            Flow::Fail(failure) if failure.place == crate::eval::Place::Raw => {
+            Flow::Fail(failure)
+                if failure.place == crate::eval::Place::Raw
+                    && !failure.message.starts_with("Failed to parse ") =>
+            {
                 Flow::raw(match file {
                     Some(file) => format!(
                         "Failed to parse template {}:\n  Filepath: {file}\n  Detail: {}\n",

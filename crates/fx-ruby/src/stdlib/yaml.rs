@@ -14,26 +14,35 @@ pub(crate) fn init(vm: &mut Vm) {
         |vm, a| {
             let t = vm.arg(a, 0);
             let text = vm.text(t);
+            let further;
+            let mut parsed: Result<Vec<_>, _> = Parser::new_from_str(&text).collect();
+            if parsed.is_err()
+                && let Some(found) = crate::flow_further_in(&text)
+            {
+                further = found;
+                let again: Result<Vec<_>, _> = Parser::new_from_str(&further).collect();
+                parsed = again.or(parsed);
+            }
+            let events = match parsed {
+                Ok(events) => events,
+                Err(error) => {
+                    let m = vm.define_module(c::OBJECT, "Psych");
+                    let base = vm.define_class(m, "Exception", c::STANDARD_ERROR);
+                    let class = vm.define_class(m, "SyntaxError", base);
+                    let at = *error.marker();
+                    return vm.fail(
+                        class,
+                        format!(
+                            "(<unknown>): {} at line {} column {}",
+                            error.info(),
+                            at.line(),
+                            at.col() + 1
+                        ),
+                    );
+                }
+            };
             let mut out = Vec::new();
-            for item in Parser::new_from_str(&text) {
-                let (event, _) = match item {
-                    Ok(pair) => pair,
-                    Err(error) => {
-                        let m = vm.define_module(c::OBJECT, "Psych");
-                        let base = vm.define_class(m, "Exception", c::STANDARD_ERROR);
-                        let class = vm.define_class(m, "SyntaxError", base);
-                        let at = *error.marker();
-                        return vm.fail(
-                            class,
-                            format!(
-                                "(<unknown>): {} at line {} column {}",
-                                error.info(),
-                                at.line(),
-                                at.col() + 1
-                            ),
-                        );
-                    }
-                };
+            for (event, _) in events {
                 let row: Vec<Value> = match event {
                     Event::DocumentStart(..) => vec![vm.str_static("doc")],
                     Event::DocumentEnd => vec![vm.str_static("end_doc")],
