@@ -305,7 +305,8 @@ fn evaluate(ctx: &mut Context<'_>, request: &Request, fallback: &mut Option<Stri
         let default = request.file.is_none() && ctx.simulation.is_none();
         if !default || ctx.changed_since_check() {
             ctx.cache.clear();
-            if default {
+            // The original marks in a dry run too; ours leaves nothing behind.
+            if default && !ctx.config.dry_run {
                 ctx.mark_checked();
             }
         }
