@@ -19,7 +19,7 @@ use std::alloc::{GlobalAlloc, Layout};
 use libmimalloc_sys as mi;
 
 use first::FIRST;
-pub use wake::wake;
+pub use wake::expect_much;
 
 /// Blocks of every size lie at multiples of this.
 const WORD: usize = size_of::<usize>();

@@ -1,9 +1,11 @@
-//! The address space the library starts with: the front in small pages, as a short run
-//! touches little, the rest in large ones where the kernel gives them. What it asks for when
-//! this is full is the library's own affair.
+//! The address space for runs that need much: the front in small pages, as some touch little
+//! after all, the rest in large ones where the kernel gives them. What the library asks for
+//! when this is full is its own affair.
 //!
 //! A fault costs the same for a page of 4 KiB as for one of 2 MiB but for the zeros to write:
-//! a heap of 16 MiB came at 2 us a page in small ones, at 0.4 in large ones.
+//! a heap of 16 MiB came at 2 us a page in small ones, at 0.4 in large ones. A run that stays
+//! small pays with memory: the library keeps larger blocks apart, which then take a large page
+//! each.
 
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;

@@ -19,13 +19,20 @@ unsafe extern "C" {
     fn mi_process_init();
 }
 
-/// Wakes the library, once. The main thread calls this before it starts the thread that does
-/// the work; where it does the work itself, the library wakes when the first room is spent.
-pub fn wake() {
+/// Says that much memory will be needed. The main thread calls this before it starts the
+/// thread that does the work; where it does the work itself, the library wakes when the first
+/// room is spent.
+pub fn expect_much() {
+    static GIVEN: Once = Once::new();
+    wake();
+    GIVEN.call_once(space::give);
+}
+
+/// Wakes the library, once.
+pub(crate) fn wake() {
     static AWAKE: Once = Once::new();
     AWAKE.call_once(|| {
         // SAFETY: both may be called at any time, and again.
         unsafe { if gettid() == getpid() { _mi_auto_process_init() } else { mi_process_init() } }
-        space::give();
     });
 }
