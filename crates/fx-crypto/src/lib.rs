@@ -1,4 +1,4 @@
-//! Ciphers, key pairs and signed envelopes over plain bytes, for what policy code asks of
+//! Ciphers, key pairs, signed envelopes and hashes of passwords over plain bytes, for what policy code asks of
 //! OpenSSL: reading and making keys, signing, and opening values that were encrypted for a
 //! node. Not a TLS stack, and no opinion on formats beyond DER: PEM is read, not written, and
 //! X.509 objects are built by the callers.
@@ -8,6 +8,7 @@ pub mod cipher;
 pub mod cms;
 pub mod der;
 pub mod ec;
+pub mod password;
 pub mod pem;
 pub mod rsa_key;
 

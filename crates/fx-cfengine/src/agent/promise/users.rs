@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use fx_crypto::password::{Refused, crypt};
 use fx_engine::Level;
 use fx_host::{Exit, Spec};
 
@@ -24,11 +25,6 @@ const CHPASSWD: &str = "/usr/sbin/chpasswd";
 
 /// The day after the first: an account that expired then is locked.
 const LONG_AGO: &str = "1970-01-02";
-
-/// Compares a plain password with a hash in the system's own way; exit 0 when they agree.
-/// Both come by standard input, so that neither is seen in the process table.
-const COMPARE: &str = "chomp(my $p = <STDIN>); chomp(my $h = <STDIN>); \
-    my $c = crypt($p, $h); exit(defined($c) && $c eq $h ? 0 : 1);";
 
 /// Keeps a users promise.
 pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
@@ -383,13 +379,12 @@ fn password_agrees(
     if stored.len() < 2 || stored.starts_with(['!', '*']) {
         return Some(false);
     }
-    let spec = in_environment(ctx, Spec::argv(["perl", "-e", COMPARE]))
-        .stdin(encode(&format!("{password}\n{stored}\n")).into_owned());
-    match ctx.host().run(&spec) {
-        Ok(ended) => Some(ended.exit == Exit::Code(0)),
-        Err(_) => {
+    match crypt(&encode(password), &encode(&stored)) {
+        Ok(hash) => Some(hash == stored),
+        Err(Refused::Setting) => Some(false),
+        Err(Refused::Method(method)) => {
             ctx.error(&format!(
-                "Could not check password for user '{}' against stored password: this needs perl",
+                "Could not check password for user '{}' against stored password: the method '{method}' is not supported",
                 account[0]
             ));
             None
