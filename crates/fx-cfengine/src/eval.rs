@@ -136,7 +136,7 @@ impl Context<'_> {
             return;
         }
         self.vars.note_change();
-        if level > Level::Warning
+        if level == Level::Info
             && let Some(held) = self.held.borrow_mut().as_mut()
         {
             held.push((level, text.to_owned()));

@@ -7,7 +7,26 @@ use fx_engine::{Failure, Level};
 use crate::eval::classes::ClassScope;
 use crate::eval::promise::Expanded;
 use crate::eval::{Context, log};
+use crate::policy::Rval;
 use crate::text::{Str, canonify_class};
+
+/// Types that the original tells of with the place of the promise at every level.
+const RECORDED: &[&str] = &[
+    "files",
+    "insert_lines",
+    "delete_lines",
+    "replace_patterns",
+    "field_edits",
+    "build_xpath",
+    "insert_tree",
+    "delete_tree",
+    "insert_attribute",
+    "delete_attribute",
+    "set_attribute",
+    "insert_text",
+    "set_text",
+    "delete_text",
+];
 
 /// The result of a promise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +100,12 @@ impl Context<'_> {
         let told =
             outcome == Outcome::Warn && (self.config.quiet_rehearsal || self.run.ledger.in_copy());
         if !message.is_empty() {
+            // Promises on files are told of with their place whatever is said of them, but for
+            // the last word.
+            let last = message.ends_with(" repaired") || message.contains(" when actuating ");
+            if level >= Level::Verbose || !last && RECORDED.contains(&&*promise.promise.kind) {
+                self.promise_context(promise);
+            }
             self.log(if told { Level::Verbose } else { level }, message);
         }
         // The last word on a promise repeats what was said of its parts.
@@ -93,6 +118,31 @@ impl Context<'_> {
         }
         self.set_outcome_classes(outcome, promise);
         outcome
+    }
+
+    fn promise_context(&self, expanded: &Expanded) {
+        if !self.logs(Level::Verbose) {
+            return;
+        }
+        let promise = &expanded.promise;
+        let mut text = "Additional promise info:".to_owned();
+        if let Some(handle) = expanded.scalar("handle") {
+            text.push_str(&format!(" handle '{handle}'"));
+        }
+        if let Some(version) = self.policy_version() {
+            text.push_str(&format!(" version '{version}'"));
+        }
+        let file = &promise.bundle.file;
+        text.push_str(&format!(" source path '{file}' at line {}", promise.line));
+        match &expanded.promisee {
+            Rval::Scalar(promisee) => text.push_str(&format!(" promisee '{promisee}'")),
+            Rval::List(_) => text.push_str(&format!(" promisee  {}", expanded.promisee.show())),
+            _ => {}
+        }
+        if let Some(comment) = &expanded.comment {
+            text.push_str(&format!(" comment '{comment}'"));
+        }
+        self.verbose(&text);
     }
 
     /// As [`settle`](Context::settle) without a message.

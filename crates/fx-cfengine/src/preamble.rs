@@ -135,6 +135,12 @@ impl Context<'_> {
         self.banner("Begin policy/promise evaluation");
     }
 
+    /// The version that policy gives itself.
+    pub(crate) fn policy_version(&self) -> Option<Str> {
+        let body = self.policy.body("common", "default", "control")?;
+        self.effective(body, "version")?.as_scalar().cloned()
+    }
+
     /// After the last bundle.
     pub(crate) fn tell_end(&self) {
         if !self.logs(Level::Verbose) {
@@ -142,12 +148,7 @@ impl Context<'_> {
         }
         self.verbose("Waiting for background processes");
         self.verbose("No more background processes to wait for");
-        let version = self
-            .policy
-            .body("common", "default", "control")
-            .and_then(|body| self.effective(body, "version"))
-            .and_then(|value| value.as_scalar().cloned())
-            .unwrap_or_else(|| "(not specified)".into());
+        let version = self.policy_version().unwrap_or_else(|| "(not specified)".into());
         let tally = self.agent.tally;
         let total = f64::from(tally.kept + tally.repaired + tally.not_kept) / 100.0;
         // Nothing at all is what C prints for zero by zero.

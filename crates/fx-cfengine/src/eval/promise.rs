@@ -210,7 +210,15 @@ impl Context<'_> {
     }
 
     fn set_promise_level(&self, expanded: &Expanded) {
+        // A module is told the level that its promise asks for, and sees to it itself.
+        let module = || {
+            vocabulary::promise_type(&expanded.promise.bundle.kind, &expanded.promise.kind)
+                .is_none()
+        };
         let word = expanded.scalar("report_level").or_else(|| expanded.scalar("log_level"));
+        if word.is_none() || module() {
+            return;
+        }
         let level = match word.map(|word| &**word) {
             Some("inform") => Level::Info,
             Some("verbose") => Level::Verbose,

@@ -274,16 +274,8 @@ fn dry(ctx: &Context<'_>, promise: &Expanded) -> bool {
 
 fn request(ctx: &Context<'_>, promise: &Expanded, operation: &str) -> Object {
     let mut message = Object::new();
-    let mut level = ctx.config.level;
-    if let Some(word) = promise.scalar("log_level") {
-        level = level.min(match &**word {
-            "inform" => Level::Info,
-            "verbose" => Level::Verbose,
-            "error" | "log" => Level::Error,
-            _ => level,
-        });
-    }
-    let level = match level {
+    let global = ctx.config.level;
+    let level = match asked_level(promise).map_or(global, |asked| asked.min(global)) {
         Level::Error => "error",
         Level::Warning => "warning",
         Level::Notice => "notice",
@@ -348,7 +340,24 @@ fn send(module: &mut Module, message: &Object) -> bool {
     module.child.send(&encode(&text)).is_ok()
 }
 
-fn module_log(ctx: &Context<'_>, level: &str, message: &str, counts: &mut Counts) {
+// The level that a promise of a module asks for.
+fn asked_level(promise: &Expanded) -> Option<Level> {
+    match &**promise.scalar("log_level")? {
+        "inform" => Some(Level::Info),
+        "verbose" => Some(Level::Verbose),
+        "error" | "log" => Some(Level::Error),
+        _ => None,
+    }
+}
+
+// What a module says in spite of the level it was given is counted and not shown.
+fn module_log(
+    ctx: &Context<'_>,
+    asked: Option<Level>,
+    level: &str,
+    message: &str,
+    counts: &mut Counts,
+) {
     let level = match level {
         "critical" => {
             counts.critical += 1;
@@ -371,7 +380,9 @@ fn module_log(ctx: &Context<'_>, level: &str, message: &str, counts: &mut Counts
         "verbose" => Level::Verbose,
         _ => Level::Debug,
     };
-    ctx.log(level, message);
+    if asked.is_none_or(|asked| level <= asked) {
+        ctx.log(level, message);
+    }
 }
 
 fn critical(ctx: &Context<'_>, text: &str) {
@@ -379,7 +390,12 @@ fn critical(ctx: &Context<'_>, text: &str) {
     ctx.run.ledger.note("cf.critical", &fields, &fx_source::Origin::default());
 }
 
-fn receive(ctx: &Context<'_>, module: &mut Module, counts: &mut Counts) -> Option<Object> {
+fn receive(
+    ctx: &Context<'_>,
+    module: &mut Module,
+    asked: Option<Level>,
+    counts: &mut Counts,
+) -> Option<Object> {
     let mut response: Option<Object> = (!module.json).then(Object::new);
     while let Ok(Some(line)) = module.child.next_line(PATIENCE) {
         let line = decode(&line);
@@ -388,7 +404,7 @@ fn receive(ctx: &Context<'_>, module: &mut Module, counts: &mut Counts) -> Optio
         }
         if let Some(rest) = line.strip_prefix("log_") {
             match rest.split_once('=') {
-                Some((level, message)) => module_log(ctx, level, message, counts),
+                Some((level, message)) => module_log(ctx, asked, level, message, counts),
                 None => ctx.error(&format!("Promise module sent invalid log line: '{line}'")),
             }
         } else if module.json {
@@ -425,7 +441,7 @@ fn receive(ctx: &Context<'_>, module: &mut Module, counts: &mut Counts) -> Optio
         for entry in messages {
             let text =
                 |name: &str| entry.select(&[name]).and_then(Json::primitive).unwrap_or_default();
-            module_log(ctx, &text("level"), &text("message"), counts);
+            module_log(ctx, asked, &text("level"), &text("message"), counts);
         }
     }
     Some(response)
@@ -443,7 +459,9 @@ fn validate(ctx: &Context<'_>, module: &mut Module, promise: &Expanded) -> bool 
     let mut counts = Counts::default();
     // A module that is gone has no answer, and that is told below.
     let _sent = send(module, &request(ctx, promise, "validate_promise"));
-    let Some(response) = receive(ctx, module, &mut counts) else { return false };
+    let Some(response) = receive(ctx, module, asked_level(promise), &mut counts) else {
+        return false;
+    };
     let valid =
         response.get("result").and_then(Json::primitive).is_some_and(|result| &*result == "valid");
     if !valid {
@@ -472,7 +490,9 @@ fn evaluate(ctx: &mut Context<'_>, module: &mut Module, promise: &Rc<Expanded>) 
     if !send(module, &request(ctx, promise, "evaluate_promise")) {
         return ctx.settle_quietly(Outcome::Failed, promise);
     }
-    let Some(response) = receive(ctx, module, &mut counts) else { return Outcome::Failed };
+    let Some(response) = receive(ctx, module, asked_level(promise), &mut counts) else {
+        return Outcome::Failed;
+    };
     if let Some(Json::Array(classes)) = response.get("result_classes") {
         for class in classes.iter().filter_map(Json::primitive) {
             let tags: Rc<[Str]> = Rc::from(["source=promise-module".into()]);
@@ -568,7 +588,7 @@ pub(crate) fn terminate(ctx: &mut Context<'_>) {
         let mut message = Object::new();
         message.insert("operation".into(), Json::str("terminate"));
         if send(&mut module, &message) {
-            receive(ctx, &mut module, &mut Counts::default());
+            receive(ctx, &mut module, None, &mut Counts::default());
         }
     }
 }
