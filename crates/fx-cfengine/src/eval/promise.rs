@@ -291,18 +291,31 @@ impl Context<'_> {
                     && let Some(body) = self.policy.body(name, "bodydefault", &default).cloned()
                 {
                     log!(self, Verbose, "Using the default body: {default:>60}");
-                    for inner in &body.attributes {
-                        self.body_guarded |=
-                            inner.guard.as_deref().is_some_and(|guard| guard != "any");
-                        if inner.guard.as_ref().is_none_or(|guard| self.defined(guard)) {
-                            let value = self.expand_rval(&inner.value, None, Some("body"));
-                            set(&mut out, Rc::clone(&inner.name), value);
-                        }
-                    }
+                    self.put_default(&body, &mut out);
                 }
             }
         }
+        // Packages without a method are kept by the generic one, if there is one.
+        if &*promise.kind == "packages"
+            && !out.iter().any(|(name, _)| {
+                matches!(&**name, "package_method" | "package_list_command" | "policy")
+            })
+            && let Some(body) = self.find_body("package_method", "generic")
+        {
+            set(&mut out, "package_method".into(), Rval::Scalar(Rc::clone(&body.name)));
+            self.put_default(&body, &mut out);
+        }
         out
+    }
+
+    fn put_default(&mut self, body: &Body, out: &mut Vec<(Str, Rval)>) {
+        for inner in &body.attributes {
+            self.body_guarded |= inner.guard.as_deref().is_some_and(|guard| guard != "any");
+            if inner.guard.as_ref().is_none_or(|guard| self.defined(guard)) {
+                let value = self.expand_rval(&inner.value, None, Some("body"));
+                set(out, Rc::clone(&inner.name), value);
+            }
+        }
     }
 
     fn check_bundle_reference(&self, promise: &Promise, attribute: &Attribute) {

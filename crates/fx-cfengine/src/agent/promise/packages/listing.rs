@@ -9,6 +9,7 @@ use crate::eval::{Context, log};
 use crate::regex;
 use crate::text::{decode, path};
 
+use super::schedule::command_summary;
 use super::{Installed, Package};
 
 /// What stands for a part that could not be taken from a text.
@@ -114,11 +115,21 @@ fn output(ctx: &Context<'_>, command: &str, shell: bool) -> Option<String> {
     }
 }
 
+// The program of a command, also behind env(1) with its assignments.
+fn real_manager(command: &str) -> String {
+    let program = command_arg0(command);
+    if program != "env" && !program.ends_with("/env") {
+        return program;
+    }
+    let words = command.trim_start().split(' ').skip(1).filter(|word| !word.is_empty());
+    words.into_iter().find(|word| !word.contains('=')).map_or(program, command_arg0)
+}
+
 // Runs the command that refreshes what the manager knows, unless it ran not long ago.
 fn update_list(ctx: &mut Context<'_>, promise: &Expanded) {
     let Some(command) = promise.scalar("package_list_update_command").cloned() else { return };
     let add =
-        promise.scalar("package_add_command").map(|text| command_arg0(text)).unwrap_or_default();
+        promise.scalar("package_add_command").map(|text| real_manager(text)).unwrap_or_default();
     let manager = add.rsplit('/').next().unwrap_or_default();
     let stamp = format!("{}/software_update_timestamp_{manager}", ctx.config.paths.state);
     let horizon = promise.int("package_list_update_ifelapsed").unwrap_or(24 * 60);
@@ -135,7 +146,14 @@ fn update_list(ctx: &mut Context<'_>, promise: &Expanded) {
     }
     log!(ctx, Verbose, "Calling package list update command: '{command}'");
     if !ctx.withholds() {
-        let _ended = ctx.host().run(&spec_for(ctx, &command, true));
+        let mut spec = spec_for(ctx, &command, true);
+        spec.merge_stderr = true;
+        if let Ok(ended) = ctx.host().run(&spec) {
+            let summary = command_summary(&command);
+            for line in decode(&ended.stdout).lines() {
+                ctx.info(&format!("Q:{summary:>20} ...:{line}"));
+            }
+        }
         ctx.write_state(&stamp, b"");
     }
 }

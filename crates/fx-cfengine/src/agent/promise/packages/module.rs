@@ -56,7 +56,12 @@ pub(super) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
     if !ctx.acquire(promise, &format!("new-package-{name}")) {
         return Outcome::Skipped;
     }
-    let Some(module) = Module::of(ctx, promise) else {
+    let Some(named) = Module::name_of(ctx, promise) else {
+        ctx.error("Can not find package module body in policy.");
+        let text = "New package promise failed sanity check.";
+        return ctx.settle(Level::Error, Outcome::Failed, promise, text);
+    };
+    let Some(module) = Module::of(ctx, promise, named) else {
         let text = "Some error occurred while contacting package module for promise '".to_owned()
             + &name
             + "'";
@@ -98,12 +103,15 @@ pub(super) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
 }
 
 impl Module {
-    fn of(ctx: &Context<'_>, promise: &Expanded) -> Option<Module> {
-        let name = promise
+    fn name_of(ctx: &Context<'_>, promise: &Expanded) -> Option<Str> {
+        promise
             .scalar("package_module_name")
             .or_else(|| promise.scalar("package_module"))
             .cloned()
-            .or_else(|| ctx.control.package_module.clone())?;
+            .or_else(|| ctx.control.package_module.clone())
+    }
+
+    fn of(ctx: &Context<'_>, promise: &Expanded, name: Str) -> Option<Module> {
         let mut attributes: HashMap<Str, crate::policy::Rval> = promise
             .attributes
             .iter()

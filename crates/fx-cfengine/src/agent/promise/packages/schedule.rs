@@ -147,6 +147,13 @@ fn located(
 }
 
 /// Runs a command of the package manager and judges it.
+/// The beginning of a command as its output is told with.
+pub(super) fn command_summary(line: &str) -> String {
+    let word = line.split(' ').next().unwrap_or_default();
+    let start = word.rfind('/').map_or(0, |at| at + 1);
+    line[start..].chars().take(20).collect()
+}
+
 fn run_one(
     ctx: &mut Context<'_>,
     promise: &Rc<Expanded>,
@@ -173,11 +180,7 @@ fn run_one(
         }
     };
     let verify = operation == Operation::Verify;
-    let summary: String = {
-        let word = line.split(' ').next().unwrap_or_default();
-        let start = word.rfind('/').map_or(0, |at| at + 1);
-        line[start..].chars().take(20).collect()
-    };
+    let summary = command_summary(line);
     let mut failed = false;
     for output in decode(&ended.stdout).lines() {
         ctx.info(&format!("Q:{summary:>20} ...:{output}"));
