@@ -53,14 +53,14 @@ pub(super) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
         };
         return ctx.settle(Level::Error, Outcome::Failed, promise, text);
     };
-    if !ctx.acquire(promise, &format!("new-package-{name}")) {
-        return Outcome::Skipped;
-    }
     let Some(named) = Module::name_of(ctx, promise) else {
         ctx.error("Can not find package module body in policy.");
         let text = "New package promise failed sanity check.";
         return ctx.settle(Level::Error, Outcome::Failed, promise, text);
     };
+    if !ctx.acquire(promise, &format!("new-package-{name}")) {
+        return Outcome::Skipped;
+    }
     let Some(module) = Module::of(ctx, promise, named) else {
         let text = "Some error occurred while contacting package module for promise '".to_owned()
             + &name
