@@ -13,7 +13,7 @@ use crate::eval::value::{DataType, Value};
 use crate::json::{Json, Object};
 use crate::text::{Str, canonify, from_path, path};
 
-const MONTHS: [&str; 12] = [
+pub(crate) const MONTHS: [&str; 12] = [
     "January",
     "February",
     "March",
@@ -27,7 +27,7 @@ const MONTHS: [&str; 12] = [
     "November",
     "December",
 ];
-const DAYS: [&str; 7] =
+pub(crate) const DAYS: [&str; 7] =
     ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
 fn tags(text: &str) -> Rc<[Str]> {

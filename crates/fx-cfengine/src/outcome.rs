@@ -120,7 +120,8 @@ impl Context<'_> {
         outcome
     }
 
-    fn promise_context(&self, expanded: &Expanded) {
+    /// Handle, place, promisee and comment of a promise.
+    pub(crate) fn promise_context(&self, expanded: &Expanded) {
         if !self.logs(Level::Verbose) {
             return;
         }

@@ -51,19 +51,10 @@ pub(super) fn edit(ctx: &mut Context<'_>, promise: &Rc<Expanded>, edit: &mut Edi
         extend: promise.bool("extend_fields").unwrap_or(false),
         blanks: promise.bool("allow_blank_fields").unwrap_or(false),
     };
-    let mut range = 0..edit.lines.len();
-    if promise.has("select_region") {
-        match region::select(ctx, promise, &edit.lines, &edit.file) {
-            Some(found) => range = found.begin.unwrap_or(0)..found.end.unwrap_or(edit.lines.len()),
-            None => {
-                let text = format!(
-                    "The promised column edit '{name}' could not select an edit region in '{}'",
-                    edit.file
-                );
-                return ctx.settle(Level::Error, Outcome::Interrupted, promise, &text);
-            }
-        }
-    }
+    let range = match region::lines_of(ctx, promise, &edit.lines, &edit.file, "column edit") {
+        Ok(range) => range,
+        Err(outcome) => return outcome,
+    };
     if !ctx.acquire(promise, &format!("column-{name}-{}", edit.file)) {
         return Outcome::Skipped;
     }

@@ -1,7 +1,10 @@
 //! Regions, selections and matching of lines that edit promises share.
 
+use fx_engine::Level;
+
 use crate::eval::Context;
 use crate::eval::promise::Expanded;
+use crate::outcome::Outcome;
 use crate::regex;
 use crate::text::Str;
 
@@ -14,6 +17,31 @@ pub(crate) struct Region {
     pub(crate) begin: Option<usize>,
     /// Line of the end delimiter.
     pub(crate) end: Option<usize>,
+}
+
+/// The lines an edit is to work on: those of its region, or all of them.
+///
+/// # Errors
+///
+/// How the promise ends when its region is not there.
+pub(crate) fn lines_of(
+    ctx: &mut Context<'_>,
+    promise: &Expanded,
+    lines: &Lines,
+    file: &str,
+    what: &str,
+) -> Result<std::ops::Range<usize>, Outcome> {
+    if !promise.has("select_region") {
+        return Ok(0..lines.len());
+    }
+    let Some(found) = select(ctx, promise, lines, file) else {
+        let text = format!(
+            "The promised {what} '{}' could not select an edit region in '{file}'",
+            promise.promiser
+        );
+        return Err(ctx.settle(Level::Error, Outcome::Interrupted, promise, &text));
+    };
+    Ok(found.begin.unwrap_or(0)..found.end.unwrap_or(lines.len()))
 }
 
 /// The region a promise selects; `None` when its start is not there.

@@ -26,19 +26,10 @@ pub(super) fn replace(ctx: &mut Context<'_>, promise: &Rc<Expanded>, edit: &mut 
         let text = format!("The promised pattern replace '{name}' has no replacement string");
         return ctx.settle(Level::Error, Outcome::Failed, promise, &text);
     };
-    let mut range = 0..edit.lines.len();
-    if promise.has("select_region") {
-        match region::select(ctx, promise, &edit.lines, &edit.file) {
-            Some(found) => range = found.begin.unwrap_or(0)..found.end.unwrap_or(edit.lines.len()),
-            None => {
-                let text = format!(
-                    "The promised pattern replace '{name}' could not select an edit region in '{}'",
-                    edit.file
-                );
-                return ctx.settle(Level::Error, Outcome::Interrupted, promise, &text);
-            }
-        }
-    }
+    let range = match region::lines_of(ctx, promise, &edit.lines, &edit.file, "pattern replace") {
+        Ok(range) => range,
+        Err(outcome) => return outcome,
+    };
     if !ctx.acquire(promise, &format!("replace-{name}-{}", edit.file)) {
         return Outcome::Skipped;
     }

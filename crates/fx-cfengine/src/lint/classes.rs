@@ -5,6 +5,7 @@ use fx_source::{Diagnostic, Span};
 
 use crate::eval::Context;
 use crate::eval::expr::{self, Expr};
+use crate::facts::{DAYS, MONTHS};
 
 use super::symbols::Symbols;
 use super::{nearest, text_of};
@@ -146,31 +147,11 @@ const AGENTS: &[&str] = &[
     "AUTO",
 ];
 
-const CALENDAR: &[&str] = &[
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-    "Monday",
-    "Tuesday",
-    "Wednesday",
-    "Thursday",
-    "Friday",
-    "Saturday",
-    "Sunday",
-    "Night",
-    "Morning",
-    "Afternoon",
-    "Evening",
-];
+const TIMES_OF_DAY: &[&str] = &["Night", "Morning", "Afternoon", "Evening"];
+
+fn calendar<'a>() -> impl Iterator<Item = &'a str> {
+    [&MONTHS[..], &DAYS, TIMES_OF_DAY].into_iter().flatten().copied()
+}
 
 pub(super) fn check(
     ctx: &Context<'_>,
@@ -240,7 +221,7 @@ fn expression(
             .iter()
             .map(String::as_str)
             .chain(ctx.hard.keys().map(|name| &**name).filter(|name| !is_host_bound(name)))
-            .chain(CALENDAR.iter().copied());
+            .chain(calendar());
         if let Some(near) = nearest(base, known) {
             out.push(
                 Diagnostic::warning("cf-class", format!("nothing defines class '{base}'"))
@@ -257,7 +238,8 @@ fn is_host_bound(name: &str) -> bool {
 }
 
 fn is_known(name: &str) -> bool {
-    PLATFORMS.iter().chain(AGENTS).any(|start| name.starts_with(start)) || CALENDAR.contains(&name)
+    PLATFORMS.iter().chain(AGENTS).any(|start| name.starts_with(start))
+        || calendar().any(|known| known == name)
 }
 
 fn leaves<'e>(node: &'e Expr, out: &mut Vec<&'e str>, depth: usize) {

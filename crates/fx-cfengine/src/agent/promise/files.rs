@@ -569,6 +569,7 @@ fn failed(ctx: &mut Context<'_>, promise: &Expanded, result: &mut Outcome, text:
 /// Records that all is as promised.
 fn as_promised(ctx: &mut Context<'_>, promise: &Expanded, text: std::fmt::Arguments<'_>) {
     if ctx.logs(Level::Verbose) {
+        ctx.promise_context(promise);
         ctx.verbose(&text.to_string());
     }
     ctx.settle_quietly(Outcome::Kept, promise);

@@ -335,26 +335,17 @@ fn owner(
         }
         found.map(|group| group.gid)
     });
-    let uid = match uid {
+    let mut chosen = |choice, what: &str| match choice {
         Choice::Same => None,
-        Choice::Set(uid) => Some(uid),
+        Choice::Set(id) => Some(id),
         Choice::NoneExist => {
             let text =
-                format!("None of the promised owners for '{file}' exist -- see INFO logs for more");
+                format!("None of the promised {what} for '{file}' exist -- see INFO logs for more");
             failed(ctx, promise, result, &text);
             None
         }
     };
-    let gid = match gid {
-        Choice::Same => None,
-        Choice::Set(gid) => Some(gid),
-        Choice::NoneExist => {
-            let text =
-                format!("None of the promised groups for '{file}' exist -- see INFO logs for more");
-            failed(ctx, promise, result, &text);
-            None
-        }
-    };
+    let (uid, gid) = (chosen(uid, "owners"), chosen(gid, "groups"));
     let should = match (uid, gid) {
         (None, None) => {
             if *result != Outcome::Failed {
@@ -372,21 +363,11 @@ fn owner(
     let link = if meta.is_symlink() { "link " } else { "" };
     match ctx.host().set_owner(&path(place), uid, gid) {
         Ok(()) => {
-            if let Some(uid) = uid {
-                changed(
-                    ctx,
-                    promise,
-                    result,
-                    &format!("Owner of {link}'{file}' was {}, set to {uid}", meta.uid),
-                );
-            }
-            if let Some(gid) = gid {
-                changed(
-                    ctx,
-                    promise,
-                    result,
-                    &format!("Group of {link}'{file}' was {}, set to {gid}", meta.gid),
-                );
+            for (what, old, new) in [("Owner", meta.uid, uid), ("Group", meta.gid, gid)] {
+                if let Some(new) = new {
+                    let text = format!("{what} of {link}'{file}' was {old}, set to {new}");
+                    changed(ctx, promise, result, &text);
+                }
             }
         }
         Err(error) => {
