@@ -76,6 +76,8 @@ pub(crate) struct Context<'a> {
     pub(crate) body_guarded: bool,
     /// Whether the promise at hand was found to be acted on now.
     pub(crate) acquired: bool,
+    /// Whether the promise under way says the same again in each pass.
+    pub(crate) repeats: bool,
     pub(crate) bundle_names: FxHashSet<Str>,
     pub(crate) agent: crate::agent::State,
     /// Names of default bodies that exist, so that promises without need not ask.
@@ -136,6 +138,8 @@ impl Context<'_> {
             return;
         }
         self.vars.note_change();
+        // One line end at the end of a message is not part of it.
+        let text = text.strip_suffix('\n').unwrap_or(text);
         if level == Level::Info
             && let Some(held) = self.held.borrow_mut().as_mut()
         {

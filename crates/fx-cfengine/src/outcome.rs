@@ -235,11 +235,11 @@ impl Context<'_> {
         match &*target {
             "udp_syslog" => {}
             "stdout" => self.info(&format!("L: {expanded}")),
-            path => {
+            name => {
                 let line = format!("{expanded}\n");
-                let path = crate::text::path(path);
-                if let Err(error) = self.host().append(&path, &crate::text::encode(&line), 0o600) {
-                    self.error(&error.to_string());
+                let file = crate::text::path(name);
+                if self.host().append(&file, &crate::text::encode(&line), 0o600).is_err() {
+                    self.error(&format!("Unable to open private log '{name}'"));
                 }
             }
         }

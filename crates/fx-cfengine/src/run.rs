@@ -367,6 +367,7 @@ fn new_context<'a>(
         bundle_aborted: false,
         body_guarded: false,
         acquired: false,
+        repeats: false,
         bundle_names: FxHashSet::default(),
         agent: crate::agent::State::default(),
         default_bodies: FxHashSet::default(),

@@ -103,6 +103,7 @@ impl Context<'_> {
         }
         let fixed = !self.body_guarded && self.settles(promise, &attributes);
         self.acquired = false;
+        self.repeats = false;
         let handle = self.handle_of(&attributes);
         if !self.matches.vars.is_empty() {
             self.matches = Scope::default();
@@ -166,7 +167,7 @@ impl Context<'_> {
             }
         }
         self.stack.pop();
-        promise.settled.set(fixed && self.acquired);
+        promise.settled.set(fixed && self.acquired && !self.repeats);
         result
     }
 

@@ -37,6 +37,7 @@ pub(crate) struct EditState {
 
 /// Keeps a files promise.
 pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
+    leaf::tell_unknown_owners(ctx, promise);
     let literal = promise.has("copy_from")
         || promise.scalar("pathtype").is_some_and(|kind| &**kind == "literal");
     if literal {

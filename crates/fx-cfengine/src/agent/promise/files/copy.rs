@@ -37,9 +37,7 @@ pub(super) fn schedule(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &Str
         return result;
     };
     if let Some(servers) = promise.list("servers")
-        && servers
-            .first()
-            .is_some_and(|server| !matches!(&**server, "localhost" | "127.0.0.1" | "::1"))
+        && servers.first().is_some_and(|server| &**server != "localhost")
     {
         let text = format!(
             "Copying '{source}' from server '{}' is not supported: only local copies are",

@@ -164,10 +164,14 @@ fn load(ctx: &Context<'_>, promise: &Expanded, file: &str) -> Option<String> {
     let meta = match ctx.host().stat(&place) {
         Ok(meta) => meta,
         Err(error) => {
-            ctx.verbose(&format!(
-                "The proposed file '{file}' could not be loaded. (stat: {})",
-                reason(&error)
-            ));
+            let level = if promise.has("edit_xml") { Level::Error } else { Level::Verbose };
+            ctx.log(
+                level,
+                &format!(
+                    "The proposed file '{file}' could not be loaded. (stat: {})",
+                    reason(&error)
+                ),
+            );
             return None;
         }
     };

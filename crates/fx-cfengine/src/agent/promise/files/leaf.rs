@@ -308,6 +308,38 @@ fn tell_unknown(ctx: &Context<'_>, promise: &Expanded, what: &str) {
     ctx.tell_place(Level::Info, &promise.promise);
 }
 
+/// Names of owners and groups that are not there are told in each pass, whatever the file.
+pub(super) fn tell_unknown_owners(ctx: &mut Context<'_>, promise: &Expanded) {
+    if !ctx.logs(Level::Info) {
+        return;
+    }
+    let named = |attribute: &str| {
+        let names = promise.list(attribute).unwrap_or_default();
+        names.into_iter().filter(|name| &**name != "*" && name.parse::<u32>().is_err())
+    };
+    let mut unknown: Vec<String> = named("owners")
+        .filter(|name| ctx.host().user(name).ok().flatten().is_none())
+        .map(|name| no_user(&name))
+        .collect();
+    unknown.extend(
+        named("groups")
+            .filter(|name| ctx.host().group(name).ok().flatten().is_none())
+            .map(|name| no_group(&name)),
+    );
+    for what in &unknown {
+        tell_unknown(ctx, promise, what);
+        ctx.repeats = true;
+    }
+}
+
+fn no_user(name: &str) -> String {
+    format!("UID for user '{name}', (getpwnam: not found)")
+}
+
+fn no_group(name: &str) -> String {
+    format!("GID for group '{name}', (getgrnam: not found)")
+}
+
 fn owner(
     ctx: &mut Context<'_>,
     promise: &Rc<Expanded>,
@@ -324,14 +356,14 @@ fn owner(
     let uid = choose(meta.uid, users, |name| {
         let found = ctx.host().user(name).ok().flatten();
         if found.is_none() {
-            tell_unknown(ctx, promise, &format!("UID for user '{name}', (getpwnam: not found)"));
+            tell_unknown(ctx, promise, &no_user(name));
         }
         found.map(|user| user.uid)
     });
     let gid = choose(meta.gid, groups, |name| {
         let found = ctx.host().group(name).ok().flatten();
         if found.is_none() {
-            tell_unknown(ctx, promise, &format!("GID for group '{name}', (getgrnam: not found)"));
+            tell_unknown(ctx, promise, &no_group(name));
         }
         found.map(|group| group.gid)
     });

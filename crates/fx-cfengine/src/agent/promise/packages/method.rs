@@ -38,6 +38,7 @@ pub(super) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
         }
     };
     if !list_installed(ctx, promise, &command, &arch) {
+        ctx.error("Could not get list of installed packages");
         let text = "Unable to obtain a list of installed packages - aborting";
         return ctx.settle(Level::Error, Outcome::Failed, promise, text);
     }
