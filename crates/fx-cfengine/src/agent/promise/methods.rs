@@ -87,6 +87,10 @@ fn enter(
     ctx.level.set(level);
     ctx.pass = pass;
     let name = Rc::clone(&bundle.head.name);
+    // A fatal error ends the run where it is met; nothing is said of what led there.
+    if ctx.stop.is_some_and(|stop| stop.code == 1) {
+        return result;
+    }
     match result {
         Outcome::Skipped | Outcome::Kept => {
             ctx.settle(Level::Verbose, Outcome::Kept, promise, &format!("Method '{name}' verified"))
