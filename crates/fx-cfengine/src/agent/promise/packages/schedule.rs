@@ -146,7 +146,6 @@ fn located(
         .find(|file| ctx.host().stat(&path(file)).is_ok())
 }
 
-/// Runs a command of the package manager and judges it.
 /// The beginning of a command as its output is told with.
 pub(super) fn command_summary(line: &str) -> String {
     let word = line.split(' ').next().unwrap_or_default();
@@ -154,6 +153,7 @@ pub(super) fn command_summary(line: &str) -> String {
     line[start..].chars().take(20).collect()
 }
 
+/// Runs a command of the package manager and judges it.
 fn run_one(
     ctx: &mut Context<'_>,
     promise: &Rc<Expanded>,
