@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use fx_engine::{Cancel, Event, Level, Sink};
-use fx_host::{Files, MemoryHost, WriteOptions};
+use fx_host::{Files, MemoryHost};
 use fx_puppet::{Machine, Request};
 
 #[derive(Default)]
@@ -33,13 +33,7 @@ impl Sink for Lines {
 fn machine(files: &[(&str, &str)]) -> Rc<MemoryHost> {
     let host = Rc::new(MemoryHost::linux());
     for (path, text) in files {
-        let path = Path::new(path);
-        let above: Vec<PathBuf> = path.ancestors().skip(1).map(Path::to_path_buf).collect();
-        for dir in above.iter().rev() {
-            let _there = host.make_dir(dir, 0o755);
-        }
-        host.write(path, text.as_bytes(), &WriteOptions::default())
-            .expect("the fake machine takes it");
+        host.put(path, text);
     }
     host
 }
