@@ -23,6 +23,8 @@ pub(crate) struct State {
     pub(crate) custom: promise::custom::State,
     /// Names of packages looked at by a package manager, for inventories.
     pub(crate) edits: promise::files::EditState,
+    /// Commands that go on while other promises are kept.
+    pub(crate) background: Vec<promise::commands::Background>,
     /// Whether fstab has lines that are not mounted yet.
     pub(crate) mount_all: bool,
 }

@@ -312,6 +312,7 @@ fn evaluate(ctx: &mut Context<'_>, request: &Request, fallback: &mut Option<Stri
         }
         ctx.tell_begin();
         ctx.run_sequence();
+        crate::agent::promise::commands::wait_for_background(ctx);
         crate::agent::promise::custom::terminate(ctx);
         ctx.tell_end();
     }

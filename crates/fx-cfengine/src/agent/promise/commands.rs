@@ -92,14 +92,51 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
     spec.timeout = timeout.map(|seconds| Duration::from_secs(seconds.max(1) as u64));
     if promise.bool("background") == Some(true) {
         log!(ctx, Verbose, "Backgrounding job '{line}'");
-        return match ctx.host().start_detached(&spec) {
-            Ok(_) => Outcome::Kept,
+        let started = ctx.host().start(&spec);
+        ctx.log(level, &format!("Completed execution of '{line}'"));
+        return match started {
+            Ok(child) => {
+                let promise = Rc::clone(promise);
+                ctx.agent.background.push(Background { promise, line, level, child });
+                Outcome::Kept
+            }
             Err(error) => ctx.settle(Level::Error, Outcome::Failed, promise, &error.to_string()),
         };
     }
     let outcome = execute(ctx, promise, &line, &spec);
     ctx.log(level, &format!("Completed execution of '{line}'"));
     outcome
+}
+
+/// A command that goes on while other promises are kept.
+pub(crate) struct Background {
+    promise: Rc<Expanded>,
+    line: String,
+    level: Level,
+    child: Box<dyn fx_host::Child>,
+}
+
+/// Longest silence of a command in the background, after which its output is not waited for.
+const PATIENCE: Duration = Duration::from_secs(24 * 3600);
+
+/// Waits for the commands in the background and tells what they said and how they ended.
+pub(crate) fn wait_for_background(ctx: &mut Context<'_>) {
+    for mut one in std::mem::take(&mut ctx.agent.background) {
+        one.child.close_input();
+        let mut stdout = Vec::new();
+        while let Ok(Some(line)) = one.child.next_line(PATIENCE) {
+            stdout.extend(line);
+            stdout.push(b'\n');
+        }
+        let exit = one.child.wait().unwrap_or(Exit::Code(1));
+        // What it started and left behind is not ended with it.
+        std::mem::forget(one.child);
+        let stderr = Vec::new();
+        let ended =
+            fx_host::Ended { exit, stdout, stderr, truncated: false, elapsed: Duration::ZERO };
+        tell(ctx, &one.promise, &one.line, &ended);
+        ctx.log(one.level, &format!("Completed execution of '{}'", one.line));
+    }
 }
 
 fn execute(ctx: &mut Context<'_>, promise: &Rc<Expanded>, line: &str, spec: &Spec) -> Outcome {
@@ -122,6 +159,16 @@ fn execute(ctx: &mut Context<'_>, promise: &Rc<Expanded>, line: &str, spec: &Spe
             }
         },
     };
+    tell(ctx, promise, line, &ended)
+}
+
+// What a command said and how it ended.
+fn tell(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    line: &str,
+    ended: &fx_host::Ended,
+) -> Outcome {
     let module = promise.bool("module") == Some(true);
     let quiet = promise.bool("no_output").unwrap_or(module);
     let mut reader = module.then(|| Module::new(line, !quiet));
