@@ -259,6 +259,13 @@ fn run_once<'a>(
 
 fn evaluate(ctx: &mut Context<'_>, request: &Request, fallback: &mut Option<String>) -> Summary {
     let status = |ctx: &Context<'_>| Summary { code: ctx.stop.map_or(0, |stop| stop.code) };
+    // Up to here it was the check's work; what it made of cached functions does not hold for
+    // the run, unless policy was found right before and the agent goes without a check.
+    let default = request.file.is_none() && ctx.simulation.is_none();
+    let checked = !request.check && (!default || ctx.changed_since_check());
+    if checked {
+        ctx.cache.clear();
+    }
     if !request.check || request.full_check {
         if !request.check {
             crate::load::check::recheck(ctx);
@@ -301,14 +308,9 @@ fn evaluate(ctx: &mut Context<'_>, request: &Request, fallback: &mut Option<Stri
         // 6. Evaluation proper.
         note_step(ctx, "evaluation");
         ctx.note_order();
-        // What the check made of cached functions does not hold for the run.
-        let default = request.file.is_none() && ctx.simulation.is_none();
-        if !default || ctx.changed_since_check() {
-            ctx.cache.clear();
-            // The original marks in a dry run too; ours leaves nothing behind.
-            if default && !ctx.config.dry_run {
-                ctx.mark_checked();
-            }
+        // The original marks in a dry run too; ours leaves nothing behind.
+        if checked && default && !ctx.config.dry_run {
+            ctx.mark_checked();
         }
         ctx.tell_begin();
         ctx.run_sequence();

@@ -31,6 +31,8 @@ use crate::text::{Str, from_path, path};
 pub(crate) struct EditState {
     single_copied: FxHashSet<Str>,
     rotated: FxHashSet<Str>,
+    /// Backups that the repository has from this run.
+    archived: FxHashSet<String>,
     /// The mask of modes this process was started with, once it was asked for.
     umask: Option<u32>,
 }

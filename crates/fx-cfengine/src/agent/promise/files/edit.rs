@@ -509,6 +509,11 @@ pub(super) fn archive(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str)
     let Some(repository) = repository.filter(|repository| !repository.is_empty()) else {
         return false;
     };
+    // The first backup of a run is the one to keep.
+    if !ctx.agent.edits.archived.insert(file.to_owned()) {
+        ctx.info(&format!("The file '{file}' has already been moved to the repository once. Multiple update will cause loss of backup."));
+        return true;
+    }
     let name = canonify(file);
     let target = format!("{repository}/{name}");
     let mut result = Outcome::Kept;
