@@ -297,7 +297,7 @@ impl Context<'_> {
     }
 
     // The same for what only the original's own tools say: it is no finding of its own.
-    fn aside(&self, text: &str) {
+    pub(crate) fn aside(&self, text: &str) {
         let fields = [("text".into(), fx_value::Value::from(&*encode(text)))];
         self.run.ledger.note("cf.stderr", &fields, &fx_source::Origin::default());
     }

@@ -225,12 +225,16 @@ fn returns_zero(ctx: &mut Context<'_>, args: &[Rval]) -> FnResult {
         ctx.error(&format!("returnszero '{command}' does not have an absolute path"));
         return truth(false);
     }
-    let mut spec = ctx.command_spec(command, shell);
-    spec.merge_stderr = true;
+    let spec = ctx.command_spec(command, shell);
     let Ok(ended) = ctx.host().run(&spec) else { return truth(false) };
-    // The command's own output is seen by whoever asked to be informed.
-    if ctx.logs(fx_engine::Level::Info) && !ended.stdout.is_empty() {
-        ctx.print(decode(&ended.stdout).trim_end_matches('\n'));
+    // What a shell says is seen, what a command says only by whoever asked to be informed.
+    if shell || ctx.logs(fx_engine::Level::Info) {
+        if !ended.stdout.is_empty() {
+            ctx.print(decode(&ended.stdout).trim_end_matches('\n'));
+        }
+        if !ended.stderr.is_empty() {
+            ctx.aside(decode(&ended.stderr).trim_end_matches('\n'));
+        }
     }
     truth(ended.exit.success())
 }
