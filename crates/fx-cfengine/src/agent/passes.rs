@@ -70,8 +70,7 @@ impl Context<'_> {
                     }
                 }
                 if *kind == "packages" && !self.stopped() {
-                    let outcome = promise::packages::run_scheduled(self);
-                    result = result.merge(outcome);
+                    promise::packages::run_scheduled(self);
                 }
                 if *kind == "storage" && !self.stopped() {
                     promise::storage::finish(self);
@@ -133,13 +132,11 @@ impl Context<'_> {
                 last = kind;
                 self.stack.push(Frame::Section);
                 self.pass = pass;
-                let mut outcome = self.expand_promise(promise, &mut keep);
+                let outcome = self.expand_promise(promise, &mut keep);
                 // What waits for the end of a section has none to wait for.
                 if !self.stopped() {
                     match *kind {
-                        "packages" => {
-                            outcome = outcome.merge(promise::packages::run_scheduled(self));
-                        }
+                        "packages" => promise::packages::run_scheduled(self),
                         "storage" => promise::storage::finish(self),
                         _ => {}
                     }

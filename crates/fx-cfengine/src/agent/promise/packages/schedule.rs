@@ -65,9 +65,10 @@ pub(super) fn add(
 }
 
 /// Does what is scheduled, and forgets what was listed.
-pub(crate) fn run_scheduled(ctx: &mut Context<'_>) -> Outcome {
+///
+/// How that ends is told of each promise, and says nothing of the bundle.
+pub(crate) fn run_scheduled(ctx: &mut Context<'_>) {
     let mut batches = std::mem::take(&mut ctx.agent.packages.scheduled);
-    let mut result = Outcome::Skipped;
     if !batches.is_empty() {
         ctx.verbose("Offering the following package-promise suggestions to the managers");
     }
@@ -75,18 +76,20 @@ pub(crate) fn run_scheduled(ctx: &mut Context<'_>) -> Outcome {
         [Operation::Delete, Operation::Add, Operation::Update, Operation::Patch, Operation::Verify]
     {
         for batch in batches.iter_mut().filter(|batch| batch.operation == operation) {
-            result = result.merge(run_batch(ctx, batch));
+            run_batch(ctx, batch);
         }
     }
     if batches.iter().any(|batch| batch.operation != Operation::Verify) {
         super::listing::forget_inventory(ctx);
     }
     ctx.agent.packages.lists.clear();
-    result
 }
 
-fn run_batch(ctx: &mut Context<'_>, batch: &Batch) -> Outcome {
-    let Some((_, first)) = batch.items.first() else { return Outcome::Skipped };
+/// A package that stands for none: its promise only makes the manager list what there is.
+const IGNORED: &str = "cfe_internal_non_existing_package";
+
+fn run_batch(ctx: &mut Context<'_>, batch: &Batch) {
+    let Some((_, first)) = batch.items.first() else { return };
     let first = Rc::clone(first);
     let verb = match batch.operation {
         Operation::Add => Some("Installing"),
@@ -100,7 +103,8 @@ fn run_batch(ctx: &mut Context<'_>, batch: &Batch) -> Outcome {
     }
     if let Some(command) = batch.command.strip_suffix('$') {
         ctx.verbose("Command does not allow arguments");
-        return ctx.in_step(&first, |ctx, promise| run_one(ctx, promise, command, batch.operation));
+        ctx.in_step(&first, |ctx, promise| run_one(ctx, promise, command, batch.operation));
+        return;
     }
     if batch.bulk {
         let mut line = batch.command.clone();
@@ -110,9 +114,23 @@ fn run_batch(ctx: &mut Context<'_>, batch: &Batch) -> Outcome {
             line.push_str(&id);
         }
         line.push(' ');
-        return ctx.in_step(&first, |ctx, promise| run_one(ctx, promise, &line, batch.operation));
+        let outcome =
+            ctx.in_step(&first, |ctx, promise| run_one(ctx, promise, &line, batch.operation));
+        for (id, _) in batch.items.iter().filter(|(id, _)| id != IGNORED) {
+            if outcome.is_failure() {
+                ctx.error(&format!(
+                    "Bulk package schedule execution failed somewhere - unknown outcome for '{id}'"
+                ));
+            } else {
+                log!(
+                    ctx,
+                    Verbose,
+                    "Bulk package schedule execution ok for '{id}' (outcome cannot be promised by cf-agent)"
+                );
+            }
+        }
+        return;
     }
-    let mut result = Outcome::Skipped;
     for (id, promise) in &batch.items {
         let Some(name) = located(ctx, promise, batch.operation, id) else { continue };
         let line = format!("{} {name}", batch.command);
@@ -121,9 +139,7 @@ fn run_batch(ctx: &mut Context<'_>, batch: &Batch) -> Outcome {
         if outcome.is_failure() {
             ctx.error(&format!("Package schedule execution failed for '{id}'"));
         }
-        result = result.merge(outcome);
     }
-    result
 }
 
 // The name to hand over: in full when it comes from a repository of files.
