@@ -149,6 +149,13 @@ impl Context<'_> {
         self.run.ledger.message(level, text, &Origin::default());
     }
 
+    /// What was said so far is to be seen: something that may take long comes next.
+    pub(crate) fn show_now(&self) {
+        if !self.run.ledger.wants_steps() {
+            self.run.ledger.note("cf.flush", &[], &Origin::default());
+        }
+    }
+
     pub(crate) fn error(&self, text: &str) {
         self.log(Level::Error, text);
     }

@@ -4,7 +4,7 @@
 mod options;
 
 use std::ffi::OsString;
-use std::io::{BufWriter, IsTerminal, Write};
+use std::io::{BufWriter, IsTerminal, LineWriter, Write};
 use std::rc::Rc;
 
 use fx_cfengine::{Request, Simulate};
@@ -441,10 +441,14 @@ fn start(invocation: &Invocation, flags: &[Flag], check: bool) -> u8 {
     let cancel = Cancel::from_flag(flag);
     let ledger = Ledger::messages_only();
     let sources = SourceMap::new();
-    let mut console = CfengineConsole::new(
-        Box::new(BufWriter::with_capacity(1 << 16, std::io::stdout())),
-        Box::new(BufWriter::new(std::io::stderr())),
-    );
+    // Somebody who looks on sees each line as it comes.
+    let stdout = std::io::stdout();
+    let out: Box<dyn Write> = if stdout.is_terminal() {
+        Box::new(LineWriter::new(stdout))
+    } else {
+        Box::new(BufWriter::with_capacity(1 << 16, stdout))
+    };
+    let mut console = CfengineConsole::new(out, Box::new(BufWriter::new(std::io::stderr())));
     console = console.coloured(coloured);
     if stamp {
         console = console

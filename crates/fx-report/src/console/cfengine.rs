@@ -107,6 +107,7 @@ impl Sink for CfengineConsole {
                 let _closed = out.write_all(field(fields, "text"));
                 let _closed = out.write_all(b"\n");
             }
+            Event::Note { code: "cf.flush", .. } => self.flush(),
             Event::Note { code: "cf.raw", fields, .. } => {
                 let _closed = self.out.borrow_mut().write_all(field(fields, "text"));
             }

@@ -122,6 +122,7 @@ const PATIENCE: Duration = Duration::from_secs(24 * 3600);
 /// Waits for the commands in the background and tells what they said and how they ended.
 pub(crate) fn wait_for_background(ctx: &mut Context<'_>) {
     for mut one in std::mem::take(&mut ctx.agent.background) {
+        ctx.show_now();
         one.child.close_input();
         let mut stdout = Vec::new();
         while let Ok(Some(line)) = one.child.next_line(PATIENCE) {
@@ -147,6 +148,7 @@ fn execute(ctx: &mut Context<'_>, promise: &Rc<Expanded>, line: &str, spec: &Spe
         truncated: false,
         elapsed: Duration::ZERO,
     };
+    ctx.show_now();
     // It is the child that moves, changes itself and starts, and that tells of it.
     let ended = match misplaced(ctx, promise, spec) {
         Some(told) => failed(told),

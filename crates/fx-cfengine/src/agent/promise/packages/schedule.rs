@@ -186,6 +186,7 @@ fn run_one(
     }
     let shown: String = line.chars().take(60).collect();
     log!(ctx, Verbose, "Executing {shown}...");
+    ctx.show_now();
     let mut spec = spec_for(ctx, line, shell);
     spec.merge_stderr = true;
     let ended = match ctx.host().run(&spec) {
