@@ -117,7 +117,7 @@ pub(crate) struct Background {
 }
 
 /// Longest silence of a command in the background, after which its output is not waited for.
-const PATIENCE: Duration = Duration::from_secs(24 * 3600);
+const PATIENCE: Duration = Duration::from_hours(24);
 
 /// Waits for the commands in the background and tells what they said and how they ended.
 pub(crate) fn wait_for_background(ctx: &mut Context<'_>) {
