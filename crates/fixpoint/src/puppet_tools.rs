@@ -131,8 +131,21 @@ fn lookup(flags: &Flags, keys: &[String]) -> u8 {
     {
         return failed(&format!("No facts available for target node: {node}"));
     }
-    if flag(flags, "--explain").is_some() || explains_options {
-        let key = if explains_options { "lookup_options" } else { keys[0].as_str() };
+    if explains_options && flag(flags, "--explain").is_none() {
+        let told = fx_puppet::explain_lookup_options(
+            &ground.machine,
+            &ground.request,
+            &ground.node,
+            ground.facts,
+            keys.first().map(String::as_str),
+        );
+        return match told {
+            Ok(text) => terminal::print(&text),
+            Err(message) => failed(&message),
+        };
+    }
+    if flag(flags, "--explain").is_some() {
+        let key = keys.first().map_or("lookup_options", String::as_str);
         let told = fx_puppet::explain_lookup(
             &ground.machine,
             &ground.request,

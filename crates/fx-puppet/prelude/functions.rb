@@ -90,7 +90,7 @@ module Puppet
         @closure_scope, @loader = scope, loader
       end
       def closure_scope = @closure_scope || Puppet::Parser::Scope.new(0)
-      def call_function(name, *args, &block) = Puppet::Bridge.call_function(@__scope || 0, name.to_s, args, block)
+      def call_function(name, *args, &block) = Puppet::Bridge.call_function(0, name.to_s, args, block)
       def call(scope, *args, &block) = Puppet::Bridge.call_function(scope.__number, self.class.function_name.to_s, args, block)
     end
     class LocalTypes

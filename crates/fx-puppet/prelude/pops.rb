@@ -24,6 +24,12 @@ module Puppet
         def new(*args) = create(*args)
         def self.DEFAULT = DEFAULT
         def callable?(*) = true
+        # Enumerations and ranges have members, behind whatever name.
+        def method_missing(name, *args, &block)
+          members = name == :each && args.empty? ? Puppet::Bridge.held_items(@__h) : nil
+          members ? members.each(&block) : super
+        end
+        def respond_to_missing?(name, *) = name == :each && !Puppet::Bridge.held_items(@__h).nil?
       end
       %w[Scalar ScalarData Numeric Integer Float String Boolean Regexp Pattern Enum Array Hash Tuple Struct Collection
          Optional NotUndef Variant Undef Default Callable Runtime Iterable Iterator Type TypeAlias Data RichData

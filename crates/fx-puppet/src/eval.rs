@@ -573,7 +573,7 @@ impl Evaluator {
         if name == "Puppet::LookupContext" {
             return Ok(Some(Type::Reference(name.into())));
         }
-        if let Some(ty) = Type::named(name) {
+        if let Some(ty) = Type::named(name).or_else(|| Type::named_otherwise(name)) {
             // A type that only the runtime uses.
             let hidden = ty == Type::Unit && span.file != self.builtin;
             return Ok((!hidden).then_some(ty));

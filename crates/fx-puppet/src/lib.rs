@@ -51,8 +51,8 @@ pub use machine::Machine;
 pub use psych::document as yaml_document;
 pub use regex::Regex;
 pub use tools::{
-    assert_type, built_in_types, describe, epp, evaluate, explain_lookup, lookup, machine_facts,
-    ruby_text, value_from_text, value_to_json,
+    assert_type, built_in_types, describe, epp, evaluate, explain_lookup, explain_lookup_options,
+    lookup, machine_facts, ruby_text, value_from_text, value_to_json,
 };
 pub use types::Type;
 pub use value::{Hash, Value};

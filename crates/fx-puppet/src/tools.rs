@@ -70,6 +70,20 @@ pub fn explain_lookup(
     evaluator.explain_lookup(key, strategy.as_ref(), &mut query).map_err(Flow::text)
 }
 
+/// `puppet lookup --explain-options`: where the options for a key come from.
+pub fn explain_lookup_options(
+    machine: &Machine,
+    request: &CatalogRequest,
+    node: &str,
+    facts: Vec<(String, Value)>,
+    key: Option<&str>,
+) -> Result<String, String> {
+    let evaluator = evaluator(machine, request, node, facts);
+    let scope = Scope::new(std::rc::Rc::clone(&evaluator.top));
+    let mut query = Query::new(&scope);
+    evaluator.explain_options(key, &mut query).map_err(Flow::text)
+}
+
 /// `puppet epp render`: a template with values. Names of modules' templates work as well.
 pub fn epp(
     machine: &Machine,

@@ -256,6 +256,26 @@ impl Type {
         }
     }
 
+    /// A type of the language by its name in other letters: their case does not count.
+    pub fn named_otherwise(name: &str) -> Option<Type> {
+        const INNER: [&str; 8] = [
+            "ScalarData",
+            "RichData",
+            "NotUndef",
+            "CatalogEntry",
+            "SemVer",
+            "SemVerRange",
+            "URI",
+            "TypeSet",
+        ];
+        if let Some(known) = INNER.iter().find(|known| known.eq_ignore_ascii_case(name)) {
+            return Type::named(known);
+        }
+        let mut plain = name.to_ascii_lowercase();
+        plain.get_mut(..1)?.make_ascii_uppercase();
+        if plain == name { None } else { Type::named(&plain) }
+    }
+
     /// A type of the language by its name, without parameters.
     pub fn named(name: &str) -> Option<Type> {
         Some(match name {

@@ -260,3 +260,74 @@ fn a_template_that_fails_names_its_line() {
         "#]],
     );
 }
+
+#[test]
+fn a_function_in_ruby_calls_others_in_the_top_scope() {
+    check(
+        &[
+            (
+                "manifests/1.pp",
+                "node /^web/ { $x = 1\n via('c') }\nclass c { tag('t')\n notice(defined('$x')) }",
+            ),
+            (
+                "modules/m/lib/puppet/functions/via.rb",
+                r#"Puppet::Functions.create_function(:via) do
+                  def via(name) = call_function('include', name)
+                end"#,
+            ),
+        ],
+        &expect![[r#"
+            Scope(Class[C]): false
+        "#]],
+    );
+}
+
+#[test]
+fn what_follows_a_selector_is_of_its_value() {
+    check(
+        &[(
+            "manifests/1.pp",
+            "$a = 'x'\nnotice($a ? { 'x' => 'a b', default => 'c' }.split(' ').join('-'))\nnotice($a ? { 'x' => [1, 2] }[1])",
+        )],
+        &expect![[r#"
+            Scope(Class[main]): a-b
+            Scope(Class[main]): 2
+        "#]],
+    );
+}
+
+#[test]
+fn letters_of_types_may_be_of_any_case() {
+    check(
+        &[(
+            "manifests/1.pp",
+            "notice('x' =~ ENUM['x', 'y'], 1 =~ INTEGER, [1] =~ Array[SCALARDATA])",
+        )],
+        &expect![[r#"
+            Scope(Class[main]): true true true
+        "#]],
+    );
+}
+
+#[test]
+fn templates_go_over_types_that_have_members() {
+    check(
+        &[(
+            "manifests/1.pp",
+            "type E = Enum['b', 'a']\n$e = E\n$n = Integer[1, 3]\nnotice(inline_template('<% @e.each do |x| %><%= x %>;<% end %><% @n.each { |x| %><%= x %><% } %>'))",
+        )],
+        &expect![[r#"
+            Scope(Class[main]): a;b;123
+        "#]],
+    );
+}
+
+#[test]
+fn a_generator_that_is_not_there_ends_with_one() {
+    check(
+        &[("manifests/1.pp", "notice(generate('/no/such', 'x'))")],
+        &expect![[r#"
+        error: Evaluation Error: Error while evaluating a Function Call, Failed to execute generator /no/such: Execution of '/no/such x' returned 1:  (file: /env/manifests/1.pp, line: 1, column: 8) on node web.example.com
+    "#]],
+    );
+}

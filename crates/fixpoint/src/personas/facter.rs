@@ -1,6 +1,7 @@
 //! The facter persona: its flags and its output, from our own facts and those that files,
 //! programs and Ruby add.
 
+mod groups;
 mod options;
 mod shown;
 
@@ -44,10 +45,7 @@ pub(crate) fn main(invocation: &Invocation) -> u8 {
         Asked::Facts(options) => options,
         Asked::Version => return terminal::print(&format!("{}\n", facter::VERSION)),
         Asked::Help => return terminal::print(HELP),
-        Asked::Missing(flag) => {
-            terminal::complain_as("facter", format!("the option '{flag}' is not supported yet"));
-            return exit::ERROR;
-        }
+        Asked::Groups(groups) => return terminal::print(&groups.list()),
         Asked::Wrong(message) => {
             tell(&host, Level::Error, "Facter::OptionsValidator", &message);
             terminal::print(HELP);

@@ -89,7 +89,8 @@ impl Parser {
         loop {
             // A selector takes all before it but `and` and `or`.
             if floor <= 2 && self.is("?") {
-                left = self.selector(left)?;
+                let selector = self.selector(left)?;
+                left = self.postfix_of(selector)?;
                 continue;
             }
             let Some((strength, op)) =
@@ -122,7 +123,11 @@ impl Parser {
     }
 
     fn postfix(&mut self) -> Parsed<Expr> {
-        let mut left = self.primary()?;
+        let left = self.primary()?;
+        self.postfix_of(left)
+    }
+
+    fn postfix_of(&mut self, mut left: Expr) -> Parsed<Expr> {
         loop {
             let spaced = self.peek_spaced();
             left = match self.peek() {

@@ -253,6 +253,10 @@ fn generate(call: &Call<'_>) -> Evaluated {
             ended.exit.code(),
             String::from_utf8_lossy(&ended.stderr)
         ))),
-        Err(error) => Err(Flow::raw(format!("Failed to execute generator {program}: {error}"))),
+        // The original's child has nothing to say when there is no program.
+        Err(_) => Err(Flow::raw(format!(
+            "Failed to execute generator {program}: Execution of '{}' returned 1: ",
+            args.join(" ")
+        ))),
     }
 }

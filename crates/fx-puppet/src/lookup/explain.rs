@@ -135,6 +135,30 @@ impl Evaluator {
         Ok(told.text)
     }
 
+    /// The options that hold for a key, or those of no module without one.
+    pub(crate) fn explain_options(
+        &self,
+        key: Option<&str>,
+        query: &mut Query<'_>,
+    ) -> Evaluated<String> {
+        let module = key.and_then(|key| key.split_once("::")).map(|(module, _)| module);
+        let mut told = Told::default();
+        let strategy = Strategy::Hash;
+        told.strategy(&strategy);
+        let mut found = Vec::new();
+        for layer in self.explained_layers(module)? {
+            found.extend(self.explain_layer(
+                &layer,
+                &"lookup_options".into(),
+                &strategy,
+                query,
+                &mut told,
+            )?);
+        }
+        self.explain_merge(found, &strategy, true, &mut told)?;
+        Ok(told.text)
+    }
+
     /// The search through all layers for a key whose options are known.
     fn explain_search(
         &self,

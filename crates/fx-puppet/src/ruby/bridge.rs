@@ -209,6 +209,11 @@ const METHODS: &[Method] = &[
         let value = ruby.held(args[0].fixnum().unwrap_or(-1));
         ruby.to_ruby(vm, &Value::from(interpolated(&value)))
     }),
+    ("held_items", |ruby, _, vm, args| {
+        let value = ruby.held(args[0].fixnum().unwrap_or(-1));
+        let items = crate::functions::items_of(&value).map_or(Value::Undef, Value::array);
+        ruby.to_ruby(vm, &items)
+    }),
     ("held_call", |ruby, _, vm, args| {
         let value = ruby.held(args[0].fixnum().unwrap_or(-1));
         let name = vm.to_s(args[1])?;

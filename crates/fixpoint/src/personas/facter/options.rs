@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use fx_host::Files;
 
+use super::groups::Groups;
+
 /// How the answer is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Format {
@@ -39,8 +41,8 @@ pub(crate) enum Asked {
     Help,
     /// Flags that do not go together, or that nobody knows.
     Wrong(String),
-    /// A flag that is not there yet.
-    Missing(String),
+    /// The groups of facts that can be left out or kept.
+    Groups(Groups),
 }
 
 /// Flags that exclude each other.
@@ -86,6 +88,7 @@ pub(crate) fn read(args: &[String], files: &dyn Files) -> Asked {
     }
     let mut options = Options { external: true, custom: true, block: true, ..Options::default() };
     let mut config = None;
+    let mut lists = false;
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         let mut value = || args.next().cloned().unwrap_or_default();
@@ -108,7 +111,7 @@ pub(crate) fn read(args: &[String], files: &dyn Files) -> Asked {
             "-l" | "--log-level" => drop(value()),
             "--no-color" | "--color" | "--no-cache" | "--trace" | "--verbose" | "--sequential"
             | "--http-debug" | "-d" | "--debug" => {}
-            "--list-block-groups" | "--list-cache-groups" => return Asked::Missing(arg.clone()),
+            "--list-block-groups" | "--list-cache-groups" => lists = true,
             flag if flag.starts_with('-') && flag.len() > 1 => {
                 return Asked::Wrong(format!("unrecognised option '{flag}'"));
             }
@@ -116,25 +119,35 @@ pub(crate) fn read(args: &[String], files: &dyn Files) -> Asked {
         }
     }
     let path = config.unwrap_or_else(|| CONFIG.to_owned());
-    if let Ok(Some(text)) = files.read_opt(Path::new(&path))
-        && let Ok(config) = fx_puppet::parse_hocon(&String::from_utf8_lossy(&text))
-    {
-        configure(&mut options, &config);
+    let config = match files.read_opt(Path::new(&path)) {
+        Ok(Some(text)) => fx_puppet::parse_hocon(&String::from_utf8_lossy(&text)).ok(),
+        _ => None,
+    };
+    let own = config.as_ref().and_then(|config| config["fact-groups"].as_object());
+    let own: Vec<(String, Vec<String>)> =
+        own.into_iter().flatten().map(|(name, facts)| (name.clone(), texts(facts))).collect();
+    let groups = Groups::read(&own);
+    if lists {
+        return Asked::Groups(groups);
+    }
+    if let Some(config) = config {
+        configure(&mut options, &config, &groups);
     }
     Asked::Facts(Box::new(options))
 }
 
-/// Takes over what the configuration says and no flag does.
-fn configure(options: &mut Options, config: &serde_json::Value) {
-    let texts = |value: &serde_json::Value| -> Vec<String> {
-        match value {
-            serde_json::Value::Array(items) => {
-                items.iter().filter_map(|item| item.as_str().map(str::to_owned)).collect()
-            }
-            serde_json::Value::String(text) => vec![text.clone()],
-            _ => Vec::new(),
+fn texts(value: &serde_json::Value) -> Vec<String> {
+    match value {
+        serde_json::Value::Array(items) => {
+            items.iter().filter_map(|item| item.as_str().map(str::to_owned)).collect()
         }
-    };
+        serde_json::Value::String(text) => vec![text.clone()],
+        _ => Vec::new(),
+    }
+}
+
+/// Takes over what the configuration says and no flag does.
+fn configure(options: &mut Options, config: &serde_json::Value, groups: &Groups) {
     let global = &config["global"];
     if options.external_dirs.is_empty() {
         options.external_dirs =
@@ -148,12 +161,7 @@ fn configure(options: &mut Options, config: &serde_json::Value) {
         && global["no-ruby"].as_bool() != Some(true);
     if options.block {
         for name in texts(&config["facts"]["blocklist"]) {
-            let members = texts(&config["fact-groups"][&name]);
-            if members.is_empty() {
-                options.blocked.push(name)
-            } else {
-                options.blocked.extend(members)
-            }
+            options.blocked.extend(groups.facts(&name));
         }
     }
 }
