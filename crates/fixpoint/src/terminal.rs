@@ -46,11 +46,6 @@ pub(crate) fn complain(text: impl std::fmt::Display) {
     let _ = writeln!(std::io::stderr(), "fixpoint: {text}");
 }
 
-/// One line on standard error in the name of another tool.
-pub(crate) fn complain_as(tool: &str, text: impl std::fmt::Display) {
-    let _ = writeln!(std::io::stderr(), "{tool}: {text}");
-}
-
 /// Hands on what another process complained of.
 pub(crate) fn hand_on(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());

@@ -331,3 +331,36 @@ fn a_generator_that_is_not_there_ends_with_one() {
     "#]],
     );
 }
+
+#[test]
+fn a_class_that_is_not_there_is_told_as_it_was_written() {
+    check(
+        &[("manifests/1.pp", "class { '::no::such': }")],
+        &expect![[r#"
+        error: Evaluation Error: Error while evaluating a Resource Statement, Could not find declared class ::no::such (file: /env/manifests/1.pp, line: 1, column: 1) on node web.example.com
+    "#]],
+    );
+}
+
+#[test]
+fn a_pattern_of_titles_may_span_lines_and_set_one_of_two_names() {
+    check(
+        &[
+            (
+                "manifests/1.pp",
+                "pair { 'one': a => 'x', b => 'y' }\npair { 'two': a => 'x', b => 'y' }",
+            ),
+            (
+                "modules/m/lib/puppet/type/pair.rb",
+                r#"Puppet::Type.newtype(:pair) do
+                  newparam(:a, namevar: true)
+                  newparam(:b, namevar: true)
+                  def self.title_patterns = [[%r{(.*)}m, [[:b]]]]
+                end"#,
+            ),
+        ],
+        &expect![[r#"
+            error: Evaluation Error: Error while evaluating a Resource Statement, Cannot alias Pair[two] to ["x", "y"] at (file: /env/manifests/1.pp, line: 2); resource ["Pair", "x", "y"] already declared (file: /env/manifests/1.pp, line: 1) (file: /env/manifests/1.pp, line: 2, column: 1) on node web.example.com
+        "#]],
+    );
+}

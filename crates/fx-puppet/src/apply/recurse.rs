@@ -46,7 +46,7 @@ fn depth(resource: &Resource) -> Option<u32> {
 pub(super) fn too_many(evaluator: &Evaluator, resource: &Resource) -> Option<String> {
     let most: usize = text(resource, "max_files")?.parse().ok()?;
     let limit = depth(resource)?;
-    if most == 0 || &*resource.low != "file" {
+    if most == 0 || !matches!(&*resource.low, "file" | "tidy") {
         return None;
     }
     let top = super::files::path_of(resource);

@@ -257,7 +257,10 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
         }
         "Stage" | "Whit" => Ok(Made::Nothing),
         "Schedule" => super::schedule::Schedule::read(resource).map(|_| Made::Nothing),
-        "Tidy" => super::generate::check_tidy(resource).map(|()| Made::Nothing),
+        "Tidy" => match super::recurse::too_many(evaluator, resource) {
+            Some(why) => Err(why),
+            None => super::generate::check_tidy(resource).map(|()| Made::Nothing),
+        },
         // A module that brings the type brings the way its file is written, too.
         "Host" | "Sshkey" | "Mailalias" | "Cron" | "Mount" | "Ssh_authorized_key" | "Yumrepo"
             if evaluator.has_ruby_type(&resource.low) =>

@@ -26,6 +26,10 @@ fn as_resource(value: &Value) -> Value {
     }
 }
 
+pub(super) fn not_declared(name: &str) -> String {
+    format!("Could not find declared class {name}")
+}
+
 impl Evaluator {
     /// Puts classes into the catalog unless they are there, then evaluates the new ones; the
     /// places of all.
@@ -123,7 +127,7 @@ impl Evaluator {
         scope: &Rc<Scope>,
     ) -> Evaluated<()> {
         let Some(entry) = self.class_named(name)? else {
-            return Err(Flow::raw(format!("Could not find declared class {name}")));
+            return Err(Flow::raw(not_declared(name)));
         };
         let mut resource = Resource::new("class", name, span, Rc::clone(&scope.frame));
         resource.definition = Some(Rc::clone(&entry));

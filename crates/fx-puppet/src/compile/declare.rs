@@ -235,7 +235,16 @@ impl Evaluator {
     ) -> Evaluated {
         if &**kind == "class" {
             let name: Rc<str> = title.trim_start_matches("::").to_lowercase().into();
-            self.declare_class(&name, attributes, span, scope)?;
+            self.declare_class(&name, attributes, span, scope).map_err(|mut flow| {
+                // It is told as it was written.
+                if let Flow::Fail(failure) = &mut flow
+                    && title.starts_with("::")
+                    && failure.message == super::classes::not_declared(&name)
+                {
+                    failure.message = super::classes::not_declared(title);
+                }
+                flow
+            })?;
             return Ok(Value::ty(Type::Class(Some(name))));
         }
         let native = self.native_kind(kind)?;

@@ -165,6 +165,7 @@ const KINDS: &[(&str, &[&str])] = &[
             "allow_virtual",
             "allowcdrom",
             "category",
+            "command",
             "configfiles",
             "description",
             "enable_only",
@@ -231,7 +232,10 @@ const KINDS: &[(&str, &[&str])] = &[
     ),
     ("sshkey", &["ensure", "host_aliases", "key", "name", "provider", "target", "type"]),
     ("stage", &["name"]),
-    ("tidy", &["age", "backup", "matches", "path", "recurse", "rmdirs", "size", "type"]),
+    (
+        "tidy",
+        &["age", "backup", "matches", "max_files", "path", "recurse", "rmdirs", "size", "type"],
+    ),
     (
         "user",
         &[

@@ -71,8 +71,13 @@ impl Evaluator {
                 let row = vm.heap.arr(row).clone();
                 let mut source = vm.text(row[0]);
                 let flags = row[1].fixnum().unwrap_or(0);
-                if flags & 4 != 0 {
-                    source = format!("(?s:{source})");
+                let marks: String = [(1, 'i'), (2, 'x'), (4, 'm')]
+                    .iter()
+                    .filter(|(bit, _)| flags & bit != 0)
+                    .map(|(_, mark)| *mark)
+                    .collect();
+                if !marks.is_empty() {
+                    source = format!("(?{marks}:{source})");
                 }
                 patterns.push((Regex::new(&source), texts(vm, row[2])));
             }
@@ -83,7 +88,7 @@ impl Evaluator {
             // One key whose pattern is everything needs no expression.
             patterns: if keys.len() == 1
                 && patterns.len() == 1
-                && patterns[0].0.source() == "(?s:(.*))"
+                && patterns[0].0.source() == "(?m:(.*))"
             {
                 Vec::new()
             } else {
