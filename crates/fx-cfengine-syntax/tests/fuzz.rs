@@ -5,11 +5,12 @@
 //! fx-cfengine-syntax --release --test fuzz` runs as long as asked, `FX_FUZZ_SEED` starts
 //! elsewhere.
 
-#![expect(clippy::disallowed_methods, reason = "the environment says how long, a file how far")]
+#![expect(clippy::disallowed_methods, reason = "a file tells how far it came")]
 
 use std::time::{Duration, Instant};
 
 use fx_cfengine_syntax::parse;
+use fx_fuzz::{Material, Random};
 use fx_source::SourceMap;
 
 /// Policy that uses every form of the grammar once.
@@ -69,66 +70,13 @@ const PIECES: &[&str] = &[
     "minimum_version(99999999999999999999)",
 ];
 
-/// A small generator with a known sequence.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, limit: usize) -> usize {
-        (self.next() % limit.max(1) as u64) as usize
-    }
-}
-
-fn mutate(random: &mut Random, text: &mut Vec<u8>) {
-    let at = random.below(text.len() + 1);
-    match random.below(8) {
-        0 if !text.is_empty() => {
-            let at = random.below(text.len());
-            text[at] = random.next() as u8;
-        }
-        1 | 2 => {
-            let piece = PIECES[random.below(PIECES.len())];
-            text.splice(at..at, piece.bytes());
-        }
-        3 => {
-            let end = (at + random.below(40)).min(text.len());
-            text.drain(at..end);
-        }
-        4 => {
-            let end = (at + random.below(200)).min(text.len());
-            let copy = text[at..end].to_vec();
-            let to = random.below(text.len() + 1);
-            text.splice(to..to, copy);
-        }
-        5 => text.truncate(at),
-        6 => {
-            let other = SEEDS[random.below(SEEDS.len())].as_bytes();
-            let from = random.below(other.len());
-            text.splice(at..at, other[from..].iter().copied());
-        }
-        _ => {
-            let piece = PIECES[random.below(PIECES.len())].repeat(1 + random.below(300));
-            text.splice(at..at, piece.bytes());
-        }
-    }
-    text.truncate(20_000);
-}
-
-fn number(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
-}
+const MATERIAL: Material =
+    Material { seeds: SEEDS, pieces: PIECES, most_in_a_row: 300, longest: 20_000 };
 
 #[test]
 fn no_bytes_make_the_parser_panic() {
-    let seconds = number("FX_FUZZ_SECONDS", 0);
-    let seed = number("FX_FUZZ_SEED", 1).max(1);
-    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let (seconds, seed) = fx_fuzz::asked();
+    let mut random = Random::new(seed);
     let begun = Instant::now();
     let mut inputs = 0_u64;
     let sources = SourceMap::new();
@@ -141,7 +89,7 @@ fn no_bytes_make_the_parser_panic() {
             text = SEEDS.concat().into_bytes();
         }
         for _ in 0..=random.below(4) {
-            mutate(&mut random, &mut text);
+            MATERIAL.mutate(&mut random, &mut text);
         }
         inputs += 1;
         let shown = text.clone();
@@ -155,7 +103,7 @@ fn no_bytes_make_the_parser_panic() {
     if seconds > 0 {
         assert!(inputs > 0, "nothing was tried");
         std::fs::write(
-            std::env::temp_dir().join("fx-cfengine-syntax-fuzz.txt"),
+            concat!(env!("CARGO_TARGET_TMPDIR"), "/fx-cfengine-syntax-fuzz.txt"),
             format!(
                 "{inputs} inputs in {} s from seed {seed}, no panic\n",
                 begun.elapsed().as_secs()

@@ -6,7 +6,7 @@
 //! runs as long as asked, `FX_FUZZ_SEED` starts elsewhere. The compiler works on a machine in
 //! memory.
 
-#![expect(clippy::disallowed_methods, reason = "the environment says how long")]
+#![expect(clippy::disallowed_methods, reason = "a file tells how far it came")]
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use fx_engine::Cancel;
+use fx_fuzz::{Material, Random};
 use fx_host::MemoryHost;
 use fx_puppet::{CatalogRequest, Machine};
 use fx_puppet_syntax::Strictness;
@@ -131,60 +132,8 @@ const PIECES: &[&str] = &[
     "Integer[1, 5].each |$i| { ",
 ];
 
-/// A small generator with a known sequence.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, limit: usize) -> usize {
-        (self.next() % limit.max(1) as u64) as usize
-    }
-}
-
-fn mutate(random: &mut Random, text: &mut Vec<u8>) {
-    let at = random.below(text.len() + 1);
-    match random.below(8) {
-        0 if !text.is_empty() => {
-            let at = random.below(text.len());
-            text[at] = random.next() as u8;
-        }
-        1 | 2 => {
-            let piece = PIECES[random.below(PIECES.len())];
-            text.splice(at..at, piece.bytes());
-        }
-        3 => {
-            let end = (at + random.below(40)).min(text.len());
-            text.drain(at..end);
-        }
-        4 => {
-            let end = (at + random.below(200)).min(text.len());
-            let copy = text[at..end].to_vec();
-            let to = random.below(text.len() + 1);
-            text.splice(to..to, copy);
-        }
-        5 => text.truncate(at),
-        6 => {
-            let other = SEEDS[random.below(SEEDS.len())].as_bytes();
-            let from = random.below(other.len());
-            text.splice(at..at, other[from..].iter().copied());
-        }
-        _ => {
-            let piece = PIECES[random.below(PIECES.len())].repeat(1 + random.below(200));
-            text.splice(at..at, piece.bytes());
-        }
-    }
-    text.truncate(6_000);
-}
-
-fn number(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
-}
+const MATERIAL: Material =
+    Material { seeds: SEEDS, pieces: PIECES, most_in_a_row: 200, longest: 6_000 };
 
 /// Parses, checks and dumps; whether the text is a program.
 fn parses(text: &[u8]) -> bool {
@@ -216,7 +165,7 @@ fn report(seed: u64, inputs: u64, text: &[u8]) -> String {
 }
 
 fn run(seconds: u64, seed: u64, stop: &Arc<AtomicBool>, clock: &AtomicU64) {
-    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let mut random = Random::new(seed);
     let begun = Instant::now();
     let mut inputs = 0_u64;
     let mut compiled = 0_u64;
@@ -228,7 +177,7 @@ fn run(seconds: u64, seed: u64, stop: &Arc<AtomicBool>, clock: &AtomicU64) {
             text = SEEDS.concat().into_bytes();
         }
         for _ in 0..=random.below(2) {
-            mutate(&mut random, &mut text);
+            MATERIAL.mutate(&mut random, &mut text);
         }
         inputs += 1;
         let shown = text.clone();
@@ -254,14 +203,14 @@ fn run(seconds: u64, seed: u64, stop: &Arc<AtomicBool>, clock: &AtomicU64) {
     }
     if seconds > 0 {
         let shown = format!("{inputs} inputs, {compiled} of them compiled, seed {seed}\n");
-        std::fs::write("/tmp/fx-puppet-fuzz", shown).expect("a file for the figures");
+        std::fs::write(concat!(env!("CARGO_TARGET_TMPDIR"), "/fx-puppet-fuzz.txt"), shown)
+            .expect("a file for the figures");
     }
 }
 
 #[test]
 fn no_bytes_make_the_compiler_panic() {
-    let seconds = number("FX_FUZZ_SECONDS", 0);
-    let seed = number("FX_FUZZ_SEED", 1).max(1);
+    let (seconds, seed) = fx_fuzz::asked();
     let stop = Arc::new(AtomicBool::new(false));
     let clock = Arc::new(AtomicU64::new(0));
     let done = Arc::new(AtomicBool::new(false));

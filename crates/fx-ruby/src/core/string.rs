@@ -1,13 +1,12 @@
 //! String: the methods that touch bytes. What is simpler in Ruby is in `prelude/string.rb`.
 
 mod convert;
+mod crypt;
 mod encodings;
 mod index;
 mod search;
 
 use std::cmp::Ordering;
-
-use fx_crypto::password::{Refused, crypt};
 
 use crate::encoding as e;
 use crate::names as n;
@@ -481,36 +480,7 @@ pub(crate) fn init(vm: &mut Vm) {
             0,
         );
     }
-    vm.def(
-        s,
-        "crypt",
-        |vm, a| {
-            let v = vm.arg(a, 0);
-            let v = vm.to_str(v)?;
-            let setting = vm.bytes(v);
-            let setting = setting.split(|byte| *byte == 0).next().unwrap_or_default().to_vec();
-            if setting.len() < 2 {
-                return vm.fail(c::ARGUMENT_ERROR, "salt too short (need >=2 bytes)");
-            }
-            let password = vm.bytes(a.recv).to_vec();
-            if password.contains(&0) {
-                return vm.fail(c::ARGUMENT_ERROR, "string contains null byte");
-            }
-            let hash = match crypt(&password, &setting) {
-                Ok(hash) => hash,
-                // What crypt(3) gives for no hash, which must not equal the setting.
-                Err(Refused::Setting) if setting.starts_with(b"*0") => "*1".to_owned(),
-                Err(Refused::Setting) => "*0".to_owned(),
-                Err(Refused::Method(method)) => {
-                    let text = format!("String#crypt does not know the method {method}");
-                    return vm.fail(c::NOT_IMPLEMENTED, text);
-                }
-            };
-            Ok(vm.str_enc(hash.into_bytes(), e::BINARY))
-        },
-        1,
-        1,
-    );
+    vm.def(s, "crypt", crypt::crypt, 1, 1);
     vm.def(s, "unpack", crate::core::pack::unpack, 1, 2);
     vm.def_single(
         s,
