@@ -181,7 +181,8 @@ pub(crate) fn same_line(wanted: &str, line: &str, policy: Option<&[Str]>) -> boo
                 pattern = format!("\\s*{}", pattern.trim_start());
             }
             "ignore_trailing" if !pattern.ends_with("\\s*") => {
-                pattern = format!("{}\\s*", pattern.trim_end());
+                // Blanks at the end of the promised line itself are asked for all the same.
+                pattern.push_str("\\s*");
             }
             _ => {}
         }
@@ -210,6 +211,7 @@ mod tests {
         assert!(!same_line("a b", " a b", None));
         assert!(same_line("a b", "  a b", Some(&policy(&["ignore_leading"]))));
         assert!(same_line("a b", "a b  ", Some(&policy(&["ignore_trailing"]))));
+        assert!(!same_line("a b  ", "a b", Some(&policy(&["ignore_trailing"]))));
         assert!(same_line("a b", "a    b", Some(&policy(&["ignore_embedded"]))));
         assert!(!same_line("a b", "a    b", Some(&policy(&["exact_match"]))));
     }

@@ -273,6 +273,9 @@ impl Lowering<'_> {
                     }
                 }
                 vocabulary::Type::Bundle => {}
+                // Of attributes that every type has it is not asked what a call gives.
+                _ if matches!(value, Rval::Call(_))
+                    && !own.iter().any(|one| one.name == &**name) => {}
                 want => self.check(span, name, &value, want, known.range),
             }
         }

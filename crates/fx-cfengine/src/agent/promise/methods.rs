@@ -89,7 +89,7 @@ fn enter(
     let name = Rc::clone(&bundle.head.name);
     // A fatal error ends the run where it is met; nothing is said of what led there.
     if ctx.stop.is_some_and(|stop| stop.code == 1) {
-        return result;
+        return if result == Outcome::Skipped { Outcome::Kept } else { result };
     }
     match result {
         Outcome::Skipped | Outcome::Kept => {
