@@ -67,14 +67,13 @@ impl Twister {
     }
 }
 
-/// The first number below a limit.
-pub(crate) fn limited(seed: u128, most: u64) -> u64 {
+/// The first number up to a limit.
+pub(crate) fn limited(seed: u128, limit: u64) -> u64 {
     let mut words: Vec<u32> = (0..4).map(|word| (seed >> (32 * word)) as u32).collect();
     while words.len() > 1 && words.last() == Some(&0) {
         words.pop();
     }
     let mut twister = Twister::new(&words);
-    let limit = most.saturating_sub(1);
     if limit == 0 {
         return 0;
     }
@@ -104,5 +103,8 @@ mod tests {
         // Random.new(42).rand(100), Random.new(1).rand(1000)
         assert_eq!(super::limited(42, 99), 51);
         assert_eq!(super::limited(1, 999), 37);
+        // The greatest number there is: Random.new(69).rand(23), Random.new(5).rand(3)
+        assert_eq!(super::limited(69, 22), 22);
+        assert_eq!(super::limited(5, 2), 2);
     }
 }

@@ -293,3 +293,14 @@ fn an_alias_that_names_itself_is_checked_all_the_way() {
         ],
     );
 }
+
+#[test]
+fn a_number_of_the_node_is_drawn_with_its_name_though_no_fact_is_named() {
+    let drawn = |code: &str| {
+        let host = Rc::new(MemoryHost::new());
+        told(&host, code).0
+    };
+    let plain = drawn("notice(fqdn_rand(1000000, 'a'))");
+    let named = drawn("$x = $facts['fqdn']\nnotice(fqdn_rand(1000000, 'a'))");
+    assert_eq!(plain, named);
+}

@@ -58,6 +58,10 @@ fn fqdn_rand(call: &Call<'_>) -> Evaluated {
     if most <= 0 {
         return Err(Flow::raw("fqdn_rand(): The first argument must be a positive integer"));
     }
+    // Facts are found out when they are first asked for, and this asks.
+    if call.evaluator.known_facts.get().is_none() {
+        call.evaluator.facts();
+    }
     let fqdn = match call.evaluator.top.own("facts") {
         Some(facts) => fqdn_of(&facts).unwrap_or_default(),
         None => String::new(),
