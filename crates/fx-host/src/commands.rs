@@ -215,8 +215,6 @@ pub trait Commands {
     fn run_streaming(&self, spec: &Spec, on_line: &mut dyn FnMut(Line<'_>)) -> Result<Ended>;
     /// Starts a child that is talked to; input and output are piped.
     fn start(&self, spec: &Spec) -> Result<Box<dyn Child>>;
-    /// Starts a command that outlives us, in a session of its own, output dropped; its pid.
-    fn start_detached(&self, spec: &Spec) -> Result<u32>;
     /// Sends a signal to a process.
     fn signal(&self, pid: i32, signal: i32) -> Result<()>;
     /// Where a program would be found along a `PATH`, if it can be executed.

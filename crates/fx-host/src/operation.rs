@@ -32,7 +32,6 @@ pub enum Operation {
     Commit,
     Run,
     Start,
-    StartDetached,
     Signal,
     FindProgram,
     Account,
@@ -65,10 +64,7 @@ impl Operation {
     /// Whether it may have an effect: a change of files, a command, a signal.
     pub fn is_effect(self) -> bool {
         self.changes_files()
-            || matches!(
-                self,
-                Operation::Run | Operation::Start | Operation::StartDetached | Operation::Signal
-            )
+            || matches!(self, Operation::Run | Operation::Start | Operation::Signal)
     }
 
     /// The verb used in messages.
@@ -98,7 +94,7 @@ impl Operation {
             Operation::Settle => "settle",
             Operation::Commit => "commit",
             Operation::Run => "run",
-            Operation::Start | Operation::StartDetached => "start",
+            Operation::Start => "start",
             Operation::Signal => "signal",
             Operation::FindProgram => "find program",
             Operation::Account => "look up account",

@@ -429,10 +429,6 @@ impl Commands for OverlayHost<'_> {
         self.inner.start(spec)
     }
 
-    fn start_detached(&self, spec: &Spec) -> Result<u32> {
-        self.inner.start_detached(spec)
-    }
-
     fn signal(&self, pid: i32, signal: i32) -> Result<()> {
         self.inner.signal(pid, signal)
     }

@@ -171,10 +171,6 @@ impl Commands for RecordingHost<'_> {
         self.note(Operation::Start, spec.display(), self.inner.start(spec))
     }
 
-    fn start_detached(&self, spec: &Spec) -> Result<u32> {
-        self.note(Operation::StartDetached, spec.display(), self.inner.start_detached(spec))
-    }
-
     fn signal(&self, pid: i32, signal: i32) -> Result<()> {
         let subject = format!("{pid} with {signal}");
         self.note(Operation::Signal, subject, self.inner.signal(pid, signal))

@@ -245,10 +245,6 @@ impl Commands for MemoryHost {
         Ok(Box::new(MemoryChild { reply, waiting }))
     }
 
-    fn start_detached(&self, spec: &Spec) -> Result<u32> {
-        self.reply(Operation::StartDetached, spec).map(|_| 4242)
-    }
-
     // A process is a directory in the fake /proc; TERM and KILL take it away.
     fn signal(&self, pid: i32, signal: i32) -> Result<()> {
         let mut state = self.state.borrow_mut();

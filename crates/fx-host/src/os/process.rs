@@ -1,9 +1,7 @@
 //! Starting and signalling processes: the thin side of commands.
 
 use std::io;
-use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::Stdio;
 
 use rustix::process::{Pid, Signal};
 
@@ -17,29 +15,6 @@ impl Commands for OsHost {
 
     fn start(&self, spec: &Spec) -> Result<Box<dyn Child>> {
         conversation::start(self, spec)
-    }
-
-    #[expect(unsafe_code, reason = "a session of its own is made between fork and exec")]
-    fn start_detached(&self, spec: &Spec) -> Result<u32> {
-        crate::Files::settle(self)?;
-        let mut command = child::prepare(self, spec, None)?;
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        // SAFETY: setsid is a plain system call; a fresh child leads no group, so it works.
-        unsafe {
-            command.pre_exec(|| {
-                libc::setsid();
-                Ok(())
-            });
-        }
-        let mut child = command.spawn().map_err(|error| HostError::Command {
-            program: spec.display(),
-            reason: error.to_string(),
-            kind: error.kind(),
-        })?;
-        let pid = child.id();
-        // Nobody asks how it ended, but somebody must hear it, or it stays a zombie.
-        std::thread::spawn(move || child.wait());
-        Ok(pid)
     }
 
     fn signal(&self, pid: i32, signal: i32) -> Result<()> {
