@@ -55,7 +55,8 @@ const FUNCTIONS: [&str; 4] = ["data_hash", "lookup_key", "data_dig", "hiera3_bac
 
 /// What a configuration must not have.
 fn check(layer: &str, top: &Hash, text: &str) -> Result<(), Refused> {
-    const KEYS: [&str; 4] = ["version", "defaults", "hierarchy", "default_hierarchy"];
+    const KEYS: [&str; 5] =
+        ["version", "defaults", "hierarchy", "plan_hierarchy", "default_hierarchy"];
     let unknown = |hash: &Hash, known: &[&[&str]]| {
         let name = |key: &Value| interpolated(key);
         hash.keys().map(name).find(|key| !known.iter().any(|list| list.contains(&key.as_str())))
