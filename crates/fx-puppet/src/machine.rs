@@ -43,8 +43,6 @@ pub(crate) struct Read {
     pub(crate) data: RefCell<FxHashMap<PathBuf, Option<Rc<Hash>>>>,
     /// Resource types that are not written in the language.
     pub(crate) kinds: RefCell<FxHashMap<Rc<str>, Option<Rc<Kind>>>>,
-    /// What modules say they depend on.
-    pub(crate) dependencies: RefCell<FxHashMap<String, Option<Rc<Vec<String>>>>>,
     /// Folders of modules.
     pub(crate) modules: RefCell<FxHashMap<String, Option<PathBuf>>>,
     /// All modules of a path.

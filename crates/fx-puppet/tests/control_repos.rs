@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 use expect_test::{Expect, expect};
 use fx_engine::{Cancel, Level};
-use fx_host::{Files, MemoryHost, WriteOptions};
+use fx_host::MemoryHost;
 use fx_puppet::{CatalogRequest, Machine};
 use phases::Phases;
 
@@ -19,13 +19,7 @@ use phases::Phases;
 fn compile(files: &[(&str, &str)]) -> String {
     let host = Rc::new(MemoryHost::new());
     for (path, text) in files {
-        let path = Path::new("/env").join(path);
-        let above: Vec<PathBuf> = path.ancestors().skip(1).map(Path::to_path_buf).collect();
-        for dir in above.iter().rev() {
-            let _there = host.make_dir(dir, 0o755);
-        }
-        host.write(&path, text.as_bytes(), &WriteOptions::default())
-            .expect("the fake machine takes it");
+        host.put(Path::new("/env").join(path), text);
     }
     let global = files.iter().any(|(path, _)| *path == "global.yaml");
     let machine = Machine::new(host, Cancel::default());

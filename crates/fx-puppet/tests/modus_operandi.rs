@@ -628,47 +628,37 @@ fn the_first_module_of_a_name_on_the_path_counts() {
     );
 }
 
+/// D-008.
 #[test]
-fn a_module_sees_functions_of_modules_it_depends_on_and_no_others() {
-    let files = |dependencies: &'static str| {
-        [
-            ("manifests/site.pp", "include a"),
-            ("modules/a/manifests/init.pp", "class a { notice(b::f()) }"),
-            ("modules/a/metadata.json", dependencies),
-            ("modules/b/functions/f.pp", "function b::f() { 'of b' }"),
-        ]
-    };
-    check(
-        &files(r#"{"name":"x-a","version":"1.0.0","dependencies":[{"name":"x/b"}]}"#),
-        &expect![[r#"
-            boot web.example.com in production
-            load /env/manifests/site.pp
-            evaluate main
-            load /env/modules/a/manifests/init.pp
-            define class a
-            evaluate Class[A]
-            load /env/modules/b/functions/f.pp
-            define function b::f
-            Scope(Class[A]): of b
-            select the empty node
-            complete
-            relate
-            finish
-            done
-        "#]],
-    );
-    check(
-        &files(r#"{"name":"x-a","version":"1.0.0","dependencies":[]}"#),
-        &expect![[r#"
-        boot web.example.com in production
-        load /env/manifests/site.pp
-        evaluate main
-        load /env/modules/a/manifests/init.pp
-        define class a
-        evaluate Class[A]
-        error: Evaluation Error: Unknown function: 'b::f'. (file: /env/modules/a/manifests/init.pp, line: 1, column: 18) on node web.example.com
-    "#]],
-    );
+fn a_module_sees_functions_of_modules_it_does_not_depend_on_too() {
+    for dependencies in [r#"[{"name":"x/b"}]"#, "[]"] {
+        let metadata =
+            format!(r#"{{"name":"x-a","version":"1.0.0","dependencies":{dependencies}}}"#);
+        check(
+            &[
+                ("manifests/site.pp", "include a"),
+                ("modules/a/manifests/init.pp", "class a { notice(b::f()) }"),
+                ("modules/a/metadata.json", &metadata),
+                ("modules/b/functions/f.pp", "function b::f() { 'of b' }"),
+            ],
+            &expect![[r#"
+                boot web.example.com in production
+                load /env/manifests/site.pp
+                evaluate main
+                load /env/modules/a/manifests/init.pp
+                define class a
+                evaluate Class[A]
+                load /env/modules/b/functions/f.pp
+                define function b::f
+                Scope(Class[A]): of b
+                select the empty node
+                complete
+                relate
+                finish
+                done
+            "#]],
+        );
+    }
 }
 
 #[test]

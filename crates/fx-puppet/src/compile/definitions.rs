@@ -331,37 +331,6 @@ impl Evaluator {
         Ok(found)
     }
 
-    /// Whether code of a module sees a function: that of a module it says it depends on, or
-    /// any where it says nothing.
-    pub(crate) fn is_visible(&self, name: &str, from: &str) -> bool {
-        let Some((module, _)) = name.split_once("::") else { return true };
-        if from.is_empty() || module == from {
-            return true;
-        }
-        let declared = self.dependencies(from);
-        declared.is_none_or(|declared| declared.iter().any(|known| known == module))
-    }
-
-    /// Modules that a module says it depends on; nothing where it says nothing.
-    fn dependencies(&self, module: &str) -> Option<Rc<Vec<String>>> {
-        if let Some(known) = self.machine.read.dependencies.borrow().get(module) {
-            return known.clone();
-        }
-        let read = || {
-            let file = self.module_dir(module)?.join("metadata.json");
-            let text = self.run.host.read_opt(&file).ok().flatten()?;
-            let data: serde_json::Value = serde_json::from_slice(&text).ok()?;
-            let names = data.get("dependencies")?.as_array()?.iter().filter_map(|one| {
-                let name = one.get("name")?.as_str()?;
-                Some(name.rsplit(['/', '-']).next()?.to_owned())
-            });
-            Some(Rc::new(names.collect::<Vec<String>>()))
-        };
-        let found = read();
-        self.machine.read.dependencies.borrow_mut().insert(module.to_owned(), found.clone());
-        found
-    }
-
     /// A function of the language by name.
     pub(crate) fn function_named(&self, name: &str) -> Evaluated<Option<Closure>> {
         let key = name.to_lowercase();

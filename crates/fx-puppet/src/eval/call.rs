@@ -159,9 +159,6 @@ impl Evaluator {
                 span,
             });
         }
-        if !self.is_visible(name, &scope.frame.module) {
-            return Err(Flow::at(span, format!("Unknown function: '{name}'.")));
-        }
         if let Some(function) = self.function_named(name)? {
             return self.call_closure(&function, args);
         }
