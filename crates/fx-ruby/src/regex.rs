@@ -255,6 +255,14 @@ mod tests {
     }
 
     #[test]
+    fn references_of_any_length_are_read() {
+        for digits in ["99", "99999999999999999999"] {
+            let found = engine(&format!("a\\{digits}b")).map(|regex| regex.is_match("ab"));
+            assert_eq!(found.ok().and_then(Result::ok), Some(false), "{digits}");
+        }
+    }
+
+    #[test]
     fn the_small_matcher_finds_what_the_engine_finds() {
         const ATOMS: &[&str] = &[
             "a", "b", "B", "1", "_", "-", "é", ".", "[ab]", "[^a]", "[a-z1]", r"\d", r"\w", r"\s",

@@ -536,7 +536,7 @@ impl Translator {
                 let mut i = self.at;
                 let mut number = 0usize;
                 while let Some(d) = self.chars.get(i).and_then(|c| c.to_digit(10)) {
-                    number = number.saturating_mul(10) + d as usize;
+                    number = number.saturating_mul(10).saturating_add(d as usize);
                     i += 1;
                 }
                 if number <= self.total.max(9) && !self.named {
