@@ -19,7 +19,7 @@ use std::alloc::{GlobalAlloc, Layout};
 use libmimalloc_sys as mi;
 
 use first::FIRST;
-pub use wake::expect_much;
+pub use wake::{expect_much, wake};
 
 /// Blocks of every size lie at multiples of this.
 const WORD: usize = size_of::<usize>();

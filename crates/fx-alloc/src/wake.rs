@@ -19,17 +19,17 @@ unsafe extern "C" {
     fn mi_process_init();
 }
 
-/// Says that much memory will be needed. The main thread calls this before it starts the
-/// thread that does the work; where it does the work itself, the library wakes when the first
-/// room is spent.
+/// Says that much memory will be needed, and wakes the library.
 pub fn expect_much() {
     static GIVEN: Once = Once::new();
     wake();
     GIVEN.call_once(space::give);
 }
 
-/// Wakes the library, once.
-pub(crate) fn wake() {
+/// Wakes the library, once. The main thread calls this or [`expect_much`] before it starts the
+/// thread that does the work; where it does the work itself, the library wakes when the first
+/// room is spent.
+pub fn wake() {
     static AWAKE: Once = Once::new();
     AWAKE.call_once(|| {
         // SAFETY: both may be called at any time, and again.
