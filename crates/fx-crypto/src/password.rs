@@ -116,7 +116,10 @@ fn yescrypt(password: &[u8], rest: &str) -> Hashed {
     let salt = rest.split('$').next().unwrap_or_default();
     let bytes = unspell(salt).filter(|bytes| bytes.len() <= 64).ok_or(Refused::Setting)?;
     let known: yescrypt::Params = params.parse().map_err(|_| Refused::Setting)?;
-    let memory = known.n().saturating_mul(u64::from(known.r())).saturating_mul(128);
+    // A block for each step, and one for each that may go beside it with a table of its own.
+    let (r, p) = (u64::from(known.r()), u64::from(known.p()));
+    let blocks = known.n().saturating_add(p).saturating_mul(r).saturating_mul(128);
+    let memory = blocks.saturating_add(p.saturating_mul(16 << 10));
     if memory > MAX_MEMORY {
         return Err(Refused::Setting);
     }

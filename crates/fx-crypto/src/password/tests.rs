@@ -138,6 +138,9 @@ fn a_hash_is_a_setting_for_its_password() {
 fn what_is_not_here_is_named_and_what_costs_too_much_refused() {
     assert_eq!(crypt(b"a", b"$7$CU..../....x"), Err(Refused::Method("$7$")));
     assert_eq!(crypt(b"a", b"_J9..salt"), Err(Refused::Method("_")));
-    assert_eq!(crypt(b"a", b"$y$jTT$abcd$"), Err(Refused::Setting));
+    for params in ["jTT", "jHT.uzzz", ".9T.wzzzz", "/9T.xzzzz"] {
+        let found = crypt(b"a", format!("$y${params}$abcd$").as_bytes());
+        assert_eq!(found, Err(Refused::Setting), "{params}");
+    }
     assert_eq!(crypt(b"a\0b", b"ab"), crypt(b"a", b"ab"));
 }
