@@ -33,6 +33,17 @@ pub(crate) struct Lookups {
     answers: FxHashMap<(usize, String), Option<Value>>,
     /// What data functions keep, by level.
     caches: FxHashMap<i64, Hash>,
+    /// Levels with back ends of their own, by layer and place in memory, which lasts as long as
+    /// the configuration.
+    levels: FxHashMap<(Rc<str>, usize), usize>,
+}
+
+impl Lookups {
+    /// The number of a level: levels of different layers have caches of their own.
+    fn level(&mut self, layer: &Rc<str>, entry: &Entry) -> usize {
+        let next = self.levels.len();
+        *self.levels.entry((Rc::clone(layer), std::ptr::from_ref(entry) as usize)).or_insert(next)
+    }
 }
 
 /// A file of a level, and what it holds once it has been asked.
@@ -617,7 +628,7 @@ impl Evaluator {
         root: &Rc<str>,
         query: &mut Query<'_>,
     ) -> Evaluated<Option<Value>> {
-        let number = std::ptr::from_ref(entry) as usize;
+        let number = self.lookups.borrow_mut().level(&config.name, entry);
         let cache = match entry.kind.as_str() {
             "data_hash" => (number, String::new()),
             "data_dig" => (number, query.stack.last().map(ToString::to_string).unwrap_or_default()),
@@ -654,13 +665,7 @@ impl Evaluator {
             }
             let options = self.interpolate_data(&Value::Hash(Rc::new(options.clone())), query)?;
             let module = Some(&*config.name).filter(|name| !name.starts_with('\0'));
-            // Levels of different layers have caches of their own.
-            let layer = config
-                .name
-                .bytes()
-                .fold(0, |sum: usize, byte| sum * 31 % 1_000_003 + usize::from(byte));
-            let context =
-                context::context(layer * 1000 + number, &self.settings.environment, module);
+            let context = context::context(number, &self.settings.environment, module);
             let args = match entry.kind.as_str() {
                 "data_hash" => vec![options, context],
                 "data_dig" => vec![Value::array(query.path.clone()), options, context],
