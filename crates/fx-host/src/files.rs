@@ -34,7 +34,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The word that Ruby, and what is written in it, has for it.
+    /// The word that reports, Ruby and what is written in it have for it.
     pub fn word(self) -> &'static str {
         match self {
             Kind::File => "file",

@@ -12,7 +12,7 @@ use fx_host::{Host, Meta};
 
 use crate::account::Account;
 use crate::file::apply::{clear_obstruction, resolve, set_attributes};
-use crate::file::observe::{kind_word, obstructed, octal, ownership};
+use crate::file::observe::{obstructed, octal, ownership};
 use crate::file::{Ensure, Links, Obstruction};
 use crate::mode::Mode;
 use crate::wanted;
@@ -139,7 +139,7 @@ impl Directory {
             let text = format!("directory '{}' is not empty and is not removed", path.display());
             return Err(Failure::new(text));
         }
-        Ok(vec![Change::new("ensure", kind_word(meta.kind), "absent")])
+        Ok(vec![Change::new("ensure", meta.kind.word(), "absent")])
     }
 
     fn presence(&self, host: &dyn Host, seen: &mut Seen) -> Result<Vec<Change>, Failure> {
@@ -154,7 +154,7 @@ impl Directory {
             {
                 return Err(obstructed(&seen.path, meta.kind));
             }
-            let from = seen.meta.as_ref().map_or("absent", |meta| kind_word(meta.kind));
+            let from = seen.meta.as_ref().map_or("absent", |meta| meta.kind.word());
             changes.push(Change::new("ensure", from, "directory"));
         }
         let bits = current.as_ref().map(|meta| meta.mode);
@@ -253,7 +253,7 @@ impl Directory {
                     continue;
                 }
                 let property = format!("surplus {}", inner.display());
-                changes.push(Change::new(property, kind_word(meta.kind), "absent"));
+                changes.push(Change::new(property, meta.kind.word(), "absent"));
                 seen.surplus.push((path, meta.is_dir()));
             }
         }

@@ -9,7 +9,7 @@ use fx_host::{Host, Meta};
 use crate::account::Account;
 use crate::directory::{make_parents, temporary_beside};
 use crate::file::apply::{clear_obstruction, resolve};
-use crate::file::observe::{kind_word, obstructed, ownership};
+use crate::file::observe::{obstructed, ownership};
 use crate::file::{Ensure, Obstruction};
 use crate::wanted;
 
@@ -79,12 +79,12 @@ impl Link {
             return match meta {
                 None => Ok(Vec::new()),
                 Some(meta) if is_ours => {
-                    Ok(vec![Change::new("ensure", kind_word(meta.kind), "absent")])
+                    Ok(vec![Change::new("ensure", meta.kind.word(), "absent")])
                 }
                 Some(meta) if desired.obstruction == Obstruction::Refuse => {
                     Err(obstructed(path, meta.kind))
                 }
-                Some(meta) => Ok(vec![Change::new("ensure", kind_word(meta.kind), "absent")]),
+                Some(meta) => Ok(vec![Change::new("ensure", meta.kind.word(), "absent")]),
             };
         }
         if meta.is_none() && desired.ensure == Ensure::IfPresent {
@@ -123,7 +123,7 @@ impl Link {
                 changes.push(Change::new("target", Link::target_text(&found), target));
             }
         } else {
-            let from = meta.map_or("absent", |meta| kind_word(meta.kind));
+            let from = meta.map_or("absent", |meta| meta.kind.word());
             changes.push(Change::new("ensure", from, "link"));
             changes.push(Change::new("target", fx_value::Value::Undef, target));
         }
@@ -143,7 +143,7 @@ impl Link {
         {
             return Err(obstructed(&desired.path, meta.kind));
         }
-        let from = meta.map_or("absent", |meta| kind_word(meta.kind));
+        let from = meta.map_or("absent", |meta| meta.kind.word());
         let target = Link::target_text(&desired.target);
         Ok(vec![
             Change::new("ensure", from, "hard link"),

@@ -7,7 +7,7 @@ use fx_engine::{Change, Failure, Resource, ResourceId};
 use fx_host::Host;
 
 use crate::directory::make_parents;
-use crate::file::observe::{kind_word, octal};
+use crate::file::observe::octal;
 use crate::mode::Mode;
 
 /// What should have another name.
@@ -63,7 +63,7 @@ impl Resource for Moved {
             }
         }
         if *overwrite && let Some(old) = host.lstat_opt(to)? {
-            changes.push(Change::new("replaced", kind_word(old.kind), kind_word(meta.kind)));
+            changes.push(Change::new("replaced", old.kind.word(), meta.kind.word()));
         }
         Ok(changes)
     }

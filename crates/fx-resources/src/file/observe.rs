@@ -56,7 +56,7 @@ fn absence(desired: &Desired, seen: &Seen) -> Result<Vec<Change>, Failure> {
     if meta.is_dir() && desired.obstruction == Obstruction::Refuse {
         return Err(obstructed(&seen.path, meta.kind));
     }
-    Ok(vec![Change::new("ensure", kind_word(meta.kind), "absent")])
+    Ok(vec![Change::new("ensure", meta.kind.word(), "absent")])
 }
 
 fn presence(host: &dyn Host, desired: &Desired, seen: &mut Seen) -> Result<Vec<Change>, Failure> {
@@ -71,7 +71,7 @@ fn presence(host: &dyn Host, desired: &Desired, seen: &mut Seen) -> Result<Vec<C
     };
     let mut changes = Vec::new();
     if !in_place {
-        let from = seen.meta.as_ref().map_or("absent", |meta| kind_word(meta.kind));
+        let from = seen.meta.as_ref().map_or("absent", |meta| meta.kind.word());
         changes.push(Change::new("ensure", from, "file"));
     }
     let current = seen.meta.clone().filter(|_| in_place);
@@ -211,20 +211,7 @@ pub(crate) fn ownership(
 
 /// The failure of an attempt that found something else under its name.
 pub(crate) fn obstructed(path: &Path, kind: Kind) -> Failure {
-    Failure::new(format!("'{}' is a {} and is not replaced", path.display(), kind_word(kind)))
-}
-
-/// What reports call a kind.
-pub(crate) fn kind_word(kind: Kind) -> &'static str {
-    match kind {
-        Kind::File => "file",
-        Kind::Directory => "directory",
-        Kind::Symlink => "link",
-        Kind::Fifo => "fifo",
-        Kind::Socket => "socket",
-        Kind::CharDevice => "characterSpecial",
-        Kind::BlockDevice => "blockSpecial",
-    }
+    Failure::new(format!("'{}' is a {} and is not replaced", path.display(), kind.word()))
 }
 
 /// Permission bits as reports show them.
