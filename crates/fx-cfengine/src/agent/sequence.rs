@@ -11,6 +11,13 @@ use crate::text::{Str, naked};
 
 const STARS: &str = "*****************************************************************";
 
+/// How the check and the run say that a sequence cannot be run.
+struct Words {
+    illegal: fn(&str) -> String,
+    missing: &'static str,
+    verdict: &'static str,
+}
+
 impl Context<'_> {
     fn sequence(&self) -> Vec<Rval> {
         match &self.config.bundles {
@@ -22,55 +29,53 @@ impl Context<'_> {
     /// Says which bundles of the sequence are not there, and stops if there are any;
     /// whether all are.
     fn verify_sequence(&mut self) -> bool {
-        let mut missing = false;
-        for item in &self.sequence() {
-            let name = match item {
-                Rval::Scalar(name) => Rc::clone(name),
-                Rval::Call(call) => Rc::clone(&call.name),
-                other => {
-                    self.error(&format!("Illegal item found in bundlesequence: {}", other.show()));
-                    missing = true;
-                    continue;
-                }
-            };
-            if !self.control.ignore_missing_bundles && self.agent_bundle(&name).is_none() {
-                self.error(&format!("Bundle '{name}' listed in the bundlesequence was not found"));
-                missing = true;
-            }
-        }
-        if missing {
-            self.fatal("Errors in agent bundles");
-        }
-        !missing
+        let is_there = |ctx: &Self, name: &str| ctx.agent_bundle(name).is_some();
+        let words = Words {
+            illegal: |item| format!(": {item}"),
+            missing: "was not found",
+            verdict: "Errors in agent bundles",
+        };
+        self.look_for_sequence(is_there, &words)
     }
 
     /// Whether what the sequence names is there at all: the check asks neither for the type
     /// of a bundle nor for its namespace.
     pub(crate) fn check_sequence(&mut self) {
+        let is_there = |ctx: &Self, name: &str| {
+            let (_, symbol) = split_qualified(name);
+            ctx.policy.bundles.iter().any(|bundle| &*bundle.head.name == symbol)
+        };
+        let words = Words {
+            illegal: |item| format!(" '{item}'"),
+            missing: "is not a defined bundle",
+            verdict: "Errors in promise bundles: could not verify bundlesequence",
+        };
+        self.look_for_sequence(is_there, &words);
+    }
+
+    fn look_for_sequence(&mut self, is_there: impl Fn(&Self, &str) -> bool, words: &Words) -> bool {
         let mut missing = false;
         for item in &self.sequence() {
             let name = match item {
                 Rval::Scalar(name) => Rc::clone(name),
                 Rval::Call(call) => Rc::clone(&call.name),
                 other => {
-                    let shown = other.show();
-                    self.error(&format!("Illegal item found in bundlesequence '{shown}'"));
+                    let shown = (words.illegal)(&other.show());
+                    self.error(&format!("Illegal item found in bundlesequence{shown}"));
                     missing = true;
                     continue;
                 }
             };
-            let (_, symbol) = split_qualified(&name);
-            let there = self.policy.bundles.iter().any(|bundle| &*bundle.head.name == symbol);
-            if !self.control.ignore_missing_bundles && !there {
-                self.error(&format!(
-                    "Bundle '{name}' listed in the bundlesequence is not a defined bundle"
-                ));
+            if !self.control.ignore_missing_bundles && !is_there(self, &name) {
+                let what = words.missing;
+                self.error(&format!("Bundle '{name}' listed in the bundlesequence {what}"));
                 missing = true;
             }
         }
         if missing {
-            self.fatal("Errors in promise bundles: could not verify bundlesequence");
+            self.fatal(words.verdict);
         }
+        !missing
     }
 
     /// Runs the bundles of the sequence.
