@@ -3,54 +3,15 @@
 
 #![allow(clippy::needless_raw_string_hashes, reason = "snapshots are rewritten by a tool")]
 
+#[path = "recorder/environment.rs"]
+mod environment;
 #[path = "recorder/phases.rs"]
 mod phases;
 
-use std::path::{Path, PathBuf};
-use std::rc::Rc;
-
 use expect_test::{Expect, expect};
-use fx_engine::{Cancel, Level};
-use fx_host::MemoryHost;
-use fx_puppet::{CatalogRequest, Machine};
-use phases::Phases;
-
-/// Compiles the files under `/env`; the manifest is `/env/manifests`.
-fn compile(files: &[(&str, &str)]) -> String {
-    let host = Rc::new(MemoryHost::new());
-    for (path, text) in files {
-        host.put(Path::new("/env").join(path), text);
-    }
-    let global = files.iter().any(|(path, _)| *path == "global.yaml");
-    let machine = Machine::new(host, Cancel::default());
-    let phases = Rc::new(Phases::new(Some(Level::Notice)));
-    machine.run().ledger.watch(Rc::<Phases>::clone(&phases));
-    let request = CatalogRequest {
-        manifest: PathBuf::from("/env/manifests"),
-        modulepath: vec![PathBuf::from("/env/modules")],
-        environment_dir: Some(PathBuf::from("/env")),
-        hiera_config: global.then(|| PathBuf::from("/env/global.yaml")),
-        environment: "production".into(),
-        ..CatalogRequest::default()
-    };
-    let made = fx_puppet::catalog(&machine, &request, "web.example.com", Vec::new());
-    let mut text = phases.text();
-    if let Err(message) = made {
-        text.push_str("error: ");
-        text.push_str(&message);
-        text.push('\n');
-    }
-    text
-}
 
 fn check(files: &[(&str, &str)], expected: &Expect) {
-    // Recursion as deep as allowed needs its room.
-    let text = std::thread::scope(|scope| {
-        let room = std::thread::Builder::new().stack_size(fx_puppet::STACK);
-        let worker = room.spawn_scoped(scope, || compile(files)).expect("a thread");
-        worker.join().expect("the compiler does not panic")
-    });
-    expected.assert_eq(&text);
+    environment::check(files, false, expected);
 }
 
 #[test]

@@ -1,54 +1,17 @@
 //! The order of an evaluation, sentence by sentence: what is loaded, defined, queued,
 //! evaluated and completed, and when. Each case shows the phases of one rule.
 
-#![expect(clippy::format_push_string, reason = "text is put together where speed is no matter")]
 #![allow(clippy::needless_raw_string_hashes, reason = "snapshots are rewritten by a tool")]
 
+#[path = "recorder/environment.rs"]
+mod environment;
 #[path = "recorder/phases.rs"]
 mod phases;
 
-use std::path::{Path, PathBuf};
-use std::rc::Rc;
-
 use expect_test::{Expect, expect};
-use fx_engine::{Cancel, Level};
-use fx_host::MemoryHost;
-use fx_puppet::{CatalogRequest, Machine};
-use phases::Phases;
-
-/// Compiles the files under `/env`; the manifest is `/env/manifests`.
-fn compile(files: &[(&str, &str)]) -> String {
-    let host = Rc::new(MemoryHost::new());
-    for (path, text) in files {
-        host.put(Path::new("/env").join(path), text);
-    }
-    let machine = Machine::new(host, Cancel::default());
-    let phases = Rc::new(Phases::new(Some(Level::Notice)));
-    machine.run().ledger.watch(Rc::<Phases>::clone(&phases));
-    let request = CatalogRequest {
-        manifest: PathBuf::from("/env/manifests"),
-        modulepath: vec![PathBuf::from("/env/modules"), PathBuf::from("/env/more")],
-        environment_dir: Some(PathBuf::from("/env")),
-        environment: "production".into(),
-        trace: true,
-        ..CatalogRequest::default()
-    };
-    let made = fx_puppet::catalog(&machine, &request, "web.example.com", Vec::new());
-    let mut text = phases.text();
-    if let Err(message) = made {
-        text.push_str(&format!("error: {message}\n"));
-    }
-    text
-}
 
 fn check(files: &[(&str, &str)], expected: &Expect) {
-    // Recursion as deep as allowed needs its room.
-    let text = std::thread::scope(|scope| {
-        let room = std::thread::Builder::new().stack_size(fx_puppet::STACK);
-        let worker = room.spawn_scoped(scope, || compile(files)).expect("a thread");
-        worker.join().expect("the compiler does not panic")
-    });
-    expected.assert_eq(&text);
+    environment::check(files, true, expected);
 }
 
 #[test]
