@@ -258,8 +258,7 @@ fn request(
     parsed: &Parsed,
     check: bool,
 ) -> Result<(Request, bool, bool), u8> {
-    let interactive = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
-    let mut request = Request { check, interactive, ..Request::default() };
+    let mut request = Request { check, ..Request::default() };
     let mut stamp = false;
     let mut coloured = false;
     let list = |text: &str| {
@@ -372,7 +371,7 @@ fn request(
             }
             "color" => {
                 coloured = match text.as_str() {
-                    "" | "auto" => interactive,
+                    "" | "auto" => interactive(),
                     "always" => true,
                     "never" => false,
                     _ => {
@@ -418,7 +417,13 @@ fn request(
             return Err(1);
         }
     }
+    request.interactive = interactive();
     Ok((request, stamp, coloured))
+}
+
+/// Whether somebody sits at both ends.
+fn interactive() -> bool {
+    std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
 }
 
 fn start(invocation: &Invocation, flags: &[Flag], check: bool) -> u8 {
