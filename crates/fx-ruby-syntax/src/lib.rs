@@ -13,8 +13,10 @@ mod intern;
 mod locals;
 mod lower;
 mod ship;
+mod spot;
 
 pub use image::{Image, Stored};
 pub use intern::{Interner, Sym};
 pub use lower::{ParseError, Parsed, Request, errors, parse};
 pub use ship::{Lowered, lower_prelude};
+pub use spot::spot;

@@ -120,7 +120,6 @@ impl Vm {
         let result = self.run_main(text, path).map(|_| ());
         let mut ended = self.conclude(result);
         while let Some(p) = self.at_exit.pop() {
-            if let Ended::Failed(_) = &ended {}
             let result = self.call_proc(p, &[], NIL, false).map(|_| ());
             if result.is_err() {
                 ended = match self.conclude(result) {
@@ -289,10 +288,7 @@ impl Vm {
 impl Vm {
     /// File and offset of the innermost running code that does not ship with the runtime.
     pub fn user_place(&self) -> (u32, u32) {
-        let own = |file: u32| {
-            self.files.get(file as usize).is_none_or(|f| f.path.starts_with("<internal:"))
-        };
-        let frame = self.frames.iter().rev().find(|frame| !own(frame.code.file));
+        let frame = self.frames.iter().rev().find(|frame| !self.is_internal(frame.code.file));
         frame.map_or((0, 0), |frame| (frame.code.file, frame.pos))
     }
 

@@ -93,10 +93,10 @@ impl Vm {
     pub fn format_frames(&mut self, frames: &[(u32, u32, Sym)]) -> Value {
         let mut lines = Vec::new();
         for (file, pos, label) in frames {
-            let path = self.path_of(*file);
-            if path.starts_with("<internal:") {
+            if self.is_internal(*file) {
                 continue;
             }
+            let path = self.path_of(*file);
             let text =
                 format!("{path}:{}:in {}", self.line_of(*file, *pos), self.quoted_sym(*label));
             lines.push(self.str(text));

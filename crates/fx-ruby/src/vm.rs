@@ -82,6 +82,8 @@ pub struct SourceFile {
     pub path: Rc<str>,
     pub text: Cow<'static, [u8]>,
     pub first_line: i32,
+    /// Read from a file by `require`, `load` or as the program, and not given to `eval`.
+    pub loaded: bool,
     lines: OnceCell<Vec<u32>>,
 }
 
@@ -345,6 +347,11 @@ impl Vm {
         self.files.get(file as usize).map_or_else(|| Rc::from(""), |f| Rc::clone(&f.path))
     }
 
+    /// Whether a file is one of those that ship, whose frames are told nobody.
+    pub(crate) fn is_internal(&self, file: u32) -> bool {
+        self.files.get(file as usize).is_none_or(|f| f.path.starts_with("<internal:"))
+    }
+
     pub fn add_file(
         &mut self,
         path: &str,
@@ -352,7 +359,13 @@ impl Vm {
         first_line: i32,
     ) -> u32 {
         let (path, text) = (path.into(), text.into());
-        self.files.push(SourceFile { path, text, first_line, lines: OnceCell::new() });
+        self.files.push(SourceFile {
+            path,
+            text,
+            first_line,
+            loaded: false,
+            lines: OnceCell::new(),
+        });
         self.files.len() as u32 - 1
     }
 

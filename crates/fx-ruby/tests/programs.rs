@@ -131,7 +131,10 @@ fn language_features_print_what_ruby_prints() {
             "h = Hash.new { |k, v| k[v] = v * 2 }; h[3]; p h, h.to_a, h.invert",
             "{3=>6}\n[[3, 6]]\n{6=>3}",
         ),
-        ("nil.foo", "t.rb:1:in `<main>': undefined method `foo' for nil:NilClass (NoMethodError)"),
+        (
+            "nil.foo",
+            "t.rb:1:in `<main>': undefined method `foo' for nil:NilClass (NoMethodError)\n\nnil.foo\n   ^^^^",
+        ),
         (
             "puts format('%-5s|%05.1f|%+d|%x|%s', 'ab', 3.14159, 5, 255, :sym)",
             "ab   |003.1|+5|ff|sym",

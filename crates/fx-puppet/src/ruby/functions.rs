@@ -145,7 +145,7 @@ impl Evaluator {
                     if is_new { "Puppet::Functions" } else { "Puppet::Parser::Functions" },
                 )?;
                 if is_new {
-                    vm.run_main(&text, &shown)?;
+                    vm.run_text(&text, &shown)?;
                 } else {
                     vm.run_with_self(&text, &shown, module)?;
                 }

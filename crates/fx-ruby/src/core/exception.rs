@@ -1,5 +1,7 @@
 //! Exception and its tree: messages, backtraces, Errno.
 
+mod underline;
+
 use crate::heap::Ext;
 use crate::names as n;
 use crate::object::{Alloc, c};
@@ -119,23 +121,7 @@ pub(crate) fn init(vm: &mut Vm) {
         0,
         1,
     );
-    vm.def(
-        e,
-        "to_s",
-        |vm, a| {
-            let m = vm.exc_mut(a.recv).and_then(|d| d.message);
-            match m {
-                Some(v) if !v.is_nil() => vm.interpolate(v),
-                _ => {
-                    let class = vm.real_class(a.recv);
-                    let name = vm.class_name(class);
-                    Ok(vm.str(name))
-                }
-            }
-        },
-        0,
-        0,
-    );
+    vm.def(e, "to_s", |vm, a| own_message(vm, a.recv), 0, 0);
     vm.def(
         e,
         "message",
@@ -308,6 +294,18 @@ fn strict(vm: &mut Vm, class: u32, names: &[&'static str]) {
     }
 }
 
+/// What an exception was made with, or the name of its class.
+fn own_message(vm: &mut Vm, exception: Value) -> R {
+    match vm.exc_mut(exception).and_then(|d| d.message) {
+        Some(v) if !v.is_nil() => vm.interpolate(v),
+        _ => {
+            let class = vm.real_class(exception);
+            let name = vm.class_name(class);
+            Ok(vm.str(name))
+        }
+    }
+}
+
 /// `initialize(message = nil, *positional, **keywords)` keeping some as variables.
 fn keep(vm: &mut Vm, mut a: Args, positional: &[&str], keywords: &[&str]) -> R {
     let kw = vm.take_kw(&mut a);
@@ -336,6 +334,22 @@ fn init_special(vm: &mut Vm) {
         |vm, a| keep(vm, a, &["name"], &["receiver"]),
         0,
         3,
+    );
+    vm.def(
+        c::NAME_ERROR,
+        "to_s",
+        |vm, a| {
+            let message = own_message(vm, a.recv)?;
+            match vm.underlined(a.recv) {
+                Some(line) => {
+                    let text = vm.text(message) + &line;
+                    Ok(vm.str(text))
+                }
+                None => Ok(message),
+            }
+        },
+        0,
+        0,
     );
     reader(vm, c::NAME_ERROR, &["name"]);
     strict(vm, c::NAME_ERROR, &["receiver"]);

@@ -482,7 +482,7 @@ fn load(vm: &mut Vm, a: Args) -> R {
         }
     };
     let Some((full, text)) = text else { return vm.load_error(&name) };
-    let (code, _) = vm.compile(&text, &full, 1, None, false)?;
+    let (code, _) = vm.compile_file(&text, &full, false)?;
     let wrap = vm.opt(a, 1).unwrap_or(NIL);
     if wrap.truthy() {
         let module = match wrap.as_class() {

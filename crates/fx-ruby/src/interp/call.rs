@@ -671,7 +671,7 @@ impl Vm {
         let frame = self.frames[self.frames.len() - 1];
         self.set_pos(node.pos);
         if frame.method == NO_METHOD {
-            return self.fail(c::RUNTIME_ERROR, "super called outside of method");
+            return self.fail(c::NO_METHOD, "super called outside of method");
         }
         if implicit && matches!(self.methods[frame.method as usize].body, Body::Proc(_)) {
             return self.fail(

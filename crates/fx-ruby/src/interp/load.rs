@@ -50,6 +50,18 @@ impl Vm {
         }
     }
 
+    /// Parses the text of a file that is loaded as such.
+    pub(crate) fn compile_file(
+        &mut self,
+        text: &[u8],
+        path: &str,
+        main: bool,
+    ) -> Res<(&'static Code, Option<u32>)> {
+        let compiled = self.compile(text, path, 1, None, main)?;
+        self.files[compiled.0.file as usize].loaded = true;
+        Ok(compiled)
+    }
+
     /// Checks the syntax only.
     pub fn check_syntax(&mut self, text: &[u8], path: &str) -> Res<()> {
         self.compile(text, path, 1, None, true).map(|_| ())
@@ -82,10 +94,16 @@ impl Vm {
 
     /// Runs a text as the program.
     pub fn run_main(&mut self, text: &[u8], path: &str) -> R {
-        let (code, data) = self.compile(text, path, 1, None, true)?;
+        let (code, data) = self.compile_file(text, path, true)?;
         if let Some(at) = data {
             self.set_data(text, at as usize, path)?;
         }
+        self.run_program(code, self.main, self.top_cref)
+    }
+
+    /// Runs a text at the top, as `eval` with the outermost binding does.
+    pub fn run_text(&mut self, text: &[u8], path: &str) -> R {
+        let (code, _) = self.compile(text, path, 1, None, false)?;
         self.run_program(code, self.main, self.top_cref)
     }
 
@@ -331,7 +349,7 @@ impl Vm {
             Some(name) => crate::stdlib::load(self, name),
             None => match self.read_source(&path) {
                 Some(text) => self
-                    .compile(&text, &path, 1, None, false)
+                    .compile_file(&text, &path, false)
                     .and_then(|(code, _)| self.run_program(code, self.main, self.top_cref))
                     .map(drop),
                 None => self.load_error(name).map(drop),
