@@ -219,7 +219,8 @@ impl Vm {
             Tag::Class => {
                 let id = recv.index() as u32;
                 let kind = if self.classes[id as usize].is_module() { "Module" } else { "Class" };
-                format!("{}:{kind}", self.class_name(id))
+                let name = self.class_name(id);
+                if name.starts_with('#') { name } else { format!("{name}:{kind}") }
             }
             _ if recv == self.main => "main:Object".into(),
             _ => {
@@ -237,12 +238,11 @@ impl Vm {
                 } else {
                     String::new()
                 };
-                if text.is_empty() || text.len() > 65 || text.starts_with("#<") {
-                    if text.starts_with("#<") && text.len() <= 65 {
-                        text
-                    } else {
-                        format!("#<{class}:0x{:016x}>", self.object_id(recv) * 8)
-                    }
+                // Ruby 3.1 has no such end; a line of the log is no place for all facts.
+                if text.is_empty() || text.len() > 65 {
+                    format!("#<{class}:0x{:016x}>", self.object_id(recv) * 8)
+                } else if text.starts_with('#') {
+                    text
                 } else {
                     format!("{text}:{class}")
                 }

@@ -465,10 +465,10 @@ fn ivar_name(vm: &mut Vm, a: Args) -> Res<Sym> {
         && text[0] == b'@'
         && (text[1].is_ascii_alphabetic() || text[1] == b'_' || text[1] >= 128);
     if !good {
-        let shown = String::from_utf8_lossy(text).into_owned();
+        let shown = vm.quoted(&String::from_utf8_lossy(text));
         let e = vm.name_error(
             c::NAME_ERROR,
-            &format!("'{shown}' is not allowed as an instance variable name"),
+            &format!("{shown} is not allowed as an instance variable name"),
             name,
             a.recv,
         )?;

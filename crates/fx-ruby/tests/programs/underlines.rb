@@ -61,6 +61,9 @@ show { o.hidden }
 show { o.zork(1) }
 show { 	nil.	zork }
 show { super }
+show { Module.new.zork }
+show { Object.new.instance_variable_get('1') }
+show { o = Object.new; def o.inspect = '#here'; o.zork }
 show { Class.new { undef zork } }
 e = NameError.new('not raised')
 puts e.message
