@@ -14,7 +14,7 @@ mod tree;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -397,6 +397,11 @@ impl Net for MemoryHost {
         let state = self.state.borrow();
         let found = state.names.iter().find(|(_, addresses)| addresses.contains(&address));
         Ok(found.map(|(name, _)| name.clone()))
+    }
+
+    fn reach(&self, address: SocketAddr, _: Duration) -> Result<()> {
+        let refused = std::io::Error::from_raw_os_error(libc::ECONNREFUSED);
+        Err(HostError::io("connect to", address.to_string(), refused))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The network as far as an agent needs it: HTTP requests, interfaces, name look-ups.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -75,4 +75,6 @@ pub trait Net {
     fn resolve(&self, name: &str) -> Result<Vec<IpAddr>>;
     /// The name an address belongs to.
     fn reverse(&self, address: IpAddr) -> Result<Option<String>>;
+    /// Whether something accepts connections at an address; the connection is closed at once.
+    fn reach(&self, address: SocketAddr, patience: Duration) -> Result<()>;
 }

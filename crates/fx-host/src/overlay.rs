@@ -7,7 +7,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeSet, VecDeque};
 use std::ffi::{OsStr, OsString};
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
@@ -531,6 +531,10 @@ impl Net for OverlayHost<'_> {
 
     fn reverse(&self, address: IpAddr) -> Result<Option<String>> {
         self.inner.reverse(address)
+    }
+
+    fn reach(&self, address: SocketAddr, patience: Duration) -> Result<()> {
+        self.inner.reach(address, patience)
     }
 }
 

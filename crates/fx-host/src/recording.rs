@@ -5,7 +5,7 @@
 
 use std::cell::RefCell;
 use std::ffi::{OsStr, OsString};
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
@@ -277,6 +277,10 @@ impl Net for RecordingHost<'_> {
 
     fn reverse(&self, address: IpAddr) -> Result<Option<String>> {
         self.note(Operation::Network, address.to_string(), self.inner.reverse(address))
+    }
+
+    fn reach(&self, address: SocketAddr, patience: Duration) -> Result<()> {
+        self.note(Operation::Network, address.to_string(), self.inner.reach(address, patience))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The network of the real machine: HTTP, interfaces, name look-ups. Blocking throughout.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, ToSocketAddrs};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
@@ -86,6 +86,12 @@ impl Net for OsHost {
         let ended = self.run(&spec)?;
         let text = String::from_utf8_lossy(&ended.stdout).into_owned();
         Ok(text.split_whitespace().nth(1).map(str::to_owned).filter(|_| ended.exit.success()))
+    }
+
+    fn reach(&self, address: SocketAddr, patience: Duration) -> Result<()> {
+        TcpStream::connect_timeout(&address, patience)
+            .map(drop)
+            .map_err(|error| HostError::io("connect to", address.to_string(), error))
     }
 }
 
