@@ -1,9 +1,11 @@
 //! copy_from: local copies by comparison, with backups, purging and links.
 
+mod server;
 mod tree;
 
 use std::rc::Rc;
 
+use fx_engine::Level;
 use fx_host::{Kind, Meta, WriteOptions};
 use rustc_hash::FxHashMap;
 
@@ -36,15 +38,20 @@ pub(super) fn schedule(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &Str
         );
         return result;
     };
-    if let Some(servers) = promise.list("servers")
-        && servers.first().is_some_and(|server| &**server != "localhost")
-    {
-        let text = format!(
-            "Copying '{source}' from server '{}' is not supported: only local copies are",
-            servers[0]
-        );
-        failed(ctx, promise, &mut result, &text);
-        return result;
+    match server::find(ctx, promise) {
+        server::Source::Local => {}
+        server::Source::Nobody => {
+            failed(ctx, promise, &mut result, &format!("No suitable server found for '{file}'"));
+            ctx.tell_place(Level::Error, &promise.promise);
+            return result;
+        }
+        server::Source::Server(server) => {
+            let text = format!(
+                "Copying '{source}' from server '{server}' is not supported: only local copies are"
+            );
+            failed(ctx, promise, &mut result, &text);
+            return result;
+        }
     }
     let Ok(meta) = ctx.host().stat(&path(&source)) else {
         if promise.bool("missing_ok").unwrap_or(false) {
