@@ -191,7 +191,16 @@ impl Context<'_> {
             ),
         );
         if let Some(comment) = promise.scalar("comment") {
+            let comment = self.expand(comment, None, Some("this"));
             self.log(level, &format!("Comment is '{comment}'"));
+        }
+        match self.expand_rval(&promise.promisee, None, Some("this")) {
+            Rval::Scalar(to) => self.log(level, &format!("This was a promise to '{to}'")),
+            to @ Rval::List(_) => {
+                let to = crate::policy_text::value(&to);
+                self.log(level, &format!("This was a promise to '{to}'"));
+            }
+            _ => {}
         }
     }
 

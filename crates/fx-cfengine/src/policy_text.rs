@@ -82,6 +82,13 @@ fn write_attribute(attribute: &Attribute, out: &mut String) {
     }
 }
 
+/// A value as it stands in policy; a list has a blank before it.
+pub(crate) fn value(value: &Rval) -> String {
+    let mut out = String::new();
+    write_value(value, &mut out);
+    out
+}
+
 fn write_value(value: &Rval, out: &mut String) {
     match value {
         Rval::None => {}

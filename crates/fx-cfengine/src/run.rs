@@ -420,14 +420,7 @@ pub(crate) fn configure(host: &dyn Host, request: &Request) -> Result<Config, St
         entry,
         entry_dir,
     };
-    for dir in [&paths.workdir, &paths.state] {
-        if host.stat(&path(dir)).is_err() {
-            let parent = dir.rfind('/').map_or("/", |at| &dir[..at.max(1)]);
-            if host.stat(&path(parent)).is_ok() {
-                let _unwritable = host.make_dir(&path(dir), 0o755);
-            }
-        }
-    }
+    make_directories(host, &paths);
     let parent = host
         .read(&path("/proc/self/stat"))
         .ok()
@@ -465,6 +458,39 @@ pub(crate) fn configure(host: &dyn Host, request: &Request) -> Result<Config, St
             .map(|bundles| bundles.iter().map(|name| name.as_str().into()).collect()),
         ignore_preferred_augments: request.ignore_preferred_augments,
     })
+}
+
+// Policy may count on the directories that the original makes at its start. One of them
+// tells whether they were made.
+fn make_directories(host: &dyn Host, paths: &Paths) {
+    const BELOW: [&str; 10] = [
+        "inputs",
+        "outputs",
+        "lastseen",
+        "reports",
+        "modules",
+        "ppkeys",
+        "state",
+        "state/diff",
+        "state/previous_state",
+        "state/untracked",
+    ];
+    if host.stat(&path(&format!("{}/reports", paths.workdir))).is_ok() {
+        return;
+    }
+    let parent = paths.workdir.rfind('/').map_or("/", |at| &paths.workdir[..at.max(1)]);
+    if host.stat(&path(&paths.workdir)).is_err() {
+        if host.stat(&path(parent)).is_err() {
+            return;
+        }
+        let _unwritable = host.make_dir(&path(&paths.workdir), 0o755);
+    }
+    for name in BELOW {
+        let dir = path(&format!("{}/{name}", paths.workdir));
+        if host.lstat(&dir).is_err() {
+            let _unwritable = host.make_dir(&dir, 0o700);
+        }
+    }
 }
 
 // Only classes kept from earlier runs are left out; -D has the last word.

@@ -15,13 +15,27 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
     match name {
         // What does not resolve is given back as it is.
         "host2ip" => {
-            let found = ctx.host().resolve(first).unwrap_or_default();
+            let found = ctx.host().resolve(first).unwrap_or_else(|error| {
+                let why = crate::load::reason(&error);
+                let why = why.rsplit_once(": ").map_or(&*why, |(_, why)| why);
+                ctx.info(&format!(
+                    "Unable to lookup hostname '{first}' or cfengine service. (getaddrinfo: {why})"
+                ));
+                Vec::new()
+            });
             text(found.first().map_or_else(|| first.to_owned(), ToString::to_string))
         }
         "ip2host" => {
-            let address = first.parse().ok();
-            let found = address.and_then(|address| ctx.host().reverse(address).ok().flatten());
-            text(found.unwrap_or_else(|| first.to_owned()))
+            const UNKNOWN: &str = "(getaddrinfo: Name or service not known)";
+            let Ok(address) = first.parse() else {
+                ctx.error(&format!("Unable to convert IP address '{first}'. {UNKNOWN}"));
+                return text(first);
+            };
+            let found = ctx.host().reverse(address).ok().flatten();
+            text(found.unwrap_or_else(|| {
+                ctx.info(&format!("Couldn't reverse resolve '{first}'. {UNKNOWN}"));
+                first.to_owned()
+            }))
         }
         "iprange" => {
             let interfaces = ctx.host().interfaces().unwrap_or_default();

@@ -104,7 +104,9 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
                 ));
                 return None;
             }
-            text(decode(&ctx.host().read(&path(&file)).ok()?).trim_end_matches('\n').to_owned())
+            let read = ctx.host().read(&path(&file));
+            let read = read.inspect_err(|error| ctx.verbose(&unread(&file, error)));
+            text(decode(&read.ok()?).trim_end_matches('\n').to_owned())
         }
         "data_sysctlvalues" => {
             let mut out = Object::new();
@@ -138,6 +140,10 @@ fn proc_root(ctx: &Context<'_>) -> String {
     decode(std::os::unix::ffi::OsStrExt::as_bytes(root.as_os_str()))
 }
 
+fn unread(file: &str, error: &fx_host::HostError) -> String {
+    format!("Error while reading file '{file}' ({})", crate::load::reason(error))
+}
+
 fn sysctl_tree(ctx: &Context<'_>, dir: &str, prefix: &str, out: &mut Object, depth: u32) {
     if depth > 8 {
         return;
@@ -148,12 +154,13 @@ fn sysctl_tree(ctx: &Context<'_>, dir: &str, prefix: &str, out: &mut Object, dep
         let key = if prefix.is_empty() { name } else { format!("{prefix}.{name}") };
         match ctx.host().lstat(&path(&file)) {
             Ok(meta) if meta.is_dir() => sysctl_tree(ctx, &file, &key, out, depth + 1),
-            Ok(meta) if meta.mode & 0o444 != 0 => {
-                if let Ok(bytes) = ctx.host().read(&path(&file)) {
+            Ok(_) => match ctx.host().read(&path(&file)) {
+                Ok(bytes) => {
                     out.insert(key.into(), Json::Str(decode(&bytes).trim_end().into()));
                 }
-            }
-            _ => {}
+                Err(error) => ctx.info(&unread(&file, &error)),
+            },
+            Err(_) => {}
         }
     }
 }

@@ -41,9 +41,13 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
             ctx.tell_place(Level::Error, &promise.promise);
         }
         Some("create") => {
+            // Tried with the database itself, then with the one to connect to.
+            no_client(ctx, promise);
+            no_client(ctx, promise);
             ctx.error(&format!("Could not connect to the sql_db server for '{database}'"));
         }
         Some(_) => {
+            no_client(ctx, promise);
             ctx.error(&format!(
                 "Could not connect an existing database '{database}' - check server configuration?"
             ));
@@ -51,6 +55,15 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
         }
     }
     Outcome::Failed
+}
+
+fn no_client(ctx: &Context<'_>, promise: &Expanded) {
+    let product = match promise.scalar("db_server_type").map(|word| &**word) {
+        Some("mysql") => "MySQL",
+        Some("postgres") => "PostgreSQL",
+        _ => return,
+    };
+    ctx.info(&format!("There is no {product} support compiled into this version"));
 }
 
 fn sane(ctx: &Context<'_>, promise: &Expanded, kind: &str) -> bool {

@@ -214,11 +214,15 @@ fn warn_of_lines(
     new: &[Str],
     result: &mut Outcome,
 ) {
+    // Nothing is said where no line is left.
+    if new.is_empty() {
+        return;
+    }
     for at in 0..old.len().max(new.len()) {
         let text = match (old.get(at), new.get(at)) {
             (Some(old), Some(new)) if old == new => continue,
             (Some(old), Some(_)) => format!("edit_line warning promised: - {old}"),
-            _ if at == 0 => {
+            _ if at == 0 || old.is_empty() => {
                 "File content wants to change from from/to full/empty but only a warning promised"
                     .to_owned()
             }
