@@ -288,7 +288,11 @@ impl MemoryHost {
 
     /// Scripts the answer to a request for this address.
     pub fn on_url(&self, url: impl Into<String>, status: u16, body: impl Into<Vec<u8>>) {
-        let response = Response { status, headers: Vec::new(), body: body.into() };
+        self.on_exchange(url, Response { status, headers: Vec::new(), body: body.into() });
+    }
+
+    /// Scripts the whole answer to a request for this address, header fields included.
+    pub fn on_exchange(&self, url: impl Into<String>, response: Response) {
         self.state.borrow_mut().http.insert(url.into(), response);
     }
 
