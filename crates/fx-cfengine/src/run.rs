@@ -420,7 +420,9 @@ pub(crate) fn configure(host: &dyn Host, request: &Request) -> Result<Config, St
         entry,
         entry_dir,
     };
-    make_directories(host, &paths);
+    if !request.dry_run {
+        make_directories(host, &paths);
+    }
     let parent = host
         .read(&path("/proc/self/stat"))
         .ok()
@@ -533,7 +535,7 @@ fn load_persistent(ctx: &mut Context<'_>) {
 }
 
 fn save_persistent(ctx: &mut Context<'_>) {
-    if !ctx.persistent.changed || ctx.validated_only {
+    if !ctx.persistent.changed || ctx.validated_only || ctx.config.dry_run {
         return;
     }
     let text: String = ctx

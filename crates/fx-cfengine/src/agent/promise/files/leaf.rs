@@ -5,6 +5,7 @@ use std::rc::Rc;
 use fx_engine::Level;
 use fx_host::Meta;
 
+use crate::agent::action::Action;
 use crate::agent::promise::commands::{is_executable, judge};
 use crate::agent::promise::module_protocol::command_arg0;
 use crate::eval::promise::Expanded;
@@ -269,7 +270,8 @@ fn attributes_at(
     if promise.has("aces") {
         acl::verify(ctx, promise, file, meta, result);
     }
-    if promise.bool("touch").unwrap_or(false) {
+    // Told before, as what should be done; the original does it nevertheless.
+    if promise.bool("touch").unwrap_or(false) && ctx.action(promise) == Action::Fix {
         let now = ctx.host().now();
         if ctx.host().set_times(&path(file), Some(now), Some(now)).is_ok() {
             changed(ctx, promise, result, &format!("Updated timestamps on '{file}'"));

@@ -1,0 +1,68 @@
+//! The law of a dry run: whatever the policy promises, the machine stays as it is, down to the
+//! agent's own directories and times of files.
+
+use fx_cfengine::Request;
+use fx_engine::{Cancel, Ledger, Run};
+use fx_host::{MemoryHost, Operation, RecordingHost};
+use fx_source::SourceMap;
+
+const POLICY: &str = r#"
+body common control { bundlesequence => { "main" }; }
+bundle agent main
+{
+  vars:
+    "kept" string => "$(sys.workdir)";
+  classes:
+    "lasting" expression => "any", persistence => "60";
+  files:
+    "/new" create => "true", perms => m("600"), content => "$(kept)";
+    "/old" perms => m("600"), touch => "true";
+    "/old" edit_line => lines, edit_defaults => with_backup;
+    "/copy" copy_from => from("/old");
+    "/link" link_from => to("/old");
+    "/gone" delete => tidy;
+    "/moved" rename => away;
+  commands:
+    "/bin/act" classes => done;
+  processes:
+    "init" signals => { "term" };
+  reports:
+    "told" report_to_file => "/report";
+}
+bundle edit_line lines { insert_lines: "a line"; }
+body perms m(mode) { mode => "$(mode)"; }
+body edit_defaults with_backup { edit_backup => "true"; }
+body copy_from from(file) { source => "$(file)"; }
+body link_from to(file) { source => "$(file)"; }
+body delete tidy { dirlinks => "delete"; rmdirs => "true"; }
+body rename away { newname => "/elsewhere"; }
+body classes done { promise_repaired => { "acted" }; persist_time => "60"; }
+"#;
+
+#[test]
+fn a_dry_run_leaves_everything_as_it_is() {
+    let host = MemoryHost::linux();
+    host.put_mode("/policy.cf", POLICY, 0o600);
+    for path in ["/old", "/gone", "/moved"] {
+        host.put(path, "content\n");
+    }
+    host.put_program("/bin/act");
+    host.put_dir("/var/cfengine", 0o755);
+    host.put_dir("/var/cfengine/state", 0o755);
+    let before = host.snapshot_with_times();
+    let recording = RecordingHost::new(&host);
+    let request =
+        Request { file: Some("/policy.cf".to_owned()), dry_run: true, ..Request::default() };
+    let (ledger, sources, cancel) = (Ledger::new(), SourceMap::new(), Cancel::default());
+    let run = Run { host: &recording, ledger: &ledger, cancel: &cancel };
+    fx_cfengine::run(run, &sources, &request);
+    assert!(ledger.counts().would_repair >= 7, "{:?}", ledger.counts());
+    assert_eq!(host.snapshot_with_times(), before);
+    let effects = recording.effects();
+    let ran = effects.iter().filter(|made| made.operation == Operation::Run);
+    assert!(
+        ran.clone().all(|made| made.subject.to_string_lossy().starts_with("ps ")),
+        "{effects:?}"
+    );
+    assert_eq!(effects.len(), ran.count(), "{effects:?}");
+}
