@@ -104,6 +104,8 @@ pub(crate) struct Control {
     pub(crate) package_module: Option<Str>,
     pub(crate) select_end_match_eof: bool,
     pub(crate) domain: Option<Str>,
+    /// Where commands look for libraries.
+    pub(crate) child_library_path: Option<Str>,
     /// Variables that commands get.
     pub(crate) environment: Vec<(Str, Str)>,
     /// Whether `body common control` asks for promises in written order.
@@ -125,6 +127,11 @@ impl Control {
 impl Context<'_> {
     pub(crate) fn host(&self) -> &dyn Host {
         self.run.host
+    }
+
+    /// Whether policy is only checked, as cf-promises does.
+    pub(crate) fn checks_only(&self) -> bool {
+        self.config.component == crate::load::lower::Component::Promises
     }
 
     /// Whether a message of this level is wanted now.
@@ -154,6 +161,12 @@ impl Context<'_> {
         if !self.run.ledger.wants_steps() {
             self.run.ledger.note("cf.flush", &[], &Origin::default());
         }
+    }
+
+    // What stands before lines for the curious, from now on.
+    pub(crate) fn note_prefix(&self, prefix: &str) {
+        let fields = [("text".into(), fx_value::Value::from(prefix))];
+        self.run.ledger.note("cf.prefix", &fields, &Origin::default());
     }
 
     pub(crate) fn error(&self, text: &str) {

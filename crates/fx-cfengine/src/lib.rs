@@ -20,6 +20,7 @@
 pub(crate) mod agent;
 pub(crate) mod clock;
 mod config;
+pub(crate) mod connect;
 mod diagnose;
 pub(crate) mod edit;
 pub(crate) mod eval;

@@ -3,6 +3,7 @@
 //! Inputs of `body common control` come before those of `body file control`; both may use
 //! variables and classes resolved so far. A file is loaded once, by path and by content.
 
+mod access;
 pub(crate) mod augments;
 pub(crate) mod check;
 pub(crate) mod control;

@@ -99,11 +99,12 @@ impl Context<'_> {
     ) -> Outcome {
         let told =
             outcome == Outcome::Warn && (self.config.quiet_rehearsal || self.run.ledger.in_copy());
+        // Promises on files are told of with their place whatever is said of them, but for
+        // the last word, which alone is logged.
+        let recorded = RECORDED.contains(&&*promise.promise.kind);
+        let last = message.ends_with(" repaired") || message.contains(" when actuating ");
         if !message.is_empty() {
-            // Promises on files are told of with their place whatever is said of them, but for
-            // the last word.
-            let last = message.ends_with(" repaired") || message.contains(" when actuating ");
-            if level >= Level::Verbose || !last && RECORDED.contains(&&*promise.promise.kind) {
+            if level >= Level::Verbose || !last && recorded {
                 self.promise_context(promise);
             }
             self.log(if told { Level::Verbose } else { level }, message);
@@ -117,6 +118,9 @@ impl Context<'_> {
             self.run.ledger.changed(step, &change);
         }
         self.set_outcome_classes(outcome, promise);
+        if last || !recorded {
+            self.log_outcome_string(outcome, promise);
+        }
         outcome
     }
 
@@ -149,6 +153,9 @@ impl Context<'_> {
     /// As [`settle`](Context::settle) without a message.
     pub(crate) fn settle_quietly(&mut self, outcome: Outcome, promise: &Expanded) -> Outcome {
         self.set_outcome_classes(outcome, promise);
+        if !RECORDED.contains(&&*promise.promise.kind) {
+            self.log_outcome_string(outcome, promise);
+        }
         outcome
     }
 
@@ -162,7 +169,6 @@ impl Context<'_> {
                 ("repair_failed", "cancel_notkept")
             }
         };
-        self.log_outcome_string(outcome, promise);
         if !promise.has("classes") && !promise.has(add) && !promise.has(cancel) {
             return;
         }
@@ -220,12 +226,16 @@ impl Context<'_> {
         }
     }
 
-    // `log_string` of an action body, to the file that the outcome names.
-    fn log_outcome_string(&mut self, outcome: Outcome, promise: &Expanded) {
+    /// `log_string` of an action body, to the file that the outcome names.
+    pub(crate) fn log_outcome_string(&mut self, outcome: Outcome, promise: &Expanded) {
+        if matches!(&*promise.promise.kind, "vars" | "classes") {
+            return;
+        }
         let Some(text) = promise.scalar("log_string").cloned() else { return };
         let target = match outcome {
             Outcome::Kept => promise.scalar("log_kept"),
             Outcome::Repaired => promise.scalar("log_repaired"),
+            Outcome::Skipped | Outcome::Warn => return,
             _ => promise.scalar("log_failed"),
         };
         let Some(target) = target.cloned() else {

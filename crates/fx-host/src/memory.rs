@@ -403,7 +403,7 @@ impl Net for MemoryHost {
         Ok(found.map(|(name, _)| name.clone()))
     }
 
-    fn reach(&self, address: SocketAddr, _: Duration) -> Result<()> {
+    fn ask(&self, address: SocketAddr, _: &[u8], _: usize, _: Duration) -> Result<Vec<u8>> {
         let refused = std::io::Error::from_raw_os_error(libc::ECONNREFUSED);
         Err(HostError::io("connect to", address.to_string(), refused))
     }

@@ -75,6 +75,13 @@ pub trait Net {
     fn resolve(&self, name: &str) -> Result<Vec<IpAddr>>;
     /// The name an address belongs to.
     fn reverse(&self, address: IpAddr) -> Result<Option<String>>;
-    /// Whether something accepts connections at an address; the connection is closed at once.
-    fn reach(&self, address: SocketAddr, patience: Duration) -> Result<()>;
+    /// Connects to an address, says something and takes what comes back in one go, up to a
+    /// limit; without a limit the connection is closed at once.
+    fn ask(
+        &self,
+        address: SocketAddr,
+        question: &[u8],
+        limit: usize,
+        patience: Duration,
+    ) -> Result<Vec<u8>>;
 }

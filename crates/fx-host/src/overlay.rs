@@ -533,8 +533,14 @@ impl Net for OverlayHost<'_> {
         self.inner.reverse(address)
     }
 
-    fn reach(&self, address: SocketAddr, patience: Duration) -> Result<()> {
-        self.inner.reach(address, patience)
+    fn ask(
+        &self,
+        address: SocketAddr,
+        question: &[u8],
+        limit: usize,
+        patience: Duration,
+    ) -> Result<Vec<u8>> {
+        self.inner.ask(address, question, limit, patience)
     }
 }
 

@@ -279,8 +279,15 @@ impl Net for RecordingHost<'_> {
         self.note(Operation::Network, address.to_string(), self.inner.reverse(address))
     }
 
-    fn reach(&self, address: SocketAddr, patience: Duration) -> Result<()> {
-        self.note(Operation::Network, address.to_string(), self.inner.reach(address, patience))
+    fn ask(
+        &self,
+        address: SocketAddr,
+        question: &[u8],
+        limit: usize,
+        patience: Duration,
+    ) -> Result<Vec<u8>> {
+        let answer = self.inner.ask(address, question, limit, patience);
+        self.note(Operation::Network, address.to_string(), answer)
     }
 }
 

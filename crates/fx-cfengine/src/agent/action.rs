@@ -97,15 +97,16 @@ impl Context<'_> {
             let change = self.change(&format!("would {text}"));
             self.run.ledger.withheld(step, &change);
         }
+        // What went before is forgotten: the original puts its warning in its place.
         match action {
             Action::Fix => true,
             Action::DryRun if !warns(promise) => {
-                *result = result.merge(Outcome::Warn);
+                *result = Outcome::Warn;
                 self.settle(Level::Warning, Outcome::Warn, promise, &format!("Should {text}"));
                 false
             }
             Action::DryRun | Action::Warn => {
-                *result = result.merge(Outcome::Warn);
+                *result = Outcome::Warn;
                 self.settle(
                     Level::Warning,
                     Outcome::Warn,

@@ -1,11 +1,16 @@
 //! The network: names and addresses, ranges, requests.
 
+use std::rc::Rc;
+
 use fx_host::Request;
 
+use crate::connect::Call;
 use crate::eval::Context;
+use crate::eval::value::{DataType, Value};
 use crate::json::{Json, Object};
 use crate::policy::Rval;
-use crate::text::{canonify, decode};
+use crate::regex;
+use crate::text::{Str, canonify, decode, encode, int_from};
 
 use super::address::in_range;
 use super::{FnResult, arg, container, text, truth};
@@ -53,7 +58,8 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
         }
         "isipinsubnet" => any_in_range(ctx, first, (1..args.len()).map(|at| arg(args, at))),
         "url_get" => fetch(ctx, args),
-        "selectservers" => text("0"),
+        "readtcp" => read_tcp(ctx, args),
+        "selectservers" => select_servers(ctx, args),
         "network_connections" => container(ctx.network_connections()),
         "ldaparray" | "ldaplist" | "ldapvalue" | "regldap" => {
             ctx.error("LDAP support only available in CFEngine Enterprise");
@@ -64,6 +70,72 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
             None
         }
     }
+}
+
+// As much of an answer as the original has room for.
+const ROOM: usize = 4095;
+
+fn room(text: &str) -> usize {
+    int_from(text).and_then(|bytes| usize::try_from(bytes).ok()).map_or(ROOM, |size| size.min(ROOM))
+}
+
+fn read_tcp(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
+    if ctx.checks_only() {
+        return None;
+    }
+    let question = encode(arg(args, 2));
+    let call = Call {
+        host: arg(args, 0),
+        port: arg(args, 1),
+        only_v4: false,
+        patience: ctx.patience(None),
+        question: &question,
+        limit: room(arg(args, 3)),
+    };
+    match ctx.connect(&call) {
+        Ok(answer) => text(decode(until_zero(&answer))),
+        Err(why) => {
+            ctx.info(&format!("readtcp: Couldn't connect. (socket: {why})"));
+            None
+        }
+    }
+}
+
+fn until_zero(bytes: &[u8]) -> &[u8] {
+    bytes.split(|byte| *byte == 0).next().unwrap_or_default()
+}
+
+// The hosts that accept a connection, or that answer a question with what matches.
+fn select_servers(ctx: &mut Context<'_>, args: &[Rval]) -> FnResult {
+    let name = arg(args, 0).strip_prefix("@(")?.strip_suffix(')')?;
+    let Value::List(hosts) = ctx.lookup_function_arg(name)?.value() else { return None };
+    if ctx.checks_only() {
+        return text("0");
+    }
+    let (question, pattern) = (encode(arg(args, 2)).into_owned(), arg(args, 3));
+    let limit = if question.is_empty() { 0 } else { room(arg(args, 4)) };
+    let (scope, base) = ctx.qualify(arg(args, 5));
+    let scope = scope?;
+    let tags: Rc<[Str]> = Rc::from(["source=function".into(), "function=selectservers".into()]);
+    let mut count = 0;
+    for host in hosts.iter() {
+        let call = Call {
+            host,
+            port: arg(args, 1),
+            only_v4: false,
+            patience: ctx.patience(None),
+            question: &question,
+            limit,
+        };
+        let Ok(answer) = ctx.connect(&call) else { continue };
+        let answer = decode(until_zero(&answer));
+        if question.is_empty() || pattern.is_empty() || regex::full(pattern, &answer) {
+            let value = Value::Scalar(Rc::clone(host));
+            ctx.vars.put(&scope, &format!("{base}[{count}]"), DataType::String, value, &tags);
+            count += 1;
+        }
+    }
+    text(count.to_string())
 }
 
 fn any_in_range<'a>(

@@ -10,7 +10,7 @@ use crate::policy::Rval;
 use crate::regex;
 use crate::text::{Str, decode, int_from, path};
 
-use super::{FnResult, arg, container, list, text};
+use super::{FnResult, arg, container, list, text, truth};
 
 pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
     match name {
@@ -41,17 +41,14 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
             ctx.error("Host class counting is only available in CFEngine Enterprise");
             None
         }
+        "hubknowledge" if ctx.checks_only() => text("<inaccessible remote scalar>"),
         "hubknowledge" => text(""),
         "peers" | "peerleader" | "peerleaders" => peers(ctx, name, args),
-        // This one never fails in the original, it gives nothing.
-        "remotescalar" => {
-            ctx.error("Function 'remotescalar' is not supported: no server is asked");
-            text("")
-        }
-        _ => {
-            ctx.error(&format!("Function '{name}' is not supported: no server is asked"));
-            None
-        }
+        // The community edition of the original asks no server: it gives nothing.
+        "remotescalar" if ctx.checks_only() => text("<remote scalar>"),
+        "remotescalar" => text(""),
+        "remoteclassesmatching" => truth(true),
+        _ => None,
     }
 }
 

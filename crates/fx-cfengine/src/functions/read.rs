@@ -86,7 +86,7 @@ fn read(ctx: &Context<'_>, file: &str, max: i64) -> Option<String> {
         }
         Err(error) => {
             let reason = crate::load::reason(&error);
-            if ctx.config.component == crate::load::lower::Component::Promises {
+            if ctx.checks_only() {
                 ctx.error(&format!("Could not examine file '{file}'"));
             } else if ctx.host().stat(&path(file)).is_ok() {
                 ctx.error(&format!("CfReadFile: Error while reading file '{file}' ({reason})"));

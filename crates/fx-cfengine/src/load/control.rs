@@ -97,6 +97,11 @@ impl Context<'_> {
                         items.iter().filter_map(|item| item.as_scalar().cloned()).collect();
                 }
             }
+            ("common", "output_prefix") => {
+                if let Some(prefix) = text {
+                    self.note_prefix(&prefix);
+                }
+            }
             ("common", "package_module") => self.control.package_module = text,
             ("common", "evaluation_order") => {
                 self.control.top_down_common = text.is_some_and(|order| &*order == "top_down");
@@ -130,6 +135,11 @@ impl Context<'_> {
                 };
                 self.control.environment = list().iter().filter_map(pair).collect();
             }
+            "childlibpath" => {
+                if let Some(text) = value.as_scalar() {
+                    self.control.child_library_path = Some(Rc::clone(text));
+                }
+            }
             "abortbundleclasses" => self.control.abort_bundle_classes = list(),
             "select_end_match_eof" => {
                 self.control.select_end_match_eof =
@@ -141,6 +151,10 @@ impl Context<'_> {
 
     /// What `body agent control` asks for before evaluation begins.
     pub(crate) fn keep_agent_control(&mut self) {
+        self.check_access();
+        if self.stopped() {
+            return;
+        }
         if let Some(Rval::List(items)) = self.control.agent.get("addclasses").cloned() {
             let tags: Rc<[Str]> = Rc::from(["source=environment".into()]);
             for class in items.iter().filter_map(|item| item.as_scalar()) {

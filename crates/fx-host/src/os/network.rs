@@ -1,5 +1,6 @@
 //! The network of the real machine: HTTP, interfaces, name look-ups. Blocking throughout.
 
+use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
@@ -88,10 +89,21 @@ impl Net for OsHost {
         Ok(text.split_whitespace().nth(1).map(str::to_owned).filter(|_| ended.exit.success()))
     }
 
-    fn reach(&self, address: SocketAddr, patience: Duration) -> Result<()> {
-        TcpStream::connect_timeout(&address, patience)
-            .map(drop)
-            .map_err(|error| HostError::io("connect to", address.to_string(), error))
+    fn ask(
+        &self,
+        address: SocketAddr,
+        question: &[u8],
+        limit: usize,
+        patience: Duration,
+    ) -> Result<Vec<u8>> {
+        let fail = |error| HostError::io("connect to", address.to_string(), error);
+        let mut stream = TcpStream::connect_timeout(&address, patience).map_err(fail)?;
+        stream.set_read_timeout(Some(patience)).map_err(fail)?;
+        stream.write_all(question).map_err(fail)?;
+        let mut answer = vec![0; limit];
+        let got = if limit == 0 { 0 } else { stream.read(&mut answer).map_err(fail)? };
+        answer.truncate(got);
+        Ok(answer)
     }
 }
 

@@ -13,6 +13,7 @@ pub struct CfengineConsole {
     error: RefCell<Box<dyn Write>>,
     stamp: Option<Box<dyn Fn() -> String>>,
     coloured: bool,
+    prefix: RefCell<Vec<u8>>,
 }
 
 impl CfengineConsole {
@@ -23,6 +24,7 @@ impl CfengineConsole {
             error: RefCell::new(error),
             stamp: None,
             coloured: false,
+            prefix: RefCell::default(),
         }
     }
 
@@ -48,6 +50,10 @@ impl CfengineConsole {
         let mut out = self.out.borrow_mut();
         if self.coloured {
             let _closed = out.write_all(colour(level).as_bytes());
+        }
+        if matches!(level, "info" | "verbose" | "debug") && !self.prefix.borrow().is_empty() {
+            let _closed = out.write_all(&self.prefix.borrow());
+            let _closed = out.write_all(b" ");
         }
         if let Some(stamp) = &self.stamp {
             let _closed = write!(out, "{} ", stamp());
@@ -106,6 +112,9 @@ impl Sink for CfengineConsole {
                 let mut out = self.out.borrow_mut();
                 let _closed = out.write_all(field(fields, "text"));
                 let _closed = out.write_all(b"\n");
+            }
+            Event::Note { code: "cf.prefix", fields, .. } => {
+                *self.prefix.borrow_mut() = field(fields, "text").to_vec();
             }
             Event::Note { code: "cf.flush", .. } => self.flush(),
             Event::Note { code: "cf.raw", fields, .. } => {

@@ -348,6 +348,9 @@ pub(crate) const UNSET: [&str; 4] = ["COLUMNS", "LANG", "LANGUAGE", "LC_MESSAGES
 /// `body agent control` adds.
 pub(crate) fn in_environment(ctx: &Context<'_>, mut spec: Spec) -> Spec {
     spec.env.extend(UNSET.iter().map(|name| (os(name), None)));
+    if let Some(place) = &ctx.control.child_library_path {
+        spec.env.push((os("LD_LIBRARY_PATH"), Some(os(place))));
+    }
     let added = ctx.control.environment.iter();
     spec.env.extend(added.map(|(name, value)| (os(name), Some(os(value)))));
     spec

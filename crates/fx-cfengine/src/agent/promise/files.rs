@@ -4,6 +4,7 @@
 
 mod acl;
 mod changes;
+mod consider;
 mod copy;
 mod create;
 mod edit;
@@ -134,9 +135,15 @@ fn locate(ctx: &mut Context<'_>, promise: &Rc<Expanded>, wild: &Str, depth: usiz
     let Some(at) = parts.iter().position(|part| regex::is_meant(part)) else {
         return verify(ctx, promise, wild);
     };
-    let base = parts[..at].iter().fold(String::new(), |base, part| base + "/" + part);
+    let mut base = parts[..at].iter().fold(String::new(), |base, part| base + "/" + part);
+    // No directory is meant where a path begins with a pattern.
+    let nowhere = !wild.starts_with('/') && base.is_empty();
+    if !wild.starts_with('/') && !base.is_empty() {
+        base.remove(0);
+    }
     let dir = if base.is_empty() { "/".to_owned() } else { base.clone() };
-    let Ok(entries) = ctx.host().list(&path(&dir)) else {
+    let entries = if nowhere { None } else { ctx.host().list(&path(&dir)).ok() };
+    let Some(entries) = entries else {
         log!(ctx, Verbose, "Using best-effort expanded (but non-existent) file base path '{wild}'");
         return verify(ctx, promise, wild);
     };
@@ -145,7 +152,8 @@ fn locate(ctx: &mut Context<'_>, promise: &Rc<Expanded>, wild: &Str, depth: usiz
     let mut count = 0;
     for entry in entries {
         let name = from_path(std::path::Path::new(&entry.name));
-        if !regex::full_or_same(parts[at], &name) {
+        if !regex::full_or_same(parts[at], &name) || !consider::considered(ctx, &dir, &name, false)
+        {
             continue;
         }
         count += 1;
@@ -350,6 +358,7 @@ fn verify(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &Str) -> Outcome 
             Outcome::Kept => {
                 let text = format_args!("No changes done for the files promise '{name}'");
                 as_promised(ctx, &expanded, text);
+                ctx.log_outcome_string(result, &expanded);
             }
             Outcome::Repaired => {
                 ctx.settle(

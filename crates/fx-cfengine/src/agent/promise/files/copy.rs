@@ -253,7 +253,9 @@ fn copy_file(
     let Some(old) = old else {
         return copy_new(ctx, promise, source, file, meta, linked, result);
     };
-    let compare = promise.scalar("compare").map_or("none", |word| word);
+    let default = ctx.control.agent.get("defaultcopytype").and_then(Rval::as_scalar).cloned();
+    let compare = promise.scalar("compare").cloned().or(default).unwrap_or_else(|| "none".into());
+    let compare = &*compare;
     if compare == "exists" {
         as_promised(ctx, promise, format_args!("Existence only is promised, no copying required"));
         return result;

@@ -32,8 +32,8 @@ pub(super) fn create(
         if !ctx.making_changes(promise, result, &format!("create directory '{file}'")) {
             return false;
         }
-        let target = if file.ends_with("/.") { file.to_owned() } else { format!("{file}/.") };
-        match make_parents(ctx, promise, &target, result) {
+        // Without the mark of a directory only those above it are made, search or not.
+        match make_parents(ctx, promise, file, result) {
             None => return false,
             Some(true) => changed(ctx, promise, result, &format!("Created directory '{file}'")),
             Some(false) => {}

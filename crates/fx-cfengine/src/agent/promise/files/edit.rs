@@ -67,6 +67,19 @@ pub(super) fn schedule(
         return Outcome::Skipped;
     }
     // What is wrong with the file itself is told at once.
+    if !file.starts_with('/') {
+        ctx.error(&format!(
+            "Relative file name '{file}' was marked for editing but has no invariant meaning"
+        ));
+        let mut result = Outcome::Kept;
+        failed(
+            ctx,
+            promise,
+            &mut result,
+            &format!("File '{file}' was marked for editing but could not be opened"),
+        );
+        return result;
+    }
     let text = load(ctx, promise, file);
     let outer = ctx.held.borrow_mut().replace(Vec::new());
     let result = edit(ctx, promise, file, exists, text);

@@ -11,6 +11,7 @@ use crate::outcome::Outcome;
 use crate::regex;
 use crate::text::{compress_path as compress, from_path, path};
 
+use super::consider::{considered, is_plain};
 use super::{as_promised, changed, copy, create, failed};
 
 fn absolute(link: &str, target: &str) -> String {
@@ -307,6 +308,9 @@ pub(super) fn children(
     for entry in entries {
         let name = from_path(std::path::Path::new(&entry.name));
         let (link, target) = (format!("{file}/{name}"), format!("{source}/{name}"));
+        if !considered(ctx, source, &name, is_plain(ctx, &target)) {
+            continue;
+        }
         if let Ok(meta) = ctx.host().lstat(&path(&link))
             && !meta.is_symlink()
             && !meta.is_dir()

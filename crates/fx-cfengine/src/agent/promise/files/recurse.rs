@@ -8,6 +8,7 @@ use crate::outcome::Outcome;
 use crate::regex;
 use crate::text::{Str, from_path, path};
 
+use super::consider::considered;
 use super::{changes, leaf, link, select};
 
 /// Depth of a `depth_search` body.
@@ -81,6 +82,9 @@ fn descend(
         let file: Str =
             if &**dir == "/" { format!("/{name}").into() } else { format!("{dir}/{name}").into() };
         let Ok(mut meta) = ctx.host().lstat(&path(&file)) else { continue };
+        if !considered(ctx, dir, &name, meta.is_file() || meta.is_symlink()) {
+            continue;
+        }
         if meta.is_symlink()
             && promise.bool("rmdeadlinks").unwrap_or(false)
             && link::kill_dead(ctx, promise, &file, result)

@@ -12,6 +12,7 @@ use crate::load::reason;
 use crate::outcome::Outcome;
 use crate::text::{from_path, path};
 
+use super::super::consider::{considered, is_plain};
 use super::super::{as_promised, changed, create, failed, recurse, select};
 use super::{Linked, copied_attributes, verify};
 
@@ -61,10 +62,14 @@ pub(super) fn tree(
     let mut names: Vec<String> = Vec::new();
     for entry in entries {
         let name = from_path(std::path::Path::new(&entry.name));
-        names.push(name.clone());
         let source = format!("{from}/{name}");
         let found =
             if travel { ctx.host().stat(&path(&source)) } else { ctx.host().lstat(&path(&source)) };
+        let plain = found.as_ref().is_ok_and(|meta| meta.is_file() || meta.is_symlink());
+        if !considered(ctx, from, &name, plain) {
+            continue;
+        }
+        names.push(name.clone());
         let Ok(meta) = found else { continue };
         let target = if collapse && meta.is_dir() { to.to_owned() } else { format!("{to}/{name}") };
         if promise.bool("xdev").unwrap_or(false) && meta.is_dir() && meta.dev != device {
@@ -135,6 +140,9 @@ fn foretell(
         let name = from_path(std::path::Path::new(&entry.name));
         let (source, target) = (format!("{from}/{name}"), format!("{to}/{name}"));
         let Ok(meta) = ctx.host().lstat(&path(&source)) else { continue };
+        if !considered(ctx, from, &name, meta.is_file() || meta.is_symlink()) {
+            continue;
+        }
         if meta.is_dir() {
             if !recurse::skipped(promise, &source, &name) {
                 ctx.making_changes(promise, result, &format!("create directory '{target}'"));
@@ -205,10 +213,10 @@ fn purge(
     }
     for entry in ctx.host().list(&path(dir)).unwrap_or_default() {
         let name = from_path(std::path::Path::new(&entry.name));
-        if keep.contains(&name) {
+        let file = format!("{dir}/{name}");
+        if keep.contains(&name) || !considered(ctx, dir, &name, is_plain(ctx, &file)) {
             continue;
         }
-        let file = format!("{dir}/{name}");
         if !ctx.making_changes(promise, result, &format!("purge '{file}' from copy dest directory"))
         {
             continue;

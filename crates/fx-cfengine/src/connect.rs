@@ -1,0 +1,90 @@
+//! Connections as the original makes them: each address of a name in turn, and what goes
+//! wrong told in its words. What is said over them is the caller's.
+
+use std::io::ErrorKind;
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use crate::eval::Context;
+use crate::load::reason;
+use crate::policy::Rval;
+use crate::text::int_from;
+
+/// What to say to whom.
+pub(crate) struct Call<'a> {
+    pub(crate) host: &'a str,
+    pub(crate) port: &'a str,
+    pub(crate) only_v4: bool,
+    pub(crate) patience: Duration,
+    pub(crate) question: &'a [u8],
+    /// Most bytes of the answer; none at all where only the connection matters.
+    pub(crate) limit: usize,
+}
+
+impl Context<'_> {
+    /// How long a connection is waited for, where the promise does not say.
+    pub(crate) fn patience(&self, seconds: Option<i64>) -> Duration {
+        let control = self.control.agent.get("default_timeout").and_then(Rval::as_scalar);
+        let control = control.and_then(|text| int_from(text));
+        let seconds = seconds.filter(|seconds| *seconds >= 0).or(control).unwrap_or(30);
+        // No time at all is all the time there is.
+        match u64::try_from(seconds) {
+            Ok(0) | Err(_) => Duration::from_hours(24),
+            Ok(seconds) => Duration::from_secs(seconds),
+        }
+    }
+
+    /// What the first address of a host that accepts connections answers, or what the kernel
+    /// said last.
+    pub(crate) fn connect(&self, call: &Call<'_>) -> Result<Vec<u8>, String> {
+        let number: u16 = call.port.parse().unwrap_or(0);
+        let addresses = match self.host().resolve(call.host) {
+            Ok(addresses) => addresses,
+            Err(error) => {
+                let why = reason(&error);
+                let why = why.rsplit_once(": ").map_or(&*why, |(_, why)| why);
+                self.info(&format!(
+                    "Unable to find host '{}' service '{}' ({why})",
+                    call.host, call.port
+                ));
+                return Err("Resource temporarily unavailable".to_owned());
+            }
+        };
+        let wanted = |address: &IpAddr| !call.only_v4 || matches!(address, IpAddr::V4(_));
+        let mut last = "Success".to_owned();
+        for address in addresses.into_iter().filter(wanted) {
+            let address = SocketAddr::new(address, number);
+            match self.host().ask(address, call.question, call.limit, call.patience) {
+                Ok(answer) => return Ok(answer),
+                Err(error) => {
+                    let why = reason(&error);
+                    self.info(&told(error.kind(), &why));
+                    // The call itself only said that it goes on.
+                    last = if at_once(error.kind()) { why } else { GOES_ON.to_owned() };
+                }
+            }
+        }
+        Err(last)
+    }
+}
+
+const GOES_ON: &str = "Operation now in progress";
+
+fn at_once(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::NetworkUnreachable
+            | ErrorKind::AddrNotAvailable
+            | ErrorKind::InvalidInput
+            | ErrorKind::PermissionDenied
+    )
+}
+
+// What the kernel refuses at once is told in other words than what it finds out later.
+fn told(kind: ErrorKind, why: &str) -> String {
+    match kind {
+        ErrorKind::TimedOut => "Timeout connecting to server".to_owned(),
+        kind if at_once(kind) => format!("Failed to connect to server (connect: {why})"),
+        _ => format!("Failed to connect to server: {why}"),
+    }
+}
