@@ -1,5 +1,6 @@
 //! packages: by a package method (lists and commands of the policy) or by a package module.
 
+mod inventory;
 mod listing;
 mod method;
 mod module;
@@ -17,6 +18,7 @@ use crate::policy::Rval;
 use crate::regex;
 use crate::text::{decode, path};
 
+pub(crate) use inventory::update as update_inventory;
 pub(crate) use schedule::run_scheduled;
 
 /// One package as a package manager tells of it.
@@ -63,6 +65,14 @@ pub(crate) fn matching(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnRe
     let [package, version, arch, method] = words[..] else { return None };
     let pattern = format!("^{package},{version},{arch},{method}$");
     regex::compile(&pattern)?;
+    if !ctx.control.package_inventory.is_empty() {
+        let kind = match name {
+            "packagesmatching" => inventory::Kind::Installed,
+            _ => inventory::Kind::Updates,
+        };
+        let found = inventory::matching(ctx, kind, &pattern)?;
+        return Some(Rval::Data(Rc::new(Json::Array(found))));
+    }
     let file = if name == "packagesmatching" {
         "software_packages.csv"
     } else {
@@ -77,17 +87,21 @@ pub(crate) fn matching(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnRe
     };
     let mut found = Vec::new();
     for line in decode(&bytes).lines() {
-        let fields: Vec<&str> = line.splitn(4, ',').collect();
-        let [package, version, arch, method] = fields[..] else { continue };
         if regex::find(&pattern, line).is_some() {
-            let pairs =
-                [("arch", arch), ("method", method), ("name", package), ("version", version)];
-            found.push(Json::Object(
-                pairs.into_iter().map(|(key, value)| (key.into(), Json::str(value))).collect(),
-            ));
+            found.extend(fields(line));
         }
     }
     Some(Rval::Data(Rc::new(Json::Array(found))))
+}
+
+// A line of an inventory: name, version, architecture and what listed it.
+fn fields(line: &str) -> Option<Json> {
+    let fields: Vec<&str> = line.splitn(4, ',').collect();
+    let [package, version, arch, method] = fields[..] else { return None };
+    let pairs = [("arch", arch), ("method", method), ("name", package), ("version", version)];
+    Some(Json::Object(
+        pairs.into_iter().map(|(key, value)| (key.into(), Json::str(value))).collect(),
+    ))
 }
 
 impl Context<'_> {

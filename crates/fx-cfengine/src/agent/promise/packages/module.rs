@@ -6,14 +6,16 @@ use std::rc::Rc;
 use fx_engine::Level;
 use fx_host::{Exit, Spec, Stdin};
 
-use crate::agent::promise::commands::in_environment;
+use crate::agent::promise::commands::{in_environment, split_command};
 use crate::agent::simulate::{Operation, PackageNote};
 use crate::eval::promise::Expanded;
 use crate::eval::{Context, log};
 use crate::outcome::Outcome;
-use crate::text::{Str, decode, encode, os, path};
+use crate::policy::Rval;
+use crate::text::{Str, decode, encode, int_from, os, path};
 
 use super::Package;
+use super::inventory::{self, Kind};
 
 /// What modules told of installed packages, for the run.
 #[derive(Default)]
@@ -22,13 +24,34 @@ pub(crate) struct Caches {
     updates: HashMap<String, Vec<Package>>,
 }
 
-struct Module {
+impl Caches {
+    /// Whether a module was asked in this run already.
+    pub(super) fn know(&self, kind: Kind, module: &str) -> bool {
+        match kind {
+            Kind::Installed => self.installed.contains_key(module),
+            Kind::Updates => self.updates.contains_key(module),
+        }
+    }
+}
+
+pub(super) struct Module {
     name: String,
     argv: Vec<String>,
     /// What the promise asks the module for.
     options: String,
     /// What the module is always asked for.
-    defaults: String,
+    pub(super) defaults: String,
+    /// Minutes after which what is installed is asked for again.
+    pub(super) installed_after: i64,
+    /// The same for what could be updated.
+    pub(super) updates_after: i64,
+}
+
+/// What a module listed, and whether it said something else besides.
+#[derive(Default)]
+pub(super) struct Listing {
+    pub(super) packages: Vec<Package>,
+    pub(super) wrong: bool,
 }
 
 /// Keeps a promise made with a package module.
@@ -67,7 +90,7 @@ pub(super) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
             + "'";
         return ctx.settle(Level::Error, Outcome::Failed, promise, &text);
     };
-    if module.talk(ctx, "supports-api-version", "").is_none_or(|reply| reply.trim() != "1") {
+    if !module.speaks(ctx) {
         let text = format!("unsupported package module wrapper API version: {}", module.name);
         return ctx.settle(Level::Error, Outcome::Failed, promise, &text);
     }
@@ -112,12 +135,23 @@ impl Module {
     }
 
     fn of(ctx: &Context<'_>, promise: &Expanded, name: Str) -> Option<Module> {
-        let mut attributes: HashMap<Str, crate::policy::Rval> = promise
-            .attributes
-            .iter()
-            .map(|(name, value)| (Rc::clone(name), value.clone()))
-            .collect();
-        if let Some(body) = ctx.find_body("package_module", &name) {
+        let own = promise.attributes.iter();
+        let own = own.map(|(name, value)| (Rc::clone(name), value.clone())).collect();
+        Module::build(ctx, own, &name)
+    }
+
+    /// A module as its body alone describes it.
+    pub(super) fn named(ctx: &Context<'_>, name: &Str) -> Option<Module> {
+        Module::build(ctx, HashMap::new(), name)
+    }
+
+    /// Whether the program knows the protocol.
+    pub(super) fn speaks(&self, ctx: &Context<'_>) -> bool {
+        self.talk(ctx, "supports-api-version", "").is_some_and(|reply| reply.trim() == "1")
+    }
+
+    fn build(ctx: &Context<'_>, mut attributes: HashMap<Str, Rval>, name: &Str) -> Option<Module> {
+        if let Some(body) = ctx.find_body("package_module", name) {
             for attribute in &body.attributes {
                 if attribute.guard.as_ref().is_none_or(|guard| ctx.defined(guard))
                     && !attributes.contains_key(&attribute.name)
@@ -128,28 +162,38 @@ impl Module {
             }
         }
         let scalar = |name: &str| attributes.get(name).and_then(|value| value.as_scalar().cloned());
-        let script = scalar("module_path").map_or_else(
+        let given = |name: &str| scalar(name).filter(|text| !text.is_empty());
+        let script = given("module_path").map_or_else(
             || format!("{}/packages/{name}", ctx.config.paths.modules),
             |text| text.to_string(),
         );
-        if let Err(error) = ctx.host().stat(&path(&script)) {
-            let (what, place) = match scalar("interpreter") {
-                Some(_) => ("module script", "the file"),
-                None => ("module", "file"),
-            };
-            ctx.error(&format!(
-                "Cannot find package {what} at location '{script}' or access to {place} is restricted: {}",
-                crate::load::reason(&error)
-            ));
+        let mut argv = match given("interpreter") {
+            Some(interpreter) => split_command(&interpreter),
+            None => Vec::new(),
+        };
+        let unusable = |what: &str, file: &str, place: &str| match ctx.host().stat(&path(file)) {
+            Ok(_) => false,
+            Err(error) => {
+                ctx.error(&format!(
+                    "Cannot find package {what} at location '{file}' or access to {place} is restricted: {}",
+                    crate::load::reason(&error)
+                ));
+                true
+            }
+        };
+        let wrong = match argv.first() {
+            Some(interpreter) => {
+                unusable("module interpreter", interpreter, "the file")
+                    || unusable("module script", &script, "the file")
+            }
+            None => unusable("module", &script, "file"),
+        };
+        if wrong {
             return None;
-        }
-        let mut argv = Vec::new();
-        if let Some(interpreter) = scalar("interpreter") {
-            argv.push(interpreter.to_string());
         }
         argv.push(script);
         let list = |name: &str| match attributes.get(name) {
-            Some(crate::policy::Rval::List(items)) => Some(
+            Some(Rval::List(items)) => Some(
                 items.iter().filter_map(|item| item.as_scalar().cloned()).collect::<Vec<Str>>(),
             ),
             _ => None,
@@ -160,7 +204,15 @@ impl Module {
         };
         let defaults = list("default_options").unwrap_or_default();
         let options = list("options").map_or_else(|| lines(&defaults), |own| lines(&own));
-        Some(Module { name: name.to_string(), argv, options, defaults: lines(&defaults) })
+        let minutes = |name: &str| scalar(name).and_then(|text| int_from(&text)).unwrap_or(0);
+        Some(Module {
+            name: name.to_string(),
+            argv,
+            options,
+            defaults: lines(&defaults),
+            installed_after: minutes("query_installed_ifelapsed"),
+            updates_after: minutes("query_updates_ifelapsed"),
+        })
     }
 
     fn talk(&self, ctx: &Context<'_>, command: &str, request: &str) -> Option<String> {
@@ -194,31 +246,35 @@ impl Module {
         }
     }
 
-    fn list(&self, ctx: &Context<'_>, command: &str, options: &str) -> Option<Vec<Package>> {
+    pub(super) fn list(&self, ctx: &Context<'_>, command: &str, options: &str) -> Option<Listing> {
         let reply = self.talk(ctx, command, options)?;
-        let mut out: Vec<Package> = Vec::new();
+        let mut out = Listing::default();
         for line in reply.lines() {
-            let Some((key, value)) = line.split_once('=') else { continue };
+            let (key, value) = line.split_once('=').unwrap_or((line, ""));
             match key {
-                "Name" => {
-                    out.push(Package {
-                        name: value.to_owned(),
-                        version: String::new(),
-                        arch: String::new(),
-                    });
-                }
+                "Name" => out.packages.push(Package {
+                    name: value.to_owned(),
+                    version: String::new(),
+                    arch: String::new(),
+                }),
                 "Version" => {
-                    if let Some(last) = out.last_mut() {
+                    if let Some(last) = out.packages.last_mut() {
                         last.version = value.to_owned();
                     }
                 }
                 "Architecture" => {
-                    if let Some(last) = out.last_mut() {
+                    if let Some(last) = out.packages.last_mut() {
                         last.arch = value.to_owned();
                     }
                 }
-                "Error" | "ErrorMessage" => ctx.error(&format!("package module: {line}")),
-                _ => {}
+                "Error" | "ErrorMessage" => {
+                    ctx.error(&format!("package module: {line}"));
+                    out.wrong = true;
+                }
+                _ => {
+                    ctx.error(&format!("Unsupported response from package module: {line}"));
+                    out.wrong = true;
+                }
             }
         }
         Some(out)
@@ -229,7 +285,8 @@ impl Module {
             return Some(known.clone());
         }
         let options = if fresh { &self.options } else { &self.defaults };
-        let list = self.list(ctx, "list-installed", options)?;
+        let list = self.list(ctx, "list-installed", options)?.packages;
+        inventory::keep(ctx, &self.name, Kind::Installed, &list);
         ctx.agent.packages.modules.installed.insert(self.name.clone(), list.clone());
         Some(list)
     }
@@ -239,9 +296,14 @@ impl Module {
         if let Some(known) = ctx.agent.packages.modules.updates.get(&self.name) {
             return known.clone();
         }
-        let list = self.list(ctx, "list-updates", &self.defaults).unwrap_or_default();
-        ctx.agent.packages.modules.updates.insert(self.name.clone(), list.clone());
+        let list = self.list(ctx, "list-updates", &self.defaults).unwrap_or_default().packages;
+        self.keep_updates(ctx, list.clone());
         list
+    }
+
+    fn keep_updates(&self, ctx: &mut Context<'_>, list: Vec<Package>) {
+        inventory::keep(ctx, &self.name, Kind::Updates, &list);
+        ctx.agent.packages.modules.updates.insert(self.name.clone(), list);
     }
 
     // An operation whose reply, if any, tells of an error.
@@ -413,7 +475,7 @@ fn verified(
 ) -> Outcome {
     let Some(installed) = module.installed(ctx, true) else { return Outcome::Failed };
     if let Some(left) = module.list(ctx, "list-updates-local", &module.options) {
-        ctx.agent.packages.modules.updates.insert(module.name.clone(), left);
+        module.keep_updates(ctx, left.packages);
     }
     if holds(&installed, name, version, arch) == wanted {
         Outcome::Repaired
