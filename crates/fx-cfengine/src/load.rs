@@ -137,7 +137,14 @@ impl Context<'_> {
         let meta = match self.host().stat(&place) {
             Ok(meta) if !meta.is_dir() => meta,
             other => {
-                if self.control.ignore_missing_inputs && loaded.depth > 0 {
+                let ignored = self.control.ignore_missing_inputs && loaded.depth > 0;
+                if let Err(error) = &other
+                    && (ignored || self.checks_only())
+                {
+                    let why = reason(error);
+                    self.info(&format!("Cannot open file for hashing '{file}'. (fopen: {why})"));
+                }
+                if ignored {
                     return Err(());
                 }
                 match other {

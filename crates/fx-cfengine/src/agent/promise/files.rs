@@ -4,7 +4,7 @@
 
 mod acl;
 mod changes;
-mod consider;
+pub(super) mod consider;
 mod copy;
 mod create;
 mod edit;

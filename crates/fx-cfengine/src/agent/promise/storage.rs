@@ -10,7 +10,9 @@ use fx_engine::Level;
 use crate::eval::promise::Expanded;
 use crate::eval::{Context, log};
 use crate::outcome::Outcome;
-use crate::text::{int_from, path};
+use crate::text::{from_path, int_from, path};
+
+use super::files::consider::considered;
 
 pub(crate) use mount::finish;
 
@@ -52,6 +54,11 @@ fn content(ctx: &mut Context<'_>, promise: &Rc<Expanded>, name: &str) -> Outcome
                 return Outcome::Kept;
             }
         };
+        let counted = |entry: &fx_host::Entry| {
+            let entry = from_path(std::path::Path::new(&entry.name));
+            considered(ctx, name, &entry, false)
+        };
+        let entries: Vec<_> = entries.into_iter().filter(counted).collect();
         let sizes = entries.iter().filter_map(|entry| {
             ctx.host().lstat(&path(name).join(&entry.name)).ok().map(|meta| meta.size as i64)
         });

@@ -182,12 +182,20 @@ fn execute(ctx: &Context<'_>, name: &str, argv: &[String], doing: &str) -> Optio
     capital[..1].make_ascii_uppercase();
     log!(ctx, Verbose, "{capital} user '{name}'. (command: '{line}')");
     let spec = in_environment(ctx, Spec::argv(argv.iter().map(|word| os(word))));
-    match ctx.host().run(&spec) {
+    ctx.show_now();
+    let ended = ctx.host().run(&spec);
+    // It speaks for itself.
+    if let Ok(ended) = &ended {
+        if !ended.stdout.is_empty() {
+            ctx.print(decode(&ended.stdout).trim_end_matches('\n'));
+        }
+        if !ended.stderr.is_empty() {
+            ctx.aside(decode(&ended.stderr).trim_end_matches('\n'));
+        }
+    }
+    match ended {
         Ok(ended) if ended.exit == Exit::Code(0) => Some(()),
-        Ok(ended) => {
-            for text in decode(&ended.stderr).lines().filter(|text| !text.is_empty()) {
-                ctx.error(text);
-            }
+        Ok(_) => {
             ctx.error(&format!(
                 "Command returned error while {doing} user '{name}'. (Command line: '{line}')"
             ));

@@ -9,7 +9,12 @@ use crate::text::path;
 
 /// Whether an entry of a directory is looked at. `plain` says that it is a file or a link,
 /// which alone can have a suspicious name.
-pub(super) fn considered(ctx: &Context<'_>, dir: &str, name: &str, plain: bool) -> bool {
+pub(in crate::agent::promise) fn considered(
+    ctx: &Context<'_>,
+    dir: &str,
+    name: &str,
+    plain: bool,
+) -> bool {
     if plain && suspicious(ctx, name) {
         ctx.log(
             Level::Warning,

@@ -47,7 +47,7 @@ pub(super) fn list_installed(
     update_list(ctx, promise);
     log!(ctx, Verbose, "Reading package list from '{command}'");
     let shell = promise.bool("package_commands_useshell").unwrap_or(true);
-    let Some(text) = output(ctx, command, shell) else { return false };
+    let Some((text, ended_well)) = output(ctx, command, shell) else { return false };
     let of = |name: &str| promise.scalar(name).map(|text| &**text);
     let patterns = Patterns {
         name: of("package_list_name_regex").unwrap_or_default(),
@@ -79,9 +79,17 @@ pub(super) fn list_installed(
         }
     }
     packages.reverse();
+    // What a command told before it failed is what the next promise takes for the list.
+    if !ended_well {
+        if !packages.is_empty() {
+            let command = command.to_owned();
+            ctx.agent.packages.lists.push(Installed { command, packages, patches: Vec::new() });
+        }
+        return false;
+    }
     let mut patches = Vec::new();
     if let Some(command) = of("package_patch_list_command")
-        && let Some(text) = output(ctx, command, shell)
+        && let Some((text, _)) = output(ctx, command, shell)
     {
         let patterns = Patterns {
             name: of("package_patch_name_regex").unwrap_or(patterns.name),
@@ -102,10 +110,12 @@ pub(super) fn list_installed(
     true
 }
 
-fn output(ctx: &Context<'_>, command: &str, shell: bool) -> Option<String> {
-    match ctx.host().run(&spec_for(ctx, command, shell)) {
-        Ok(ended) if ended.exit == Exit::Code(0) => Some(decode(&ended.stdout)),
-        Ok(_) => None,
+// All that a command says, and whether it ended well.
+fn output(ctx: &Context<'_>, command: &str, shell: bool) -> Option<(String, bool)> {
+    let mut spec = spec_for(ctx, command, shell);
+    spec.merge_stderr = true;
+    match ctx.host().run(&spec) {
+        Ok(ended) => Some((decode(&ended.stdout), ended.exit == Exit::Code(0))),
         Err(error) => {
             ctx.error(&format!(
                 "Couldn't open the package list with command '{command}'. (cf_popen: {error})"
@@ -151,7 +161,7 @@ fn update_list(ctx: &mut Context<'_>, promise: &Expanded) {
         if let Ok(ended) = ctx.host().run(&spec) {
             let summary = command_summary(&command);
             for line in decode(&ended.stdout).lines() {
-                ctx.info(&format!("Q:{summary:>20} ...:{line}"));
+                ctx.info(&format!("Q:{summary:>20} ...:{}", line.replace('%', "%%")));
             }
         }
         ctx.write_state(&stamp, b"");

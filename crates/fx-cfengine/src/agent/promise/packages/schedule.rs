@@ -200,7 +200,8 @@ fn run_one(
     let summary = command_summary(line);
     let mut failed = false;
     for output in decode(&ended.stdout).lines() {
-        ctx.info(&format!("Q:{summary:>20} ...:{output}"));
+        // The original doubles the sign as if the line were a format.
+        ctx.info(&format!("Q:{summary:>20} ...:{}", output.replace('%', "%%")));
         if verify
             && !output.is_empty()
             && promise
