@@ -3,7 +3,7 @@
 //! The file lies in a directory its owner can write, so the walk to it follows the host's
 //! rules about links; nothing here resolves a path by itself.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use fx_engine::{Change, Failure, Resource, ResourceId};
 use fx_host::{Host, WriteOptions};
@@ -78,8 +78,19 @@ impl SshKey {
         Ok(())
     }
 
-    fn is_ours(&self, line: &[u8]) -> bool {
-        parse(line).is_some_and(|line| line.comment == self.desired.name)
+    // Keys without a comment are named by their file and their number among such keys.
+    fn unnamed<'t>(&self, old: &'t [u8], path: &Path) -> Option<&'t [u8]> {
+        let start = format!("{}:unnamed-", path.display());
+        let number: usize = self.desired.name.strip_prefix(&start)?.parse().ok()?;
+        let is_unnamed = |line: &&[u8]| parse(line).is_some_and(|line| line.comment.is_empty());
+        text::lines(old).filter(is_unnamed).nth(number.checked_sub(1)?)
+    }
+
+    fn is_ours(&self, unnamed: Option<&[u8]>, line: &[u8]) -> bool {
+        match unnamed {
+            Some(unnamed) => line == unnamed,
+            None => parse(line).is_some_and(|line| line.comment == self.desired.name),
+        }
     }
 }
 
@@ -154,8 +165,9 @@ impl Resource for SshKey {
         let content = host.read_opt(&path)?;
         let fresh = content.is_none();
         let old = content.unwrap_or_default();
-        let found = text::lines(&old).filter(|line| self.is_ours(line)).find_map(parse);
-        let is_ours = |line: &[u8]| self.is_ours(line);
+        let unnamed = self.unnamed(&old, &path);
+        let is_ours = |line: &[u8]| self.is_ours(unnamed, line);
+        let found = text::lines(&old).filter(|line| is_ours(line)).find_map(parse);
         let mut seen = Seen { path, new: Vec::new(), uid: user.uid, gid: user.gid, fresh };
         let mut changes = Vec::new();
         if desired.absent {
@@ -269,6 +281,18 @@ mod tests {
         assert_eq!(host.text(path), format!("{other}{line}"));
         converge(&host, Desired { absent: true, ..ann() });
         assert_eq!(host.text(path), other);
+    }
+
+    #[test]
+    fn a_key_without_a_comment_is_named_by_its_file_and_number() {
+        let host = machine();
+        let path = "/home/ann/.ssh/authorized_keys";
+        host.put(path, "ssh-rsa AAAA\nssh-rsa BBBB bob@x\nssh-rsa CCCC\n");
+        let name = format!("{path}:unnamed-2");
+        let mut key = SshKey::new(Desired { name, absent: true, ..ann() });
+        let changes = key.observe(&host).unwrap();
+        key.apply(&host, &changes).unwrap();
+        assert_eq!(host.text(path), "ssh-rsa AAAA\nssh-rsa BBBB bob@x\n");
     }
 
     #[test]
