@@ -13,6 +13,7 @@ mod persona;
 mod personas;
 mod puppet_compile;
 mod puppet_config;
+mod puppet_dump;
 mod puppet_settings;
 mod puppet_tools;
 mod session;

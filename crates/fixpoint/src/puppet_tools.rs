@@ -272,7 +272,8 @@ fn epp(flags: &Flags, words: &[String]) -> u8 {
             }
             code
         }
-        "validate" | "dump" => {
+        "dump" => crate::puppet_dump::epp(flags, files),
+        "validate" => {
             let mut code = 0;
             let host = OsHost::new();
             let texts: Vec<(String, Vec<u8>)> = match inline {
@@ -285,16 +286,13 @@ fn epp(flags: &Flags, words: &[String]) -> u8 {
             for (name, text) in texts {
                 let sources = fx_source::SourceMap::new();
                 let file = sources.add(&name, text.clone());
-                let (program, found) = fx_puppet_syntax::parse_epp(&text, file);
+                let (_, found) = fx_puppet_syntax::parse_epp(&text, file);
                 for found in &found {
                     let place = found.primary().map(|span| sources.location(span));
                     let place = place.map_or(String::new(), |at| {
                         format!(" (file: {}, line: {}, column: {})", at.file, at.line, at.column)
                     });
                     code = fail(format_args!("{}{place}", found.message));
-                }
-                if found.is_empty() && action == "dump" {
-                    code = code.max(say(&fx_puppet_syntax::dump(&program)));
                 }
             }
             code
@@ -318,46 +316,16 @@ fn module(flags: &Flags, words: &[String]) -> u8 {
     }
     let host = OsHost::new();
     let settings = Settings::read(&host, flags, "main");
-    let mut out = String::new();
-    for dir in settings.request(&host).modulepath {
-        let mut lines = Vec::new();
-        for item in host.list(&dir).unwrap_or_default() {
-            let path = dir.join(&item.name);
-            if !host.stat(&path).is_ok_and(|meta| meta.is_dir()) {
-                continue;
-            }
-            let metadata = host
-                .read(&path.join("metadata.json"))
-                .ok()
-                .and_then(|text| serde_json::from_slice::<serde_json::Value>(&text).ok());
-            let name = item.name.to_string_lossy().into_owned();
-            let text = |key: &str| {
-                metadata.as_ref().and_then(|data| data.get(key)?.as_str().map(str::to_owned))
-            };
-            lines.push(match (text("name"), text("version")) {
-                (Some(full), Some(version)) => {
-                    format!("{} (v{version})", full.replace('/', "-"))
-                }
-                _ => format!("{name} (???)"),
-            });
-        }
-        if !host.exists(&dir).unwrap_or(false) {
-            continue;
-        }
-        if lines.is_empty() {
-            out += &dir.to_string_lossy();
-            out += " (no modules installed)\n";
-            continue;
-        }
-        lines.sort();
-        out += &dir.to_string_lossy();
-        out.push('\n');
-        for (number, line) in lines.iter().enumerate() {
-            let branch = if number + 1 < lines.len() { "├──" } else { "└──" };
-            out.extend([branch, " ", line, "\n"]);
-        }
+    let path = settings.request(&host).modulepath;
+    if let Some(form) = flag(flags, "--render-as").filter(|form| *form != "console") {
+        return fail(format_args!("'module list' in the form '{form}' is not supported"));
     }
-    terminal::print(&out)
+    let list = fx_puppet::module_list(&host, &path, flag(flags, "--tree").is_some());
+    for warning in &list.warnings {
+        terminal::hand_on(&format!("Warning: {warning}\n"));
+    }
+    // Nothing at all is still a line.
+    if list.text.is_empty() { say("") } else { terminal::print(&list.text) }
 }
 
 fn facts(flags: &Flags, words: &[String]) -> u8 {
@@ -398,30 +366,33 @@ fn facts(flags: &Flags, words: &[String]) -> u8 {
 }
 
 fn describe(flags: &Flags, words: &[String]) -> u8 {
-    if flag(flags, "--list").is_some() || flag(flags, "-l").is_some() {
-        let mut out = String::from("These are the types known to puppet:\n");
-        for name in fx_puppet::built_in_types() {
-            out.extend([name, "\n"]);
-        }
-        return terminal::print(&out);
+    let has = |names: [&str; 2]| names.iter().any(|name| flag(flags, name).is_some());
+    if has(["--list", "-l"]) {
+        return terminal::print(&fx_puppet::type_list());
     }
+    if words.is_empty() {
+        return say(
+            "Usage: puppet describe [-h|--help] [-s|--short] [-p|--providers] [-l|--list] [-m|--meta] TYPE...",
+        );
+    }
+    let asked = fx_puppet::Asked {
+        short: has(["--short", "-s"]),
+        providers: has(["--providers", "-p"]),
+        meta: has(["--meta", "-m"]),
+    };
     let ground = match Ground::new(flags, None) {
         Ok(ground) => ground,
         Err(message) => return fail(message),
     };
     let mut code = 0;
     for kind in words {
-        code = code.max(match fx_puppet::describe(&ground.machine, &ground.request, kind) {
-            Ok(Some(names)) => {
-                let rule = "=".repeat(kind.len());
-                say(&format!(
-                    "\n{kind}\n{rule}\n\nParameters\n----------\n    {}",
-                    names.join(", ")
-                ))
-            }
-            Ok(None) => say(&format!("Unknown type {kind}")),
-            Err(message) => fail(message),
-        });
+        let kind = kind.to_lowercase();
+        code =
+            code.max(match fx_puppet::describe(&ground.machine, &ground.request, &kind, asked) {
+                Ok(Some(text)) => terminal::print(&text),
+                Ok(None) => say(&format!("Unknown type {kind}")),
+                Err(message) => fail(message),
+            });
     }
     code
 }

@@ -18,6 +18,7 @@ mod ast;
 mod parser;
 mod epp;
 mod dump;
+pub mod pn;
 mod validate;
 #[cfg(test)]
 mod tests;

@@ -35,7 +35,7 @@ fn precedence_is_the_originals() {
         ("$r = 1 == 2 < 3", "(= $r (< (== 1 2) 3))"),
         ("$r = -5.abs", "(= $r (- (call-method (. 5 abs))))"),
         ("$r = !$a == $b", "(= $r (== (! $a) $b))"),
-        ("$r = $a and $b or $c", "(= $r (or (and $a $b) $c))"),
+        ("$r = $a and $b or $c", "(= $r (|| (&& $a $b) $c))"),
         ("$r = 'a' in $b =~ $c", "(= $r (=~ (in 'a' $b) $c))"),
         ("$r = 1 - 2 - 3", "(= $r (- (- 1 2) 3))"),
         ("$r = $a ? { 1 => 2, default => 3 } + 1", "(= $r (+ (? $a (1 => 2) (:default => 3)) 1))"),
@@ -57,10 +57,10 @@ fn literals() {
             "$r = { a => 1, 'b' => [2], default => 3, class => 4, }",
             "(= $r ({} (a 1) ('b' ([] 2)) (:default 3) (class 4)))",
         ),
-        ("$r = /a\\/b/", "(= $r /a/b/)"),
+        ("$r = /a\\/b/", "(= $r /a\\/b/)"),
         ("$r = $a / $b / $c", "(= $r (/ (/ $a $b) $c))"),
         ("$r = undef", "(= $r :undef)"),
-        ("$r = Foo::Bar[1, 2]", "(= $r (slice Foo::Bar 1 2))"),
+        ("$r = Foo::Bar[1, 2]", "(= $r (slice Foo::Bar (1 2)))"),
         ("$r = foo-bar", "(= $r foo-bar)"),
         ("$r = [a => 1, b => 2]", "(= $r ([] ({} (a 1) (b 2))))"),
     ];
@@ -92,12 +92,15 @@ fn interpolation() {
 #[test]
 fn heredocs() {
     let table = [
-        ("$r = @(END)\n  a $b\n  | END\n", "(= $r (@() 'a $b\n'))"),
+        ("$r = @(END)\n  a $b\n  | END\n", "(= $r (@()\n  'a $b\n'\n))"),
         (
             "$r = @(\"END\":json/L)\n  a ${b} \\\n  c\n  |- END\n",
-            "(= $r (@(json) (cat 'a ' (str $b) ' c')))",
+            "(= $r (@(json)\n  (cat 'a ' (str $b) ' c')\n))",
         ),
-        ("$r = [@(A), @(B)]\na\nA\nb\nB\n$x = 1", "(= $r ([] (@() 'a\n') (@() 'b\n')))\n(= $x 1)"),
+        (
+            "$r = [@(A), @(B)]\na\nA\nb\nB\n$x = 1",
+            "(block\n  (= $r ([] (@()\n    'a\n'\n  ) (@()\n    'b\n'\n  )))\n  (= $x 1)\n)",
+        ),
     ];
     for (text, expected) in table {
         assert_eq!(tree(text), expected, "{text}");
@@ -108,63 +111,72 @@ fn heredocs() {
 fn statements_resources_and_definitions() {
     let table = [
         ("notice 'a', 'b'", "(invoke notice 'a' 'b')"),
-        ("notice('a')", "(call notice 'a')"),
+        ("notice('a')", "(invoke notice 'a')"),
         ("include foo, bar", "(invoke include foo bar)"),
         (
             "if $a { 1 } elsif $b { 2 } else { 3 }",
-            "(if $a (then (block 1)) (else (if $b (then (block 2)) (else (block 3)))))",
+            "(if $a\n  (then 1)\n  (else (if $b\n      (then 2)\n      (else 3))))",
         ),
-        ("unless $a { f() }", "(unless $a (then (block (call f))))"),
+        ("unless $a { f() }", "(unless $a\n  (then (invoke f)))"),
         (
             "case $a { 1, 'x': { f() } default: { } }",
-            "(case $a (when (1 'x') (then (block (call f)))) (when (:default) (then (block))))",
+            "(case $a\n  (when (1 'x') (then (block\n    (invoke f)\n  )))\n  (when (:default) (then ())))",
         ),
         (
             "file { '/a': ensure => present, mode => '0644'; '/b': }",
-            "(resource file ('/a' (ensure => present) (mode => '0644')) ('/b'))",
+            "(resource file\n  ('/a'\n    (ensure => present)\n    (mode => '0644'))\n  ('/b'))",
         ),
-        ("@file { ['/a', '/b']: * => $h }", "(virtual-resource file (([] '/a' '/b') (* => $h)))"),
-        ("@@foo::bar { 'x': tag => 'y' }", "(exported-resource foo::bar ('x' (tag => 'y')))"),
-        ("File { owner => root }", "(resource-defaults File (owner => root))"),
-        ("File['/a'] { mode +> '1' }", "(override (slice File '/a') (mode +> '1'))"),
+        (
+            "@file { ['/a', '/b']: * => $h }",
+            "(virtual-resource file\n  (([] '/a' '/b')\n    (* => $h)))",
+        ),
+        (
+            "@@foo::bar { 'x': tag => 'y' }",
+            "(exported-resource foo::bar\n  ('x'\n    (tag => 'y')))",
+        ),
+        ("File { owner => root }", "(resource-defaults File\n  (owner => root))"),
+        ("File['/a'] { mode +> '1' }", "(override (slice File '/a')\n  (mode +> '1'))"),
         (
             "File <| tag == 'x' and title != y |> { mode => '1' }",
-            "(collect File (<| (and (== tag 'x') (!= title y)) |>) (mode => '1'))",
+            "(collect File\n  (<| |> (&& (== tag 'x') (!= title y))))",
         ),
-        ("Foo <<| |>>", "(collect Foo (<<||>>))"),
+        ("Foo <<| |>>", "(collect Foo\n  (<<| |>>))"),
         (
             "File['/a'] -> service { 'x': } ~> Class['y']",
-            "(~> (-> (slice File '/a') (resource service ('x'))) (slice Class 'y'))",
+            "(~> (-> (slice File '/a') (resource service\n  ('x'))) (slice Class 'y'))",
         ),
-        ("class { 'a': b => 1 }", "(resource class ('a' (b => 1)))"),
+        ("class { 'a': b => 1 }", "(resource class\n  ('a'\n    (b => 1)))"),
         (
             "class a(Integer $b = 1, $c) inherits d { class e { } }",
-            "(class a (inherits d) (parameters (= Integer $b 1) $c) (block (class a::e (block))))",
+            "(class a (inherits d) (parameters (=t Integer b 1) c) (block\n  (class a::e ())\n))",
         ),
         (
             "define a::b(Optional[String] $x) { }",
-            "(define a::b (parameters (slice Optional String) $x) (block))",
+            "(define a::b (parameters (t (slice Optional String) x)) ())",
         ),
         (
             "node 'a', /b/, c.d.example, default { }",
-            "(node (matches 'a' /b/ 'c.d.example' :default) (block))",
+            "(node (matches 'a' /b/ 'c.d.example' :default) ())",
         ),
         (
             "function f(Integer *$x) >> String { $x }",
-            "(function f (parameters Integer *$x) (return_type String) (block $x))",
+            "(function f (parameters (t Integer *x)) (return_type String) (block\n  $x\n))",
         ),
         (
             "type A::B = Variant[Integer, String]",
-            "(type-alias A::B (slice Variant Integer String))",
+            "(type-alias A::B (slice Variant (Integer String)))",
         ),
         (
             "$a.each |$x, Integer $y| { f($x) }",
-            "(call-method (. $a each) (lambda (parameters $x Integer $y) (block (call f $x))))",
+            "(call-method (. $a each) (lambda (parameters x (t Integer y)) (block\n  (invoke f $x)\n)))",
         ),
-        ("each($a) |$x| { f($x) }", "(call each $a (lambda (parameters $x) (block (call f $x))))"),
+        (
+            "each($a) |$x| { f($x) }",
+            "(invoke each $a (lambda (parameters x) (block\n  (invoke f $x)\n)))",
+        ),
         ("[$a, $b] = [1, 2]", "(= ([] $a $b) ([] 1 2))"),
-        ("$x = if true { 1 } else { 2 }", "(= $x (if true (then (block 1)) (else (block 2))))"),
-        ("return()", "(call return)"),
+        ("$x = if true { 1 } else { 2 }", "(= $x (if true\n  (then 1)\n  (else 2)))"),
+        ("return()", "(invoke return)"),
     ];
     for (text, expected) in table {
         assert_eq!(tree(text), expected, "{text}");
@@ -207,22 +219,22 @@ fn templates() {
     let table = [
         (
             "a <%= $x %> b\n",
-            "(epp (parameters ) (block (render-s 'a ') (render $x) (render-s ' b\n')))",
+            "(lambda (epp (block\n  (render-s 'a ')\n  (render $x)\n  (render-s ' b\n')\n)))",
         ),
         (
             "<%- | Integer $n = 1 | -%>\n<% $n.each |$i| { -%>\n  x<%= $i %>\n<% } -%>\nend <%% %%>\n",
-            "(epp (parameters (= Integer $n 1)) (block (call-method (. $n each) (lambda (parameters $i) (block (render-s '  x') (render $i) (render-s '\n')))) (render-s 'end <% %>\n')))",
+            "(lambda (parameters (=t Integer n 1)) (epp (block\n  (call-method (. $n each) (lambda (parameters i) (block\n    (render-s '  x')\n    (render $i)\n    (render-s '\n')\n  )))\n  (render-s 'end <% %>\n')\n)))",
         ),
         (
             "<% if $a { -%>\nx\n<% } -%>\n<% else { -%>\ny\n<% } -%>\n",
-            "(epp (parameters ) (block (if $a (then (block (render-s 'x\n'))) (else (block (render-s 'y\n'))))))",
+            "(lambda (epp (block\n  (if $a\n    (then (render-s 'x\n'))\n    (else (render-s 'y\n')))\n)))",
         ),
         (
             "<%- case $p { -%>\n<%- 'a': { %>b<% } } -%>",
-            "(epp (parameters ) (block (case $p (when ('a') (then (block (render-s 'b')))))))",
+            "(lambda (epp (block\n  (case $p\n    (when ('a') (then (block\n      (render-s 'b')\n    ))))\n)))",
         ),
-        ("a  <%#- gone -%>  \nkept", "(epp (parameters ) (block (render-s 'akept')))"),
-        ("<%# gone -%>\nkept", "(epp (parameters ) (block (render-s 'kept')))"),
+        ("a  <%#- gone -%>  \nkept", "(lambda (epp (block\n  (render-s 'akept')\n)))"),
+        ("<%# gone -%>\nkept", "(lambda (epp (block\n  (render-s 'kept')\n)))"),
     ];
     for (text, expected) in table {
         let map = SourceMap::new();
@@ -256,4 +268,53 @@ proptest::proptest! {
         let _ = dump(&program);
         let _ = parse_epp(text.as_bytes(), file);
     }
+}
+
+#[test]
+fn the_tree_has_another_notation() {
+    let table = [
+        (
+            "if $a { 1 } elsif $b { } else { 2 3 }",
+            r#"(if {:test (var "a") :then [1] :else [(if {:test (var "b") :else [2 3]})]})"#,
+        ),
+        (
+            "case $a { 1, 2: { 3 } default: { } }",
+            r#"(case (var "a") [{:when [1 2] :then [3]} {:when [(default)] :then [(nop)]}])"#,
+        ),
+        (
+            r#"$x = ["a\tb\"", undef, 017, -1, /x/, Foo[1, a], "a${b}c"]"#,
+            r#"(= (var "x") (array "a\tb\"" nil (int {:radix 8 :value 15}) -1 (regexp "x") (access (qr "Foo") 1 (qn "a")) (concat "a" (str (var "b")) "c")))"#,
+        ),
+        (
+            "function f(Integer $a) >> String { 1 }",
+            r#"(function {:name "f" :params {:a {:type (qr "Integer")}} :body [1] :returns (qr "String")})"#,
+        ),
+        (
+            "@file { 'a': b => 1, c +> 2, * => $h; d: }",
+            r#"(resource {:type (qn "file") :bodies [{:title "a" :ops [(=> "b" 1) (+> "c" 2) (splat-hash (var "h"))]} {:title (qn "d") :ops []}] :form "virtual"})"#,
+        ),
+        (
+            "File <| a == 1 and b != 2 |> { c => 3 }",
+            r#"(collect {:type (qr "File") :query (virtual-query (and (== (qn "a") 1) (!= (qn "b") 2))) :ops [(=> "c" 3)]})"#,
+        ),
+        (
+            "$x.y(1) |$z| >> A { 3 }",
+            r#"(call-method {:functor (. (var "x") (qn "y")) :args [1] :block (lambda {:params {:z {}} :returns (qr "A") :body [3]})})"#,
+        ),
+        ("(1 + 2) * 3", "(* (paren (+ 1 2)) 3)"),
+        ("", "(nop)"),
+    ];
+    for (text, expected) in table {
+        let map = SourceMap::new();
+        let (program, _) = parse(text.as_bytes(), map.add("t.pp", text.as_bytes()));
+        assert_eq!(crate::pn::tree(&program).text(false), expected, "{text}");
+    }
+    let map = SourceMap::new();
+    let text = "$a = [{}, undef]".as_bytes();
+    let (program, _) = parse(text, map.add("t.pp", text));
+    let tree = crate::pn::tree(&program);
+    let json = r#"{"^":["=",{"^":["var","a"]},{"^":["array",{"^":["hash"]},null]}]}"#;
+    assert_eq!(tree.json(false), json);
+    assert!(tree.json(true).starts_with("{\n  \"^\": [\n    \"=\",\n    {\n"));
+    assert!(tree.text(true).starts_with("(=\n  (var\n    \"a\")\n"));
 }

@@ -70,9 +70,27 @@ module Puppet
     end
   end
   def self.log_exception(e, message = nil, _options = {}) = err(message == :default || message.nil? ? e.message : message.to_s)
-  def self.warn_once(_kind, _key, message, _file = nil, _line = nil) = (@once ||= {}).fetch(message) { @once[message] = true; warning(message) }
-  def self.deprecation_warning(message, *) = warn_once(:d, message, message)
-  def self.puppet_deprecation_warning(message, *) = deprecation_warning(message)
+  def self.__place(file, line)
+    return "" unless file || line
+    "(#{[file && "file: #{file}", line && "line: #{line}"].compact.join(", ")})"
+  end
+  def self.__once(key, message)
+    @once ||= {}
+    return if @once.length >= 100 || @once.key?(key)
+    @once[key] = true
+    warning(message)
+  end
+  def self.warn_once(_kind, key, message, file = nil, line = nil, _level = :warning)
+    return __once([:w, key], message) if file == :default && line == :default
+    place = __place(file, line)
+    __once([:w, key], "#{message}\n   #{place.empty? ? "(file & line not available)" : place}")
+  end
+  def self.deprecation_warning(message, key = nil, by = caller(1, 1).first) = __once([:d, key || by], "#{message}\n   (location: #{by})")
+  def self.puppet_deprecation_warning(message, options = {})
+    file, line = options[:file], options[:line]
+    raise Puppet::DevError, "Need either :file and :line, or :key" if options[:key].nil? && (file.nil? || line.nil?)
+    __once([:d, options[:key] || "#{file}:#{line}"], "#{message}\n   #{__place(file || "unknown", line || "unknown")}")
+  end
   def self.version = "7.23.0"
   PUPPETVERSION = "7.23.0"
   def self.[](name) = Puppet::Bridge.setting(name.to_s)
@@ -267,11 +285,11 @@ module Puppet
       end
       def send_log(level, message) = send(level, message)
       def log_exception(e, message = nil, *) = Puppet.log_exception(e, message)
-      def deprecation_warning(message, *) = Puppet.deprecation_warning(message)
-      def warnonce(message, *) = Puppet.warn_once(:w, message, message)
-      alias warn_once warnonce
+      def deprecation_warning(message, key = nil) = Puppet.deprecation_warning(message, key, caller(1, 1).first)
+      def warnonce(message, *) = Puppet.__once([:w, message], message)
+      def warn_once(...) = Puppet.warn_once(...)
       def debug_once(message, *) = nil
-      def puppet_deprecation_warning(message, *) = Puppet.deprecation_warning(message)
+      def puppet_deprecation_warning(message, options = {}) = Puppet.puppet_deprecation_warning(message, options)
     end
     module Warnings
       def self.warnonce(message, *) = Puppet.warn_once(:w, message, message)

@@ -566,6 +566,8 @@ module Puppet
       h[self.class.namevar] = h.delete(:name) if h.key?(:name) && self.class.namevar && self.class.namevar != :name && !h.key?(self.class.namevar)
       @original_parameters = h.dup
       __fill_from_title(h)
+      # A provider may look for what is known of the name, so the name comes first.
+      (nv = self.class.namevar) && h.key?(nv) && self[nv] = h.delete(nv)
       self.provider = h.delete(:provider) if h[:provider] || self.class.valid_parameter?(:provider)
       __set_provider
       order = [self.class.namevar, :provider, :ensure].compact + (self.class.instance_variable_get(:@paramorder) || [])
@@ -656,7 +658,7 @@ module Puppet
     def delete(n) = @params.delete(n.to_sym)
     def set_default(*) = nil
     def name = self[:name] || @title
-    def ref = "#{self.class.name.to_s.split("::").map(&:capitalize).join("::")}[#{@title}]"
+    def ref = "#{self.class.name.to_s.split("::").map(&:capitalize).join("::")}[#{title}]"
     alias to_s ref
     def type = self.class.name
     def path = @__path || ref

@@ -10,6 +10,7 @@ mod execs;
 mod files;
 mod generate;
 mod graph;
+mod keys;
 mod order;
 mod record;
 mod recurse;
@@ -19,6 +20,7 @@ mod ruby;
 mod saved;
 mod schedule;
 mod selinux;
+mod sourced;
 mod state;
 mod system;
 mod tell;
@@ -119,6 +121,11 @@ impl Summary {
 /// The local time of a moment.
 pub(crate) fn local_time(host: &dyn fx_host::Host, secs: i64) -> jiff::Zoned {
     schedule::local(host, secs)
+}
+
+/// Providers of a type that is there without any module.
+pub(crate) fn providers(low: &str) -> Vec<&'static str> {
+    check::providers(low)
 }
 
 /// Name of this machine, in lower case: the host's name and domain.
@@ -226,8 +233,9 @@ fn carry_out(evaluator: &Evaluator, request: &Request, mut account: Account<'_>)
     if !defers && let Err(message) = deferred::resolve(evaluator) {
         return refused(&message);
     }
-    let catalog = evaluator.catalog.borrow();
+    let mut catalog = evaluator.catalog.borrow();
     let mut made = BTreeMap::new();
+    let mut retold = Vec::new();
     for (at, resource) in catalog.resources.iter().enumerate() {
         if !order::acts(&catalog, at) {
             continue;
@@ -238,6 +246,11 @@ fn carry_out(evaluator: &Evaluator, request: &Request, mut account: Account<'_>)
         }
         match things::make(evaluator, resource) {
             Ok(thing) => {
+                if let things::Made::Ruby(thing) = &thing
+                    && let Some(told) = thing.told()
+                {
+                    retold.push((at, told));
+                }
                 made.insert(at, thing);
             }
             Err(message) => {
@@ -248,6 +261,16 @@ fn carry_out(evaluator: &Evaluator, request: &Request, mut account: Account<'_>)
                 return refused(&format!("{} {place}", message.trim_end()));
             }
         }
+    }
+    if !retold.is_empty() {
+        if let Some(message) = order::lost(evaluator, &catalog, &retold) {
+            return refused(&message);
+        }
+        drop(catalog);
+        for (at, told) in retold {
+            evaluator.catalog.borrow_mut().resources[at].told = Some(told);
+        }
+        catalog = evaluator.catalog.borrow();
     }
     for resource in &catalog.resources {
         if let Err(message) = backup::of(evaluator, &catalog, resource) {
@@ -316,13 +339,17 @@ fn carry_out(evaluator: &Evaluator, request: &Request, mut account: Account<'_>)
             }
         }
     }
-    let objects: Vec<_> = made
-        .values()
-        .filter_map(|thing| match thing {
-            things::Made::Ruby(thing) => Some(thing.object()),
-            _ => None,
-        })
-        .collect();
+    let object_of = |thing: &things::Made| match thing {
+        things::Made::Ruby(thing) => Some(thing.object()),
+        _ => None,
+    };
+    let mut objects: Vec<_> = made.values().filter_map(object_of).collect();
+    // Key files that users purge are read together with all others.
+    for user in catalog.resources.iter().filter(|resource| &*resource.low == "user") {
+        for key in keys::unmanaged(run.host, &catalog, user) {
+            objects.extend(things::make(evaluator, &key).ok().as_ref().and_then(object_of));
+        }
+    }
     if let Err(flow) = evaluator.ruby_prefetch(&objects) {
         run.ledger.message(Level::Error, &format!("Could not prefetch: {}", flow.text()), &origin);
     }

@@ -23,7 +23,7 @@ pub(crate) use catalog::{Attribute, Catalog, Resource};
 pub(crate) use complete::Pending;
 pub(crate) use definitions::Definitions;
 pub(crate) use json::{from_json, reference_text, to_json};
-pub(crate) use kinds::{Kind, built_in, built_in_names, is_metaparameter};
+pub(crate) use kinds::{Kind, METAPARAMETERS, built_in, built_in_names, is_metaparameter};
 
 use crate::eval::{Evaluator, Failure, Flow, Frame, FrameKind, Place, Scope};
 use crate::value::Value;
@@ -154,7 +154,8 @@ impl Evaluator {
         let scope = Scope::new(Rc::clone(&self.top));
         self.phase(|| "evaluate main".into());
         for program in programs {
-            self.eval(&program.body, &scope).map_err(Flow::misplaced)?;
+            let body = || self.eval(&program.body, &scope).map_err(Flow::misplaced);
+            self.called_at(program.body.span, true, body)?;
         }
         self.evaluate_node()?;
         self.evaluate_classification()?;

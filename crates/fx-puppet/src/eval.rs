@@ -68,6 +68,9 @@ pub(crate) struct Evaluator {
     pub(crate) known_facts: std::cell::OnceCell<Vec<(String, Value)>>,
     pub(crate) builtin: FileId,
     warned: RefCell<FxHashSet<String>>,
+    /// Calls that are under way, as far as they stand in text that somebody wrote; a whole
+    /// file counts as its line 0.
+    calls: RefCell<Vec<(Span, bool)>>,
     depth: Cell<u32>,
     steps: Cell<u32>,
 }
@@ -92,6 +95,7 @@ impl Evaluator {
             known_facts: std::cell::OnceCell::new(),
             builtin: machine.builtin,
             warned: RefCell::default(),
+            calls: RefCell::default(),
             depth: 0.into(),
             steps: 0.into(),
         })
@@ -125,6 +129,33 @@ impl Evaluator {
             return format!("(line: {})", at.line);
         }
         format!("(file: {}, line: {})", at.file, at.line)
+    }
+
+    /// Evaluates something that a call at this place asks for, or a whole file.
+    pub(crate) fn called_at<T>(&self, span: Span, is_file: bool, run: impl FnOnce() -> T) -> T {
+        if span.file == self.builtin {
+            return run();
+        }
+        self.calls.borrow_mut().push((span, is_file));
+        let made = run();
+        self.calls.borrow_mut().pop();
+        made
+    }
+
+    /// Where the innermost call stands that somebody wrote.
+    pub(crate) fn innermost_call(&self) -> Span {
+        let last = self.calls.borrow().last().map(|(span, _)| *span);
+        last.unwrap_or_else(|| Span::new(self.builtin, 0, 0))
+    }
+
+    /// File and line of all calls that are under way, the innermost first.
+    pub(crate) fn calls(&self) -> Vec<(Rc<str>, u32)> {
+        let place = |(span, is_file): &(Span, bool)| {
+            let at = self.sources.location(*span);
+            let file = if at.file.is_empty() { Rc::from("unknown") } else { Rc::from(&*at.file) };
+            (file, if *is_file { 0 } else { at.line })
+        };
+        self.calls.borrow().iter().rev().map(place).collect()
     }
 
     /// Says that something unwise was done, once for each place.

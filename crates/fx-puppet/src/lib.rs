@@ -30,11 +30,13 @@ mod yaml;
 mod catalogs;
 mod classifier;
 mod custom_facts;
+mod described;
 mod compile;
 mod apply;
 pub mod bucket;
 mod inspect;
 mod lint;
+mod modules;
 #[cfg(test)]
 mod tests;
 
@@ -43,16 +45,18 @@ pub use catalogs::{CatalogRequest, catalog, manifests, read_facts};
 pub use classifier::{Classification, classify};
 pub use compile::Settings;
 pub use custom_facts::more_facts;
+pub use described::{Asked, describe, type_list};
 pub use eval::strftime_of as strftime;
 pub use inspect::{Found, inspect};
 pub use lint::lint;
 pub use lookup::parse_hocon;
 pub use machine::Machine;
+pub use modules::{ModuleList, module_list};
 pub use psych::document as yaml_document;
 pub use regex::Regex;
 pub use tools::{
-    assert_type, built_in_types, describe, epp, evaluate, explain_lookup, explain_lookup_options,
-    lookup, machine_facts, ruby_text, value_from_text, value_to_json,
+    assert_type, epp, evaluate, explain_lookup, explain_lookup_options, lookup, machine_facts,
+    ruby_text, value_from_text, value_to_json,
 };
 pub use types::Type;
 pub use value::{Hash, Value};

@@ -1,5 +1,4 @@
-//! Questions about a program that need an evaluator but no catalog: lookups, templates, and
-//! what is known of resource types.
+//! Questions about a program that need an evaluator but no catalog: lookups and templates.
 
 use crate::catalogs::CatalogRequest;
 use crate::compile::Settings;
@@ -106,26 +105,6 @@ pub fn epp(
         Ok(value) => Ok(crate::eval::interpolated(&value)),
         Err(flow) => Err(flow.text()),
     }
-}
-
-/// Parameters of a resource type by name, from the built-in table or a module's Ruby.
-pub fn describe(
-    machine: &Machine,
-    request: &CatalogRequest,
-    kind: &str,
-) -> Result<Option<Vec<String>>, String> {
-    let evaluator = evaluator(machine, request, "localhost", Vec::new());
-    let found = evaluator.native_kind(kind).map_err(Flow::text)?;
-    Ok(found.map(|found| {
-        let mut names: Vec<String> = found.parameters.iter().map(ToString::to_string).collect();
-        names.sort();
-        names
-    }))
-}
-
-/// Names of the resource types built in.
-pub fn built_in_types() -> Vec<&'static str> {
-    crate::compile::built_in_names()
 }
 
 /// A value from JSON, YAML or a hash as the language writes it.

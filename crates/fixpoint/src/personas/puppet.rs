@@ -69,6 +69,8 @@ const WITH_VALUE: &[&str] = &[
     "--digest_algorithm",
     "--clientbucketdir",
     "--log_level",
+    "--format",
+    "--e",
 ];
 
 fn say(text: &str) {
@@ -169,7 +171,10 @@ fn parser(args: &[String]) -> u8 {
         complain("Error: 'parser' has no default action.  See `puppet help parser`.");
         return 1;
     };
-    if !matches!(action.as_str(), "validate" | "dump") {
+    if action == "dump" {
+        return crate::puppet_dump::parser(&flags, files);
+    }
+    if action != "validate" {
         complain(&format!("Error: 'parser' has no '{action}' action.  See `puppet help parser`."));
         return 1;
     }
@@ -192,9 +197,6 @@ fn parser(args: &[String]) -> u8 {
         let file = sources.add(&name, text.clone());
         let (program, mut found) = fx_puppet_syntax::parse(&text, file);
         if found.iter().all(|found| found.severity != Severity::Error) {
-            if action == "dump" {
-                say(&fx_puppet_syntax::dump(&program));
-            }
             found.extend(fx_puppet_syntax::validate(&program, Strictness::Warning));
         }
         let errors = found.iter().filter(|found| found.severity == Severity::Error).count();
@@ -221,7 +223,7 @@ fn parser(args: &[String]) -> u8 {
 }
 
 /// Where something was found, as messages end; of the end of a file the file alone is told.
-fn place(sources: &SourceMap, found: &fx_source::Diagnostic) -> String {
+pub(crate) fn place(sources: &SourceMap, found: &fx_source::Diagnostic) -> String {
     let Some(at) = found.primary().map(|span| sources.location(span)) else {
         return String::new();
     };

@@ -99,6 +99,7 @@ pub(super) fn check(resource: &Resource) -> Result<(), String> {
 /// Providers of the original, by type.
 const PROVIDERS: &[(&str, &[&str])] = &[
     ("exec", &["posix", "shell", "windows"]),
+    ("file", &["posix", "windows"]),
     ("group", &["aix", "directoryservice", "groupadd", "ldap", "pw", "windows_adsi"]),
     (
         "package",
@@ -178,7 +179,7 @@ const PROVIDERS: &[(&str, &[&str])] = &[
         &[
             "aix",
             "directoryservice",
-            "hpux",
+            "hpuxuseradd",
             "ldap",
             "openbsd",
             "pw",
@@ -188,6 +189,14 @@ const PROVIDERS: &[(&str, &[&str])] = &[
         ],
     ),
 ];
+
+/// Providers of a type, in the order of their names.
+pub(super) fn providers(low: &str) -> Vec<&'static str> {
+    let known = PROVIDERS.iter().find(|(kind, _)| *kind == low);
+    let mut names = known.map(|(_, names)| names.to_vec()).unwrap_or_default();
+    names.sort_unstable();
+    names
+}
 
 fn provider(low: &str, value: &Value) -> Result<(), String> {
     let word = interpolated(value);
@@ -303,7 +312,7 @@ pub(super) fn unqualified(command: &Value) -> String {
 }
 
 /// What Ruby calls the class of a value.
-fn class_name(value: &Value) -> &'static str {
+pub(super) fn class_name(value: &Value) -> &'static str {
     match value {
         Value::Int(_) => "Integer",
         Value::Float(_) => "Float",
@@ -416,6 +425,7 @@ fn user(name: &str, value: &Value) -> Result<(), String> {
             }
             Ok(())
         }
+        "purge_ssh_keys" => super::keys::check(value),
         "expiry" if word != "absent" => {
             let parts: Vec<&str> = word.split('-').collect();
             let is_date = matches!(parts.as_slice(), [year, month, day]

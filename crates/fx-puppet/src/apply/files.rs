@@ -9,6 +9,7 @@ use fx_resources::file::{Backup, Content, Ensure, Obstruction, Verify};
 use fx_resources::mode::Mode;
 use fx_resources::{directory, exec, file, link};
 
+use super::sourced::{Candidate, Kind, Sourced, is_web};
 use super::things::{Made, Notify, Obstructed, attribute, broken, list, text, truth};
 use crate::compile::Resource;
 use crate::eval::{Evaluator, interpolated};
@@ -78,37 +79,29 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
     let mut group = text(resource, "group").map(|group| Account::parse(&group));
     let force = truth(attribute(resource, "force"));
     let obstruction = if force { Obstruction::Remove } else { Obstruction::Refuse };
-    let source = match list(resource, "source").first() {
-        Some(first) => {
-            let mut found = None;
-            for candidate in list(resource, "source") {
-                let name = interpolated(&candidate);
-                let local = local_source(evaluator, &name);
-                if let Some(local) = local
-                    && evaluator.run.host.stat(&local).is_ok()
-                {
-                    found = Some(local);
-                    break;
-                }
-            }
-            if found.is_none() {
-                let name = interpolated(first);
-                let name = if name.starts_with('/') { format!("file://{name}") } else { name };
-                return Ok(broken(format!(
-                    "Could not retrieve information from environment production source(s) {name}"
-                )));
-            }
-            found
-        }
-        None => None,
+    let candidates = candidates(evaluator, resource);
+    let host = evaluator.run.host;
+    let is_there = |candidate: &&Candidate| match candidate {
+        Candidate::Local { path, .. } => path.as_ref().is_some_and(|path| host.stat(path).is_ok()),
+        Candidate::Web(_) => true,
     };
+    let source = match candidates.iter().find(is_there) {
+        Some(Candidate::Local { path, .. }) => path.clone(),
+        _ => None,
+    };
+    let is_absent = text(resource, "ensure").as_deref() == Some("absent");
+    let is_web =
+        candidates.iter().find(is_there).is_some_and(|found| matches!(found, Candidate::Web(_)));
+    if !candidates.is_empty() && source.is_none() && !is_web {
+        let all: Vec<&str> = candidates.iter().map(Candidate::shown).collect();
+        return Ok(broken(format!(
+            "Could not retrieve information from environment {} source(s) {}",
+            evaluator.settings.environment,
+            all.join(", ")
+        )));
+    }
     let there = evaluator.run.host.lstat_opt(&path).ok().flatten();
     if let Some(source) = &source {
-        // A file that is told by its digest is not made, only kept.
-        if there.is_none() && has(resource, "checksum_value") && !has(resource, "ensure") {
-            return Ok(Made::Nothing);
-        }
-        let host = evaluator.run.host;
         let copies_mode = match text(resource, "source_permissions").as_deref() {
             Some("use") => true,
             Some("use_when_creating") => there.is_none(),
@@ -135,6 +128,7 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
             })));
         }
     }
+    let source_is_file = source.is_some();
     let content = match (attribute(resource, "content"), source) {
         (Some(Value::Binary(bytes)), _) => Some(Content::bytes(bytes)),
         (Some(value), _) => Some(Content::bytes(interpolated(&value))),
@@ -150,7 +144,19 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
     let content = if is_tree { None } else { content };
     let target = text(resource, "target");
     let ensure = text(resource, "ensure");
+    let given = Kind::named(&text(resource, "checksum").unwrap_or_default());
+    let is_sourced = !is_absent
+        && !is_tree
+        && !candidates.is_empty()
+        && (is_web
+            || has(resource, "checksum_value")
+            || matches!(given, Some(Kind::Mtime | Kind::Ctime)));
     let word = match ensure.as_deref() {
+        // What a source is counts for more than what the manifest says.
+        Some(_) | None if is_sourced || (!is_absent && content.is_some() && source_is_file) => {
+            "file"
+        }
+        Some(_) if is_tree && !is_absent => "directory",
         Some(word @ ("absent" | "directory" | "file" | "link")) => word,
         Some("present") | None if target.is_some() => "link",
         Some("present") => match there.as_ref() {
@@ -256,30 +262,62 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
             obstruction,
             ..directory::Desired::default()
         })),
-        _ => Made::File(file::File::new(file::Desired {
-            path,
-            ensure: if_present,
-            content,
-            mode,
-            create_mode: Some(0o644),
-            owner,
-            group,
-            obstruction,
-            backup: match text(resource, "backup").as_deref() {
-                Some("true") => Backup::Suffix(".puppet-bak".into()),
-                Some(suffix) if suffix.starts_with('.') => Backup::Suffix(suffix.into()),
-                _ => Backup::None,
-            },
-            create_only: attribute(resource, "replace").is_some_and(|value| {
-                matches!(value, Value::Bool(false))
-                    || matches!(value.as_str(), Some("false" | "no"))
-            }),
-            verify,
-            checksum: text(resource, "checksum")
-                .and_then(|name| Algorithm::named(&name))
-                .unwrap_or_else(|| super::backup::algorithm(evaluator)),
-            sensitive: super::things::is_secret(resource, "content"),
-            ..file::Desired::default()
-        })),
+        _ => {
+            let desired = file::Desired {
+                path,
+                ensure: if_present,
+                content,
+                mode,
+                create_mode: Some(0o644),
+                owner,
+                group,
+                obstruction,
+                backup: match text(resource, "backup").as_deref() {
+                    Some("true") => Backup::Suffix(".puppet-bak".into()),
+                    Some(suffix) if suffix.starts_with('.') => Backup::Suffix(suffix.into()),
+                    _ => Backup::None,
+                },
+                create_only: attribute(resource, "replace").is_some_and(|value| {
+                    matches!(value, Value::Bool(false))
+                        || matches!(value.as_str(), Some("false" | "no"))
+                }),
+                verify,
+                checksum: text(resource, "checksum")
+                    .and_then(|name| Algorithm::named(&name))
+                    .unwrap_or_else(|| super::backup::algorithm(evaluator)),
+                sensitive: super::things::is_secret(resource, "content"),
+                ..file::Desired::default()
+            };
+            if !is_sourced {
+                return Ok(Made::File(file::File::new(desired)));
+            }
+            let algorithm = super::backup::algorithm(evaluator);
+            let kind = given.unwrap_or(Kind::Digest(algorithm));
+            let mut sourced =
+                Sourced::new(file::Desired { content: None, ..desired }, candidates, kind);
+            sourced.environment.clone_from(&evaluator.settings.environment);
+            sourced.value = text(resource, "checksum_value");
+            sourced.creates = sourced.value.is_none() || ensure.is_some();
+            let copies = text(resource, "source_permissions");
+            sourced.refused = copies
+                .filter(|word| is_web && matches!(word.as_str(), "use" | "use_when_creating"))
+                .map(|_| "Got nil value for owner");
+            Made::Sourced(Box::new(sourced))
+        }
     })
+}
+
+/// Where the content of a file may come from, in order.
+fn candidates(evaluator: &Evaluator, resource: &Resource) -> Vec<Candidate> {
+    let one = |name: Value| {
+        let name = interpolated(&name);
+        let name = name.trim_end_matches('/');
+        if is_web(name) {
+            return Candidate::Web(name.to_owned());
+        }
+        let path = local_source(evaluator, name);
+        let shown = if name.starts_with('/') { format!("file://{name}") } else { name.to_owned() };
+        Candidate::Local { path, shown }
+    };
+    list(resource, "source").into_iter().map(one).collect()
 }

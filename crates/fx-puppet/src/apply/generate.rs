@@ -1,5 +1,5 @@
 //! Resources that others bring with them before anything is done: the files that a `tidy`
-//! removes, and what a `resources` purges. What a directory brings is in [`super::recurse`].
+//! removes, what a `resources` purges, and the keys that a `user` does. What a directory brings is in [`super::recurse`].
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -18,7 +18,7 @@ const MOST_DEEP: u32 = 200;
 /// Metaparameters that what is generated has from what generates it.
 const HANDED_ON: [&str; 5] = ["noop", "loglevel", "schedule", "tag", "audit"];
 
-fn child(parent: &Resource, kind: &str, title: &str, own: &[(&str, Value)]) -> Resource {
+pub(super) fn child(parent: &Resource, kind: &str, title: &str, own: &[(&str, Value)]) -> Resource {
     let mut child = Resource::new(kind, title, parent.span, Rc::clone(&parent.frame));
     let source = Rc::clone(&parent.frame.source);
     for name in HANDED_ON {
@@ -36,7 +36,11 @@ fn child(parent: &Resource, kind: &str, title: &str, own: &[(&str, Value)]) -> R
 
 /// Whether resources bring others with them before their turn.
 pub(super) fn generates(resource: &Resource) -> bool {
-    matches!(&*resource.low, "tidy" | "resources")
+    match &*resource.low {
+        "tidy" | "resources" => true,
+        "user" => attribute(resource, "purge_ssh_keys").is_some(),
+        _ => false,
+    }
 }
 
 /// What a resource brings with it.
@@ -48,6 +52,7 @@ pub(super) fn children(
     match &*resource.low {
         "tidy" => tidied(evaluator.run.host, catalog, resource),
         "resources" => purged(evaluator, catalog, resource),
+        "user" => Ok(super::keys::unmanaged(evaluator.run.host, catalog, resource)),
         _ => Ok(Vec::new()),
     }
 }
@@ -249,8 +254,11 @@ fn purged(
     };
     let mut out: Vec<Resource> = Vec::new();
     for title in titles {
-        if catalog.find(&kind, &title).is_none() && !out.iter().any(|known| *known.title == *title)
-        {
+        let is_told =
+            |known: &Resource| *known.low == *kind && known.told.as_deref() == Some(&*title);
+        let is_known =
+            catalog.find(&kind, &title).is_some() || catalog.resources.iter().any(is_told);
+        if !is_known && !out.iter().any(|known| *known.title == *title) {
             out.push(child(resource, &kind, &title, &[("ensure", Value::from("absent"))]));
         }
     }

@@ -5,6 +5,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
+use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -216,6 +217,33 @@ pub(super) fn plan(catalog: &Catalog, extra: &[Auto]) -> Result<Plan, (String, V
         plan.before[first[auto.to]].push(edge);
     }
     walk(catalog, plan)
+}
+
+/// A reference to a resource that its type calls otherwise, which the original does not find.
+pub(super) fn lost(
+    evaluator: &crate::eval::Evaluator,
+    catalog: &Catalog,
+    retold: &[(usize, Rc<str>)],
+) -> Option<String> {
+    for resource in &catalog.resources {
+        for attribute in ["before", "notify", "require", "subscribe"] {
+            let Some(given) = resource.attributes.get(attribute) else { continue };
+            let mut found = Vec::new();
+            references(&given.value, &mut found);
+            for (kind, title) in found {
+                let at = catalog.find(&kind, &title);
+                if !retold.iter().any(|(known, _)| Some(*known) == at) {
+                    continue;
+                }
+                let is_later = matches!(attribute, "before" | "notify");
+                let word = if is_later { "dependent" } else { "dependency" };
+                let kind = crate::types::capitalized(&kind);
+                let (name, place) = (resource.reference(), evaluator.line_text(resource.span));
+                return Some(format!("Could not find {word} {kind}[{title}] for {name} {place}"));
+            }
+        }
+    }
+    None
 }
 
 impl Plan {

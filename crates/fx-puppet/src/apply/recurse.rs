@@ -42,8 +42,15 @@ fn depth(resource: &Resource) -> Option<u32> {
     }
 }
 
-/// Why a directory is too large, if so: `max_files` says how much is too much.
+/// Why a directory cannot be taken as a whole, if so: `max_files` says how much is too much,
+/// and a web server has no directories.
 pub(super) fn too_many(evaluator: &Evaluator, resource: &Resource) -> Option<String> {
+    if &*resource.low == "file"
+        && depth(resource).is_some()
+        && list(resource, "source").iter().any(|name| super::sourced::is_web(&interpolated(name)))
+    {
+        return Some("cannot lookup multiple files".to_owned());
+    }
     let most: usize = text(resource, "max_files")?.parse().ok()?;
     let limit = depth(resource)?;
     if most == 0 || !matches!(&*resource.low, "file" | "tidy") {

@@ -214,7 +214,7 @@ impl Account<'_> {
                 let gap = if value.is_empty() { "" } else { " " };
                 out.extend(["    ", name, ":", gap, value, "\n"]);
             };
-            row("title", &quoted(&resource.title, 6, 11));
+            row("title", &quoted(resource.told.as_ref().unwrap_or(&resource.title), 6, 11));
             let file = match (is_declared, at.file.is_empty()) {
                 (false, _) => String::new(),
                 (true, true) => "''".into(),

@@ -85,6 +85,12 @@ impl RubyThing {
         self.can_refresh
     }
 
+    /// What it calls itself, where that is not its title.
+    pub(super) fn told(&self) -> Option<Rc<str>> {
+        let told = self.evaluator.ruby_title(self.object).ok()?;
+        (*told != *self.id.name).then(|| told.into())
+    }
+
     /// The name of its provider, if it has one.
     pub(super) fn provider(&self) -> String {
         self.evaluator.ruby_provider(self.object)

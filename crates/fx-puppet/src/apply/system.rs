@@ -48,6 +48,7 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Option<
                 "password_max_age",
                 "password_warn_days",
                 "expiry",
+                "purge_ssh_keys",
             ],
             make_user(resource),
         ),

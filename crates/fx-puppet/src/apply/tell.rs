@@ -457,7 +457,8 @@ impl Transaction<'_> {
             (message.ends_with("No such file or directory"), message.ends_with("Not a directory"));
         let above = std::path::Path::new(&path).parent().map(|dir| dir.display().to_string());
         let above = above.unwrap_or_default();
-        let has_content = attribute(resource, "content").is_some();
+        let has_source = attribute(resource, "source").is_some();
+        let has_content = attribute(resource, "content").is_some() || has_source;
         let inner = match thing {
             Made::Obstructed(one) if one.wanted == "link" => {
                 return ("Could not remove existing file".into(), None);
@@ -478,18 +479,19 @@ impl Transaction<'_> {
             Made::Link(_) if is_missing => {
                 format!("No such file or directory @ dir_chdir - {above}")
             }
-            Made::File(_) if is_no_dir => format!("Not a directory @ rb_sysopen - {path}"),
-            Made::File(_)
-                if is_missing && !has_content && attribute(resource, "source").is_none() =>
-            {
+            Made::File(_) | Made::Sourced(_) if is_no_dir => {
+                format!("Not a directory @ rb_sysopen - {path}")
+            }
+            Made::File(_) if is_missing && !has_content => {
                 format!("No such file or directory @ rb_sysopen - {path}")
             }
-            Made::File(_) if is_missing => format!(
+            Made::File(_) | Made::Sourced(_) if is_missing => format!(
                 "No such file or directory - A directory component in {path}20240101-1-abcdef.lock does not exist or is a dangling symbolic link"
             ),
-            Made::File(_) if message.starts_with("new content of") => {
+            Made::File(_) | Made::Sourced(_) if message.starts_with("new content of") => {
                 return (self.refused_content(resource, &path, message), None);
             }
+            Made::Sourced(_) if message.contains(" on SERVER: ") => message.to_owned(),
             _ => return (message.to_owned(), None),
         };
         (format!("Could not set '{to}' on ensure: {inner} {place}"), Some(inner))

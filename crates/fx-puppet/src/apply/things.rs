@@ -13,6 +13,8 @@ use crate::value::Value;
 pub(super) enum Made {
     Notify(Notify),
     File(file::File),
+    /// A file with content from a web server, or told by a time or a given digest.
+    Sourced(Box<super::sourced::Sourced>),
     Directory(directory::Directory),
     Link(link::Link),
     Exec(Box<exec::Exec>),
@@ -39,6 +41,7 @@ impl Made {
         Some(match self {
             Made::Notify(thing) => thing,
             Made::File(thing) => thing,
+            Made::Sourced(thing) => &mut **thing,
             Made::Directory(thing) => thing,
             Made::Link(thing) => thing,
             Made::Exec(thing) => &mut **thing,

@@ -95,7 +95,7 @@ const ACCOUNT_ORDER: [&str; 13] = [
 /// Changes in the original's order, under its names and with its values.
 pub(super) fn changes(resource: &Resource, changes: &mut [Change]) {
     let order: &[&str] = match &*resource.low {
-        "file" => &["ensure", "content", "target", "owner", "group", "mode"],
+        "file" => &["ensure", "content", "checksum_value", "target", "owner", "group", "mode"],
         "user" | "group" => &ACCOUNT_ORDER,
         _ => &[],
     };

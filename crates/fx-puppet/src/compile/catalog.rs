@@ -59,6 +59,8 @@ pub(crate) struct Resource {
     pub(crate) odd_title: bool,
     /// What a class or define is made from.
     pub(crate) definition: Option<Rc<Entry>>,
+    /// What its type calls it instead of its title, while it is applied.
+    pub(crate) told: Option<Rc<str>>,
 }
 
 /// `concat::fragment` as `Concat::Fragment`.
@@ -110,6 +112,7 @@ impl Resource {
             sensitive: Vec::new(),
             odd_title: false,
             definition: None,
+            told: None,
         }
     }
 
@@ -124,7 +127,10 @@ impl Resource {
 
     /// `File[/x]`
     pub(crate) fn reference(&self) -> String {
-        format!("{}[{}]", self.kind, self.shown_title())
+        match &self.told {
+            Some(told) => format!("{}[{told}]", self.kind),
+            None => format!("{}[{}]", self.kind, self.shown_title()),
+        }
     }
 
     /// Whether it is part of the result.

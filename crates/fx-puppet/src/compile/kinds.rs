@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 use crate::regex::Regex;
 
 /// Parameters that every resource has.
-const METAPARAMETERS: &[&str] = &[
+pub(crate) const METAPARAMETERS: &[&str] = &[
     "alias",
     "audit",
     "before",

@@ -142,6 +142,17 @@ impl Evaluator {
         span: Span,
         scope: &Rc<Scope>,
     ) -> Evaluated {
+        self.called_at(span, false, || self.call_known(name, args, block, span, scope))
+    }
+
+    fn call_known(
+        &self,
+        name: &str,
+        args: Vec<Value>,
+        block: Option<Closure>,
+        span: Span,
+        scope: &Rc<Scope>,
+    ) -> Evaluated {
         let name = name.trim_start_matches("::");
         if let Some(native) = functions::find(name) {
             let sigs = self.parameters(native)?;

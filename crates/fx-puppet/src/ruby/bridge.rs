@@ -295,7 +295,14 @@ const METHODS: &[Method] = &[
         answer(ruby, vm, value)
     }),
     ("interpolate", |_, _, _, args| Ok(args[0])),
-    ("stack", |_, _, vm, _| Ok(vm.arr(Vec::new()))),
+    ("stack", |_, evaluator, vm, _| {
+        let mut all = Vec::new();
+        for (file, line) in evaluator.calls() {
+            let pair = vec![vm.str(file.as_bytes()), Rb::fix(i64::from(line))];
+            all.push(vm.arr(pair));
+        }
+        Ok(vm.arr(all))
+    }),
     ("in_range", |_, _, vm, args| {
         let (range, version) = (vm.to_s(args[0])?, vm.to_s(args[1])?);
         let found = crate::semver::satisfies(&version, &range);
@@ -508,7 +515,9 @@ fn call_function(ruby: &Rc<Ruby>, evaluator: &Rc<Evaluator>, vm: &mut Vm, args: 
     } else {
         Some(ruby_block(ruby, evaluator, vm, args[3], &scope)?)
     };
-    let span = fx_source::Span::new(evaluator.builtin, 0, 0);
+    let nowhere = fx_source::Span::new(evaluator.builtin, 0, 0);
+    // What is declared so belongs to the call in the manifest that led here.
+    let span = if name == "create_resources" { evaluator.innermost_call() } else { nowhere };
     let result = ruby.lend(vm, evaluator, || {
         let known = Type::named(&name).is_some();
         if known && name.starts_with(|c: char| c.is_ascii_uppercase()) {

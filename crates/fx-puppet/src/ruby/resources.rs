@@ -36,6 +36,14 @@ impl Evaluator {
         })
     }
 
+    /// What a resource calls itself.
+    pub(crate) fn ruby_title(&self, object: Rb) -> Evaluated<String> {
+        self.with_ruby(|vm| {
+            let title = vm.call_name(object, "title", &[])?;
+            vm.to_s(title)
+        })
+    }
+
     /// Whether the provider of a resource may start programs.
     pub(crate) fn ruby_runs_commands(&self, object: Rb) -> Evaluated<bool> {
         self.with_ruby(|vm| Ok(vm.call_name(object, "__runs_commands?", &[])?.truthy()))

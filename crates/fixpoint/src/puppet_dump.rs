@@ -1,0 +1,159 @@
+//! `puppet parser dump` and `puppet epp dump`: the tree of a program or a template as text.
+
+use std::io::Read as _;
+use std::path::Path;
+
+use fx_host::{Files, OsHost};
+use fx_puppet_syntax::{Program, Strictness};
+use fx_source::{Diagnostic, Severity, SourceMap};
+
+use crate::terminal;
+
+type Flags = [(String, String)];
+type Parse = fn(&[u8], fx_source::FileId) -> (Program, Vec<Diagnostic>);
+
+fn flag<'f>(flags: &'f Flags, names: &[&str]) -> Option<&'f str> {
+    let found = flags.iter().rev().find(|(known, _)| names.contains(&known.as_str()));
+    found.map(|(_, value)| value.as_str())
+}
+
+fn complain(text: &str) {
+    terminal::hand_on(&format!("Error: {text}\n"));
+}
+
+/// The tree in the form that was asked for.
+fn formed(flags: &Flags, program: &Program) -> String {
+    let pretty = flag(flags, &["--pretty"]).is_some();
+    match flag(flags, &["--format"]) {
+        None | Some("old") => fx_puppet_syntax::dump(program),
+        Some("json") => fx_puppet_syntax::pn::tree(program).json(pretty),
+        Some(_) => fx_puppet_syntax::pn::tree(program).text(pretty),
+    }
+}
+
+/// The tree of a text, or what is wrong with it. Checks beyond the syntax are made only where
+/// they are asked for.
+fn tree(flags: &Flags, name: &str, text: &[u8], parse: Parse) -> Result<String, Vec<String>> {
+    let sources = SourceMap::new();
+    let file = sources.add(name, text.to_vec());
+    let (program, mut found) = parse(text, file);
+    let is_error = |found: &Diagnostic| found.severity == Severity::Error;
+    if !found.iter().any(is_error) && flag(flags, &["--validate"]).is_some() {
+        found.extend(fx_puppet_syntax::validate(&program, Strictness::Warning));
+    }
+    let wrong: Vec<String> = found
+        .iter()
+        .filter(|found| is_error(found))
+        .map(|found| {
+            let place = crate::personas::puppet::place(&sources, found);
+            format!("{}{place}", found.message)
+        })
+        .collect();
+    if wrong.is_empty() { Ok(formed(flags, &program)) } else { Err(wrong) }
+}
+
+fn print(mut out: String) -> u8 {
+    if !out.ends_with('\n') {
+        out.push('\n');
+    }
+    terminal::print(&out)
+}
+
+/// What was given instead of files: a text on the command line, or standard input.
+fn given(flags: &Flags, files: &[String]) -> Option<(&'static str, Vec<u8>)> {
+    if let Some(text) = flag(flags, &["-e", "--e"]) {
+        return Some(("command-line-string", text.as_bytes().to_vec()));
+    }
+    if !files.is_empty() {
+        return None;
+    }
+    let mut text = Vec::new();
+    let _read = std::io::stdin().read_to_end(&mut text);
+    Some(("stdin", text))
+}
+
+/// Whether the form has a line for each file.
+fn has_heads(flags: &Flags) -> bool {
+    flag(flags, &["--format"]) != Some("json")
+}
+
+pub(crate) fn parser(flags: &Flags, files: &[String]) -> u8 {
+    let checks = flag(flags, &["--validate"]).is_some();
+    if let Some((name, text)) = given(flags, files) {
+        let name = if checks { name } else { "" };
+        return match tree(flags, name, &text, fx_puppet_syntax::parse) {
+            Ok(tree) => print(tree),
+            Err(wrong) => {
+                wrong.iter().for_each(|why| complain(why));
+                print(String::new())
+            }
+        };
+    }
+    let host = OsHost::new();
+    let (mut out, mut missing) = (String::new(), Vec::new());
+    for file in files {
+        let Ok(text) = host.read(Path::new(file)) else {
+            missing.push(format!("   {file}"));
+            continue;
+        };
+        match tree(flags, if checks { file } else { "" }, &text, fx_puppet_syntax::parse) {
+            Ok(tree) => {
+                if has_heads(flags) {
+                    out.push_str(&format!("--- {file}"));
+                }
+                out.push_str(&tree);
+                if matches!(flag(flags, &["--format"]), None | Some("old")) {
+                    out.push('\n');
+                }
+            }
+            Err(wrong) => {
+                complain(&format!("--- {file}"));
+                wrong.iter().for_each(|why| complain(why));
+            }
+        }
+    }
+    if !missing.is_empty() {
+        out.push_str("One or more file(s) specified did not exist:\n");
+        out.push_str(&missing.join("\n"));
+    }
+    print(out)
+}
+
+pub(crate) fn epp(flags: &Flags, files: &[String]) -> u8 {
+    if let Some((_, text)) = given(flags, files) {
+        return match tree(flags, "", &text, fx_puppet_syntax::parse_epp) {
+            Ok(tree) => print(tree),
+            Err(wrong) => {
+                wrong.iter().for_each(|why| complain(why));
+                print(String::new())
+            }
+        };
+    }
+    let host = OsHost::new();
+    let heads = files.len() > 1 && flag(flags, &["--no-header"]).is_none()
+        || flag(flags, &["--header"]).is_some();
+    let mut out = String::new();
+    for file in files {
+        let text = match host.read(Path::new(file)) {
+            Ok(text) => text,
+            Err(_) => {
+                complain(&format!("No such file or directory @ rb_sysopen - {file}"));
+                complain("Try 'puppet help epp dump' for usage");
+                return 1;
+            }
+        };
+        match tree(flags, file, &text, fx_puppet_syntax::parse_epp) {
+            Ok(tree) => {
+                if heads && has_heads(flags) {
+                    out.push_str(&format!("--- {file}\n"));
+                }
+                out.push_str(&tree);
+                if matches!(flag(flags, &["--format"]), None | Some("old")) {
+                    out.push('\n');
+                }
+            }
+            Err(wrong) => wrong.iter().for_each(|why| complain(why)),
+        }
+    }
+    print(out)
+}
