@@ -1,4 +1,5 @@
 require "uri"
+class SocketError < StandardError; end unless defined?(SocketError)
 module Net
   class HTTPError_ < StandardError; end
   class OpenTimeout < StandardError; end
@@ -51,9 +52,19 @@ module Net
     def finish = nil
     def request(r, b = nil)
       url = "#{use_ssl? ? "https" : "http"}://#{@address}:#{@port}#{r.path}"
-      s, h, body = Process.__http(r.method, url, r.headers, b || r.body, @read_timeout)
+      s, h, body = __exchange(r.method, url, r.headers, b || r.body)
       k = { 200 => HTTPOK, 201 => HTTPCreated, 204 => HTTPNoContent, 401 => HTTPUnauthorized, 403 => HTTPForbidden, 404 => HTTPNotFound }[s] || [HTTPInformation, HTTPSuccess, HTTPRedirection, HTTPClientError, HTTPServerError][s / 100 - 1] || HTTPResponse
       k.new(s, h, body)
+    end
+    # No connection is told in the words of Ruby's own library.
+    def __exchange(method, url, headers, body)
+      Process.__http(method, url, headers, body, @read_timeout)
+    rescue SystemCallError => e
+      place = "Failed to open TCP connection to #{@address}:#{@port}"
+      why = ["Temporary failure in name resolution", "Name or service not known"].find { |w| e.message.include?(w) }
+      raise SocketError, "#{place} (getaddrinfo: #{why})" if why
+      raise unless e.message.include?("Connection refused (os")
+      raise Errno::ECONNREFUSED, "#{place} (Connection refused - connect(2) for \"#{@address}\" port #{@port})"
     end
     def get(p, h = {}) = request(Get.new(p, h))
     def post(p, d, h = {}) = request(Post.new(p, h), d)
