@@ -479,9 +479,12 @@ module Puppet
         seen = {}
         __all_providers.values.select { |p| p.suitable? && p.respond_to?(:instances) }.flat_map do |p|
           p.instances.filter_map do |i|
-            next if seen[i.name]
-            seen[i.name] = true
-            new(name: i.name, provider: i)
+            # A provider may know a title that says more than the name.
+            own = i.respond_to?(:title)
+            key = own ? i.title : i.name
+            next if seen[key]
+            seen[key] = true
+            new(own ? { title: key, provider: i } : { name: key, provider: i })
           end
         end
       end

@@ -56,6 +56,10 @@ pub(crate) struct Ruby {
     /// The compilation Ruby last ran for.
     owner: std::cell::Cell<usize>,
     functions: RefCell<FxHashMap<String, Option<Rc<functions::Known>>>>,
+    /// Names of functions that several modules have, with their files.
+    contested: RefCell<FxHashMap<String, Rc<[std::path::PathBuf]>>>,
+    /// Names of the modules that a module says it depends on.
+    needs: RefCell<FxHashMap<Rc<str>, Rc<[String]>>>,
     parts: RefCell<Vec<String>>,
     /// What Ruby says, while someone listens.
     said: RefCell<Option<Vec<(fx_engine::Level, String)>>>,

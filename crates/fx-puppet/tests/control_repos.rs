@@ -319,3 +319,59 @@ fn a_pattern_of_titles_may_span_lines_and_set_one_of_two_names() {
         "#]],
     );
 }
+
+#[test]
+fn of_two_functions_of_one_name_that_of_a_declared_dependency_is_called() {
+    let metadata = |name: &str, needs: &str| {
+        format!(r#"{{"name":"x-{name}","version":"1.0.0","dependencies":[{needs}]}}"#)
+    };
+    let function = |module: &str| {
+        format!("Puppet::Functions.create_function(:foo) do\n def foo\n 'of {module}'\n end\nend")
+    };
+    let needs = metadata("a", r#"{"name":"x/c"}"#);
+    check(
+        &[
+            ("manifests/1.pp", "include a\ninclude c\ninclude d\nnotice(foo())"),
+            ("modules/a/manifests/init.pp", "class a { notice(foo()) }"),
+            ("modules/a/metadata.json", &needs),
+            ("modules/b/lib/puppet/functions/foo.rb", &function("b")),
+            ("modules/c/lib/puppet/functions/foo.rb", &function("c")),
+            ("modules/c/manifests/init.pp", "class c { notice(foo()) }"),
+            ("modules/d/manifests/init.pp", "class d { notice(foo()) }"),
+        ],
+        &expect![[r#"
+            Scope(Class[A]): of c
+            Scope(Class[C]): of c
+            Scope(Class[D]): of b
+            Scope(Class[main]): of b
+        "#]],
+    );
+}
+
+#[test]
+fn a_resource_without_titles_still_needs_its_type() {
+    check(
+        &[("manifests/1.pp", "nosuchtype { []: ensure => present }")],
+        &expect![[r#"
+            error: Evaluation Error: Error while evaluating a Resource Statement, Unknown resource type: 'nosuchtype' (file: /env/manifests/1.pp, line: 1, column: 1) on node web.example.com
+        "#]],
+    );
+}
+
+#[test]
+fn ruby_knows_the_calls_that_led_to_it() {
+    check(
+        &[
+            ("manifests/1.pp", "\n[1].each |$x| {\n  notice(calls())\n}"),
+            (
+                "modules/m/lib/puppet/functions/calls.rb",
+                r##"Puppet::Functions.create_function(:calls) do
+                  def calls = (defined? Puppet::Pops::PuppetStack.stacktrace) ? Puppet::Pops::PuppetStack.stacktrace.map { |f, l| "#{File.basename(f)}:#{l}" }.join(" ") : "none"
+                end"##,
+            ),
+        ],
+        &expect![[r#"
+            Scope(Class[main]): 1.pp:3 1.pp:2 1.pp:0
+        "#]],
+    );
+}

@@ -215,6 +215,10 @@ impl Evaluator {
                     attributes.insert(Rc::clone(name), attribute.clone());
                 }
             }
+            // Even where nothing is declared the type must be there.
+            if titles.is_empty() && &*kind != "class" && !self.is_resource_type(&kind)? {
+                return Err(as_written(Flow::raw(unknown_kind(&kind)), ty, &kind));
+            }
             for title in titles {
                 let declared = self.declare(form, &kind, &title, attributes.clone(), at, scope);
                 references.push(declared.map_err(|flow| as_written(flow, ty, &kind))?);

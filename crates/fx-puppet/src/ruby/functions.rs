@@ -40,7 +40,13 @@ impl Evaluator {
         block: Option<Closure>,
         scope: &Rc<Scope>,
     ) -> Evaluated<Option<Value>> {
-        let Some(known) = self.ruby_function(name)? else { return Ok(None) };
+        let Some(mut known) = self.ruby_function(name)? else { return Ok(None) };
+        let files = self.machine.ruby.contested.borrow().get(name).cloned();
+        if let Some(files) = files
+            && let Some(own) = self.preferred(name, &files, &scope.frame.module)?
+        {
+            known = own;
+        }
         match &*known {
             Known::New { object, dispatches } => {
                 self.call_new(name, *object, dispatches, &args, block, scope).map(Some)
@@ -65,7 +71,59 @@ impl Evaluator {
             Some((path, is_new)) => self.read_function(name, &path, is_new)?.map(Rc::new),
         };
         self.machine.ruby.functions.borrow_mut().insert(name.to_owned(), found.clone());
+        if found.as_ref().is_some_and(|found| matches!(**found, Known::New { .. })) {
+            let files = self.libs().all("puppet/functions", &format!("{name}.rb"));
+            if files.len() > 1 {
+                self.machine.ruby.contested.borrow_mut().insert(name.to_owned(), files.into());
+            }
+        }
         Ok(found)
+    }
+
+    /// Of several functions of one name that of the module itself, then those of the modules
+    /// it declares to depend on; nothing where the first of all will do.
+    fn preferred(
+        &self,
+        name: &str,
+        files: &[PathBuf],
+        module: &Rc<str>,
+    ) -> Evaluated<Option<Rc<Known>>> {
+        if module.is_empty() {
+            return Ok(None);
+        }
+        let needs = self.declared_needs(module);
+        let names = std::iter::once(&**module).chain(needs.iter().map(String::as_str));
+        let dirs = names.filter_map(|name| self.module_dir(name));
+        let file =
+            dirs.into_iter().find_map(|dir| files.iter().find(|file| file.starts_with(&dir)));
+        let Some(file) = file.filter(|file| *file != &files[0]) else { return Ok(None) };
+        let key = format!("{name} {}", file.display());
+        if let Some(known) = self.machine.ruby.functions.borrow().get(&key) {
+            return Ok(known.clone());
+        }
+        let found = self.read_function(name, file, true)?.map(Rc::new);
+        self.machine.ruby.functions.borrow_mut().insert(key, found.clone());
+        Ok(found)
+    }
+
+    /// Names of the modules that a module's metadata name, in their order.
+    fn declared_needs(&self, module: &Rc<str>) -> Rc<[String]> {
+        if let Some(known) = self.machine.ruby.needs.borrow().get(module) {
+            return Rc::clone(known);
+        }
+        let read = || {
+            let text = self.run.host.read(&self.module_dir(module)?.join("metadata.json")).ok()?;
+            let data: serde_json::Value = serde_json::from_slice(&text).ok()?;
+            let all = data.get("dependencies")?.as_array()?.iter();
+            let name = |need: &serde_json::Value| {
+                let full = need.get("name")?.as_str()?;
+                full.rsplit(['/', '-']).next().map(str::to_owned)
+            };
+            Some(all.filter_map(name).collect::<Rc<[String]>>())
+        };
+        let needs = read().unwrap_or_else(|| Rc::from([]));
+        self.machine.ruby.needs.borrow_mut().insert(Rc::clone(module), Rc::clone(&needs));
+        needs
     }
 
     /// A function of the 3.x API that some file already read has brought.
@@ -144,6 +202,10 @@ impl Evaluator {
                     vm,
                     if is_new { "Puppet::Functions" } else { "Puppet::Parser::Functions" },
                 )?;
+                // `defined?` asks for what is there and reads nothing by itself.
+                if text.windows(11).any(|word| word == b"PuppetStack") {
+                    constant(vm, "Puppet::Pops")?;
+                }
                 if is_new {
                     vm.run_text(&text, &shown)?;
                 } else {
