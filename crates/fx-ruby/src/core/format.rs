@@ -1,6 +1,8 @@
 //! `format`: directives, flags, widths, named references.
 
 use crate::bignum::Big;
+use crate::encoding as e;
+use crate::heap::Enc;
 use crate::object::c;
 use crate::value::{NIL, Value};
 use crate::vm::{R, Res, Vm};
@@ -14,6 +16,14 @@ struct Spec {
     alt: bool,
     width: Option<usize>,
     prec: Option<usize>,
+}
+
+/// What is made so far.
+struct Built {
+    bytes: Vec<u8>,
+    enc: Enc,
+    /// The format's own text is not ASCII.
+    fixed: bool,
 }
 
 fn pad(s: &Spec, body: String, sign: &str, numeric: bool) -> String {
@@ -45,11 +55,12 @@ fn sign_text(s: &Spec, neg: bool) -> &'static str {
 }
 
 /// `%e` as C prints it.
-pub(crate) fn exponent(f: f64, prec: usize, upper: bool) -> String {
+pub(crate) fn exponent(f: f64, prec: usize, alt: bool, upper: bool) -> String {
     let t = format!("{f:.prec$e}");
     let (m, e) = t.split_once('e').unwrap_or((&t, "0"));
     let e: i32 = e.parse().unwrap_or(0);
-    let t = format!("{m}e{}{:02}", if e < 0 { '-' } else { '+' }, e.abs());
+    let dot = if alt && prec == 0 { "." } else { "" };
+    let t = format!("{m}{dot}e{}{:02}", if e < 0 { '-' } else { '+' }, e.abs());
     if upper { t.to_uppercase() } else { t }
 }
 
@@ -61,9 +72,10 @@ fn general(f: f64, prec: usize, alt: bool, upper: bool) -> String {
     let e: i32 =
         format!("{f:.*e}", p - 1).split_once('e').and_then(|(_, e)| e.parse().ok()).unwrap_or(0);
     let t = if e < -4 || e >= p as i32 {
-        exponent(f, p - 1, upper)
+        exponent(f, p - 1, alt, upper)
     } else {
-        format!("{f:.*}", (p as i32 - 1 - e).max(0) as usize)
+        let digits = (p as i32 - 1 - e).max(0) as usize;
+        format!("{f:.digits$}{}", if alt && digits == 0 { "." } else { "" })
     };
     if alt || !t.contains('.') {
         return t;
@@ -74,9 +86,9 @@ fn general(f: f64, prec: usize, alt: bool, upper: bool) -> String {
     }
 }
 
-fn hex_float(f: f64, prec: Option<usize>) -> String {
+fn hex_float(f: f64, prec: Option<usize>, alt: bool) -> String {
     if f == 0.0 {
-        return "0x0p+0".into();
+        return if alt { "0x0.p+0".into() } else { "0x0p+0".into() };
     }
     let bits = f.to_bits();
     let mut e = ((bits >> 52) & 0x7ff) as i32 - 1023;
@@ -98,24 +110,25 @@ fn hex_float(f: f64, prec: Option<usize>) -> String {
         Some(p) => d.truncate(p),
         None => d = d.trim_end_matches('0').to_owned(),
     }
-    let dot = if d.is_empty() { String::new() } else { format!(".{d}") };
+    let dot = if d.is_empty() && !alt { String::new() } else { format!(".{d}") };
     format!("0x{lead}{dot}p{e:+}")
 }
 
 impl Vm {
     pub fn format(&mut self, args: &[Value]) -> R {
         let f = self.to_str(args[0])?;
-        let enc = self.heap.str(f).enc;
         let text = self.bytes(f).to_vec();
         let args = &args[1..];
-        let mut out: Vec<u8> = Vec::new();
+        // What is put in must fit the whole text, also what comes behind it.
+        let mut out =
+            Built { bytes: Vec::new(), enc: self.heap.str(f).enc, fixed: !text.is_ascii() };
         let mut next = 0;
         let mut i = 0;
         let mut used_pos = false;
         let mut hash: Option<Value> = None;
         while i < text.len() {
             if text[i] != b'%' {
-                out.push(text[i]);
+                out.bytes.push(text[i]);
                 i += 1;
                 continue;
             }
@@ -124,6 +137,10 @@ impl Vm {
             let mut value: Option<Value> = None;
             loop {
                 let Some(ch) = text.get(i).copied() else {
+                    if value.is_some() && text[i - 1] == b'$' {
+                        out.bytes.push(b'%');
+                        break;
+                    }
                     return self
                         .arg_error("incomplete format specifier; use %% (double %) instead");
                 };
@@ -196,7 +213,18 @@ impl Vm {
                         }
                         if text.get(i) == Some(&b'*') {
                             i += 1;
-                            let p = self.next_arg(args, &mut next, used_pos)?;
+                            let (digits, at) = numbered(&text, i);
+                            let p = match digits {
+                                Some(n) => {
+                                    i = at;
+                                    used_pos = true;
+                                    match args.get(n - 1) {
+                                        Some(v) => *v,
+                                        None => return self.arg_error("too few arguments"),
+                                    }
+                                }
+                                None => self.next_arg(args, &mut next, used_pos)?,
+                            };
                             let p = self.to_int(p)?;
                             s.prec = if p < 0 { None } else { Some(p as usize) }
                         } else {
@@ -204,8 +232,12 @@ impl Vm {
                             while text.get(i).is_some_and(u8::is_ascii_digit) {
                                 i += 1
                             }
-                            let p: usize =
-                                String::from_utf8_lossy(&text[start..i]).parse().unwrap_or(0);
+                            let digits = String::from_utf8_lossy(&text[start..i]);
+                            let p: usize = match digits.parse() {
+                                Ok(p) => p,
+                                Err(_) if digits.is_empty() => 0,
+                                Err(_) => usize::MAX,
+                            };
                             if p > 1 << 31 {
                                 return self.arg_error("precision too big");
                             }
@@ -256,7 +288,9 @@ impl Vm {
                             Some(v) => v,
                             None => {
                                 let t = self.heap.h(h);
-                                if t.default_proc.is_nil() && t.default.is_nil() {
+                                let none = t.default_proc.is_nil() && t.default.is_nil();
+                                let v = if none { NIL } else { self.hash_aref(h, key)? };
+                                if v.is_nil() {
                                     let e = self.make_error(
                                         c::KEY_ERROR,
                                         format!("key{shown} not found"),
@@ -265,16 +299,12 @@ impl Vm {
                                     self.ivar_set(e, crate::names::IV_KEY, key);
                                     return self.throw(e);
                                 }
-                                self.hash_aref(h, key)?
+                                v
                             }
                         };
                         if ch == b'{' {
                             let sv = self.interpolate(v)?;
-                            let mut t = self.text(sv);
-                            if let Some(p) = s.prec {
-                                t = t.chars().take(p).collect()
-                            }
-                            out.extend_from_slice(pad(&s, t, "", false).as_bytes());
+                            self.put_text(&mut out, &s, sv)?;
                             break;
                         }
                         value = Some(v);
@@ -283,12 +313,15 @@ impl Vm {
                         if s.width.is_some() || s.minus || s.zero || s.plus || value.is_some() {
                             return self.arg_error("invalid format character - %");
                         }
-                        out.push(b'%');
+                        out.bytes.push(b'%');
                         break;
                     }
                     b'\n' | 0 => {
-                        out.push(b'%');
-                        out.push(ch);
+                        if text[i - 2] != b'%' {
+                            return self.arg_error("invalid format character - %");
+                        }
+                        out.bytes.push(b'%');
+                        out.bytes.push(ch);
                         break;
                     }
                     b'd' | b'i' | b'u' | b'f' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A' | b's'
@@ -306,8 +339,24 @@ impl Vm {
                                 self.next_arg(args, &mut next, used_pos)?
                             }
                         };
-                        let piece = self.directive(ch, &s, v)?;
-                        out.extend_from_slice(&piece);
+                        match ch {
+                            b's' => {
+                                let sv = self.interpolate(v)?;
+                                self.put_text(&mut out, &s, sv)?;
+                            }
+                            b'p' => {
+                                let sv = self.inspect(v)?;
+                                self.put_text(&mut out, &s, sv)?;
+                            }
+                            b'c' => {
+                                let sv = self.format_char(v, out.enc)?;
+                                self.put_text(&mut out, &Spec { prec: None, ..s }, sv)?;
+                            }
+                            _ => {
+                                let piece = self.directive(ch, &s, v)?;
+                                out.bytes.extend_from_slice(&piece);
+                            }
+                        }
                         break;
                     }
                     _ => {
@@ -317,14 +366,69 @@ impl Vm {
                 }
             }
         }
-        if self.global(crate::names::GV_DEBUG).truthy()
-            && !used_pos
-            && hash.is_none()
-            && next < args.len()
-        {
-            return self.arg_error("too many arguments for format string");
+        if !used_pos && hash.is_none() && next < args.len() {
+            if self.global(crate::names::GV_DEBUG).truthy() {
+                return self.arg_error("too many arguments for format string");
+            }
+            if self.global(crate::names::GV_VERBOSE) == crate::value::TRUE {
+                self.warn_here("too many arguments for format string", true)?;
+            }
         }
-        Ok(self.str_enc(out, if enc == 2 { 0 } else { enc }))
+        Ok(self.str_enc(out.bytes, out.enc))
+    }
+
+    /// A text in its width and precision, in an encoding that fits what is there.
+    fn put_text(&mut self, out: &mut Built, s: &Spec, text: Value) -> Res<()> {
+        let st = self.heap.str(text);
+        if st.enc != out.enc && !e::is_ascii(st) {
+            if out.fixed || !out.bytes.is_ascii() {
+                let (x, y) = (e::name(out.enc), e::name(st.enc));
+                let class = self.compat_error_class();
+                return self.fail(class, format!("incompatible character encodings: {x} and {y}"));
+            }
+            out.enc = st.enc;
+        }
+        let end = match s.prec {
+            Some(p) => e::offset(st, p).unwrap_or(st.bytes.len()),
+            None => st.bytes.len(),
+        };
+        let len = match s.width {
+            Some(_) => e::chars(&st.bytes[..end], st.enc).len(),
+            None => 0,
+        };
+        let fill = s.width.unwrap_or(0).saturating_sub(len);
+        let before = if s.minus { 0 } else { fill };
+        out.bytes.extend(std::iter::repeat_n(b' ', before));
+        out.bytes.extend_from_slice(&st.bytes[..end]);
+        out.bytes.extend(std::iter::repeat_n(b' ', fill - before));
+        Ok(())
+    }
+
+    fn format_char(&mut self, v: Value, enc: Enc) -> R {
+        if let Some(text) = self.check_str(v)? {
+            let st = self.heap.str(text);
+            if st.bytes.is_empty() {
+                return self.arg_error("%c requires a character");
+            }
+            let (len, _) = e::char_len(&st.bytes, st.enc);
+            let (bytes, enc) = (st.bytes[..len].to_vec(), st.enc);
+            return Ok(self.str_enc(bytes, enc));
+        }
+        let i = self.to_int(v)?;
+        if i == -1 {
+            return Ok(self.str_enc(vec![0xFF], enc));
+        }
+        let Ok(code) = u32::try_from(i) else { return self.arg_error("invalid character") };
+        if matches!(enc, e::BINARY | e::ASCII) {
+            return match u8::try_from(code) {
+                Ok(byte) => Ok(self.str_enc(vec![byte], enc)),
+                Err(_) => self.fail(c::RANGE_ERROR, format!("{code} out of char range")),
+            };
+        }
+        match e::encode_char(code, enc) {
+            Some(bytes) => Ok(self.str_enc(bytes, enc)),
+            None => self.arg_error("invalid character"),
+        }
     }
 
     fn next_arg(&mut self, args: &[Value], next: &mut usize, pos: bool) -> R {
@@ -340,34 +444,6 @@ impl Vm {
 
     fn directive(&mut self, ch: u8, s: &Spec, v: Value) -> Res<Vec<u8>> {
         Ok(match ch {
-            b's' | b'p' => {
-                let sv = if ch == b's' { self.interpolate(v)? } else { self.inspect(v)? };
-                let bytes = self.bytes(sv).to_vec();
-                if s.width.is_none() && s.prec.is_none() {
-                    return Ok(bytes);
-                }
-                let mut t = String::from_utf8_lossy(&bytes).into_owned();
-                if let Some(p) = s.prec {
-                    t = t.chars().take(p).collect()
-                }
-                pad(s, t, "", false).into_bytes()
-            }
-            b'c' => {
-                let t = if let Some(sv) = self.check_str(v)? {
-                    let t = self.text(sv);
-                    match t.chars().next() {
-                        Some(c) => c.to_string(),
-                        None => return self.arg_error("%c requires a character"),
-                    }
-                } else {
-                    let i = self.to_int(v)?;
-                    match u32::try_from(i).ok().and_then(char::from_u32) {
-                        Some(c) => c.to_string(),
-                        None => return self.arg_error("invalid character"),
-                    }
-                };
-                pad(s, t, "", false).into_bytes()
-            }
             b'd' | b'i' | b'u' => {
                 let i = self.format_int_value(v)?;
                 let t = self.int_text(i, 10);
@@ -396,7 +472,9 @@ impl Vm {
                 } else {
                     ""
                 };
-                let prefix = if big.is_zero() && ch != b'o' { "" } else { prefix };
+                let dots = big.neg && !s.plus && !s.space;
+                // An octal zero is its own prefix, and so is a sign of dots.
+                let prefix = if big.is_zero() || (ch == b'o' && dots) { "" } else { prefix };
                 if big.neg && !s.plus && !s.space {
                     // Two's complement with its infinite sign shown as dots.
                     let bits = match radix {
@@ -423,20 +501,15 @@ impl Vm {
                     }
                     let mut d = if ch == b'X' { d.to_uppercase() } else { d };
                     let fill = if ch == b'X' { top.to_ascii_uppercase() } else { top };
-                    if let Some(p) = s.prec {
-                        while d.len() < p {
-                            d.insert(0, fill)
+                    let least = match s.prec {
+                        Some(p) => p.saturating_sub(2),
+                        None if s.zero && !s.minus => {
+                            s.width.unwrap_or(0).saturating_sub(prefix.len() + 2)
                         }
-                        return Ok(
-                            pad(&Spec { zero: false, ..s.clone() }, d, prefix, true).into_bytes()
-                        );
-                    }
-                    if s.zero && !s.minus {
-                        let w = s.width.unwrap_or(0).saturating_sub(prefix.len());
-                        while d.len() < w {
-                            d.insert(0, fill)
-                        }
-                        return Ok(format!("{prefix}{d}").into_bytes());
+                        None => 0,
+                    };
+                    if d.len() < least {
+                        d.insert_str(0, &fill.to_string().repeat(least - d.len()));
                     }
                     return Ok(pad(
                         &Spec { zero: false, ..s.clone() },
@@ -449,6 +522,9 @@ impl Vm {
                 let mut d = Big { neg: false, digits: big.digits.clone() }.to_radix(radix);
                 if ch == b'X' {
                     d = d.to_uppercase()
+                }
+                if big.is_zero() && s.prec == Some(0) && !(ch == b'o' && s.alt) {
+                    d.clear();
                 }
                 let sign = format!("{}{prefix}", sign_text(s, big.neg));
                 let mut s2 = s.clone();
@@ -486,14 +562,14 @@ impl Vm {
                             if s.alt && p == 0 { format!("{t}.") } else { t }
                         }
                     }
-                    b'e' | b'E' => exponent(a, s.prec.unwrap_or(6), ch == b'E'),
+                    b'e' | b'E' => exponent(a, s.prec.unwrap_or(6), s.alt, ch == b'E'),
                     b'g' | b'G' => general(a, s.prec.unwrap_or(6), s.alt, ch == b'G'),
                     _ => {
-                        let t = hex_float(a, s.prec);
+                        let t = hex_float(a, s.prec, s.alt);
                         if ch == b'A' { t.to_uppercase() } else { t }
                     }
                 };
-                if ch == b'a' && s.zero && !s.minus {
+                if matches!(ch, b'a' | b'A') && s.zero && !s.minus {
                     let (p, r) = body.split_at(2);
                     let s3 = format!("{sign}{p}");
                     return Ok(pad(s, r.to_owned(), &s3, true).into_bytes());
@@ -506,8 +582,11 @@ impl Vm {
     fn int_pad(&self, s: &Spec, mut digits: String, neg: bool) -> Vec<u8> {
         let mut s2 = s.clone();
         if let Some(p) = s.prec {
-            while digits.len() < p {
-                digits.insert(0, '0')
+            if p == 0 && digits == "0" {
+                digits.clear();
+            }
+            if digits.len() < p {
+                digits.insert_str(0, &"0".repeat(p - digits.len()));
             }
             s2.zero = false
         }
@@ -520,7 +599,7 @@ impl Vm {
         }
         if v.is_float() {
             let f = self.heap.float_of(v);
-            return self.float_to_int(f.floor());
+            return self.float_to_int(f.trunc());
         }
         let m = self.main;
         self.call_name(m, "Integer", &[v])
@@ -532,7 +611,6 @@ impl Vm {
         }
         let m = self.main;
         let f = self.call_name(m, "Float", &[v])?;
-        let _ = NIL;
         self.to_f(f)
     }
 }

@@ -267,6 +267,18 @@ pub(crate) fn init(vm: &mut Vm) {
         0,
         0,
     );
+    vm.def_private(
+        k,
+        "__note",
+        |vm, a| {
+            let (text, quiet) = (vm.arg(a, 0), vm.arg(a, 1).truthy());
+            let text = vm.text(text);
+            vm.warn_here(&text, quiet)?;
+            Ok(NIL)
+        },
+        2,
+        2,
+    );
     vm.def_module_function(k, "eval", eval, 1, 4);
     vm.def_module_function(
         k,
@@ -356,6 +368,18 @@ impl Vm {
     }
 
     /// Prints to `$stderr` unless warnings are off.
+    /// A warning that names the line of the program that runs now; a quiet one only under `-w`.
+    pub fn warn_here(&mut self, text: &str, quiet: bool) -> Res<()> {
+        let level = self.global(n::GV_VERBOSE);
+        if level.is_nil() || (quiet && level != TRUE) {
+            return Ok(());
+        }
+        let at = self.frames.iter().rev().find(|f| !self.is_internal(f.code.file)).copied();
+        let (file, pos) = at.map_or((0, 0), |f| (f.code.file, f.pos));
+        let at = format!("{}:{}", self.path_of(file), self.line_of(file, pos));
+        self.warn(&format!("{at}: warning: {text}\n"))
+    }
+
     pub fn warn(&mut self, text: &str) -> Res<()> {
         if self.global(n::GV_VERBOSE).is_nil() {
             return Ok(());

@@ -353,7 +353,14 @@ fn init_method(vm: &mut Vm) {
             "hash",
             |vm, a| {
                 let d = method_data(vm, a)?;
-                let x = (u64::from(d.id) << 20) ^ d.recv.bits();
+                // Aliases are equal, so the body and not the name is what counts.
+                let body = match vm.methods[d.id as usize].body {
+                    Body::Native(f, ..) => f as usize as u64,
+                    Body::Ruby(code, _) => std::ptr::from_ref(code) as usize as u64,
+                    Body::Proc(p) => p.bits(),
+                    _ => u64::from(d.id),
+                };
+                let x = (body << 12) ^ d.recv.bits();
                 Ok(Value::fix((x >> 3) as i64))
             },
             0,
@@ -725,9 +732,7 @@ impl Vm {
     fn same_body(&self, a: u32, b: u32) -> bool {
         match (self.methods[a as usize].body, self.methods[b as usize].body) {
             (Body::Ruby(x, _), Body::Ruby(y, _)) => std::ptr::eq(x, y),
-            (Body::Native(..), Body::Native(..)) => {
-                self.methods[a as usize].orig == self.methods[b as usize].orig
-            }
+            (Body::Native(x, ..), Body::Native(y, ..)) => std::ptr::fn_addr_eq(x, y),
             (Body::Proc(x), Body::Proc(y)) => x == y,
             (Body::Reader(x), Body::Reader(y)) | (Body::Writer(x), Body::Writer(y)) => x == y,
             _ => a == b,
