@@ -394,7 +394,7 @@ pub enum Kind {
     Alias(N, N),
     GAlias(Sym, Sym),
     Undef(&'static [N]),
-    FlipFlop(Var, N, N, bool),
+    FlipFlop(N, N, bool),
     PostExe(&'static Code, &'static Cell<bool>),
     Defined(N),
     File,

@@ -360,7 +360,7 @@ variants! { Kind {
     54 MatchReq(a, b), 55 MatchWrite(a, b), 56 Masgn(a, b), 57 Begin(a), 58 Def(a), 59 Class(a),
     60 Module(a), 61 SClass(a, b), 62 Lambda(a), 63 Return(a), 64 Break(a), 65 Next(a),
     66 LoopBreak(a), 67 LoopNext(a), 68 Redo, 69 LoopRedo, 70 Retry, 71 Alias(a, b),
-    72 GAlias(a, b), 73 Undef(a), 74 FlipFlop(a, b, c, d), 75 PostExe(a, b), 76 Defined(a),
+    72 GAlias(a, b), 73 Undef(a), 74 FlipFlop(a, b, c), 75 PostExe(a, b), 76 Defined(a),
     77 File, 78 Encoding, 79 SafeSeq(a, b), _ Kind::Nil,
     // Only a tree that came from an image has these, and such a tree is not written.
     Kind::Stored(_) => {}

@@ -1,13 +1,8 @@
 module Comparable
-  def ==(other)
-    return true if equal?(other)
-    r = (self <=> other)
-    r.nil? ? false : r == 0
-  end
   def __cmp(other)
     r = (self <=> other)
-    if r.nil?
-      shown = (other.nil? || other == true || other == false || Integer === other || Float === other) ? other.inspect : other.class
+    if nil == r
+      shown = (nil == other || true == other || false == other || Integer === other || Float === other) ? other.inspect : other.class
       raise ArgumentError, "comparison of #{self.class} with #{shown} failed"
     end
     r
@@ -24,7 +19,7 @@ module Comparable
       raise ArgumentError, "cannot clamp with an exclusive range" if min.exclude_end? && !min.end.nil?
       min, max = min.begin, min.end
     end
-    raise ArgumentError, "min argument must be less than or equal to max argument" if !min.nil? && !max.nil? && (min <=> max) > 0
+    raise ArgumentError, "min argument must be less than or equal to max argument" if !min.nil? && !max.nil? && min.__send__(:__cmp, max) > 0
     return min if !min.nil? && __cmp(min) < 0
     return max if !max.nil? && __cmp(max) > 0
     self

@@ -56,6 +56,8 @@ impl Vm {
             false_class: c::FALSE,
             at_exit: Vec::new(),
             inspecting: Vec::new(),
+            comparing: Vec::new(),
+            flipped: rustc_hash::FxHashSet::default(),
             catching: Vec::new(),
             regex_cache: Default::default(),
             rng: crate::core::random::Mt::new(0),
@@ -100,6 +102,7 @@ impl Vm {
         crate::core::object::init(self);
         crate::core::module::init(self);
         crate::core::basic::init(self);
+        crate::core::comparable::init(self);
         crate::core::procs::init(self);
         crate::core::exception::init(self);
         self.include_module(c::NUMERIC, c::COMPARABLE);

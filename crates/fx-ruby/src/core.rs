@@ -2,6 +2,7 @@
 
 pub(crate) mod array;
 pub(crate) mod basic;
+pub(crate) mod comparable;
 pub(crate) mod enumerator;
 pub(crate) mod env;
 pub(crate) mod exception;

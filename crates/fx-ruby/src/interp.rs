@@ -10,6 +10,7 @@ mod call;
 mod cold;
 mod define;
 mod load;
+mod multi;
 pub(crate) use load::{SHIPPED, to_path};
 mod pattern;
 

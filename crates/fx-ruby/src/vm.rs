@@ -9,7 +9,7 @@ use std::time::Duration;
 use fx_host::Host;
 use fx_ruby_syntax::ast::Code;
 use fx_ruby_syntax::{Interner, Sym};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::heap::{Enc, Ext, Heap, NativeBlock, ProcBody, RProc};
 use crate::names as n;
@@ -167,6 +167,10 @@ pub struct Vm {
     pub false_class: u32,
     pub at_exit: Vec<Value>,
     pub inspecting: Vec<Value>,
+    /// Flip-flops that are on, by the run of the method they stand in.
+    pub flipped: FxHashSet<(u64, usize)>,
+    /// Pairs whose `<=>` runs for an `==`.
+    pub comparing: Vec<(Value, Value)>,
     pub catching: Vec<(u64, Value)>,
     pub regex_cache: FxHashMap<(Rc<[u8]>, u32, Enc), Rc<crate::regex::Program>>,
     pub rng: crate::core::random::Mt,

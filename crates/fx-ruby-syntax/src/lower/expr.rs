@@ -593,13 +593,9 @@ impl Lower<'_> {
             }
             P::FlipFlopNode { .. } => {
                 let n = cast!(node, as_flip_flop_node);
-                let slot = self.temp();
                 let lo = self.optional(n.left(), at);
                 let hi = self.optional(n.right(), at);
-                self.node(
-                    at,
-                    Kind::FlipFlop(crate::ast::Var::Stack(slot), lo, hi, n.is_exclude_end()),
-                )
+                self.node(at, Kind::FlipFlop(lo, hi, n.is_exclude_end()))
             }
             P::PreExecutionNode { .. } => {
                 let n = cast!(node, as_pre_execution_node);

@@ -189,16 +189,6 @@ impl Vm {
         }
     }
 
-    pub(crate) fn load(&self, fp: Fp, var: Var) -> Value {
-        match var {
-            Var::Stack(slot) => self.stack[(fp.base + slot) as usize],
-            Var::Env(up, slot) => {
-                let env = self.env_at(fp.env, up);
-                self.heap.envs[env as usize].vars[slot as usize]
-            }
-        }
-    }
-
     /// Arity as `Method#arity` and `Proc#arity` give it.
     pub(crate) fn arity(code: &'static Code, lambda: bool) -> i64 {
         let p = &code.params;

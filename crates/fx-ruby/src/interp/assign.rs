@@ -77,7 +77,13 @@ impl Vm {
 
     /// Spreads a value over targets.
     pub(crate) fn assign_multi(&mut self, fp: Fp, multi: &'static Multi, v: Value) -> Res<()> {
-        let items = if v.is_arr() {
+        let items = self.items_of(v)?;
+        self.assign_items(fp, multi, &items)
+    }
+
+    /// The values that a value is spread into.
+    pub(crate) fn items_of(&mut self, v: Value) -> Res<Vec<Value>> {
+        Ok(if v.is_arr() {
             self.heap.arr(v).clone()
         } else if v.is_obj() && self.responds(v, n::TO_ARY, true)? {
             let list = self.send(v, n::TO_ARY, &[])?;
@@ -92,8 +98,7 @@ impl Vm {
             }
         } else {
             vec![v]
-        };
-        self.assign_items(fp, multi, &items)
+        })
     }
 
     pub(crate) fn assign_items(

@@ -1,10 +1,11 @@
 //! The nodes that are not on the hot path.
 
 use fx_ruby_syntax::ast::{
-    Begin, ConstScope, ConstSite, Kind, N, RegexLit, StrLit, Target, Var, WhenClause,
+    Begin, ConstScope, ConstSite, Kind, N, RegexLit, StrLit, Target, WhenClause,
 };
 
 use crate::interp::Fp;
+use crate::interp::multi::multi_calls;
 use crate::names as n;
 use crate::object::{Cref, Vis, c};
 use crate::value::{FALSE, NIL, TRUE, Value};
@@ -169,6 +170,9 @@ impl Vm {
                 Ok(v)
             }
             Kind::Masgn(multi, value) => {
+                if multi_calls(multi) {
+                    return self.masgn_in_order(fp, node, multi, value);
+                }
                 let v = self.eval(fp, value)?;
                 self.set_pos(node.pos);
                 self.assign_multi(fp, multi, v)?;
@@ -255,7 +259,7 @@ impl Vm {
                 }
                 Ok(NIL)
             }
-            Kind::FlipFlop(var, lo, hi, excl) => self.flip_flop(fp, *var, lo, hi, *excl),
+            Kind::FlipFlop(lo, hi, excl) => self.flip_flop(fp, node, lo, hi, *excl),
             Kind::PostExe(code, done) => {
                 if !done.get() {
                     done.set(true);
@@ -539,18 +543,21 @@ impl Vm {
         }
     }
 
-    fn flip_flop(&mut self, fp: Fp, var: Var, lo: N, hi: N, excl: bool) -> R {
-        let on = self.load(fp, var).truthy();
-        if !on {
+    /// Its state belongs to the run of the method around it, and outlives the blocks within.
+    fn flip_flop(&mut self, fp: Fp, node: N, lo: N, hi: N, excl: bool) -> R {
+        let home = self.frames.last().map_or(0, |f| f.home);
+        let key = (home, std::ptr::from_ref(node) as usize);
+        if !self.flipped.contains(&key) {
             if !self.eval(fp, lo)?.truthy() {
                 return Ok(FALSE);
             }
-            let end = !excl && self.eval(fp, hi)?.truthy();
-            self.store(fp, var, Value::bool(!end));
+            if excl || !self.eval(fp, hi)?.truthy() {
+                self.flipped.insert(key);
+            }
             return Ok(TRUE);
         }
         if self.eval(fp, hi)?.truthy() {
-            self.store(fp, var, FALSE);
+            self.flipped.remove(&key);
         }
         Ok(TRUE)
     }
