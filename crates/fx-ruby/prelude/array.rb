@@ -3,7 +3,9 @@ class Array
     return v if Integer === v
     raise TypeError, "no implicit conversion from nil to integer" if v.nil?
     raise TypeError, "no implicit conversion of #{v == true || v == false ? v : v.class} into Integer" unless v.respond_to?(:to_int)
-    v.to_int
+    r = v.to_int
+    raise TypeError, "can't convert #{v.class} to Integer (#{v.class}#to_int gives #{r.class})" unless Integer === r
+    r
   end
   def __bang(new) = (raise FrozenError.new("can't modify frozen #{self.class}: #{inspect}", receiver: self) if frozen?; replace(new); self)
   private :__bang
@@ -20,8 +22,8 @@ class Array
   def collect!(&b) = b ? map!(&b) : to_enum(:collect!).__set_size(size)
   def sort_by!(&b) = b ? __bang(sort_by(&b)) : to_enum(:sort_by!).__set_size(size)
   def uniq!(&b)
-    n = uniq(&b)
     raise FrozenError.new("can't modify frozen #{self.class}: #{inspect}", receiver: self) if frozen?
+    n = uniq(&b)
     n.size == size ? nil : __bang(n)
   end
   def compact!
@@ -94,7 +96,7 @@ class Array
         next if b < 0 || b > size
         e += size if e < 0
         e -= 1 if i.exclude_end? && !i.end.nil?
-        (b..e).each { |j| r << self[j] }
+        b.upto(e) { |j| r << self[j] }
       else
         r << self[Array.__to_int(i)]
       end
@@ -103,6 +105,7 @@ class Array
   end
   def fetch(i, *d)
     raise ArgumentError, "wrong number of arguments (given #{d.size + 1}, expected 1..2)" if d.size > 1
+    __note("block supersedes default value argument", false) if block_given? && !d.empty?
     o = i
     i = Array.__to_int(i)
     j = i < 0 ? i + size : i
@@ -127,12 +130,14 @@ class Array
   end
   def count(*a)
     return size if a.empty? && !block_given?
+    __note("given block not used", false) if block_given? && !a.empty?
     n = 0
     if a.empty? then each { |v| n += 1 if yield(v) } else each { |v| n += 1 if v == a[0] } end
     n
   end
   def rindex(*a)
     return to_enum(:rindex) if a.empty? && !block_given?
+    __note("given block not used", false) if block_given? && !a.empty?
     i = size - 1
     while i >= 0
       if i >= size then i = size - 1; next end
@@ -150,7 +155,7 @@ class Array
   end
   def zip(*others)
     lists = others.map do |o|
-      Array.try_convert(o) || (o.respond_to?(:each) ? o.each_entry.first(size) : raise(TypeError, "wrong argument type #{o.class} (must respond to :each)"))
+      Array.try_convert(o) || (o.respond_to?(:each) ? o.to_enum(:each).first(size) : raise(TypeError, "wrong argument type #{o.class} (must respond to :each)"))
     end
     r = []
     each_with_index { |v, i| r << [v, *lists.map { |l| l[i] }] }
@@ -269,7 +274,11 @@ class Array
   def cycle(n = nil)
     return to_enum(:cycle, n).__set_size(n ? [Array.__to_int(n) * size, 0].max : (empty? ? 0 : Float::INFINITY)) unless block_given?
     if n
-      Array.__to_int(n).times { each { |v| yield v } }
+      i = Array.__to_int(n)
+      while i > 0 && !empty?
+        each { |v| yield v }
+        i -= 1
+      end
     else
       until empty?
         each { |v| yield v }
@@ -296,14 +305,14 @@ class Array
     each_with_index do |v, i|
       v = yield(v) if block_given?
       a = Array.try_convert(v)
-      raise TypeError, block_given? ? "wrong element type #{v.class} (expected array)" : "wrong element type #{v.class} at #{i} (expected array)" unless a
-      raise ArgumentError, block_given? ? "element has wrong array length (expected 2, was #{a.size})" : "wrong array length at #{i} (expected 2, was #{a.size})" if a.size != 2
+      raise TypeError, "wrong element type #{v.class} at #{i} (expected array)" unless a
+      raise ArgumentError, "wrong array length at #{i} (expected 2, was #{a.size})" if a.size != 2
       h[a[0]] = a[1]
     end
     h
   end
   def union(*o) = o.inject(uniq) { |a, b| a | b }
-  def difference(*o) = o.inject(self.to_a.dup) { |a, b| a - b }
+  def difference(*o) = o.inject(Array.new(self)) { |a, b| a - b }
   def intersection(*o) = o.inject(uniq) { |a, b| a & b }
   def intersect?(o) = !(self & o).empty?
   def none?(*a, &b) = super
@@ -322,12 +331,13 @@ class Array
   end
   def __fill(*args)
     if block_given?
+      raise ArgumentError, "wrong number of arguments (given #{args.size}, expected 0..2)" if args.size > 2
       from, len = args
     else
       raise ArgumentError, "wrong number of arguments (given 0, expected 1..3)" if args.empty?
       v, from, len = args
     end
-    if Range === from
+    if Range === from && len.nil?
       b = from.begin.nil? ? 0 : Array.__to_int(from.begin)
       e = from.end.nil? ? size - 1 : Array.__to_int(from.end)
       b += size if b < 0
@@ -359,6 +369,4 @@ class Array
     list.each_with_index { |v, i| r << v if i % s.abs == 0 }
     r
   end
-  def sum_dummy__ = nil
-  def step_dummy__ = nil
 end

@@ -1,4 +1,9 @@
 module Enumerable
+  def __pattern(list, block)
+    raise ArgumentError, "wrong number of arguments (given #{list.size}, expected 0..1)" if list.size > 1
+    __note("given block not used", false) if block
+  end
+  private :__pattern
   def __each(*args)
     each(*args) { |*v| yield(v.size <= 1 ? v[0] : v) }
   end
@@ -16,7 +21,7 @@ module Enumerable
     each(*args, **kw) { |*v| r << (v.size <= 1 ? v[0] : v) }
     r
   end
-  def entries(*a, **kw) = to_a(*a, **kw)
+  alias entries to_a
   def to_h(*args)
     h = {}
     __each(*args) do |v|
@@ -94,6 +99,7 @@ module Enumerable
   def detect(ifnone = nil, &b) = b ? find(ifnone, &b) : __enum(:detect, ifnone) { nil }
   def find_index(*a)
     return __enum(:find_index) { nil } if a.empty? && !block_given?
+    __note("given block not used", false) if block_given? && !a.empty?
     i = 0
     if a.empty?
       each { |*v| return i if yield(*v); i += 1 }
@@ -149,6 +155,7 @@ module Enumerable
   end
   def member?(x) = include?(x)
   def all?(*p)
+    __pattern(p, block_given?) unless p.empty?
     if !p.empty? then __each { |v| return false unless p[0] === v }
     elsif block_given? then each { |*v| return false unless yield(*v) }
     else __each { |v| return false unless v }
@@ -156,6 +163,7 @@ module Enumerable
     true
   end
   def any?(*p)
+    __pattern(p, block_given?) unless p.empty?
     if !p.empty? then __each { |v| return true if p[0] === v }
     elsif block_given? then each { |*v| return true if yield(*v) }
     else __each { |v| return true if v }
@@ -163,6 +171,7 @@ module Enumerable
     false
   end
   def none?(*p)
+    __pattern(p, block_given?) unless p.empty?
     if !p.empty? then __each { |v| return false if p[0] === v }
     elsif block_given? then each { |*v| return false if yield(*v) }
     else __each { |v| return false if v }
@@ -170,6 +179,7 @@ module Enumerable
     true
   end
   def one?(*p)
+    __pattern(p, block_given?) unless p.empty?
     n = 0
     if !p.empty? then __each { |v| n += 1 if p[0] === v; return false if n > 1 }
     elsif block_given? then each { |*v| n += 1 if yield(*v); return false if n > 1 }
@@ -201,6 +211,8 @@ module Enumerable
       have = false
     end
     if op
+      __note("given block not used", false) if blk
+      op = op.to_str if !op.is_a?(Symbol) && op.respond_to?(:to_str)
       raise TypeError, "#{op.inspect} is not a symbol nor a string" unless op.is_a?(Symbol) || op.is_a?(String)
       op = op.to_sym
       __each { |v| if have then acc = acc.__send__(op, v) else acc = v; have = true end }
@@ -210,7 +222,7 @@ module Enumerable
     end
     acc
   end
-  def reduce(*a, &b) = inject(*a, &b)
+  alias reduce inject
   def sum(init = 0, &b) = (b ? map(&b) : to_a).sum(init)
   def min(*n, &b)
     return (b ? sort(&b) : sort).take(n[0]) unless n.empty? || n[0].nil?

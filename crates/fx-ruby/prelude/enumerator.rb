@@ -77,6 +77,7 @@ class Enumerator
       end
     end
     def __aseq = true
+    def __called(name) = (@named = name; self)
     def __seq(b, e, s, x, range, shown, num)
       @begin, @end, @step, @excl, @range, @shown, @num = b, e, s, x, range, shown, num
       __init(self, :__run)
@@ -86,14 +87,7 @@ class Enumerator
     def each(&b)
       return self unless b
       if @begin.is_a?(Float) || @end.is_a?(Float) || @step.is_a?(Float)
-        n = size
-        i = 0
-        while i < n
-          v = @begin + i * @step.to_f
-          v = @end.to_f if @end && (@step > 0 ? v > @end : v < @end)
-          b.call(v)
-          i += 1
-        end
+        Float.__each_step(@begin.to_f, @end&.to_f, @step.to_f, @excl, &b)
       else
         v = @begin
         while @end.nil? || (@step > 0 ? (@excl ? v < @end : v <= @end) : (@excl ? v > @end : v >= @end))
@@ -106,12 +100,7 @@ class Enumerator
     def size
       return Float::INFINITY if @end.nil?
       if @begin.is_a?(Float) || @end.is_a?(Float) || @step.is_a?(Float)
-        n = (@end - @begin) / @step.to_f
-        return 0 if n < 0
-        return n if n.infinite?
-        k = (n + n.abs * Float::EPSILON).floor
-        k -= 1 if @excl && @begin + k * @step.to_f >= @end && @step > 0
-        return k + 1
+        return Float.__steps(@begin.to_f, @end.to_f, @step.to_f, @excl)
       end
       d = @step > 0 ? @end - @begin : @begin - @end
       return 0 if d < 0
@@ -137,7 +126,7 @@ class Enumerator
         args = kw ? [("by: #{s.inspect}" if s), ("to: #{e.inspect}" if e)].compact : [e.nil? && s.nil? ? nil : e.inspect, s&.inspect].compact
         return "(#{b.inspect}.step#{args.empty? ? "" : "(#{args.join(", ")})"})"
       end
-      @shown ? "((#{@range.inspect}).step(#{@shown.inspect}))" : "((#{@range.inspect}).step)"
+      @shown ? "((#{@range.inspect}).#{@named || "step"}(#{@shown.inspect}))" : "((#{@range.inspect}).step)"
     end
     def to_s = inspect
   end

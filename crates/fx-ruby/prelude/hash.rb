@@ -1,6 +1,6 @@
 class Hash
   def self.[](*args)
-    h = new
+    h = allocate
     if args.size == 1
       if (o = Hash.try_convert(args[0]))
         o.each { |k, v| h[k] = v }
@@ -9,7 +9,7 @@ class Hash
       if (a = Array.try_convert(args[0]))
         a.each do |e|
           p = Array.try_convert(e)
-          raise ArgumentError, "wrong element type #{e.class} at #{a.index(e)} (expected array)" unless p
+          raise ArgumentError, "wrong element type #{e.class} (expected array)" unless p
           raise ArgumentError, "invalid number of elements (#{p.size} for 1..2)" unless p.size == 1 || p.size == 2
           h[p[0]] = p[1]
         end
@@ -22,12 +22,11 @@ class Hash
   end
   def __e(m) = to_enum(m).__set_size(size)
   private :__e
-  def __iter_error = nil
   def value?(v)
     each_value { |x| return true if x == v }
     false
   end
-  def has_value?(v) = value?(v)
+  alias has_value? value?
   def key(v)
     each { |k, x| return k if x == v }
     nil
@@ -44,6 +43,7 @@ class Hash
     unless block_given?
       return self if instance_of?(Hash)
       h = {}
+      h.compare_by_identity if compare_by_identity?
       each { |k, v| h[k] = v }
       h.default = default unless default_proc
       h.default_proc = default_proc if default_proc
@@ -66,6 +66,7 @@ class Hash
   def transform_values
     return __e(:transform_values) unless block_given?
     h = {}
+    h.compare_by_identity if compare_by_identity?
     each { |k, v| h[k] = yield(v) }
     h
   end
@@ -99,11 +100,12 @@ class Hash
   def slice(*ks)
     h = {}
     h.compare_by_identity if compare_by_identity?
-    ks.each { |k| h[k] = self[k] if key?(k) }
+    ks.each { |k| h[k] = fetch(k) if key?(k) }
     h
   end
   def except(*ks)
     h = {}
+    h.compare_by_identity if compare_by_identity?
     each { |k, v| h[k] = v }
     ks.each { |k| h.delete(k) }
     h

@@ -61,7 +61,7 @@ module Kernel
   def select(r, w = nil, e = nil, t = nil) = IO.select(r, w, e, t)
   def gem(*) = true
   def Rational(a, b = 1, exception: true) = Rational.__convert(a, b, exception)
-  def Complex(a, b = 0, exception: true) = Complex.__convert(a, b, exception)
+  def Complex(a, b = Complex.__none, exception: true) = Complex.__convert(a, b, exception)
   def Pathname(p) = (require "pathname"; Pathname.new(p))
   def BigDecimal(*a) = (require "bigdecimal"; BigDecimal.__new(*a))
   def URI(s) = (require "uri"; URI.parse(s))

@@ -10,15 +10,15 @@ class Numeric
   def real? = true
   def real = self
   def imaginary = 0
-  def imag = 0
+  alias imag imaginary
   def conj = self
-  def conjugate = self
+  alias conjugate conj
   def rect = [self, 0]
-  def rectangular = [self, 0]
+  alias rectangular rect
   def abs2 = self * self
   def arg = negative? ? Math::PI : 0
-  def angle = arg
-  def phase = arg
+  alias angle arg
+  alias phase arg
   def polar = [abs, arg]
   def i = Complex(0, self)
   def to_c = Complex(self, 0)
@@ -30,19 +30,25 @@ class Numeric
   def finite? = true
   def infinite? = nil
   def abs = self < 0 ? -self : self
-  def magnitude = abs
+  alias magnitude abs
+  def numerator = to_r.numerator
+  def denominator = to_r.denominator
   def div(o)
     raise ZeroDivisionError, "divided by 0" if o == 0
     (self / o).floor
   end
   def divmod(o) = [div(o), self % o]
   def %(o) = self - o * div(o)
-  def modulo(o) = self % o
+  alias modulo %
   def remainder(o)
     m = self % o
     m != 0 && ((self < 0 && o > 0) || (self > 0 && o < 0)) ? m - o : m
   end
-  def quo(o) = Rational(self, 1) / o
+  def quo(o)
+    r = to_r
+    raise TypeError, "can't convert #{self.class} to Rational (#{self.class}#to_r gives #{r.class})" unless Rational === r
+    r / o
+  end
   def fdiv(o) = to_f / o
   def floor(*a) = to_f.floor(*a)
   def ceil(*a) = to_f.ceil(*a)
@@ -63,20 +69,15 @@ class Numeric
       if Numeric === step
         return Enumerator::ArithmeticSequence.__make(self, limit, step, false, nil, nil, [self, (nolimit && noto) ? nil : limit, (nostep && noby) ? nil : step, !noby || !noto])
       end
-      return to_enum(:step, limit, step)
+      from = self
+      return to_enum(:step, limit, step) do
+        raise ArgumentError, "comparison of #{step.class} with 0 failed" unless step.respond_to?(:coerce)
+        from.step(limit, step).size
+      end
     end
     raise ArgumentError, "comparison of #{step.class} with 0 failed" unless Numeric === step || (step.respond_to?(:coerce))
     if Float === self || Float === limit || Float === step
-      n = limit.nil? ? Float::INFINITY : ((limit - self) / step.to_f + 1e-9)
-      return self if n.nan? rescue nil
-      cnt = n.infinite? ? n : n.floor
-      i = 0
-      while i <= cnt
-        v = self + i * step.to_f
-        v = limit.to_f if limit && (step > 0 ? v > limit : v < limit)
-        yield v.to_f
-        i += 1
-      end
+      Float.__each_step(to_f, limit&.to_f, step.to_f, false, &b)
       return self
     end
     v = self
@@ -125,9 +126,38 @@ class Integer
   def to_c = Complex(self, 0)
 end
 class Float
+  # How many floats a step visits. The quotient is off by some bits, which may not cost the last one.
+  def self.__steps(from, to, by, excl)
+    to = by < 0 ? -INFINITY : INFINITY if to.nil?
+    return (by > 0 ? from <= to : from >= to) ? 1 : 0 if by.infinite?
+    return INFINITY if by == 0
+    n = (to - from) / by
+    return 0 if n.nan?
+    slack = (from.abs + to.abs + (to - from).abs) / by.abs * EPSILON
+    slack = 0.5 if !(slack <= 0.5)
+    return n > 0 ? INFINITY : 0 if n.infinite?
+    unless excl
+      return n < 0 ? 0 : (n + slack).floor + 1
+    end
+    return 0 if n <= 0
+    n = n < 1 ? 0 : (n - slack).floor
+    d = (n + 1) * by + from
+    n += 1 if from < to ? d < to : d > to
+    n + 1
+  end
+  def self.__each_step(from, to, by, excl)
+    n = __steps(from, to, by, excl)
+    i = 0
+    while i < n
+      v = by.infinite? || by == 0 ? from : i * by + from
+      v = to if to && (by >= 0 ? v > to : v < to)
+      yield v
+      i += 1
+    end
+  end
   def to_r = (n, d = __ratio; Rational(n, d))
   def numerator = nan? || infinite? ? self : to_r.numerator
-  def denominator = nan? ? self : infinite? ? 1 : to_r.denominator
+  def denominator = nan? || infinite? ? 1 : to_r.denominator
   def rationalize(eps = nil)
     return Rational(to_i, 1) if self == to_i
     unless eps
@@ -143,8 +173,8 @@ class Float
     Rational.__simplest(to_r - e, to_r + e)
   end
   def arg = nan? ? self : (negative? || (self == 0 && 1 / self < 0) ? Math::PI : 0)
-  def angle = arg
-  def phase = arg
+  alias angle arg
+  alias phase arg
   def nonzero? = self == 0 ? nil : self
   def dup = self
 end

@@ -46,13 +46,15 @@ class Range
       return Float::INFINITY if e.nil?
       return nil unless Numeric === e
       return Float::INFINITY if e == Float::INFINITY
+      return 0 if e == -Float::INFINITY
       n = (e - b).floor + 1
       n -= 1 if exclude_end? && (e.floor == e)
       return n < 0 ? 0 : n
     end
     if Float === b
-      return Float::INFINITY if e.nil? || b == -Float::INFINITY
+      return Float::INFINITY if e.nil?
       return nil unless Numeric === e
+      return e > b ? Float::INFINITY : 0 if b.infinite? || (Float === e && e.infinite?)
       n = (e - b).floor + 1
       n -= 1 if exclude_end? && b + (n - 1) >= e
       return n < 0 ? 0 : n
@@ -69,17 +71,21 @@ class Range
     b, e = self.begin, self.end
     return cover?(v) if Numeric === b || Numeric === e || (defined?(Time) && (Time === b || Time === e))
     if String === b && String === e
-      return false unless String === v
-      return super
+      unless String === v
+        return false unless v.respond_to?(:to_str)
+        v = Process.__str(v)
+      end
+      return super(v)
     end
     raise TypeError, "cannot determine inclusion in beginless/endless ranges" if b.nil? || e.nil?
     super
   end
-  def member?(v) = include?(v)
+  alias member? include?
   def __cover_range(r)
     return false if r.begin.nil? && !self.begin.nil?
     return false if r.end.nil? && !self.end.nil?
     return false if !r.begin.nil? && !r.end.nil? && ((c = r.begin <=> r.end).nil? || c > 0 || (c == 0 && r.exclude_end?))
+    return false if !r.begin.nil? && !self.end.nil? && ((c = r.begin <=> self.end).nil? || c > 0 || (c == 0 && exclude_end?))
     return false if !self.begin.nil? && ((c = self.begin <=> r.begin).nil? || c > 0)
     return true if self.end.nil?
     c = self.end <=> r.end
@@ -98,7 +104,7 @@ class Range
   end
   def max(*n, &b)
     raise RangeError, "cannot get the maximum of endless range" if self.end.nil?
-    raise RangeError, "cannot get the maximum of beginless range with custom comparison method" if self.begin.nil? && b
+    raise RangeError, "cannot get the maximum of beginless range with custom comparison method" if self.begin.nil? && (b || !n.empty?)
     return super if b || !n.empty? || (exclude_end? && !(Numeric === self.end))
     unless self.begin.nil?
       c = self.begin <=> self.end
@@ -106,7 +112,7 @@ class Range
     end
     if exclude_end?
       raise TypeError, "cannot exclude non Integer end value" unless Integer === self.end
-      raise TypeError, "cannot exclude end value with non Integer begin value" unless Integer === self.begin || self.begin.nil?
+      raise TypeError, "cannot exclude end value with non Integer begin value" unless Integer === self.begin
       return self.end - 1
     end
     self.end
@@ -121,7 +127,11 @@ class Range
   def step(n = (none = true; 1), &b)
     bg, e = self.begin, self.end
     if !none && !(Numeric === n)
-      n = Array.__to_int(n) if n.respond_to?(:to_int)
+      if !(Numeric === bg) || n.respond_to?(:to_int) || !n.respond_to?(:coerce)
+        n = Array.__to_int(n)
+      end
+    elsif Float === n && String === bg
+      raise TypeError, "no implicit conversion to float from string"
     end
     if !b
       if Numeric === bg || (bg.nil? && Numeric === e)
@@ -135,16 +145,8 @@ class Range
     raise ArgumentError, "step can't be negative" if Numeric === n && n < 0 && !(Numeric === bg)
     if Numeric === bg
       raise ArgumentError, "step can't be negative" if n < 0
-      bg.step(e, n, &nil).then { } if false
       if Float === bg || Float === e || Float === n
-        cnt = e.nil? ? Float::INFINITY : ((e - bg) / n.to_f + 1e-9).floor
-        i = 0
-        while i <= cnt
-          v = bg + i * n.to_f
-          break if exclude_end? && v >= e
-          yield v
-          i += 1
-        end
+        Float.__each_step(bg.to_f, e&.to_f, n.to_f, exclude_end?, &b)
       else
         v = bg
         while e.nil? || (exclude_end? ? v < e : v <= e)
@@ -158,7 +160,10 @@ class Range
     end
     self
   end
-  def %(n) = step(n)
+  def %(n, &b)
+    r = step(n, &b)
+    Enumerator::ArithmeticSequence === r ? r.__called("%") : r
+  end
   def reverse_each(&b)
     return to_enum(:reverse_each) unless b
     raise TypeError, "can't iterate from #{self.end.class}" if self.end.nil?
@@ -210,7 +215,5 @@ class Range
     end
     found
   end
-  def pred_dummy__ = nil
-  def frozen? = true
   def overlap?(o) = !(max.nil? || o.max.nil?) && cover?(o.begin) || o.cover?(self.begin)
 end

@@ -171,22 +171,60 @@ class Complex < Numeric
     def rectangular(r, i = 0) = __make(r, i)
     def polar(m, a = 0) = a == 0 ? __make(m, 0) : __make(m * Math.cos(a), m * Math.sin(a))
     def __make(r, i) = (c = allocate; c.__init(r, i); c)
-    def __parse(s)
-      m = /\A\s*([+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)?(?:([+-]?\d*(?:\.\d+)?)i)?/.match(s)
-      n = ->(t) { t.nil? || t.empty? ? 0 : (t == "+" ? 1 : t == "-" ? -1 : t =~ /[.eE]/ ? t.to_f : t.to_i) }
-      __make(n.(m[1]), m[2] && (m[2].empty? ? 1 : n.(m[2])) || 0)
+    # The number at the start of a text, or nil in its place if it must be all of it and is not.
+    def __parse(s, strict = false)
+      raise Encoding::CompatibilityError, "ASCII incompatible encoding: #{s.encoding}" unless s.encoding.ascii_compatible?
+      return strict ? raise(ArgumentError, "string contains null byte") : __parse(s[/\A[^\0]*/]) if s.include?("\0")
+      digits = /\d+(?:_\d+)*/
+      real = /#{digits}(?:\.#{digits})?(?:[eE][-+]?#{digits})?/
+      number = /#{real}(?:\/#{digits})?/
+      s = s.b
+      m = /\A\s*(?:(?<i>[-+]?(?:#{number})?)[iIjJ]|(?<r>[-+]?#{number})@(?<a>[-+]?#{number})|(?<r>[-+]?#{number})(?:(?<i>[-+](?:#{number})?)[iIjJ])?)/.match(s)
+      return strict ? nil : __make(0, 0) unless m
+      return nil if strict && !m.post_match.match?(/\A\s*\z/)
+      return polar(__part(m[:r]), __part(m[:a])) if m[:a]
+      __make(m[:r] ? __part(m[:r]) : 0, m[:i] ? __part(m[:i]) : 0)
     end
+    def __part(t)
+      t = t.delete("_")
+      case t
+      when "", "+" then 1
+      when "-" then -1
+      when /\// then (a, b = t.split("/"); a =~ /[.eE]/ ? Rational(a) / b.to_i : Rational(a.to_i, b.to_i))
+      when /[.eE]/ then t.to_f
+      else t.to_i
+      end
+    end
+    def __none = NONE
+    def __whole(s) = __parse(s, true) || raise(ArgumentError, "invalid value for convert(): #{s.inspect}")
     def __convert(a, b, exc)
-      raise TypeError, "can't convert nil into Complex" if a.nil? || b.nil?
-      return __parse(a) if String === a
-      return a if Complex === a && b == 0
-      raise TypeError, "not a real" unless Numeric === a && Numeric === b
-      Complex === a || Complex === b ? a + b * __make(0, 1) : __make(a, b)
+      raise ArgumentError, "expected true or false as exception: #{exc.inspect}" unless true == exc || false == exc
+      raise TypeError, "can't convert nil into Complex" if a.nil? || (b.nil? && !b.equal?(NONE))
+      if String === a || String === b
+        begin
+          a = __whole(a) if String === a
+          b = __whole(b) if String === b
+        rescue ArgumentError
+          raise if exc
+          return nil
+        end
+      end
+      if b.equal?(NONE)
+        return a if Numeric === a && !a.real?
+        return __make(a, 0) if Numeric === a
+        return a.to_c if a.respond_to?(:to_c)
+        raise TypeError, "can't convert #{a.class} into Complex"
+      end
+      raise TypeError, "not a real" unless Numeric === b
+      raise TypeError, "not a real" unless Numeric === a
+      a.real? && b.real? ? __make(a, b) : (Complex === a && b.equal?(0) ? a : a + b * I)
     rescue TypeError
-      raise if exc
+      raise if exc || (Numeric === b && !(Numeric === a) && !a.nil?)
       nil
     end
   end
+  NONE = Object.new
+  private_constant :NONE
   attr_reader :real, :imaginary
   alias imag imaginary
   def __init(r, i) = (@real, @imaginary = r, i; freeze)
@@ -233,8 +271,13 @@ class Complex < Numeric
   def to_i = @imaginary == 0 && Integer === @imaginary ? @real.to_i : raise(RangeError, "can't convert #{self} into Integer")
   def to_f = @imaginary == 0 && Integer === @imaginary ? @real.to_f : raise(RangeError, "can't convert #{self} into Float")
   def to_r = @imaginary == 0 && Integer === @imaginary ? @real.to_r : raise(RangeError, "can't convert #{self} into Rational")
-  def to_s = "#{@real}#{@imaginary.negative? || (Float === @imaginary && 1 / @imaginary < 0) ? "-" : "+"}#{@imaginary.abs}i"
-  def inspect = "(#{self})"
+  def to_s = __text(@real.to_s, @imaginary.abs.to_s)
+  def inspect = "(#{__text(@real.inspect, @imaginary.abs.inspect)})"
+  def __text(real, imaginary)
+    sign = @imaginary.negative? || (Float === @imaginary && 1 / @imaginary < 0) ? "-" : "+"
+    "#{real}#{sign}#{imaginary}#{"*" unless imaginary.match?(/\d\z/)}i"
+  end
+  private :__text
   def finite? = @real.finite? && @imaginary.finite?
   def infinite? = @real.infinite? || @imaginary.infinite? ? 1 : nil
   I = __make(0, 1)

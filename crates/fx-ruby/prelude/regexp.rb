@@ -15,3 +15,37 @@ class Regexp
     new(parts.join("|"))
   end
 end
+class MatchData
+  def match(n) = self[__one(n)]
+  def match_length(n) = self[__one(n)]&.length
+  def __one(n)
+    return n if Symbol === n || String === n
+    i = Array.__to_int(n)
+    raise IndexError, "index #{n} out of matches" if i < 0 || i >= size
+    i
+  end
+  private :__one
+  def values_at(*keys)
+    all = to_a
+    keys.flat_map do |k|
+      case k
+      when Range then all.values_at(k)
+      when Symbol, String then [self[k]]
+      else [all[Array.__to_int(k)]]
+      end
+    end
+  end
+  def deconstruct_keys(keys)
+    all = named_captures.transform_keys(&:to_sym)
+    return all if keys.nil?
+    raise TypeError, "wrong argument type #{keys.class} (expected Array or nil)" unless Array === keys
+    r = {}
+    return r if keys.size > all.size
+    keys.each do |k|
+      raise TypeError, "wrong argument type #{k.class} (expected Symbol)" unless Symbol === k
+      break unless all.key?(k)
+      r[k] = all[k]
+    end
+    r
+  end
+end

@@ -134,7 +134,6 @@ class String
       end
     end
   end
-  def squish_dummy__ = nil
   def bytesplice(i, n, s) = (self[0, 0] = ""; replace(byteslice(0, i) + s + byteslice(i + n, bytesize)))
   def byterindex(s, from = bytesize) = byteslice(0, from + s.bytesize).rindex(s)
 end

@@ -183,6 +183,9 @@ pub struct RRange {
     pub lo: Value,
     pub hi: Value,
     pub excl: bool,
+    pub frozen: bool,
+    /// Whether `initialize` has run.
+    pub ready: bool,
 }
 
 pub struct RRegex {
@@ -287,7 +290,8 @@ impl Heap {
 
     pub fn range(&mut self, class: u32, lo: Value, hi: Value, excl: bool) -> Value {
         self.bytes += 32;
-        self.ranges.push(RRange { class, lo, hi, excl });
+        let frozen = class == crate::object::c::RANGE;
+        self.ranges.push(RRange { class, lo, hi, excl, frozen, ready: true });
         Value::heap(K_RANGE, self.ranges.len() - 1)
     }
 

@@ -37,6 +37,7 @@ const LAZY: &[(u32, &str)] = &[
     (c::ENUMERATOR, "enumerator.rb"),
     (c::IO, "file.rb"),
     (c::TIME, "time.rb"),
+    (c::MATCH, "regexp.rb"),
 ];
 
 pub(crate) fn init(vm: &mut Vm) {

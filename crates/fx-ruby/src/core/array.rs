@@ -325,8 +325,11 @@ pub(crate) fn init(vm: &mut Vm) {
         |vm, a| {
             vm.check_frozen(a.recv)?;
             if a.argc == 0 {
+                if !a.block.is_nil() {
+                    vm.warn_here("given block not used", true)?;
+                }
                 vm.heap.arr_mut(a.recv).clear();
-                return Ok(NIL);
+                return Ok(a.recv);
             }
             let first = vm.arg(a, 0);
             if a.argc == 1
@@ -335,7 +338,7 @@ pub(crate) fn init(vm: &mut Vm) {
             {
                 let items = vm.heap.arr(l).clone();
                 *vm.heap.arr_mut(a.recv) = items;
-                return Ok(NIL);
+                return Ok(a.recv);
             }
             let len = vm.to_int(first)?;
             if len < 0 {
@@ -350,13 +353,16 @@ pub(crate) fn init(vm: &mut Vm) {
                 vm.heap.bytes += len as usize * 8;
                 *vm.heap.arr_mut(a.recv) = vec![v; len as usize];
             } else {
+                if a.argc == 2 {
+                    vm.warn_here("block supersedes default value argument", false)?;
+                }
                 vm.heap.arr_mut(a.recv).clear();
                 for i in 0..len {
                     let v = vm.yield1(a.block, Value::fix(i))?;
                     vm.heap.arr_mut(a.recv).push(v)
                 }
             }
-            Ok(NIL)
+            Ok(a.recv)
         },
         0,
         2,

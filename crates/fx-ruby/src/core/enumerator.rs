@@ -167,7 +167,7 @@ pub(crate) fn init(vm: &mut Vm) {
                 lazy: false,
             };
             vm.heap.obj_mut(a.recv).ext = Ext::Enumerator(Box::new(d));
-            Ok(NIL)
+            Ok(a.recv)
         },
         0,
         1,

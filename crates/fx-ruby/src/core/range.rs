@@ -9,16 +9,8 @@ impl Vm {
     pub(crate) fn new_range(&mut self, lo: Value, hi: Value, excl: bool) -> R {
         if !(lo.is_fix() && hi.is_fix() || lo.is_nil() || hi.is_nil() || lo.is_str() && hi.is_str())
         {
-            let ok = match self.send(lo, n::CMP, &[hi]) {
-                Ok(v) => !v.is_nil(),
-                Err(u) => {
-                    if self.take_raise().is_none() {
-                        return Err(u);
-                    }
-                    false
-                }
-            };
-            if !ok {
+            let ordered = self.responds(lo, n::CMP, true)?;
+            if !ordered || self.send(lo, n::CMP, &[hi])?.is_nil() {
                 return self.arg_error("bad value for range");
             }
         }
@@ -39,11 +31,40 @@ pub(crate) fn init(vm: &mut Vm) {
         k,
         "new",
         |vm, a| {
+            let class = a.recv.index() as u32;
+            if class == c::RANGE {
+                if !(2..=3).contains(&a.argc) {
+                    return vm.wrong_args(a.argc as usize, 2, Some(3));
+                }
+                let (lo, hi) = (vm.arg(a, 0), vm.arg(a, 1));
+                let excl = vm.opt(a, 2).unwrap_or(FALSE).truthy();
+                return vm.new_range(lo, hi, excl);
+            }
+            let v = vm.allocate(class)?;
+            let args = vm.args(a);
+            vm.send_full(v, n::INITIALIZE, &args, a.block, a.kw)?;
+            Ok(v)
+        },
+        0,
+        -1,
+    );
+    vm.def_private(
+        k,
+        "initialize",
+        |vm, a| {
+            vm.check_frozen(a.recv)?;
+            if vm.heap.rng(a.recv).ready {
+                let text = "`initialize' called twice";
+                let e = vm.name_error(c::NAME_ERROR, text, n::INITIALIZE, a.recv)?;
+                return vm.throw(e);
+            }
             let (lo, hi) = (vm.arg(a, 0), vm.arg(a, 1));
             let excl = vm.opt(a, 2).unwrap_or(FALSE).truthy();
-            let v = vm.new_range(lo, hi, excl)?;
-            vm.heap.ranges[v.index()].class = a.recv.index() as u32;
-            Ok(v)
+            vm.new_range(lo, hi, excl)?;
+            let me = &mut vm.heap.ranges[a.recv.index()];
+            (me.lo, me.hi, me.excl, me.ready) = (lo, hi, excl, true);
+            me.frozen = me.class == c::RANGE;
+            Ok(NIL)
         },
         2,
         3,
@@ -104,7 +125,8 @@ pub(crate) fn init(vm: &mut Vm) {
         |vm, a| {
             let (lo, hi, e) = parts(vm, a);
             let (x, y) = (vm.hash_of(lo)?, vm.hash_of(hi)?);
-            Ok(Value::fix(((x.rotate_left(9) ^ y ^ u64::from(e)) >> 3) as i64))
+            let x = x.rotate_left(9) ^ y ^ (u64::from(e) << 40);
+            Ok(Value::fix((x >> 3) as i64))
         },
         0,
         0,

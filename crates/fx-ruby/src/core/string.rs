@@ -25,11 +25,14 @@ pub(crate) fn init(vm: &mut Vm) {
         |vm, mut a| {
             let kw = vm.take_kw(&mut a);
             if let Some(v) = vm.opt(a, 0) {
+                vm.check_frozen(a.recv)?;
                 let v = vm.to_str(v)?;
                 let (bytes, enc) = (vm.heap.str(v).bytes.clone(), vm.heap.str(v).enc);
                 let me = vm.heap.str_mut(a.recv);
                 me.bytes = bytes;
                 me.enc = enc;
+            } else if vm.frozen(a.recv) {
+                return Ok(a.recv);
             } else if kw.is_none() || vm.kw(kw, "encoding").is_none() {
                 vm.heap.str_mut(a.recv).enc = e::BINARY;
             }
@@ -37,7 +40,7 @@ pub(crate) fn init(vm: &mut Vm) {
                 let enc = vm.to_encoding(enc)?;
                 vm.heap.str_mut(a.recv).enc = enc;
             }
-            Ok(NIL)
+            Ok(a.recv)
         },
         0,
         2,
@@ -605,15 +608,6 @@ pub(crate) fn inspect_bytes(bytes: &[u8], enc: crate::heap::Enc) -> Vec<u8> {
                     }
                 } else if cp > 0xFFFF {
                     out.extend_from_slice(format!("\\u{{{cp:X}}}").as_bytes());
-                } else if cp < 0x80 && enc == e::UTF8 {
-                    out.extend_from_slice(
-                        if cp < 32 || cp == 127 {
-                            format!("\\x{cp:02X}")
-                        } else {
-                            format!("\\u{cp:04X}")
-                        }
-                        .as_bytes(),
-                    );
                 } else {
                     out.extend_from_slice(format!("\\u{cp:04X}").as_bytes());
                 }

@@ -188,6 +188,24 @@ pub(crate) fn init(vm: &mut Vm) {
             -1,
         );
     }
+    for name in ["casecmp", "casecmp?"] {
+        vm.def(
+            k,
+            name,
+            |vm, a| {
+                let other = vm.arg(a, 0);
+                if !other.is_sym() {
+                    return Ok(NIL);
+                }
+                let s = vm.call_name(a.recv, "to_s", &[])?;
+                let other = vm.call_name(other, "to_s", &[])?;
+                let name = vm.methods[a.method as usize].orig;
+                vm.send(s, name, &[other])
+            },
+            1,
+            1,
+        );
+    }
     vm.def_single(
         k,
         "all_symbols",

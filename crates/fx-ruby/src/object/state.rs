@@ -111,6 +111,7 @@ impl Vm {
             Tag::Class => self.classes[i].frozen,
             Tag::Proc => self.heap.procs[i].frozen,
             Tag::Regex => self.heap.regexes[i].frozen,
+            Tag::Range => self.heap.ranges[i].frozen,
             _ => true,
         }
     }
@@ -125,6 +126,7 @@ impl Vm {
             Tag::Class => self.classes[i].frozen = true,
             Tag::Proc => self.heap.procs[i].frozen = true,
             Tag::Regex => self.heap.regexes[i].frozen = true,
+            Tag::Range => self.heap.ranges[i].frozen = true,
             _ => return,
         }
         if let Some(single) = self.singleton_of(v) {
@@ -174,7 +176,12 @@ impl Vm {
                 let size = self.struct_members(class).map_or(0, |m| m.len());
                 self.heap.object(class, Ext::Fields(vec![NIL; size]))
             }
-            Alloc::Range => self.heap.range(class, NIL, NIL, false),
+            Alloc::Range => {
+                let v = self.heap.range(class, NIL, NIL, false);
+                let made = &mut self.heap.ranges[v.index()];
+                (made.frozen, made.ready) = (false, false);
+                v
+            }
             Alloc::Regexp => self.heap.regex(crate::heap::RRegex {
                 class,
                 frozen: false,

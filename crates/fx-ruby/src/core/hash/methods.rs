@@ -106,7 +106,7 @@ pub(crate) fn init(vm: &mut Vm) {
                     if !a.block.is_nil() {
                         return vm.wrong_args(1, 0, Some(0));
                     }
-                    return Ok(NIL);
+                    return Ok(a.recv);
                 }
             }
             if !a.block.is_nil() {
@@ -124,13 +124,16 @@ pub(crate) fn init(vm: &mut Vm) {
                     }
                 }
                 vm.heap.h_mut(a.recv).default_proc = p;
-            } else if let Some(v) = vm.opt(a, 0) {
-                vm.heap.h_mut(a.recv).default = v
+            } else {
+                let default = vm.opt(a, 0).unwrap_or(NIL);
+                let me = vm.heap.h_mut(a.recv);
+                me.default = default;
+                me.default_proc = NIL;
             }
-            Ok(NIL)
+            Ok(a.recv)
         },
         0,
-        2,
+        1,
     );
     for name in ["initialize_copy", "replace"] {
         vm.def(
@@ -204,6 +207,9 @@ pub(crate) fn init(vm: &mut Vm) {
         "fetch",
         |vm, a| {
             let key = vm.arg(a, 0);
+            if a.argc == 2 && !a.block.is_nil() {
+                vm.warn_here("block supersedes default value argument", false)?;
+            }
             if let Some(v) = vm.hash_get(a.recv, key)? {
                 return Ok(v);
             }

@@ -93,7 +93,9 @@ impl Vm {
             Tag::Range => {
                 let r = self.heap.rng(v);
                 let (lo, hi, excl) = (r.lo, r.hi, r.excl);
-                self.heap.range(real, lo, hi, excl)
+                let copy = self.heap.range(real, lo, hi, excl);
+                self.heap.ranges[copy.index()].frozen = false;
+                copy
             }
             Tag::Regex => {
                 let r = &self.heap.regexes[v.index()];
