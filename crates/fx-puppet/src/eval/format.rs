@@ -1,6 +1,8 @@
 //! `String(value, formats)`: values as text by format maps.
 
+use std::iter::Peekable;
 use std::rc::Rc;
+use std::str::Chars;
 
 use super::Evaluated;
 use super::error::Flow;
@@ -24,6 +26,19 @@ type FormatMap = Vec<(Type, Format)>;
 
 fn is_container(value: &Value) -> bool {
     matches!(value, Value::Array(_) | Value::Hash(_) | Value::Iterator(_, _))
+}
+
+/// Digits of a format, if there are any.
+fn number(chars: &mut Peekable<Chars<'_>>, what: &str) -> Evaluated<Option<usize>> {
+    let mut digits = String::new();
+    while let Some(digit) = chars.next_if(char::is_ascii_digit) {
+        digits.push(digit);
+    }
+    if digits.is_empty() {
+        return Ok(None);
+    }
+    let number = digits.parse::<usize>().ok().filter(|number| *number < 1 << 31);
+    number.map(Some).ok_or_else(|| Flow::raw(format!("{what} too big")))
 }
 
 impl Format {
@@ -51,20 +66,9 @@ impl Format {
             }
             chars.next();
         }
-        let mut number = || {
-            let mut digits = String::new();
-            while let Some(digit) = chars.next_if(char::is_ascii_digit) {
-                digits.push(digit);
-            }
-            digits.parse::<usize>().ok().filter(|number| *number < 1 << 20)
-        };
-        spec.width = number().unwrap_or(0);
+        spec.width = number(&mut chars, "width")?.unwrap_or(0);
         if chars.next_if_eq(&'.').is_some() {
-            let mut digits = String::new();
-            while let Some(digit) = chars.next_if(char::is_ascii_digit) {
-                digits.push(digit);
-            }
-            spec.precision = Some(digits.parse().map_err(|_| bad())?);
+            spec.precision = Some(number(&mut chars, "precision")?.ok_or_else(bad)?);
         }
         let letter = chars.next().filter(char::is_ascii_alphabetic).ok_or_else(bad)?;
         if chars.next().is_some() {

@@ -1,5 +1,7 @@
 //! Numbers and texts in the formats of `sprintf`, with Ruby's additions.
 
+use fx_value::decimal;
+
 /// What stands between the percent sign and the letter.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Spec {
@@ -143,29 +145,29 @@ fn complement(value: i64, base: u64) -> String {
 fn fixed_form(value: f64, precision: usize) -> String {
     let scale = 10_f64.powi(precision.min(300) as i32);
     let scaled = value * scale;
-    if precision > 0 && scaled < 9e15 && scaled.fract() == 0.5 {
+    if (1..=300).contains(&precision) && scaled < 9e15 && scaled.fract() == 0.5 {
         let digits = format!("{:0width$}", scaled.round_ties_even() as u64, width = precision + 1);
         let (whole, part) = digits.split_at(digits.len() - precision);
         return format!("{whole}.{part}");
     }
-    format!("{value:.precision$}")
+    decimal::fixed(value, precision)
 }
 
 fn exponent_form(value: f64, precision: usize) -> String {
-    let text = format!("{value:.precision$e}");
+    let text = decimal::scientific(value, precision);
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
     format!("{mantissa}e{}{:02}", if exponent < 0 { '-' } else { '+' }, exponent.abs())
 }
 
 fn general_form(value: f64, precision: usize, keep_zeros: bool) -> String {
-    let text = format!("{value:.*e}", precision - 1);
+    let text = decimal::scientific(value, precision - 1);
     let exponent: i32 = text.split_once('e').and_then(|(_, e)| e.parse().ok()).unwrap_or(0);
     let shown = if exponent < -4 || exponent >= precision as i32 {
         exponent_form(value, precision - 1)
     } else {
         let places = (precision as i32 - 1 - exponent).max(0) as usize;
-        format!("{value:.places$}")
+        decimal::fixed(value, places)
     };
     if keep_zeros || !shown.contains('.') {
         return shown;
@@ -205,5 +207,8 @@ mod tests {
         let zeros = Spec { zero: true, width: 5, precision: Some(1), ..Spec::default() };
         assert_eq!(zeros.float('f', 2.25), "002.2");
         assert_eq!(zeros.float('f', 2.55), "002.6");
+        let many = Spec { precision: Some(70_000), ..Spec::default() };
+        let lengths = ['f', 'e', 'g'].map(|form| many.float(form, 1.0).len());
+        assert_eq!(lengths, [70_002, 70_006, 1]);
     }
 }

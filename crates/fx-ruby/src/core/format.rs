@@ -1,5 +1,7 @@
 //! `format`: directives, flags, widths, named references.
 
+use fx_value::decimal;
+
 use crate::bignum::Big;
 use crate::encoding as e;
 use crate::heap::Enc;
@@ -56,7 +58,7 @@ fn sign_text(s: &Spec, neg: bool) -> &'static str {
 
 /// `%e` as C prints it.
 pub(crate) fn exponent(f: f64, prec: usize, alt: bool, upper: bool) -> String {
-    let t = format!("{f:.prec$e}");
+    let t = decimal::scientific(f, prec);
     let (m, e) = t.split_once('e').unwrap_or((&t, "0"));
     let e: i32 = e.parse().unwrap_or(0);
     let dot = if alt && prec == 0 { "." } else { "" };
@@ -66,16 +68,16 @@ pub(crate) fn exponent(f: f64, prec: usize, alt: bool, upper: bool) -> String {
 
 fn general(f: f64, prec: usize, alt: bool, upper: bool) -> String {
     if f == 0.0 {
-        return if alt { format!("{:.*}", prec.max(1) - 1, 0.0) } else { "0".into() };
+        return if alt { decimal::fixed(0.0, prec.max(1) - 1) } else { "0".into() };
     }
     let p = prec.max(1);
-    let e: i32 =
-        format!("{f:.*e}", p - 1).split_once('e').and_then(|(_, e)| e.parse().ok()).unwrap_or(0);
+    let shown = decimal::scientific(f, p - 1);
+    let e: i32 = shown.split_once('e').and_then(|(_, e)| e.parse().ok()).unwrap_or(0);
     let t = if e < -4 || e >= p as i32 {
         exponent(f, p - 1, alt, upper)
     } else {
         let digits = (p as i32 - 1 - e).max(0) as usize;
-        format!("{f:.digits$}{}", if alt && digits == 0 { "." } else { "" })
+        decimal::fixed(f, digits) + if alt && digits == 0 { "." } else { "" }
     };
     if alt || !t.contains('.') {
         return t;
@@ -176,7 +178,7 @@ impl Vm {
                             if s.width.is_some() {
                                 return self.arg_error("width given twice");
                             }
-                            if n > 1 << 31 {
+                            if n >= 1 << 31 {
                                 return self.arg_error("width too big");
                             }
                             self.reserve(n)?;
@@ -200,7 +202,7 @@ impl Vm {
                             }
                             None => self.next_arg(args, &mut next, used_pos)?,
                         };
-                        let w = self.to_int(w)?;
+                        let w = self.format_room(w)?;
                         if w < 0 {
                             s.minus = true
                         }
@@ -225,7 +227,7 @@ impl Vm {
                                 }
                                 None => self.next_arg(args, &mut next, used_pos)?,
                             };
-                            let p = self.to_int(p)?;
+                            let p = self.format_room(p)?;
                             s.prec = if p < 0 { None } else { Some(p as usize) }
                         } else {
                             let start = i;
@@ -238,7 +240,7 @@ impl Vm {
                                 Err(_) if digits.is_empty() => 0,
                                 Err(_) => usize::MAX,
                             };
-                            if p > 1 << 31 {
+                            if p >= 1 << 31 {
                                 return self.arg_error("precision too big");
                             }
                             s.prec = Some(p);
@@ -442,7 +444,20 @@ impl Vm {
         }
     }
 
+    /// A width or precision that an argument gives.
+    fn format_room(&mut self, v: Value) -> Res<i64> {
+        let n = self.to_int(v)?;
+        match i32::try_from(n) {
+            Ok(n) => Ok(i64::from(n)),
+            Err(_) => {
+                let (how, int) = (if n < 0 { "small" } else { "big" }, self.quoted("int"));
+                self.fail(c::RANGE_ERROR, format!("integer {n} too {how} to convert to {int}"))
+            }
+        }
+    }
+
     fn directive(&mut self, ch: u8, s: &Spec, v: Value) -> Res<Vec<u8>> {
+        self.reserve(s.prec.unwrap_or(0))?;
         Ok(match ch {
             b'd' | b'i' | b'u' => {
                 let i = self.format_int_value(v)?;
@@ -558,7 +573,7 @@ impl Vm {
                             let t = t.trim_start_matches('-').to_owned();
                             if p == 0 { t } else { format!("{t}.{}", "0".repeat(p)) }
                         } else {
-                            let t = format!("{a:.p$}");
+                            let t = decimal::fixed(a, p);
                             if s.alt && p == 0 { format!("{t}.") } else { t }
                         }
                     }
