@@ -34,13 +34,7 @@ pub(crate) fn multi_calls(multi: &Multi) -> bool {
 
 impl Vm {
     #[inline(never)]
-    pub(crate) fn masgn_in_order(
-        &mut self,
-        fp: Fp,
-        node: N,
-        multi: &'static Multi,
-        value: N,
-    ) -> R {
+    pub(crate) fn masgn_in_order(&mut self, fp: Fp, node: N, multi: &'static Multi, value: N) -> R {
         let places = self.places(fp, multi)?;
         let v = self.eval(fp, value)?;
         self.set_pos(node.pos);
