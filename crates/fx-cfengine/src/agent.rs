@@ -19,6 +19,8 @@ pub(crate) struct State {
     /// A promise that is not told of yet.
     pub(crate) banner: Option<std::rc::Rc<crate::eval::promise::Expanded>>,
     pub(crate) packages: promise::packages::State,
+    /// What `changes` of files promises remembers.
+    pub(crate) changes: promise::files::Memory,
     pub(crate) processes: promise::processes::State,
     pub(crate) custom: promise::custom::State,
     /// Names of packages looked at by a package manager, for inventories.

@@ -67,6 +67,13 @@ pub(crate) fn parse(text: &str) -> Option<Mask> {
     Some(mask)
 }
 
+/// Whether nothing follows what the last clause begins with.
+pub(crate) fn is_incomplete(text: &str) -> bool {
+    let last = text.rsplit(',').next().unwrap_or_default();
+    let bits = last.trim_start_matches(['u', 'g', 'o', 'a']).trim_start_matches(['+', '-', '=']);
+    bits.chars().all(|char| char == '0')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -102,6 +102,9 @@ impl Context<'_> {
             if let Err(mismatch) = check_value(&call.name, arg, *kind, range, true)
                 && mismatch != Mismatch::Unexpanded
             {
+                if let (Some(number), Rval::Scalar(text)) = (mismatch.number(), arg) {
+                    self.error(&crate::text::number_problem(text, number));
+                }
                 self.fatal(&format!(
                     "In function '{}', error in variable '{}', '{}'",
                     call.name,

@@ -317,6 +317,13 @@ fn expand_range(ctx: &mut Context<'_>, args: &[Rval]) -> FnResult {
         let range: (i64, i64) = (from.trim().parse().ok()?, to.trim().parse().ok()?);
         Some((open, close, range))
     });
+    let begins = template.find('[').is_some_and(|open| {
+        template[open + 1..].trim_start().starts_with(|char: char| char.is_ascii_digit())
+    });
+    if range.is_none() && begins && step >= 1 {
+        ctx.fatal("EXPANDRANGE malformed range expression");
+        return None;
+    }
     let Some((open, close, (from, to))) = range else {
         ctx.fatal("EXPANDRANGE Step size cannot be less than 1 or greater than the interval");
         return None;
@@ -337,27 +344,27 @@ fn expand_range(ctx: &mut Context<'_>, args: &[Rval]) -> FnResult {
 
 fn make_rule(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
     let target = arg(args, 0);
-    let sources: Vec<Str> = match args.get(1)? {
-        Rval::Scalar(source) => match ctx.data_arg(&args[1], false) {
-            Some(json) => primitives(&json),
-            None => vec![Rc::clone(source)],
-        },
-        other => primitives(&ctx.data_arg(other, false)?),
-    };
+    let found = |file: &str| ctx.host().lstat(&crate::text::path(file)).ok();
+    let meta = found(target);
+    if meta.as_ref().is_some_and(|meta| !meta.is_file()) {
+        ctx.warning(&format!(
+            "Function 'makerule' target-file '{target}' exists and is not a plain file"
+        ));
+    }
+    let mut stale = meta.is_none();
     // Whole seconds, as the original compares them.
-    let mtime =
-        |file: &str| ctx.host().stat(&crate::text::path(file)).ok().map(|meta| meta.mtime.secs);
-    let Some(target_time) = mtime(target) else { return truth(true) };
-    let mut stale = false;
-    for source in &sources {
-        match mtime(source) {
-            None => {
-                ctx.info(&format!(
-                    "Function makerule: source dependency {source} was not readable"
-                ));
-                return None;
-            }
-            Some(time) => stale |= time > target_time,
+    let made = meta.map_or(0, |meta| meta.mtime.secs);
+    if let Some(source) = args.get(1)?.as_scalar().and_then(|source| found(source)) {
+        return truth(stale || source.mtime.secs > made);
+    }
+    let json = ctx.data_arg(&args[1], false)?;
+    if !matches!(json, Json::Array(_) | Json::Object(_)) {
+        return None;
+    }
+    for source in primitives(&json) {
+        match found(&source) {
+            Some(meta) => stale |= meta.mtime.secs > made,
+            None => return truth(false),
         }
     }
     truth(stale)

@@ -14,7 +14,10 @@ use super::{FnResult, arg, container, list, text, truth};
 
 pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
     match name {
-        "bundlesmatching" => list(bundles(ctx, args)),
+        "bundlesmatching" => {
+            regex::compile(arg(args, 0))?;
+            list(bundles(ctx, args))
+        }
         // Each match is put before those that are there.
         "variablesmatching" => {
             list(variables(ctx, args).into_iter().rev().map(|(name, _)| name).collect())

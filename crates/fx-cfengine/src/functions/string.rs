@@ -452,6 +452,8 @@ fn substitute(replacement: &str, found: &regex::Captures) -> String {
 fn extract(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
     let source = arg(args, 1);
     let Some(found) = regex::captures(arg(args, 0), source) else {
+        // Of a pattern that is none nothing is said here.
+        regex::take_wrong();
         return if name == "data_regextract" { None } else { truth(false) };
     };
     // A group that took no part is empty text.

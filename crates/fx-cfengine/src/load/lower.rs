@@ -11,6 +11,7 @@ use fx_source::{Diagnostic, SourceFile, Span};
 
 use crate::eval::expr;
 use crate::json::Json;
+use crate::mode;
 use crate::policy::{
     Attribute, Body, Bundle, Call, Head, Policy, Promise, Rval, Section, scope_key,
 };
@@ -305,6 +306,11 @@ impl Lowering<'_> {
                 let mut message = mismatch.text().to_owned();
                 let number = match (mismatch.number(), value) {
                     (Some(number), Rval::Scalar(text)) => Some(number_problem(text, number)),
+                    (None, Rval::Scalar(text))
+                        if matches!(name, "mode" | "search_mode") && mode::is_incomplete(text) =>
+                    {
+                        Some("mode string is incomplete".to_owned())
+                    }
                     _ => None,
                 };
                 if mismatch == Mismatch::FunctionUnknown

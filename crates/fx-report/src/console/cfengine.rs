@@ -42,8 +42,9 @@ impl CfengineConsole {
 
     /// Writes out what is buffered. A reader that has gone is nobody's loss.
     pub fn flush(&self) {
-        let _closed = self.out.borrow_mut().flush();
+        // What is wrong with policy was found before anything was said of the run.
         let _closed = self.error.borrow_mut().flush();
+        let _closed = self.out.borrow_mut().flush();
     }
 
     fn line(&self, level: &str, text: &[u8]) {

@@ -27,6 +27,8 @@ use crate::policy::Rval;
 use crate::regex;
 use crate::text::{Str, from_path, path};
 
+pub(crate) use changes::Memory;
+
 /// What files promises remember in a run.
 #[derive(Default)]
 pub(crate) struct EditState {
@@ -334,6 +336,7 @@ fn verify(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &Str) -> Outcome 
     let expanded = with_path(ctx, promise);
     let mut result = Outcome::Kept;
     let skipped = !work(ctx, promise, &expanded, &wanted, file, &mut result);
+    changes::save(ctx);
     if !skipped {
         if wanted.nothing() {
             ctx.warning(&format!(

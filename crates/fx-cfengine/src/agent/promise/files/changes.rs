@@ -1,9 +1,10 @@
 //! changes: content digests and attributes remembered across runs, and told when they differ.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use fx_engine::Level;
-use fx_host::{Meta, WriteOptions};
+use fx_host::{Kind, Meta, WriteOptions};
 
 use crate::eval::Context;
 use crate::eval::classes::ClassScope;
@@ -12,7 +13,7 @@ use crate::eval::promise::Expanded;
 use crate::functions::digest_hex;
 use crate::json::{Json, Object};
 use crate::outcome::Outcome;
-use crate::text::{decode, path};
+use crate::text::{Str, decode, path};
 
 use super::as_promised;
 
@@ -23,18 +24,48 @@ fn store(ctx: &Context<'_>) -> String {
     format!("{}/fx_changes.json", ctx.config.paths.state)
 }
 
-fn known(ctx: &Context<'_>) -> Object {
-    match ctx.host().read(&path(&store(ctx))).ok().and_then(|bytes| Json::parse(&decode(&bytes))) {
-        Some(Json::Object(map)) => map,
-        _ => Object::new(),
+/// What is remembered of files, read once a run and written after each promise.
+#[derive(Default)]
+pub(crate) struct Memory {
+    known: Option<Object>,
+    dirty: bool,
+}
+
+impl Context<'_> {
+    fn remembered(&mut self) -> &mut Object {
+        if self.agent.changes.known.is_none() {
+            let bytes = self.host().read(&path(&store(self))).ok();
+            let read = bytes.and_then(|bytes| Json::parse(&decode(&bytes)));
+            self.agent.changes.known = Some(match read {
+                Some(Json::Object(map)) => map,
+                _ => Object::new(),
+            });
+        }
+        self.agent.changes.known.get_or_insert_default()
+    }
+
+    fn recall(&mut self, key: &str) -> Option<Str> {
+        self.remembered().get(key).and_then(Json::primitive).map(|text| Str::from(&*text))
+    }
+
+    fn remember(&mut self, key: String, value: Json) {
+        self.remembered().insert(key.into(), value);
+        self.agent.changes.dirty = true;
     }
 }
 
-fn remember(ctx: &Context<'_>, known: Object) {
-    if !ctx.config.dry_run {
-        let text = Json::Object(known).compact();
-        let place = path(&store(ctx));
-        let _best_effort = ctx.host().write(&place, text.as_bytes(), &WriteOptions::default());
+/// Writes down what a promise has found.
+pub(super) fn save(ctx: &mut Context<'_>) {
+    if !std::mem::take(&mut ctx.agent.changes.dirty) || ctx.config.dry_run {
+        return;
+    }
+    let Some(known) = ctx.agent.changes.known.take() else { return };
+    let known = Json::Object(known);
+    let place = path(&store(ctx));
+    let text = known.compact();
+    let _best_effort = ctx.host().write(&place, text.as_bytes(), &WriteOptions::default());
+    if let Json::Object(known) = known {
+        ctx.agent.changes.known = Some(known);
     }
 }
 
@@ -55,35 +86,37 @@ fn log_change(ctx: &Context<'_>, file: &str, kind: char, message: &str) -> bool 
     }
 }
 
-/// Compares the names in a directory with those remembered of it: what is new, what is gone.
+/// The names remembered of a directory.
+pub(super) fn listing(ctx: &mut Context<'_>, dir: &str) -> BTreeSet<String> {
+    match ctx.remembered().get(format!("dir:{dir}").as_str()) {
+        Some(list) => {
+            list.values().filter_map(Json::primitive).map(|name| name.to_string()).collect()
+        }
+        None => BTreeSet::new(),
+    }
+}
+
+/// Tells of a file that was not there before.
+pub(super) fn found(ctx: &Context<'_>, file: &str) {
+    ctx.log(Level::Notice, &format!("New file '{file}' found"));
+    if !ctx.config.dry_run {
+        log_change(ctx, file, 'N', "New file found");
+    }
+}
+
+/// Compares the names in a directory with those remembered of it, and remembers them.
 pub(super) fn directory(
     ctx: &mut Context<'_>,
     promise: &Rc<Expanded>,
     dir: &str,
-    mut names: Vec<String>,
+    names: &BTreeSet<String>,
+    old: &BTreeSet<String>,
     result: &mut Outcome,
 ) {
-    names.sort();
-    let key = format!("dir:{dir}");
-    let mut known = known(ctx);
-    let old: Vec<String> = known
-        .get(key.as_str())
-        .map(|list| {
-            list.values().filter_map(Json::primitive).map(|name| name.to_string()).collect()
-        })
-        .unwrap_or_default();
-    if old == names {
-        return;
+    if names.difference(old).next().is_some() {
+        *result = result.merge(Outcome::Repaired);
     }
-    for name in names.iter().filter(|name| !old.contains(name)) {
-        let file = format!("{dir}/{name}");
-        ctx.log(Level::Notice, &format!("New file '{file}' found"));
-        if !ctx.config.dry_run {
-            log_change(ctx, &file, 'N', "New file found");
-        }
-        *result = result.merge(ctx.settle_quietly(Outcome::Repaired, promise));
-    }
-    for name in old.iter().filter(|name| !names.contains(name)) {
+    for name in old.difference(names) {
         let file = format!("{dir}/{name}");
         ctx.log(Level::Notice, &format!("File '{file}' no longer exists"));
         if ctx.making_changes(promise, result, &format!("record removal of '{file}'")) {
@@ -96,10 +129,25 @@ pub(super) fn directory(
             };
             *result = result.merge(outcome);
         }
-        known.retain(|key, _| key.split_once(':').is_none_or(|(_, kept)| kept != file));
+        ctx.remembered().retain(|key, _| key.split_once(':').is_none_or(|(_, kept)| kept != file));
+        ctx.agent.changes.dirty = true;
     }
-    known.insert(key.into(), Json::Array(names.iter().map(|name| Json::str(name)).collect()));
-    remember(ctx, known);
+    if !ctx.making_changes(promise, result, &format!("record directory listing for '{dir}'")) {
+        return;
+    }
+    if !promise.bool("update_hashes").unwrap_or(false) {
+        let text = format!("Failed to record directory listing for '{dir}'");
+        ctx.settle(Level::Info, Outcome::Repaired, promise, &text);
+        *result = result.merge(Outcome::Failed);
+        return;
+    }
+    if names == old {
+        return;
+    }
+    let list = names.iter().map(|name| Json::str(name)).collect();
+    ctx.remember(format!("dir:{dir}"), Json::Array(list));
+    let text = format!("Recorded directory listing for '{dir}'");
+    *result = result.merge(ctx.settle(Level::Info, Outcome::Repaired, promise, &text));
 }
 
 /// Compares one file with what is remembered of it.
@@ -110,7 +158,6 @@ pub(super) fn verify(
     meta: &Meta,
     result: &mut Outcome,
 ) {
-    let mut known = known(ctx);
     let report = promise.scalar("report_changes").map_or("none", |word| word);
     let update = promise.bool("update_hashes").unwrap_or(false);
     let methods: &[&str] = match promise.scalar("hash").map(|word| &**word) {
@@ -124,13 +171,13 @@ pub(super) fn verify(
         Some("sha224") => &["sha224"],
         Some(_) => &["md5"],
     };
-    let (mut dirty, mut changed) = (false, false);
+    let mut changed = false;
     if meta.is_file() && matches!(report, "content" | "all") {
         let bytes = ctx.host().read(&path(file)).unwrap_or_default();
         for method in methods {
             let Some(now) = digest_hex(method, &bytes) else { continue };
             let key = format!("{method}:{file}");
-            let old = known.get(key.as_str()).and_then(Json::primitive);
+            let old = ctx.recall(&key);
             match old {
                 Some(old) if *old == *now => {
                     as_promised(ctx, promise, format_args!("File '{file}' hash is as promised"));
@@ -155,8 +202,7 @@ pub(super) fn verify(
                     }
                     let word = if old.is_some() { "Updated" } else { "Stored" };
                     let text = format!("{word} {method} hash for '{file}' ({prefix}={now})");
-                    known.insert(key.into(), Json::str(&now));
-                    dirty = true;
+                    ctx.remember(key, Json::str(&now));
                     *result =
                         result.merge(ctx.settle(Level::Info, Outcome::Repaired, promise, &text));
                 }
@@ -185,23 +231,109 @@ pub(super) fn verify(
         }
     }
     if matches!(report, "stats" | "all") {
-        let now = format!("{:o} {} {} {}", meta.mode, meta.uid, meta.gid, meta.mtime.secs);
-        let key = format!("stat:{file}");
-        match known.get(key.as_str()).and_then(Json::primitive) {
-            Some(old) if *old == *now => {}
-            Some(_) => {
-                ctx.log(Level::Notice, &format!("Status of '{file}' changed"));
-                known.insert(key.into(), Json::str(&now));
-                dirty = true;
-                *result = result.merge(ctx.settle_quietly(Outcome::Repaired, promise));
-            }
-            None => {
-                known.insert(key.into(), Json::str(&now));
-                dirty = true;
-            }
+        stats(ctx, promise, file, meta, update, result);
+    }
+}
+
+// What is remembered of a file besides its content.
+fn stats(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    file: &str,
+    meta: &Meta,
+    update: bool,
+    result: &mut Outcome,
+) {
+    let now: [i64; 6] = [
+        i64::from(kind_bits(meta.kind) | meta.mode),
+        i64::from(meta.uid),
+        i64::from(meta.gid),
+        meta.dev as i64,
+        meta.ino as i64,
+        meta.mtime.secs,
+    ];
+    let key = format!("stat:{file}");
+    let old = ctx.recall(&key).and_then(|text| {
+        let numbers: Option<Vec<i64>> = text.split(' ').map(|word| word.parse().ok()).collect();
+        <[i64; 6]>::try_from(numbers?).ok()
+    });
+    let should = format!("write stat information for '{file}' to database");
+    let Some(old) = old else {
+        if ctx.making_changes(promise, result, &should) {
+            ctx.remember(key, written(&now));
+            let text = format!("Wrote stat information for '{file}' to database");
+            *result = result.merge(ctx.settle(Level::Info, Outcome::Repaired, promise, &text));
+        }
+        return;
+    };
+    if old == now {
+        as_promised(ctx, promise, format_args!("No stat information change for '{file}'"));
+        return;
+    }
+    let date = |secs: i64| {
+        crate::clock::format(ctx, secs, false, "%a %b %e %H:%M:%S %Y").unwrap_or_default()
+    };
+    let (from, to) = (date(old[5]), date(now[5]));
+    let mut differs: Vec<(String, String, &str)> = Vec::new();
+    if old[0] != now[0] {
+        let change = format!("{:04o} -> {:04o}", old[0], now[0]);
+        let told = format!("Permissions for '{file}' changed {change}");
+        differs.push((told, format!("Permission: {change}"), "permissions"));
+    }
+    for (at, word, what) in
+        [(1, "Owner", "ownership"), (2, "Group", "group"), (3, "Device", "device")]
+    {
+        if old[at] != now[at] {
+            let change = format!("{} -> {}", old[at], now[at]);
+            let told = format!("{word} for '{file}' changed {change}");
+            differs.push((told, format!("{word}: {change}"), what));
         }
     }
-    if dirty {
-        remember(ctx, known);
+    if old[4] != now[4] {
+        let told = format!("inode for '{file}' changed {} -> {}", old[4], now[4]);
+        differs.push((told, String::new(), ""));
+    }
+    if old[5] != now[5] {
+        let told = format!("Last modified time for '{file}' changed '{from}' -> '{to}'");
+        differs.push((told, format!("Modified time: {from} -> {to}"), "mtime"));
+    }
+    for (told, logged, what) in differs {
+        ctx.log(Level::Notice, &told);
+        if what.is_empty()
+            || !ctx.making_changes(promise, result, &format!("record {what} changes in '{file}'"))
+        {
+            continue;
+        }
+        let outcome = if log_change(ctx, file, 'S', &logged) {
+            let text = format!("Recorded {what} changes in '{file}'");
+            ctx.settle(Level::Info, Outcome::Repaired, promise, &text)
+        } else {
+            let text = format!("Failed to record {what} changes in '{file}'");
+            ctx.settle(Level::Error, Outcome::Failed, promise, &text)
+        };
+        *result = result.merge(outcome);
+    }
+    if update && ctx.making_changes(promise, result, &should) {
+        ctx.remember(key, written(&now));
+        let text = format!("Wrote stat information changes for '{file}' to database");
+        *result = result.merge(ctx.settle(Level::Info, Outcome::Repaired, promise, &text));
+    }
+}
+
+fn written(numbers: &[i64; 6]) -> Json {
+    let words: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+    Json::str(&words.join(" "))
+}
+
+// The kernel keeps the kind of a file with its mode.
+fn kind_bits(kind: Kind) -> u32 {
+    match kind {
+        Kind::File => 0o100_000,
+        Kind::Directory => 0o040_000,
+        Kind::Symlink => 0o120_000,
+        Kind::Fifo => 0o010_000,
+        Kind::Socket => 0o140_000,
+        Kind::CharDevice => 0o020_000,
+        Kind::BlockDevice => 0o060_000,
     }
 }

@@ -120,7 +120,7 @@ pub(crate) fn make_parents(
     if ctx.host().stat(&path(parent)).is_ok_and(|meta| meta.is_dir()) {
         return Some(false);
     }
-    let force = promise.bool("move_obstructions").unwrap_or(false) || promise.has("copy_from");
+    let force = promise.bool("move_obstructions").unwrap_or(false);
     let mut at = 1;
     let mut made = false;
     loop {

@@ -1,5 +1,6 @@
 //! Descending into directories for the leaf operations.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use crate::eval::promise::Expanded;
@@ -70,11 +71,8 @@ fn descend(
         log!(ctx, Info, "Could not open existing directory '{dir}'");
         return;
     };
-    if promise.has("changes") {
-        let names: Vec<String> =
-            entries.iter().map(|entry| from_path(std::path::Path::new(&entry.name))).collect();
-        changes::directory(ctx, promise, dir, names, result);
-    }
+    let known = promise.has("changes").then(|| changes::listing(ctx, dir));
+    let mut selected = BTreeSet::new();
     let xdev = promise.bool("xdev").unwrap_or(false);
     let travel = promise.bool("traverse_links").unwrap_or(false);
     for entry in entries {
@@ -116,6 +114,12 @@ fn descend(
             }
         }
         if !promise.has("file_select") || select::selected(ctx, promise, &file, &meta) {
+            if let Some(known) = &known {
+                if !known.contains(&name) {
+                    changes::found(ctx, &file);
+                }
+                selected.insert(name);
+            }
             leaf::verify(ctx, promise, &file, None, result);
             if !promise.has("rename") {
                 ctx.simulated_look(&file);
@@ -124,5 +128,8 @@ fn descend(
                 ctx.simulated_change(&file);
             }
         }
+    }
+    if let Some(known) = known {
+        changes::directory(ctx, promise, dir, &selected, &known, result);
     }
 }
