@@ -67,16 +67,35 @@ pub(crate) fn parse(text: &str) -> Option<Mask> {
     Some(mask)
 }
 
-/// Whether nothing follows what the last clause begins with.
+/// Whether the last clause asks for no bit at all, as one without `u`, `g`, `o` or `a` does.
 pub(crate) fn is_incomplete(text: &str) -> bool {
     let last = text.rsplit(',').next().unwrap_or_default();
-    let bits = last.trim_start_matches(['u', 'g', 'o', 'a']).trim_start_matches(['+', '-', '=']);
-    bits.chars().all(|char| char == '0')
+    let bits = last.trim_start_matches(['u', 'g', 'o', 'a']);
+    let everybody = bits.len() == last.len();
+    let bits = bits.trim_start_matches(['+', '-', '=']);
+    if bits.starts_with(|char: char| char.is_ascii_digit()) {
+        return bits.chars().all(|char| char == '0');
+    }
+    bits.is_empty() || everybody && bits.chars().all(|char| "rwxs".contains(char))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_clause_for_nobody_is_incomplete() {
+        for (text, expected) in [
+            ("=r", true),
+            ("+x", true),
+            ("u=rwx,go=", true),
+            ("a+x", false),
+            ("+t", false),
+            ("755", false),
+        ] {
+            assert_eq!(is_incomplete(text), expected, "{text}");
+        }
+    }
 
     #[test]
     fn clauses_set_and_clear_bits() {

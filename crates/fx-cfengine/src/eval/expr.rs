@@ -34,6 +34,13 @@ pub(crate) fn parse_prefix(text: &str) -> Option<(Expr, usize)> {
     Some((expr, parser.at))
 }
 
+/// Where the reading of something that is no expression ends.
+pub(crate) fn fault(text: &str) -> usize {
+    let mut parser = Parser { text: text.as_bytes(), at: 0 };
+    let _none = parser.or(0);
+    parser.at
+}
+
 /// Whether an expression is a single name.
 pub(crate) fn is_name(text: &str) -> bool {
     !text.is_empty()

@@ -221,7 +221,13 @@ impl Lowering<'_> {
             return;
         }
         if expr::parse(&name.text).is_none() {
-            self.error(name.span, "Syntax error in context string");
+            // The mark of a guard is read before what stands before it is looked at.
+            let mut span = name.span;
+            if span.len() as usize == name.text.len() + 2 {
+                let end = span.start + expr::fault(&name.text) as u32 + 2;
+                span = Span::new(span.file, span.start, end.min(span.end));
+            }
+            self.error(span, "Syntax error in context string");
         } else {
             self.guard = Some(Rc::clone(&name.text));
         }

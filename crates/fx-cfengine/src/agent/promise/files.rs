@@ -313,9 +313,7 @@ fn sane(ctx: &Context<'_>, wanted: &Wanted, promise: &Expanded, file: &str) -> b
     match wrong {
         Some(text) => {
             ctx.error(&text);
-            if text.starts_with("Difference") || text.contains("transformed simultaneously") {
-                ctx.tell_place(Level::Error, &promise.promise);
-            }
+            ctx.tell_place(Level::Error, &promise.promise);
             false
         }
         None => true,
@@ -325,10 +323,10 @@ fn sane(ctx: &Context<'_>, wanted: &Wanted, promise: &Expanded, file: &str) -> b
 // One path, in the order of VerifyFilePromise.
 fn verify(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &Str) -> Outcome {
     let wanted = Wanted::of(promise);
+    tell_default_rxdirs(ctx, promise, &promise.promiser);
     if !sane(ctx, &wanted, promise, file) {
         return Outcome::Kept;
     }
-    tell_default_rxdirs(ctx, promise, &promise.promiser);
     if !ctx.acquire(promise, file) {
         return Outcome::Skipped;
     }

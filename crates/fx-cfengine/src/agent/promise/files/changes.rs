@@ -223,7 +223,8 @@ pub(super) fn verify(
         };
         *result = result.merge(outcome);
     }
-    if promise.bool("report_diffs").unwrap_or(false) && meta.is_file() {
+    let content = matches!(report, "content" | "all");
+    if content && promise.bool("report_diffs").unwrap_or(false) && meta.is_file() {
         // Where it may be done the original compares with a copy it keeps, which we do not.
         let before = *result;
         if ctx.making_changes(promise, result, &format!("report diffs in '{file}'")) {
