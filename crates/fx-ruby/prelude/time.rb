@@ -11,14 +11,40 @@ class Time
       when Integer then raise(ArgumentError, "utc_offset out of range") if v.abs >= 86400; v
       when "UTC", "Z", "-00:00" then :utc
       when /\A([+-])(\d\d):?(\d\d)(?::?(\d\d))?\z/
-        raise ArgumentError, "utc_offset out of range" if $2.to_i > 23 || $3.to_i > 59
+        raise ArgumentError, "\"+HH:MM\", \"-HH:MM\", \"UTC\" or \"A\"..\"I\",\"K\"..\"Z\" expected for utc_offset: #{v}" if $3.to_i > 59
+        raise ArgumentError, "utc_offset out of range" if $2.to_i > 23
         ($1 == "-" ? -1 : 1) * ($2.to_i * 3600 + $3.to_i * 60 + $4.to_i)
       when /\A([+-])(\d\d)\z/ then ($1 == "-" ? -1 : 1) * $2.to_i * 3600
       when /\A[A-IK-Z]\z/ then (v <= "I" ? v.ord - 64 : v <= "M" ? v.ord - 65 : v == "Z" ? 0 : -(v.ord - 77)) * 3600
-      when String then raise ArgumentError, "\"+HH:MM\", \"-HH:MM\", \"UTC\" or \"A\"..\"I\",\"K\"..\"Z\" expected for utc_offset: #{v}"
+      when String
+        return __off(find_timezone(v)) if respond_to?(:find_timezone)
+        raise ArgumentError, "\"+HH:MM\", \"-HH:MM\", \"UTC\" or \"A\"..\"I\",\"K\"..\"Z\" expected for utc_offset: #{v}"
       else
-        v.respond_to?(:to_int) ? v.to_int : (v.respond_to?(:to_r) ? v.to_r.to_i : raise(TypeError, "can't convert #{v.class} into an exact number"))
+        if v.respond_to?(:to_int) then v.to_int
+        elsif v.respond_to?(:to_r) && !v.nil?
+          r = v.to_r
+          r.denominator == 1 ? r.to_i : r
+        elsif v.respond_to?(:utc_to_local) || v.respond_to?(:local_to_utc) then v
+        elsif v.respond_to?(:to_str) then __off(v.to_str)
+        else raise TypeError, "can't convert #{v.class} into an exact number"
+        end
       end
+    end
+    # Whole seconds of a moment that a zone object gave, whatever kind it is.
+    def __stamp(v)
+      return v if Integer === v
+      return v.to_i + (Time === v && !v.utc? ? v.utc_offset : 0) if v.respond_to?(:to_i)
+      raise ArgumentError, "can't convert #{v.class} into an exact number"
+    end
+    def __in_zone(ns, zone)
+      utc = Time.__ns(ns, :utc)
+      raise TypeError, "can't convert #{zone.class} into an exact number" unless zone.respond_to?(:utc_to_local)
+      off = __stamp(zone.utc_to_local(utc)) - utc.to_i
+      raise ArgumentError, "utc_offset out of range" if off.abs >= 86400
+      t = allocate
+      t.__set(ns, off, false, true, nil, false)
+      t.instance_variable_set(:@__tz, zone)
+      t
     end
     def __ns(ns, off)
       t = allocate
@@ -28,19 +54,26 @@ class Time
       when nil
         o, dst, z = __zone(ns.div(1_000_000_000))
         t.__set(ns, o, false, false, z, dst)
-      else t.__set(ns, off, false, true, nil, false)
+      when Numeric then t.__set(ns, off.floor, false, true, nil, false)
+      else return __in_zone(ns, off)
       end
       t
     end
     def now(in: nil) = (o = __off(binding.local_variable_get(:in)); a = Process.__now; __ns(a[0] * 1_000_000_000 + a[1], o))
-    def at(t, sub = nil, unit = :microsecond, in: nil)
+    def at(t, sub = (whole = true; nil), unit = :microsecond, in: nil)
+      raise TypeError, "can't convert #{sub.class} into an exact number" if !whole && !(Numeric === sub || (sub.respond_to?(:to_int) && !(String === sub)))
+      raise TypeError, "can't convert Time into an exact number" if Time === t && !whole
+      sub = sub.to_int if !whole && !(Numeric === sub)
       o = __off(binding.local_variable_get(:in))
       if Time === t
         return __ns(t.__ns, o || (t.__utc ? :utc : t.__fixed ? t.__off : nil)) unless sub
         t = t.to_r
       end
-      raise TypeError, "can't convert #{t.nil? ? "nil" : t.class} into an exact number" unless Numeric === t || t.respond_to?(:to_int) || t.respond_to?(:to_r) && !(String === t)
-      t = t.to_int if !(Numeric === t) && t.respond_to?(:to_int)
+      raise TypeError, "can't convert #{t.nil? ? "nil" : t.class} into an exact number" unless Numeric === t || t.respond_to?(:to_int) || t.respond_to?(:to_r) && !t.nil? && !(String === t)
+      if !(Numeric === t)
+        raise TypeError, "can't convert #{t.class} into an exact number" unless t.respond_to?(:to_int)
+        t = t.respond_to?(:to_r) && !t.respond_to?(:to_int) ? t.to_r : t.to_int
+      end
       ns = Integer === t ? t * 1_000_000_000 : (t.to_r * 1_000_000_000).floor
       if sub
         mul = { microsecond: 1000, usec: 1000, millisecond: 1_000_000, nanosecond: 1, nsec: 1 }[unit] || raise(ArgumentError, "unexpected unit: #{unit}")
@@ -64,6 +97,8 @@ class Time
       sec = s.nil? ? 0 : (String === s ? (s =~ /\./ ? s.to_r : Integer(s, 10)) : (Numeric === s ? s : Array.__to_int(s)))
       raise ArgumentError, "argument out of range" unless (1..12) === m && (1..31) === d && (0..24) === h && (0..59) === mi && sec >= 0 && sec < 61
       raise ArgumentError, "argument out of range" if h == 24 && (mi > 0 || sec > 0)
+      raise ArgumentError, "argument out of range" if us && Numeric === us && !(us >= 0 && us < 1_000_000)
+      sec = sec.to_i if us
       ns = ((__days(y, m, d) * 86400 + h * 3600 + mi * 60) * 1_000_000_000) + (sec.to_r * 1_000_000_000).floor
       ns += (us.to_r * 1000).floor if us
       case off
@@ -73,7 +108,16 @@ class Time
         o = __zone(s0)[0]
         o = __zone(s0 - o)[0]
         __ns(ns - o * 1_000_000_000, nil)
-      else __ns(ns - off * 1_000_000_000, off)
+      when Numeric then __ns((ns - off * 1_000_000_000).floor, off)
+      else
+        raise TypeError, "can't convert #{off.class} into an exact number" unless off.respond_to?(:local_to_utc)
+        there = __stamp(off.local_to_utc(Time.__ns(ns, :utc)))
+        t = allocate
+        away = ns.div(1_000_000_000) - there
+        raise ArgumentError, "utc_offset out of range" if away.abs >= 86400
+        t.__set(ns - away * 1_000_000_000, away, false, true, nil, false)
+        t.instance_variable_set(:@__tz, off)
+        t
       end
     end
     def new(y = (none = true; nil), m = nil, d = nil, h = nil, mi = nil, s = nil, zone = nil, in: nil)
@@ -84,45 +128,51 @@ class Time
       t
     end
     def utc(*a) = (a = [a[5], a[4], a[3], a[2], a[1], a[0]] if a.size == 10; __make(:utc, *a))
-    def gm(*a) = utc(*a)
+    alias gm utc
     def local(*a) = (a = [a[5], a[4], a[3], a[2], a[1], a[0]] if a.size == 10; __make(nil, *a))
-    def mktime(*a) = local(*a)
+    alias mktime local
   end
   def __local = __ns + __off * 1_000_000_000
   def __date = Time.__civil(__local.div(86_400_000_000_000))
   def year = __date[0]
   def month = __date[1]
-  def mon = month
+  alias mon month
   def day = __date[2]
-  def mday = day
+  alias mday day
   def __sod = __local.div(1_000_000_000) % 86400
   def hour = __sod / 3600
   def min = __sod % 3600 / 60
   def sec = __sod % 60
   def nsec = __ns % 1_000_000_000
-  def tv_nsec = nsec
+  alias tv_nsec nsec
   def usec = nsec / 1000
-  def tv_usec = usec
+  alias tv_usec usec
   def subsec = (n = nsec) == 0 ? 0 : Rational(n, 1_000_000_000)
   def wday = (__local.div(86_400_000_000_000) + 4) % 7
   def yday = __local.div(86_400_000_000_000) - Time.__days(year, 1, 1) + 1
   FULL_DAYS.each_with_index { |n, i| define_method(:"#{n.downcase}?") { wday == i } }
   def to_i = __ns.div(1_000_000_000)
-  def tv_sec = to_i
+  alias tv_sec to_i
   def to_f = __ns / 1e9
   def to_r = Rational(__ns, 1_000_000_000)
   def utc_offset = __off
-  def gmt_offset = __off
-  def gmtoff = __off
+  alias gmt_offset utc_offset
+  alias gmtoff utc_offset
   def utc? = __utc
-  def gmt? = __utc
+  alias gmt? utc?
   def isdst = __dst
-  def dst? = __dst
-  def zone = __zone
-  def utc = (__set(__ns, 0, true, false, "UTC", false); self)
-  def gmtime = utc
+  alias dst? isdst
+  def zone = @__tz || __zone
+  def utc
+    return self if __utc
+    raise FrozenError.new("can't modify frozen #{self.class}: #{inspect}", receiver: self) if frozen?
+    remove_instance_variable(:@__tz) if @__tz
+    __set(__ns, 0, true, false, "UTC", false)
+    self
+  end
+  alias gmtime utc
   def getutc = Time.__ns(__ns, :utc)
-  def getgm = getutc
+  alias getgm getutc
   def localtime(o = nil)
     o = Time.__off(o)
     if o.nil?
@@ -134,21 +184,22 @@ class Time
     self
   end
   def getlocal(o = nil) = Time.__ns(__ns, Time.__off(o))
-  def __like(ns) = (t = self.class.__ns(ns, __utc ? :utc : __fixed ? __off : nil))
+  def __like(ns) = Time.__ns(ns, __utc ? :utc : @__tz || (__fixed ? __off : nil))
   def +(n)
     raise TypeError, "time + time?" if Time === n
-    raise TypeError, "can't convert #{n.nil? ? "nil" : n.class} into an exact number" unless Numeric === n || (n.respond_to?(:to_r) && !(String === n))
-    __like(__ns + (Integer === n ? n * 1_000_000_000 : (n.to_r * 1_000_000_000).round))
+    raise TypeError, "can't convert #{n.class} into an exact number" unless Numeric === n || (n.respond_to?(:to_r) && !n.nil? && !(String === n))
+    __like(Integer === n ? __ns + n * 1_000_000_000 : (__ns + n.to_r * 1_000_000_000).floor)
   end
   def -(n)
     return (__ns - n.__ns) / 1e9 if Time === n
-    raise TypeError, "can't convert #{n.nil? ? "nil" : n.class} into an exact number" unless Numeric === n || (n.respond_to?(:to_r) && !(String === n))
-    __like(__ns - (Integer === n ? n * 1_000_000_000 : (n.to_r * 1_000_000_000).round))
+    raise TypeError, "can't convert #{n.class} into an exact number" unless Numeric === n || (n.respond_to?(:to_r) && !n.nil? && !(String === n))
+    __like(Integer === n ? __ns - n * 1_000_000_000 : (__ns - n.to_r * 1_000_000_000).floor)
   end
   def <=>(o)
     return __ns <=> o.__ns if Time === o
     r = (o <=> self)
-    r.nil? ? nil : -r
+    return nil if r.nil?
+    r > 0 ? -1 : (r < 0 ? 1 : 0)
   end
   def ==(o) = Time === o && __ns == o.__ns
   def eql?(o) = Time === o && __ns == o.__ns
@@ -159,13 +210,13 @@ class Time
   def to_a = [sec, min, hour, day, month, year, wday, yday, isdst, zone]
   def deconstruct_keys(k) = (h = { year: year, month: month, day: day, yday: yday, wday: wday, hour: hour, min: min, sec: sec, subsec: subsec, dst: dst?, zone: zone }; k ? h.slice(*k) : h)
   def initialize_copy(o) = __set(o.__ns, o.__off, o.__utc, o.__fixed, o.__zone, o.__dst)
-  def to_s = utc? ? strftime("%Y-%m-%d %H:%M:%S UTC") : strftime("%Y-%m-%d %H:%M:%S %z")
+  def to_s = (utc? ? strftime("%Y-%m-%d %H:%M:%S UTC") : strftime("%Y-%m-%d %H:%M:%S %z")).force_encoding("US-ASCII")
   def inspect
     f = nsec == 0 ? "" : "." + ("%09d" % nsec).sub(/0+\z/, "")
-    strftime("%Y-%m-%d %H:%M:%S") + f + (utc? ? " UTC" : strftime(" %z"))
+    (strftime("%Y-%m-%d %H:%M:%S") + f + (utc? ? " UTC" : strftime(" %z"))).force_encoding("US-ASCII")
   end
   def ctime = strftime("%a %b %e %H:%M:%S %Y")
-  def asctime = ctime
+  alias asctime ctime
   def __week(start)
     (yday - 1 + 7 - (wday - start) % 7) / 7
   end
@@ -188,7 +239,7 @@ class Time
   end
   def strftime(fmt)
     fmt = fmt.to_str
-    fmt.gsub(/%([-0^#_]*)(\d+)?([:]{0,3})([EO]?)([a-zA-Z%+])/m) do |all|
+    fmt.gsub(/%([-0^#_]*)(\d+)?([:]{0,3})([EO]?)([a-zA-Z%])/m) do |all|
       flags, width, colons, c = $1, $2, $3.size, $5
       num = nil
       pad, w = "0", 2
@@ -222,8 +273,15 @@ class Time
           when "P" then hour < 12 ? "am" : "pm"
           when "L" then next ("%09d" % nsec).ljust((width || 3).to_i, "0")[0, (width || 3).to_i]
           when "N" then next ("%09d" % nsec).ljust((width || 9).to_i, "0")[0, (width || 9).to_i]
-          when "z" then __z(colons)
-          when "Z" then zone || ""
+          when "z"
+            z = __z(colons)
+            z = z.sub("+", "-") if flags.include?("-") && utc?
+            if flags.include?("_") && !flags.include?("-")
+              z = z.sub(/([-+])0(\d)/, '\1\2')
+              next z.rjust([width.to_i, z.size + 1].max)
+            end
+            z
+          when "Z" then @__tz ? (@__tz.respond_to?(:abbr) ? @__tz.abbr(self) : @__tz.respond_to?(:name) ? @__tz.name : "") : zone || ""
           when "D", "x" then strftime("%m/%d/%y")
           when "F" then strftime("%Y-%m-%d")
           when "T", "X" then strftime("%H:%M:%S")
@@ -231,15 +289,13 @@ class Time
           when "r" then strftime("%I:%M:%S %p")
           when "c" then strftime("%a %b %e %H:%M:%S %Y")
           when "v" then strftime("%e-%^b-%Y")
-          when "+" then strftime("%a %b %e %H:%M:%S %Z %Y")
           when "n" then "\n"
           when "t" then "\t"
           when "%" then "%"
           else next all
           end
       if num
-        pad = " " if flags.include?("_")
-        pad = "0" if flags.include?("0")
+        pad = flags.delete("^_0")[-1] == "_" ? " " : "0" if flags.match?(/[_0]/)
         s = num.abs.to_s
         if flags.include?("-") then s = (num < 0 ? "-" : "") + s
         else
@@ -251,7 +307,7 @@ class Time
         v = v.upcase if flags.include?("^")
         v = v == v.upcase ? v.downcase : v.upcase if flags.include?("#")
         if width
-          v = c == "z" && !flags.include?("_") && !flags.include?("-") ? v[0] + v[1..].rjust(width.to_i - 1, "0") : v.rjust(width.to_i, flags.include?("0") ? "0" : " ")
+          v = flags.include?("-") && c != "z" ? v : c == "z" && !flags.include?("_") && !flags.include?("-") ? v[0] + v[1..].rjust(width.to_i - 1, "0") : v.rjust(width.to_i, flags.delete("^_0")[-1] == "0" ? "0" : " ")
         end
       end
       v

@@ -1,4 +1,4 @@
-# Date and DateTime in the proleptic Gregorian calendar; the reform of 1582 is not applied.
+# Date and DateTime. A date before its `start` is in the Julian calendar.
 require "time"
 
 class Date
@@ -19,65 +19,83 @@ class Date
   class << self
     def leap?(year) = (year % 4).zero? && (year % 100 != 0 || (year % 400).zero?)
     alias gregorian_leap? leap?
+    def julian_leap?(year) = (year % 4).zero?
 
-    def month_days_(year, month) = month == 2 && leap?(year) ? 29 : [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1]
-
-    def civil_to_jd_(year, month, day)
+    def civil_to_jd_(year, month, day, start = GREGORIAN)
       a = (14 - month) / 12
       y = year + 4800 - a
       m = month + 12 * a - 3
-      day + (153 * m + 2) / 5 + 365 * y + y / 4 - y / 100 + y / 400 - 32045
+      days = day + (153 * m + 2) / 5 + 365 * y + y / 4
+      jd = days - y / 100 + y / 400 - 32045
+      jd < start ? days - 32083 : jd
     end
 
-    def jd_to_civil_(jd)
-      a = jd + 32044
-      b = (4 * a + 3) / 146097
-      c = a - 146097 * b / 4
+    def jd_to_civil_(jd, start = GREGORIAN)
+      if jd < start
+        b = 0
+        c = jd + 32082
+      else
+        a = jd + 32044
+        b = (4 * a + 3) / 146097
+        c = a - 146097 * b / 4
+      end
       d = (4 * c + 3) / 1461
       e = c - 1461 * d / 4
       m = (5 * e + 2) / 153
       [100 * b + d - 4800 + m / 10, m + 3 - 12 * (m / 10), e - (153 * m + 2) / 5 + 1]
     end
 
-    def valid_jd_for_(year, month, day)
+    # The last day of a month that exists, as a Julian day number.
+    def month_end_(year, month, start = GREGORIAN)
+      31.downto(28) do |day|
+        jd = civil_to_jd_(year, month, day, start)
+        return jd if jd_to_civil_(jd, start) == [year, month, day]
+      end
+    end
+
+    def valid_jd_for_(year, month, day, start = ITALY)
       return nil unless [year, month, day].all? { |part| part.is_a?(Numeric) }
       month += 13 if month.negative?
       return nil unless (1..12).cover?(month)
-      length = month_days_(year, month)
-      day = length + day + 1 if day.negative?
-      return nil unless (1..length).cover?(day)
-      civil_to_jd_(year, month, day.floor)
+      day = day.floor
+      jd = day.negative? ? month_end_(year, month, start) + day + 1 : civil_to_jd_(year, month, day, start)
+      found = jd_to_civil_(jd, start)
+      found[0] == year && found[1] == month && (day.negative? || found[2] == day) ? jd : nil
     end
 
-    def valid_civil?(year, month, day, _start = ITALY) = !valid_jd_for_(year, month, day).nil?
+    def valid_civil?(year, month, day, start = ITALY) = !valid_jd_for_(year, month, day, start).nil?
     alias valid_date? valid_civil?
+    def valid_jd?(jd, _start = ITALY) = jd.is_a?(Numeric)
 
-    def civil(year = -4712, month = 1, day = 1, _start = ITALY)
+    def civil(year = -4712, month = 1, day = 1, start = ITALY)
       raise TypeError, "invalid year (not numeric)" unless year.is_a?(Numeric)
       raise TypeError, "invalid month (not numeric)" unless month.is_a?(Numeric)
       raise TypeError, "invalid day (not numeric)" unless day.is_a?(Numeric)
-      from_jd_(valid_jd_for_(year, month, day) || raise(Error, "invalid date"))
+      from_jd_(valid_jd_for_(year, month, day, start) || raise(Error, "invalid date"), 0, 0, start)
     end
     alias new civil
 
-    def from_jd_(jd, seconds = 0, offset = 0)
+    def from_jd_(jd, seconds = 0, offset = 0, start = ITALY)
       date = allocate
-      date.__send__(:fill_, jd, seconds, offset)
+      date.__send__(:fill_, jd, seconds, offset, start)
       date
     end
 
-    def jd(jd = 0, _start = ITALY) = from_jd_(jd.floor)
+    def jd(jd = 0, start = ITALY) = from_jd_(jd.floor, 0, 0, start)
 
-    def valid_ordinal?(year, day, _start = ITALY) = (1..(leap?(year) ? 366 : 365)).cover?(day.negative? ? (leap?(year) ? 367 : 366) + day : day)
-
-    def ordinal(year = -4712, day = 1, _start = ITALY)
-      raise Error, "invalid date" unless valid_ordinal?(year, day)
-      day += (leap?(year) ? 367 : 366) if day.negative?
-      from_jd_(civil_to_jd_(year, 1, 1) + day - 1)
+    def ordinal_jd_(year, day, start)
+      jd = day.negative? ? civil_to_jd_(year, 12, 31, start) + day + 1 : civil_to_jd_(year, 1, 1, start) + day - 1
+      jd_to_civil_(jd, start)[0] == year && !day.zero? ? jd : nil
     end
 
-    def week_start_(year)
-      fourth = civil_to_jd_(year, 1, 4)
+    def valid_ordinal?(year, day, start = ITALY) = !ordinal_jd_(year, day, start).nil?
+
+    def ordinal(year = -4712, day = 1, start = ITALY)
+      from_jd_(ordinal_jd_(year, day, start) || raise(Error, "invalid date"), 0, 0, start)
+    end
+
+    def week_start_(year, start = ITALY)
+      fourth = civil_to_jd_(year, 1, 4, start)
       fourth - (fourth % 7)
     end
 
@@ -87,16 +105,16 @@ class Date
       (1..7).cover?(day) && week >= 1 && week_start_(year) + 7 * (week - 1) < week_start_(year + 1)
     end
 
-    def commercial(year = -4712, week = 1, day = 1, _start = ITALY)
+    def commercial(year = -4712, week = 1, day = 1, start = ITALY)
       raise Error, "invalid date" unless valid_commercial?(year, week, day)
       day += 8 if day.negative?
       week = (week_start_(year + 1) + 7 * week - week_start_(year)) / 7 + 1 if week.negative?
-      from_jd_(week_start_(year) + 7 * (week - 1) + day - 1)
+      from_jd_(week_start_(year) + 7 * (week - 1) + day - 1, 0, 0, start)
     end
 
-    def today(_start = ITALY)
+    def today(start = ITALY)
       now = Time.now
-      civil(now.year, now.month, now.day)
+      civil(now.year, now.month, now.day, start)
     end
 
     def parse(text = "-4712-01-01", comp = true, _start = ITALY, limit: 128)
@@ -116,7 +134,7 @@ class Date
     alias httpdate iso8601
 
     def from_parts_(parts)
-      return ordinal(parts[:year], parts[:yday]) if parts[:year] && parts[:yday]
+      return ordinal(parts[:year] || today.year, parts[:yday]) if parts[:yday]
       return commercial(parts[:cwyear], parts[:cweek], parts[:cwday] || 1) if parts[:cwyear] && parts[:cweek]
       raise Error, "invalid date" if parts.empty?
       now = today
@@ -143,43 +161,93 @@ class Date
       end
       months = ABBR_MONTHNAMES.compact.join("|")
       days = ABBR_DAYNAMES.join("|")
-      parts[:wday] = ABBR_DAYNAMES.index($1.capitalize) if rest.sub!(/\b(#{days})[a-z]*\b\.?/i, " ")
+      parts[:wday] = ABBR_DAYNAMES.index($1.capitalize) if rest.sub!(/\b(#{days})[^-\/\d\s]*/i, " ")
+      number = ->(name) { ABBR_MONTHNAMES.index(name.capitalize).to_s }
       case rest
-      when /(-?\d{4,})-(\d{1,2})-(\d{1,2})/, %r{(\d{4})[/.](\d{1,2})[/.](\d{1,2})}
-        parts[:year], parts[:mon], parts[:mday] = $1.to_i, $2.to_i, $3.to_i
-      when /(\d{4})-w(\d{2})(?:-(\d))?/i
-        parts[:cwyear], parts[:cweek] = $1.to_i, $2.to_i
+      when /('?\d+)[^-\d\s]*\s*\b(#{months})[^-\d\s']*(?:\s*,?\s*('?-?\d+(?:(?:st|nd|rd|th)\b)?))?/i, /('?\d+)(?:st|nd|rd|th)?[\s\/.]*(#{months})[^-\d\s']*(?:[\s\/.,]*('?-?\d+(?:(?:st|nd|rd|th)\b)?))?/i
+        three_(parts, $3, number[$2], $1, comp)
+      when /\b(#{months})[^-\d\s']*\s*('?\d+)[^-\d\s']*(?:\s*,?\s*('?-?\d+))?/i
+        three_(parts, $3, number[$1], $2, comp)
+      when /('?[-+]?\d+)-(\d+)-('?-?\d+)/
+        three_(parts, $1, $2, $3, comp)
+      when /\b(\d{2}|\d{4})?-?w(\d{2})(?:-?(\d))?\b/i
+        parts[:cwyear] = $1 ? full_year_($1, comp) : today.cwyear
+        parts[:cweek] = $2.to_i
         parts[:cwday] = $3.to_i if $3
-      when /\b(\d{4})-(\d{3})\b/
-        parts[:year], parts[:yday] = $1.to_i, $2.to_i
-      when /\b(\d{1,2})(?:st|nd|rd|th)?[\s\-.]+(#{months})[a-z]*[\s\-.,]*('?-?\d+)?/i
-        parts[:mday], parts[:mon] = $1.to_i, ABBR_MONTHNAMES.index($2.capitalize)
-        parts[:year] = full_year_($3, comp) if $3
-      when /\b(#{months})[a-z]*\.?\s*(\d{1,2})(?:st|nd|rd|th)?\b(?:[\s,]+('?-?\d+))?/i
-        parts[:mon], parts[:mday] = ABBR_MONTHNAMES.index($1.capitalize), $2.to_i
-        parts[:year] = full_year_($3, comp) if $3
-      when /\b(#{months})[a-z]*[\s,]+(\d{4})/i
-        parts[:mon], parts[:year] = ABBR_MONTHNAMES.index($1.capitalize), $2.to_i
-      when /\b(#{months})[a-z]*\b/i
-        parts[:mon] = ABBR_MONTHNAMES.index($1.capitalize)
-      when /\b(\d{4})(\d{2})(\d{2})(?:T?(\d{2})(\d{2})(\d{2})?)?/
-        parts[:year], parts[:mon], parts[:mday] = $1.to_i, $2.to_i, $3.to_i
-        parts[:hour], parts[:min], parts[:sec] = $4.to_i, $5.to_i, $6.to_i if $4
-      when /\b(\d{4})-(\d{2})\b/
-        parts[:year], parts[:mon] = $1.to_i, $2.to_i
-      when %r{\b(\d{1,2})[/.-](\d{1,2})[/.-](\d{1,4})\b}
-        parts[:year], parts[:mon], parts[:mday] = full_year_($1, comp), $2.to_i, $3.to_i
-      when /\b(\d{2})(\d{2})(\d{2})\b/
-        parts[:year], parts[:mon], parts[:mday] = full_year_($1, comp), $2.to_i, $3.to_i
-      when /\b(\d{4})\b/
-        parts[:year] = $1.to_i
-      when /\b(\d{3})\b/
-        parts[:yday] = $1.to_i
-        parts[:year] = Time.now.year
-      when /\b(\d{1,2})\b/
+      when /\b(\d{2}|\d{4})-(\d{3})\b/
+        parts[:year], parts[:yday] = full_year_($1, comp), $2.to_i
+      when /--(\d{2})-?(\d{2})\b/
+        parts[:mon], parts[:mday] = $1.to_i, $2.to_i
+      when /('?-?\d+)-(#{months})[^-\/.]*-('?-?\d+)/i
+        three_(parts, $3, number[$2], $1, comp)
+      when /\b(#{months})[^-\/.]*-('?\d+)(?:-('?-?\d+))?/i
+        three_(parts, $3, number[$1], $2, comp)
+      when %r{('?-?\d+)/\s*('?\d+)(?:\D\s*('?-?\d+))?}
+        three_(parts, $1, $2, $3, comp)
+      when /\b([mtshr])(\d+)\.(\d+)\.(\d+)/i
+        era = { "m" => 1867, "t" => 1911, "s" => 1925, "h" => 1988, "r" => 2018 }[$1.downcase]
+        parts[:year], parts[:mon], parts[:mday] = era + $2.to_i, $3.to_i, $4.to_i
+      when /('?-?\d+)\.\s*('?\d+)\.\s*('?-?\d+)/
+        three_(parts, $1, $2, $3, comp)
+      when /'(\d+)\b/
+        parts[:year] = full_year_($1, comp)
+      when /\b(#{months})\S*/i
+        parts[:mon] = number[$1].to_i
+      when /('?\d+)(?:st|nd|rd|th)\b/i
         parts[:mday] = $1.to_i
+      when /([-+]?)(\d{2,14})(?:\s*t?\s*(\d{2,6})?(?:[,.](\d*))?)?(z\b|[-+]\d{1,4}\b)?/i
+        digits_(parts, $1, $2, $3, comp)
       end
       parts
+    end
+
+    # Year, month and day as texts in a usual order, put right where their form tells better.
+    def three_(parts, year, month, day, comp)
+      year, month, day = nil, year, month if year && month && day.nil?
+      if year.nil? && day && (day.delete("^0-9").size > 2 || day.start_with?("'"))
+        year, day = day, nil
+      end
+      year, day = day, year if year&.match?(/\d[a-z]/i)
+      year, month, day = month, day, year if month && (month.start_with?("'") || month.size > 2)
+      year, day = day, year if day && (day.start_with?("'") || day[/\d+/].size > 2)
+      if year
+        digits = year[/\d+/]
+        value = (year.match?(/-\d/) ? -1 : 1) * digits.to_i
+        parts[:year] = digits.size > 2 || year.match?(/[-+]/) ? value : full_year_(digits, comp)
+      end
+      parts[:mon] = month[/\d+/].to_i if month
+      parts[:mday] = day[/\d+/].to_i if day
+    end
+
+    # A row of digits means what its length says.
+    def digits_(parts, sign, text, time, comp)
+      take = ->(at, size) { text[at, size]&.then { |t| t.to_i unless t.empty? } }
+      year = ->(size) { size == 2 ? full_year_(text[0, 2], comp) : (sign == "-" ? -1 : 1) * text[0, 4].to_i }
+      case text.size
+      when 2 then parts[:mday] = text.to_i
+      when 3 then parts[:yday] = text.to_i
+      when 4 then parts[:mon], parts[:mday] = take[0, 2], take[2, 2]
+      when 5 then parts[:year], parts[:yday] = year[2], take[2, 3]
+      when 6 then parts[:year], parts[:mon], parts[:mday] = year[2], take[2, 2], take[4, 2]
+      when 7 then parts[:year], parts[:yday] = year[4], take[4, 3]
+      when 8, 10, 12, 14
+        parts[:year], parts[:mon], parts[:mday] = year[4], take[4, 2], take[6, 2]
+        parts[:hour] = take[8, 2] if text.size > 8
+        parts[:min] = take[10, 2] if text.size > 10
+        parts[:sec] = take[12, 2] if text.size > 12
+      end
+      return unless time
+      parts[:hour] = time[0, 2].to_i
+      parts[:min] = time[2, 2].to_i if time.size > 2
+      parts[:sec] = time[4, 2].to_i if time.size > 4
+    end
+
+    %w[iso8601 rfc3339 xmlschema rfc2822 rfc822 httpdate jisx0301].each do |name|
+      define_method("_#{name}") do |text, limit: 128|
+        next {} if text.nil?
+        raise TypeError, "no implicit conversion of #{text.class} into String" unless text.respond_to?(:to_str)
+        text.to_str.match?(/\d/) ? _parse(text.to_str, limit: limit) : {}
+      end
     end
 
     def full_year_(text, comp)
@@ -206,7 +274,7 @@ class Date
   alias mon month
   alias mday day
   def wday = (@jd + 1) % 7
-  def yday = @jd - Date.civil_to_jd_(year, 1, 1) + 1
+  def yday = @jd - Date.civil_to_jd_(year, 1, 1, @start) + 1
   def cwday = wday.zero? ? 7 : wday
   def cwyear
     guess = year + 1
@@ -218,12 +286,16 @@ class Date
   def ld = @jd - 2299160
   def ajd = Rational(@jd * 2 - 1, 2) + Rational(@seconds - @offset, 86400)
   def day_fraction = Rational(@seconds, 86400)
-  def start = ITALY
-  def julian? = false
-  def gregorian? = true
-  def gregorian = self
-  def new_start(_start = ITALY) = self
-  def leap? = Date.leap?(year)
+  def amjd = ajd - Rational(4800001, 2)
+  def start = @start.to_f
+  def julian? = @jd < @start
+  def gregorian? = !julian?
+  def new_start(start = ITALY) = self.class.from_jd_(@jd, @seconds, @offset, start)
+  def italy = new_start(ITALY)
+  def england = new_start(ENGLAND)
+  def julian = new_start(JULIAN)
+  def gregorian = new_start(GREGORIAN)
+  def leap? = Date.jd_to_civil_(Date.civil_to_jd_(year, 3, 1, @start) - 1, @start)[2] == 29
   DAYNAMES.each_with_index { |name, i| define_method("#{name.downcase}?") { wday == i } }
 
   def +(other)
@@ -243,7 +315,9 @@ class Date
     raise TypeError, "expected numeric" unless months.is_a?(Numeric)
     total = year * 12 + month - 1 + months.to_i
     y, m = total.div(12), total % 12 + 1
-    self.class.from_jd_(Date.civil_to_jd_(y, m, [day, Date.month_days_(y, m)].min), @seconds, @offset)
+    d = day
+    d -= 1 until (jd = Date.valid_jd_for_(y, m, d, @start))
+    self.class.from_jd_(jd, @seconds, @offset, @start)
   end
 
   def <<(months)
@@ -292,7 +366,14 @@ class Date
   def upto(max, &block) = block ? step(max, 1, &block) : to_enum(:upto, max)
   def downto(min, &block) = block ? step(min, -1, &block) : to_enum(:downto, min)
 
-  def strftime(format = "%F") = clock_.strftime(format)
+  def strftime(format = "%F")
+    format = format.to_str
+    if format.match?(/%[-0^#_]*\d*[ZQ+]/)
+      format = format.gsub("%+", "%a %b %e %H:%M:%S %Z %Y").gsub(/%([-0^#_]*\d*)Z/, '%\\1:z')
+      format = format.gsub("%Q") { ((ajd - Rational(4881175, 2)) * 86_400_000).to_i.to_s }
+    end
+    clock_.strftime(format)
+  end
   def to_s = strftime("%Y-%m-%d")
   def iso8601 = to_s
   alias xmlschema iso8601
@@ -302,13 +383,16 @@ class Date
   def httpdate = strftime("%a, %d %b %Y %T GMT")
   def asctime = strftime("%a %b %e %T %Y")
   alias ctime asctime
-  def inspect = "#<#{self.class}: #{self} ((#{@jd}j,#{(@seconds - @offset).to_i}s,0n),+#{@offset}s,2299161j)>"
-  def to_date = Date.from_jd_(@jd)
-  def to_datetime = DateTime.from_jd_(@jd, @seconds, @offset)
-  def to_time = Time.local(year, month, day)
+  def inspect
+    from = @start.is_a?(Float) ? (@start.positive? ? "Inf" : "-Inf") : @start
+    "#<#{self.class}: #{self} ((#{@jd}j,#{(@seconds - @offset).to_i}s,0n),+#{@offset}s,#{from}j)>"
+  end
+  def to_date = Date.from_jd_(@jd, 0, 0, @start)
+  def to_datetime = DateTime.from_jd_(@jd, @seconds, @offset, @start)
+  def to_time = Time.local(*(julian? ? Date.jd_to_civil_(@jd) : civil_))
   def deconstruct_keys(_keys) = { year: year, month: month, day: day, wday: wday, yday: yday }
-  def marshal_dump = [0, @jd, @seconds, 0, @offset, ITALY]
-  def marshal_load(parts) = fill_(parts[1], parts[2], parts[4])
+  def marshal_dump = [0, @jd, @seconds, 0, @offset, @start]
+  def marshal_load(parts) = fill_(parts[1], parts[2], parts[4], parts[5])
 
   protected
 
@@ -317,33 +401,58 @@ class Date
 
   private
 
-  def fill_(jd, seconds, offset)
+  def fill_(jd, seconds, offset, start = ITALY)
     days, @seconds = seconds.divmod(86400)
     @jd = jd + days
     @offset = offset
+    @start = start
   end
 
-  def civil_ = @civil_ ||= Date.jd_to_civil_(@jd)
+  def civil_ = @civil_ ||= Date.jd_to_civil_(@jd, @start)
 
   def shift_(days)
     whole = days.floor
-    self.class.from_jd_(@jd + whole, @seconds + (days - whole) * 86400, @offset)
+    self.class.from_jd_(@jd + whole, @seconds + (days - whole) * 86400, @offset, @start)
   end
 
   def clock_
-    Time.new(year, month, day, (@seconds.to_i / 3600) % 24, @seconds.to_i / 60 % 60, @seconds % 60, @offset)
+    y, m, d = julian? ? Date.jd_to_civil_(@jd) : civil_
+    time = Time.new(y, m, d, (@seconds.to_i / 3600) % 24, @seconds.to_i / 60 % 60, @seconds % 60, @offset)
+    return time unless julian?
+    %i[year month day yday].each { |part| (value = __send__(part); time.define_singleton_method(part) { value }) }
+    time
   end
+end
+
+class Date::Infinity < Numeric
+  attr_reader :d
+  def initialize(d = 1) = @d = d <=> 0
+  def zero? = false
+  def finite? = false
+  def infinite? = d.nonzero?
+  def nan? = d.zero?
+  def abs = self.class.new
+  def -@ = self.class.new(-d)
+  def +@ = self.class.new(+d)
+  def <=>(other)
+    case other
+    when Date::Infinity then d <=> other.d
+    when Numeric then d
+    end
+  end
+  def coerce(other) = other.is_a?(Numeric) ? [-d, d] : super
+  def to_f = d.zero? ? Float::NAN : (d.positive? ? Float::INFINITY : -Float::INFINITY)
 end
 
 class DateTime < Date
   class << self
-    def civil(year = -4712, month = 1, day = 1, hour = 0, minute = 0, second = 0, offset = 0, _start = Date::ITALY)
-      jd = valid_jd_for_(year, month, day) or raise Date::Error, "invalid date"
+    def civil(year = -4712, month = 1, day = 1, hour = 0, minute = 0, second = 0, offset = 0, start = Date::ITALY)
+      jd = valid_jd_for_(year, month, day, start) or raise Date::Error, "invalid date"
       hour += 24 if hour.negative?
       minute += 60 if minute.negative?
       second += 60 if second.negative?
       raise Date::Error, "invalid date" unless (0..24).cover?(hour) && (0..59).cover?(minute) && second >= 0 && second < 60
-      from_jd_(jd, hour * 3600 + minute * 60 + second, seconds_of_(offset))
+      from_jd_(jd, hour * 3600 + minute * 60 + second, seconds_of_(offset), start)
     end
     alias new civil
 
@@ -385,7 +494,7 @@ class DateTime < Date
 
   def new_offset(offset = 0)
     wanted = DateTime.seconds_of_(offset)
-    DateTime.from_jd_(@jd, @seconds - @offset + wanted, wanted)
+    DateTime.from_jd_(@jd, @seconds - @offset + wanted, wanted, @start)
   end
 
   def to_s = strftime("%Y-%m-%dT%H:%M:%S%:z")
@@ -399,7 +508,7 @@ class DateTime < Date
 end
 
 class Time
-  def to_date = Date.civil(year, month, day)
+  def to_date = Date.from_jd_(Date.civil_to_jd_(year, month, day))
   def to_datetime = DateTime.from_jd_(to_date.jd, hour * 3600 + min * 60 + sec + subsec, utc_offset)
   def to_time = self
 end

@@ -1,4 +1,8 @@
+autoload :Date, "date"
+autoload :DateTime, "date"
 class Time
+  def to_date = (require "date"; to_date)
+  def to_datetime = (require "date"; to_datetime)
   ZONES_ = { "UTC" => 0, "GMT" => 0, "Z" => 0, "UT" => 0, "EST" => -18000, "EDT" => -14400, "CST" => -21600, "CDT" => -18000, "MST" => -25200, "MDT" => -21600, "PST" => -28800, "PDT" => -25200, "CET" => 3600, "CEST" => 7200, "JST" => 32400, "BST" => 3600 }
   class << self
     def zone_offset(z, y = now.year) = z =~ /\A([+-])(\d\d):?(\d\d)\z/ ? ($1 == "-" ? -1 : 1) * ($2.to_i * 3600 + $3.to_i * 60) : ZONES_[z.upcase]
