@@ -6,6 +6,9 @@ class IO
   module WaitReadable; end
   module WaitWritable; end
   class EAGAINWaitReadable < Errno::EAGAIN; include WaitReadable; end
+  class EAGAINWaitWritable < Errno::EAGAIN; include WaitWritable; end
+  EWOULDBLOCKWaitReadable = EAGAINWaitReadable
+  EWOULDBLOCKWaitWritable = EAGAINWaitWritable
   def self.__mode(mode, kw = {})
     mode = kw[:mode] if kw.key?(:mode) && mode.nil?
     mode = "r" if mode.nil?
@@ -278,7 +281,7 @@ class File < IO
     FNM_SYSCASE = 0
     FNM_SHORTNAME = 0
   end
-  include Constants
+  IO.include(Constants)
   def self.__p(v)
     v = v.to_path if !(String === v) && v.respond_to?(:to_path)
     v = v.to_str if !(String === v) && v.respond_to?(:to_str)

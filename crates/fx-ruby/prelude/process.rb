@@ -48,7 +48,7 @@ module Process
     def ppid = 1
     def kill(sig, *pids)
       n = Integer === sig ? sig : (Signal.list[sig.to_s.sub(/\ASIG/, "")] || raise(ArgumentError, "unsupported signal `SIG#{sig.to_s.sub(/\ASIG/, "")}'"))
-      pids.each { |p| __signal(p, n) }
+      pids.each { |p| p == pid && n > 0 ? Signal.__self(n) : __signal(p, n) }
       pids.size
     end
     def wait(*) = raise(Errno::ECHILD)
@@ -76,6 +76,31 @@ alias $? $__status
 alias $CHILD_STATUS $__status
 module Signal
   LIST = { "EXIT" => 0, "HUP" => 1, "INT" => 2, "QUIT" => 3, "ILL" => 4, "TRAP" => 5, "ABRT" => 6, "IOT" => 6, "BUS" => 7, "FPE" => 8, "KILL" => 9, "USR1" => 10, "SEGV" => 11, "USR2" => 12, "PIPE" => 13, "ALRM" => 14, "TERM" => 15, "CHLD" => 17, "CLD" => 17, "CONT" => 18, "STOP" => 19, "TSTP" => 20, "TTIN" => 21, "TTOU" => 22, "URG" => 23, "XCPU" => 24, "XFSZ" => 25, "VTALRM" => 26, "PROF" => 27, "WINCH" => 28, "IO" => 29, "POLL" => 29, "PWR" => 30, "SYS" => 31 }
+  # A signal sent to this process: its trap, or what Ruby raises for it.
+  def self.__self(n)
+    handler = TRAPS[signame(n)]
+    return handler.call(n) if handler.respond_to?(:call)
+    return nil if ["", "IGNORE", "SIG_IGN"].include?(handler)
+    raise Interrupt, "" if n == 2
+    raise SignalException, n if [1, 3, 10, 12, 14, 15].include?(n)
+    Process.__signal(Process.pid, n)
+  end
+  def self.__for_exception(*args)
+    raise ArgumentError, "wrong number of arguments (given 0, expected 1)" if args.empty?
+    sig, text = args
+    if sig.respond_to?(:to_int)
+      raise ArgumentError, "wrong number of arguments (given #{args.size}, expected 1..2)" if args.size > 2
+      n = Array.__to_int(sig)
+      raise ArgumentError, "invalid signal number (#{n})" if n < 0 || n > 64
+      return [n, text || "SIG#{signame(n) || n}"]
+    end
+    raise ArgumentError, "wrong number of arguments (given #{args.size}, expected 1)" if args.size > 1
+    sig = sig.to_str if !(Symbol === sig) && sig.respond_to?(:to_str)
+    raise ArgumentError, "bad signal type #{sig.class}" unless Symbol === sig || String === sig
+    name = sig.to_s.sub(/\ASIG/, "")
+    raise ArgumentError, "unsupported signal `SIG#{name}'" unless LIST.key?(name)
+    [LIST[name], "SIG#{name}"]
+  end
   def self.list = LIST.dup
   def self.signame(n) = LIST.key(n)
   TRAPS = {}

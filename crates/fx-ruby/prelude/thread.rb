@@ -1,8 +1,19 @@
 class Thread
-  def self.current = (@__main ||= allocate.tap { |t| t.__init })
-  def self.main = current
-  def self.list = [current]
-  def self.pass = nil
+  def self.main = (@__main ||= allocate.tap { |t| t.__init })
+  def self.current = @__running || main
+  def self.list = [main, @__running].compact.uniq
+  # A thread runs to its end at once, so nothing that it waits for in turns can come.
+  def self.pass
+    return unless @__running
+    @__passes += 1
+    Kernel.raise ThreadError, "No live threads left. Deadlock?" if @__passes > 20_000
+  end
+  def self.__run(t)
+    old, @__running, @__passes = @__running, t, 0
+    yield
+  ensure
+    @__running, @__passes = old, 0
+  end
   def self.abort_on_exception = false
   def self.abort_on_exception=(v)
     v
@@ -24,7 +35,7 @@ class Thread
     raise ThreadError, "must be called with a block" unless b
     __init
     begin
-      @value = b.call(*args)
+      @value = Thread.__run(self) { b.call(*args) }
     rescue Exception => e
       raise if SystemExit === e
       @error = e

@@ -11,21 +11,46 @@ module Etc
     def getgrnam(n) = (n = __s(n); __g.find { |x| x.name == n } || raise(ArgumentError, "can't find group for #{n}"))
     def getgrgid(i = Process.gid) = (i = Array.__to_int(i); __g.find { |x| x.gid == i } || raise(ArgumentError, "can't find group for #{i}"))
     def getlogin = ENV["USER"] || (getpwuid.name rescue nil)
-    def passwd(&b) = b ? (__u.each(&b); nil) : getpwent
-    def group(&b) = b ? (__g.each(&b); nil) : getgrent
+    def passwd(&b) = b ? __walk(:passwd) { __u.each(&b); nil } : getpwent
+    def group(&b) = b ? __walk(:group) { __g.each(&b); nil } : getgrent
+    def __walk(what)
+      @walks ||= {}
+      raise "parallel #{what} iteration" if @walks[what]
+      @walks[what] = true
+      yield
+    ensure
+      @walks[what] = false
+    end
     def getpwent = (@pi = (@pi || -1) + 1; __u[@pi])
     def setpwent = (@pi = nil)
     def endpwent = (@pi = nil)
     def getgrent = (@gi = (@gi || -1) + 1; __g[@gi])
     def setgrent = (@gi = nil)
     def endgrent = (@gi = nil)
-    def nprocessors = 2
+    def nprocessors
+      @processors ||= [(::File.read("/proc/cpuinfo").scan(/^processor\s*:/).size rescue 1), 1].max
+    end
     def systmpdir = "/tmp"
     def sysconfdir = "/etc"
     def uname = %i[sysname nodename release version machine].zip(Process.__uname).to_h
-    def sysconf(*) = 100
-    def confstr(*) = "/bin:/usr/bin"
+    def sysconf(n)
+      raise Errno::EINVAL, "Invalid argument - sysconf" unless SYSCONF.key?(n)
+      v = SYSCONF[n]
+      v == :processors ? nprocessors : v
+    end
+    def confstr(n) = n == CS_PATH ? "/bin:/usr/bin" : raise(Errno::EINVAL, "Invalid argument - confstr")
   end
+  CS_PATH = 0
+  # What Linux with the GNU C library answers; numbers as in its header.
+  SYSCONF = {}
+  { ARG_MAX: [0, 2097152], CHILD_MAX: [1, 63000], CLK_TCK: [2, 100], NGROUPS_MAX: [3, 65536], OPEN_MAX: [4, 1024], STREAM_MAX: [5, 16],
+    TZNAME_MAX: [6, 2147483647], JOB_CONTROL: [7, 1], SAVED_IDS: [8, 1], VERSION: [29, 200809], PAGESIZE: [30, 4096], PAGE_SIZE: [30, 4096],
+    RE_DUP_MAX: [44, 32767], LOGIN_NAME_MAX: [71, 256], TTY_NAME_MAX: [72, 32], NPROCESSORS_CONF: [83, :processors],
+    NPROCESSORS_ONLN: [84, :processors], SYMLOOP_MAX: [173, nil], HOST_NAME_MAX: [180, 64], IOV_MAX: [60, 1024] }.each do |name, (number, value)|
+    const_set(:"SC_#{name}", number)
+    SYSCONF[number] = value
+  end
+  private_constant :SYSCONF
 end
 Etc::Passwd.extend(Enumerable)
 Etc::Group.extend(Enumerable)

@@ -29,12 +29,22 @@ class Logger
       if d.respond_to?(:write) && d.respond_to?(:close) then @dev = d
       else
         @filename = d
+        fresh = !File.exist?(d)
         @dev = File.open(d, "a")
-        @dev.write("# Logfile created on #{Time.now} by logger.rb/v1.5.0\n") if @dev.size == 0
+        @dev.write("# Logfile created on #{Time.now} by logger.rb/v1.5.0\n") if fresh
       end
     end
-    def write(s) = (@dev.write(s); @dev.flush if @filename)
-    def close = @dev.close
+    def write(s)
+      @dev.write(s)
+      @dev.flush if @filename
+    rescue IOError => e
+      warn("log writing failed. #{e}")
+    end
+    def close
+      @dev.close
+    rescue IOError
+      nil
+    end
     def reopen(*) = self
   end
   attr_accessor :progname, :formatter

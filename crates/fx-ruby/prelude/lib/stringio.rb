@@ -1,19 +1,51 @@
 class StringIO
   include Enumerable
   VERSION = "3.0.1"
-  def self.open(*a) = (io = new(*a); block_given? ? yield(io) : io)
+  def self.new(*a, **k, &b)
+    __note("StringIO::new() does not take block; use StringIO::open() instead", false) if b
+    super(*a, **k)
+  end
+  def self.open(*a, **k)
+    io = new(*a, **k)
+    return io unless block_given?
+    begin
+      yield io
+    ensure
+      io.__drop
+    end
+  end
   attr_accessor :lineno
-  def initialize(s = +"", mode = nil, **k)
+  def initialize(s = "".dup.force_encoding(Encoding.default_external), mode = nil, **k)
     mode ||= k[:mode]
+    __options(mode, k) unless k.empty?
     raise TypeError, "no implicit conversion of #{s.nil? ? "nil" : s.class} into String" unless s.respond_to?(:to_str)
     s = s.to_str
     @s = s
+    mode = mode.to_str if mode.respond_to?(:to_str)
     f = mode ? IO.__mode(mode) : [true, !s.frozen?, false, false]
     raise Errno::EACCES, "Permission denied" if f[1] && s.frozen?
     @r, @w, @a = f[0], f[1], f[2]
-    @s.replace("") if f[3]
+    @s.replace("".dup.force_encoding(@s.encoding)) if f[3]
     @pos = 0
     @lineno = 0
+    @enc = nil
+    binmode if k[:binmode] || (String === mode && mode.match?(/\A[^:]*b/) && !mode.include?(":"))
+    set_encoding(k[:external_encoding] || k[:encoding]) if k[:external_encoding] || k[:encoding]
+    set_encoding(mode.split(":", 2)[1]) if String === mode && mode.include?(":")
+    self
+  end
+  def __options(mode, k)
+    text = String === mode ? mode.split(":")[0] : ""
+    if String === mode && mode.include?(":") && (k.key?(:encoding) || k.key?(:external_encoding) || k.key?(:internal_encoding))
+      raise ArgumentError, "encoding specified twice"
+    end
+    raise ArgumentError, "binmode specified twice" if text.include?("b") && k.key?(:binmode)
+    raise ArgumentError, "textmode specified twice" if text.include?("t") && k.key?(:textmode)
+    raise ArgumentError, "both textmode and binmode specified" if (text.include?("b") && k.key?(:textmode)) || (text.include?("t") && k.key?(:binmode)) || (k[:textmode] && k[:binmode])
+  end
+  def __drop
+    @r = @w = false
+    @s = nil
   end
   def initialize_copy(o) = self
   attr_reader :pos
@@ -60,10 +92,28 @@ class StringIO
   def fcntl(*) = raise(NotImplementedError, "fcntl() function is unimplemented on this machine")
   def tty? = false
   alias isatty tty?
-  def binmode = self
-  def external_encoding = @s.encoding
+  def binmode = (@enc = Encoding::BINARY; @s.force_encoding(@enc) if @w && @s; self)
+  def external_encoding = @enc || @s.encoding
   def internal_encoding = nil
-  def set_encoding(e, *) = (@s.force_encoding(e) if e && !@s.frozen?; self)
+  def set_encoding(e, *)
+    e = e.split(":")[0].sub(/\ABOM\|/i, "") if String === e
+    e = Encoding.find(e) if e && !(Encoding === e)
+    @enc = e || Encoding.default_external
+    @s.force_encoding(@enc) if @w && !@s.frozen?
+    self
+  end
+  def set_encoding_by_bom
+    raise FrozenError.new("can't modify frozen StringIO: #{inspect}", receiver: self) if frozen?
+    return nil unless @r
+    head = @s.b[0, 4]
+    found = { "\xEF\xBB\xBF".b => Encoding::UTF_8, "\xFF\xFE\0\0".b => Encoding::UTF_32LE, "\0\0\xFE\xFF".b => Encoding::UTF_32BE, "\xFF\xFE".b => Encoding::UTF_16LE, "\xFE\xFF".b => Encoding::UTF_16BE }.find { |bom, _| head.start_with?(bom) }
+    return nil unless found
+    @pos = found[0].bytesize
+    set_encoding(found[1])
+    found[1]
+  end
+  def __as(s) = @enc && s.encoding != @enc ? s.dup.force_encoding(@enc) : s
+  private :__as, :__options
   def write(*a)
     __w!
     n = 0
@@ -116,10 +166,10 @@ class StringIO
       end
       s = (@s.byteslice(@pos, len) || "").b
     else
-      s = @s.byteslice(@pos, @s.bytesize) || "".dup.force_encoding(@s.encoding)
+      s = __as(@s.byteslice(@pos, @s.bytesize) || "".dup.force_encoding(@s.encoding))
     end
     @pos += s.bytesize
-    buf ? buf.replace(s) : s
+    buf ? Process.__str(buf).replace(s) : s
   end
   def pread(len, off)
     raise ArgumentError, "negative string size (or size too big): #{len}" if len < 0
@@ -130,7 +180,7 @@ class StringIO
   end
   def sysread(len = nil, buf = nil) = (r = read(len, buf); raise EOFError, "end of file reached" if r.nil? || (len.nil? && r.empty? && false); r)
   alias readpartial sysread
-  def read_nonblock(len = nil, buf = nil, exception: true) = sysread(len, buf)
+  def read_nonblock(len = nil, buf = nil, exception: true) = exception ? sysread(len, buf) : read(len, buf)
   def __sep(a)
     return [$/, nil] if a.empty?
     return a[0].nil? ? [nil, nil] : (Integer === a[0] ? [$/, a[0]] : (a[0].respond_to?(:to_str) ? [a[0].to_str, nil] : [$/, Array.__to_int(a[0])])) if a.size == 1
@@ -162,6 +212,7 @@ class StringIO
     end
     @pos += l.bytesize + tail.to_i
     @lineno += 1
+    l = __as(l)
     chomp && sep ? l.chomp(sep == "" ? "\n" : sep) : l
   end
   def gets(*a, chomp: false)
@@ -193,7 +244,7 @@ class StringIO
   def getc
     __r!
     return nil if @pos >= @s.bytesize
-    c = @s.byteslice(@pos, @s.bytesize)[0]
+    c = __as(@s.byteslice(@pos, @s.bytesize))[0]
     @pos += c.bytesize
     c
   end
@@ -206,7 +257,7 @@ class StringIO
   def ungetc(c)
     __r!
     return nil if c.nil?
-    c = c.chr(@s.encoding) if Integer === c
+    c = Integer === c ? c.chr(@s.encoding) : Process.__str(c)
     __unget(c.b)
   end
   def ungetbyte(c)
@@ -254,5 +305,7 @@ class StringIO
     initialize(o, mode)
     self
   end
+  def getch(*) = getc
+  def getpass(*) = (gets&.chomp)
   def inspect = "#<StringIO:0x#{"%016x" % (object_id * 8)}>"
 end

@@ -5,7 +5,10 @@ class Dir
     def self.tmpdir = Dir.tmpdir
     def self.make(prefix, dir = nil)
       pre, suf = Array === prefix ? prefix : [prefix || "", ""]
-      "#{dir || Dir.tmpdir}/#{pre.to_str}#{Time.now.strftime("%Y%m%d")}-#{Process.pid}-#{Random.urandom(5).unpack1("H*").to_i(16).to_s(36)}#{suf}"
+      raise ArgumentError, "unexpected prefix: #{pre.inspect}" unless pre.respond_to?(:to_str)
+      raise ArgumentError, "unexpected suffix: #{suf.inspect}" unless suf.nil? || suf.respond_to?(:to_str)
+      dir = Process.__str(dir.respond_to?(:to_path) ? dir.to_path : dir) if dir
+      "#{(dir || Dir.tmpdir).sub(%r{(?<=.)/+\z}, "")}/#{pre.to_str}#{Time.now.strftime("%Y%m%d")}-#{Process.pid}-#{Random.urandom(5).unpack1("H*").to_i(16).to_s(36)}#{suf}"
     end
     def self.create(base, dir = nil, **k) = (p = make(base, dir); yield(p, nil, {}); p)
   end
@@ -52,7 +55,9 @@ class Tempfile < File
   def close! = close(true)
   def unlink = (File.unlink(@tmp_) if !@gone_ && File.exist?(@tmp_); @gone_ = true; nil)
   alias delete unlink
-  def length = closed? ? File.size(@tmp_) : size
   def size = closed? ? File.size(@tmp_) : (flush; super)
+  alias length size
+  def _close = (close unless closed?)
+  protected :_close
   def inspect = "#<Tempfile:#{path}#{closed? ? " (closed)" : ""}>"
 end

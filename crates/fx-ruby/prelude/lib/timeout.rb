@@ -9,8 +9,7 @@ module Timeout
     begin
       yield(sec)
     rescue Timeout::Error => e
-      raise e if klass.nil?
-      raise klass, message || "execution expired"
+      raise klass || Timeout::Error, message || "execution expired"
     ensure
       Process.__deadline(old)
     end

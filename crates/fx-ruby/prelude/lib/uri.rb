@@ -1,4 +1,6 @@
 module URI
+  VERSION_CODE = "001100"
+  VERSION = "0.11.0"
   class Error < StandardError; end
   class InvalidURIError < Error; end
   class InvalidComponentError < Error; end
@@ -7,6 +9,7 @@ module URI
     include Comparable rescue nil
     COMPONENT = %i[scheme userinfo host port registry path opaque query fragment].freeze
     attr_reader :scheme, :host, :path, :query, :fragment, :opaque, :user, :password
+    def registry = nil
     def self.default_port = const_defined?(:DEFAULT_PORT) ? self::DEFAULT_PORT : nil
     def self.component = self::COMPONENT
     def self.build(a)
@@ -17,7 +20,7 @@ module URI
     def initialize(scheme, userinfo, host, port, registry, path, opaque, query, fragment, parser = nil, arg_check = false)
       @scheme = scheme&.downcase
       @user, @password = userinfo.to_s.split(":", 2) if userinfo
-      @host, @path, @opaque, @query, @fragment = host, path || "", opaque, query, fragment
+      @host, @path, @opaque, @query, @fragment = host, opaque && path.nil? ? nil : path || "", opaque, query, fragment
       @port = port ? port.to_i : default_port
     end
     def default_port = self.class.default_port
@@ -61,12 +64,16 @@ module URI
     def ==(o) = self.class == o.class && normalize.to_s == o.normalize.to_s
     def eql?(o) = self.class == o.class && to_s == o.to_s
     def hash = to_s.hash
-    def normalize = (u = dup; u.scheme = @scheme&.downcase; u.host = @host&.downcase; u.path = "/" if @path.empty? && @host; u)
-    def normalize! = (@host = @host&.downcase; @path = "/" if @path.empty? && @host; self)
+    def normalize = (u = dup; u.scheme = @scheme&.downcase; u.host = @host&.downcase; u.path = "/" if @path&.empty? && @host; u)
+    def normalize! = (@host = @host&.downcase; @path = "/" if @path&.empty? && @host; self)
     def component = self.class.component
-    def select(*c) = c.map { |x| __send__(x) }
+    def select(*c)
+      bad = c.find { |x| !component.include?(x) }
+      raise ArgumentError, "expected of components of #{self.class} (#{component.join(", ")})" if bad
+      c.map { |x| __send__(x) }
+    end
     def merge(o)
-      o = URI.parse(o.to_s) unless Generic === o
+      o = URI.__uri(o)
       return o.dup if o.absolute?
       raise BadURIError, "both URI are relative" unless absolute?
       u = dup
@@ -85,11 +92,15 @@ module URI
     end
     alias + merge
     def merge!(o) = (u = merge(o); %w[scheme host path query fragment].each { |n| instance_variable_set("@#{n}", u.__send__(n)) }; self)
-    def route_to(o) = URI.parse(o.to_s).route_from(self)
+    def route_to(o) = URI.__uri(o).route_from(self)
     def route_from(o)
-      o = URI.parse(o.to_s) unless Generic === o
+      o = URI.__uri(o)
       return dup unless @scheme == o.scheme && @host == o.host && @port == o.port
-      a, b = @path.split("/", -1), o.path.split("/", -1)
+      if @path == o.path
+        same = @query == o.query
+        return Generic.new(nil, nil, nil, nil, nil, same || @query ? "" : (@path[%r{[^/]*\z}].then { |x| x.empty? ? "./" : x }), nil, same ? nil : @query, @fragment)
+      end
+      a, b = @path.to_s.split("/", -1), o.path.to_s.split("/", -1)
       last = a.pop
       b.pop
       while !a.empty? && a[0] == b[0]
@@ -104,6 +115,7 @@ module URI
   end
   class HTTP < Generic
     DEFAULT_PORT = 80
+    COMPONENT = %i[scheme userinfo host port path query fragment].freeze
     def authority = @port == default_port ? @host : "#{@host}:#{@port}"
     def origin = "#{@scheme}://#{authority}"
   end
@@ -111,14 +123,41 @@ module URI
   class FTP < Generic
     DEFAULT_PORT = 21
     attr_accessor :typecode
+    COMPONENT = %i[scheme userinfo host port path typecode].freeze
     def path = @path.sub(%r{\A/}, "").sub(/\A%2F/, "/")
+    def path=(v)
+      @path = v.start_with?("/") ? "/%2F" + v[1..] : "/" + v
+    end
+    def to_s
+      s = super
+      @typecode ? "#{s};type=#{@typecode}" : s
+    end
+    def initialize(*a)
+      super
+      return unless @path.include?(";type=")
+      @path, @typecode = @path.split(";type=", 2)
+    end
   end
-  class LDAP < Generic; DEFAULT_PORT = 389; end
+  class LDAP < Generic
+    DEFAULT_PORT = 389
+    COMPONENT = %i[scheme host port dn attributes scope filter extensions].freeze
+    def dn = @path[1..]
+    %i[attributes scope filter extensions].each_with_index { |name, i| define_method(name) { @query&.split("?")&.at(i) } }
+  end
   class LDAPS < LDAP; DEFAULT_PORT = 636; end
   class File < Generic; end
   class WS < Generic; DEFAULT_PORT = 80; end
   class WSS < WS; DEFAULT_PORT = 443; end
   class MailTo < Generic
+    COMPONENT = %i[scheme to headers].freeze
+    def self.build(a)
+      h = Hash === a ? a : { to: a[0], headers: a[1] }
+      to = h[:to].to_s
+      raise InvalidComponentError, "unrecognised opaque part for mailtoURL: #{to}" unless to.match?(/\A[^\s<>"#?]*\z/)
+      list = h[:headers]
+      list = list.map { |x| Array === x ? x.join("=") : x }.join("&") if Array === list
+      new("mailto", nil, nil, nil, nil, nil, list.to_s.empty? ? to : "#{to}?#{list}", nil, nil)
+    end
     def to = @opaque.to_s.split("?")[0]
     def headers = @opaque.to_s.split("?", 2)[1].to_s.split("&").map { |x| x.split("=", 2) }
     def to_mailtext = "To: #{to}\n\n\n"
@@ -147,7 +186,12 @@ module URI
       a = split(u)
       (SCHEMES[a[0].to_s.upcase] || Generic).new(*a)
     end
-    def join(*s) = s[1..].inject(parse(s[0])) { |a, x| a.merge(x) }
+    def join(first, *rest) = rest.inject(__uri(first)) { |a, x| a.merge(x) }
+    def __uri(v)
+      return v if Generic === v
+      raise InvalidURIError, "bad URI(is not URI?): #{v.inspect}" unless v.respond_to?(:to_str)
+      parse(v.to_str)
+    end
     def __merge(base, rel)
       return norm(rel) if rel.start_with?("/")
       norm((base.empty? ? "/" : base.sub(%r{[^/]*\z}, "")) + rel)
@@ -164,8 +208,13 @@ module URI
       r = out.join("/")
       r.start_with?("/") ? r : "/" + r
     end
-    def extract(s, schemes = nil) = s.scan(regexp(schemes)).map { $&; _1 } .then { s.to_enum(:scan, regexp(schemes)).map { $& } }
-    def regexp(schemes = nil) = %r{(?:#{schemes ? Array(schemes).join("|") : "[a-zA-Z][a-zA-Z0-9+.-]*"}):[^\s<>"]+}
+    def extract(s, schemes = nil, &b)
+      found = s.to_enum(:scan, regexp(schemes)).map { $& }
+      return found unless b
+      found.each(&b)
+      nil
+    end
+    def regexp(schemes = nil) = %r{(?:#{schemes ? Array(schemes).join("|") : "[a-zA-Z][a-zA-Z0-9+.-]*"}):[^\s<>"]*}
     def encode_www_form_component(s, *) = s.to_s.b.gsub(/[^*\-.0-9A-Z_a-z]/n) { |c| c == " " ? "+" : "%%%02X" % c.ord }.force_encoding("US-ASCII")
     def decode_www_form_component(s, enc = Encoding::UTF_8)
       raise ArgumentError, "invalid %-encoding (#{s})" if s =~ /%(?!\h\h)/

@@ -435,7 +435,7 @@ fn init_special(vm: &mut Vm) {
             vm.ivar_set(a.recv, n::STATUS, Value::fix(status));
             let m = match args.first() {
                 Some(v) => *v,
-                None => vm.str_static("exit"),
+                None => vm.str_static("SystemExit"),
             };
             if let Some(d) = vm.exc_mut(a.recv) {
                 d.message = Some(m);
@@ -463,6 +463,42 @@ fn init_special(vm: &mut Vm) {
         0,
     );
     reader(vm, c::INTERRUPT_BASE, &["signo"]);
+    vm.def_private(
+        c::INTERRUPT_BASE,
+        "initialize",
+        |vm, a| {
+            let args = vm.args(a);
+            let pair = vm.call_name(Value::class(c::SIGNAL), "__for_exception", &args)?;
+            let (number, text) = (vm.heap.arr(pair)[0], vm.heap.arr(pair)[1]);
+            let signo = vm.intern("@signo");
+            vm.ivar_set(a.recv, signo, number);
+            if let Some(data) = vm.exc_mut(a.recv) {
+                data.message = Some(text);
+            }
+            Ok(a.recv)
+        },
+        0,
+        -1,
+    );
+    vm.def(c::INTERRUPT_BASE, "signm", |vm, a| vm.call_name(a.recv, "message", &[]), 0, 0);
+    vm.def_private(
+        c::INTERRUPT,
+        "initialize",
+        |vm, a| {
+            let text = match vm.opt(a, 0) {
+                Some(text) => text,
+                None => vm.str_static("Interrupt"),
+            };
+            let signo = vm.intern("@signo");
+            vm.ivar_set(a.recv, signo, Value::fix(2));
+            if let Some(data) = vm.exc_mut(a.recv) {
+                data.message = Some(text);
+            }
+            Ok(a.recv)
+        },
+        0,
+        1,
+    );
     vm.def_single(
         c::WARNING,
         "warn",

@@ -90,8 +90,22 @@ impl Vm {
         Ok(f)
     }
 
-    fn fetch_stdin(&mut self, v: Value) -> Res<()> {
+    /// What can be read: standard input when first asked for, and what a file has grown by
+    /// once its end is reached.
+    fn fetch_more(&mut self, v: Value) -> Res<()> {
         let s = self.stream(v)?;
+        if s.std == 0 && s.read && !s.dirty && s.pos >= s.data.len() && !s.path.is_empty() {
+            let (path, had) = (to_path(&s.path), s.data.len());
+            self.write_back();
+            if let Ok(Some(stat)) = self.host.stat_opt(&path)
+                && stat.size > had as u64
+                && let Ok(data) = self.host.read(&path)
+                && data.len() > had
+            {
+                self.stream(v)?.data = data;
+            }
+            return Ok(());
+        }
         if s.std != 3 || s.fetched {
             return Ok(());
         }
@@ -382,7 +396,7 @@ pub(crate) fn init(vm: &mut Vm) {
         k,
         "__data",
         |vm, a| {
-            vm.fetch_stdin(a.recv)?;
+            vm.fetch_more(a.recv)?;
             let s = vm.stream(a.recv)?;
             if !s.read {
                 return vm.fail(c::IO_ERROR, "not opened for reading");
@@ -398,7 +412,7 @@ pub(crate) fn init(vm: &mut Vm) {
         k,
         "__take",
         |vm, a| {
-            vm.fetch_stdin(a.recv)?;
+            vm.fetch_more(a.recv)?;
             let nv = vm.arg(a, 0);
             let want = if nv.is_nil() { usize::MAX } else { vm.to_int(nv)? as usize };
             let s = vm.stream(a.recv)?;
@@ -419,7 +433,7 @@ pub(crate) fn init(vm: &mut Vm) {
         "__line",
         |vm, a| {
             let (sep, lim) = (vm.arg(a, 0), vm.arg(a, 1));
-            vm.fetch_stdin(a.recv)?;
+            vm.fetch_more(a.recv)?;
             let sep = if sep.is_nil() { None } else { Some(vm.bytes(sep).to_vec()) };
             let lim = if lim.is_nil() { usize::MAX } else { vm.to_int(lim)? as usize };
             let s = vm.stream(a.recv)?;

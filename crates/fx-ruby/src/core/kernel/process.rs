@@ -117,7 +117,14 @@ pub(super) fn init(vm: &mut Vm) {
         k,
         "sleep",
         |vm, a| {
-            let v = vm.opt(a, 0).unwrap_or(Value::fix(0));
+            let Some(v) = vm.opt(a, 0) else {
+                // For ever, which here is until a time limit.
+                while vm.deadline.is_some() {
+                    vm.host.sleep(std::time::Duration::from_millis(20));
+                    vm.check_limits()?;
+                }
+                return Ok(Value::fix(0));
+            };
             if !v.is_fix() && !v.is_float() && !vm.is_a(v, c::NUMERIC) {
                 let name = vm.type_name(v);
                 return vm.type_error(format!("can't convert {name} into time interval"));
@@ -128,7 +135,7 @@ pub(super) fn init(vm: &mut Vm) {
             }
             let mut left = f;
             while left > 0.0 {
-                let part = left.min(0.2);
+                let part = left.min(if vm.deadline.is_some() { 0.02 } else { 0.2 });
                 vm.host.sleep(std::time::Duration::from_secs_f64(part));
                 left -= part;
                 vm.check_limits()?;
