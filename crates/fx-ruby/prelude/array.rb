@@ -273,7 +273,7 @@ class Array
   end
   def cycle(n = nil)
     return to_enum(:cycle, n).__set_size(n ? [Array.__to_int(n) * size, 0].max : (empty? ? 0 : Float::INFINITY)) unless block_given?
-    if n
+    unless n.nil?
       i = Array.__to_int(n)
       while i > 0 && !empty?
         each { |v| yield v }

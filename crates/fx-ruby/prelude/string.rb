@@ -46,23 +46,12 @@ class String
     r = scan(/\X/m)
     b ? (r.each(&b); self) : r
   end
-  def partition(pat)
-    if Regexp === pat
-      m = pat.match(self)
-      return [dup.to_s, "", ""] unless m
-      return [m.pre_match, m[0], m.post_match]
-    end
+  def __partition(pat)
     s = pat.respond_to?(:to_str) ? pat.to_str : raise(TypeError, "type mismatch: #{pat.class} given")
     i = index(s)
     i ? [String.new(self[0, i]), s.dup, String.new(self[(i + s.size)..])] : [String.new(self), "", ""]
   end
-  def rpartition(pat)
-    if Regexp === pat
-      i = rindex(pat)
-      return ["", "", dup.to_s] unless i
-      m = $~
-      return [self[0, i], m[0], m.post_match]
-    end
+  def __rpartition(pat)
     s = pat.respond_to?(:to_str) ? pat.to_str : raise(TypeError, "type mismatch: #{pat.class} given")
     i = rindex(s)
     i ? [String.new(self[0, i]), s.dup, String.new(self[(i + s.size)..])] : ["", "", String.new(self)]
@@ -80,20 +69,16 @@ class String
     replace(o.map { |x| x.respond_to?(:to_str) ? x.to_str : raise(TypeError, "no implicit conversion of #{x.nil? ? "nil" : x.class} into String") }.join + self)
   end
   def clear = replace("".encode(encoding))
-  def slice!(*a)
-    raise FrozenError.new("can't modify frozen String: #{inspect}", receiver: self) if frozen?
-    r = self[*a]
-    return nil if r.nil?
+  def __cut(*a)
     if a.size == 1 && Integer === a[0] || a.size == 2 || Range === a[0] || Regexp === a[0] || String === a[0]
       a.size == 1 && String === a[0] ? (self[a[0]] = "") : (self[*a] = "")
     else
       self[a[0]] = ""
     end
-    r
   end
   def upto(last, excl = false)
     return to_enum(:upto, last, excl) unless block_given?
-    last = last.to_str
+    last = Process.__str(last)
     if size == 1 && last.size == 1 && ascii_only? && last.ascii_only?
       a, b = ord, last.ord
       b -= 1 if excl
@@ -125,14 +110,35 @@ class String
   def to_c = Complex.__parse(self)
   def to_r = Rational.__parse(self)
   def undump
-    s = self[1...-1]
-    s.gsub(/\\(?:u\{(\h+)\}|u(\h{4})|x(\h{1,2})|([0-7]{1,3})|(.))/m) do
-      if $1 || $2 then [($1 || $2).hex].pack("U")
-      elsif $3 then $3.hex.chr
-      elsif $4 then $4.oct.chr
+    raise Encoding::CompatibilityError, "ASCII incompatible encoding: #{encoding}" unless encoding.ascii_compatible?
+    raise RuntimeError, "non-ASCII character detected at undumping" unless ascii_only?
+    raise RuntimeError, "string contains null byte" if include?("\0")
+    raise RuntimeError, 'invalid dumped string; not wrapped with \'"\' nor \'"...".force_encoding("...")\' form' unless start_with?('"')
+    raise RuntimeError, "unterminated dumped string" unless (m = /\A"((?:[^"\\]|\\.)*)"/m.match(self))
+    rest = m.post_match
+    enc = encoding
+    unless rest.empty?
+      raise RuntimeError, 'invalid dumped string; not wrapped with \'"\' nor \'"...".force_encoding("...")\' form' unless rest.start_with?(".")
+      raise RuntimeError, "unterminated dumped string" unless (f = /\A\.(?:dup\.)?force_encoding\("([^"]*)"\)\z/.match(rest))
+      enc = Encoding.find(f[1])
+    end
+    wide = hex = false
+    out = m[1].b.gsub(/\\(?:u(?:\{([^}]*)\}|(\h{0,4}))|x(\h{0,2})|([0-7]{1,3})|(.))/mn) do
+      if $1 || $2
+        raise RuntimeError, "invalid Unicode escape" if $1 ? !$1.match?(/\A\h+\z/) : $2.size < 4
+        raise RuntimeError, "hex escape and Unicode escape are mixed" if hex
+        wide = true
+        [($1 || $2).hex].pack("U").b
+      elsif $3
+        raise RuntimeError, "invalid hex escape" if $3.size < 2
+        raise RuntimeError, "hex escape and Unicode escape are mixed" if wide
+        hex = true
+        $3.hex.chr.b
+      elsif $4 then $4.oct.chr.b
       else { "n" => "\n", "t" => "\t", "r" => "\r", "e" => "\e", "a" => "\a", "b" => "\b", "f" => "\f", "v" => "\v" }[$5] || $5
       end
     end
+    out.force_encoding(wide && enc == Encoding::US_ASCII ? Encoding::UTF_8 : enc)
   end
   def bytesplice(i, n, s) = (self[0, 0] = ""; replace(byteslice(0, i) + s + byteslice(i + n, bytesize)))
   def byterindex(s, from = bytesize) = byteslice(0, from + s.bytesize).rindex(s)

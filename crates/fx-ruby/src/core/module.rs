@@ -646,10 +646,12 @@ impl Vm {
         if self.classes[class as usize].consts.get(&sym).is_some_and(|k| !k.value.is_undef()) {
             return Ok(NIL);
         }
+        self.check_frozen(Value::class(class))?;
         let autoload = Some(String::from_utf8_lossy(&path).into_owned().into());
+        let (file, pos) = self.here();
         self.classes[class as usize].consts.insert(
             sym,
-            Const { value: UNDEF, private: false, deprecated: false, autoload, file: 0, pos: 0 },
+            Const { value: UNDEF, private: false, deprecated: false, autoload, file, pos },
         );
         self.const_epoch += 1;
         Ok(NIL)

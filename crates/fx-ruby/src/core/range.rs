@@ -9,7 +9,7 @@ impl Vm {
     pub(crate) fn new_range(&mut self, lo: Value, hi: Value, excl: bool) -> R {
         if !(lo.is_fix() && hi.is_fix() || lo.is_nil() || hi.is_nil() || lo.is_str() && hi.is_str())
         {
-            let ordered = self.responds(lo, n::CMP, true)?;
+            let ordered = self.has_method(lo, n::CMP) || self.responds(lo, n::CMP, true)?;
             if !ordered || self.send(lo, n::CMP, &[hi])?.is_nil() {
                 return self.arg_error("bad value for range");
             }

@@ -237,8 +237,9 @@ impl Vm {
             };
         }
         let i = self.to_int(key)?;
-        let i = if i < 0 { i + len } else { i };
-        Ok(if i < 0 || i >= len { None } else { Some(i as usize) })
+        // Counted from the end, the whole match is out of reach.
+        let i = if i < 0 { if i + len <= 0 { len } else { i + len } } else { i };
+        Ok(if i >= len { None } else { Some(i as usize) })
     }
 
     pub(crate) fn match_ref(&mut self, m: Value, key: Value) -> R {
@@ -255,7 +256,8 @@ impl Vm {
         if m.is_nil() {
             return Ok(None);
         }
-        let Some(i) = self.group_number(m, key)? else {
+        let number = if key.is_fix() && key.as_fix() < 0 { None } else { self.group_number(m, key)? };
+        let Some(i) = number else {
             let t = self.inspect_string(key)?;
             return self.fail(c::INDEX_ERROR, format!("index {t} out of regexp"));
         };

@@ -1,9 +1,11 @@
 //! String: the methods that touch bytes. What is simpler in Ruby is in `prelude/string.rb`.
 
+mod around;
 mod convert;
 mod crypt;
 mod encodings;
 mod index;
+mod letter_case;
 mod search;
 
 use std::cmp::Ordering;
@@ -495,6 +497,7 @@ pub(crate) fn init(vm: &mut Vm) {
         1,
         1,
     );
+    around::init(vm);
     convert::init(vm);
     index::init(vm);
     search::init(vm);
@@ -530,12 +533,10 @@ pub(crate) fn split_lines(b: &[u8], sep: &[u8]) -> Vec<Vec<u8>> {
         match crate::regex::find(&b[at..], sep) {
             Some(i) => {
                 let mut end = at + i + sep.len();
-                if para {
-                    while end < b.len() && b[end] == b'\n' {
-                        end += 1;
-                    }
-                }
                 out.push(b[at..end].to_vec());
+                while para && end < b.len() && b[end] == b'\n' {
+                    end += 1;
+                }
                 at = end;
             }
             None => {

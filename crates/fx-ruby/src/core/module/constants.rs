@@ -17,7 +17,7 @@ pub(crate) fn init(vm: &mut Vm) {
             let inherit = vm.opt(a, 1).unwrap_or(TRUE).truthy();
             let sym = vm.to_sym(v)?;
             let text = vm.sym_str(sym).into_owned();
-            if !text.contains("::") {
+            if !text.contains("::") || v.is_sym() {
                 let sym = vm.const_name(v, a.recv)?;
                 return const_step(vm, me(a), sym, inherit, true);
             }
@@ -195,23 +195,7 @@ pub(crate) fn init(vm: &mut Vm) {
     vm.def(
         m,
         "const_source_location",
-        |vm, a| {
-            let v = vm.arg(a, 0);
-            let sym = vm.to_sym(v)?;
-            for id in vm.mro(me(a)).iter().chain(vm.mro(c::OBJECT).iter()) {
-                if let Some(k) = vm.classes[*id as usize].consts.get(&sym) {
-                    let (file, pos) = (k.file, k.pos);
-                    if vm.files.is_empty() || (file == 0 && pos == 0) {
-                        return Ok(vm.arr(vec![]));
-                    }
-                    let path = vm.path_of(file);
-                    let path = vm.str(path.as_bytes());
-                    let line = Value::fix(i64::from(vm.line_of(file, pos)));
-                    return Ok(vm.arr(vec![path, line]));
-                }
-            }
-            Ok(NIL)
-        },
+        const_source_location,
         1,
         2,
     );
@@ -346,4 +330,60 @@ fn const_step(vm: &mut Vm, class: u32, sym: Sym, inherit: bool, object: bool) ->
         Some(v) => Ok(v),
         None => vm.const_missing(class, sym),
     }
+}
+
+/// Where a constant was set; a path leads through modules.
+fn const_source_location(vm: &mut Vm, a: Args) -> R {
+    let v = vm.arg(a, 0);
+    let inherit = vm.opt(a, 1).unwrap_or(TRUE).truthy();
+    let whole = vm.to_sym(v)?;
+    let text = vm.sym_str(whole).into_owned();
+    if v.is_sym() || !text.contains("::") {
+        let name = vm.const_name(v, a.recv)?;
+        return Ok(place_of(vm, me(a), name, inherit, true));
+    }
+    let parts: Vec<&str> = text.split("::").collect();
+    let mut class = me(a);
+    for (i, part) in parts.iter().enumerate() {
+        if part.is_empty() && i == 0 && parts.len() > 1 {
+            class = c::OBJECT;
+            continue;
+        }
+        if !valid_const(part) {
+            let message = format!("wrong constant name {text}");
+            let e = vm.name_error(c::NAME_ERROR, &message, whole, a.recv)?;
+            return vm.throw(e);
+        }
+        let name = vm.intern(part);
+        if i + 1 == parts.len() {
+            return Ok(place_of(vm, class, name, inherit, i == 0));
+        }
+        match const_step(vm, class, name, inherit, i == 0)?.as_class() {
+            Some(id) => class = id,
+            None => return Ok(NIL),
+        }
+    }
+    Ok(NIL)
+}
+
+fn place_of(vm: &mut Vm, class: u32, name: Sym, inherit: bool, top: bool) -> Value {
+    let mut order = vec![class];
+    if inherit {
+        order = vm.mro(class).to_vec();
+        if top && vm.classes[class as usize].is_module() {
+            order.push(c::OBJECT);
+        }
+    }
+    for id in order {
+        let Some(k) = vm.classes[id as usize].consts.get(&name) else { continue };
+        let (file, pos) = (k.file, k.pos);
+        if vm.files.is_empty() || (file == 0 && pos == 0) {
+            return vm.arr(vec![]);
+        }
+        let path = vm.path_of(file);
+        let path = vm.str(path.as_bytes());
+        let line = Value::fix(i64::from(vm.line_of(file, pos)));
+        return vm.arr(vec![path, line]);
+    }
+    NIL
 }

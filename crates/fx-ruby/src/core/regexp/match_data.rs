@@ -81,6 +81,14 @@ pub(crate) fn init(vm: &mut Vm) {
             name,
             |vm, a| {
                 let i = vm.arg(a, 0);
+                let negative = i.is_fix() && i.as_fix() < 0;
+                if negative || (i.is_fix() && vm.match_ref(a.recv, i)?.is_nil()) {
+                    let len = vm.match_data(a.recv).map_or(0, |d| d.groups.len() as i64);
+                    if negative || i.as_fix() >= len {
+                        let at = i.as_fix();
+                        return vm.fail(c::INDEX_ERROR, format!("index {at} out of matches"));
+                    }
+                }
                 let r = vm.match_range(a.recv, i)?;
                 let name = vm.syms.bytes(vm.methods[a.method as usize].orig);
                 let s = vm.match_data(a.recv).map_or(NIL, |d| d.string);

@@ -5,17 +5,18 @@ use crate::object::c;
 use crate::value::Value;
 use crate::vm::{Args, R, Res, Vm};
 
-fn case(vm: &mut Vm, a: Args, f: fn(&str) -> String, g: fn(&mut [u8])) -> R {
-    let mut ascii = false;
-    for v in vm.args(a) {
-        match v.as_sym().map(|s| vm.syms.bytes(s)) {
-            Some(b"ascii") => ascii = true,
-            Some(b"turkic" | b"lithuanian" | b"fold") => {}
-            _ => return vm.arg_error("invalid option"),
-        }
-    }
+use super::letter_case;
+
+fn case(
+    vm: &mut Vm,
+    a: Args,
+    down: bool,
+    f: fn(&str, letter_case::Options) -> String,
+    g: fn(&mut [u8]),
+) -> R {
+    let o = letter_case::options(vm, a, down)?;
     let s = vm.heap.str(a.recv);
-    if e::is_ascii(s) || ascii || s.enc != e::UTF8 {
+    if (e::is_ascii(s) && !o.turkic) || o.ascii || s.enc != e::UTF8 {
         let mut b = s.bytes.to_vec();
         g(&mut b);
         return Ok(vm.like(a.recv, b));
@@ -23,7 +24,7 @@ fn case(vm: &mut Vm, a: Args, f: fn(&str) -> String, g: fn(&mut [u8])) -> R {
     if !e::valid(s) {
         return vm.arg_error("input string invalid");
     }
-    let t = f(&String::from_utf8_lossy(&s.bytes));
+    let t = f(&String::from_utf8_lossy(&s.bytes), o);
     Ok(vm.like(a.recv, t))
 }
 
@@ -241,14 +242,20 @@ pub(crate) fn init(vm: &mut Vm) {
     vm.def(
         s,
         "upcase",
-        |vm, a| case(vm, a, str::to_uppercase, <[u8]>::make_ascii_uppercase),
+        |vm, a| {
+            let each = |t: &str, o| t.chars().map(|c| letter_case::up(c, o)).collect();
+            case(vm, a, false, each, <[u8]>::make_ascii_uppercase)
+        },
         0,
         -1,
     );
     vm.def(
         s,
         "downcase",
-        |vm, a| case(vm, a, str::to_lowercase, <[u8]>::make_ascii_lowercase),
+        |vm, a| {
+            let each = |t: &str, o| t.chars().map(|c| letter_case::down(c, o)).collect();
+            case(vm, a, true, each, <[u8]>::make_ascii_lowercase)
+        },
         0,
         -1,
     );
@@ -259,23 +266,11 @@ pub(crate) fn init(vm: &mut Vm) {
             case(
                 vm,
                 a,
-                |t| {
+                false,
+                |t, o| {
                     let mut c = t.chars();
-                    match c.next() {
-                        Some(f) => {
-                            let up: String = f.to_uppercase().collect();
-                            let up = if up.chars().count() > 1 {
-                                let mut u = up.chars();
-                                u.next()
-                                    .map(|x| x.to_string() + &u.collect::<String>().to_lowercase())
-                                    .unwrap_or_default()
-                            } else {
-                                up
-                            };
-                            up + &c.as_str().to_lowercase()
-                        }
-                        None => String::new(),
-                    }
+                    let first = c.next().map(|f| letter_case::title(f, o)).unwrap_or_default();
+                    first + &c.map(|x| letter_case::down(x, o)).collect::<String>()
                 },
                 |b| {
                     b.make_ascii_lowercase();
@@ -295,17 +290,8 @@ pub(crate) fn init(vm: &mut Vm) {
             case(
                 vm,
                 a,
-                |t| {
-                    t.chars()
-                        .map(|c| {
-                            if c.is_uppercase() {
-                                c.to_lowercase().collect::<String>()
-                            } else {
-                                c.to_uppercase().collect()
-                            }
-                        })
-                        .collect()
-                },
+                false,
+                |t, o| t.chars().map(|c| letter_case::swap(c, o)).collect(),
                 |b| {
                     for x in b {
                         if x.is_ascii_uppercase() {

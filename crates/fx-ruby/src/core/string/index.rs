@@ -93,7 +93,11 @@ fn aref(vm: &mut Vm, a: Args) -> R {
     }
     if i.is_str() {
         let found = crate::regex::find(vm.bytes(a.recv), vm.bytes(i)).is_some();
-        return if found { vm.copy(i) } else { Ok(NIL) };
+        if !found {
+            return Ok(NIL);
+        }
+        let bytes = vm.bytes(i).to_vec();
+        return Ok(vm.like(i, bytes));
     }
     if i.is_regex() {
         let m = vm.regex_match(i, a.recv, 0)?;
@@ -129,6 +133,11 @@ fn aset(vm: &mut Vm, a: Args) -> R {
         if m.is_nil() {
             return vm.fail(c::INDEX_ERROR, "regexp not matched");
         }
+        let groups = vm.match_data(m).map_or(0, |d| d.groups.len() as i64);
+        let group = match group.fixnum() {
+            Some(i) if i < 0 && i + groups > 0 => Value::fix(i + groups),
+            _ => group,
+        };
         let Some((x, y)) = vm.match_range(m, group)? else {
             let t = vm.inspect_string(group)?;
             return vm.fail(c::INDEX_ERROR, format!("regexp group {t} not matched"));

@@ -129,7 +129,7 @@ fn split_list(vm: &mut Vm, a: Args) -> Res<Vec<Value>> {
     match pat_str {
         Some(sep) if sep == b" " => {
             let mut i = 0;
-            let ws = |b: u8| b.is_ascii_whitespace() || b == 0x0B || b == 0;
+            let ws = |b: u8| b.is_ascii_whitespace() || b == 0x0B;
             loop {
                 while i < bytes.len() && ws(bytes[i]) {
                     i += 1
@@ -187,6 +187,11 @@ fn split_list(vm: &mut Vm, a: Args) -> Res<Vec<Value>> {
                 let (x, y) = g[0].unwrap_or((0, 0));
                 if y == x {
                     if x >= bytes.len() {
+                        if limit != 0 && at < x {
+                            parts.push(bytes[at..x].to_vec());
+                            parts.extend(g[1..].iter().flatten().map(|(p, q)| bytes[*p..*q].to_vec()));
+                            at = x;
+                        }
                         break;
                     }
                     let len = e::char_len(&bytes[x..], enc).0;
@@ -198,7 +203,7 @@ fn split_list(vm: &mut Vm, a: Args) -> Res<Vec<Value>> {
                         // An empty match splits between characters.
                         let Some(g2) = vm.regex_search(re, a.recv, from)? else { break };
                         let (x2, y2) = g2[0].unwrap_or((0, 0));
-                        if x2 >= bytes.len() && y2 == x2 {
+                        if x2 >= bytes.len() && y2 == x2 && limit == 0 {
                             break;
                         }
                         parts.push(bytes[at..x2].to_vec());
@@ -256,6 +261,12 @@ fn expand(vm: &Vm, rep: &[u8], text: &[u8], groups: &crate::regex::Groups, re: V
             b'`' => out.extend_from_slice(&text[..groups[0].map_or(0, |g| g.0)]),
             b'\'' => out.extend_from_slice(&text[groups[0].map_or(0, |g| g.1)..]),
             b'\\' => out.push(b'\\'),
+            b'+' => {
+                let last = groups.iter().skip(1).rposition(Option::is_some);
+                if let Some(i) = last {
+                    out.extend_from_slice(group(i + 1));
+                }
+            }
             b'k' if rep.get(i + 2) == Some(&b'<') => {
                 if let Some(end) = rep[i..].iter().position(|b| *b == b'>') {
                     let name = String::from_utf8_lossy(&rep[i + 3..i + end]).into_owned();
