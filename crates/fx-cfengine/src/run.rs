@@ -127,6 +127,10 @@ fn run_or_fall_back<'a>(
         "CFEngine was not able to get confirmation of promises from cf-promises, so going to failsafe",
     );
     if host.stat(&path(&file)).is_err() {
+        if request.dry_run {
+            told(Level::Warning, &format!("Should write built-in failsafe policy to '{file}'"));
+            return summary;
+        }
         if let Some(inputs) = file.strip_suffix("/failsafe.cf") {
             // Where it cannot be made, writing the file says why.
             let _made = host.make_dir(&path(inputs), 0o700);

@@ -39,10 +39,10 @@ body rename away { newname => "/elsewhere"; }
 body classes done { promise_repaired => { "acted" }; persist_time => "60"; }
 "#;
 
-#[test]
-fn a_dry_run_leaves_everything_as_it_is() {
+/// Runs a policy without changing anything, which is checked; what would have been repaired.
+fn rehearse(policy: &str) -> u32 {
     let host = MemoryHost::linux();
-    host.put_mode("/policy.cf", POLICY, 0o600);
+    host.put_mode("/policy.cf", policy, 0o600);
     for path in ["/old", "/gone", "/moved"] {
         host.put(path, "content\n");
     }
@@ -56,7 +56,6 @@ fn a_dry_run_leaves_everything_as_it_is() {
     let (ledger, sources, cancel) = (Ledger::new(), SourceMap::new(), Cancel::default());
     let run = Run { host: &recording, ledger: &ledger, cancel: &cancel };
     fx_cfengine::run(run, &sources, &request);
-    assert!(ledger.counts().would_repair >= 7, "{:?}", ledger.counts());
     assert_eq!(host.snapshot_with_times(), before);
     let effects = recording.effects();
     let ran = effects.iter().filter(|made| made.operation == Operation::Run);
@@ -65,4 +64,15 @@ fn a_dry_run_leaves_everything_as_it_is() {
         "{effects:?}"
     );
     assert_eq!(effects.len(), ran.count(), "{effects:?}");
+    ledger.counts().would_repair
+}
+
+#[test]
+fn a_dry_run_leaves_everything_as_it_is() {
+    assert!(rehearse(POLICY) >= 7);
+}
+
+#[test]
+fn policy_that_cannot_be_read_leaves_no_other_behind() {
+    assert_eq!(rehearse("bundle agent main {"), 0);
 }

@@ -256,7 +256,8 @@ impl Vm {
         if m.is_nil() {
             return Ok(None);
         }
-        let number = if key.is_fix() && key.as_fix() < 0 { None } else { self.group_number(m, key)? };
+        let number =
+            if key.is_fix() && key.as_fix() < 0 { None } else { self.group_number(m, key)? };
         let Some(i) = number else {
             let t = self.inspect_string(key)?;
             return self.fail(c::INDEX_ERROR, format!("index {t} out of regexp"));

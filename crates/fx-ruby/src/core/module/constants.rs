@@ -192,13 +192,7 @@ pub(crate) fn init(vm: &mut Vm) {
         1,
         1,
     );
-    vm.def(
-        m,
-        "const_source_location",
-        const_source_location,
-        1,
-        2,
-    );
+    vm.def(m, "const_source_location", const_source_location, 1, 2);
     vm.def(
         m,
         "autoload",

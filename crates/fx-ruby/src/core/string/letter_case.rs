@@ -19,11 +19,8 @@ pub(super) fn options(vm: &mut Vm, a: Args, down: bool) -> Res<Options> {
     if a.argc > 2 {
         return vm.arg_error("too many options");
     }
-    let names: Vec<&[u8]> = vm
-        .args(a)
-        .iter()
-        .map(|v| v.as_sym().map_or(&b""[..], |s| vm.syms.bytes(s)))
-        .collect();
+    let names: Vec<&[u8]> =
+        vm.args(a).iter().map(|v| v.as_sym().map_or(&b""[..], |s| vm.syms.bytes(s))).collect();
     match names[0] {
         b"ascii" => o.ascii = true,
         b"fold" if down => o.fold = true,
@@ -66,7 +63,9 @@ pub(super) fn title(c: char, o: Options) -> String {
     let up = up(c, o);
     let mut letters = up.chars();
     match letters.next() {
-        Some(first) => first.to_string() + &letters.flat_map(char::to_lowercase).collect::<String>(),
+        Some(first) => {
+            first.to_string() + &letters.flat_map(char::to_lowercase).collect::<String>()
+        }
         None => up,
     }
 }

@@ -189,7 +189,9 @@ fn split_list(vm: &mut Vm, a: Args) -> Res<Vec<Value>> {
                     if x >= bytes.len() {
                         if limit != 0 && at < x {
                             parts.push(bytes[at..x].to_vec());
-                            parts.extend(g[1..].iter().flatten().map(|(p, q)| bytes[*p..*q].to_vec()));
+                            parts.extend(
+                                g[1..].iter().flatten().map(|(p, q)| bytes[*p..*q].to_vec()),
+                            );
                             at = x;
                         }
                         break;
