@@ -114,11 +114,11 @@ impl Compiler<'_> {
                     self.src.extend(b").to_s); ");
                 }
                 b'#' => self.src.extend(std::iter::repeat_n(b'\n', newlines(&body))),
+                // A comment at the end of a tag takes the text behind it along, up to the end
+                // of its line, as in the original.
                 _ => {
-                    let last = body.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
-                    let ends_line = last.contains(&b'#') || body.ends_with(b"\n");
                     self.src.extend(&body);
-                    self.src.extend(if ends_line { &b"\n"[..] } else { b"; " });
+                    self.src.extend(if body.ends_with(b"\n") { &b"\n"[..] } else { b"; " });
                 }
             }
             pos = close + 2;
@@ -247,7 +247,7 @@ mod tests {
         check("  <%- x -%>\n", "-", " x ; \no");
         check("a <%- x -%>", "-", "o.<< \"a \".freeze;  x ; o");
         check("<%- x %>", "", "- x ; o");
-        check("<% x # why %>b", "", " x # why \no.<< \"b\".freeze; o");
+        check("<% x # why %>b", "", " x # why ; o.<< \"b\".freeze; o");
         check("<%# one\ntwo %>b", "", "\no.<< \"b\".freeze; o");
         check("<%% a %%>", "", "o.<< \"<% a %%>\".freeze; o");
         check("<% x %>\nb", ">", " x ; \no.<< \"b\".freeze; o");
