@@ -210,6 +210,12 @@ fn text(text: &str) -> Pn {
     Pn::Text(text.to_owned())
 }
 
+/// Adds the form of a resource that is not plain.
+fn with_form(mut entries: Vec<(&str, Pn)>, form: Form) -> Vec<(&str, Pn)> {
+    entries.extend(form_word(form).map(|word| ("form", text(word))));
+    entries
+}
+
 struct Maker<'a> {
     definitions: &'a [Definition],
 }
@@ -281,11 +287,6 @@ impl Maker<'_> {
         let mut entries = vec![("functor", function), ("args", Pn::List(self.all(args)))];
         entries.extend(lambda.map(|lambda| ("block", self.lambda(lambda))));
         with(name, entries)
-    }
-
-    fn with_form<'e>(&self, mut entries: Vec<(&'e str, Pn)>, form: Form) -> Vec<(&'e str, Pn)> {
-        entries.extend(form_word(form).map(|word| ("form", text(word))));
-        entries
     }
 
     fn expr(&self, expr: &Expr) -> Pn {
@@ -394,16 +395,16 @@ impl Maker<'_> {
                 };
                 let bodies = Pn::List(bodies.iter().map(body).collect());
                 let entries = vec![("type", self.expr(ty)), ("bodies", bodies)];
-                with("resource", self.with_form(entries, *form))
+                with("resource", with_form(entries, *form))
             }
             ExprKind::ResourceDefaults { form, ty, operations } => {
                 let entries = vec![("type", self.expr(ty)), ("ops", self.operations(operations))];
-                with("resource-defaults", self.with_form(entries, *form))
+                with("resource-defaults", with_form(entries, *form))
             }
             ExprKind::ResourceOverride { form, resources, operations } => {
                 let operations = self.operations(operations);
                 let entries = vec![("resources", self.expr(resources)), ("ops", operations)];
-                with("resource-override", self.with_form(entries, *form))
+                with("resource-override", with_form(entries, *form))
             }
             ExprKind::Collector { ty, form, query, operations } => {
                 let virtual_one = *form == QueryForm::Virtual;

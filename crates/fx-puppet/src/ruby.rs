@@ -56,6 +56,8 @@ pub(crate) struct Ruby {
     /// The compilation Ruby last ran for.
     owner: std::cell::Cell<usize>,
     functions: RefCell<FxHashMap<String, Option<Rc<functions::Known>>>>,
+    /// Texts that are symbols in Ruby, and stay so when they come back to it.
+    symbols: RefCell<FxHashMap<String, Rc<str>>>,
     /// Names of functions that several modules have, with their files.
     contested: RefCell<FxHashMap<String, Rc<[std::path::PathBuf]>>>,
     /// Names of the modules that a module says it depends on.

@@ -375,3 +375,43 @@ fn ruby_knows_the_calls_that_led_to_it() {
         "#]],
     );
 }
+
+#[test]
+fn a_symbol_that_goes_through_the_language_comes_back_as_one() {
+    check(
+        &[
+            ("manifests/1.pp", "notice(named('b'))"),
+            (
+                "modules/m/lib/puppet/parser/functions/named.rb",
+                r#"module Puppet::Parser::Functions
+                  newfunction(:named, type: :rvalue) do |args|
+                    found = call_function('lookup', ['nowhere', { 'default_value' => :none }])
+                    found == :none ? "not found" : found.inspect
+                  end
+                end"#,
+            ),
+        ],
+        &expect![[r#"
+            Scope(Class[main]): not found
+        "#]],
+    );
+}
+
+#[test]
+fn one_list_in_two_places_is_one_object_in_ruby() {
+    check(
+        &[
+            ("manifests/1.pp", "$a = [1]\nnotice(shown({ 'x' => $a, 'y' => $a, 'z' => [1] }))"),
+            (
+                "modules/m/lib/puppet/functions/shown.rb",
+                r#"require 'yaml'
+                Puppet::Functions.create_function(:shown) do
+                  def shown(value) = value.to_yaml.split.join(" ")
+                end"#,
+            ),
+        ],
+        &expect![[r#"
+            Scope(Class[main]): --- x: &1 - 1 "y": *1 z: - 1
+        "#]],
+    );
+}

@@ -69,6 +69,16 @@ fn class_of(ty: &Type) -> String {
     }
 }
 
+/// Lists and hashes that were made of one value, by its place: they are one object in Ruby,
+/// too, which YAML shows.
+type Shared = rustc_hash::FxHashMap<usize, Rb>;
+
+/// The place of a value that others may hold as well.
+fn place<T: ?Sized>(value: &Rc<T>, is_empty: bool) -> Option<usize> {
+    let may_come_again = !is_empty && Rc::strong_count(value) > 1;
+    may_come_again.then(|| Rc::as_ptr(value).cast::<()>() as usize)
+}
+
 impl Ruby {
     fn hold(&self, vm: &mut Vm, class: &str, value: &Value) -> Res<Rb> {
         let number = {
@@ -89,10 +99,10 @@ impl Ruby {
 
     /// A value of the language for Ruby.
     pub(super) fn to_ruby(&self, vm: &mut Vm, value: &Value) -> Res<Rb> {
-        self.to_ruby_at(vm, value, 0)
+        self.to_ruby_at(vm, value, 0, &mut Shared::default())
     }
 
-    fn to_ruby_at(&self, vm: &mut Vm, value: &Value, depth: u32) -> Res<Rb> {
+    fn to_ruby_at(&self, vm: &mut Vm, value: &Value, depth: u32, shared: &mut Shared) -> Res<Rb> {
         if depth > MAX_DEPTH {
             return vm.arg_error("a value is nested too deeply");
         }
@@ -111,19 +121,31 @@ impl Ruby {
             }
             Value::Int(value) => vm.int(*value),
             Value::Float(value) => vm.float(*value),
+            Value::String(text) if self.is_symbol(text) => Rb::sym(vm.intern(text)),
             Value::String(text) => vm.str(text.as_bytes()),
             Value::Array(items) | Value::Iterator(items, _) => {
+                let place = place(items, items.is_empty());
+                if let Some(known) = place.and_then(|place| shared.get(&place)) {
+                    return Ok(*known);
+                }
                 let mut list = Vec::with_capacity(items.len());
                 for item in items.iter() {
-                    list.push(self.to_ruby_at(vm, item, depth + 1)?);
+                    list.push(self.to_ruby_at(vm, item, depth + 1, shared)?);
                 }
-                vm.arr(list)
+                let out = vm.arr(list);
+                shared.extend(place.map(|place| (place, out)));
+                out
             }
             Value::Hash(hash) => {
+                let place = place(hash, hash.is_empty());
+                if let Some(known) = place.and_then(|place| shared.get(&place)) {
+                    return Ok(*known);
+                }
                 let out = vm.hash();
+                shared.extend(place.map(|place| (place, out)));
                 for (key, value) in &**hash {
-                    let key = self.to_ruby_at(vm, key, depth + 1)?;
-                    let value = self.to_ruby_at(vm, value, depth + 1)?;
+                    let key = self.to_ruby_at(vm, key, depth + 1, shared)?;
+                    let value = self.to_ruby_at(vm, value, depth + 1, shared)?;
                     vm.hash_set(out, key, value)?;
                 }
                 out
@@ -134,7 +156,7 @@ impl Ruby {
                 vm.call_name(class, "new", &[source])?
             }
             Value::Sensitive(inner) => {
-                let inner = self.to_ruby_at(vm, inner, depth + 1)?;
+                let inner = self.to_ruby_at(vm, inner, depth + 1, shared)?;
                 let class = constant(vm, "Puppet::Pops::Types::PSensitiveType::Sensitive")?;
                 vm.call_name(class, "new", &[inner])?
             }
@@ -191,13 +213,17 @@ impl Ruby {
                 }
             }
             Tag::Flonum | Tag::Float => Value::Float(vm.heap.float_of(value)),
-            Tag::Str => Value::from(vm.text(value)),
+            // Bytes that are no text stay what they are.
+            Tag::Str => match std::str::from_utf8(vm.bytes(value)) {
+                Ok(text) => Value::from(text),
+                Err(_) => Value::Binary(vm.bytes(value).into()),
+            },
             Tag::Sym => {
                 let name = value.as_sym().map(|sym| vm.sym_str(sym).into_owned());
                 match name.unwrap_or_default().as_str() {
                     "undef" => Value::Undef,
                     "default" => Value::Default,
-                    name => Value::from(name),
+                    name => Value::String(self.symbol(name)),
                 }
             }
             Tag::Arr => {
@@ -223,6 +249,22 @@ impl Ruby {
             }
             _ => self.object_value(vm, value, depth)?,
         })
+    }
+
+    /// The text that stands for a symbol.
+    fn symbol(&self, name: &str) -> Rc<str> {
+        if let Some(known) = self.symbols.borrow().get(name) {
+            return Rc::clone(known);
+        }
+        let text: Rc<str> = name.into();
+        self.symbols.borrow_mut().insert(name.to_owned(), Rc::clone(&text));
+        text
+    }
+
+    /// Whether a text is the very one that stands for a symbol, not another that reads alike.
+    fn is_symbol(&self, text: &Rc<str>) -> bool {
+        let symbols = self.symbols.borrow();
+        !symbols.is_empty() && symbols.get(&**text).is_some_and(|known| Rc::ptr_eq(known, text))
     }
 
     fn object_value(&self, vm: &mut Vm, value: Rb, depth: u32) -> Res<Value> {
