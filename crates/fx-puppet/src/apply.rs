@@ -277,6 +277,16 @@ fn carry_out(evaluator: &Evaluator, request: &Request, mut account: Account<'_>)
             return refused(&message);
         }
     }
+    for resource in catalog.resources.iter().filter(|resource| &*resource.low == "file") {
+        let recurses = things::text(resource, "recurse").is_some_and(|word| word != "false");
+        if things::text(resource, "recurselimit").is_some() && !recurses {
+            let text = format!(
+                "/{}: Possible error: recurselimit is set but not recurse, no recursion will happen",
+                resource.reference()
+            );
+            run.ledger.message(Level::Warning, &text, &origin);
+        }
+    }
     for resource in &catalog.resources {
         if &*resource.low == "file" && things::text(resource, "source_permissions").is_some() {
             let text = format!(

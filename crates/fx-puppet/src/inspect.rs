@@ -31,7 +31,9 @@ impl Found {
 
     /// Leaves only these attributes, and its provider.
     pub fn keep_only(&mut self, names: &[&str]) {
-        self.attributes.retain(|(name, _)| name == "provider" || names.contains(&name.as_str()));
+        self.attributes.retain(|(name, _)| {
+            matches!(name.as_str(), "provider" | "ensure") || names.contains(&name.as_str())
+        });
     }
 
     /// Its attributes by name, as data.
@@ -252,6 +254,11 @@ pub fn inspect(
         ("file", None) => {
             return Err("Could not run: Listing all file instances is not supported.  Please specify a file or directory, e.g. puppet resource file /etc".into());
         }
+        ("file", Some(name)) if !name.starts_with('/') => {
+            return Err(format!(
+                "Could not run: Parameter path failed on File[{name}]: File paths must be fully qualified, not '{name}'"
+            ));
+        }
         ("file", Some(name)) => return Ok(vec![file(host, name)]),
         ("service", Some(name)) => return Ok(vec![service(host, name)]),
         // A command has never run, and a message has never been told.
@@ -266,7 +273,7 @@ pub fn inspect(
                 text: Some("\n".into()),
             }]);
         }
-        ("notify" | "schedule" | "stage" | "whit" | "tidy", Some(name)) => {
+        ("schedule" | "stage" | "whit" | "tidy", Some(name)) => {
             return Ok(vec![Found::new(name, &[])]);
         }
         ("user", _) => (users(host), "useradd"),
@@ -289,7 +296,9 @@ pub fn inspect(
                 return Err(if crate::compile::built_in(kind).is_some() {
                     match kind {
                         // Types of which nothing can be found on a machine.
-                        "notify" | "exec" | "schedule" | "stage" | "whit" | "tidy" => format!(
+                        "schedule" => return Ok(Vec::new()),
+                        "notify" | "exec" | "stage" | "whit" | "tidy" | "resources"
+                        | "filebucket" => format!(
                             "Could not run: {kind} has no providers and has not overridden 'instances'"
                         ),
                         _ => format!("'puppet resource' of the type '{kind}' is not supported"),

@@ -234,3 +234,77 @@ fn a_saved_catalog_that_cannot_be_is_refused() {
         assert!(told.iter().any(|line| line.contains(expected)), "{text}: {told:?}");
     }
 }
+
+#[test]
+fn a_link_that_is_followed_stays_a_link() {
+    let host = machine(&[("/w/a", "a\n")]);
+    host.symlink(Path::new("/w/a"), Path::new("/w/l")).unwrap();
+    host.set_mode(Path::new("/w/a"), 0o644).unwrap();
+    let said = apply(&host, "file { '/w/l': links => follow, mode => '0600' }");
+    assert_eq!(said, ["/Stage[main]/Main/File[/w/l]/mode: mode changed '0644' to '0600'"]);
+    assert!(host.lstat(Path::new("/w/l")).unwrap().is_symlink());
+    assert_eq!(host.text("/w/a"), "a\n");
+}
+
+#[test]
+fn a_link_is_not_replaced_where_nothing_may_be() {
+    let host = machine(&[("/w/a", "a\n")]);
+    host.symlink(Path::new("/w/a"), Path::new("/w/l")).unwrap();
+    let code = "file { '/w/l': ensure => file, content => 'x', replace => false }";
+    assert_eq!(apply(&host, code), [""; 0]);
+    assert!(host.lstat(Path::new("/w/l")).unwrap().is_symlink());
+}
+
+#[test]
+fn what_another_resource_manages_below_a_tree_is_its_own() {
+    let host = machine(&[("/s/1", "1"), ("/s/a/2", "2")]);
+    let code = "file { '/d': ensure => directory, recurse => true, source => '/s' }\n\
+        file { '/d/a': ensure => directory }";
+    let said = apply(&host, code);
+    assert_eq!(said.len(), 3, "{said:?}");
+    assert!(host.lstat(Path::new("/d/a")).unwrap().is_dir());
+    assert!(host.lstat(Path::new("/d/a/2")).is_err());
+}
+
+#[test]
+fn modes_by_letters_and_owners_by_number_are_told_by_both() {
+    let host =
+        machine(&[("/w/a", "a"), ("/etc/passwd", "root:x:0:0::/:/bin/sh\nbin:x:2:2::/:/bin/sh\n")]);
+    host.set_mode(Path::new("/w/a"), 0o644).unwrap();
+    let said = apply(&host, "file { '/w/a': owner => 2, mode => 'u+x,g-r' }");
+    let start = "/Stage[main]/Main/File[/w/a]";
+    let owner = format!("{start}/owner: owner changed 'root' to 'bin'");
+    let mode = format!("{start}/mode: mode changed '0644' to '0704' (u+x,g-r)");
+    assert_eq!(said, [owner, mode]);
+}
+
+#[test]
+fn two_tidies_may_have_one_path() {
+    let host = machine(&[("/w/a.tmp", "a")]);
+    let code = "tidy { '/w': recurse => 1, matches => '*.tmp' }\n\
+        tidy { 'more': path => '/w', recurse => 1, matches => '*.bak' }";
+    let said = apply(&host, code);
+    assert!(said.iter().any(|line| line.ends_with("File[/w/a.tmp]/ensure: removed")), "{said:?}");
+}
+
+#[test]
+fn a_number_is_no_content() {
+    let host = machine(&[]);
+    let said = apply(&host, "file { '/w/a': content => 3 }");
+    let why = "Parameter content failed on File[/w/a]: Munging failed for value 3 in class \
+        content: no implicit conversion of Integer into String (file: /site.pp, line: 1)";
+    assert_eq!(said, [why]);
+}
+
+#[test]
+fn keys_that_the_catalog_does_not_name_are_purged() {
+    let keys = "ssh-rsa AAAA a@x\nssh-rsa BBBB\nssh-rsa CCCC keep@x\n";
+    let host = machine(&[("/etc/passwd", "root:x:0:0::/root:/bin/sh\n"), ("/w/keys", keys)]);
+    let code = "user { 'root': purge_ssh_keys => '/w/keys' }\n\
+        ssh_authorized_key { 'keep@x': user => root, target => '/w/keys', type => 'ssh-rsa', key => 'CCCC' }";
+    let said = apply(&host, code);
+    let removed =
+        |name: &str| format!("/Stage[main]/Main/Ssh_authorized_key[{name}]/ensure: removed");
+    assert_eq!(said, [removed("a@x"), removed("/w/keys:unnamed-1")]);
+    assert_eq!(host.text("/w/keys"), "ssh-rsa CCCC keep@x\n");
+}

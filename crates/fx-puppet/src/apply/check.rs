@@ -334,6 +334,16 @@ fn file(name: &str, value: &Value) -> Result<(), String> {
         "mode" if fx_resources::mode::Mode::parse(&word).is_err() => {
             Err(format!("The file mode specification is invalid: {}", inspected(value)))
         }
+        "content" => match value {
+            Value::Int(_) | Value::Float(_) => {
+                let kind = class_name(value);
+                munged(name, value, &format!("no implicit conversion of {kind} into String"))
+            }
+            Value::Bool(_) => {
+                munged(name, value, &format!("no implicit conversion of {word} into String"))
+            }
+            _ => Ok(()),
+        },
         "recurse" if !matches!(word.as_str(), "true" | "false" | "inf" | "remote") => {
             Err(format!("Invalid recurse value {}", inspected(value)))
         }

@@ -65,7 +65,7 @@ pub(super) fn property(host: &dyn Host, resource: &Resource, name: &str) -> Opti
 
 /// A file, directory or link as it should be.
 pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, String> {
-    let path = path_of(resource);
+    let mut path = path_of(resource);
     if !path.is_absolute() {
         return Err(format!(
             "Parameter path failed on {}: File paths must be fully qualified, not '{}'",
@@ -100,6 +100,18 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
             all.join(", ")
         )));
     }
+    let ensure = text(resource, "ensure");
+    // A link that is followed stands for what it points to, unless the link itself is meant.
+    let follows = text(resource, "links").as_deref() == Some("follow");
+    let is_followed = follows
+        && attribute(resource, "target").is_none()
+        && matches!(ensure.as_deref(), None | Some("file" | "directory" | "present"));
+    if is_followed
+        && host.lstat(&path).is_ok_and(|meta| meta.is_symlink())
+        && let Ok(real) = host.real_path(&path)
+    {
+        path = real;
+    }
     let there = evaluator.run.host.lstat_opt(&path).ok().flatten();
     if let Some(source) = &source {
         let copies_mode = match text(resource, "source_permissions").as_deref() {
@@ -131,6 +143,8 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
     let source_is_file = source.is_some();
     let content = match (attribute(resource, "content"), source) {
         (Some(Value::Binary(bytes)), _) => Some(Content::bytes(bytes)),
+        // Of several contents the last one counts.
+        (Some(Value::Array(items)), _) => items.last().map(|one| Content::bytes(interpolated(one))),
         (Some(value), _) => Some(Content::bytes(interpolated(&value))),
         (None, Some(source)) => Some(Content::copy(source)),
         (None, None) => None,
@@ -143,7 +157,6 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
     });
     let content = if is_tree { None } else { content };
     let target = text(resource, "target");
-    let ensure = text(resource, "ensure");
     let given = Kind::named(&text(resource, "checksum").unwrap_or_default());
     let is_sourced = !is_absent
         && !is_tree
@@ -177,9 +190,12 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
         return Ok(Made::Obstructed(Obstructed { path, wanted }));
     }
     // A link that is there stays what it is, unless it is to be followed.
-    if word == "keep"
+    let create_only = attribute(resource, "replace").is_some_and(|value| {
+        matches!(value, Value::Bool(false)) || matches!(value.as_str(), Some("false" | "no"))
+    });
+    if (word == "keep" || (word == "file" && create_only))
         && there.as_ref().is_some_and(fx_host::Meta::is_symlink)
-        && text(resource, "links").as_deref() != Some("follow")
+        && !follows
     {
         let target = evaluator.run.host.read_link(&path).unwrap_or_default();
         return Ok(Made::Link(link::Link::new(link::Desired {
@@ -277,10 +293,7 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
                     Some(suffix) if suffix.starts_with('.') => Backup::Suffix(suffix.into()),
                     _ => Backup::None,
                 },
-                create_only: attribute(resource, "replace").is_some_and(|value| {
-                    matches!(value, Value::Bool(false))
-                        || matches!(value.as_str(), Some("false" | "no"))
-                }),
+                create_only,
                 verify,
                 checksum: text(resource, "checksum")
                     .and_then(|name| Algorithm::named(&name))

@@ -133,12 +133,18 @@ pub(super) fn children(
         }
     }
     let purge = truth(attribute(resource, "purge"));
+    // What another resource manages below is its own, with all that is in it.
+    let others: Vec<PathBuf> = catalog
+        .resources
+        .iter()
+        .filter(|other| &*other.low == "file" && other.is_real())
+        .map(super::files::path_of)
+        .filter(|path| *path != top && path.starts_with(&top))
+        .collect();
     let mut out = Vec::new();
     for (path, own) in found {
         let title = path.to_string_lossy().into_owned();
-        let managed =
-            catalog.find("file", &title).is_some_and(|at| catalog.resources[at].is_real());
-        if managed {
+        if others.iter().any(|other| path.starts_with(other)) {
             continue;
         }
         let mut child = Resource::new("file", &title, resource.span, Rc::clone(&resource.frame));

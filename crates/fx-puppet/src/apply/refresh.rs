@@ -61,6 +61,13 @@ impl Transaction<'_> {
         match refreshed {
             Some(Ok(())) => {
                 close(Outcome::Repaired);
+                // A command that runs again says what it printed, another one does not.
+                if let Made::Exec(exec) = thing
+                    && exec.desired.refresh.is_none()
+                    && super::tell::truth_word(resource, "logoutput") == Some(true)
+                {
+                    self.tell_output(path, exec, super::tell::loglevel(resource));
+                }
                 self.say(Level::Notice, &format!("{path}: Triggered 'refresh' from {events}"));
                 status.changed = true;
                 status.restarted = true;
@@ -127,7 +134,9 @@ impl Transaction<'_> {
             let name = container_name(resource);
             return self.say(Level::Info, &format!("{name}: Unscheduling all events on {name}"));
         }
+        // One resource by itself is in no class.
         if incoming.withheld == 0
+            || self.alone
             || (!matches!(&*resource.low, "class" | "stage") && !self.is_noop(resource))
             || (incoming.real > 0 && !self.is_noop(resource))
         {

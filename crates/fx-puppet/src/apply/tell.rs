@@ -179,6 +179,7 @@ impl Transaction<'_> {
                 self.tell_diff(resource, path, change, level);
             }
             let (from, to) = (text_of(&change.from), text_of(&change.to));
+            let to = super::wording::named(self.run.host, resource, name, to);
             let text = if is_secret(resource, name) {
                 "changed [redacted] to [redacted]".to_owned()
             } else if let Some(Detail::Text(text)) = &change.detail {
@@ -189,7 +190,9 @@ impl Transaction<'_> {
                 if from == "absent" || (from.is_empty() && !is_list) {
                     format!("defined '{name}' as {}", shown(&to))
                 } else {
-                    format!("{name} changed {} to {}", shown(&from), shown(&to))
+                    let letters = super::wording::letters(resource, name);
+                    let letters = letters.map(|mode| format!(" ({mode})")).unwrap_or_default();
+                    format!("{name} changed {} to {}{letters}", shown(&from), shown(&to))
                 }
             };
             self.say(level, &format!("{path}/{name}: {text}"));
@@ -279,8 +282,12 @@ impl Transaction<'_> {
                 (from.to_owned(), to.to_owned())
             } else {
                 let (from, to) = (text_of(&change.from), text_of(&change.to));
-                let shown = |value: &str| super::wording::shown(resource, &change.property, value);
-                (shown(&from), shown(&to))
+                let property = &change.property;
+                let to = super::wording::named(self.run.host, resource, property, to);
+                let shown = |value: &str| super::wording::shown(resource, property, value);
+                let letters = super::wording::letters(resource, property);
+                let letters = letters.map(|mode| format!(" ({mode})")).unwrap_or_default();
+                (shown(&from), format!("{}{letters}", shown(&to)))
             };
             let text =
                 format!("{path}/{}: current_value {from}, should be {to} (noop)", change.property);

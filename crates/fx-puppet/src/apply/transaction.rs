@@ -370,7 +370,22 @@ impl Transaction<'_> {
             }
             None if !status.failed && !too_many => {
                 let children = super::recurse::children(self.evaluator, self.catalog, resource);
+                let is_tree = !children.is_empty();
                 self.take(at, children, noop, &mut outgoing);
+                // A tree is one change to who is notified, however many files it has.
+                if is_tree && outgoing.real + outgoing.withheld > 0 {
+                    if outgoing.real == 0 {
+                        let count = outgoing.withheld;
+                        let events = format!("{count} event{}", if count == 1 { "" } else { "s" });
+                        let title = &resource.title;
+                        self.say(
+                            Level::Notice,
+                            &format!("{title}: Would have triggered 'refresh' from {events}"),
+                        );
+                    }
+                    outgoing.withheld = usize::from(outgoing.real == 0);
+                    outgoing.real = outgoing.real.min(1);
+                }
             }
             None => {}
         }

@@ -143,8 +143,28 @@ pub(super) fn reported(
     number.map_or(value, |number| number.to_string())
 }
 
+/// A mode that the manifest gives by letters, which is told beside its digits.
+pub(super) fn letters(resource: &Resource, property: &str) -> Option<String> {
+    let mode = text(resource, "mode").filter(|_| &*resource.low == "file" && property == "mode")?;
+    (!mode.bytes().all(|byte| byte.is_ascii_digit())).then_some(mode)
+}
+
+/// Owners and groups that were given by number, by their names.
+pub(super) fn named(host: &dyn Host, resource: &Resource, property: &str, value: String) -> String {
+    let number = value.parse::<u32>().ok().filter(|_| &*resource.low == "file");
+    let name = number.and_then(|number| match property {
+        "owner" => host.user_by_id(number).ok().flatten().map(|user| user.name),
+        "group" => host.group_by_id(number).ok().flatten().map(|group| group.name),
+        _ => None,
+    });
+    name.unwrap_or(value)
+}
+
 /// What the report tells as wanted, where that is the word of the manifest.
 pub(super) fn wanted(resource: &Resource, property: &str) -> Option<String> {
+    if let Some(letters) = letters(resource, property) {
+        return Some(letters);
+    }
     let word = text(resource, "ensure").filter(|_| property == "ensure")?;
     let is_own = match &*resource.low {
         "package" => word == "latest",

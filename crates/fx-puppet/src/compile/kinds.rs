@@ -402,7 +402,7 @@ pub(crate) fn built_in(low: &str) -> Option<Kind> {
         parameters: parameters.iter().map(|name| Rc::from(*name)).collect(),
         keys: keys.iter().map(|name| Rc::from(*name)).collect(),
         patterns,
-        isomorphic: !matches!(low, "exec" | "notify" | "whit" | "component"),
+        isomorphic: !matches!(low, "exec" | "notify" | "tidy" | "whit" | "component"),
         is_path: low == "file",
         is_ruby: false,
     })
