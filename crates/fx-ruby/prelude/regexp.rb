@@ -11,9 +11,30 @@ class Regexp
       raise TypeError, "no implicit conversion of #{pattern.nil? ? "nil" : pattern.class} into String" unless pattern.respond_to?(:to_str)
       escape(pattern.to_str)
     end
+    __agree(patterns, parts)
     return Regexp === parts[0] ? parts[0] : new(parts[0]) if parts.size == 1
     new(parts.join("|"))
   end
+end
+class << Regexp
+  # Patterns of one union must fit one encoding.
+  def __agree(patterns, parts)
+    fixed = nil
+    loose = false
+    parts.each do |part|
+      enc = part.encoding
+      if !enc.ascii_compatible?
+        raise ArgumentError, "ASCII incompatible encoding: #{enc}" if loose
+      elsif Regexp === part ? !part.fixed_encoding? : part.ascii_only?
+        loose = true
+        raise ArgumentError, "ASCII incompatible encoding: #{fixed}" if fixed && !fixed.ascii_compatible?
+        next
+      end
+      raise ArgumentError, "incompatible encodings: #{fixed} and #{enc}" if fixed && fixed != enc
+      fixed = enc
+    end
+  end
+  private :__agree
 end
 class MatchData
   def match(n) = self[__one(n)]

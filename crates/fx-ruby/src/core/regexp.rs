@@ -1,6 +1,7 @@
 //! Regexp, MatchData and the variables of the last match.
 
 mod match_data;
+mod notation;
 
 use std::rc::Rc;
 
@@ -34,7 +35,7 @@ pub(crate) fn escape(b: &[u8]) -> Vec<u8> {
 impl Vm {
     pub(crate) fn new_regex(&mut self, source: &[u8], flags: u32, enc: crate::heap::Enc) -> R {
         let source: Rc<[u8]> = source.into();
-        let enc = if source.is_ascii() { if flags & 16 != 0 { 0 } else { e::ASCII } } else { enc };
+        let enc = notation::encoding(&source, flags, enc);
         let prog = self.regex_program(&source, flags, enc)?;
         Ok(self.heap.regex(RRegex {
             class: c::REGEXP,
@@ -97,7 +98,15 @@ impl Vm {
     fn check_enc(&mut self, re: Value, s: Value) -> Res<()> {
         let r = &self.heap.regexes[re.index()];
         let st = self.heap.str(s);
-        if r.enc != e::ASCII && r.enc != st.enc && !e::is_ascii(st) {
+        let range = e::code_range(st);
+        if range == 1 {
+            return Ok(());
+        }
+        if range == 3 {
+            let name = e::name(st.enc);
+            return self.arg_error(format!("invalid byte sequence in {name}"));
+        }
+        if r.enc != st.enc && (r.enc != e::ASCII || !e::ascii_compatible(st.enc)) {
             let (x, y) = (e::name(r.enc), e::name(st.enc));
             let class = self.compat_error_class();
             return self.fail(
@@ -150,6 +159,7 @@ impl Vm {
     }
 
     pub(crate) fn regex_match_back(&mut self, re: Value, s: Value, from: usize) -> R {
+        self.check_enc(re, s)?;
         let p = self.program(re)?;
         let g = match p.search_back(&self.heap.str(s).bytes, from) {
             Ok(g) => g,
@@ -164,6 +174,7 @@ impl Vm {
 
     /// Matches at a place only.
     pub(crate) fn regex_match_at(&mut self, re: Value, s: Value, at: usize) -> R {
+        self.check_enc(re, s)?;
         let p = self.program(re)?;
         let g = match p.search(&self.heap.str(s).bytes, at, true) {
             Ok(g) => g,
@@ -299,20 +310,6 @@ impl Vm {
     }
 }
 
-fn options(flags: u32) -> String {
-    let mut o = String::new();
-    if flags & 4 != 0 {
-        o.push('m')
-    }
-    if flags & 1 != 0 {
-        o.push('i')
-    }
-    if flags & 2 != 0 {
-        o.push('x')
-    }
-    o
-}
-
 fn subject(vm: &mut Vm, v: Value) -> Res<Option<Value>> {
     if v.is_nil() {
         return Ok(None);
@@ -344,6 +341,9 @@ pub(crate) fn init(vm: &mut Vm) {
             let _ = vm.take_kw(&mut a);
             if vm.heap.regexes[a.recv.index()].frozen {
                 return vm.frozen_error(a.recv);
+            }
+            if vm.heap.regexes[a.recv.index()].prog.is_some() {
+                return vm.type_error("already initialized regexp");
             }
             let src = vm.arg(a, 0);
             let (source, mut flags, enc) = if src.is_regex() {
@@ -400,7 +400,8 @@ pub(crate) fn init(vm: &mut Vm) {
                     return vm.type_error("no implicit conversion of nil into String");
                 };
                 let b = escape(vm.bytes(s));
-                if b.is_ascii() { Ok(vm.ascii(b)) } else { Ok(vm.like(s, b)) }
+                let plain = b.is_ascii() && e::ascii_compatible(vm.heap.str(s).enc);
+                if plain { Ok(vm.ascii(b)) } else { Ok(vm.like(s, b)) }
             },
             1,
             1,
@@ -461,7 +462,7 @@ pub(crate) fn init(vm: &mut Vm) {
         "options",
         |vm, a| {
             let r = &vm.heap.regexes[a.recv.index()];
-            let f = r.flags | if r.enc != e::ASCII && r.flags & 32 == 0 { 16 } else { 0 };
+            let f = r.flags | if r.enc != e::ASCII { 16 } else { 0 };
             Ok(Value::fix(i64::from(f)))
         },
         0,
@@ -479,7 +480,7 @@ pub(crate) fn init(vm: &mut Vm) {
         "fixed_encoding?",
         |vm, a| {
             let r = &vm.heap.regexes[a.recv.index()];
-            Ok(Value::bool(r.enc != e::ASCII && !(r.flags & 32 != 0 && r.source.is_ascii())))
+            Ok(Value::bool(r.enc != e::ASCII))
         },
         0,
         0,
@@ -499,15 +500,7 @@ pub(crate) fn init(vm: &mut Vm) {
         "to_s",
         |vm, a| {
             let r = &vm.heap.regexes[a.recv.index()];
-            let on = options(r.flags);
-            let off: String = "mix".chars().filter(|ch| !on.contains(*ch)).collect();
-            let src = String::from_utf8_lossy(&r.source).into_owned();
-            // A pattern that is one group with options keeps them.
-            let t = if off.is_empty() {
-                format!("(?{on}:{src})")
-            } else {
-                format!("(?{on}-{off}:{src})")
-            };
+            let t = notation::with_options(&r.source, r.flags, r.enc == e::BINARY);
             Ok(vm.str(t))
         },
         0,
@@ -518,21 +511,9 @@ pub(crate) fn init(vm: &mut Vm) {
         "inspect",
         |vm, a| {
             let r = &vm.heap.regexes[a.recv.index()];
-            let src = String::from_utf8_lossy(&r.source).into_owned();
-            let mut out = String::new();
-            let mut esc = false;
-            for ch in src.chars() {
-                if ch == '/' && !esc {
-                    out.push('\\')
-                }
-                esc = ch == '\\' && !esc;
-                match ch {
-                    '\n' => out.push_str("\\n"),
-                    ch => out.push(ch),
-                }
-            }
+            let out = notation::between_slashes(&r.source);
             let n = if r.flags & 32 != 0 { "n" } else { "" };
-            let t = format!("/{out}/{}{n}", options(r.flags));
+            let t = format!("/{out}/{}{n}", notation::options(r.flags));
             Ok(vm.str(t))
         },
         0,
@@ -548,7 +529,8 @@ pub(crate) fn init(vm: &mut Vm) {
                     return Ok(FALSE);
                 }
                 let (x, y) = (&vm.heap.regexes[a.recv.index()], &vm.heap.regexes[o.index()]);
-                Ok(Value::bool(x.source == y.source && x.flags == y.flags && x.enc == y.enc))
+                let same = x.source == y.source && x.flags & 7 == y.flags & 7 && x.enc == y.enc;
+                Ok(Value::bool(same))
             },
             1,
             1,
@@ -561,7 +543,7 @@ pub(crate) fn init(vm: &mut Vm) {
             let s = vm.heap.regexes[a.recv.index()].source.to_vec();
             let f = vm.heap.regexes[a.recv.index()].flags;
             let v = vm.str(s);
-            Ok(Value::fix((vm.hash_of(v)? >> 3) as i64 ^ i64::from(f)))
+            Ok(Value::fix((vm.hash_of(v)? >> 3) as i64 ^ i64::from(f & 7)))
         },
         0,
         0,

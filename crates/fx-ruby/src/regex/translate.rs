@@ -410,23 +410,27 @@ impl Translator {
                 self.at += 1;
                 if self.peek() == Some('{') {
                     self.at += 1;
+                    let mut any = false;
                     loop {
                         while self.peek() == Some(' ') {
                             self.at += 1;
                         }
-                        match self.hex(6) {
+                        match self.hex(7) {
+                            Some(v) if v > 0x10_FFFF => return Err("invalid Unicode range".into()),
                             Some(v) => self.code(v),
                             None => break,
                         }
+                        any = true;
                     }
-                    if self.peek() != Some('}') {
-                        return Err("invalid Unicode escape".into());
+                    if self.peek() != Some('}') || !any {
+                        return Err("invalid Unicode list".into());
                     }
                     self.at += 1;
                 } else {
+                    let from = self.at;
                     match self.hex(4) {
-                        Some(v) => self.code(v),
-                        None => return Err("invalid Unicode escape".into()),
+                        Some(v) if self.at == from + 4 => self.code(v),
+                        _ => return Err("invalid Unicode escape".into()),
                     }
                 }
                 return Ok(true);

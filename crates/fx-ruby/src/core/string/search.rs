@@ -112,6 +112,10 @@ fn split_list(vm: &mut Vm, a: Args) -> Res<Vec<Value>> {
     if limit == 1 {
         return Ok(if bytes.is_empty() { vec![] } else { vec![vm.str_enc(bytes, enc)] });
     }
+    if !e::valid(vm.heap.str(a.recv)) {
+        let name = e::name(enc);
+        return vm.arg_error(format!("invalid byte sequence in {name}"));
+    }
     let mut parts: Vec<Vec<u8>> = Vec::new();
     let pat_str = match pat {
         None => Some(b" ".to_vec()),
