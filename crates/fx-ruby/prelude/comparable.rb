@@ -19,7 +19,7 @@ module Comparable
       raise ArgumentError, "cannot clamp with an exclusive range" if min.exclude_end? && !min.end.nil?
       min, max = min.begin, min.end
     end
-    raise ArgumentError, "min argument must be less than or equal to max argument" if !min.nil? && !max.nil? && min.__send__(:__cmp, max) > 0
+    raise ArgumentError, "min argument must be less than or equal to max argument" if !min.nil? && !max.nil? && Comparable.instance_method(:__cmp).bind_call(min, max) > 0
     return min if !min.nil? && __cmp(min) < 0
     return max if !max.nil? && __cmp(max) > 0
     self

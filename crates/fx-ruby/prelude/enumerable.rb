@@ -223,6 +223,7 @@ module Enumerable
     acc
   end
   alias reduce inject
+  def chain(*others) = Enumerator::Chain.new(self, *others)
   def sum(init = 0, &b) = (b ? map(&b) : to_a).sum(init)
   def min(*n, &b)
     return (b ? sort(&b) : sort).take(n[0]) unless n.empty? || n[0].nil?

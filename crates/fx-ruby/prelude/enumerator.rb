@@ -175,7 +175,7 @@ class Enumerator
       n = Array.__to_int(n)
       raise ArgumentError, "attempt to take negative size" if n < 0
       src = self
-      Lazy.new(Enumerator.new { |y| i = 0; src.each { |*v| y.yield(*v); i += 1; break if i >= n } if n > 0 }, size ? [n, size].min : nil) { |y, *v| y.yield(*v) }
+      Lazy.new(Enumerator.new { |y| i = 0; src.each { |*v| y << (v.size <= 1 ? v[0] : v); i += 1; break if i >= n } if n > 0 }, size ? [n, size].min : nil) { |y, *v| y.yield(*v) }
     end
     def first(*a)
       return take(a[0]).to_a unless a.empty?
@@ -185,7 +185,7 @@ class Enumerator
     def take_while(&f)
       raise ArgumentError, "tried to call lazy take_while without a block" unless f
       src = self
-      Lazy.new(Enumerator.new { |y| src.each { |*v| break unless f.call(*v); y.yield(*v) } }) { |y, *v| y.yield(*v) }
+      Lazy.new(Enumerator.new { |y| src.each { |*v| break unless f.call(*v); y << (v.size <= 1 ? v[0] : v) } }) { |y, *v| y.yield(*v) }
     end
     def drop(n)
       n = Array.__to_int(n)
@@ -196,7 +196,7 @@ class Enumerator
     def drop_while(&f)
       raise ArgumentError, "tried to call lazy drop_while without a block" unless f
       src = self
-      Lazy.new(Enumerator.new { |y| go = false; src.each { |*v| go ||= !f.call(*v); y.yield(*v) if go } }) { |y, *v| y.yield(*v) }
+      Lazy.new(Enumerator.new { |y| go = false; src.each { |*v| go ||= !f.call(*v); y << (v.size <= 1 ? v[0] : v) if go } }) { |y, *v| y.yield(*v) }
     end
     def grep(pat, &f) = __chain { |y, *v| x = v.size <= 1 ? v[0] : v; y << (f ? f.call(x) : x) if pat === x }
     def grep_v(pat, &f) = __chain { |y, *v| x = v.size <= 1 ? v[0] : v; y << (f ? f.call(x) : x) unless pat === x }
@@ -212,19 +212,18 @@ class Enumerator
       Lazy.new(Enumerator.new { |y| es = o.map { |x| x.each_entry }; src.each { |*v| y << [v.size <= 1 ? v[0] : v, *es.map { |e| begin; e.next; rescue StopIteration; nil; end }] } }, size) { |y, *v| y.yield(*v) }
     end
     def with_index(off = 0, &f)
-      off ||= 0
+      off = off.nil? ? 0 : Array.__to_int(off)
       src = self
       Lazy.new(Enumerator.new { |y| i = off - 1; src.each { |*v| x = v.size <= 1 ? v[0] : v; i += 1; if f then f.call(x, i); y << x else y << [x, i] end } }, size) { |y, *v| y.yield(*v) }
     end
     def each_with_index(&f) = with_index(0, &f)
-    def tee_dummy__ = nil
     def slice_when(&b) = super.lazy
     def chunk_while(&b) = super.lazy
     def slice_before(*a, &b) = super.lazy
     def slice_after(*a, &b) = super.lazy
     def chunk(&b) = super.lazy
     def inspect = "#<Enumerator::Lazy: #{@__src.inspect}>"
-    def to_enum(m = :each, *a, &b) = (s = self; Lazy.new(Enumerator.new { |y| s.__send__(m, *a) { |*v| y.yield(*v) } }) { |y, *v| y.yield(*v) })
+    def to_enum(m = :each, *a, &b) = (s = self; Lazy.new(Enumerator.new { |y| s.__send__(m, *a) { |*v| y.yield(*v) } }, b && -> { s.instance_exec(*a, &b) }) { |y, *v| y.yield(*v) })
     def enum_for(*a, &b) = to_enum(*a, &b)
   end
 end

@@ -85,8 +85,8 @@ class Range
     return false if r.begin.nil? && !self.begin.nil?
     return false if r.end.nil? && !self.end.nil?
     return false if !r.begin.nil? && !r.end.nil? && ((c = r.begin <=> r.end).nil? || c > 0 || (c == 0 && r.exclude_end?))
-    return false if !r.begin.nil? && !self.end.nil? && ((c = r.begin <=> self.end).nil? || c > 0 || (c == 0 && exclude_end?))
     return false if !self.begin.nil? && ((c = self.begin <=> r.begin).nil? || c > 0)
+    return false if !r.begin.nil? && !self.end.nil? && ((c = r.begin <=> self.end).nil? || c > 0 || (c == 0 && exclude_end?))
     return true if self.end.nil?
     c = self.end <=> r.end
     return false if c.nil?

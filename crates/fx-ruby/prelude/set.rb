@@ -18,7 +18,7 @@ class Set
   def compare_by_identity = (@hash.compare_by_identity; self)
   def compare_by_identity? = @hash.compare_by_identity?
   def size = @hash.size
-  def length = size
+  alias length size
   def count(*a, &b) = a.empty? && !b ? size : super
   def empty? = @hash.empty?
   def clear = (@hash.clear; self)
@@ -39,7 +39,7 @@ class Set
     @hash.each_key(&b)
     self
   end
-  def __set(o) = Set === o ? o : raise(ArgumentError, "value must be a set")
+  def __set(o) = Set === o || o.is_a?(Set) ? o : raise(ArgumentError, "value must be a set")
   private :__set
   def superset?(o) = (__set(o); size >= o.size && o.all? { |v| include?(v) })
   alias >= superset?
@@ -76,7 +76,7 @@ class Set
   end
   def merge(*es) = (es.each { |e| __do(e) { |v| add(v) } }; self)
   def subtract(e) = (__do(e) { |v| delete(v) }; self)
-  def ==(o) = equal?(o) || (Set === o && size == o.size && o.all? { |v| include?(v) })
+  def ==(o) = equal?(o) || (o.is_a?(Set) && size == o.size && compare_by_identity? == (o.respond_to?(:compare_by_identity?) && o.compare_by_identity?) && o.all? { |v| include?(v) })
   def eql?(o) = Set === o && @hash.eql?(o.instance_variable_get(:@hash))
   def hash = @hash.hash
   def map!(&b) = b ? replace(map(&b)) : to_enum(:map!).__set_size(size)
@@ -119,6 +119,21 @@ class Set
     go.(self, [])
     n
   end
+  def flatten_merge(set, seen = Set.new)
+    set.each do |v|
+      if Set === v
+        raise ArgumentError, "tried to flatten recursive Set" if seen.include?(v.object_id)
+        seen.add(v.object_id)
+        flatten_merge(v, seen)
+        seen.delete(v.object_id)
+      else
+        add(v)
+      end
+    end
+    self
+  end
+  protected :flatten_merge
+  def pretty_print_cycle(pp) = pp.text(format("#<Set: {%s}>", empty? ? "" : "..."))
   def flatten! = any? { |v| Set === v } ? replace(flatten) : nil
   def join(s = nil) = to_a.join(s)
   def first(*n) = n.empty? ? to_a.first : to_a.first(*n)

@@ -54,12 +54,18 @@ class Struct
   end
   def size = members.size
   def length = members.size
-  def values_at(*i) = to_a.values_at(*i)
+  def values_at(*list)
+    list.flat_map do |i|
+      next self[Array.__to_int(i)] unless Range === i
+      from = i.begin.nil? ? 0 : Array.__to_int(i.begin)
+      raise RangeError, "#{i.inspect} out of range" if from < -size || from > size
+      to_a.values_at(i)
+    end
+  end
   def dig(k, *rest)
     v = begin
       self[k]
     rescue IndexError, NameError
-      raise if Symbol === k && !members.include?(k) && false
       nil
     end
     return v if rest.empty? || v.nil?
@@ -72,7 +78,8 @@ class Struct
   def initialize_copy(o) = __init_copy(o)
   def inspect
     t = Thread.current[:__struct_inspect] ||= []
-    name = self.class.name
+    name = Module.instance_method(:name).bind_call(self.class)
+    name = nil if name&.start_with?("#<")
     head = name ? "#<struct #{name} " : "#<struct "
     return "#{head}:...>" if t.any? { |x| x.equal?(self) }
     t.push(self)
@@ -82,5 +89,5 @@ class Struct
       t.pop
     end
   end
-  def to_s = inspect
+  alias to_s inspect
 end

@@ -6,6 +6,7 @@ class Time
   private_constant :MONTHS, :FULL_MONTHS, :DAYS, :FULL_DAYS
   class << self
     def __off(v)
+      raise ArgumentError, "time zone must be in ASCII compatible encoding" if String === v && !v.encoding.ascii_compatible?
       case v
       when nil then nil
       when Integer then raise(ArgumentError, "utc_offset out of range") if v.abs >= 86400; v

@@ -192,7 +192,7 @@ impl Vm {
 
     pub fn inspect(&mut self, v: Value) -> R {
         let s = self.send(v, n::INSPECT, &[])?;
-        if s.is_str() { Ok(s) } else { self.any_to_s(v) }
+        if s.is_str() { Ok(s) } else { self.interpolate(s) }
     }
 
     pub fn inspect_string(&mut self, v: Value) -> Res<String> {

@@ -9,6 +9,7 @@ mod block;
 mod call;
 mod cold;
 mod define;
+mod flip_flop;
 mod load;
 mod multi;
 pub(crate) use load::{SHIPPED, to_path};

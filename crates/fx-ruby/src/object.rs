@@ -617,7 +617,7 @@ impl Vm {
 
     pub fn object_id(&self, v: Value) -> u64 {
         match v.tag() {
-            Tag::Int => v.as_fix() as u64 * 2 + 1,
+            Tag::Int => (v.as_fix() as u64).wrapping_mul(2).wrapping_add(1),
             Tag::Nil => 8,
             Tag::True => 20,
             Tag::False => 0,

@@ -38,6 +38,7 @@ libraries! {
 /// Names that load something else, or nothing because it is always there.
 fn alias(name: &str) -> Option<&'static str> {
     Some(match name {
+        "rbconfig/sizeof" => "rbconfig",
         "json/ext" | "json/add/core" => "json",
         "digest/md5"
         | "digest/sha1"

@@ -265,7 +265,9 @@ impl Lower<'_> {
             req_names: leak_slice(req_names),
             spreads: positional > 1
                 || positional == 1
-                    && (rest.is_some() || implicit_rest || !kw.is_empty() || kwrest.is_some()),
+                    && (rest.is_some()
+                        || implicit_rest
+                        || req + post > 0 && (!kw.is_empty() || kwrest.is_some())),
             opt: leak_slice(opt),
             rest,
             rest_name,

@@ -1,4 +1,5 @@
 class ERB
+  VERSION = "2.2.3"
   module Util
     def html_escape(s) = s.to_s.gsub(/['&"<>]/, { "'" => "&#39;", "&" => "&amp;", '"' => "&quot;", "<" => "&lt;", ">" => "&gt;" })
     alias h html_escape

@@ -119,6 +119,8 @@ class StringIO
     n = 0
     a.each do |v|
       v = v.to_s
+      wanted = external_encoding
+      v = v.encode(wanted) if v.encoding != wanted && wanted != Encoding::BINARY && v.encoding != Encoding::BINARY && (!wanted.ascii_compatible? || !v.ascii_only?)
       @pos = @s.bytesize if @a
       b = v.b
       if @pos == @s.bytesize
@@ -154,7 +156,7 @@ class StringIO
   def printf(f, *a) = (write(format(f, *a)); nil)
   def putc(c) = (write(String === c ? c[0] : (Array.__to_int(c) & 255).chr); c)
   def syswrite(v) = write(v)
-  alias write_nonblock syswrite
+  def write_nonblock(v, exception: true) = write(v)
   def read(len = nil, buf = nil)
     __r!
     if len
@@ -230,7 +232,7 @@ class StringIO
     end
     self
   end
-  def each_line(*a, **k, &b) = b ? each(*a, **k, &b) : to_enum(:each_line, *a, **k)
+  alias each_line each
   def readlines(*a, chomp: false)
     __r!
     sep, lim = __sep(a)

@@ -20,6 +20,15 @@ pub(crate) fn modulo(x: f64, y: f64) -> f64 {
     if m != 0.0 && (m < 0.0) != (y < 0.0) { m + y } else { m }
 }
 
+/// A remainder by zero is an error also for floats.
+pub(crate) fn check_divisor(vm: &mut Vm, a: Args) -> Res<()> {
+    let by = vm.arg(a, 0);
+    if by == Value::fix(0) || (by.is_float() && vm.heap.float_of(by) == 0.0) {
+        return vm.fail(c::ZERO_DIVISION, "divided by 0");
+    }
+    Ok(())
+}
+
 pub(crate) fn divmod(vm: &mut Vm, x: f64, y: f64) -> R {
     if y == 0.0 {
         return vm.fail(c::ZERO_DIVISION, "divided by 0");
@@ -342,7 +351,16 @@ pub(crate) fn init(vm: &mut Vm) {
         vm.def(k, name, |vm, a| arith(vm, a, n::DIV, |x, y| x / y), 1, 1);
     }
     for name in ["%", "modulo"] {
-        vm.def(k, name, |vm, a| arith(vm, a, n::MOD, modulo), 1, 1);
+        vm.def(
+            k,
+            name,
+            |vm, a| {
+                check_divisor(vm, a)?;
+                arith(vm, a, n::MOD, modulo)
+            },
+            1,
+            1,
+        );
     }
     vm.def(
         k,

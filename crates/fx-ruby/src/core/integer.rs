@@ -325,6 +325,7 @@ pub(crate) fn init(vm: &mut Vm) {
             i,
             name,
             |vm, a| {
+                crate::core::float::check_divisor(vm, a)?;
                 arith(
                     vm,
                     a,

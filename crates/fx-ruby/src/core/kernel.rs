@@ -153,6 +153,9 @@ pub(crate) fn init(vm: &mut Vm) {
         k,
         "catch",
         |vm, a| {
+            if a.block.is_nil() {
+                return vm.fail(c::LOCAL_JUMP, "no block given");
+            }
             let tag = match vm.opt(a, 0) {
                 Some(v) => v,
                 None => vm.new_obj(c::OBJECT, Ext::None),

@@ -166,9 +166,13 @@ pub(crate) fn init(vm: &mut Vm) {
             let name = vm.to_sym(name)?;
             let private = vm.opt(a, 1).unwrap_or(FALSE).truthy();
             let class = vm.class_of(a.recv);
-            if let Some(id) = vm.find_method(class, name) {
-                let vis = vm.methods[id as usize].vis;
-                return Ok(Value::bool(private || vis == Vis::Public));
+            if let Some(id) = vm.find_method(class, name)
+                && (private || vm.methods[id as usize].vis == Vis::Public)
+            {
+                return Ok(TRUE);
+            }
+            if !vm.has_method(a.recv, n::RESPOND_TO_MISSING) {
+                return Ok(FALSE);
             }
             Ok(Value::bool(
                 vm.send(a.recv, n::RESPOND_TO_MISSING, &[Value::sym(name), Value::bool(private)])?
@@ -203,6 +207,9 @@ pub(crate) fn init(vm: &mut Vm) {
         k,
         "tap",
         |vm, a| {
+            if a.block.is_nil() {
+                return vm.fail(c::LOCAL_JUMP, "no block given (yield)");
+            }
             vm.yield1(a.block, a.recv)?;
             Ok(a.recv)
         },

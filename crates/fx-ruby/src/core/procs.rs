@@ -174,7 +174,7 @@ pub(crate) fn init(vm: &mut Vm) {
                     }
                     _ => format!("#<{class}:0x{id:016x}{lambda}>"),
                 };
-                Ok(vm.str(text))
+                Ok(vm.str_enc(text, crate::encoding::BINARY))
             },
             0,
             0,

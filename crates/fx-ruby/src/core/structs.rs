@@ -19,7 +19,7 @@ pub(crate) fn init(vm: &mut Vm) {
             let members = vm.struct_members(class).unwrap_or_default();
             let kwinit = struct_kw(vm, class);
             if kwinit == Some(TRUE) {
-                if a.argc > 1 || (a.argc == 1 && !a.kw) {
+                if a.argc > 1 || (a.argc == 1 && !a.kw && !vm.arg(a, 0).is_hash()) {
                     return vm.wrong_args(a.argc as usize, 0, Some(0));
                 }
                 if a.argc == 0 {

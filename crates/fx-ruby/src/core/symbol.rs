@@ -104,7 +104,8 @@ pub(crate) fn init(vm: &mut Vm) {
                 return Ok(vm.str(b));
             }
             let mut b = vec![b':'];
-            b.extend(crate::core::string::inspect_bytes(t, 0));
+            let enc = if t.is_ascii() { crate::encoding::ASCII } else { crate::encoding::UTF8 };
+            b.extend(crate::core::string::inspect_bytes(t, enc));
             Ok(vm.str(b))
         },
         0,

@@ -38,7 +38,8 @@ impl Vm {
         }
         let (req, post, opt) = (p.req as usize, p.post as usize, p.opt.len());
         let min = req + post;
-        let open = p.rest.is_some() || p.implicit_rest;
+        // A trailing comma opens the parameters of a block, not those of a lambda.
+        let open = p.rest.is_some() || (p.implicit_rest && !strict);
         if strict {
             if args.len() < min || (!open && args.len() > min + opt) {
                 let max = if open { None } else { Some(min + opt) };

@@ -8,7 +8,7 @@ use crate::interp::Fp;
 use crate::interp::multi::multi_calls;
 use crate::names as n;
 use crate::object::{Cref, Vis, c};
-use crate::value::{FALSE, NIL, TRUE, Value};
+use crate::value::{NIL, TRUE, Value};
 use crate::vm::{NO_METHOD, Pending, R, Res, Unwind, Vm};
 
 impl Vm {
@@ -290,7 +290,7 @@ impl Vm {
                 let path = self.path_of(self.here().0);
                 Ok(self.str(path.as_bytes()))
             }
-            Kind::Encoding => self.encoding_object(0),
+            Kind::Encoding => self.source_encoding(),
             // The hot kinds never come here.
             _ => Ok(NIL),
         }
@@ -543,25 +543,6 @@ impl Vm {
         }
     }
 
-    /// Its state belongs to the run of the method around it, and outlives the blocks within.
-    fn flip_flop(&mut self, fp: Fp, node: N, lo: N, hi: N, excl: bool) -> R {
-        let home = self.frames.last().map_or(0, |f| f.home);
-        let key = (home, std::ptr::from_ref(node) as usize);
-        if !self.flipped.contains(&key) {
-            if !self.eval(fp, lo)?.truthy() {
-                return Ok(FALSE);
-            }
-            if excl || !self.eval(fp, hi)?.truthy() {
-                self.flipped.insert(key);
-            }
-            return Ok(TRUE);
-        }
-        if self.eval(fp, hi)?.truthy() {
-            self.flipped.remove(&key);
-        }
-        Ok(TRUE)
-    }
-
     // ---- defined? ---------------------------------------------------------
 
     fn quiet(&mut self, f: impl FnOnce(&mut Vm) -> R) -> Option<Value> {
@@ -579,7 +560,15 @@ impl Vm {
 
     fn eval_defined(&mut self, fp: Fp, node: N) -> R {
         let text = match &node.kind {
-            Kind::Nil => "expression",
+            Kind::Nil => "nil",
+            Kind::Array(items) => {
+                for item in *items {
+                    if self.eval_defined(fp, item)?.is_nil() {
+                        return Ok(NIL);
+                    }
+                }
+                "expression"
+            }
             Kind::Zelf => "self",
             Kind::True => "true",
             Kind::False => "false",

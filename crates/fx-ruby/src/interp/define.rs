@@ -232,6 +232,16 @@ impl Vm {
         let method = self.methods[id as usize];
         let mut copy = method;
         copy.name = new;
+        if matches!(
+            new,
+            n::INITIALIZE
+                | n::INITIALIZE_COPY
+                | n::INITIALIZE_CLONE
+                | n::INITIALIZE_DUP
+                | n::RESPOND_TO_MISSING
+        ) {
+            copy.vis = Vis::Private;
+        }
         // `super` inside an alias goes on from where the original was defined.
         let copy_id = self.methods.len() as u32;
         self.methods.push(copy);

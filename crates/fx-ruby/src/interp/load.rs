@@ -22,7 +22,31 @@ pub(crate) fn to_path(bytes: &[u8]) -> PathBuf {
     PathBuf::from(std::ffi::OsStr::from_bytes(bytes))
 }
 
+/// The encoding that a comment on the first line names, or on the second below `#!`.
+fn magic_encoding(text: &[u8]) -> Option<crate::heap::Enc> {
+    let mut lines = text.split(|byte| *byte == b'\n');
+    let mut line = lines.next()?;
+    if line.starts_with(b"#!") {
+        line = lines.next()?;
+    }
+    let line = String::from_utf8_lossy(line).to_ascii_lowercase();
+    let comment = line.trim_start().strip_prefix('#')?;
+    let after = &comment[comment.find("coding")? + "coding".len()..];
+    let after = after.trim_start().strip_prefix([':', '='])?.trim_start();
+    let end = after
+        .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')))
+        .unwrap_or(after.len());
+    crate::encoding::find(&after[..end])
+}
+
 impl Vm {
+    /// `__ENCODING__` of the file that runs.
+    pub(crate) fn source_encoding(&mut self) -> R {
+        let (file, _) = self.here();
+        let text = self.files.get(file as usize).map(|f| magic_encoding(&f.text));
+        self.encoding_object(text.flatten().unwrap_or(crate::encoding::UTF8))
+    }
+
     /// Parses a text; a syntax error becomes a Ruby exception.
     pub(crate) fn compile(
         &mut self,

@@ -2,8 +2,8 @@
 
 use crate::names as n;
 use crate::object::c;
-use crate::value::{FALSE, NIL, Tag, Value};
-use crate::vm::{Args, R, Vm};
+use crate::value::{FALSE, NIL, TRUE, Tag, Value};
+use crate::vm::{Args, R, Res, Vm};
 
 /// `exception: false` turns a failed conversion into nil.
 fn soften(vm: &mut Vm, quiet: bool, result: R) -> R {
@@ -13,9 +13,21 @@ fn soften(vm: &mut Vm, quiet: bool, result: R) -> R {
     result
 }
 
+/// Whether `exception: false` was given.
+fn quietly(vm: &mut Vm, kw: Option<Value>) -> Res<bool> {
+    match vm.kw(kw, "exception") {
+        Some(FALSE) => Ok(true),
+        None | Some(TRUE) => Ok(false),
+        Some(other) => {
+            let shown = vm.inspect_string(other)?;
+            vm.arg_error(format!("expected true or false as exception: {shown}"))
+        }
+    }
+}
+
 pub(crate) fn to_integer(vm: &mut Vm, mut a: Args) -> R {
     let kw = vm.take_kw(&mut a);
-    let quiet = vm.kw(kw, "exception") == Some(FALSE);
+    let quiet = quietly(vm, kw)?;
     let v = vm.arg(a, 0);
     let base = match vm.opt_nil(a, 1) {
         Some(b) => Some(vm.to_int(b)?),
@@ -75,7 +87,7 @@ fn integer(vm: &mut Vm, v: Value, base: Option<i64>) -> R {
 
 pub(crate) fn to_float(vm: &mut Vm, mut a: Args) -> R {
     let kw = vm.take_kw(&mut a);
-    let quiet = vm.kw(kw, "exception") == Some(FALSE);
+    let quiet = quietly(vm, kw)?;
     let v = vm.arg(a, 0);
     let result = float(vm, v);
     soften(vm, quiet, result)

@@ -18,7 +18,7 @@ pub(crate) fn init(vm: &mut Vm) {
             let sym = vm.to_sym(v)?;
             let text = vm.sym_str(sym).into_owned();
             if !text.contains("::") || v.is_sym() {
-                let sym = vm.const_name(v, a.recv)?;
+                let sym = vm.const_name(Value::sym(sym), a.recv)?;
                 return const_step(vm, me(a), sym, inherit, true);
             }
             let mut at = a.recv;
@@ -333,7 +333,7 @@ fn const_source_location(vm: &mut Vm, a: Args) -> R {
     let whole = vm.to_sym(v)?;
     let text = vm.sym_str(whole).into_owned();
     if v.is_sym() || !text.contains("::") {
-        let name = vm.const_name(v, a.recv)?;
+        let name = vm.const_name(Value::sym(whole), a.recv)?;
         return Ok(place_of(vm, me(a), name, inherit, true));
     }
     let parts: Vec<&str> = text.split("::").collect();
