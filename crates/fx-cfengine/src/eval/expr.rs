@@ -128,7 +128,6 @@ impl Parser<'_> {
                     self.reference()?;
                 }
                 byte if byte.is_ascii_alphanumeric()
-                    || byte >= 0x80
                     || matches!(byte, b'_' | b':' | b'[' | b']') =>
                 {
                     self.at += 1;

@@ -173,6 +173,16 @@ fn parse_json(ctx: &Context<'_>, source: &str) -> FnResult {
 fn read_data(ctx: &Context<'_>, name: &str, mode: &str, file: &str, max: u64) -> FnResult {
     let bytes = match ctx.host().read(&path(file)) {
         Ok(bytes) => bytes,
+        // A directory opens and gives no line.
+        Err(error)
+            if mode == "CSV" && ctx.host().stat(&path(file)).is_ok_and(|meta| meta.is_dir()) =>
+        {
+            let why = crate::load::reason(&error);
+            ctx.error(&format!(
+                "JsonParseCsvFile: unable to read line from CSV file '{file}'. (fread: {why})"
+            ));
+            Vec::new()
+        }
         Err(error) => {
             if matches!(mode, "CSV" | "ENV") {
                 let (reader, kind) = if mode == "CSV" {

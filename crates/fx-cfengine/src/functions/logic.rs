@@ -206,6 +206,10 @@ fn version(ctx: &Context<'_>, name: &str, args: &[Rval]) -> FnResult {
         "cf_version_after" => first.is_gt(),
         "cf_version_at" => first.is_eq(),
         "cf_version_before" => first.is_lt(),
-        _ => first.is_ge() && compare(1)?.is_le(),
+        // Both are read before they are judged.
+        _ => {
+            let second = compare(1)?;
+            first.is_ge() && second.is_le()
+        }
     })
 }

@@ -71,7 +71,8 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
                 let value = ctx.lookup_function_arg(name)?.value();
                 (!matches!(value, Value::Scalar(_))).then(|| value.to_json().compact())
             });
-            text(named.unwrap_or_else(|| first.to_owned()))
+            // Quotes come out as they would be written in policy.
+            text(named.unwrap_or_else(|| first.replace('"', "\\\"")))
         }
         "int" => {
             let Some(number) = real_from(first) else {
