@@ -144,7 +144,7 @@ module Puppet
       def initialize(scope) = @scope = scope
       def resource(type, title = nil)
         type = type.name.to_s if type.is_a?(Class) || type.is_a?(Puppet::Resource::KnownDefine)
-        type = "class" if type.is_a?(Puppet::Resource::KnownClass)
+        type = "class" if type.is_a?(Puppet::Resource::KnownClass) || (title && type.to_s.empty?)
         ref = type.is_a?(String) && title.nil? ? type : title.nil? ? type.to_s : "#{type}[#{title}]"
         found = Puppet::Bridge.find_resource(ref)
         found && Puppet::Parser::Resource.__found(found)

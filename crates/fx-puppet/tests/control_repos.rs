@@ -415,3 +415,21 @@ fn one_list_in_two_places_is_one_object_in_ruby() {
         "#]],
     );
 }
+
+#[test]
+fn a_resource_without_a_type_is_a_class() {
+    check(
+        &[
+            ("manifests/1.pp", "class a { }\ninclude a\nnotice(there('a'), there('b'))"),
+            (
+                "modules/m/lib/puppet/parser/functions/there.rb",
+                r#"module Puppet::Parser::Functions
+                  newfunction(:there, type: :rvalue) { |args| findresource(nil, args[0]).to_s }
+                end"#,
+            ),
+        ],
+        &expect![[r#"
+            Scope(Class[main]): Class[A] 
+        "#]],
+    );
+}
