@@ -132,13 +132,37 @@ impl Context<'_> {
 
     /// The truth of an expression; `None` when it does not parse or holds variables.
     pub(crate) fn check_expression(&self, text: &str) -> Option<bool> {
+        self.check_with(text, &|name| self.class_defined(name))
+    }
+
+    /// Whether a guard in a body holds. As in the original, whose frame of a body inherits
+    /// nothing, classes of bundles are not seen there, and names are those of its namespace.
+    pub(crate) fn holds_in_body(&self, guard: &str, namespace: &str) -> bool {
+        let global = |name: &str| match name.split_once(':') {
+            Some((_, "any")) => true,
+            Some(("default", base)) => self.hard.contains_key(base) || self.soft.contains_key(base),
+            Some(_) => self.soft.contains_key(name),
+            None => {
+                name == "any" || self.hard.contains_key(name) || {
+                    if namespace == "default" {
+                        self.soft.contains_key(name)
+                    } else {
+                        self.soft.contains_key(&*class_key(namespace, name))
+                    }
+                }
+            }
+        };
+        guard == "any" || self.check_with(guard, &global) == Some(true)
+    }
+
+    fn check_with(&self, text: &str, defined: &dyn Fn(&str) -> bool) -> Option<bool> {
         // Most expressions are one name; iterated ones are all different, so that keeping
         // them parsed would cost more than it spares.
         if expr::is_name(text) {
             return Some(match text {
                 "true" => true,
                 "false" => false,
-                name => self.class_defined(name),
+                name => defined(name),
             });
         }
         let parsed = {
@@ -159,7 +183,7 @@ impl Context<'_> {
             }
         };
         match parsed {
-            Some(parsed) => parsed.eval(&|name| self.class_defined(name)),
+            Some(parsed) => parsed.eval(defined),
             None => {
                 if expr::lacks_operator(text) {
                     log!(

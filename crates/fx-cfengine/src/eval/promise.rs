@@ -416,7 +416,10 @@ impl Context<'_> {
             for inner in &body.attributes {
                 self.body_guarded |= inner.guard.as_deref().is_some_and(|guard| guard != "any");
                 if &*inner.name == "inherit_from"
-                    || !inner.guard.as_ref().is_none_or(|guard| self.defined(guard))
+                    || !inner
+                        .guard
+                        .as_ref()
+                        .is_none_or(|guard| self.holds_in_body(guard, &body.namespace))
                 {
                     continue;
                 }

@@ -391,6 +391,21 @@ fn owner(
         (Some(uid), None) => format!("change owner of '{file}' to '{uid}'"),
         (None, Some(gid)) => format!("change group of '{file}' to '{gid}'"),
     };
+    // Owners that nobody knows are told of before they change.
+    if matches!(ctx.host().user_by_id(meta.uid), Ok(None)) {
+        let text = format!(
+            "File '{file}' is not owned by anybody in the passwd database (uid = {})",
+            meta.uid
+        );
+        ctx.settle(Level::Warning, Outcome::Warn, promise, &text);
+    }
+    if matches!(ctx.host().group_by_id(meta.gid), Ok(None)) {
+        let text = format!(
+            "File '{file}' is not owned by any group in group database  (gid = {})",
+            meta.gid
+        );
+        ctx.settle(Level::Warning, Outcome::Warn, promise, &text);
+    }
     if !ctx.making_changes(promise, result, &should) {
         return;
     }

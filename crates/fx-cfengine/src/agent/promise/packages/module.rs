@@ -153,7 +153,10 @@ impl Module {
     fn build(ctx: &Context<'_>, mut attributes: HashMap<Str, Rval>, name: &Str) -> Option<Module> {
         if let Some(body) = ctx.find_body("package_module", name) {
             for attribute in &body.attributes {
-                if attribute.guard.as_ref().is_none_or(|guard| ctx.defined(guard))
+                if attribute
+                    .guard
+                    .as_ref()
+                    .is_none_or(|guard| ctx.holds_in_body(guard, &body.namespace))
                     && !attributes.contains_key(&attribute.name)
                 {
                     let value = ctx.expand_rval(&attribute.value, None, Some("body"));
