@@ -128,8 +128,9 @@ impl Transaction<'_> {
 
     /// Lets resources find out what they bring with them.
     fn bring(&mut self) {
-        for (at, resource) in self.catalog.resources.iter().enumerate() {
-            if !super::order::acts(self.catalog, at)
+        let catalog = self.catalog;
+        for (at, resource) in catalog.resources.iter().enumerate() {
+            if !super::order::acts(catalog, at)
                 || !super::generate::generates(resource)
                 || self.left_out.contains(&at)
             {
@@ -141,7 +142,9 @@ impl Transaction<'_> {
                 && !children.is_empty()
             {
                 let path = self.path(at);
+                self.turn_to(resource, &path);
                 self.say(Level::Notice, &format!("{path}: Tidying {} files", children.len()));
+                self.place = None;
             }
             self.brought.insert(at, children);
         }
