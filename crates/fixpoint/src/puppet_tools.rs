@@ -444,6 +444,10 @@ fn resource(flags: &Flags, words: &[String]) -> u8 {
             }
         }
     }
+    // A message can be told, not looked for.
+    if kind == "notify" && rest.len() == 1 {
+        return fail("Could not run: notify has no providers and has not overridden 'instances'");
+    }
     let mut code = 0;
     if let (Some(name), [_, settings @ ..]) = (name, rest)
         && !settings.is_empty()

@@ -273,7 +273,7 @@ pub fn inspect(
                 text: Some("\n".into()),
             }]);
         }
-        ("schedule" | "stage" | "whit" | "tidy", Some(name)) => {
+        ("notify" | "schedule" | "stage" | "whit" | "tidy", Some(name)) => {
             return Ok(vec![Found::new(name, &[])]);
         }
         ("user", _) => (users(host), "useradd"),
