@@ -1,7 +1,7 @@
 //! Files whose source lies on a web server, or whose content is told by a time or by a digest
 //! that the manifest gives. Plain copies of local files are in [`super::files`].
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -144,7 +144,7 @@ impl Sourced {
         )))
     }
 
-    fn local(&self, host: &dyn Host, path: &PathBuf, meta: &Meta) -> Result<Label, Failure> {
+    fn local(&self, host: &dyn Host, path: &Path, meta: &Meta) -> Result<Label, Failure> {
         Ok(match self.kind {
             Kind::Digest(algorithm) => {
                 let text = algorithm.label(&host.read(path)?);
@@ -422,7 +422,6 @@ fn connecting(url: &str, reason: &str) -> String {
 mod tests {
     use super::*;
     use fx_host::{Files, MemoryHost};
-    use std::path::Path;
 
     fn serves(host: &MemoryHost, url: &str, headers: &[(&str, &str)]) {
         let headers =

@@ -237,7 +237,13 @@ pub(crate) fn init(vm: &mut Vm) {
     vm.def(m, "public_class_method", |vm, a| class_vis(vm, a, Vis::Public), 0, -1);
     vm.def(m, "private_constant", |vm, a| const_flag(vm, a, |k| k.private = true), 0, -1);
     vm.def(m, "public_constant", |vm, a| const_flag(vm, a, |k| k.private = false), 0, -1);
-    vm.def(m, "deprecate_constant", |vm, a| const_flag(vm, a, |k| k.deprecated = true).map(|_| a.recv), 0, -1);
+    vm.def(
+        m,
+        "deprecate_constant",
+        |vm, a| const_flag(vm, a, |k| k.deprecated = true).map(|_| a.recv),
+        0,
+        -1,
+    );
     vm.def(m, "attr_reader", |vm, a| attr(vm, a, true, false), 0, -1);
     vm.def(m, "attr_writer", |vm, a| attr(vm, a, false, true), 0, -1);
     vm.def(m, "attr_accessor", |vm, a| attr(vm, a, true, true), 0, -1);
