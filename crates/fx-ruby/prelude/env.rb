@@ -10,25 +10,32 @@ class << ENV
   def []=(n, v)
     n = __k(n)
     v = v.nil? ? nil : __k(v)
+    return if v.nil? && (n.empty? || n.include?("="))
     raise Errno::EINVAL, "setenv(#{n})" if n.empty? || n.include?("=")
     __put(n, v)
   end
-  def store(n, v) = (self[n] = v)
+  alias store []=
   def fetch(n, *d)
     n = __k(n)
     v = __get(n)
+    __note("block supersedes default value argument", false) if block_given? && !d.empty?
     return v unless v.nil?
     return yield(n) if block_given?
     return d[0] unless d.empty?
     raise KeyError.new("key not found: #{n.inspect}", receiver: self, key: n)
   end
-  def delete(n) = (v = self[n]; __put(__k(n), nil); v.nil? && block_given? ? yield(n) : v)
+  def delete(n)
+    n = __k(n)
+    v = __get(n)
+    __put(n, nil) unless v.nil?
+    v.nil? && block_given? ? yield(n) : v
+  end
   def key?(n) = !self[n].nil?
-  def has_key?(n) = key?(n)
-  def include?(n) = key?(n)
-  def member?(n) = key?(n)
+  alias has_key? key?
+  alias include? key?
+  alias member? key?
   def value?(v) = String === v || v.respond_to?(:to_str) ? values.include?(v.to_str) : nil
-  def has_value?(v) = value?(v)
+  alias has_value? value?
   def key(v) = (v = __k(v); (p = __pairs.find { |_, x| x == v }) && p[0])
   def keys = __pairs.map(&:first)
   def values = __pairs.map(&:last)
@@ -78,7 +85,7 @@ class << ENV
     hs.each { |h| h.to_hash.each { |k, v| self[k] = block_given? && key?(k) ? yield(k, self[k], v) : v } }
     self
   end
-  def merge!(*h, &b) = update(*h, &b)
+  alias merge! update
   def shift = (p = __pairs.first) ? (__put(p[0], nil); p) : nil
   def rehash = nil
   def freeze = raise(TypeError, "cannot freeze ENV")

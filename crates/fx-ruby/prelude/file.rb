@@ -374,7 +374,7 @@ class File < IO
     def birthtime(p) = __need(p).birthtime
     def identical?(a, b) = (x = __s(a)) && (y = __s(b)) ? x.ino == y.ino && x.dev == y.dev : false
     def unlink(*ps) = (ps.each { |p| __unlink(__p(p)) }; ps.size)
-    def delete(*ps) = unlink(*ps)
+    alias delete unlink
     def rename(a, b) = __rename(__p(a), __p(b))
     def symlink(a, b) = __symlink(__p(a), __p(b))
     def link(a, b) = __link(__p(a), __p(b))
@@ -468,7 +468,7 @@ class File < IO
     end
     def absolute_path?(p) = __p(p).start_with?("/")
     def fnmatch(pat, path, flags = 0) = __fnmatch(pat.respond_to?(:to_str) ? pat.to_str : raise(TypeError, "no implicit conversion of #{pat.class} into String"), __p(path), Array.__to_int(flags))
-    def fnmatch?(*a) = fnmatch(*a)
+    alias fnmatch? fnmatch
     def __braces(pat)
       depth = 0
       start = nil
@@ -564,7 +564,7 @@ class Dir
   def children = (__chk; r = []; while (e = read); r << e unless e == "." || e == ".."; end; r)
   def each_child(&b) = b ? (children.each(&b); self) : to_enum(:each_child)
   def pos = (__chk; @pos)
-  def tell = pos
+  alias tell pos
   def pos=(n)
     @pos = n
   end
@@ -586,7 +586,7 @@ class Dir
     def mkdir(p, mode = 0777) = __mkdir(File.__p(p), Array.__to_int(mode))
     def rmdir(p) = __rmdir(File.__p(p))
     def delete(p) = rmdir(p)
-    def unlink(p) = rmdir(p)
+    alias unlink delete
     def exist?(p) = File.directory?(p)
     def empty?(p) = (p = File.__p(p); File.directory?(p) && __list(p).empty?)
     def entries(p, **k) = [".", ".."] + __list(File.__p(p))

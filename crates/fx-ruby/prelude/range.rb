@@ -81,18 +81,23 @@ class Range
     super
   end
   alias member? include?
+  def __order(a, b) = (a <=> b) || 2
+  private :__order
   def __cover_range(r)
-    return false if r.begin.nil? && !self.begin.nil?
-    return false if r.end.nil? && !self.end.nil?
-    return false if !r.begin.nil? && !r.end.nil? && ((c = r.begin <=> r.end).nil? || c > 0 || (c == 0 && r.exclude_end?))
-    return false if !self.begin.nil? && ((c = self.begin <=> r.begin).nil? || c > 0)
-    return false if !r.begin.nil? && !self.end.nil? && ((c = r.begin <=> self.end).nil? || c > 0 || (c == 0 && exclude_end?))
-    return true if self.end.nil?
-    c = self.end <=> r.end
-    return false if c.nil?
-    return true if c > 0 || (c == 0 && (!exclude_end? || r.exclude_end?))
-    return false unless c < 0 && r.exclude_end? && Integer === self.end && Integer === r.end && Integer === r.begin
-    !exclude_end? && r.end - 1 <= self.end
+    return false if !self.end.nil? && r.end.nil?
+    return false if !self.begin.nil? && r.begin.nil?
+    return false if !r.begin.nil? && !r.end.nil? && __order(r.begin, r.end) > (r.exclude_end? ? -1 : 0)
+    return false if !r.begin.nil? && !cover?(r.begin)
+    c = __order(self.end, r.end)
+    return c >= 0 if exclude_end? == r.exclude_end?
+    return c > 0 if exclude_end?
+    return true if c >= 0
+    last = begin
+      r.max
+    rescue TypeError
+      nil
+    end
+    !last.nil? && __order(self.end, last) >= 0
   end
   def min(*n, &b)
     raise RangeError, "cannot get the minimum of beginless range" if self.begin.nil?
@@ -171,21 +176,26 @@ class Range
     self
   end
   def bsearch
-    return to_enum(:bsearch) unless block_given?
     lo, hi = self.begin, self.end
     raise TypeError, "can't do binary search for #{lo.class}" unless Numeric === lo || (lo.nil? && Numeric === hi)
+    raise TypeError, "can't do binary search for #{lo.class}" unless hi.nil? || Numeric === hi
+    return to_enum(:bsearch) unless block_given?
     if Float === lo || Float === hi
-      lo = lo.nil? ? -Float::MAX : lo.to_f
-      hi = hi.nil? ? Float::MAX : hi.to_f
+      # Floats in their order are integers in theirs.
+      from = Range.__rank(lo.nil? ? -Float::INFINITY : lo.to_f)
+      to = Range.__rank(hi.nil? ? Float::INFINITY : hi.to_f)
+      to -= 1 if exclude_end? && !hi.nil?
       found = nil
-      200.times do
-        mid = lo / 2.0 + hi / 2.0
-        r = yield(mid)
-        if r == true then found = mid; hi = mid
-        elsif r == false || r.nil? then lo = mid
-        elsif r == 0 then return mid
-        elsif r < 0 then hi = mid
-        else lo = mid
+      while from <= to
+        mid = (from + to) / 2
+        v = Range.__float(mid)
+        case (r = yield(v))
+        when true then found = v; to = mid - 1
+        when false, nil then from = mid + 1
+        when Numeric
+          return v if r == 0
+          r < 0 ? to = mid - 1 : from = mid + 1
+        else raise TypeError, "wrong argument type #{r.class} (must be numeric, true, false or nil)"
         end
       end
       return found
@@ -216,4 +226,6 @@ class Range
     found
   end
   def overlap?(o) = !(max.nil? || o.max.nil?) && cover?(o.begin) || o.cover?(self.begin)
+  def self.__rank(f) = (b = [f].pack("G").unpack1("q>")) < 0 ? -(b & 0x7fff_ffff_ffff_ffff) : b
+  def self.__float(n) = (n < 0 ? [-n | 1 << 63].pack("Q>") : [n].pack("q>")).unpack1("G")
 end

@@ -2,7 +2,7 @@ module Digest
   class DigestError < StandardError; end
   module Instance
     def update(s) = (@b << s.to_str.b; self)
-    def <<(s) = update(s)
+    alias << update
     def reset = (@b = "".b; self)
     def digest(s = nil) = s ? (reset; update(s); r = finish_; reset; r) : finish_
     def digest! = (r = finish_; reset; r)
@@ -15,7 +15,7 @@ module Digest
     def ==(o) = Instance === o ? digest == o.digest : (o.respond_to?(:to_str) ? hexdigest == o.to_str : false)
     def digest_length = digest.bytesize
     def length = digest_length
-    def size = digest_length
+    alias size length
     def block_length = %w[SHA384 SHA512].include?(algo_) ? 128 : 64
     def file(p) = update(File.binread(p))
     def new = self.class.new

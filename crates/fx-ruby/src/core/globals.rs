@@ -46,8 +46,9 @@ impl Vm {
     }
 
     pub(crate) fn gvar_set(&mut self, name: Sym, v: Value) -> Res<()> {
-        let name = self.global_name(name);
+        // A message has the name that was written, also if it is an alias.
         let text = self.sym_str(name).into_owned();
+        let name = self.global_name(name);
         match name {
             n::GV_ERR
             | n::GV_PID
@@ -81,17 +82,22 @@ impl Vm {
             }
             n::GV_LINE => self.last_line = v,
             n::GV_TILDE_AMP | n::GV_BACKTICK | n::GV_TICK | n::GV_PLUS => {
-                let e = self.name_error(
-                    c::NAME_ERROR,
-                    &format!("Can't set variable {text}"),
-                    name,
-                    NIL,
-                )?;
+                let message = if self.sym_str(name) == text {
+                    format!("Can't set variable {text}")
+                } else {
+                    format!("{text} is a read-only variable")
+                };
+                let e = self.name_error(c::NAME_ERROR, &message, name, NIL)?;
                 return self.throw(e);
+            }
+            n::GV_DOT => {
+                let v = self.to_int_value(v)?;
+                self.globals.insert(name, v);
             }
             n::GV_STDOUT | n::GV_STDERR => {
                 if !self.responds(v, n::WRITE, false)? {
-                    let t = self.type_name(v);
+                    let class = self.real_class(v);
+                    let t = self.class_name(class);
                     return self.type_error(format!("{text} must have write method, {t} given"));
                 }
                 self.globals.insert(name, v);

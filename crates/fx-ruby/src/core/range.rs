@@ -148,7 +148,7 @@ pub(crate) fn init(vm: &mut Vm) {
                 };
                 let (x, y) = (f(vm, lo)?, f(vm, hi)?);
                 let (x, y) = if ins && lo.is_nil() && hi.is_nil() {
-                    ("nil".to_owned(), String::new())
+                    ("nil".to_owned(), "nil".to_owned())
                 } else {
                     (x, y)
                 };

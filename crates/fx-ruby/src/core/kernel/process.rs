@@ -53,26 +53,18 @@ pub(super) fn init(vm: &mut Vm) {
         1,
         1,
     );
-    vm.def_module_function(
-        k,
-        "format",
-        |vm, a| {
-            let args = vm.args(a);
-            vm.format(&args)
-        },
-        1,
-        -1,
-    );
-    vm.def_module_function(
-        k,
-        "sprintf",
-        |vm, a| {
-            let args = vm.args(a);
-            vm.format(&args)
-        },
-        1,
-        -1,
-    );
+    for name in ["format", "sprintf"] {
+        vm.def_module_function(
+            k,
+            name,
+            |vm, a| {
+                let args = vm.args(a);
+                vm.format(&args)
+            },
+            1,
+            -1,
+        );
+    }
     vm.def_module_function(
         k,
         "printf",
