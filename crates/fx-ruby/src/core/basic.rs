@@ -19,7 +19,7 @@ fn shared(vm: &mut Vm, text: &'static [u8]) -> Value {
 
 fn zero(vm: &mut Vm, kind: &str) -> R {
     let main = vm.main;
-    vm.call_name(main, kind, &[Value::fix(0), Value::fix(if kind == "Rational" { 1 } else { 0 })])
+    vm.call_name(main, kind, &[Value::fix(0), Value::fix(i64::from(kind == "Rational"))])
 }
 
 pub(crate) fn init(vm: &mut Vm) {

@@ -462,7 +462,7 @@ pub(crate) fn init(vm: &mut Vm) {
         "options",
         |vm, a| {
             let r = &vm.heap.regexes[a.recv.index()];
-            let f = r.flags | if r.enc != e::ASCII { 16 } else { 0 };
+            let f = r.flags | if r.enc == e::ASCII { 0 } else { 16 };
             Ok(Value::fix(i64::from(f)))
         },
         0,

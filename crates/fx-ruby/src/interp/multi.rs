@@ -18,8 +18,15 @@ enum Place {
 
 struct Places {
     pre: Vec<Place>,
-    rest: Option<Option<Box<Place>>>,
+    rest: Rest,
     post: Vec<Place>,
+}
+
+enum Rest {
+    None,
+    /// A splat without a name.
+    Nameless,
+    Named(Box<Place>),
 }
 
 /// Whether the order of evaluation can be seen.
@@ -48,9 +55,9 @@ impl Vm {
             pre.push(self.place(fp, target)?);
         }
         let rest = match multi.rest {
-            Some(Some(target)) => Some(Some(Box::new(self.place(fp, target)?))),
-            Some(None) => Some(None),
-            None => None,
+            Some(Some(target)) => Rest::Named(Box::new(self.place(fp, target)?)),
+            Some(None) => Rest::Nameless,
+            None => Rest::None,
         };
         let mut post = Vec::with_capacity(multi.post.len());
         for target in multi.post {
@@ -87,9 +94,11 @@ impl Vm {
             self.fill_place(fp, place, get(i))?;
         }
         let pre = places.pre.len();
-        let Some(rest) = &places.rest else { return Ok(()) };
+        if let Rest::None = places.rest {
+            return Ok(());
+        }
         let end = items.len().saturating_sub(places.post.len()).max(pre);
-        if let Some(place) = rest {
+        if let Rest::Named(place) = &places.rest {
             let list = items.get(pre..end.min(items.len())).unwrap_or(&[]).to_vec();
             let list = self.arr(list);
             self.fill_place(fp, place, list)?;

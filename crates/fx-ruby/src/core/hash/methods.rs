@@ -109,7 +109,12 @@ pub(crate) fn init(vm: &mut Vm) {
                     return Ok(a.recv);
                 }
             }
-            if !a.block.is_nil() {
+            if a.block.is_nil() {
+                let default = vm.opt(a, 0).unwrap_or(NIL);
+                let me = vm.heap.h_mut(a.recv);
+                me.default = default;
+                me.default_proc = NIL;
+            } else {
                 if a.argc > 0 {
                     return vm.wrong_args(a.argc as usize, 0, Some(0));
                 }
@@ -124,11 +129,6 @@ pub(crate) fn init(vm: &mut Vm) {
                     }
                 }
                 vm.heap.h_mut(a.recv).default_proc = p;
-            } else {
-                let default = vm.opt(a, 0).unwrap_or(NIL);
-                let me = vm.heap.h_mut(a.recv);
-                me.default = default;
-                me.default_proc = NIL;
             }
             Ok(a.recv)
         },
