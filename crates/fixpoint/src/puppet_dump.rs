@@ -21,6 +21,12 @@ fn complain(text: &str) {
     terminal::hand_on(&format!("Error: {text}\n"));
 }
 
+fn complain_of(wrong: &[String]) {
+    for why in wrong {
+        complain(why);
+    }
+}
+
 /// The tree in the form that was asked for.
 fn formed(flags: &Flags, program: &Program) -> String {
     let pretty = flag(flags, &["--pretty"]).is_some();
@@ -84,7 +90,7 @@ pub(crate) fn parser(flags: &Flags, files: &[String]) -> u8 {
         return match tree(flags, name, &text, fx_puppet_syntax::parse) {
             Ok(tree) => print(tree),
             Err(wrong) => {
-                wrong.iter().for_each(|why| complain(why));
+                complain_of(&wrong);
                 print(String::new())
             }
         };
@@ -99,7 +105,8 @@ pub(crate) fn parser(flags: &Flags, files: &[String]) -> u8 {
         match tree(flags, if checks { file } else { "" }, &text, fx_puppet_syntax::parse) {
             Ok(tree) => {
                 if has_heads(flags) {
-                    out.push_str(&format!("--- {file}"));
+                    out += "--- ";
+                    out += file;
                 }
                 out.push_str(&tree);
                 if matches!(flag(flags, &["--format"]), None | Some("old")) {
@@ -108,7 +115,7 @@ pub(crate) fn parser(flags: &Flags, files: &[String]) -> u8 {
             }
             Err(wrong) => {
                 complain(&format!("--- {file}"));
-                wrong.iter().for_each(|why| complain(why));
+                complain_of(&wrong);
             }
         }
     }
@@ -124,7 +131,7 @@ pub(crate) fn epp(flags: &Flags, files: &[String]) -> u8 {
         return match tree(flags, "", &text, fx_puppet_syntax::parse_epp) {
             Ok(tree) => print(tree),
             Err(wrong) => {
-                wrong.iter().for_each(|why| complain(why));
+                complain_of(&wrong);
                 print(String::new())
             }
         };
@@ -134,25 +141,24 @@ pub(crate) fn epp(flags: &Flags, files: &[String]) -> u8 {
         || flag(flags, &["--header"]).is_some();
     let mut out = String::new();
     for file in files {
-        let text = match host.read(Path::new(file)) {
-            Ok(text) => text,
-            Err(_) => {
-                complain(&format!("No such file or directory @ rb_sysopen - {file}"));
-                complain("Try 'puppet help epp dump' for usage");
-                return 1;
-            }
+        let Ok(text) = host.read(Path::new(file)) else {
+            complain(&format!("No such file or directory @ rb_sysopen - {file}"));
+            complain("Try 'puppet help epp dump' for usage");
+            return 1;
         };
         match tree(flags, file, &text, fx_puppet_syntax::parse_epp) {
             Ok(tree) => {
                 if heads && has_heads(flags) {
-                    out.push_str(&format!("--- {file}\n"));
+                    out += "--- ";
+                    out += file;
+                    out.push('\n');
                 }
                 out.push_str(&tree);
                 if matches!(flag(flags, &["--format"]), None | Some("old")) {
                     out.push('\n');
                 }
             }
-            Err(wrong) => wrong.iter().for_each(|why| complain(why)),
+            Err(wrong) => complain_of(&wrong),
         }
     }
     print(out)
