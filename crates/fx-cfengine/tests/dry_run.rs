@@ -18,6 +18,7 @@ bundle agent main
     "/new" create => "true", perms => m("600"), content => "$(kept)";
     "/old" perms => m("600"), touch => "true";
     "/old" edit_line => lines, edit_defaults => with_backup;
+    "/program" perms => m("4755");
     "/copy" copy_from => from("/old");
     "/link" link_from => to("/old");
     "/gone" delete => tidy;
@@ -46,6 +47,7 @@ fn rehearse(policy: &str) -> u32 {
     for path in ["/old", "/gone", "/moved"] {
         host.put(path, "content\n");
     }
+    host.put_mode("/program", "runs as root", 0o4755);
     host.put_program("/bin/act");
     host.put_dir("/var/cfengine", 0o755);
     host.put_dir("/var/cfengine/state", 0o755);

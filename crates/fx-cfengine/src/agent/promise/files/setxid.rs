@@ -54,6 +54,9 @@ fn note(ctx: &mut Context<'_>, file: &str, word: &str) {
         let text = format!("NEW {} root PROGRAM '{file}' ", word.to_uppercase());
         ctx.log(fx_engine::Level::Notice, &text);
     }
+    if ctx.config.dry_run {
+        return;
+    }
     let options = WriteOptions { mode: Some(0o600), ..WriteOptions::default() };
     let text = format!("{file}\n{known}");
     if let Err(error) = ctx.host().write(&path(&list), &encode(&text), &options) {
