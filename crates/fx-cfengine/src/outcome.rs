@@ -245,6 +245,7 @@ impl Context<'_> {
         match &*target {
             "udp_syslog" => {}
             "stdout" => self.info(&format!("L: {expanded}")),
+            _ if self.config.dry_run => {}
             name => {
                 let line = format!("{expanded}\n");
                 let file = crate::text::path(name);

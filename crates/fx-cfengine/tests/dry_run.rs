@@ -18,7 +18,7 @@ bundle agent main
     "/new" create => "true", perms => m("600"), content => "$(kept)";
     "/old" perms => m("600"), touch => "true";
     "/old" edit_line => lines, edit_defaults => with_backup;
-    "/program" perms => m("4755");
+    "/program" perms => m("4755"), action => logged;
     "/copy" copy_from => from("/old");
     "/link" link_from => to("/old");
     "/gone" delete => tidy;
@@ -32,6 +32,7 @@ bundle agent main
 }
 bundle edit_line lines { insert_lines: "a line"; }
 body perms m(mode) { mode => "$(mode)"; }
+body action logged { log_kept => "/kept"; log_repaired => "/repaired"; log_string => "x"; }
 body edit_defaults with_backup { edit_backup => "true"; }
 body copy_from from(file) { source => "$(file)"; }
 body link_from to(file) { source => "$(file)"; }

@@ -105,8 +105,12 @@ fn fields(line: &str) -> Option<Json> {
 }
 
 impl Context<'_> {
-    /// Writes a file of our own under the state directory; a failure is only told.
+    /// Writes a file of our own under the state directory, but in a dry run; a failure is only
+    /// told.
     fn write_state(&self, file: &str, content: &[u8]) {
+        if self.config.dry_run {
+            return;
+        }
         if let Err(error) =
             self.host().write(&path(file), content, &fx_host::WriteOptions::default())
         {
