@@ -46,6 +46,19 @@ impl Kind {
             Kind::BlockDevice => "blockSpecial",
         }
     }
+
+    /// The bits that the kernel keeps with the mode.
+    pub fn bits(self) -> u32 {
+        match self {
+            Kind::File => 0o100_000,
+            Kind::Directory => 0o040_000,
+            Kind::Symlink => 0o120_000,
+            Kind::Fifo => 0o010_000,
+            Kind::Socket => 0o140_000,
+            Kind::CharDevice => 0o020_000,
+            Kind::BlockDevice => 0o060_000,
+        }
+    }
 }
 
 /// What the kernel knows of a file. `mode` holds the permission bits only (07777).

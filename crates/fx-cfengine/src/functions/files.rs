@@ -132,18 +132,6 @@ fn compare(ctx: &Context<'_>, name: &str, first: &str, second: &str) -> FnResult
     })
 }
 
-fn type_bits(kind: Kind) -> u32 {
-    match kind {
-        Kind::File => 0o100_000,
-        Kind::Directory => 0o040_000,
-        Kind::Symlink => 0o120_000,
-        Kind::Fifo => 0o010_000,
-        Kind::Socket => 0o140_000,
-        Kind::CharDevice => 0o020_000,
-        Kind::BlockDevice => 0o060_000,
-    }
-}
-
 // Directories are told apart and the special bits are not.
 fn permission_string(meta: &Meta) -> String {
     let mut out = String::from(if meta.is_dir() { 'd' } else { '-' });
@@ -170,8 +158,8 @@ fn stat(ctx: &Context<'_>, file: &str, field: &str) -> FnResult {
         "atime" => meta.atime.secs.to_string(),
         "permstr" => permission_string(&meta),
         "permoct" => format!("{:o}", meta.mode & 0o777),
-        "modeoct" => format!("{:o}", type_bits(meta.kind) | meta.mode),
-        "mode" => (type_bits(meta.kind) | meta.mode).to_string(),
+        "modeoct" => format!("{:o}", meta.kind.bits() | meta.mode),
+        "mode" => (meta.kind.bits() | meta.mode).to_string(),
         "type" => match meta.kind {
             Kind::File => "regular file",
             Kind::Directory => "directory",

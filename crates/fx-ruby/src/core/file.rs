@@ -105,19 +105,10 @@ fn stat(vm: &mut Vm, a: Args, follow: bool) -> R {
         return Ok(NIL);
     }
     let kind = m.kind.word();
-    let type_bits = match m.kind {
-        fx_host::Kind::File => 0o100_000,
-        fx_host::Kind::Directory => 0o040_000,
-        fx_host::Kind::Symlink => 0o120_000,
-        fx_host::Kind::Fifo => 0o010_000,
-        fx_host::Kind::Socket => 0o140_000,
-        fx_host::Kind::CharDevice => 0o020_000,
-        fx_host::Kind::BlockDevice => 0o060_000,
-    };
     let kind = vm.str_static(kind);
     let mut l = vec![kind];
     for i in [
-        i64::from(m.mode | type_bits),
+        i64::from(m.mode | m.kind.bits()),
         i64::from(m.uid),
         i64::from(m.gid),
         m.size as i64,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use fx_engine::Level;
-use fx_host::{Kind, Meta, WriteOptions};
+use fx_host::{Meta, WriteOptions};
 
 use crate::eval::Context;
 use crate::eval::classes::ClassScope;
@@ -246,7 +246,7 @@ fn stats(
     result: &mut Outcome,
 ) {
     let now: [i64; 6] = [
-        i64::from(kind_bits(meta.kind) | meta.mode),
+        i64::from(meta.kind.bits() | meta.mode),
         i64::from(meta.uid),
         i64::from(meta.gid),
         meta.dev as i64,
@@ -324,17 +324,4 @@ fn stats(
 fn written(numbers: &[i64; 6]) -> Json {
     let words: Vec<String> = numbers.iter().map(ToString::to_string).collect();
     Json::str(&words.join(" "))
-}
-
-// The kernel keeps the kind of a file with its mode.
-fn kind_bits(kind: Kind) -> u32 {
-    match kind {
-        Kind::File => 0o100_000,
-        Kind::Directory => 0o040_000,
-        Kind::Symlink => 0o120_000,
-        Kind::Fifo => 0o010_000,
-        Kind::Socket => 0o140_000,
-        Kind::CharDevice => 0o020_000,
-        Kind::BlockDevice => 0o060_000,
-    }
 }
