@@ -189,20 +189,7 @@ impl Vm {
                         if s.width.is_some() {
                             return self.arg_error("width given twice");
                         }
-                        let (digits, at) = numbered(&text, i);
-                        let w = match digits {
-                            // `*2$`: the width is the second argument.
-                            Some(n) => {
-                                i = at;
-                                used_pos = true;
-                                match args.get(n - 1) {
-                                    Some(v) => *v,
-                                    None => return self.arg_error("too few arguments"),
-                                }
-                            }
-                            None => self.next_arg(args, &mut next, used_pos)?,
-                        };
-                        let w = self.format_room(w)?;
+                        let w = self.starred(&text, &mut i, args, &mut next, &mut used_pos)?;
                         if w < 0 {
                             s.minus = true
                         }
@@ -215,19 +202,7 @@ impl Vm {
                         }
                         if text.get(i) == Some(&b'*') {
                             i += 1;
-                            let (digits, at) = numbered(&text, i);
-                            let p = match digits {
-                                Some(n) => {
-                                    i = at;
-                                    used_pos = true;
-                                    match args.get(n - 1) {
-                                        Some(v) => *v,
-                                        None => return self.arg_error("too few arguments"),
-                                    }
-                                }
-                                None => self.next_arg(args, &mut next, used_pos)?,
-                            };
-                            let p = self.format_room(p)?;
+                            let p = self.starred(&text, &mut i, args, &mut next, &mut used_pos)?;
                             s.prec = if p < 0 { None } else { Some(p as usize) }
                         } else {
                             let start = i;
@@ -444,9 +419,27 @@ impl Vm {
         }
     }
 
-    /// A width or precision that an argument gives.
-    fn format_room(&mut self, v: Value) -> Res<i64> {
-        let n = self.to_int(v)?;
+    /// A width or precision that an argument gives: the next one, or of `*2$` the second.
+    fn starred(
+        &mut self,
+        text: &[u8],
+        i: &mut usize,
+        args: &[Value],
+        next: &mut usize,
+        used_pos: &mut bool,
+    ) -> Res<i64> {
+        let (number, at) = numbered(text, *i);
+        let given = match number {
+            Some(number) => {
+                (*i, *used_pos) = (at, true);
+                match args.get(number - 1) {
+                    Some(v) => *v,
+                    None => return self.arg_error("too few arguments"),
+                }
+            }
+            None => self.next_arg(args, next, *used_pos)?,
+        };
+        let n = self.to_int(given)?;
         match i32::try_from(n) {
             Ok(n) => Ok(i64::from(n)),
             Err(_) => {
