@@ -72,12 +72,7 @@ pub(super) fn schedule(
             "Relative file name '{file}' was marked for editing but has no invariant meaning"
         ));
         let mut result = Outcome::Kept;
-        failed(
-            ctx,
-            promise,
-            &mut result,
-            &format!("File '{file}' was marked for editing but could not be opened"),
-        );
+        not_opened(ctx, promise, file, &mut result);
         return result;
     }
     let text = load(ctx, promise, file);
@@ -90,6 +85,11 @@ pub(super) fn schedule(
         }
     }
     result
+}
+
+fn not_opened(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, result: &mut Outcome) {
+    let text = format!("File '{file}' was marked for editing but could not be opened");
+    failed(ctx, promise, result, &text);
 }
 
 fn edit(
@@ -110,12 +110,7 @@ fn edit(
                 }
             }
             None => {
-                failed(
-                    ctx,
-                    promise,
-                    &mut result,
-                    &format!("File '{file}' was marked for editing but could not be opened"),
-                );
+                not_opened(ctx, promise, file, &mut result);
                 return result;
             }
         }
