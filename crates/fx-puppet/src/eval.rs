@@ -229,8 +229,8 @@ impl Evaluator {
             ExprKind::Call { function, args, lambda, .. } => {
                 self.call_expression(function, args, lambda.as_deref(), span, scope)?
             }
-            ExprKind::MethodCall { receiver, name, name_span, args, lambda } => {
-                self.method_call(expr, receiver, name, *name_span, args, lambda.as_deref(), scope)?
+            ExprKind::MethodCall { receiver, name, args, lambda, .. } => {
+                self.method_call(expr, receiver, name, args, lambda.as_deref(), scope)?
             }
             ExprKind::Not(operand) => Value::Bool(!self.eval(operand, scope)?.is_true()),
             ExprKind::Negate(operand) => self.negate(operand, span, scope)?,

@@ -98,13 +98,11 @@ impl Evaluator {
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the parts of one expression")]
     pub(super) fn method_call(
         &self,
         expr: &Expr,
         receiver: &Expr,
         name: &Rc<str>,
-        name_span: Span,
         args: &[Expr],
         lambda: Option<&Lambda>,
         scope: &Rc<Scope>,
@@ -129,7 +127,6 @@ impl Evaluator {
                 return Ok(found);
             }
         }
-        let _ = name_span;
         self.call_function(name, values, block, label::place(expr), scope)
     }
 
