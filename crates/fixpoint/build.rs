@@ -20,6 +20,11 @@ fn main() -> Result<()> {
         if asked("TARGET")? == asked("HOST")? && write_static_names(&to)? {
             println!("cargo::rustc-link-arg-bins=-L{}", to.display());
             println!("cargo::rustc-link-arg-bins=-static");
+            // At a fixed address and with nothing to load, our own first instructions can run
+            // before those of the library.
+            if asked("CARGO_CFG_TARGET_ARCH")? == "x86_64" {
+                println!("cargo::rustc-link-arg-bins=-Wl,-e,fixpoint_entry");
+            }
         }
     }
     Ok(())

@@ -70,3 +70,23 @@ pub(crate) fn run(argv: Vec<OsString>) -> u8 {
     }
     native::main(&Invocation { name: "fixpoint", args })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{ABSENT, PERSONAS};
+
+    #[test]
+    fn every_tool_tells_the_version_that_its_policy_sees() {
+        for (name, _) in PERSONAS.iter().chain(ABSENT) {
+            let number = match *name {
+                "facter" => fx_puppet::facter::VERSION,
+                "puppet" => fx_puppet::VERSION,
+                "ohai" => "18.2.21",
+                chef if chef.starts_with("chef-") => fx_chef::VERSION,
+                _ => "3.21.0",
+            };
+            let told = fx_entry::version(name);
+            assert_eq!(told.rsplit(' ').next(), Some(number), "{name}");
+        }
+    }
+}

@@ -54,7 +54,13 @@ pub(crate) fn hand_on(text: &str) {
 /// Writes a whole text to standard output; the exit code says whether it arrived.
 pub(crate) fn print(text: &str) -> u8 {
     let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    arrived(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+/// The exit code for what came of writing to standard output. A reader who has gone has seen
+/// enough.
+pub(crate) fn arrived(written: std::io::Result<()>) -> u8 {
+    match written {
         Ok(()) => crate::exit::OK,
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => crate::exit::OK,
         Err(error) => {

@@ -7,6 +7,7 @@
 )]
 
 use std::fs::File;
+use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Output, Stdio};
 
 fn fixpoint(args: &[&str]) -> Command {
@@ -30,6 +31,41 @@ fn version_is_one_line() {
         ran(&["--version"]),
         (0, format!("fixpoint {}\n", env!("CARGO_PKG_VERSION")), String::new())
     );
+}
+
+/// A version that is all that is asked for is told before the C library starts; asked for after
+/// another word it comes the long way.
+#[test]
+fn a_version_is_the_same_the_short_way_and_the_long_way() {
+    for (tool, flag, line) in [
+        ("cf-agent", "-V", "CFEngine Core 3.21.0\n"),
+        ("cf-agent", "--version", "CFEngine Core 3.21.0\n"),
+        ("cf-promises", "-V", "CFEngine Core 3.21.0\n"),
+        ("cf-key", "--version", "CFEngine Core 3.21.0\n"),
+        ("chef-apply", "--version", "Chef Infra Client: 18.11.21\n"),
+        ("chef-client", "-v", "Chef Infra Client: 18.11.21\n"),
+        ("chef-solo", "--version", "Chef Infra Client: 18.11.21\n"),
+        ("facter", "-v", "4.3.0\n"),
+        ("ohai", "--version", "Ohai: 18.2.21\n"),
+        ("puppet", "-V", "7.23.0\n"),
+    ] {
+        for name in [tool, &format!("/usr/bin/{tool}")] {
+            let Output { status, stdout, .. } = fixpoint(&[flag]).arg0(name).output().unwrap();
+            assert_eq!((status.code(), text(&stdout).as_str()), (Some(0), line), "{name} {flag}");
+        }
+        assert_eq!(ran(&[tool, flag]), (0, line.to_owned(), String::new()), "{tool} {flag}");
+    }
+}
+
+/// The short way looks at whole words: what only begins like a question is none.
+#[test]
+fn what_is_not_quite_a_question_for_a_version_goes_the_long_way() {
+    for (name, flag) in [("cf-agent", "--version2"), ("puppet", "")] {
+        let output = fixpoint(&[flag]).arg0(name).output().unwrap();
+        assert!(!text(&output.stdout).contains("CFEngine Core"), "{name} {flag}: {output:?}");
+    }
+    let output = fixpoint(&["--version"]).arg0("/tmp/my-cf-agent").output().unwrap();
+    assert_eq!(text(&output.stdout), format!("fixpoint {}\n", env!("CARGO_PKG_VERSION")));
 }
 
 #[test]
@@ -81,17 +117,20 @@ fn facts_come_by_name_and_in_three_forms() {
 
 #[test]
 fn a_full_or_closed_output_is_an_error_and_a_gone_reader_is_not() {
-    let full = fixpoint(&["facts"]).stdout(File::create("/dev/full").unwrap()).output().unwrap();
-    assert_eq!(full.status.code(), Some(1));
-    assert!(
-        text(&full.stderr).contains("cannot write to standard output: No space left on device"),
-        "{}",
-        text(&full.stderr)
-    );
-    let (reader, writer) = std::io::pipe().unwrap();
-    drop(reader);
-    let gone = fixpoint(&["facts"]).stdout(writer).output().unwrap();
-    assert_eq!((gone.status.code(), text(&gone.stderr).as_str()), (Some(0), ""));
+    for asked in ["facts", "--version", "--help"] {
+        let full = File::create("/dev/full").unwrap();
+        let full = fixpoint(&[asked]).stdout(full).output().unwrap();
+        assert_eq!(full.status.code(), Some(1), "{asked}");
+        assert!(
+            text(&full.stderr).contains("cannot write to standard output: No space left on device"),
+            "{asked}: {}",
+            text(&full.stderr)
+        );
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let gone = fixpoint(&[asked]).stdout(writer).output().unwrap();
+        assert_eq!((gone.status.code(), text(&gone.stderr).as_str()), (Some(0), ""), "{asked}");
+    }
 }
 
 #[test]

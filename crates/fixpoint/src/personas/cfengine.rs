@@ -16,8 +16,6 @@ use fx_source::SourceMap;
 use crate::persona::Invocation;
 use options::{Flag, Parsed, Takes};
 
-const VERSION: &str = "CFEngine Core 3.21.0";
-
 const AGENT: &[Flag] = &[
     Flag::new("bootstrap", Some('B'), Takes::Value, "Bootstrap to a policy server (not supported)"),
     Flag::new(
@@ -194,7 +192,7 @@ pub(crate) fn promises(invocation: &Invocation) -> u8 {
 /// The tools of CFEngine that are not here yet: they answer `--version` and refuse the rest.
 pub(crate) fn absent(invocation: &Invocation) -> u8 {
     if invocation.args.iter().any(|arg| arg == "-V" || arg == "--version") {
-        say(VERSION);
+        say(fx_entry::version(invocation.name));
         return 0;
     }
     complain(&format!("   error: {} is not supported", invocation.name));
@@ -275,7 +273,7 @@ fn request(
                 return Err(0);
             }
             "version" => {
-                say(VERSION);
+                say(fx_entry::version(invocation.name));
                 return Err(0);
             }
             "file" => request.file = Some(text),

@@ -43,7 +43,9 @@ pub(crate) fn main(invocation: &Invocation) -> u8 {
         invocation.args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
     let options = match options::read(&args, &*host) {
         Asked::Facts(options) => options,
-        Asked::Version => return terminal::print(&format!("{}\n", facter::VERSION)),
+        Asked::Version => {
+            return terminal::print(&format!("{}\n", fx_entry::version(invocation.name)));
+        }
         Asked::Help => return terminal::print(HELP),
         Asked::Groups(groups) => return terminal::print(&groups.list()),
         Asked::Wrong(message) => {

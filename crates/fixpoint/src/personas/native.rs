@@ -60,8 +60,7 @@ pub(crate) fn main(invocation: &Invocation) -> u8 {
         Ok(cli) => cli,
         Err(error) => {
             let told = error.print();
-            let asked_for = !error.use_stderr();
-            return if asked_for && told.is_ok() { exit::OK } else { exit::USAGE };
+            return if error.use_stderr() { exit::USAGE } else { terminal::arrived(told) };
         }
     };
     match cli.verb {

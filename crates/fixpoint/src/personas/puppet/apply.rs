@@ -107,7 +107,7 @@ pub(super) fn run(args: &[String]) -> u8 {
         return failed(&message);
     }
     if has(&["--version", "-V"]) {
-        say(fx_puppet::VERSION);
+        say(fx_entry::version("puppet"));
         return 0;
     }
     if has(&["--parseonly"]) {
