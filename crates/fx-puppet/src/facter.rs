@@ -2,10 +2,16 @@
 //!
 //! What only a Ruby installation has (`ruby`, `augeas`) is left out: Deviation(D-003).
 
+mod dhcp;
 mod legacy;
 mod network;
+mod os;
+mod partitions;
 mod print;
+mod selinux;
+mod ssh;
 mod units;
+mod virt;
 
 use fx_facts::Facts;
 use fx_host::Host;
@@ -17,6 +23,46 @@ pub use print::{query_text, text};
 
 /// Version of the program whose answers these are.
 pub const VERSION: &str = "4.3.0";
+
+/// Whether a fact is one that Facter has and not every machine does.
+#[must_use]
+pub fn may_be_absent(name: &str) -> bool {
+    const NAMES: [&str; 30] = [
+        "aio_agent_version",
+        "augeas",
+        "az_metadata",
+        "bios_release_date",
+        "bios_vendor",
+        "bios_version",
+        "boardassettag",
+        "boardmanufacturer",
+        "boardproductname",
+        "boardserialnumber",
+        "chassisassettag",
+        "chassistype",
+        "cloud",
+        "dmi",
+        "domain",
+        "ec2_metadata",
+        "ec2_userdata",
+        "gce",
+        "hypervisors",
+        "manufacturer",
+        "memory.swap",
+        "networking.dhcp",
+        "networking.domain",
+        "os.distro.specification",
+        "partitions",
+        "productname",
+        "ruby",
+        "serialnumber",
+        "ssh",
+        "xen",
+    ];
+    NAMES.iter().any(|known| {
+        name.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    })
+}
 
 fn map<const N: usize>(pairs: [(&'static str, Value); N]) -> Value {
     pairs.into_iter().filter(|(_, value)| *value != Value::Undef).collect()
@@ -42,8 +88,8 @@ pub fn facts(host: &dyn Host, facts: &Facts<'_>) -> Value {
             Value::Bool(read(host, "/proc/sys/crypto/fips_enabled").as_deref() == Some("1")),
         ),
         ("identity", identity(facts)),
-        ("hypervisors", hypervisors(host, facts)),
-        ("is_virtual", Value::Bool(virtual_kind(host, facts) != "physical")),
+        ("hypervisors", virt::hypervisors(host, facts)),
+        ("is_virtual", Value::Bool(virt::kind(host, facts) != "physical")),
         ("kernel", text_of(&facts.kernel().sysname)),
         ("kernelmajversion", Value::from(kernel_major(&facts.kernel().release))),
         ("kernelrelease", text_of(&facts.kernel().release)),
@@ -51,14 +97,15 @@ pub fn facts(host: &dyn Host, facts: &Facts<'_>) -> Value {
         ("load_averages", load(host)),
         ("memory", memory(facts)),
         ("mountpoints", mountpoints(facts)),
-        ("networking", network::networking(facts)),
-        ("os", os(facts)),
+        ("networking", network::networking(host, facts)),
+        ("os", os::os(host, facts)),
+        ("partitions", partitions::partitions(host, facts)),
         ("path", host.var("PATH".as_ref()).map(|path| path.to_string_lossy().into_owned()).into()),
         ("processors", processors(facts)),
-        ("ssh", ssh(host)),
+        ("ssh", ssh::ssh(host)),
         ("system_uptime", uptime(facts)),
         ("timezone", text_of(&facts.timezone().abbreviation)),
-        ("virtual", text_of(virtual_kind(host, facts))),
+        ("virtual", text_of(virt::kind(host, facts))),
     ];
     all.retain(|(_, value)| {
         !matches!(value, Value::Undef) && !matches!(value, Value::Map(map) if map.is_empty())
@@ -69,30 +116,6 @@ pub fn facts(host: &dyn Host, facts: &Facts<'_>) -> Value {
 fn read(host: &dyn Host, path: &str) -> Option<String> {
     let bytes = host.read(path.as_ref()).ok()?;
     Some(String::from_utf8_lossy(&bytes).trim_end().to_owned())
-}
-
-/// What the machine runs in. The mark that Docker leaves in the root is not looked at.
-fn virtual_kind<'f>(host: &dyn Host, facts: &'f Facts<'_>) -> &'f str {
-    let found = facts.virtualization();
-    let grouped = || {
-        let groups = read(host, "/proc/1/cgroup").unwrap_or_default();
-        let named = read(host, "/proc/1/environ").unwrap_or_default();
-        groups.contains("docker") || named.contains("container=")
-    };
-    let kind = match found.container {
-        Some("docker") if !grouped() => found.hypervisor.unwrap_or("physical"),
-        _ => found.kind(),
-    };
-    // Devices of virtio give KVM away where the firmware says nothing.
-    let virtio = || host.list("/sys/bus/virtio/devices".as_ref()).is_ok_and(|all| !all.is_empty());
-    if kind == "unknown" && virtio() { "kvm" } else { kind }
-}
-
-fn hypervisors(host: &dyn Host, facts: &Facts<'_>) -> Value {
-    match virtual_kind(host, facts) {
-        "kvm" => [("kvm", Value::Map(fx_value::Map::new()))].into_iter().collect(),
-        _ => Value::Undef,
-    }
 }
 
 fn kernel_major(release: &str) -> String {
@@ -162,7 +185,6 @@ fn dmi(facts: &Facts<'_>) -> Value {
                 ("name", value("product_name")),
                 ("serial_number", value("product_serial")),
                 ("uuid", value("product_uuid")),
-                ("version", value("product_version")),
             ]),
         ),
     ])
@@ -279,84 +301,6 @@ fn mountpoints(facts: &Facts<'_>) -> Value {
     points.into_iter().collect()
 }
 
-/// Facter's names of distributions and their families.
-fn names(id: &str, family: &str) -> (&'static str, &'static str) {
-    const NAMES: &[(&str, &str)] = &[
-        ("debian", "Debian"),
-        ("ubuntu", "Ubuntu"),
-        ("raspbian", "Debian"),
-        ("linuxmint", "LinuxMint"),
-        ("rhel", "RedHat"),
-        ("centos", "CentOS"),
-        ("fedora", "Fedora"),
-        ("rocky", "Rocky"),
-        ("almalinux", "AlmaLinux"),
-        ("ol", "OracleLinux"),
-        ("amzn", "Amazon"),
-        ("scientific", "Scientific"),
-        ("sles", "SLES"),
-        ("sled", "SLED"),
-        ("opensuse-leap", "OpenSuSE"),
-        ("opensuse-tumbleweed", "OpenSuSE"),
-        ("opensuse", "OpenSuSE"),
-        ("arch", "Archlinux"),
-        ("manjaro", "Manjarolinux"),
-        ("alpine", "Alpine"),
-        ("gentoo", "Gentoo"),
-        ("devuan", "Devuan"),
-        ("kali", "Kali"),
-        ("virtuozzo", "VirtuozzoLinux"),
-    ];
-    const FAMILIES: &[(&str, &str)] = &[
-        ("debian", "Debian"),
-        ("redhat", "RedHat"),
-        ("suse", "Suse"),
-        ("arch", "Archlinux"),
-        ("gentoo", "Gentoo"),
-        ("alpine", "Linux"),
-    ];
-    let pick = |table: &[(&str, &'static str)], key: &str| {
-        table.iter().find(|(known, _)| *known == key).map(|(_, name)| *name)
-    };
-    (pick(NAMES, id).unwrap_or("Linux"), pick(FAMILIES, family).unwrap_or("Linux"))
-}
-
-fn os(facts: &Facts<'_>) -> Value {
-    let os = facts.os();
-    let (name, family) = names(&os.id, &os.family);
-    let full = os.full_version.as_str();
-    let mut parts = full.split('.');
-    let (major, minor) = (parts.next().unwrap_or_default(), parts.next());
-    // Ubuntu counts its major versions with the month.
-    let release = if name == "Ubuntu" {
-        map([("full", text_of(&os.version)), ("major", text_of(&os.version))])
-    } else {
-        map([("full", text_of(full)), ("major", text_of(major)), ("minor", minor.into())])
-    };
-    let machine = facts.kernel().machine.as_str();
-    let architecture = match (family, machine) {
-        ("Debian", "x86_64") => "amd64",
-        ("Debian", "aarch64") => "arm64",
-        (_, machine) => machine,
-    };
-    let codename = Value::from(Some(os.codename.as_str()).filter(|name| !name.is_empty()));
-    let distro = map([
-        ("codename", codename),
-        ("description", text_of(&os.pretty_name)),
-        ("id", text_of(name)),
-        ("release", release.clone()),
-    ]);
-    map([
-        ("architecture", text_of(architecture)),
-        ("distro", distro),
-        ("family", text_of(family)),
-        ("hardware", text_of(machine)),
-        ("name", text_of(name)),
-        ("release", release),
-        ("selinux", map([("enabled", Value::Bool(false))])),
-    ])
-}
-
 fn processors(facts: &Facts<'_>) -> Value {
     let cpu = facts.cpu();
     let count = cpu.models.len() as u64;
@@ -371,17 +315,6 @@ fn processors(facts: &Facts<'_>) -> Value {
         ("speed", cpu.mhz.map(units::hertz).into()),
         ("threads", int(threads.max(1))),
     ])
-}
-
-/// Public host keys, by kind.
-fn ssh(host: &dyn Host) -> Value {
-    let keys = ["dsa", "ecdsa", "ed25519", "rsa"].into_iter().filter_map(|kind| {
-        let line = read(host, &format!("/etc/ssh/ssh_host_{kind}_key.pub"))?;
-        let mut words = line.split_whitespace();
-        let (name, key) = (words.next()?.to_owned(), words.next()?.to_owned());
-        Some((kind, map([("key", Value::from(key)), ("type", Value::from(name))])))
-    });
-    keys.collect()
 }
 
 fn uptime(facts: &Facts<'_>) -> Value {

@@ -149,7 +149,7 @@ pub fn machine_facts(machine: &Machine, node: &str) -> Vec<(String, Value)> {
     if let fx_value::Value::Map(map) = &all {
         out.extend(map.iter().map(|(name, value)| (name.to_text().into_owned(), from_data(value))));
     }
-    for (name, value) in crate::facter::legacy(&all) {
+    for (name, value) in crate::facter::legacy(host, &all) {
         out.push((name.to_text().into_owned(), from_data(&value)));
     }
     let (short, domain) = node.split_once('.').unwrap_or((node, ""));

@@ -56,7 +56,7 @@ pub(crate) fn main(invocation: &Invocation) -> u8 {
     };
     let facts = Facts::new(&*host);
     let Value::Map(mut all) = facter::facts(&*host, &facts) else { return exit::ERROR };
-    let mut old = facter::legacy(&Value::Map(all.clone()));
+    let mut old = facter::legacy(&*host, &Value::Map(all.clone()));
     let failed = add(&mut all, &host, &options);
     if options.puppet {
         all.insert("puppetversion".into(), fx_puppet::VERSION.into());
@@ -146,11 +146,15 @@ fn answers(options: &Options, all: &Value, old: &Map) -> (String, Vec<String>) {
                 flat().or_else(|| all.dig(&path)).or_else(|| old.get(query.as_bytes()).cloned());
             (query.clone(), value.unwrap_or_default())
         })
+        // What Facter knows and the machine lacks is no answer; what it never heard of is one.
+        .filter(|(query, value)| *value != Value::Undef || !facter::may_be_absent(query))
         .collect();
     // Answers come in the order of their names, whatever the order of the questions.
     found.sort_by(|a, b| a.0.cmp(&b.0));
-    let missing = found.iter().filter(|(_, value)| *value == Value::Undef);
-    let missing = missing.map(|(name, _)| name.clone()).collect();
+    let answered = |query: &&String| {
+        found.iter().any(|(name, value)| name == *query && *value != Value::Undef)
+    };
+    let missing = options.queries.iter().filter(|query| !answered(query)).cloned().collect();
     let text = match options.format {
         Format::Text => facter::query_text(&found),
         format => shown::answers(format, found),

@@ -1,10 +1,22 @@
 //! The flat names of old that manifests still use, made from the structured facts.
 
+use fx_host::Host;
 use fx_value::{Map, Value};
+
+use super::os::has_lsb;
 
 /// Old name and where its value lies now.
 const NAMES: &[(&str, &[&str])] = &[
     ("architecture", &["os", "architecture"]),
+    ("bios_release_date", &["dmi", "bios", "release_date"]),
+    ("bios_vendor", &["dmi", "bios", "vendor"]),
+    ("bios_version", &["dmi", "bios", "version"]),
+    ("boardassettag", &["dmi", "board", "asset_tag"]),
+    ("boardmanufacturer", &["dmi", "board", "manufacturer"]),
+    ("boardproductname", &["dmi", "board", "product"]),
+    ("boardserialnumber", &["dmi", "board", "serial_number"]),
+    ("chassisassettag", &["dmi", "chassis", "asset_tag"]),
+    ("chassistype", &["dmi", "chassis", "type"]),
     ("domain", &["networking", "domain"]),
     ("fqdn", &["networking", "fqdn"]),
     ("gid", &["identity", "group"]),
@@ -14,12 +26,6 @@ const NAMES: &[(&str, &[&str])] = &[
     ("id", &["identity", "user"]),
     ("ipaddress", &["networking", "ip"]),
     ("ipaddress6", &["networking", "ip6"]),
-    ("lsbdistcodename", &["os", "distro", "codename"]),
-    ("lsbdistdescription", &["os", "distro", "description"]),
-    ("lsbdistid", &["os", "distro", "id"]),
-    ("lsbdistrelease", &["os", "distro", "release", "full"]),
-    ("lsbmajdistrelease", &["os", "distro", "release", "major"]),
-    ("lsbminordistrelease", &["os", "distro", "release", "minor"]),
     ("macaddress", &["networking", "mac"]),
     ("manufacturer", &["dmi", "manufacturer"]),
     ("memoryfree", &["memory", "system", "available"]),
@@ -37,6 +43,11 @@ const NAMES: &[(&str, &[&str])] = &[
     ("productname", &["dmi", "product", "name"]),
     ("scope6", &["networking", "scope6"]),
     ("selinux", &["os", "selinux", "enabled"]),
+    ("selinux_config_mode", &["os", "selinux", "config_mode"]),
+    ("selinux_config_policy", &["os", "selinux", "config_policy"]),
+    ("selinux_current_mode", &["os", "selinux", "current_mode"]),
+    ("selinux_enforced", &["os", "selinux", "enforced"]),
+    ("selinux_policyversion", &["os", "selinux", "policy_version"]),
     ("serialnumber", &["dmi", "product", "serial_number"]),
     ("swapfree", &["memory", "swap", "available"]),
     ("swapsize", &["memory", "swap", "total"]),
@@ -47,12 +58,50 @@ const NAMES: &[(&str, &[&str])] = &[
     ("uuid", &["dmi", "product", "uuid"]),
 ];
 
+/// Names that only the program `lsb_release` gives a value.
+const OF_LSB: &[(&str, &[&str])] = &[
+    ("lsbdistcodename", &["os", "distro", "codename"]),
+    ("lsbdistdescription", &["os", "distro", "description"]),
+    ("lsbdistid", &["os", "distro", "id"]),
+];
+
+/// Versions, which most distributions tell without that program.
+const OF_RELEASE: &[(&str, &[&str])] = &[
+    ("lsbdistrelease", &["os", "distro", "release", "full"]),
+    ("lsbmajdistrelease", &["os", "distro", "release", "major"]),
+    ("lsbminordistrelease", &["os", "distro", "release", "minor"]),
+];
+
 /// The old names that have a value, and those made for each interface and processor.
-pub fn legacy(facts: &Value) -> Map {
+pub fn legacy(host: &dyn Host, facts: &Value) -> Map {
     let mut found = Map::new();
-    for (name, path) in NAMES {
-        if let Some(value) = facts.dig(path) {
-            found.insert((*name).into(), value);
+    let lsb = has_lsb(host);
+    // Ubuntu and its kin keep no version but that of `lsb_release`.
+    let told = |path: &[&str]| facts.dig(path).map(|value| value.to_string());
+    let own = told(&["os", "family"]).as_deref() != Some("Debian")
+        || told(&["os", "distro", "release", "full"])
+            != told(&["os", "distro", "release", "major"])
+        || told(&["os", "name"]).as_deref() == Some("Debian");
+    let tables = [(NAMES, true), (OF_LSB, lsb), (OF_RELEASE, lsb || own)];
+    for (table, _) in tables.iter().filter(|(_, there)| *there) {
+        for (name, path) in *table {
+            let value = facts.dig(path).filter(|value| *value != Value::Undef);
+            if let Some(value) = value {
+                found.insert((*name).into(), value);
+            }
+        }
+    }
+    dhcp_servers(facts, &mut found);
+    if let Some(Value::Map(keys)) = facts.dig(&["ssh"]) {
+        for (kind, key) in &keys {
+            let part = |path: &[&str]| key.dig(path).unwrap_or_default();
+            let kind = kind.to_text();
+            found.insert(format!("ssh{kind}key").into(), part(&["key"]));
+            let prints = [part(&["fingerprints", "sha1"]), part(&["fingerprints", "sha256"])];
+            found.insert(
+                format!("sshfp_{kind}").into(),
+                prints.map(|print| print.to_string()).join("\n").into(),
+            );
         }
     }
     if let Some(Value::Map(interfaces)) = facts.dig(&["networking", "interfaces"]) {
@@ -113,6 +162,19 @@ pub fn legacy(facts: &Value) -> Map {
     found
 }
 
+/// Servers of addresses by interface, that of the machine first.
+fn dhcp_servers(facts: &Value, found: &mut Map) {
+    let of = |value: &Value| value.dig(&["dhcp"]);
+    let Some(networking) = facts.dig(&["networking"]) else { return };
+    let mut servers = Map::new();
+    servers.insert("system".into(), of(&networking).unwrap_or_default());
+    if let Some(Value::Map(interfaces)) = networking.dig(&["interfaces"]) {
+        let each = interfaces.iter().filter_map(|(name, one)| Some((name.clone(), of(one)?)));
+        servers.extend(each);
+    }
+    found.insert("dhcp_servers".into(), Value::Map(servers));
+}
+
 /// Whether a variable may be a fact of old, or one that has always been flat.
 pub(crate) fn is_legacy_name(name: &str) -> bool {
     const FLAT: [&str; 8] = [
@@ -125,5 +187,6 @@ pub(crate) fn is_legacy_name(name: &str) -> bool {
         "path",
         "uptime",
     ];
-    FLAT.contains(&name) || NAMES.iter().any(|(known, _)| *known == name)
+    let known = NAMES.iter().chain(OF_LSB).chain(OF_RELEASE);
+    FLAT.contains(&name) || known.into_iter().any(|(known, _)| *known == name)
 }

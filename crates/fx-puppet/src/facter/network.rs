@@ -3,9 +3,10 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use fx_facts::{Facts, Network, NetworkInterface};
+use fx_host::Host;
 use fx_value::{Map, Value};
 
-use super::map;
+use super::{dhcp, map, read};
 
 fn mask4(prefix: u8) -> Ipv4Addr {
     Ipv4Addr::from(u32::MAX.checked_shl(32 - u32::from(prefix)).unwrap_or(0))
@@ -37,6 +38,8 @@ fn scope(address: Ipv6Addr) -> &'static str {
         "host"
     } else if address.is_unicast_link_local() {
         "link"
+    } else if address.segments()[0] & 0xffc0 == 0xfec0 {
+        "site"
     } else {
         "global"
     }
@@ -46,16 +49,50 @@ fn scope(address: Ipv6Addr) -> &'static str {
 fn is_special(address: &IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => address.is_loopback() || address.is_link_local(),
-        IpAddr::V6(address) => address.is_loopback() || address.is_unicast_link_local(),
+        IpAddr::V6(address) => {
+            address.is_loopback() || address.is_unicast_link_local() || address.is_unique_local()
+        }
     }
 }
 
-fn interface(interface: &NetworkInterface) -> Value {
+/// What the kernel notes of an address of an interface, by the bits of its table.
+fn flags(table: &str, interface: &str, address: &IpAddr) -> Value {
+    const NAMES: [&str; 8] = [
+        "temporary",
+        "noad",
+        "optimistic",
+        "dadfailed",
+        "homeaddress",
+        "deprecated",
+        "tentative",
+        "permanent",
+    ];
+    let IpAddr::V6(address) = address else { return Value::Undef };
+    let bits = table.lines().find_map(|line| {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let [number, _, _, _, bits, name] = fields[..] else { return None };
+        let same = u128::from_str_radix(number, 16) == Ok(u128::from(*address));
+        (same && name == interface).then(|| u32::from_str_radix(bits, 16).ok())?
+    });
+    let Some(bits) = bits else { return Value::Undef };
+    let set = NAMES.iter().enumerate().filter(|(bit, _)| bits >> bit & 1 == 1);
+    Value::List(set.map(|(_, name)| Value::from(*name)).collect())
+}
+
+/// An interface; `table` is the kernel's table of addresses of version 6.
+fn interface(host: &dyn Host, table: &str, interface: &NetworkInterface) -> Value {
     let of =
         |v4: bool| interface.addresses.iter().filter(move |(address, _)| address.is_ipv4() == v4);
     let list = |v4: bool| {
-        let bindings: Vec<Value> =
-            of(v4).map(|(address, prefix)| binding(*address, *prefix)).collect();
+        let told = |(address, prefix): &(IpAddr, u8)| {
+            let mut binding = binding(*address, *prefix);
+            let flags = flags(table, &interface.name, address);
+            if let (Value::Map(map), Value::List(_)) = (&mut binding, &flags) {
+                map.insert("flags".into(), flags);
+            }
+            binding
+        };
+        let bindings: Vec<Value> = of(v4).map(told).collect();
         if bindings.is_empty() { Value::Undef } else { Value::List(bindings) }
     };
     let first = |v4: bool| {
@@ -71,6 +108,7 @@ fn interface(interface: &NetworkInterface) -> Value {
     map([
         ("bindings", list(true)),
         ("bindings6", list(false)),
+        ("dhcp", dhcp::server(host, &interface.name).into()),
         ("ip", pick(&four, "address")),
         ("ip6", pick(&six, "address")),
         ("mac", interface.mac.as_deref().into()),
@@ -97,10 +135,11 @@ fn primary(network: &Network) -> Option<&NetworkInterface> {
     })
 }
 
-pub(super) fn networking(facts: &Facts<'_>) -> Value {
+pub(super) fn networking(host: &dyn Host, facts: &Facts<'_>) -> Value {
     let network = facts.network();
-    let mut interfaces: Vec<(String, Value)> =
-        network.interfaces.iter().map(|one| (one.name.clone(), interface(one))).collect();
+    let table = read(host, "/proc/net/if_inet6").unwrap_or_default();
+    let told = |one: &NetworkInterface| (one.name.clone(), interface(host, &table, one));
+    let mut interfaces: Vec<(String, Value)> = network.interfaces.iter().map(told).collect();
     interfaces.sort_by(|a, b| a.0.cmp(&b.0));
     let mut all: Vec<(&str, Value)> = vec![
         ("domain", network.domain.as_deref().into()),
@@ -109,13 +148,14 @@ pub(super) fn networking(facts: &Facts<'_>) -> Value {
         ("interfaces", interfaces.into_iter().collect()),
     ];
     if let Some(primary) = primary(network)
-        && let Value::Map(values) = interface(primary)
+        && let Value::Map(values) = interface(host, &table, primary)
     {
         all.push(("primary", Value::from(primary.name.as_str())));
         let values: Map = values;
-        for key in
-            ["ip", "ip6", "mac", "mtu", "netmask", "netmask6", "network", "network6", "scope6"]
-        {
+        for key in [
+            "dhcp", "ip", "ip6", "mac", "mtu", "netmask", "netmask6", "network", "network6",
+            "scope6",
+        ] {
             all.push((key, values.get(key.as_bytes()).cloned().unwrap_or_default()));
         }
     }
@@ -145,16 +185,18 @@ mod tests {
                 addresses: vec![
                     ("192.0.2.2".parse().unwrap(), 24),
                     ("fe80::1".parse().unwrap(), 64),
+                    ("2001:db8::2".parse().unwrap(), 64),
                     ("fd00::2".parse().unwrap(), 64),
                 ],
             },
         ]);
-        let value = networking(&Facts::new(&host));
+        host.put("/proc/net/if_inet6", "20010db8000000000000000000000002 02 40 00 82     eth0\n");
+        let value = networking(&host, &Facts::new(&host));
         let get =
             |path: &[&str]| value.dig(path).map(|value| value.to_string()).unwrap_or_default();
         assert_eq!(
             (get(&["primary"]), get(&["ip"]), get(&["ip6"])),
-            ("eth0".into(), "192.0.2.2".into(), "fd00::2".into())
+            ("eth0".into(), "192.0.2.2".into(), "2001:db8::2".into())
         );
         assert_eq!(
             (get(&["netmask"]), get(&["network"]), get(&["netmask6"])),
@@ -162,5 +204,8 @@ mod tests {
         );
         assert_eq!(get(&["interfaces", "eth0", "bindings6", "0", "scope6"]), "link");
         assert_eq!(get(&["interfaces", "lo", "scope6"]), "host");
+        let flags = value.dig(&["interfaces", "eth0", "bindings6", "1", "flags"]);
+        assert_eq!(flags, Some(Value::List(vec!["noad".into(), "permanent".into()])));
+        assert_eq!(value.dig(&["interfaces", "eth0", "bindings6", "0", "flags"]), None);
     }
 }

@@ -13,6 +13,7 @@ pub fn text(facts: &Map) -> String {
 /// The answer to queries: one bare value, or a line for each.
 pub fn query_text(answers: &[(String, Value)]) -> String {
     match answers {
+        [] => "\n".to_owned(),
         [(_, value)] => format!("{}\n", top(value)),
         answers => {
             answers.iter().map(|(name, value)| format!("{name} => {}\n", top(value))).collect()
@@ -33,7 +34,7 @@ fn nested(value: &Value, depth: usize) -> String {
     let indent = "  ".repeat(depth + 1);
     let end = "  ".repeat(depth);
     match value {
-        Value::Map(map) if map.is_empty() => "{}".to_owned(),
+        Value::Map(map) if map.is_empty() => format!("{{\n{end}}}"),
         Value::Map(map) => {
             let items = map.iter().map(|(key, value)| {
                 format!("{indent}{} => {}", key.to_text(), nested(value, depth + 1))

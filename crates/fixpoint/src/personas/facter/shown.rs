@@ -9,7 +9,7 @@ use super::options::Format;
 pub(crate) fn whole(format: Format, facts: Map) -> String {
     match format {
         Format::Text => facter::text(&facts),
-        Format::Json => format!("{:#}\n", Value::Map(facts).to_json()),
+        Format::Json => format!("{}\n", json(&Value::Map(facts), 0)),
         Format::Yaml => yaml(&Value::Map(facts)),
         Format::Hocon => hocon(&Value::Map(facts), 0),
     }
@@ -17,14 +17,85 @@ pub(crate) fn whole(format: Format, facts: Map) -> String {
 
 /// Answers by the questions they belong to.
 pub(crate) fn answers(format: Format, found: Vec<(String, Value)>) -> String {
-    if let (Format::Hocon, [(_, value)]) = (format, found.as_slice()) {
-        return match value {
-            Value::Map(_) => hocon(value, 0),
-            Value::Undef => "\n".to_owned(),
-            value => format!("{value}\n"),
-        };
+    match (format, found.as_slice()) {
+        (Format::Hocon, [(name, value)]) => return alone(name, value),
+        (Format::Hocon | Format::Text, []) => return "\n".to_owned(),
+        (Format::Yaml, []) => return "--- {}\n".to_owned(),
+        _ => {}
     }
     whole(format, found.into_iter().map(|(name, value)| (name.into(), value)).collect())
+}
+
+/// JSON as Ruby of Facter's time sets it: what is empty still takes its lines.
+fn json(value: &Value, depth: usize) -> String {
+    let indent = "  ".repeat(depth + 1);
+    let end = "  ".repeat(depth);
+    match value {
+        Value::Map(map) if map.is_empty() => format!("{{\n{end}}}"),
+        Value::Map(map) => {
+            let pairs = map.iter().map(|(key, value)| {
+                let key = Value::from(key.to_text().into_owned()).to_json();
+                format!("{indent}{key}: {}", json(value, depth + 1))
+            });
+            format!("{{\n{}\n{end}}}", pairs.collect::<Vec<_>>().join(",\n"))
+        }
+        Value::List(items) => {
+            let items = items.iter().map(|item| format!("{indent}{}", json(item, depth + 1)));
+            format!("[\n{}\n{end}]", items.collect::<Vec<_>>().join(",\n"))
+        }
+        plain => plain.to_json().to_string(),
+    }
+}
+
+/// Facts that Facter puts together from smaller ones; it prints one of them as Ruby does where a
+/// single one is asked for as HOCON.
+const GROUPS: [&str; 17] = [
+    "cloud",
+    "dmi",
+    "dmi.bios",
+    "dmi.board",
+    "dmi.chassis",
+    "dmi.product",
+    "hypervisors",
+    "identity",
+    "memory",
+    "memory.swap",
+    "memory.system",
+    "networking",
+    "os",
+    "os.distro",
+    "os.selinux",
+    "processors",
+    "system_uptime",
+];
+
+/// The only answer, as HOCON.
+fn alone(name: &str, value: &Value) -> String {
+    match value {
+        Value::Map(_) if GROUPS.contains(&name) => format!("{}\n", inspected(value)),
+        Value::Map(map) if map.is_empty() => "{}\n".to_owned(),
+        Value::Map(_) => hocon(value, 0),
+        Value::Undef | Value::Bool(false) => "\n".to_owned(),
+        Value::List(items) => items.iter().map(|item| format!("{item}\n")).collect(),
+        value => format!("{value}\n"),
+    }
+}
+
+/// A value in the notation of Ruby.
+fn inspected(value: &Value) -> String {
+    match value {
+        Value::Undef => "nil".to_owned(),
+        Value::Bytes(bytes) => format!("{:?}", bytes.to_text()),
+        Value::List(items) => {
+            format!("[{}]", items.iter().map(inspected).collect::<Vec<_>>().join(", "))
+        }
+        Value::Map(map) => {
+            let pairs =
+                map.iter().map(|(key, value)| format!("{:?}=>{}", key.to_text(), inspected(value)));
+            format!("{{{}}}", pairs.collect::<Vec<_>>().join(", "))
+        }
+        other => other.to_string(),
+    }
 }
 
 /// YAML without its head, and with Facter's own idea of what needs quotes.
@@ -84,7 +155,10 @@ fn scalar(value: &Value) -> String {
             if needs_quotes(&text) {
                 return format!("{text:?}");
             }
-            // Psych itself quotes what would be read as something else.
+            // Psych itself quotes what begins with a sign, or would be read as something else.
+            if text.starts_with(|c: char| !c.is_alphanumeric() && c != '_') && !text.contains('"') {
+                return format!("{text:?}");
+            }
             if text.parse::<f64>().is_ok()
                 || text.starts_with("0x")
                 || text == "true"
@@ -130,7 +204,9 @@ fn hocon(value: &Value, depth: usize) -> String {
     match value {
         Value::Map(map) => {
             let mut out = String::new();
-            for (key, value) in map {
+            let mut sorted: Vec<_> = map.iter().collect();
+            sorted.sort_by(|a, b| a.0.cmp(b.0));
+            for (key, value) in sorted {
                 let key = key.to_text();
                 let bare = key.starts_with(|c: char| c.is_ascii_alphabetic())
                     && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
@@ -171,6 +247,8 @@ fn item(value: &Value, depth: usize) -> String {
                 format!("{text:?}")
             }
         }
+        // A whole number is written as one, whatever it was.
+        Value::Float(number) if number.fract() == 0.0 => format!("{number:.0}"),
         other => other.to_string(),
     }
 }
@@ -189,11 +267,29 @@ mod tests {
             ("Linux", "\"Linux\""),
             ("12", "'12'"),
             ("00:11", "\"00:11\""),
+            ("/dev/vda", "\"/dev/vda\""),
         ];
         for (text, expected) in table {
             assert_eq!(scalar(&Value::from(text)), expected, "{text}");
         }
         assert_eq!(scalar(&Value::Undef), "\"\"");
         assert_eq!(scalar(&Value::Bool(true)), "true");
+    }
+
+    #[test]
+    fn what_is_empty_takes_its_lines_in_json() {
+        let empty = || Value::Map(Map::new());
+        let inner: Value =
+            [("kvm", empty()), ("list", Value::List(Vec::new()))].into_iter().collect();
+        assert_eq!(json(&inner, 0), "{\n  \"kvm\": {\n  },\n  \"list\": [\n\n  ]\n}");
+        assert_eq!(answers(Format::Json, Vec::new()), "{\n}\n");
+    }
+
+    #[test]
+    fn a_single_group_is_told_in_rubys_notation_and_a_single_leaf_in_hocon() {
+        let value: Value = [("full", Value::from("12.11"))].into_iter().collect();
+        assert_eq!(alone("os.release", &value), "full=\"12.11\"\n");
+        assert_eq!(alone("os", &value), "{\"full\"=>\"12.11\"}\n");
+        assert_eq!(alone("selinux", &Value::Bool(false)), "\n");
     }
 }
