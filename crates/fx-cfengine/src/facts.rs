@@ -1,5 +1,6 @@
 //! CFEngine's view of the machine: hard classes, `sys.*` and `const.*`, from neutral facts.
 
+mod distribution;
 mod interfaces;
 mod proc_net;
 
@@ -196,8 +197,6 @@ impl Context<'_> {
             ("cf_version_minor", "21".to_owned()),
             ("cf_version_patch", "0".to_owned()),
             ("cf_version_release", "1".to_owned()),
-            ("crontab", "/var/spool/cron/crontabs/root".to_owned()),
-            ("doc_root", "/var/www".to_owned()),
             ("exports", "/etc/exports".to_owned()),
             ("fstab", "/etc/fstab".to_owned()),
             ("maildir", "/var/spool/mail".to_owned()),
@@ -313,52 +312,6 @@ impl Context<'_> {
             "inventory,time_based,source=agent,attribute_name=Uptime minutes",
         );
         self.discover_user();
-    }
-
-    fn discover_distribution(&mut self, release: &fx_facts::Os) {
-        let id = release.id.replace(['-', ' '], "_");
-        let major = release.version.split('.').next().unwrap_or_default().to_owned();
-        let flavor = if major.is_empty() { id.clone() } else { format!("{id}_{major}") };
-        let label = tags("inventory,attribute_name=none,source=agent");
-        let of = |from: &str| tags(&format!("inventory,attribute_name=none,source=agent,{from}"));
-        self.put_hard(&id, &of("derived-from-file=/etc/os-release"));
-        self.put_hard(&flavor, &of("derived-from=sys.flavor"));
-        let full =
-            if release.full_version.is_empty() { &release.version } else { &release.full_version };
-        let source = if id == "debian" {
-            of("derived-from-file=/etc/debian_version")
-        } else {
-            label.clone()
-        };
-        self.put_hard(&format!("{id}_{full}"), &source);
-        for like in &release.like {
-            self.put_hard(like, &label);
-        }
-        if release.family == "redhat" {
-            self.put_hard("redhat", &label);
-        }
-        self.sys_tagged("flavor", flavor.as_str(), "inventory,source=agent,attribute_name=none");
-        self.sys("flavour", flavor);
-        let human = match release.id.as_str() {
-            "debian" => "Debian".to_owned(),
-            "ubuntu" => "Ubuntu".to_owned(),
-            "rhel" => "RHEL".to_owned(),
-            "centos" => "CentOS".to_owned(),
-            _ => release.name.clone(),
-        };
-        self.sys_tagged("os_name_human", human, &format!("source=agent,derived-from={id}"));
-        self.sys_tagged("os_version_major", major, "source=agent,derived-from=flavor");
-        let mut object = Object::new();
-        for (key, value) in &release.release {
-            object.insert(key.as_str().into(), Json::str(value));
-        }
-        self.vars.put(
-            "sys",
-            "os_release",
-            DataType::Data,
-            Value::Data(Rc::new(Json::Object(object))),
-            &tags("source=agent"),
-        );
     }
 
     fn discover_user(&mut self) {
