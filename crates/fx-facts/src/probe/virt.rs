@@ -93,9 +93,12 @@ fn hypervisor(host: &dyn Host, facts: &Facts<'_>) -> Option<&'static str> {
     let virtual_cpu = facts.cpu().flags.iter().any(|flag| flag == "hypervisor");
     virtual_cpu.then(|| {
         if facts.cpu().models.first().is_some_and(|model| model.contains("QEMU")) {
-            "kvm"
-        } else {
-            "unknown"
+            return "kvm";
         }
+        // A machine without firmware to speak of still offers its guests a clock.
+        let clocks = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
+        let clocks = read(host, clocks).unwrap_or_default();
+        let by_clock = [("kvm-clock", "kvm"), ("hyperv", "hyperv"), ("xen", "xen")];
+        by_clock.iter().find(|(clock, _)| clocks.contains(clock)).map_or("unknown", |(_, it)| it)
     })
 }
