@@ -205,9 +205,12 @@ class Chef
       Chef::Platform::Rebooter.reboot_if_needed!(@node) if @run_context.reboot_requested?
     end
 
+    # The machine's facts, with the optional plug-ins that the configuration asks for.
+    def self.fx_automatic = FX.ohai(Array(Chef::Config[:ohai][:optional_plugins]).join(" "))
+
     def build_node
       @node = Chef::Node.new
-      automatic = FX.ohai
+      automatic = self.class.fx_automatic
       @node.name(Chef::Config[:node_name] || automatic["fqdn"] || automatic["hostname"] || "localhost")
       @node.chef_environment(Chef::Config[:environment] || "_default")
       attrs = @opts["json"] ? read_json(@opts["json"]) : {}

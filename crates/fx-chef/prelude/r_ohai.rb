@@ -8,7 +8,7 @@ class Chef
         converge_by("re-run ohai and merge results into node attributes") do
           # What a plug-in of a cookbook gives is not one of the machine's own facts.
           own = Chef::Client.fx_plugins? && name && ::Ohai.plugins.values.any? { |p| p.provided.include?(name) }
-          FX.ohai.each { |k, v| node.automatic[k] = v } unless own
+          Chef::Client.fx_automatic.each { |k, v| node.automatic[k] = v } unless own
           ::Ohai.run(name) if Chef::Client.fx_plugins?
         end
       end

@@ -223,14 +223,17 @@ fn uuid(machine: &Machine, vm: &mut Vm, _: Args) -> R {
     )))
 }
 
-/// Automatic attributes: from the given file, or from the machine.
-fn ohai(machine: &Machine, vm: &mut Vm, _: Args) -> R {
+/// Automatic attributes: from the given file, or from the machine, with the optional plug-ins
+/// whose names are given in one text.
+fn ohai(machine: &Machine, vm: &mut Vm, a: Args) -> R {
+    let optional = text(vm, a, 0)?.unwrap_or_default();
+    let optional: Vec<String> = optional.split(' ').map(str::to_owned).collect();
     let json = match &machine.request.facts {
         Some(path) => {
             let text = machine.host.read(&machine.request.cwd.join(path)).unwrap_or_default();
             serde_json::from_slice(&text).unwrap_or(serde_json::Value::Null)
         }
-        None => crate::ohai::automatic(&*machine.host),
+        None => crate::ohai::automatic(&*machine.host, &optional),
     };
     crate::machine::from_json(vm, &json)
 }

@@ -13,7 +13,6 @@ mod files;
 mod machine;
 mod merge;
 mod ohai;
-mod ohai_devices;
 mod page;
 mod prelude;
 mod property;

@@ -1,200 +1,201 @@
-//! Facts of the machine in ohai's shape: the attributes cookbooks read, by rank of use.
+//! Facts of the machine in ohai's shape: the attributes that cookbooks read. What ohai asks other
+//! programs for is read from where they have it.
+
+mod memory;
+mod network;
+mod platform;
+mod processors;
+mod software;
+mod storage;
+
+use std::path::Path;
 
 use fx_facts::Facts;
 use fx_host::Host;
 use serde_json::{Map, Value as J, json};
 
-/// The automatic attributes.
-pub fn automatic(host: &dyn Host) -> J {
+/// The automatic attributes. `optional` names plug-ins that only run when asked for.
+pub fn automatic(host: &dyn Host, optional: &[String]) -> J {
     let facts = Facts::new(host);
     let mut out = Map::new();
-    platform(&facts, &mut out);
-    kernel(&facts, &mut out);
-    network(&facts, &mut out);
-    memory(&facts, &mut out);
-    cpu(&facts, &mut out);
-    users(host, &facts, &mut out);
-    rest(host, &facts, &mut out);
-    crate::ohai_devices::add(host, &facts, &mut out);
+    platform::add(host, &facts, &mut out);
+    kernel(host, &facts, &mut out);
+    network::add(host, &facts, &mut out);
+    memory::add(host, &mut out);
+    processors::add(host, &facts, &mut out);
+    storage::add(host, &facts, &mut out);
+    software::add(host, &mut out);
+    firmware(&facts, &mut out);
+    virtualization(&facts, &mut out);
+    times(host, &facts, &mut out);
+    keys(host, &mut out);
+    rest(host, &mut out);
+    if optional.iter().any(|name| name.eq_ignore_ascii_case("passwd")) {
+        accounts(host, &facts, &mut out);
+    }
     J::Object(out)
 }
 
-fn family(id: &str, like: &str) -> String {
-    match id {
-        "debian" | "ubuntu" | "raspbian" | "linuxmint" => "debian",
-        "centos" | "redhat" | "rhel" | "oracle" | "rocky" | "almalinux" | "alma" | "scientific" => {
-            "rhel"
-        }
-        "fedora" => "fedora",
-        "amazon" | "amzn" => "amazon",
-        "opensuse" | "opensuseleap" | "suse" | "sles" => "suse",
-        "alpine" => "alpine",
-        "arch" => "arch",
-        "gentoo" => "gentoo",
-        _ => match like {
-            "redhat" => "rhel",
-            other => other,
-        },
-    }
-    .to_owned()
+fn text(host: &dyn Host, path: &str) -> Option<String> {
+    let bytes = host.read_opt(Path::new(path)).ok().flatten()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn platform(facts: &Facts<'_>, out: &mut Map<String, J>) {
-    let os = facts.os();
-    let id = match os.id.as_str() {
-        "rhel" => "redhat",
-        "amzn" => "amazon",
-        "ol" => "oracle",
-        "almalinux" => "alma",
-        "sles" => "suse",
-        "opensuse-leap" => "opensuseleap",
-        other => other,
-    };
-    // Debian's own file knows the point release, its os-release does not, and that is read.
-    let short = os.full_version.is_empty() || (id == "debian" && !os.version.is_empty());
-    let full = if short { &os.version } else { &os.full_version };
-    out.insert("os".into(), json!("linux"));
-    out.insert("platform".into(), json!(id));
-    out.insert("platform_version".into(), json!(full));
-    out.insert("platform_family".into(), json!(family(id, &os.family)));
-    out.insert(
-        "lsb".into(),
-        json!({"id": os.name.split_whitespace().next().unwrap_or_default(), "release": os.version, "codename": os.codename, "description": os.pretty_name}),
-    );
-    out.insert(
-        "os_release".into(),
-        json!({"id": os.id, "name": os.name, "pretty_name": os.pretty_name, "version_id": os.version, "version_codename": os.codename, "id_like": os.like}),
-    );
+fn first_line(host: &dyn Host, path: &str) -> Option<String> {
+    Some(text(host, path)?.lines().next()?.trim().to_owned()).filter(|line| !line.is_empty())
 }
 
-fn kernel(facts: &Facts<'_>, out: &mut Map<String, J>) {
+fn exists(host: &dyn Host, path: &str) -> bool {
+    host.exists(Path::new(path)).unwrap_or(false)
+}
+
+fn names(host: &dyn Host, folder: &str) -> Vec<String> {
+    let list = host.list(Path::new(folder)).unwrap_or_default();
+    list.into_iter().map(|entry| entry.name.to_string_lossy().into_owned()).collect()
+}
+
+fn kernel(host: &dyn Host, facts: &Facts<'_>, out: &mut Map<String, J>) {
     let uname = facts.kernel();
+    let table = text(host, "/proc/modules").unwrap_or_default();
+    let modules = table.lines().filter_map(|line| {
+        let mut words = line.split(' ');
+        let (name, size, count) = (words.next()?, words.next()?, words.next()?);
+        let mut one = json!({"size": size, "refcount": count});
+        if let Some(version) = first_line(host, &format!("/sys/module/{name}/version")) {
+            one["version"] = json!(version);
+        }
+        Some((name.to_owned(), one))
+    });
+    let modules: Map<String, J> = modules.collect();
+    // `uname -p` of the distributions of Red Hat's and SUSE's kin knows it, Debian's does not.
+    let family = out.get("platform_family").and_then(J::as_str).unwrap_or_default();
+    let knows = ["rhel", "fedora", "amazon", "suse"].contains(&family);
+    let processor = if knows { uname.machine.as_str() } else { "unknown" };
     out.insert("os_version".into(), json!(uname.release));
     out.insert(
         "kernel".into(),
-        json!({"name": uname.sysname, "release": uname.release, "version": uname.version, "machine": uname.machine, "processor": uname.machine, "os": "GNU/Linux", "modules": {}}),
+        json!({"name": uname.sysname, "release": uname.release, "version": uname.version, "machine": uname.machine, "processor": processor, "os": "GNU/Linux", "modules": modules}),
     );
 }
 
-fn network(facts: &Facts<'_>, out: &mut Map<String, J>) {
-    let net = facts.network();
-    let short = net.hostname.split('.').next().unwrap_or_default();
-    out.insert("hostname".into(), json!(short));
-    out.insert("machinename".into(), json!(net.hostname));
-    out.insert("fqdn".into(), json!(net.fqdn()));
-    if let Some(domain) = &net.domain {
-        out.insert("domain".into(), json!(domain));
+fn firmware(facts: &Facts<'_>, out: &mut Map<String, J>) {
+    let mut dmi = Map::new();
+    for (name, value) in facts.dmi() {
+        let (group, name) = match *name {
+            name if name.starts_with("bios") => ("bios", name.trim_start_matches("bios_")),
+            name if name.starts_with("board") => ("base_board", name.trim_start_matches("board_")),
+            name if name.starts_with("chassis") => ("chassis", name.trim_start_matches("chassis_")),
+            name => ("system", name),
+        };
+        let name = match (group, name) {
+            ("bios", "date") => "release_date",
+            ("bios", "vendor") => "vendor",
+            (_, "sys_vendor" | "vendor" | "manufacturer") => "manufacturer",
+            (_, "name") => "product_name",
+            (_, "product_version") => "version",
+            (_, "serial" | "product_serial") => "serial_number",
+            (_, "uuid" | "product_uuid") => "uuid",
+            (_, other) => other,
+        };
+        dmi.entry(group).or_insert_with(|| json!({}))[name] = json!(value);
     }
-    let mut interfaces = Map::new();
-    for interface in &net.interfaces {
-        let mut addresses = Map::new();
-        for (address, prefix) in &interface.addresses {
-            let family = if address.is_ipv4() { "inet" } else { "inet6" };
-            addresses.insert(
-                address.to_string(),
-                json!({"family": family, "prefixlen": prefix.to_string(), "scope": if address.is_loopback() { "Node" } else { "Global" }}),
-            );
-        }
-        if let Some(mac) = &interface.mac {
-            addresses.insert(mac.to_uppercase(), json!({"family": "lladdr"}));
-        }
-        interfaces.insert(
-            interface.name.clone(),
-            json!({
-                "addresses": addresses, "mtu": interface.mtu.map(|mtu| mtu.to_string()),
-                "flags": if interface.up { json!(["UP"]) } else { json!([]) },
-                "state": interface.state, "encapsulation": if interface.name == "lo" { "Loopback" } else { "Ethernet" },
-            }),
-        );
-    }
-    let first = net.default_interface.clone().or_else(|| {
-        net.interfaces
-            .iter()
-            .find(|i| i.name != "lo" && !i.addresses.is_empty())
-            .map(|i| i.name.clone())
-    });
-    let chosen = first.as_ref().and_then(|name| net.interfaces.iter().find(|i| i.name == *name));
-    if let Some(interface) = chosen {
-        if let Some((address, _)) = interface.addresses.iter().find(|(a, _)| a.is_ipv4()) {
-            out.insert("ipaddress".into(), json!(address.to_string()));
-        }
-        if let Some((address, _)) = interface.addresses.iter().find(|(a, _)| a.is_ipv6()) {
-            out.insert("ip6address".into(), json!(address.to_string()));
-        }
-        if let Some(mac) = &interface.mac {
-            out.insert("macaddress".into(), json!(mac.to_uppercase()));
-        }
-    }
-    out.insert(
-        "network".into(),
-        json!({"interfaces": interfaces, "default_interface": first, "default_gateway": net.default_gateway.map(|g| g.to_string())}),
-    );
-    out.insert("counters".into(), json!({"network": {"interfaces": {}}}));
+    out.insert("dmi".into(), J::Object(dmi));
 }
 
-fn memory(facts: &Facts<'_>, out: &mut Map<String, J>) {
-    let memory = facts.memory();
-    let kb = |bytes: u64| format!("{}kB", bytes / 1024);
-    out.insert(
-        "memory".into(),
-        json!({
-            "total": kb(memory.total), "free": kb(memory.free), "available": kb(memory.available),
-            "buffers": kb(memory.buffers), "cached": kb(memory.cached),
-            "swap": {"total": kb(memory.swap_total), "free": kb(memory.swap_free), "cached": "0kB"},
-        }),
-    );
-}
-
-fn cpu(facts: &Facts<'_>, out: &mut Map<String, J>) {
-    let cpu = facts.cpu();
-    let mut map = Map::new();
-    for (number, model) in cpu.models.iter().enumerate() {
-        let mut one = json!({"model_name": model, "vendor_id": cpu.vendor, "flags": cpu.flags});
-        if let Some(mhz) = cpu.mhz {
-            one["mhz"] = json!(format!("{mhz:.3}"));
-        }
-        map.insert(number.to_string(), one);
+fn virtualization(facts: &Facts<'_>, out: &mut Map<String, J>) {
+    let found = facts.virtualization();
+    let name = |kind: &str| match kind {
+        "systemd-nspawn" => "nspawn".to_owned(),
+        "virtualbox" => "vbox".to_owned(),
+        "kubernetes" => "docker".to_owned(),
+        "qemu" | "firecracker" => "kvm".to_owned(),
+        other => other.to_owned(),
+    };
+    let mut told = json!({"systems": {}});
+    let around = [found.hypervisor, found.container].into_iter().flatten();
+    for kind in around.filter(|kind| *kind != "unknown") {
+        told["systems"][name(kind)] = json!("guest");
+        told["system"] = json!(name(kind));
+        told["role"] = json!("guest");
     }
-    map.insert("total".into(), json!(cpu.models.len()));
-    map.insert("real".into(), json!(cpu.sockets));
-    map.insert("cores".into(), json!(cpu.cores));
-    out.insert("cpu".into(), J::Object(map));
+    out.insert("virtualization".into(), told);
 }
 
-fn users(host: &dyn Host, facts: &Facts<'_>, out: &mut Map<String, J>) {
-    let mut passwd = Map::new();
+/// A length of time in ohai's words.
+fn spell(secs: u64) -> String {
+    let (days, hours, minutes, rest) = (secs / 86_400, secs / 3600 % 24, secs / 60 % 60, secs % 60);
+    match (days, hours, minutes) {
+        (0, 0, 0) => format!("{rest:02} seconds"),
+        (0, 0, _) => format!("{minutes} minutes {rest:02} seconds"),
+        (0, _, _) => format!("{hours} hours {minutes:02} minutes {rest:02} seconds"),
+        (1, _, _) => format!("1 day {hours:02} hours {minutes:02} minutes {rest:02} seconds"),
+        _ => format!("{days} days {hours:02} hours {minutes:02} minutes {rest:02} seconds"),
+    }
+}
+
+fn times(host: &dyn Host, facts: &Facts<'_>, out: &mut Map<String, J>) {
+    let now = host.now();
+    out.insert("ohai_time".into(), json!(now.secs as f64 + f64::from(now.nanos) / 1e9));
+    out.insert("time".into(), json!({"timezone": facts.timezone().abbreviation}));
+    let Some(line) = first_line(host, "/proc/uptime") else { return };
+    let mut numbers = line.split_whitespace().filter_map(|word| word.parse::<f64>().ok());
+    for name in ["uptime", "idletime"] {
+        if let Some(secs) = numbers.next() {
+            let secs = secs as u64;
+            out.insert(format!("{name}_seconds"), json!(secs));
+            out.insert(name.into(), json!(spell(secs)));
+        }
+    }
+}
+
+fn keys(host: &dyn Host, out: &mut Map<String, J>) {
+    let mut ssh = Map::new();
+    for kind in ["dsa", "rsa", "ecdsa", "ed25519"] {
+        if let Some(line) = first_line(host, &format!("/etc/ssh/ssh_host_{kind}_key.pub")) {
+            let mut words = line.split_whitespace();
+            if let (Some(sort), Some(key)) = (words.next(), words.next()) {
+                ssh.insert(format!("host_{kind}_public"), json!(key));
+                if kind == "ecdsa" {
+                    ssh.insert(format!("host_{kind}_type"), json!(sort));
+                }
+            }
+        }
+    }
+    out.insert("keys".into(), json!({"ssh": ssh}));
+}
+
+fn rest(host: &dyn Host, out: &mut Map<String, J>) {
+    out.insert("command".into(), json!({"ps": "ps -ef"}));
+    out.insert("cloud".into(), J::Null);
+    out.insert("root_group".into(), json!("root"));
+    let init = first_line(host, "/proc/1/comm").unwrap_or_else(|| "init".to_owned());
+    out.insert("init_package".into(), json!(init));
+    let id = ["/etc/machine-id", "/var/lib/dbus/machine-id"];
+    if let Some(id) = id.iter().find_map(|path| first_line(host, path)) {
+        out.insert("machine_id".into(), json!(id));
+    }
+    let fips = first_line(host, "/proc/sys/crypto/fips_enabled").is_some_and(|on| on == "1");
+    out.insert("fips".into(), json!({"kernel": {"enabled": fips}}));
+    if let Some(list) = text(host, "/etc/shells") {
+        let shells: Vec<&str> = list.lines().filter(|line| line.starts_with('/')).collect();
+        out.insert("shells".into(), json!(shells));
+    }
+}
+
+fn accounts(host: &dyn Host, facts: &Facts<'_>, out: &mut Map<String, J>) {
+    let mut users = Map::new();
     for user in host.users().unwrap_or_default() {
-        passwd.insert(
-            user.name.clone(),
-            json!({"dir": user.home.to_string_lossy(), "gid": user.gid, "uid": user.uid, "shell": user.shell.to_string_lossy(), "gecos": user.comment}),
-        );
+        users.entry(&user.name).or_insert_with(|| {
+            json!({"dir": user.home.to_string_lossy(), "gid": user.gid, "uid": user.uid, "shell": user.shell.to_string_lossy(), "gecos": user.comment})
+        });
     }
     let mut groups = Map::new();
     for group in host.groups().unwrap_or_default() {
         groups.insert(group.name.clone(), json!({"gid": group.gid, "members": group.members}));
     }
-    out.insert("etc".into(), json!({"passwd": passwd, "group": groups}));
+    out.insert("etc".into(), json!({"passwd": users, "group": groups}));
     out.insert("current_user".into(), json!(facts.identity().user));
-    out.insert("root_group".into(), json!("root"));
 }
 
-fn rest(host: &dyn Host, facts: &Facts<'_>, out: &mut Map<String, J>) {
-    let now = host.now();
-    out.insert("ohai_time".into(), json!(now.secs as f64));
-    out.insert("command".into(), json!({"ps": "ps -ef"}));
-    out.insert("init_package".into(), json!(init(host)));
-    out.insert("cloud".into(), J::Null);
-    out.insert("languages".into(), json!({"ruby": {"version": "3.1.2", "platform": "x86_64-linux", "bin_dir": "/usr/bin", "ruby_bin": "/usr/bin/ruby"}}));
-    out.insert(
-        "chef_packages".into(),
-        json!({"chef": {"version": crate::VERSION, "chef_root": "/opt/chef/embedded/lib"}, "ohai": {"version": "18.2.21", "ohai_root": "/opt/chef/embedded/lib"}}),
-    );
-    out.insert("time".into(), json!({"timezone": facts.timezone().abbreviation}));
-}
-
-fn init(host: &dyn Host) -> String {
-    match host.read(std::path::Path::new("/proc/1/comm")) {
-        Ok(text) => String::from_utf8_lossy(&text).trim().to_owned(),
-        Err(_) => "init".into(),
-    }
-}
+#[cfg(test)]
+mod tests;

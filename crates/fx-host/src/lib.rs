@@ -37,7 +37,7 @@ pub use error::HostError;
 pub use files::{Entry, Files, FsSpace, Kind, Meta, Reader, WriteOptions};
 pub use lock::{Holder, Lock, Locked};
 pub use memory::{FaultOn, MemoryHost, Reply};
-pub use net::{Interface, Net, Request, Response};
+pub use net::{Address, Counters, Interface, Neighbour, Net, Request, Response, Route};
 pub use operation::Operation;
 pub use os::OsHost;
 pub use overlay::OverlayHost;

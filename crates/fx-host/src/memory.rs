@@ -19,8 +19,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::{
-    Clock, Env, Files, FsSpace, HostError, Interface, Net, Request, Response, Result, Time, Uname,
-    WriteOptions,
+    Clock, Env, Files, FsSpace, HostError, Interface, Neighbour, Net, Request, Response, Result,
+    Route, Time, Uname, WriteOptions,
 };
 
 pub use commands::Reply;
@@ -51,6 +51,8 @@ struct State {
     cpus: usize,
     http: BTreeMap<String, Response>,
     interfaces: Vec<Interface>,
+    routes: Vec<Route>,
+    neighbours: Vec<Neighbour>,
     names: BTreeMap<String, Vec<IpAddr>>,
 }
 
@@ -100,6 +102,8 @@ impl MemoryHost {
             cpus: 2,
             http: BTreeMap::new(),
             interfaces: Vec::new(),
+            routes: Vec::new(),
+            neighbours: Vec::new(),
             names: BTreeMap::new(),
         };
         MemoryHost { state: RefCell::new(state) }
@@ -301,6 +305,13 @@ impl MemoryHost {
         self.state.borrow_mut().interfaces = interfaces;
     }
 
+    /// Gives the machine routes and neighbours.
+    pub fn set_routes(&self, routes: Vec<Route>, neighbours: Vec<Neighbour>) {
+        let mut state = self.state.borrow_mut();
+        state.routes = routes;
+        state.neighbours = neighbours;
+    }
+
     /// Sets the addresses of a host name.
     pub fn set_addresses(&self, name: impl Into<String>, addresses: Vec<IpAddr>) {
         self.state.borrow_mut().names.insert(name.into(), addresses);
@@ -391,6 +402,14 @@ impl Net for MemoryHost {
 
     fn interfaces(&self) -> Result<Vec<Interface>> {
         Ok(self.state.borrow().interfaces.clone())
+    }
+
+    fn routes(&self) -> Result<Vec<Route>> {
+        Ok(self.state.borrow().routes.clone())
+    }
+
+    fn neighbours(&self) -> Result<Vec<Neighbour>> {
+        Ok(self.state.borrow().neighbours.clone())
     }
 
     fn resolve(&self, name: &str) -> Result<Vec<IpAddr>> {

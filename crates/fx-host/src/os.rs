@@ -8,6 +8,7 @@ mod child;
 mod conversation;
 mod files;
 mod identity;
+mod netlink;
 mod network;
 mod path;
 mod process;

@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use crate::{
     Accounts, Child, Clock, Commands, Ended, Entry, Env, Files, FsSpace, Group, Host, HostError,
-    Interface, Kind, Line, Meta, Net, Reader, Request, Response, Result, Spec, Time, Uname, User,
-    WriteOptions,
+    Interface, Kind, Line, Meta, Neighbour, Net, Reader, Request, Response, Result, Route, Spec,
+    Time, Uname, User, WriteOptions,
 };
 
 /// As many links as the kernel follows on one path.
@@ -523,6 +523,14 @@ impl Net for OverlayHost<'_> {
 
     fn interfaces(&self) -> Result<Vec<Interface>> {
         self.inner.interfaces()
+    }
+
+    fn routes(&self) -> Result<Vec<Route>> {
+        self.inner.routes()
+    }
+
+    fn neighbours(&self) -> Result<Vec<Neighbour>> {
+        self.inner.neighbours()
     }
 
     fn resolve(&self, name: &str) -> Result<Vec<IpAddr>> {

@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use crate::{
     Accounts, Child, Clock, Commands, Ended, Entry, Env, Files, FsSpace, Group, Host, Interface,
-    Line, Meta, Net, Operation, Reader, Request, Response, Result, Spec, Time, Uname, User,
-    WriteOptions,
+    Line, Meta, Neighbour, Net, Operation, Reader, Request, Response, Result, Route, Spec, Time,
+    Uname, User, WriteOptions,
 };
 
 /// One request that was made.
@@ -269,6 +269,14 @@ impl Net for RecordingHost<'_> {
 
     fn interfaces(&self) -> Result<Vec<Interface>> {
         self.note(Operation::Network, "interfaces", self.inner.interfaces())
+    }
+
+    fn routes(&self) -> Result<Vec<Route>> {
+        self.note(Operation::Network, "routes", self.inner.routes())
+    }
+
+    fn neighbours(&self) -> Result<Vec<Neighbour>> {
+        self.note(Operation::Network, "neighbours", self.inner.neighbours())
     }
 
     fn resolve(&self, name: &str) -> Result<Vec<IpAddr>> {

@@ -124,10 +124,7 @@ fn the_loopback_interface_is_known() {
     let interfaces = host.interfaces().unwrap();
     let loopback = interfaces.iter().find(|interface| interface.name == "lo").unwrap();
     assert!(
-        loopback
-            .addresses
-            .iter()
-            .any(|(address, prefix)| address.is_loopback() && (*prefix == 8 || *prefix == 128))
+        loopback.addresses.iter().any(|one| one.ip.is_loopback() && [8, 128].contains(&one.prefix))
     );
     assert!(host.resolve("localhost").unwrap().iter().any(std::net::IpAddr::is_loopback));
 }

@@ -303,7 +303,7 @@ pub(crate) fn ohai(invocation: &Invocation) -> u8 {
             name => names.push(name),
         }
     }
-    let all = fx_chef::automatic(&OsHost::new());
+    let all = fx_chef::automatic(&OsHost::new(), &[]);
     if names.is_empty() {
         say(&serde_json::to_string_pretty(&all).unwrap_or_default());
         return 0;

@@ -11,7 +11,7 @@ use fx_facts::Network;
 use super::tags;
 use crate::eval::Context;
 use crate::eval::value::{DataType, Value};
-use crate::text::{Str, canonify, decode, path};
+use crate::text::{Str, canonify};
 
 /// Names of the kernel's flags of an interface, by bit, in the original's order.
 const FLAGS: [(u32, &str); 11] = [
@@ -40,11 +40,11 @@ impl Context<'_> {
         let mut first = None;
         for interface in &network.interfaces {
             let name = canonify(&interface.name);
-            for (address, _) in &interface.addresses {
-                let IpAddr::V4(address) = address else { continue };
+            for address in &interface.addresses {
+                let IpAddr::V4(address) = address.ip else { continue };
                 self.sys("interface", interface.name.as_str());
                 self.put_hard(&format!("net_iface_{name}"), &tags("source=agent"));
-                if let Some(words) = self.interface_flags(&interface.name) {
+                if let Some(words) = flag_words(interface.flags) {
                     self.sys(&format!("interface_flags[{}]", interface.name), words.as_str());
                     flags.push(words.into());
                 }
@@ -74,8 +74,8 @@ impl Context<'_> {
                 let name = format!("hardware_mac[{}]", canonify(&interface.name));
                 self.sys_tagged(&name, mac.as_str(), "source=agent,derived-from=ifconfig");
             }
-            for (address, _) in &interface.addresses {
-                let IpAddr::V6(address) = address else { continue };
+            for address in &interface.addresses {
+                let IpAddr::V6(address) = address.ip else { continue };
                 if address.is_loopback() {
                     continue;
                 }
@@ -113,20 +113,6 @@ impl Context<'_> {
         }
     }
 
-    fn interface_flags(&self, name: &str) -> Option<String> {
-        let bytes = self.host().read(&path(&format!("/sys/class/net/{name}/flags"))).ok()?;
-        let text = decode(&bytes);
-        let mut bits = u32::from_str_radix(text.trim().trim_start_matches("0x"), 16).ok()?;
-        // Whether it runs is not among them.
-        let state = self.host().read(&path(&format!("/sys/class/net/{name}/operstate")));
-        if state.is_ok_and(|state| matches!(decode(&state).trim(), "up" | "unknown")) {
-            bits |= 0x40;
-        }
-        let words: Vec<&str> =
-            FLAGS.iter().filter(|(bit, _)| bits & bit != 0).map(|(_, word)| *word).collect();
-        (!words.is_empty()).then(|| words.join(" "))
-    }
-
     fn address_classes(&mut self, interface: &str, octets: &[u8; 4], label: &Rc<[Str]>) {
         let mut joined = String::new();
         for (index, octet) in octets.iter().enumerate() {
@@ -139,4 +125,10 @@ impl Context<'_> {
             self.sys(&format!("{name}[{interface}]"), joined.as_str());
         }
     }
+}
+
+fn flag_words(bits: u32) -> Option<String> {
+    let set = FLAGS.iter().filter(|(bit, _)| bits & bit != 0);
+    let words: Vec<&str> = set.map(|(_, word)| *word).collect();
+    (!words.is_empty()).then(|| words.join(" "))
 }

@@ -50,9 +50,9 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
                 .filter(|known| {
                     wanted.is_empty() || wanted.iter().any(|name| *name == canonify(&known.name))
                 })
-                .flat_map(|known| known.addresses.iter().map(|(address, _)| address))
-                .filter(|address| **address != std::net::IpAddr::V6(std::net::Ipv6Addr::LOCALHOST))
-                .map(ToString::to_string)
+                .flat_map(|known| known.addresses.iter().map(|address| address.ip))
+                .filter(|address| *address != std::net::IpAddr::V6(std::net::Ipv6Addr::LOCALHOST))
+                .map(|address| address.to_string())
                 .collect();
             any_in_range(ctx, first, known.iter().map(String::as_str))
         }

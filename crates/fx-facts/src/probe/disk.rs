@@ -43,6 +43,8 @@ pub struct Mount {
     pub kind: String,
     /// Options, in order.
     pub options: Vec<String>,
+    /// The numbers of the device, where the kernel says: the same for all places of one.
+    pub number: Option<String>,
     /// Room, where it could be measured in time.
     pub space: Option<FsSpace>,
 }
@@ -117,6 +119,16 @@ pub(crate) fn mounts(host: &dyn Host, patience: Duration, report: &dyn Fn(String
     // All measurements share one limit, so any number of dead file systems costs it once.
     let deadline = host.monotonic() + patience;
     let mut mounts: Vec<Mount> = table.lines().filter_map(parse_mount).collect();
+    // The longer table has the same mounts in the same order.
+    let numbers = read(host, "/proc/self/mountinfo").unwrap_or_default();
+    for (mount, line) in mounts.iter_mut().zip(numbers.lines()) {
+        let fields: Vec<&str> = line.split(' ').take(5).collect();
+        if let [_, _, number, _, path] = fields[..]
+            && plain(path) == mount.path.to_string_lossy()
+        {
+            mount.number = Some(number.to_owned());
+        }
+    }
     for mount in &mut mounts {
         if WITHOUT_ROOM.contains(&mount.kind.as_str()) {
             continue;
@@ -138,15 +150,19 @@ fn parse_mount(line: &str) -> Option<Mount> {
     let mut words = line.split(' ');
     let (device, path, kind, options) =
         (words.next()?, words.next()?, words.next()?, words.next()?);
-    let plain =
-        |text: &str| text.replace("\\040", " ").replace("\\011", "\t").replace("\\134", "\\");
     Some(Mount {
         device: plain(device),
         path: plain(path).into(),
         kind: kind.to_owned(),
         options: options.split(',').map(str::to_owned).collect(),
+        number: None,
         space: None,
     })
+}
+
+/// A word of the kernel's tables, where white space is written in digits.
+fn plain(text: &str) -> String {
+    text.replace("\\040", " ").replace("\\011", "\t").replace("\\134", "\\")
 }
 
 impl Disk {

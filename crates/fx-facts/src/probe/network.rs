@@ -1,13 +1,12 @@
 //! Names of the machine, its interfaces, their addresses, and the way out.
 
-use std::net::{IpAddr, Ipv4Addr};
-use std::path::Path;
+use std::net::Ipv4Addr;
 
-use fx_host::Host;
+use fx_host::{Host, Interface};
 use fx_value::Value;
 
 use super::{fields, number};
-use crate::text::{read, read_number};
+use crate::text::read;
 
 /// The network side of the machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,29 +17,11 @@ pub struct Network {
     /// Domain, where one is known.
     pub domain: Option<String>,
     /// In the kernel's order.
-    pub interfaces: Vec<NetworkInterface>,
+    pub interfaces: Vec<Interface>,
     /// The interface the default route uses.
     pub default_interface: Option<String>,
     /// The address the default route goes through.
     pub default_gateway: Option<Ipv4Addr>,
-}
-
-/// One interface.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct NetworkInterface {
-    /// Name such as `eth0`.
-    pub name: String,
-    /// Whether it is up.
-    pub up: bool,
-    /// Hardware address, lower case.
-    pub mac: Option<String>,
-    /// Largest packet.
-    pub mtu: Option<u64>,
-    /// State as the kernel names it.
-    pub state: Option<String>,
-    /// Addresses with the length of their prefix.
-    pub addresses: Vec<(IpAddr, u8)>,
 }
 
 pub(crate) fn probe(host: &dyn Host) -> Network {
@@ -51,23 +32,10 @@ pub(crate) fn probe(host: &dyn Host) -> Network {
     let domain =
         suffix.or_else(|| domain_from_hosts(host, hostname)).or_else(|| domain_from_resolver(host));
     let (default_interface, default_gateway) = default_route(host);
-    let found = host.interfaces().unwrap_or_default();
-    let interfaces = found.into_iter().map(|interface| {
-        let sys = Path::new("/sys/class/net").join(&interface.name);
-        NetworkInterface {
-            mac: read(host, sys.join("address"))
-                .filter(|mac| !mac.is_empty() && mac != "00:00:00:00:00:00"),
-            mtu: read_number(host, sys.join("mtu")),
-            state: read(host, sys.join("operstate")),
-            name: interface.name,
-            up: interface.up,
-            addresses: interface.addresses,
-        }
-    });
     Network {
         hostname: hostname.to_owned(),
         domain,
-        interfaces: interfaces.collect(),
+        interfaces: host.interfaces().unwrap_or_default(),
         default_interface,
         default_gateway,
     }
@@ -127,7 +95,7 @@ impl Network {
 
     pub(crate) fn to_value(&self) -> Value {
         let interfaces =
-            self.interfaces.iter().map(|interface| (interface.name.as_str(), interface.to_value()));
+            self.interfaces.iter().map(|interface| (interface.name.as_str(), told(interface)));
         fields([
             ("hostname", Value::from(self.hostname.as_str())),
             ("domain", self.domain.as_deref().into()),
@@ -139,20 +107,18 @@ impl Network {
     }
 }
 
-impl NetworkInterface {
-    fn to_value(&self) -> Value {
-        let addresses = self
-            .addresses
-            .iter()
-            .map(|(address, prefix)| Value::from(format!("{address}/{prefix}")));
-        fields([
-            ("up", Value::Bool(self.up)),
-            ("mac", self.mac.as_deref().into()),
-            ("mtu", self.mtu.map_or(Value::Undef, number)),
-            ("state", self.state.as_deref().into()),
-            ("addresses", Value::List(addresses.collect())),
-        ])
-    }
+fn told(interface: &Interface) -> Value {
+    let addresses = interface
+        .addresses
+        .iter()
+        .map(|address| Value::from(format!("{}/{}", address.ip, address.prefix)));
+    fields([
+        ("up", Value::Bool(interface.is_up())),
+        ("mac", interface.mac.as_deref().into()),
+        ("mtu", interface.mtu.map_or(Value::Undef, number)),
+        ("state", interface.state.into()),
+        ("addresses", Value::List(addresses.collect())),
+    ])
 }
 
 #[cfg(test)]

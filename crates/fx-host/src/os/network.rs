@@ -1,13 +1,15 @@
 //! The network of the real machine: HTTP, interfaces, name look-ups. Blocking throughout.
 
 use std::io::{Read, Write};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
-use super::OsHost;
-use crate::{Commands, Files, HostError, Interface, Net, Request, Response, Result, Spec};
+use super::{OsHost, netlink};
+use crate::{
+    Commands, Files, HostError, Interface, Neighbour, Net, Request, Response, Result, Route, Spec,
+};
 
 impl Net for OsHost {
     fn http(&self, request: &Request) -> Result<Response> {
@@ -62,7 +64,15 @@ impl Net for OsHost {
     }
 
     fn interfaces(&self) -> Result<Vec<Interface>> {
-        interfaces()
+        netlink::interfaces().map_err(|error| HostError::io("list interfaces of", "/", error))
+    }
+
+    fn routes(&self) -> Result<Vec<Route>> {
+        netlink::routes().map_err(|error| HostError::io("list routes of", "/", error))
+    }
+
+    fn neighbours(&self) -> Result<Vec<Neighbour>> {
+        netlink::neighbours().map_err(|error| HostError::io("list neighbours of", "/", error))
     }
 
     fn resolve(&self, name: &str) -> Result<Vec<IpAddr>> {
@@ -134,58 +144,4 @@ fn system_roots(host: &OsHost) -> RootCerts {
         })
         .collect();
     RootCerts::new_with_certs(&certificates)
-}
-
-#[expect(unsafe_code, reason = "the kernel's interface list has no safe binding among our crates")]
-fn interfaces() -> Result<Vec<Interface>> {
-    let mut head: *mut libc::ifaddrs = std::ptr::null_mut();
-    // SAFETY: getifaddrs fills the pointer with a list that freeifaddrs takes back below.
-    if unsafe { libc::getifaddrs(&raw mut head) } != 0 {
-        return Err(HostError::io("list interfaces of", "/", std::io::Error::last_os_error()));
-    }
-    let mut list: Vec<Interface> = Vec::new();
-    let mut next = head;
-    while !next.is_null() {
-        // SAFETY: each node of the list is valid until freeifaddrs; the name is a C string.
-        let (node, name) = unsafe { (&*next, std::ffi::CStr::from_ptr((*next).ifa_name)) };
-        let name = name.to_string_lossy().into_owned();
-        let index = list.iter().position(|known| known.name == name).unwrap_or_else(|| {
-            list.push(Interface {
-                name,
-                up: node.ifa_flags & libc::IFF_UP as u32 != 0,
-                addresses: Vec::new(),
-            });
-            list.len() - 1
-        });
-        if let (Some(address), Some(mask)) = (ip(node.ifa_addr), ip(node.ifa_netmask)) {
-            let prefix = match mask {
-                IpAddr::V4(mask) => mask.to_bits().count_ones(),
-                IpAddr::V6(mask) => mask.to_bits().count_ones(),
-            };
-            list[index].addresses.push((address, prefix as u8));
-        }
-        next = node.ifa_next;
-    }
-    // SAFETY: the list came from getifaddrs and nothing borrowed from it is left.
-    unsafe { libc::freeifaddrs(head) };
-    Ok(list)
-}
-
-#[expect(unsafe_code, reason = "an address is read according to the family it states")]
-fn ip(address: *const libc::sockaddr) -> Option<IpAddr> {
-    if address.is_null() {
-        return None;
-    }
-    // SAFETY: the pointer is not null, and the family tells which structure it points to.
-    unsafe {
-        match i32::from((*address).sa_family) {
-            libc::AF_INET => Some(IpAddr::V4(Ipv4Addr::from(u32::from_be(
-                address.cast::<libc::sockaddr_in>().read_unaligned().sin_addr.s_addr,
-            )))),
-            libc::AF_INET6 => Some(IpAddr::V6(Ipv6Addr::from(
-                address.cast::<libc::sockaddr_in6>().read_unaligned().sin6_addr.s6_addr,
-            ))),
-            _ => None,
-        }
-    }
 }

@@ -2,11 +2,11 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use fx_facts::{Facts, Network, NetworkInterface};
-use fx_host::Host;
+use fx_facts::{Facts, Network};
+use fx_host::{Address, Host, Interface};
 use fx_value::{Map, Value};
 
-use super::{dhcp, map, read};
+use super::{dhcp, map};
 
 fn mask4(prefix: u8) -> Ipv4Addr {
     Ipv4Addr::from(u32::MAX.checked_shl(32 - u32::from(prefix)).unwrap_or(0))
@@ -55,8 +55,8 @@ fn is_special(address: &IpAddr) -> bool {
     }
 }
 
-/// What the kernel notes of an address of an interface, by the bits of its table.
-fn flags(table: &str, interface: &str, address: &IpAddr) -> Value {
+/// What the kernel notes of an address of version 6, by its bits.
+fn flags(address: &Address) -> Option<Value> {
     const NAMES: [&str; 8] = [
         "temporary",
         "noad",
@@ -67,27 +67,16 @@ fn flags(table: &str, interface: &str, address: &IpAddr) -> Value {
         "tentative",
         "permanent",
     ];
-    let IpAddr::V6(address) = address else { return Value::Undef };
-    let bits = table.lines().find_map(|line| {
-        let fields: Vec<&str> = line.split_whitespace().collect();
-        let [number, _, _, _, bits, name] = fields[..] else { return None };
-        let same = u128::from_str_radix(number, 16) == Ok(u128::from(*address));
-        (same && name == interface).then(|| u32::from_str_radix(bits, 16).ok())?
-    });
-    let Some(bits) = bits else { return Value::Undef };
-    let set = NAMES.iter().enumerate().filter(|(bit, _)| bits >> bit & 1 == 1);
-    Value::List(set.map(|(_, name)| Value::from(*name)).collect())
+    let set = NAMES.iter().enumerate().filter(|(bit, _)| address.flags >> bit & 1 == 1);
+    address.ip.is_ipv6().then(|| Value::List(set.map(|(_, name)| Value::from(*name)).collect()))
 }
 
-/// An interface; `table` is the kernel's table of addresses of version 6.
-fn interface(host: &dyn Host, table: &str, interface: &NetworkInterface) -> Value {
-    let of =
-        |v4: bool| interface.addresses.iter().filter(move |(address, _)| address.is_ipv4() == v4);
+fn interface(host: &dyn Host, interface: &Interface) -> Value {
+    let of = |v4: bool| interface.addresses.iter().filter(move |one| one.ip.is_ipv4() == v4);
     let list = |v4: bool| {
-        let told = |(address, prefix): &(IpAddr, u8)| {
-            let mut binding = binding(*address, *prefix);
-            let flags = flags(table, &interface.name, address);
-            if let (Value::Map(map), Value::List(_)) = (&mut binding, &flags) {
+        let told = |address: &Address| {
+            let mut binding = binding(address.ip, address.prefix);
+            if let (Value::Map(map), Some(flags)) = (&mut binding, flags(address)) {
                 map.insert("flags".into(), flags);
             }
             binding
@@ -97,9 +86,9 @@ fn interface(host: &dyn Host, table: &str, interface: &NetworkInterface) -> Valu
     };
     let first = |v4: bool| {
         of(v4)
-            .find(|(address, _)| !is_special(address))
+            .find(|address| !is_special(&address.ip))
             .or_else(|| of(v4).next())
-            .map(|(address, prefix)| binding(*address, *prefix))
+            .map(|address| binding(address.ip, address.prefix))
     };
     let pick = |binding: &Option<Value>, key: &str| {
         binding.as_ref().and_then(|binding| binding.dig(&[key])).unwrap_or_default()
@@ -122,7 +111,7 @@ fn interface(host: &dyn Host, table: &str, interface: &NetworkInterface) -> Valu
 }
 
 /// The interface of the default route, else the first with an address of its own.
-fn primary(network: &Network) -> Option<&NetworkInterface> {
+fn primary(network: &Network) -> Option<&Interface> {
     let by_route = network
         .interfaces
         .iter()
@@ -131,14 +120,13 @@ fn primary(network: &Network) -> Option<&NetworkInterface> {
         network
             .interfaces
             .iter()
-            .find(|interface| interface.addresses.iter().any(|(address, _)| !is_special(address)))
+            .find(|interface| interface.addresses.iter().any(|one| !is_special(&one.ip)))
     })
 }
 
 pub(super) fn networking(host: &dyn Host, facts: &Facts<'_>) -> Value {
     let network = facts.network();
-    let table = read(host, "/proc/net/if_inet6").unwrap_or_default();
-    let told = |one: &NetworkInterface| (one.name.clone(), interface(host, &table, one));
+    let told = |one: &Interface| (one.name.clone(), interface(host, one));
     let mut interfaces: Vec<(String, Value)> = network.interfaces.iter().map(told).collect();
     interfaces.sort_by(|a, b| a.0.cmp(&b.0));
     let mut all: Vec<(&str, Value)> = vec![
@@ -148,7 +136,7 @@ pub(super) fn networking(host: &dyn Host, facts: &Facts<'_>) -> Value {
         ("interfaces", interfaces.into_iter().collect()),
     ];
     if let Some(primary) = primary(network)
-        && let Value::Map(values) = interface(host, &table, primary)
+        && let Value::Map(values) = interface(host, primary)
     {
         all.push(("primary", Value::from(primary.name.as_str())));
         let values: Map = values;
@@ -166,31 +154,37 @@ pub(super) fn networking(host: &dyn Host, facts: &Facts<'_>) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use fx_host::{Interface, MemoryHost};
+    use fx_host::MemoryHost;
 
     use super::*;
 
     #[test]
     fn the_primary_interface_gives_the_machine_its_addresses() {
         let host = MemoryHost::linux();
+        let interface = |name: &str, addresses: &[(&str, u8, u32)]| Interface {
+            name: name.into(),
+            flags: 1,
+            addresses: addresses
+                .iter()
+                .map(|(ip, prefix, flags)| Address {
+                    flags: *flags,
+                    ..Address::new(ip.parse().unwrap(), *prefix)
+                })
+                .collect(),
+            ..Interface::default()
+        };
         host.set_interfaces(vec![
-            Interface {
-                name: "lo".into(),
-                up: true,
-                addresses: vec![("127.0.0.1".parse().unwrap(), 8), ("::1".parse().unwrap(), 128)],
-            },
-            Interface {
-                name: "eth0".into(),
-                up: true,
-                addresses: vec![
-                    ("192.0.2.2".parse().unwrap(), 24),
-                    ("fe80::1".parse().unwrap(), 64),
-                    ("2001:db8::2".parse().unwrap(), 64),
-                    ("fd00::2".parse().unwrap(), 64),
+            interface("lo", &[("127.0.0.1", 8, 0x80), ("::1", 128, 0x80)]),
+            interface(
+                "eth0",
+                &[
+                    ("192.0.2.2", 24, 0x80),
+                    ("fe80::1", 64, 0),
+                    ("2001:db8::2", 64, 0x82),
+                    ("fd00::2", 64, 0x80),
                 ],
-            },
+            ),
         ]);
-        host.put("/proc/net/if_inet6", "20010db8000000000000000000000002 02 40 00 82     eth0\n");
         let value = networking(&host, &Facts::new(&host));
         let get =
             |path: &[&str]| value.dig(path).map(|value| value.to_string()).unwrap_or_default();
@@ -206,6 +200,8 @@ mod tests {
         assert_eq!(get(&["interfaces", "lo", "scope6"]), "host");
         let flags = value.dig(&["interfaces", "eth0", "bindings6", "1", "flags"]);
         assert_eq!(flags, Some(Value::List(vec!["noad".into(), "permanent".into()])));
-        assert_eq!(value.dig(&["interfaces", "eth0", "bindings6", "0", "flags"]), None);
+        let none = value.dig(&["interfaces", "eth0", "bindings6", "0", "flags"]);
+        assert_eq!(none, Some(Value::List(Vec::new())));
+        assert_eq!(value.dig(&["interfaces", "eth0", "bindings", "0", "flags"]), None);
     }
 }
