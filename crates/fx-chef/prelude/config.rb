@@ -4,7 +4,7 @@ class Chef
     DEFAULTS = {
       why_run: false, color: false, log_level: :auto, log_location: nil, verbose_logging: nil, solo: false, solo_legacy_mode: false,
       local_mode: false, resource_unified_mode_default: true, treat_deprecation_warnings_as_errors: false, file_backup_path: nil,
-      environment: nil, node_name: nil, http_proxy: nil, https_proxy: nil, no_proxy: nil, ssl_verify_mode: :verify_peer, rest_timeout: 300,
+      environment: nil, node_name: nil, http_proxy: nil, https_proxy: nil, no_proxy: nil, ssl_verify_mode: :verify_peer, rest_timeout: 300, http_retry_count: 5, http_retry_delay: 5,
       yum_timeout: 120, file_atomic_update: true, count_log_resource_updates: false, stream_execute_output: false, show_download_progress: false,
       diff_disabled: false, diff_filesize_threshold: 10_000_000, diff_output_threshold: 1_000_000, enforce_path_sanity: false, enforce_default_paths: false,
       minimal_ohai: false, rubygems_url: nil, clear_gem_sources: nil, no_lazy_load: true, chef_server_url: "chefzero://localhost:1", lockfile: nil,

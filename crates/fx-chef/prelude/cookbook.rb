@@ -177,11 +177,11 @@ class Chef
     def missing(segment, filename, node)
       sources = Array(filename)
       tried = sources.flat_map { |s| preference(segment.to_s, node).map { |p| "#{segment}/#{p}/#{s}" } + ["#{segment}/#{s}"] }
-      raise Chef::Exceptions::FileNotFound, "Cookbook '#{name}' (#{version}) does not contain a file at any of these locations:\n  #{tried.join("\n  ")}\n" + fx_present(segment)
+      raise Chef::Exceptions::FileNotFound, "Cookbook '#{name}' (#{version}) does not contain a file at any of these locations:\n  #{tried.join("\n  ")}#{fx_present(segment)}"
     end
     def fx_present(segment)
       have = @files.select { |f| f.start_with?("#{segment}/") }
-      "\nThis cookbook _does_ contain: ['#{have.map { |f| f.delete_prefix("#{segment}/") }.join("','")}']"
+      have.empty? ? "" : "\n\nThis cookbook _does_ contain: ['#{have.join("','")}']"
     end
     def has_template_for_node?(node, name) = !!find_file(:templates, name, node)
     def has_cookbook_file_for_node?(node, name) = !!find_file(:files, name, node)

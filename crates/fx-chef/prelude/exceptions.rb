@@ -138,6 +138,7 @@ class Chef
  end
 end
 module Net
+ # The library brings its own when it comes.
  unless const_defined?(:HTTPServerException, false) || const_defined?(:HTTP, false)
  class HTTPServerException < StandardError
  def initialize(message, response = nil)

@@ -12,6 +12,26 @@ class Chef
     def join(path) = path.to_s.match?(%r{\Ahttps?://}) ? path.to_s : "#{@url}/#{path}".gsub(%r{(?<!:)//+}, "/")
 
     module Simple
+      # A server that is not there is asked again, a few times, with a pause before each.
+      def self.again(uri)
+        tries, most = 0, Chef::Config[:http_retry_count]
+        begin
+          tries += 1
+          yield
+        rescue SocketError, Errno::ETIMEDOUT, Errno::ECONNRESET, Errno::ECONNREFUSED, Timeout::Error => e
+          what = case e
+                 when Errno::ECONNREFUSED then "Connection refused connecting"
+                 when Timeout::Error then "Timeout connecting"
+                 else "Error connecting"
+                 end
+          if tries <= most
+            Chef::Log.warn("#{what} to #{uri}, retry #{tries}/#{most}")
+            sleep(Chef::Config[:http_retry_delay])
+            retry
+          end
+          raise e.class, what == "Error connecting" ? "#{what} to #{uri} - #{e.message}" : "#{what} to #{uri}, giving up"
+        end
+      end
       def self.fetch(uri, headers) = request("GET", uri, headers, nil)
       def self.request(method, uri, headers, body)
         require "net/http"
@@ -20,7 +40,7 @@ class Chef
         req = klass.new(u)
         headers.each { |k, v| req[k] = v }
         req.body = body if body
-        res = Net::HTTP.start(u.host, u.port, use_ssl: u.scheme == "https") { |h| h.request(req) }
+        res = again(uri) { Net::HTTP.start(u.host, u.port, use_ssl: u.scheme == "https") { |h| h.request(req) } }
         code = res.code.to_i
         if code >= 400
           Chef::Exceptions

@@ -27,11 +27,14 @@ class Chef
         names = out[/^Reverse Provides: ?\n(.*)\z/m, 1].to_s.scan(/^(\S+)/).flatten.uniq
         names.size == 1 ? names[0] && shell_out("apt-cache", "policy", names[0]).stdout[/Candidate: (\S+)/, 1] : nil
       end
+      # apt knows the flag since 1.1.
+      def downgrades? = Gem::Version.new(shell_out("apt-get --version").stdout[/^apt ([0-9.]+)/, 1] || "0") >= Gem::Version.new("1.1.0")
       def install(names, versions)
         args = names.zip(versions).map { |n, v| v ? "#{n}=#{v}" : n }
         release = new_resource.respond_to?(:default_release) && new_resource.default_release ? ["-o", "APT::Default-Release=#{new_resource.default_release}"] : []
         conf = new_resource.respond_to?(:overwrite_config_files) && new_resource.overwrite_config_files ? ["-o", "Dpkg::Options::=--force-confnew"] : ["-o", "Dpkg::Options::=--force-confdef", "-o", "Dpkg::Options::=--force-confold"]
-        tool("apt-get", "-q", "-y", *conf, *release, *options, "install", *args)
+        back = downgrades? ? ["--allow-downgrades"] : []
+        tool("apt-get", "-q", "-y", *back, *conf, *release, *options, "install", *args)
       end
       def remove(names) = tool("apt-get", "-q", "-y", *options, "remove", *names)
       def purge(names) = tool("apt-get", "-q", "-y", *options, "purge", *names)

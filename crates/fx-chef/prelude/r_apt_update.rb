@@ -1,23 +1,37 @@
 # apt_update: the lists of packages, now or when they are old.
 class Chef
-  class Provider
-    class AptUpdate < Chef::Provider
-      STAMP = "/var/lib/apt/periodic/update-success-stamp"
-      def load_current_resource = nil
-      def refresh
-        require "fileutils"
-        FileUtils.mkdir_p("/etc/apt/apt.conf.d")
-        conf = "/etc/apt/apt.conf.d/15update-stamp"
-        ::File.write(conf, "APT::Update::Post-Invoke-Success {\"touch #{STAMP} 2>/dev/null || true\";};\n") unless ::File.exist?(conf)
-        FileUtils.mkdir_p(::File.dirname(STAMP))
-        shell_out!("apt-get", "-q", "update", timeout: 600)
+  class Resource
+    class AptUpdate
+      action_class do
+        CONF = "/etc/apt/apt.conf.d".freeze
+        STAMPS = "/var/lib/apt/periodic".freeze
+
+        # apt itself leaves a stamp from then on.
+        def refresh
+          [STAMPS, CONF].each { |dir| directory(dir) { recursive true } }
+          file "#{CONF}/15update-stamp" do
+            content "APT::Update::Post-Invoke-Success {\"touch #{STAMPS}/update-success-stamp 2>/dev/null || true\";};\n"
+            action :create_if_missing
+          end
+          execute "apt-get -q update" do
+            command ["apt-get", "-q", "update"]
+            default_env true
+          end
+        end
+
+        def fresh?
+          stamp = "#{STAMPS}/update-success-stamp"
+          ::File.exist?(stamp) && ::File.mtime(stamp) > Time.now - new_resource.frequency
+        end
       end
-      def action_periodic
-        f = new_resource.frequency
-        return if ::File.exist?(STAMP) && ::File.mtime(STAMP) > Time.now - f
-        converge_by("update new lists of packages") { refresh }
+
+      action :periodic do
+        converge_by("update new lists of packages") { refresh } if debian? && !fresh?
       end
-      def action_update = converge_by("force update new lists of packages") { refresh }
+
+      action :update do
+        converge_by("force update new lists of packages") { refresh } if debian?
+      end
     end
   end
 end

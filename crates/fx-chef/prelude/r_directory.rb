@@ -33,7 +33,7 @@ class Chef
             Chef::Log.info("#{r} created directory #{@path}")
           end
         elsif !::File.directory?(@path)
-          raise Errno::EEXIST, @path
+          fx_unmet(Chef::Exceptions::FileTypeMismatch, "Cannot create #{r} at #{@path} because a file already exists at that path")
         end
         lines = FX.access(@path, r.fx_mode, r.fx_owner, r.fx_group, why, fresh)
         return unless lines
@@ -43,7 +43,7 @@ class Chef
 
       def action_delete
         return unless ::File.exist?(@path)
-        raise RuntimeError, "Cannot delete #{new_resource} at #{@path}!" unless ::File.directory?(@path)
+        fx_unmet(RuntimeError, "Cannot delete #{new_resource} at #{@path}!") unless ::File.directory?(@path)
         converge_by("delete existing directory #{@path}") do
           if new_resource.recursive
             require "fileutils"

@@ -58,6 +58,19 @@ class Chef
       class Verification
         def initialize(parent, command, opts, &block) = (@parent, @command, @opts, @block = parent, command, opts, block)
         attr_reader :command, :block
+        # systemd judges a unit by its name too, so it gets a copy that has it.
+        def unit?(path)
+          tool = ChefUtils.which("systemd-analyze")
+          return true unless tool
+          require "tmpdir"
+          Dir.mktmpdir("chef-systemd-unit") do |dir|
+            copy = "#{dir}/#{::File.basename(@parent.path)}"
+            ::File.write(copy, ::File.read(path))
+            FX.settle
+            @command = "#{tool} verify %{path}"
+            verify(copy)
+          end
+        end
         def verify(path)
           if @block
             @block.call(path, {})
@@ -65,6 +78,7 @@ class Chef
             case @command
             when :json then (JSON.parse(::File.read(path)); true) rescue false
             when :yaml then (YAML.load(::File.read(path)); true) rescue false
+            when :systemd_unit then unit?(path)
             else raise Chef::Exceptions::VerificationNotFound, "No file verification for #{@command} found."
             end
           else
@@ -74,9 +88,12 @@ class Chef
           end
         end
         def error(path)
-          "Proposed content for #{@parent.path} failed verification #{@command || "<Proc>"}" + (@last ? "\nSTDOUT: #{@last.stdout.strip}\nSTDERR: #{@last.stderr.strip}" : "")
+          "Proposed content for #{@parent.path} failed verification #{self}" + (@last ? "\nSTDOUT: #{@last.stdout.strip}\nSTDERR: #{@last.stderr.strip}" : "")
         end
-        def to_s = @command ? "#{@command}" : "<Proc>"
+        def to_s
+          return "<Proc>" unless @command
+          @command.is_a?(Symbol) ? ":#{@command} (Chef::Resource::File::Verification::#{FX.camel(@command.to_s)})" : @command
+        end
       end
     end
   end

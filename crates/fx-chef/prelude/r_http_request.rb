@@ -1,10 +1,21 @@
 # http_request: one request, its answer logged.
 class Chef
+  class Resource
+    class HttpRequest
+      # Without one the name is sent.
+      def message(given = nil, &block)
+        given = block if block
+        @message = given unless given.nil?
+        @message.nil? ? name : @message
+      end
+    end
+  end
   class Provider
     class HttpRequest < Chef::Provider
       def load_current_resource = nil
       def body
         m = new_resource.message
+        m = m.call if m.is_a?(Proc)
         m.is_a?(Hash) ? m.to_json : m
       end
       { get: false, head: false, delete: false, options: false, post: true, put: true, patch: true }.each do |verb, with_body|

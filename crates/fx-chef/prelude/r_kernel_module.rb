@@ -1,37 +1,73 @@
 # kernel_module: loaded now and at boot, or barred.
 class Chef
-  class Provider
-    class KernelModule < FxComposite
-      def loaded? = ::File.exist?("/proc/modules") && ::File.readlines("/proc/modules").any? { |l| l.split[0] == new_resource.modname.tr("-", "_") }
-      action(:install) do
-        r = new_resource
-        opts = r.options
-        declare_resource(:directory, r.unload_dir)
-        fx_text(:file, "#{r.unload_dir}/options_#{r.modname}.conf", "options #{r.modname} #{Array(opts).join(" ")}\n") unless opts.nil?
-        declare_resource(:directory, r.load_dir)
-        fx_text(:file, "#{r.load_dir}/#{r.modname}.conf", "#{r.modname}\n")
-        declare_resource(:execute, "modprobe #{r.modname}") unless loaded?
+  class Resource
+    class KernelModule
+      action_class do
+        def loaded? = ::File.read("/proc/modules").match?(/^#{new_resource.modname}/)
+
+        # The image that the machine starts from holds a copy of these files.
+        def image
+          with_run_context :root do
+            tool = platform_family?("debian") ? "update-initramfs -u" : "dracut -f"
+            find_resource(:execute, "update initramfs") do
+              command tool
+              action :nothing
+            end
+          end
+        end
+
+        def conf(path, text = nil, image: true)
+          file path do
+            text ? content(text) : action(:delete)
+            notifies :run, "execute[update initramfs]", :delayed if image
+          end
+        end
       end
-      action(:load) { declare_resource(:execute, "modprobe #{new_resource.modname}") unless loaded? }
-      action(:unload) { declare_resource(:execute, "modprobe -r #{new_resource.modname}") if loaded? }
-      action(:uninstall) do
+
+      action :install do
         r = new_resource
-        ["#{r.load_dir}/#{r.modname}.conf", "#{r.unload_dir}/blacklist_#{r.modname}.conf", "#{r.unload_dir}/options_#{r.modname}.conf"].each { |f| declare_resource(:file, f) { action :delete } }
-        declare_resource(:execute, "modprobe -r #{r.modname}") if loaded?
+        image
+        action_enable
+        conf("#{r.unload_dir}/options_#{r.modname}.conf", "options #{r.modname} #{r.options.join(" ")}\n", image: false) unless r.options.nil?
+        action_load
+        directory(r.load_dir) { recursive true }
+        conf("#{r.load_dir}/#{r.modname}.conf", "#{r.modname}\n")
       end
-      action(:blacklist) do
+
+      action :uninstall do
         r = new_resource
-        fx_text(:file, "#{r.unload_dir}/blacklist_#{r.modname}.conf", "blacklist #{r.modname}\n")
-        declare_resource(:execute, "modprobe -r #{r.modname}") if loaded?
+        image
+        conf("#{r.load_dir}/#{r.modname}.conf")
+        conf("#{r.unload_dir}/blacklist_#{r.modname}.conf")
+        conf("#{r.unload_dir}/options_#{r.modname}.conf", image: false)
+        action_unload
       end
-      action(:enable) do
+
+      action :blacklist do
         r = new_resource
-        ["#{r.unload_dir}/disable_#{r.modname}.conf", "#{r.unload_dir}/blacklist_#{r.modname}.conf"].each { |f| declare_resource(:file, f) { action :delete } }
+        image
+        conf("#{r.unload_dir}/blacklist_#{r.modname}.conf", "blacklist #{r.modname}")
+        action_unload
       end
-      action(:disable) do
+
+      action :disable do
         r = new_resource
-        fx_text(:file, "#{r.unload_dir}/disable_#{r.modname}.conf", "install #{r.modname} /bin/false\n")
-        declare_resource(:execute, "modprobe -r #{r.modname}") if loaded?
+        image
+        conf("#{r.unload_dir}/disable_#{r.modname}.conf", "install #{r.modname} /bin/false")
+        action_unload
+      end
+
+      action :enable do
+        image
+        conf("#{new_resource.unload_dir}/disable_#{new_resource.modname}.conf")
+      end
+
+      action :load do
+        converge_by("load kernel module #{new_resource.modname}") { shell_out!("modprobe #{new_resource.modname}") } unless loaded?
+      end
+
+      action :unload do
+        converge_by("unload kernel module #{new_resource.modname}") { shell_out!("modprobe -r #{new_resource.modname}") } if loaded?
       end
     end
   end

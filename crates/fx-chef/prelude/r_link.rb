@@ -16,27 +16,25 @@ class Chef
                elsif ::File.exist?(@path) then [:hard, @path]
                end
       end
+      # The link itself, whatever was there before.
       def action_create
         r = new_resource
-        to = r.to
-        if r.link_type == :symbolic
-          return perms if @now && @now[0] == :symbolic && @now[1] == to
-          converge_by("create symlink at #{@path} to #{to}") do
-            if ::File.directory?(@path) && !::File.symlink?(@path)
-              ::Dir.unlink(@path)
-            elsif ::File.exist?(@path) || ::File.symlink?(@path)
-              ::File.unlink(@path)
-            end
-            ::File.symlink(to, @path)
+        unless fx_there?
+          if ::File.exist?(@path) || ::File.symlink?(@path)
+            converge_by("unlink existing symlink to file at #{@path}") { ::File.unlink(@path) }
           end
-          perms
-        else
-          return if @now && ::File.exist?(to) && ::File.exist?(@path) && ::File.stat(to).ino == ::File.stat(@path).ino && !::File.symlink?(@path)
-          converge_by("create hard link at #{@path} to #{to}") do
-            ::File.unlink(@path) if ::File.exist?(@path) || ::File.symlink?(@path)
-            ::File.link(to, @path)
+          if r.link_type == :symbolic
+            converge_by("create symlink at #{@path} to #{r.to}") { ::File.symlink(r.to, @path) }
+          else
+            converge_by("create hard link at #{@path} to #{r.to}") { ::File.link(r.to, @path) }
           end
         end
+        perms if r.link_type == :symbolic && !Chef::Config[:why_run]
+      end
+      def fx_there?
+        to = new_resource.to
+        return @now&.first == :symbolic && @now[1] == to if new_resource.link_type == :symbolic
+        @now&.first == :hard && ::File.exist?(to) && ::File.stat(to).ino == ::File.stat(@path).ino
       end
       def perms
         o, g = new_resource.fx_owner, new_resource.fx_group
@@ -54,12 +52,12 @@ class Chef
           unless @now[0] == :symbolic
             fx_unmet(Chef::Exceptions::Link, "Cannot delete #{r} at #{@path}! Not a symbolic link.")
           end
-          converge_by("delete link at #{@path}") { ::File.delete(@path) }
+          converge_by("delete link to file at #{@path}") { ::File.delete(@path) }
         else
           if !r.to.nil? && ::File.exist?(r.to) && ::File.stat(r.to).ino != ::File.stat(@path).ino
-            fx_unmet(Chef::Exceptions::Link, "Cannot delete #{r} at #{@path}! Not a hard link to #{r.to}.")
+            fx_unmet(Chef::Exceptions::Link, "Cannot delete #{r} at #{@path}! Not a hard link.")
           end
-          converge_by("delete hard link at #{@path}") { ::File.delete(@path) }
+          converge_by("delete link to file at #{@path}") { ::File.delete(@path) }
         end
       end
     end

@@ -41,10 +41,10 @@ class Chef
           converge_by(["update #{r.name}"] + changed.map { |k, v| "  set #{k == "LANG" ? "lang" : k} to #{v.inspect} (was #{had[k].inspect})" }) do
             missing = want.values.compact.uniq - shell_out!("locale", "-a").stdout.split("\n")
             shell_out!("locale-gen #{missing.join(" ")}", timeout: 1800) unless missing.empty?
-          end
-          declare_resource(:file, "Updating system locale") do
-            path Chef::Resource::Locale::FX_FILE
-            content body
+            declare_resource(:file, "Updating system locale") do
+              path Chef::Resource::Locale::FX_FILE
+              content body
+            end
           end
         end
       end

@@ -37,9 +37,11 @@ class Chef
 
       # Whether the repositories offer what is to be installed; why-run takes that for granted.
       def offered(todo)
-        missing = trusts_names? ? [] : todo.select { |_, c| c.nil? }.map(&:first)
+        return if trusts_names?
+        missing = todo.map(&:first).select { |n| candidate(n).nil? }
         return if missing.empty?
-        text = "No candidate version available for #{missing.join(", ")}"
+        forced = missing.select { |n| @now[n] }
+        text = forced.empty? ? "No candidate version available for #{missing.join(", ")}" : "No version specified, and no candidate version available for #{forced.join(", ")}"
         fx_unmet(Chef::Exceptions::Package, text) unless whyrun_mode?
         FX.row_note([text, "Assuming a repository that offers #{missing.join(", ")} would have been configured"])
         todo.reject! { |n, _| missing.include?(n) }

@@ -18,7 +18,7 @@ class Chef
         book = run_context.cookbook_collection[(r.cookbook || r.cookbook_name).to_s]
         files, base = book.directory_listing(r.source, node)
         unless files
-          raise Chef::Exceptions::FileNotFound, "Cookbook '#{book.name}' (#{book.version}) does not contain a file at any of these locations:\n  files/#{r.source}"
+          raise Chef::Exceptions::FileNotFound, "cookbook #{book.name} has no directory files/default/#{r.source}"
         end
         files.sort.each do |f|
           target = ::File.join(r.path, f)

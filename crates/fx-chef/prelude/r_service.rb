@@ -1,4 +1,5 @@
-# service: whether it runs and whether it starts at boot.
+# service: whether it runs and whether it starts at boot. What systems do differently is in
+# service_ways.rb; here is what they have in common, and which way is taken.
 require "shellwords"
 class Chef
   class Resource
@@ -10,77 +11,88 @@ class Chef
   end
   class Provider
     class Service < Chef::Provider
-      def load_current_resource
-        @name = new_resource.service_name
-        @systemd = ::File.directory?("/run/systemd/system") || (shell_which("systemctl") && !::File.exist?("/etc/init.d/#{@name}"))
-      end
-      def shell_which(c) = ENV["PATH"].to_s.split(":").any? { |d| ::File.executable?("#{d}/#{c}") }
-      def ok?(*cmd) = shell_out(*cmd).exitstatus == 0
-      def ctl(*args) = shell_out!("systemctl", "--system", *args, timeout: new_resource.timeout)
-      def running?
-        return @running unless @running.nil?
-        @running = if new_resource.status_command then shell_out(new_resource.status_command).exitstatus == 0
-                   elsif @systemd then ok?("systemctl", "--system", "is-active", @name, "--quiet")
-                   elsif ::File.exist?("/etc/init.d/#{@name}") && new_resource.supports[:status] then ok?("/etc/init.d/#{@name}", "status")
-                   else !shell_out("ps", "-ef").stdout.lines.grep(/#{new_resource.pattern}/).empty?
-                   end
-      end
-      def enabled?
-        return @enabled unless @enabled.nil?
-        @enabled = @systemd ? ok?("systemctl", "--system", "is-enabled", @name, "--quiet") : !::Dir.glob("/etc/rc[2345].d/S[0-9][0-9]#{@name}").empty?
-      end
-      def known!
-        return if @systemd || ::File.exist?("/etc/init.d/#{@name}") || new_resource.start_command || new_resource.init_command || Chef::Config[:why_run]
-        fx_unmet(Chef::Exceptions::Service, "#{new_resource}: unable to locate the init.d script!")
-      end
-      def command(verb)
-        given = new_resource.send(:"#{verb}_command")
-        return shell_out!(given, timeout: new_resource.timeout) if given
-        return ctl(verb.to_s, @name) if @systemd
-        base = new_resource.init_command || "/etc/init.d/#{@name}"
-        if verb == :restart && !new_resource.supports[:restart]
-          command(:stop)
-          sleep 1
-          return command(:start)
+      class << self
+        # The ways that this machine has, best first; of those the first that knows the service.
+        def new(resource, run_context)
+          return super unless equal?(Chef::Provider::Service)
+          ways = fx_ways(run_context.node)
+          (ways.find { |way| way.supports?(resource, resource.action) } || ways.first).new(resource, run_context)
         end
-        shell_out!("#{base} #{verb}", timeout: new_resource.timeout)
+
+        def fx_ways(node)
+          there = ->(path) { ::File.exist?(path) }
+          ways = []
+          ways << Systemd if ChefUtils.systemd?(node)
+          case node["platform_family"]
+          when "debian"
+            ways << Insserv if there["/sbin/insserv"]
+            ways << Debian if there["/usr/sbin/update-rc.d"]
+            ways << Invokercd if there["/usr/sbin/invoke-rc.d"]
+          when "rhel", "fedora", "suse", "amazon"
+            ways << Insserv if there["/sbin/insserv"]
+            ways << Redhat if there["/sbin/chkconfig"]
+          end
+          ways << Init
+        end
+
+        def supports?(resource, _action) = ::File.exist?("/etc/init.d/#{resource.service_name}")
       end
-      def action_enable
-        return if enabled?
-        converge_by("enable service #{new_resource}") { @systemd ? ctl("enable", @name) : shell_out!("update-rc.d", @name, "defaults") }
+
+      def supports = @supports ||= new_resource.supports.dup
+      def load_current_resource
+        %i{status reload restart}.each { |what| supports[what] = false if supports[what].nil? }
       end
-      def action_disable
-        return unless enabled?
-        converge_by("disable service #{new_resource}") { @systemd ? ctl("disable", @name) : shell_out!("update-rc.d", @name, "disable") }
+      def load_new_resource_state
+        %i{enabled running masked}.each { |what| new_resource.send(what, current_resource.send(what)) if new_resource.send(what).nil? }
       end
-      def action_start
-        known!
-        return if running?
-        converge_by("start service #{new_resource}") { command(:start) }
+
+      def user_services_requirements
+        requirements.assert(:all_actions) do |a|
+          a.assertion { new_resource.user.nil? }
+          a.failure_message Chef::Exceptions::UnsupportedAction, "#{self} does not support user services"
+        end
       end
-      def action_stop
-        return unless running?
-        converge_by("stop service #{new_resource}") { command(:stop) }
+      def shared_resource_requirements = user_services_requirements
+      def define_resource_requirements
+        requirements.assert(:reload) do |a|
+          a.assertion { supports[:reload] || new_resource.reload_command }
+          a.failure_message Chef::Exceptions::UnsupportedAction, "#{self} does not support :reload"
+        end
       end
-      def action_restart
-        known!
-        converge_by("restart service #{new_resource}") { command(:restart) }
+      def enableable?(_action) = true
+
+      # What is changed, whether it has to be, and how it is afterwards.
+      def fx_turn(verb, what, to)
+        converge_by("#{verb} service #{new_resource}") { send(:"#{verb}_service") } unless current_resource.send(what) ? to : !to
+        load_new_resource_state
+        new_resource.send(what, to)
       end
-      def action_reload
-        known!
-        return unless running?
-        converge_by("reload service #{new_resource}") { command(:reload) }
+      action(:enable) { fx_turn(:enable, :enabled, true) if enableable?(:enable) }
+      action(:disable) { fx_turn(:disable, :enabled, false) if enableable?(:disable) }
+      action(:mask) { fx_turn(:mask, :masked, true) }
+      action(:unmask) { fx_turn(:unmask, :masked, false) }
+      action(:start) { fx_turn(:start, :running, true) }
+      action(:stop) { fx_turn(:stop, :running, false) }
+      action(:restart) do
+        converge_by("restart service #{new_resource}") { restart_service }
+        load_new_resource_state
+        new_resource.running(true)
       end
-      def action_mask
-        return if shell_out("systemctl", "--system", "is-enabled", @name).stdout.strip == "masked"
-        converge_by("mask service #{new_resource}") { ctl("mask", @name) }
+      action(:reload) do
+        converge_by("reload service #{new_resource}") { reload_service } if current_resource.running
+        load_new_resource_state
       end
-      def action_unmask
-        return unless shell_out("systemctl", "--system", "is-enabled", @name).stdout.strip == "masked"
-        converge_by("unmask service #{new_resource}") { ctl("unmask", @name) }
+
+      %i{enable disable mask unmask start stop restart reload}.each do |verb|
+        define_method(:"#{verb}_service") { raise Chef::Exceptions::UnsupportedAction, "#{self} does not support :#{verb}" }
       end
-      # The ways of the original, which cookbooks subclass; this one finds out for itself.
-      %i{Simple Init Systemd Upstart Insserv Invokercd Debian Redhat Arch Gentoo Freebsd Openbsd Solaris Aix AixInit Macosx Windows}.each { |n| const_set(n, Class.new(self)) }
+
+      def default_init_command = new_resource.init_command || @init_command
+      def custom_command_for_action?(verb)
+        name = :"#{verb}_command"
+        new_resource.respond_to?(name) && !!new_resource.send(name)
+      end
     end
   end
 end
+FX.load("chef/service_ways.rb")

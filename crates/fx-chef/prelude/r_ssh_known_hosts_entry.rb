@@ -3,6 +3,7 @@ class Chef
   class Resource
     class SshKnownHostsEntry
       property :key_type, String, default: "rsa"
+      property :group, [String, Integer], default: lazy { node["root_group"] }
     end
   end
   class Provider

@@ -8,52 +8,74 @@ class Chef
       property :config_prefix, String, default: lazy { "/etc" }
       alias user users
       alias group groups
-    end
-  end
-  class Provider
-    class Sudo < FxComposite
-      def text
-        r = new_resource
-        who = (r.groups + r.users).join(",")
-        out = [+"# This file is managed by Chef Infra Client. Changes will be overwritten.", ""]
-        r.command_aliases.each { |a| out << "Cmnd_Alias #{a[:name].to_s.upcase} = #{Array(a[:command_list]).join(", ")}" }
-        r.env_keep_add.each { |e| out << "Defaults env_keep += \"#{e}\"" }
-        r.env_keep_subtract.each { |e| out << "Defaults env_keep -= \"#{e}\"" }
-        r.commands.each { |c| out << "#{who} #{r.host}=(#{r.runas}) #{"NOEXEC:" if r.noexec}#{"NOPASSWD:" if r.nopasswd}#{"SETENV:" if r.setenv}#{c}" } unless who.empty?
-        r.defaults.each { |d| out << "Defaults:#{who} #{d}" }
-        out.join("\n") + "\n"
-      end
-      action(:create) do
-        r = new_resource
-        if r.users.empty? && r.groups.empty? && r.env_keep_add.empty? && r.env_keep_subtract.empty? && r.template.nil?
-          raise "You must specify users, groups, env_keep_add, env_keep_subtract, or template properties!"
+
+      action_class do
+        def text
+          r = new_resource
+          who = (r.groups + r.users).join(",")
+          flags = "#{"NOEXEC:" if r.noexec}#{"NOPASSWD:" if r.nopasswd}#{"SETENV:" if r.setenv}"
+          out = +"# This file is managed by Chef Infra Client. Changes will be overwritten.\n\n"
+          r.command_aliases.each { |a| out << "Cmnd_Alias #{a[:name].upcase} = #{a[:command_list].join(", ")}\n" }
+          r.env_keep_add.each { |e| out << "Defaults    env_keep += \"#{e}\"\n" }
+          r.env_keep_subtract.each { |e| out << "Defaults    env_keep -= \"#{e}\"\n" }
+          r.commands.each { |c| out << "#{who} #{r.host}=(#{r.runas}) #{flags}#{c}\n" } unless who.empty?
+          out << "Defaults:#{who} #{r.defaults.join(",")}\n" unless r.defaults.empty?
+          out
         end
-        dir = "#{r.config_prefix}/sudoers.d/"
-        path = "#{dir}#{r.filename}"
-        declare_resource(:directory, dir)
-        check = ::File.exist?(r.visudo_binary) ? "#{r.visudo_binary} -cf %{path}" : nil
-        if r.template
-          declare_resource(:template, path) do
+
+        def check(path)
+          r = new_resource
+          unless ::File.exist?(r.visudo_binary)
+            Chef::Log.warn("The visudo binary cannot be found at '#{r.visudo_binary}'. Skipping sudoer file validation. If visudo is on this system you can specify the path using the 'visudo_binary' property.")
+            return
+          end
+          all = "#{r.config_prefix}/sudoers"
+          return "cat #{all} | #{r.visudo_binary} -cf - && #{r.visudo_binary} -cf %{path}" if ::File.exist?(path)
+          "cat #{all} %{path} | #{r.visudo_binary} -cf -"
+        end
+
+        def place = "#{new_resource.config_prefix}/sudoers.d/"
+      end
+
+      action :create do
+        r = new_resource
+        someone = !r.users.empty? || !r.groups.empty?
+        raise "You must specify users, groups, env_keep_add, env_keep_subtract, or template properties!" unless someone || r.template || !r.env_keep_add.empty? || !r.env_keep_subtract.empty?
+        raise "You cannot specify users or groups properties and also specify a template. To use your own template pass in all template variables using the variables property." if someone && r.template
+        package("sudo") { not_if "which sudo" }
+        directory place
+        all = "#{r.config_prefix}/sudoers"
+        if ::File.readlines(all).grep(/includedir/).empty?
+          Chef::Log.warn("#{r.filename} will be rendered, but will not take effect because the #{all} config lacks the includedir directive that loads configs from #{place}!")
+        end
+        path = "#{place}#{r.filename}"
+        body, test = (text unless r.template), check(path)
+        template path do
+          if r.template
             source r.template
-            mode "0440"
-            variables r.variables if r.variables
-            verify check if check
-          end
-        else
-          body = text
-          t = declare_resource(:template, path) do
+            variables r.variables
+          else
             self.fx_content = body
-            mode "0440"
-            verify check if check
           end
+          mode "0440"
+          verify test if test
         end
       end
-      alias action_install action_create
-      action(:delete) do
-        f = "#{new_resource.config_prefix}/sudoers.d/#{new_resource.filename}"
-        declare_resource(:file, f) { action :delete }
+
+      action :install do
+        Chef::Log.warn("The sudo :install action has been renamed :create. Please update your cookbook code for the new action")
+        action_create
       end
-      alias action_remove action_delete
+
+      action :delete do
+        path = "#{place}#{new_resource.filename}"
+        file(path) { action :delete }
+      end
+
+      action :remove do
+        Chef::Log.warn("The sudo :remove action has been renamed :delete. Please update your cookbook code for the new action")
+        action_delete
+      end
     end
   end
 end

@@ -3,35 +3,46 @@ class Chef
   class Resource
     class Sysctl
       property :value, [Array, String, Integer, Float], coerce: proc { |v| v.is_a?(Array) ? v.join(" ") : v.to_s }, required: [:apply]
-    end
-  end
-  class Provider
-    class Sysctl < FxComposite
-      def file = "#{new_resource.conf_dir}/99-chef-#{new_resource.key.tr("/", ".")}.conf"
-      def current
-        out = shell_out("sysctl", "-n", "-e", new_resource.key)
-        out.exitstatus == 0 ? out.stdout.strip.tr("\t", " ") : nil
+
+      # Only what the kernel has and the file says alike is there already.
+      load_current_value do
+        now = shell_out!("sysctl -n -e #{key}").stdout.tr("\t", " ").strip
+        kept = "/etc/sysctl.d/99-chef-#{key.tr("/", ".")}.conf"
+        said = ::File.exist?(kept) && ::File.read(kept)[/(.*) = (.*)/, 2]
+        current_value_does_not_exist! unless now == said
+        value now
+      rescue Mixlib::ShellOut::ShellCommandFailed
+        current_value_does_not_exist!
       end
-      action(:apply) do
-        r = new_resource
-        if current != r.value.to_s
-          lines = Array(r.comment).map { |c| "# #{c.strip}" } + ["#{r.key} = #{r.value}"]
-          body = lines.join("\n")
-          path = file
-          converge_by(["update #{r.key}", "  set value to #{r.value.inspect}"]) do
-            shell_out!("sysctl", *(r.ignore_error ? ["-e"] : []), "-w", "#{r.key}=#{r.value}")
+
+      action_class do
+        def kept = "#{new_resource.conf_dir}/99-chef-#{new_resource.key.tr("/", ".")}.conf"
+        def load_again(flag = nil)
+          execute "Load sysctl values" do
+            command "sysctl #{flag}-p"
+            default_env true
           end
-          declare_resource(:directory, r.conf_dir)
-          declare_resource(:file, path) { content body }
-          flag = r.ignore_error ? "-e " : ""
-          declare_resource(:execute, "Load sysctl values") { command "sysctl #{flag}-p" }
         end
       end
-      action(:remove) do
-        path = file
-        if ::File.exist?(path)
-          declare_resource(:file, path) { action :delete }
-          declare_resource(:execute, "Load sysctl values") { command "sysctl -p" }
+
+      action :apply do
+        r = new_resource
+        converge_if_changed do
+          flag = "-e " if r.ignore_error
+          shell_out!("sysctl #{flag}-w \"#{r.key}=#{r.value}\"")
+          directory r.conf_dir
+          text = [*Array(r.comment).map { |c| "# #{c.strip}" }, "#{r.key} = #{r.value}", ""].join("\n")
+          file(kept) { content text }
+          load_again(flag)
+        end
+      end
+
+      action :remove do
+        if ::File.exist?(kept)
+          converge_by("removing sysctl config at #{kept}") do
+            file(kept) { action :delete }
+            load_again
+          end
         end
       end
     end

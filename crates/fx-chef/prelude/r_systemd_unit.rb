@@ -13,49 +13,70 @@ class Chef
     end
   end
   class Provider
-    class SystemdUnit < Chef::Provider
-      def load_current_resource
-        @path = "/etc/systemd/system/#{new_resource.unit_name}"
-        @user = new_resource.user
-        @path = "/etc/systemd/user/#{new_resource.unit_name}" if @user
-      end
-      def ctl(*args) = shell_out!("systemctl", @user ? "--user" : "--system", *args)
-      def state(*args) = shell_out("systemctl", @user ? "--user" : "--system", *args)
-      def action_create
-        text = new_resource.to_ini
-        return if ::File.exist?(@path) && ::File.read(@path) == text
-        converge_by("create unit: #{new_resource.unit_name}") do
-          FX.silently do
-            f = Chef::Resource::File.new(@path, run_context)
-            f.owner("root")
-            f.group("root")
-            f.mode("0644")
-            f.content(text)
-            if new_resource.verify && ::File.exist?("/usr/bin/systemd-analyze") && ::File.directory?("/run/systemd/system")
-              f.verify("systemd-analyze verify %{path}") if false
-            end
-            f.run_action(:create)
-          end
-          ctl("daemon-reload") if new_resource.triggers_reload
+    class SystemdUnit < FxComposite
+      def unit = new_resource.unit_name
+      def path = "/etc/systemd/#{new_resource.user ? "user" : "system"}/#{unit}"
+
+      def systemctl(*args, must: true)
+        kind, opts = "--system", {}
+        if (user = new_resource.user)
+          kind = "--user"
+          opts = { user: user, environment: { "DBUS_SESSION_BUS_ADDRESS" => "unix:path=/run/user/#{Etc.getpwnam(user).uid}/bus" } }
         end
+        send(must ? :shell_out! : :shell_out, which("systemctl") || "systemctl", kind, *args, **opts)
       end
-      def action_delete
-        return unless ::File.exist?(@path)
-        converge_by("delete unit: #{new_resource.unit_name}") do
-          ::File.delete(@path)
-          ctl("daemon-reload") if new_resource.triggers_reload
+
+      def status
+        @status ||= systemctl("show", "-p", "UnitFileState", "-p", "ActiveState", unit, must: false).stdout.lines.to_h { |l| l.strip.split("=", 2).values_at(0, 1) }
+      end
+      def file_state = status["UnitFileState"]
+      def active? = status["ActiveState"] == "active"
+      def enabled? = %w{enabled static generated alias indirect}.include?(file_state)
+      # Units that nothing switches on or off by themselves.
+      def fixed? = %w{static indirect}.include?(file_state)
+
+      def write(how)
+        r, text = new_resource, new_resource.to_ini
+        file path do
+          owner "root"
+          group "root"
+          mode "0644"
+          sensitive r.sensitive
+          content text
+          verify :systemd_unit if r.verify
+          action how
         end
+        systemctl("daemon-reload") if r.triggers_reload
       end
-      def active? = state("is-active", new_resource.unit_name).exitstatus == 0
-      def enabled? = state("is-enabled", new_resource.unit_name).exitstatus == 0
-      def masked? = state("is-enabled", new_resource.unit_name).stdout.strip == "masked"
-      { enable: ["enabling unit: %s", ->(p) { !p.enabled? }], disable: ["disabling unit: %s", ->(p) { p.enabled? }], start: ["starting unit: %s", ->(p) { !p.active? }], stop: ["stopping unit: %s", ->(p) { p.active? }],
-        mask: ["masking unit: %s", ->(p) { !p.masked? }], unmask: ["unmasking unit: %s", ->(p) { p.masked? }], restart: ["restarting unit: %s", ->(_) { true }], reload: ["reloading unit: %s", ->(p) { p.active? }],
-        try_restart: ["try-restarting unit: %s", ->(_) { true }], reload_or_restart: ["reload-or-restarting unit: %s", ->(_) { true }], reload_or_try_restart: ["reload-or-try-restarting unit: %s", ->(_) { true }],
-        reenable: ["reenabling unit: %s", ->(_) { true }], preset: ["restoring enable/disable preset configuration for unit: %s", ->(_) { true }], revert: ["reverting to vendor version of unit: %s", ->(_) { true }] }.each do |name, (text, due)|
-        define_method(:"action_#{name}") do
-          next unless due.call(self)
-          converge_by(format(text, new_resource.unit_name)) { ctl(name.to_s.tr("_", "-"), new_resource.unit_name) }
+
+      action(:create) do
+        now = ::File.exist?(path) ? ::File.read(path) : nil
+        converge_by("creating unit: #{unit}") { write(:create) } if now != new_resource.to_ini
+      end
+      action(:delete) do
+        converge_by("deleting unit: #{unit}") { write(:delete) } if ::File.exist?(path)
+      end
+
+      # What each of the others says, and when there is something to do.
+      {
+        preset: ["restoring enable/disable preset configuration for", :always],
+        revert: ["reverting to vendor version of", :always],
+        enable: ["enabling", ->(p) { !p.enabled? && !p.fixed? }],
+        disable: ["disabling", ->(p) { p.enabled? && !p.fixed? }],
+        reenable: ["reenabling", :always],
+        mask: ["masking", ->(p) { p.file_state != "masked" }],
+        unmask: ["unmasking", ->(p) { p.file_state == "masked" }],
+        start: ["starting", ->(p) { !p.active? }],
+        stop: ["stopping", ->(p) { p.active? }],
+        restart: ["restarting", :always],
+        reload: ["reloading", ->(p) { p.active? }],
+        try_restart: ["try-restarting", :always],
+        reload_or_restart: ["reload-or-restarting", :always],
+        reload_or_try_restart: ["reload-or-try-restarting", :always],
+      }.each do |name, (said, due)|
+        action(name) do
+          next unless due == :always || due.call(self)
+          converge_by("#{said} unit: #{unit}") { systemctl(name.to_s.tr("_", "-"), unit) }
         end
       end
     end

@@ -1,21 +1,43 @@
-# timezone: the machine's time zone.
+# timezone: the machine's time zone, where systemd or the files of Red Hat's kin keep it.
 class Chef
-  class Provider
-    class Timezone < Chef::Provider
-      def load_current_resource
-        @now = ::File.symlink?("/etc/localtime") ? ::File.readlink("/etc/localtime").sub(%r{\A.*zoneinfo/}, "") : (::File.exist?("/etc/timezone") ? ::File.read("/etc/timezone").strip : nil)
+  class Resource
+    class Timezone
+      # Where neither is, the zone is taken to be right.
+      load_current_value do
+        if systemd?
+          out = shell_out(["/usr/bin/timedatectl", "status"])
+          raise "There was an error running the timedatectl command" if out.error?
+          timezone out.stdout[/Time zone: (.*) \(.*/, 1]
+        elsif %w{rhel amazon}.include?(node["platform_family"]) && ::File.exist?("/etc/sysconfig/clock")
+          timezone ::File.read("/etc/sysconfig/clock")[/ZONE="(.*)"/, 1]
+        end
       end
-      def action_set
+
+      action :set do
         zone = new_resource.timezone
-        return if @now == zone
-        raise Chef::Exceptions::ValidationFailed, "no such time zone: #{zone}" unless ::File.exist?("/usr/share/zoneinfo/#{zone}") || Chef::Config[:why_run]
-        converge_by("set timezone to #{zone}") do
-          if ::File.directory?("/run/systemd/system")
-            shell_out!("timedatectl", "--no-ask-password", "set-timezone", zone)
-          else
-            ::File.unlink("/etc/localtime") if ::File.exist?("/etc/localtime") || ::File.symlink?("/etc/localtime")
-            ::File.symlink("/usr/share/zoneinfo/#{zone}", "/etc/localtime")
-            ::File.write("/etc/timezone", "#{zone}\n") if ::File.exist?("/etc/timezone")
+        converge_if_changed(:timezone) do
+          if systemd?
+            package suse? ? "timezone" : "tzdata"
+            shell_out!(["/usr/bin/timedatectl", "--no-ask-password", "set-timezone", zone])
+          elsif %w{rhel amazon}.include?(node["platform_family"])
+            package "tzdata"
+            file "/etc/sysconfig/clock" do
+              owner "root"
+              group "root"
+              mode "0644"
+              content "ZONE=\"#{zone}\"\nUTC=\"true\"\n"
+            end
+            tool = "/usr/sbin/tzdata-update"
+            execute "tzdata-update" do
+              command tool
+              action :nothing
+              only_if { ::File.executable?(tool) }
+              subscribes :run, "file[/etc/sysconfig/clock]", :immediately
+            end
+            link "/etc/localtime" do
+              to "/usr/share/zoneinfo/#{zone}"
+              not_if { ::File.executable?(tool) }
+            end
           end
         end
       end

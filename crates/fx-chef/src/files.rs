@@ -260,18 +260,14 @@ fn owner(machine: &Machine, vm: &mut Vm, v: Option<Value>, what: &str) -> Res<Op
         Ok(Some(_)) => Ok(Some(account)),
         // An earlier resource would have made it, had this been a real run.
         _ if machine.rows.borrow().why_run => Ok(None),
-        _ if what == "user" => raise(
-            vm,
-            "UserIDNotFound",
-            &format!("cannot determine user id for '{name}', does the user exist on this system?"),
-        ),
-        _ => raise(
-            vm,
-            "GroupIDNotFound",
-            &format!(
-                "cannot determine group id for '{name}', does the group exist on this system?"
-            ),
-        ),
+        _ => {
+            let error = if what == "user" { "UserIDNotFound" } else { "GroupIDNotFound" };
+            let message = format!(
+                "cannot determine {what} id for '{name}', does the {what} exist on this system?"
+            );
+            machine.row_noted(vm, &message);
+            raise(vm, error, &message)
+        }
     }
 }
 

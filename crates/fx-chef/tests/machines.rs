@@ -76,7 +76,7 @@ fn machine(case: &J) -> MemoryHost {
 
 fn once(text: &str, case: &J) -> String {
     let host = Rc::new(machine(case));
-    let mut platform = json!({"platform": "debian", "platform_family": "debian", "platform_version": "12.0", "os": "linux", "hostname": "case", "fqdn": "case.example.test", "ipaddress": "192.0.2.7", "init_package": "systemd", "virtualization": {}, "lsb": {"codename": "bookworm"}});
+    let mut platform = json!({"platform": "debian", "platform_family": "debian", "platform_version": "12.0", "os": "linux", "hostname": "case", "fqdn": "case.example.test", "ipaddress": "192.0.2.7", "init_package": "systemd", "root_group": "root", "virtualization": {}, "lsb": {"codename": "bookworm"}});
     for (key, value) in case["node"].as_object().into_iter().flatten() {
         platform[key] = value.clone();
     }

@@ -75,6 +75,6 @@ module Net
     def self.post(u, d, h = {}) = (x = new(u.host, u.port); x.use_ssl = u.scheme == "https"; x.post(u.request_uri, d, h))
   end
   HTTPBadResponse = Class.new(StandardError)
-  HTTPServerException = HTTPClientException = HTTPError_
+  %i[HTTPServerException HTTPClientException].each { |name| const_set(name, HTTPError_) unless const_defined?(name, false) }
   HTTPFatalError = Class.new(StandardError)
 end
