@@ -56,17 +56,25 @@ impl Context<'_> {
                 if !address.is_loopback() && first.is_none() {
                     first = Some(text);
                 }
-                if let Some(mac) = &interface.mac
+                // A name of its own for an address is on the hardware of the interface.
+                let on = interface.name.split(':').next().unwrap_or_default();
+                let link = network.interfaces.iter().find(|link| link.name == on);
+                if let Some(mac) = link.and_then(|link| link.mac.as_ref())
                     && !interfaces.iter().any(|known| **known == *interface.name)
                 {
                     interfaces.push(interface.name.as_str().into());
-                    macs.push(mac.as_str().into());
+                    if !macs.iter().any(|known| **known == **mac) {
+                        macs.push(mac.as_str().into());
+                    }
                     self.put_hard(&format!("mac_{mac}"), &label);
                     self.sys(&format!("hardware_mac[{name}]"), mac.as_str());
                 }
             }
         }
-        for interface in &network.interfaces {
+        // The original asks `ifconfig` for the rest, which sorts by name.
+        let mut by_name: Vec<_> = network.interfaces.iter().collect();
+        by_name.sort_by(|a, b| a.name.cmp(&b.name));
+        for interface in by_name {
             if let Some(mac) = &interface.mac
                 && !macs.iter().any(|known| **known == **mac)
             {

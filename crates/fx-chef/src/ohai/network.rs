@@ -138,6 +138,9 @@ fn is_alias(link: &Interface) -> bool {
 
 fn interface(link: &Interface) -> J {
     let mut out = Map::new();
+    if let Some(mtu) = link.mtu {
+        out.insert("mtu".into(), json!(mtu.to_string()));
+    }
     if !is_alias(link) {
         if let Some(at) = link.name.find(|c: char| c.is_ascii_digit())
             && at > 0
@@ -145,9 +148,6 @@ fn interface(link: &Interface) -> J {
         {
             out.insert("type".into(), json!(link.name[..at]));
             out.insert("number".into(), json!(link.name[at..]));
-        }
-        if let Some(mtu) = link.mtu {
-            out.insert("mtu".into(), json!(mtu.to_string()));
         }
         let set = FLAGS.iter().filter(|(bit, _)| link.flags & bit != 0);
         let flags: Vec<&str> = set.map(|(_, name)| *name).collect();
@@ -160,7 +160,7 @@ fn interface(link: &Interface) -> J {
         }
     }
     let mut addresses = Map::new();
-    if let Some(mac) = link.mac.as_ref().filter(|_| !is_alias(link)) {
+    if let Some(mac) = &link.mac {
         addresses.insert(mac.to_uppercase(), json!({"family": "lladdr"}));
     }
     for address in &link.addresses {
@@ -169,7 +169,7 @@ fn interface(link: &Interface) -> J {
     if !addresses.is_empty() {
         out.insert("addresses".into(), J::Object(addresses));
     }
-    if let Some(state) = link.state.filter(|_| !is_alias(link)) {
+    if let Some(state) = link.state {
         out.insert("state".into(), json!(state));
     }
     J::Object(out)

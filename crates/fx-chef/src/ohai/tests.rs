@@ -97,7 +97,13 @@ fn machine(routes: Vec<Route>) -> MemoryHost {
         link("lo", 0x1_0049, 772, vec![address("127.0.0.1", 8), address("::1", 128)]),
         link("eth0", 0x1_1043, 1, vec![Address { broadcast, ..address("192.0.2.10", 24) }]),
         link("wlan0", 0x1_1043, 1, vec![address("198.51.100.7", 25), address("fe80::7", 64)]),
-        link("eth0:1", 0x1_1043, 1, vec![address("192.0.2.11", 24)]),
+        Interface {
+            name: "eth0:1".into(),
+            flags: 0x1_1043,
+            kind: 1,
+            addresses: vec![address("192.0.2.11", 24)],
+            ..Interface::default()
+        },
     ]);
     let near = Neighbour {
         address: "192.0.2.1".parse().unwrap(),

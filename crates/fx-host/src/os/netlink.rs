@@ -54,31 +54,29 @@ struct Entry<'a> {
 struct Attributes<'a>(&'a [u8]);
 
 /// The interfaces in the kernel's order. An address with a label of its own makes an interface
-/// of that name.
+/// of that name behind the one it is on, of which nothing else is known.
 pub(super) fn interfaces() -> io::Result<Vec<Interface>> {
     let socket = open()?;
-    let mut list: Vec<Interface> = Vec::new();
-    let mut names = BTreeMap::new();
+    let mut list: Vec<Vec<Interface>> = Vec::new();
+    let mut places = BTreeMap::new();
     each(&socket, &LINK, |entry| {
         let Some((index, interface)) = link(entry) else { return };
-        names.insert(index, list.len());
-        list.push(interface);
+        places.insert(index, list.len());
+        list.push(vec![interface]);
     })?;
     each(&socket, &ADDRESS, |entry| {
-        let Some(place) = number(entry.head, 4).and_then(|index| names.get(&index)) else { return };
+        let place = number(entry.head, 4).and_then(|index| places.get(&index));
+        let Some(named) = place.and_then(|place| list.get_mut(*place)) else { return };
         let Some(address) = address(entry) else { return };
-        let label = entry.attributes.text(3).filter(|label| *label != list[*place].name);
-        let place = match label {
-            None => *place,
-            Some(label) => list.iter().position(|known| known.name == label).unwrap_or_else(|| {
-                let of = Interface { addresses: Vec::new(), name: label, ..list[*place].clone() };
-                list.push(of);
-                list.len() - 1
-            }),
-        };
-        list[place].addresses.push(address);
+        let label = entry.attributes.text(3).unwrap_or_else(|| named[0].name.clone());
+        let at = named.iter().position(|known| known.name == label).unwrap_or_else(|| {
+            let (flags, kind) = (named[0].flags, named[0].kind);
+            named.push(Interface { name: label, flags, kind, ..Interface::default() });
+            named.len() - 1
+        });
+        named[at].addresses.push(address);
     })?;
-    Ok(list)
+    Ok(list.into_iter().flatten().collect())
 }
 
 /// The routes of the main table, those of version 4 first.
