@@ -266,7 +266,8 @@ class Chef
       nil
     end
     def save_node
-      return if Chef::Config[:why_run] || !Chef::Config[:local_mode] || @opts["no_save"]
+      return if !Chef::Config[:local_mode] || @opts["no_save"]
+      return Chef::Log.warn("In why-run mode, so NOT performing node save.") if Chef::Config[:why_run]
       return Chef::Log.warn("Skipping final node save because override_runlist was given") if @opts["override"]
       return unless ::File.directory?(Array(Chef::Config[:chef_repo_path]).first.to_s)
       node = { "name" => @node.name, "chef_environment" => @node.chef_environment == "_default" ? nil : @node.chef_environment, "override" => @node.combined_override.to_hash,

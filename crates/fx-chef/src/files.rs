@@ -258,14 +258,17 @@ fn owner(machine: &Machine, vm: &mut Vm, v: Option<Value>, what: &str) -> Res<Op
     };
     match known {
         Ok(Some(_)) => Ok(Some(account)),
-        // An earlier resource would have made it, had this been a real run.
-        _ if machine.rows.borrow().why_run => Ok(None),
         _ => {
             let error = if what == "user" { "UserIDNotFound" } else { "GroupIDNotFound" };
             let message = format!(
                 "cannot determine {what} id for '{name}', does the {what} exist on this system?"
             );
             machine.row_noted(vm, &message);
+            // An earlier resource would have made it, had this been a real run.
+            if machine.rows.borrow().why_run {
+                machine.row_noted(vm, &format!("Assuming {what} {name} would have been created"));
+                return Ok(None);
+            }
             raise(vm, error, &message)
         }
     }
