@@ -1,13 +1,59 @@
 //! YAML natives: the events of a text, from the parser crate. Scalars are resolved in Ruby.
 
+mod emit;
+
+use emit::{Emitter, Head, Node, Scalar, Style};
 use saphyr_parser::{Event, Parser, ScalarStyle};
 
 use crate::object::c;
 use crate::value::{NIL, Value};
-use crate::vm::Vm;
+use crate::vm::{Args, R, Vm};
+
+/// Nodes as Ruby's side makes them: `[kind, content, anchor, tag, plain, quoted, style]`.
+fn node(vm: &Vm, row: Value) -> Node {
+    let row: &[Value] = if row.is_arr() { vm.heap.arr(row) } else { &[] };
+    let text = |at: usize| row.get(at).filter(|v| v.is_str()).map(|v| vm.text(*v));
+    let number = |at: usize| row.get(at).and_then(|v| v.fixnum()).unwrap_or(0);
+    let inner = || row.get(1).filter(|v| v.is_arr()).map_or(&[][..], |v| vm.heap.arr(*v));
+    let head = Head { anchor: text(2), tag: text(3) };
+    match number(0) {
+        1 => Node::List(head, inner().iter().map(|v| node(vm, *v)).collect()),
+        2 => {
+            let pairs = inner().chunks_exact(2);
+            Node::Map(head, pairs.map(|p| (node(vm, p[0]), node(vm, p[1]))).collect())
+        }
+        3 => Node::Alias(text(1).unwrap_or_default()),
+        _ => {
+            let style = match number(6) {
+                1 => Style::Single,
+                2 => Style::Double,
+                3 => Style::Literal,
+                4 => Style::Folded,
+                _ => Style::Plain,
+            };
+            let flag = |at: usize| row.get(at).is_some_and(|v| v.truthy());
+            let text = text(1).unwrap_or_default().chars().collect();
+            Node::Scalar(head, Scalar { text, style, plain: flag(4), quoted: flag(5) })
+        }
+    }
+}
+
+fn emit(vm: &mut Vm, a: Args) -> R {
+    let (documents, step, width) = (vm.arg(a, 0), vm.arg(a, 1), vm.arg(a, 2));
+    let (step, width) = (vm.to_int(step)?, vm.to_int(width)?);
+    let mut emitter = Emitter::new(step, width);
+    let documents = if documents.is_arr() { vm.heap.arr(documents).clone() } else { Vec::new() };
+    for document in documents {
+        let root = node(vm, document);
+        emitter.document(&root);
+    }
+    let text = emitter.finish();
+    Ok(vm.str(text))
+}
 
 pub(crate) fn init(vm: &mut Vm) {
     let m = vm.define_module(c::OBJECT, "Psych");
+    vm.def_single(m, "__emit", emit, 3, 3);
     vm.def_single(
         m,
         "__events",
