@@ -11,6 +11,7 @@ mod cold;
 mod define;
 mod flip_flop;
 mod load;
+mod mismatch;
 mod multi;
 pub(crate) use load::{SHIPPED, to_path};
 mod pattern;
