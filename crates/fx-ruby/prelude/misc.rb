@@ -48,8 +48,6 @@ class Ractor
 end
 class RubyVM
 end
-class Refinement < Module
-end
 TOPLEVEL_BINDING = binding
 ARGF = $stdin
 module ObjectSpace

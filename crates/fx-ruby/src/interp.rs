@@ -15,6 +15,7 @@ mod mismatch;
 mod multi;
 pub(crate) use load::{SHIPPED, to_path};
 mod pattern;
+pub(crate) mod refine;
 
 pub(crate) use block::Over;
 use fx_ruby_syntax::ast::{Kind, N, Op};

@@ -3,6 +3,7 @@
 use super::{
     block_cref, define_method, defined, instance_method, main_vis, me, names, names_of, new_object,
 };
+use crate::interp::refine;
 use crate::object::{Alloc, Body, ClassKind, Cref, Vis, c};
 use crate::value::{NIL, Value};
 use crate::vm::Vm;
@@ -113,8 +114,10 @@ pub(super) fn init(vm: &mut Vm) {
         0,
         0,
     );
-    vm.def(m, "refine", |vm, _| vm.fail(c::NOT_IMPLEMENTED, "refinements are not supported by this runtime: a call's method would depend on its file"), 0, -1);
-    vm.def(m, "using", |vm, _| vm.fail(c::NOT_IMPLEMENTED, "refinements are not supported by this runtime: a call's method would depend on its file"), 0, -1);
+    vm.def_private(m, "refine", refine::refine, 1, 1);
+    vm.def_private(m, "using", refine::using, 1, 1);
+    vm.def_single(m, "used_modules", refine::used_modules, 0, 0);
+    vm.def_private(c::REFINEMENT, "import_methods", refine::import_methods, 1, -1);
     vm.def_private(
         m,
         "ruby2_keywords",
@@ -261,6 +264,6 @@ pub(super) fn init(vm: &mut Vm) {
             -1,
         );
         vm.def(s, "define_method", |vm, a| define_method(vm, a, c::OBJECT, None), 1, 2);
-        vm.def(s, "using", |vm, _| vm.fail(c::NOT_IMPLEMENTED, "refinements are not supported by this runtime: a call's method would depend on its file"), 1, 1);
+        vm.def_private(s, "using", refine::using, 1, 1);
     }
 }
