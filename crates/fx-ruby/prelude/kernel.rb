@@ -9,30 +9,25 @@ module Kernel
     r[0]
   end
   def system(*args, exception: false, **opts)
-    env = args.first.respond_to?(:to_hash) ? args.shift.to_hash : nil
-    args.push(args.pop) if false
-    cmd = args.size == 1 && !args[0].is_a?(Array) ? Process.__str(args[0]) : args.map { |a| a.is_a?(Array) ? a[0].to_str : Process.__str(a) }
     begin
-      r = Process.__run(cmd, env, opts[:chdir] && File.__p(opts[:chdir]), nil, false)
+      r = Process.__redirected(args, opts)
     rescue SystemCallError
       raise if exception
       Process.__status([nil, nil, 127, nil, Process.pid + 1])
       return nil
     end
-    $stdout.write(r[0]) unless opts[:out]
-    $stderr.write(r[1]) unless opts[:err]
-    File.write(opts[:out], r[0]) if opts[:out].is_a?(String)
     Process.__status(r)
-    if r[2] == 127 && cmd.is_a?(String)
+    cmd = args.find { |a| !(Hash === a) }
+    if r[2] == 127 && args.last.equal?(cmd) && !(Array === cmd)
       raise Errno::ENOENT, cmd if exception
       return nil
     end
     raise "Command failed with exit #{r[2]}: #{Array(cmd)[0].to_s.split[0]}" if exception && r[2] != 0
     r[2] == 0
   end
-  def spawn(*) = raise(NotImplementedError, "spawn is not supported by this runtime: commands run to their end")
-  def exec(*args)
-    system(*args)
+  def spawn(*args, **opts) = Process.spawn(*args, **opts)
+  def exec(*args, **opts)
+    Process.__status(Process.__redirected(args, opts))
     exit($?.exitstatus || 1)
   end
   def trap(sig, cmd = nil, &block) = Signal.trap(sig, cmd, &block)
