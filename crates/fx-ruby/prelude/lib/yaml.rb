@@ -17,7 +17,7 @@ module Psych
   class Loader
     def initialize(opts) = (@o = opts; @anchors = {})
     def docs(text)
-      @ev = Psych.__events(text)
+      @ev = Psych.__events(text, @o[:filename] || "<unknown>")
       @i = 0
       r = []
       while @i < @ev.size
@@ -59,15 +59,33 @@ module Psych
           end
         end
         @i += 1
-        if e[2].to_s =~ /!ruby\/object:(.*)/
-          name = $1
-          raise DisallowedClass.new("load", name) unless @o[:unsafe] || (@o[:permitted] || []).map(&:to_s).include?(name)
-          o = Object.const_get(name).allocate
-          h.each { |k, v| o.instance_variable_set("@#{k}", v) }
-          return keep(e[1], o)
-        end
+        return keep(e[1], revive($1, $2, h)) if e[2].to_s =~ %r{\A!ruby/(object|struct|hash|range|exception)(?::(.*))?\z}
         h
       end
+    end
+    def permit(name) = @o[:unsafe] || (@o[:permitted] || []).map(&:to_s).include?(name) || raise(DisallowedClass.new("load", name))
+    # An object that a tag names, from its parts.
+    def revive(kind, name, h)
+      if kind == "range"
+        permit("Range")
+        return Range.new(h["begin"], h["end"], h["excl"])
+      end
+      name ||= kind == "struct" ? "Struct" : "Object"
+      permit(name)
+      return Struct.new(*h.keys.map(&:to_sym)).new(*h.values) if name == "Struct"
+      klass = Object.const_get(name)
+      case kind
+      when "hash" then return klass.new.replace(h)
+      when "exception" then return klass.allocate.exception(h["message"])
+      when "struct" then return klass.allocate.tap { |o| h.each { |k, v| o[k] = v } }
+      end
+      return Rational(h["numerator"], h["denominator"]) if klass == Rational
+      return Complex(h["real"], h["image"]) if klass == Complex
+      return klass.new(h["hash"].keys) if klass <= Set && Hash === h["hash"]
+      o = klass.allocate
+      return o.tap { h.each { |k, v| o.instance_variable_set("@#{k}", v) } } unless o.respond_to?(:init_with)
+      o.init_with(Coder.new(name).tap { |c| c.map = h })
+      o
     end
     def sym(s) = (raise DisallowedClass.new("load", "Symbol") unless @o[:unsafe] || @o[:symbols] || (@o[:permitted] || []).include?(Symbol); s.to_sym)
     def scalar(s, plain, tag)
@@ -81,6 +99,12 @@ module Psych
         when "!ruby/symbol", "!ruby/sym" then return sym(s)
         when "!ruby/regexp" then return s =~ %r{\A/(.*)/(\w*)\z}m ? Regexp.new($1, $2) : Regexp.new(s)
         when "!!null" then return nil
+        when "!ruby/range"
+          permit("Range")
+          return s =~ /\A(.*?)(\.\.\.?)(.*)\z/m ? Range.new(Psych.resolve($1, self), Psych.resolve($3, self), $2 == "...") : s
+        when "!ruby/class", "!ruby/module"
+          permit(t == "!ruby/class" ? "Class" : "Module")
+          return Object.const_get(s)
         end
       end
       return s unless plain
@@ -262,20 +286,20 @@ module Psych
   end
   class << self
     def load(y, permitted_classes: [Symbol], permitted_symbols: [], aliases: false, filename: nil, fallback: nil, symbolize_names: false, freeze: false, strict_integer: false)
-      __load(y, { permitted: permitted_classes, aliases: aliases, symbolize_names: symbolize_names, symbols: permitted_classes.include?(Symbol) }, fallback)
+      __load(y, { permitted: permitted_classes, aliases: aliases, symbolize_names: symbolize_names, symbols: permitted_classes.include?(Symbol), filename: filename }, fallback)
     end
     def safe_load(y, permitted_classes: [], permitted_symbols: [], aliases: false, filename: nil, fallback: nil, symbolize_names: false, freeze: false, strict_integer: false)
-      __load(y, { permitted: permitted_classes, aliases: aliases, symbolize_names: symbolize_names, symbols: permitted_classes.include?(Symbol) || !permitted_symbols.empty? }, fallback)
+      __load(y, { permitted: permitted_classes, aliases: aliases, symbolize_names: symbolize_names, symbols: permitted_classes.include?(Symbol) || !permitted_symbols.empty?, filename: filename }, fallback)
     end
-    def unsafe_load(y, filename: nil, fallback: false, symbolize_names: false, freeze: false, strict_integer: false) = __load(y, { unsafe: true, aliases: true, symbolize_names: symbolize_names }, fallback)
+    def unsafe_load(y, filename: nil, fallback: false, symbolize_names: false, freeze: false, strict_integer: false) = __load(y, { unsafe: true, aliases: true, symbolize_names: symbolize_names, filename: filename }, fallback)
     def __load(y, o, fallback)
       y = y.read if y.respond_to?(:read)
       d = Loader.new(o).docs(y.to_s)
       d.empty? ? fallback : d[0]
     end
-    def load_file(f, **k) = load(File.read(f), **k)
-    def safe_load_file(f, **k) = safe_load(File.read(f), **k)
-    def unsafe_load_file(f, **k) = unsafe_load(File.read(f), **k)
+    def load_file(f, **k) = load(File.read(f), filename: f, **k)
+    def safe_load_file(f, **k) = safe_load(File.read(f), filename: f, **k)
+    def unsafe_load_file(f, **k) = unsafe_load(File.read(f), filename: f, **k)
     def load_stream(y, **k)
       y = y.read if y.respond_to?(:read)
       d = Loader.new(unsafe: true, aliases: true, symbolize_names: k[:symbolize_names]).docs(y)
