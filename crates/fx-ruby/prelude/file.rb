@@ -373,6 +373,7 @@ class File < IO
     def mtime(p) = __need(p, :mtime).mtime
     def ctime(p) = __need(p, :ctime).ctime
     def birthtime(p) = __need(p, :birthtime).birthtime
+    def exists?(p) = exist?(p)
     def identical?(a, b) = (x = __s(a)) && (y = __s(b)) ? x.ino == y.ino && x.dev == y.dev : false
     def unlink(*ps) = (ps.each { |p| __unlink(__p(p)) }; ps.size)
     alias delete unlink
@@ -543,7 +544,7 @@ class File < IO
   end
 end
 module FileTest
-  %i[exist? file? directory? symlink? readable? writable? executable? size size? zero? empty? pipe? socket? owned? identical? blockdev? chardev? grpowned? setuid? setgid? sticky? readable_real? writable_real? executable_real? world_readable? world_writable?].each do |m|
+  %i[exist? exists? file? directory? symlink? readable? writable? executable? size size? zero? empty? pipe? socket? owned? identical? blockdev? chardev? grpowned? setuid? setgid? sticky? readable_real? writable_real? executable_real? world_readable? world_writable?].each do |m|
     define_singleton_method(m) { |*a| File.__send__(m, *a) }
     define_method(m) { |*a| File.__send__(m, *a) }
   end
@@ -585,8 +586,10 @@ class Dir
       end
     end
     def mkdir(p, mode = 0777) = __mkdir(File.__p(p), Array.__to_int(mode))
+    def exists?(p) = exist?(p)
     def rmdir(p) = __rmdir(File.__p(p))
-    def delete(p) = rmdir(p)
+    alias delete rmdir
+    alias unlink rmdir
     alias unlink delete
     def exist?(p) = File.directory?(p)
     def empty?(p) = (p = File.__p(p); File.directory?(p) && __list(p).empty?)

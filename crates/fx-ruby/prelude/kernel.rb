@@ -1,4 +1,11 @@
 module Kernel
+  # What Ruby 3.1 still has and no longer heeds.
+  def taint = self
+  alias untaint taint
+  alias trust taint
+  alias untrust taint
+  def tainted? = false
+  alias untrusted? tainted?
   def instance_variable_names = instance_variables.map(&:to_s)
   def pp(*objs) = (require "pp"; pp(*objs))
   def `(cmd)
@@ -37,11 +44,29 @@ module Kernel
     when "d" then File.directory?(f)
     when "e" then File.exist?(f)
     when "r" then File.readable?(f)
+    when "R" then File.readable_real?(f)
     when "w" then File.writable?(f)
+    when "W" then File.writable_real?(f)
     when "s" then File.size?(f)
     when "l" then File.symlink?(f)
     when "x" then File.executable?(f)
+    when "X" then File.executable_real?(f)
     when "z" then File.zero?(f)
+    when "o", "O" then File.owned?(f)
+    when "p" then File.pipe?(f)
+    when "S" then File.socket?(f)
+    when "b" then File.blockdev?(f)
+    when "c" then File.chardev?(f)
+    when "u" then File.setuid?(f)
+    when "g" then File.setgid?(f)
+    when "k" then File.sticky?(f)
+    when "A" then File.atime(f)
+    when "C" then File.ctime(f)
+    when "M" then File.mtime(f)
+    when "=" then File.mtime(f) == File.mtime(g)
+    when "<" then File.mtime(f) < File.mtime(g)
+    when ">" then File.mtime(f) > File.mtime(g)
+    when "-" then File.identical?(f, g)
     else raise ArgumentError, "unknown command"
     end
   end
@@ -58,8 +83,8 @@ module Kernel
   def Rational(a, b = 1, exception: true) = Rational.__convert(a, b, exception)
   def Complex(a, b = Complex.__none, exception: true) = Complex.__convert(a, b, exception)
   def Pathname(p) = (require "pathname"; Pathname.new(p))
-  def BigDecimal(*a) = (require "bigdecimal"; BigDecimal.__new(*a))
-  def URI(s) = (require "uri"; URI.parse(s))
+  def BigDecimal(*a, **k) = (require "bigdecimal"; BigDecimal.__new(*a, **k))
+  def URI(s) = (require "uri"; URI.__of(s))
   private :pp, :`, :system, :spawn, :exec, :trap, :test, :open, :readlines, :readline, :select, :gem, :Rational, :Complex, :Pathname, :BigDecimal, :URI
   class << self
     %i[` system spawn exec trap test open readlines readline select gem Rational Complex pp].each { |m| define_method(m) { |*a, **k, &b| Object.new.__send__(m, *a, **k, &b) } }

@@ -211,7 +211,9 @@ pub(super) fn init(vm: &mut Vm) {
                     Some(id) if !vm.classes[id as usize].is_module() => id,
                     _ => {
                         let name = vm.type_name(v);
-                        return vm.type_error(format!("superclass must be a Class ({name} given)"));
+                        return vm.type_error(format!(
+                            "superclass must be an instance of Class (given an instance of {name})"
+                        ));
                     }
                 },
             };
