@@ -388,7 +388,7 @@ class File < IO
     end
     def chmod(m, *ps) = (m = Array.__to_int(m); ps.each { |p| __chmod(__p(p), m) }; ps.size)
     def lchmod(m, *ps) = raise(NotImplementedError, "lchmod() function is unimplemented on this machine")
-    def chown(u, g, *ps) = (ps.each { |p| __chown(File.exist?(p) ? __realpath(__p(p)) : __p(p), u, g) }; ps.size)
+    def chown(u, g, *ps) = (ps.each { |p| p = __p(p); __chown(exist?(p) ? __realpath(p) : p, u, g) }; ps.size)
     def lchown(u, g, *ps) = (ps.each { |p| __chown(__p(p), u, g) }; ps.size)
     def utime(a, m, *ps)
       a = a.nil? ? Time.now : Time.at(a)

@@ -102,8 +102,12 @@ class Range
   def min(*n, &b)
     raise RangeError, "cannot get the minimum of beginless range" if self.begin.nil?
     raise RangeError, "cannot get the minimum of endless range with custom comparison method" if self.end.nil? && b
+    if self.end.nil?
+      return self.begin if n.empty?
+      raise TypeError, "can't iterate from #{self.begin.class}" unless Integer === self.begin
+      return first(n[0])
+    end
     return super if b || !n.empty?
-    return self.begin if self.end.nil?
     c = self.begin <=> self.end
     c > 0 || (c == 0 && exclude_end?) ? nil : self.begin
   end

@@ -366,7 +366,9 @@ impl Vm {
 
     #[inline(never)]
     pub(crate) fn eval_return(&mut self, v: Value) -> R {
-        let frame = self.frames[self.frames.len() - 1];
+        // The body of `class << x` returns from the method around it.
+        let within = self.frames.iter().rposition(|f| f.code.kind != CodeKind::Class);
+        let frame = self.frames[within.unwrap_or(self.frames.len() - 1)];
         let kind = frame.code.kind;
         // A text given to `eval` ends its method, and not the program.
         let returns = |f: &crate::vm::Frame| match f.code.kind {

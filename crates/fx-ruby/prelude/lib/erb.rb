@@ -28,7 +28,7 @@ class ERB
     h.each { |k, v| b.local_variable_set(k, v) }
     result(b)
   end
-  def run(b = TOPLEVEL_BINDING) = $stdout.print(result(b))
+  def run(b = TOPLEVEL_BINDING) = ($stdout.write(result(b)); nil)
   def def_method(mod, sig, fname = "(ERB)") = mod.module_eval("def #{sig}\n#{@src}\nend\n", fname, -1)
   def def_module(m = "erb") = Module.new.tap { |x| def_method(x, m, @filename || "(ERB)") }
   def def_class(sup = Object, m = "result") = Class.new(sup).tap { |x| def_method(x, m, @filename || "(ERB)") }

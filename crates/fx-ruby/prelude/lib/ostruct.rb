@@ -43,7 +43,7 @@ class OpenStruct
   def marshal_dump = @table
   def marshal_load(h) = @table = h
   def encode_with(coder) = @table.each_pair { |k, v| coder[k.to_s] = v }
-  def init_with(coder) = (@table = {}; coder.map.each { |k, v| self[k] = v })
+  def init_with(coder) = (@table = {}; h = coder.map; (h.keys == ["table"] ? h["table"] : h).each { |k, v| self[k] = v })
   def ==(o) = OpenStruct === o && to_h == o.to_h
   def eql?(o) = OpenStruct === o && to_h.eql?(o.to_h)
   def hash = @table.hash

@@ -222,7 +222,7 @@ pub(super) fn init(vm: &mut Vm) {
             if !a.block.is_nil() {
                 let up = vm.heap.pr(a.block).frame.cref;
                 let cref: &'static Cref =
-                    Box::leak(Box::new(Cref { class: id, up: Some(up), eval: false }));
+                    Box::leak(Box::new(Cref { class: id, up: Some(up), eval: true }));
                 let v = Value::class(id);
                 vm.yield_self(a.block, v, &[v], Some(cref))?;
             }
