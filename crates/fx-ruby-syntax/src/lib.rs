@@ -12,11 +12,13 @@ mod image_nodes;
 mod intern;
 mod locals;
 mod lower;
+mod scene;
 mod ship;
 mod spot;
 
 pub use image::{Image, Stored};
 pub use intern::{Interner, Sym};
 pub use lower::{ParseError, Parsed, Request, errors, parse};
+pub use scene::{Scene, scene};
 pub use ship::{Lowered, lower_prelude};
 pub use spot::spot;

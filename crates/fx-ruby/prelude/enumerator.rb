@@ -155,12 +155,13 @@ class Enumerator
       raise ArgumentError, "tried to call lazy map without a block" unless f
       __chain(size) { |y, *v| y << f.call(*v) }
     end
-    def collect(&f) = map(&f)
+    alias collect map
     def select(&f)
       raise ArgumentError, "tried to call lazy select without a block" unless f
       __chain { |y, *v| x = v.size <= 1 ? v[0] : v; y << x if f.call(x) }
     end
-    def filter(&f) = select(&f)
+    alias filter select
+    alias find_all select
     def reject(&f)
       raise ArgumentError, "tried to call lazy reject without a block" unless f
       __chain { |y, *v| x = v.size <= 1 ? v[0] : v; y << x unless f.call(x) }
@@ -170,7 +171,7 @@ class Enumerator
       raise ArgumentError, "tried to call lazy flat_map without a block" unless f
       __chain { |y, *v| r = f.call(*v); Array === r || (r.respond_to?(:force) && r.respond_to?(:each)) ? r.each { |x| y << x } : y << r }
     end
-    def collect_concat(&f) = flat_map(&f)
+    alias collect_concat flat_map
     def take(n)
       n = Array.__to_int(n)
       raise ArgumentError, "attempt to take negative size" if n < 0
@@ -224,6 +225,6 @@ class Enumerator
     def chunk(&b) = super.lazy
     def inspect = "#<Enumerator::Lazy: #{@__src.inspect}>"
     def to_enum(m = :each, *a, &b) = (s = self; Lazy.new(Enumerator.new { |y| s.__send__(m, *a) { |*v| y.yield(*v) } }, b && -> { s.instance_exec(*a, &b) }) { |y, *v| y.yield(*v) })
-    def enum_for(*a, &b) = to_enum(*a, &b)
+    alias enum_for to_enum
   end
 end

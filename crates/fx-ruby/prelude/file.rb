@@ -242,9 +242,10 @@ class IO
   def sysseek(n, w = 0) = (seek(n, w); pos)
   def rewind = (self.pos = 0; self.lineno = 0 if __readable; 0)
   def stat = File.stat(__path)
-  def inspect = closed? ? "#<#{self.class}:#{__path} (closed)>" : "#<#{self.class}:#{fileno < 3 ? %w[<STDIN> <STDOUT> <STDERR>][fileno] : __path}>"
-  def dup = self.class.allocate.__fd(fileno)
-  def reopen(o, mode = nil) = (__fd(File === o || IO === o ? o.fileno : File.new(o, mode || "r").fileno); self)
+  def reopen(o, mode = nil)
+    o = o.to_io if !(IO === o) && o.respond_to?(:to_io)
+    __reopen(IO === o ? o : File.new(o, mode || (fileno == 0 ? "r" : "w")))
+  end
   def winsize = [24, 80]
   def flock(*) = 0
 end
@@ -314,7 +315,7 @@ class File < IO
     include Comparable
     def initialize(p, follow = true)
       @a = (String === p || !(Array === p)) ? (follow ? File.__stat(File.__p(p)) : File.__lstat(File.__p(p))) : p
-      raise Errno::ENOENT, "rb_file_s_stat - #{p}" unless @a
+      raise Errno::ENOENT.new(p, "rb_stat_init") unless @a
     end
     %i[ftype mode uid gid size dev ino nlink rdev blocks].each_with_index { |n, i| define_method(n) { @a[i] } }
     def atime = Time.at(@a[10], @a[11], :nsec)
@@ -357,21 +358,22 @@ class File < IO
   end
   class << self
     def __s(p) = (p = p.to_io.path if IO === p; a = __stat(__p(p)); a && Stat.new(a))
-    def __need(p) = __s(p) || raise(Errno::ENOENT, "rb_file_s_stat - #{p.respond_to?(:path) ? p.path : __p(p)}")
-    def stat(p) = __s(p) || raise(Errno::ENOENT, "rb_file_s_stat - #{__p(p)}")
-    def lstat(p) = (a = __lstat(__p(p))) ? Stat.new(a) : raise(Errno::ENOENT, "rb_file_s_lstat - #{__p(p)}")
+    def __need(p, what) = __s(p) || raise(Errno::ENOENT.new(p.respond_to?(:path) ? p.path : __p(p), "rb_file_s_#{what}"))
+    def stat(p) = __s(p) || raise(Errno::ENOENT.new(__p(p), "rb_file_s_stat"))
+    def lstat(p) = (a = __lstat(__p(p))) ? Stat.new(a) : raise(Errno::ENOENT.new(__p(p), "rb_file_s_lstat"))
     def exist?(p) = !__s(p).nil?
     %i[file? directory? pipe? socket? chardev? blockdev? zero? size? setuid? setgid? sticky? owned? grpowned? readable? writable? executable? readable_real? writable_real? executable_real? world_readable? world_writable?].each do |m|
       define_method(m) { |p| (s = __s(p)) ? s.__send__(m) : (%i[size? world_readable? world_writable?].include?(m) ? nil : false) }
     end
     def empty?(p) = zero?(p)
     def symlink?(p) = (a = __lstat(__p(p))) ? a[0] == "link" : false
-    def size(p) = __need(p).size
-    def ftype(p) = lstat(p).ftype
-    def atime(p) = __need(p).atime
-    def mtime(p) = __need(p).mtime
-    def ctime(p) = __need(p).ctime
-    def birthtime(p) = __need(p).birthtime
+    def size(p) = __need(p, :size).size
+    def ftype(p) = (a = __lstat(__p(p))) ? Stat.new(a).ftype : raise(Errno::ENOENT.new(__p(p), "rb_file_s_ftype"))
+    def atime(p) = __need(p, :atime).atime
+    def mtime(p) = __need(p, :mtime).mtime
+    def ctime(p) = __need(p, :ctime).ctime
+    def birthtime(p) = __need(p, :birthtime).birthtime
+    def exists?(p) = exist?(p)
     def identical?(a, b) = (x = __s(a)) && (y = __s(b)) ? x.ino == y.ino && x.dev == y.dev : false
     def unlink(*ps) = (ps.each { |p| __unlink(__p(p)) }; ps.size)
     alias delete unlink
@@ -386,7 +388,7 @@ class File < IO
     end
     def chmod(m, *ps) = (m = Array.__to_int(m); ps.each { |p| __chmod(__p(p), m) }; ps.size)
     def lchmod(m, *ps) = raise(NotImplementedError, "lchmod() function is unimplemented on this machine")
-    def chown(u, g, *ps) = (ps.each { |p| __chown(__realpath(__p(p)), u, g) }; ps.size)
+    def chown(u, g, *ps) = (ps.each { |p| p = __p(p); __chown(exist?(p) ? __realpath(p) : p, u, g) }; ps.size)
     def lchown(u, g, *ps) = (ps.each { |p| __chown(__p(p), u, g) }; ps.size)
     def utime(a, m, *ps)
       a = a.nil? ? Time.now : Time.at(a)
@@ -398,8 +400,8 @@ class File < IO
     def mkfifo(p, m = 0666) = __mkfifo(__p(p), m)
     def truncate(p, n)
       n = Array.__to_int(n)
-      raise Errno::EINVAL, "rb_file_s_truncate - #{__p(p)}" if n < 0
-      raise Errno::ENOENT, "rb_file_s_truncate - #{__p(p)}" unless exist?(p)
+      raise Errno::EINVAL.new(__p(p), "rb_file_s_truncate") if n < 0
+      raise Errno::ENOENT.new(__p(p), "rb_file_s_truncate") unless exist?(p)
       File.open(p, "r+") { |f| f.truncate(n) }
       0
     end
@@ -542,7 +544,7 @@ class File < IO
   end
 end
 module FileTest
-  %i[exist? file? directory? symlink? readable? writable? executable? size size? zero? empty? pipe? socket? owned? identical? blockdev? chardev? grpowned? setuid? setgid? sticky? readable_real? writable_real? executable_real? world_readable? world_writable?].each do |m|
+  %i[exist? exists? file? directory? symlink? readable? writable? executable? size size? zero? empty? pipe? socket? owned? identical? blockdev? chardev? grpowned? setuid? setgid? sticky? readable_real? writable_real? executable_real? world_readable? world_writable?].each do |m|
     define_singleton_method(m) { |*a| File.__send__(m, *a) }
     define_method(m) { |*a| File.__send__(m, *a) }
   end
@@ -584,8 +586,10 @@ class Dir
       end
     end
     def mkdir(p, mode = 0777) = __mkdir(File.__p(p), Array.__to_int(mode))
+    def exists?(p) = exist?(p)
     def rmdir(p) = __rmdir(File.__p(p))
-    def delete(p) = rmdir(p)
+    alias delete rmdir
+    alias unlink rmdir
     alias unlink delete
     def exist?(p) = File.directory?(p)
     def empty?(p) = (p = File.__p(p); File.directory?(p) && __list(p).empty?)

@@ -1,4 +1,11 @@
 module Kernel
+  # What Ruby 3.1 still has and no longer heeds.
+  def taint = self
+  alias untaint taint
+  alias trust taint
+  alias untrust taint
+  def tainted? = false
+  alias untrusted? tainted?
   def instance_variable_names = instance_variables.map(&:to_s)
   def pp(*objs) = (require "pp"; pp(*objs))
   def `(cmd)
@@ -9,30 +16,25 @@ module Kernel
     r[0]
   end
   def system(*args, exception: false, **opts)
-    env = args.first.respond_to?(:to_hash) ? args.shift.to_hash : nil
-    args.push(args.pop) if false
-    cmd = args.size == 1 && !args[0].is_a?(Array) ? Process.__str(args[0]) : args.map { |a| a.is_a?(Array) ? a[0].to_str : Process.__str(a) }
     begin
-      r = Process.__run(cmd, env, opts[:chdir] && File.__p(opts[:chdir]), nil, false)
+      r = Process.__redirected(args, opts)
     rescue SystemCallError
       raise if exception
       Process.__status([nil, nil, 127, nil, Process.pid + 1])
       return nil
     end
-    $stdout.write(r[0]) unless opts[:out]
-    $stderr.write(r[1]) unless opts[:err]
-    File.write(opts[:out], r[0]) if opts[:out].is_a?(String)
     Process.__status(r)
-    if r[2] == 127 && cmd.is_a?(String)
+    cmd = args.find { |a| !(Hash === a) }
+    if r[2] == 127 && args.last.equal?(cmd) && !(Array === cmd)
       raise Errno::ENOENT, cmd if exception
       return nil
     end
     raise "Command failed with exit #{r[2]}: #{Array(cmd)[0].to_s.split[0]}" if exception && r[2] != 0
     r[2] == 0
   end
-  def spawn(*) = raise(NotImplementedError, "spawn is not supported by this runtime: commands run to their end")
-  def exec(*args)
-    system(*args)
+  def spawn(*args, **opts) = Process.spawn(*args, **opts)
+  def exec(*args, **opts)
+    Process.__status(Process.__redirected(args, opts))
     exit($?.exitstatus || 1)
   end
   def trap(sig, cmd = nil, &block) = Signal.trap(sig, cmd, &block)
@@ -42,11 +44,29 @@ module Kernel
     when "d" then File.directory?(f)
     when "e" then File.exist?(f)
     when "r" then File.readable?(f)
+    when "R" then File.readable_real?(f)
     when "w" then File.writable?(f)
+    when "W" then File.writable_real?(f)
     when "s" then File.size?(f)
     when "l" then File.symlink?(f)
     when "x" then File.executable?(f)
+    when "X" then File.executable_real?(f)
     when "z" then File.zero?(f)
+    when "o", "O" then File.owned?(f)
+    when "p" then File.pipe?(f)
+    when "S" then File.socket?(f)
+    when "b" then File.blockdev?(f)
+    when "c" then File.chardev?(f)
+    when "u" then File.setuid?(f)
+    when "g" then File.setgid?(f)
+    when "k" then File.sticky?(f)
+    when "A" then File.atime(f)
+    when "C" then File.ctime(f)
+    when "M" then File.mtime(f)
+    when "=" then File.mtime(f) == File.mtime(g)
+    when "<" then File.mtime(f) < File.mtime(g)
+    when ">" then File.mtime(f) > File.mtime(g)
+    when "-" then File.identical?(f, g)
     else raise ArgumentError, "unknown command"
     end
   end
@@ -63,8 +83,8 @@ module Kernel
   def Rational(a, b = 1, exception: true) = Rational.__convert(a, b, exception)
   def Complex(a, b = Complex.__none, exception: true) = Complex.__convert(a, b, exception)
   def Pathname(p) = (require "pathname"; Pathname.new(p))
-  def BigDecimal(*a) = (require "bigdecimal"; BigDecimal.__new(*a))
-  def URI(s) = (require "uri"; URI.parse(s))
+  def BigDecimal(*a, **k) = (require "bigdecimal"; BigDecimal.__new(*a, **k))
+  def URI(s) = (require "uri"; URI.__of(s))
   private :pp, :`, :system, :spawn, :exec, :trap, :test, :open, :readlines, :readline, :select, :gem, :Rational, :Complex, :Pathname, :BigDecimal, :URI
   class << self
     %i[` system spawn exec trap test open readlines readline select gem Rational Complex pp].each { |m| define_method(m) { |*a, **k, &b| Object.new.__send__(m, *a, **k, &b) } }

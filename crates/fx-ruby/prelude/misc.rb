@@ -48,8 +48,6 @@ class Ractor
 end
 class RubyVM
 end
-class Refinement < Module
-end
 TOPLEVEL_BINDING = binding
 ARGF = $stdin
 module ObjectSpace
@@ -60,6 +58,17 @@ module ObjectSpace
       @h[k] = v
     end
     def key?(k) = @h.key?(k)
+    alias include? key?
+    alias member? key?
+    def size = @h.size
+    alias length size
+    def keys = @h.keys
+    def values = @h.values
+    def each(&b) = (@h.each(&b); self)
+    alias each_pair each
+    def each_key(&b) = (@h.each_key(&b); self)
+    def each_value(&b) = (@h.each_value(&b); self)
+    def inspect = "#<ObjectSpace::WeakMap#{":" unless @h.empty?}#{@h.map { |k, v| " #{k.inspect} => #{v.inspect}" }.join(",")}>"
   end
   def self.count_objects(*) = {}
 end

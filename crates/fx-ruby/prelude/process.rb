@@ -51,13 +51,56 @@ module Process
       pids.each { |p| p == pid && n > 0 ? Signal.__self(n) : __signal(p, n) }
       pids.size
     end
-    def wait(*) = raise(Errno::ECHILD)
-    def waitpid(*) = raise(Errno::ECHILD)
-    def wait2(*) = raise(Errno::ECHILD)
-    def detach(*) = nil
+    # Runs `[env,] command [, options]` with its streams from and to where the options say.
+    def __redirected(args, opts)
+      env = args.first.respond_to?(:to_hash) ? args.shift.to_hash : nil
+      opts = args.pop.to_hash.merge(opts) if Hash === args.last
+      env = ENV.to_h { |k, _| [k, nil] }.merge(env || {}) if opts[:unsetenv_others]
+      cmd = args.size == 1 && !(Array === args[0]) ? __str(args[0]) : args.map { |a| Array === a ? a[0].to_str : __str(a) }
+      to = { 0 => nil, 1 => $stdout, 2 => $stderr }
+      opts.each do |from, into|
+        [from].flatten.each { |f| n = { in: 0, out: 1, err: 2 }[f] || (IO === f ? f.fileno : f); to[n] = into if to.key?(n) }
+      end
+      merge = [[:child, :out], :out, 1].include?(to[2]) || to[1].equal?(to[2]) && String === to[1]
+      r = __run(cmd, env, opts[:chdir] && File.__p(opts[:chdir]), __input(to[0]), merge)
+      to[1] = to[2] if [[:child, :err], :err, 2].include?(to[1])
+      __deliver(r[0], to[1])
+      __deliver(r[1], to[2]) unless merge
+      r
+    end
+    def __input(from)
+      case from
+      when nil, 0, :in then nil
+      when :close then ""
+      when String, Array then File.binread(Array(from)[0])
+      else from.read
+      end
+    end
+    def __deliver(text, to)
+      case to
+      when :close, [:child, :out], :out, 1, [:child, :err], :err, 2 then nil
+      when String, Array then File.open(*(Array === to ? (to.size > 1 ? to : [*to, "r"]) : [to, "w"])) { |f| f.write(text) }
+      when Integer then IO.for_fd(to, "w", autoclose: false).write(text)
+      else to.write(text) unless text.empty?
+      end
+    end
+    # A command that was spawned has ended when its number is known; it waits to be asked for.
+    def spawn(*args, **opts)
+      r = __redirected(args, opts)
+      (@__ended ||= {})[r[4]] = r
+      r[4]
+    end
+    def wait(pid = -1, *)
+      r = @__ended && (pid <= 0 ? @__ended.shift&.last : @__ended.delete(pid)) or raise Errno::ECHILD
+      __status(r).pid
+    end
+    alias waitpid wait
+    def wait2(*a) = [wait(*a), $?]
+    alias waitpid2 wait2
+    def waitall = (@__ended || {}).keys.map { |pid| wait2(pid) }
+    def detach(pid) = Thread.new { wait(pid); $? }.tap { |t| t.define_singleton_method(:pid) { pid } }
     def fork(*) = raise(NotImplementedError, "fork() is not supported by this runtime: it runs in one thread of one process")
     def daemon(*) = raise(NotImplementedError, "daemon() is not supported by this runtime")
-    def spawn(*) = raise(NotImplementedError, "spawn is not supported by this runtime: commands run to their end")
     def last_status = $?
     def groups = [egid]
     def getpgid(*) = pid

@@ -81,14 +81,14 @@ class Range
     super
   end
   alias member? include?
-  def __order(a, b) = (a <=> b) || 2
-  private :__order
+  def __compare(a, b) = (a <=> b) || 2
+  private :__compare
   def __cover_range(r)
     return false if !self.end.nil? && r.end.nil?
     return false if !self.begin.nil? && r.begin.nil?
-    return false if !r.begin.nil? && !r.end.nil? && __order(r.begin, r.end) > (r.exclude_end? ? -1 : 0)
+    return false if !r.begin.nil? && !r.end.nil? && __compare(r.begin, r.end) > (r.exclude_end? ? -1 : 0)
     return false if !r.begin.nil? && !cover?(r.begin)
-    c = __order(self.end, r.end)
+    c = __compare(self.end, r.end)
     return c >= 0 if exclude_end? == r.exclude_end?
     return c > 0 if exclude_end?
     return true if c >= 0
@@ -97,13 +97,17 @@ class Range
     rescue TypeError
       nil
     end
-    !last.nil? && __order(self.end, last) >= 0
+    !last.nil? && __compare(self.end, last) >= 0
   end
   def min(*n, &b)
     raise RangeError, "cannot get the minimum of beginless range" if self.begin.nil?
     raise RangeError, "cannot get the minimum of endless range with custom comparison method" if self.end.nil? && b
+    if self.end.nil?
+      return self.begin if n.empty?
+      raise TypeError, "can't iterate from #{self.begin.class}" unless Integer === self.begin
+      return first(n[0])
+    end
     return super if b || !n.empty?
-    return self.begin if self.end.nil?
     c = self.begin <=> self.end
     c > 0 || (c == 0 && exclude_end?) ? nil : self.begin
   end

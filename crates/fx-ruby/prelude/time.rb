@@ -96,7 +96,8 @@ class Time
       h = __i(h, 0)
       mi = __i(mi, 0)
       sec = s.nil? ? 0 : (String === s ? (s =~ /\./ ? s.to_r : Integer(s, 10)) : (Numeric === s ? s : Array.__to_int(s)))
-      raise ArgumentError, "argument out of range" unless (1..12) === m && (1..31) === d && (0..24) === h && (0..59) === mi && sec >= 0 && sec < 61
+      raise ArgumentError, "mon out of range" unless (1..12) === m
+      raise ArgumentError, "argument out of range" unless (1..31) === d && (0..24) === h && (0..59) === mi && sec >= 0 && sec < 61
       raise ArgumentError, "argument out of range" if h == 24 && (mi > 0 || sec > 0)
       raise ArgumentError, "argument out of range" if us && Numeric === us && !(us >= 0 && us < 1_000_000)
       sec = sec.to_i if us

@@ -75,6 +75,7 @@ impl Vm {
             fstrings: Default::default(),
             marks: Vec::new(),
             sym_encs: Default::default(),
+            refining: Default::default(),
         };
         vm.boot();
         vm

@@ -11,12 +11,14 @@ mod cold;
 mod define;
 mod flip_flop;
 mod load;
+mod mismatch;
 mod multi;
 pub(crate) use load::{SHIPPED, to_path};
 mod pattern;
+pub(crate) mod refine;
 
 pub(crate) use block::Over;
-use fx_ruby_syntax::ast::{Kind, N, Op};
+use fx_ruby_syntax::ast::{CodeKind, Kind, N, Op};
 
 use crate::names as n;
 use crate::object::c;
@@ -364,12 +366,19 @@ impl Vm {
 
     #[inline(never)]
     pub(crate) fn eval_return(&mut self, v: Value) -> R {
-        let frame = self.frames[self.frames.len() - 1];
-        if frame.code.kind == fx_ruby_syntax::ast::CodeKind::Block
-            && !self.frames.iter().any(|f| {
-                f.home == frame.home && !matches!(f.code.kind, fx_ruby_syntax::ast::CodeKind::Block)
-            })
-            && !self.frames.iter().any(|f| f.home == frame.home && f.lambda)
+        // The body of `class << x` returns from the method around it.
+        let within = self.frames.iter().rposition(|f| f.code.kind != CodeKind::Class);
+        let frame = self.frames[within.unwrap_or(self.frames.len() - 1)];
+        let kind = frame.code.kind;
+        // A text given to `eval` ends its method, and not the program.
+        let returns = |f: &crate::vm::Frame| match f.code.kind {
+            CodeKind::Block => f.lambda,
+            CodeKind::Eval => false,
+            CodeKind::Program => kind != CodeKind::Eval,
+            _ => true,
+        };
+        if matches!(kind, CodeKind::Block | CodeKind::Eval)
+            && !self.frames.iter().any(|f| f.home == frame.home && returns(f))
         {
             return self.jump_error("unexpected return", "return", v);
         }

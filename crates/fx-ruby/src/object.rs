@@ -100,7 +100,6 @@ pub struct RClass {
     /// What `allocate` makes.
     pub alloc: Alloc,
     pub class_class: u32,
-    pub refinement: bool,
 }
 
 /// What kind of object instances of a class are.
@@ -162,6 +161,7 @@ classes! {
     SYSTEM_CALL = "SystemCallError" < STANDARD_ERROR, THREAD_ERROR = "ThreadError" < STANDARD_ERROR, TYPE_ERROR = "TypeError" < STANDARD_ERROR,
     ZERO_DIVISION = "ZeroDivisionError" < STANDARD_ERROR, NO_PATTERN = "NoMatchingPatternError" < STANDARD_ERROR,
     NO_PATTERN_KEY = "NoMatchingPatternKeyError" < NO_PATTERN, DATA = "Data" < OBJECT,
+    REFINEMENT = "Refinement" < MODULE,
 }
 
 impl RClass {
@@ -189,7 +189,6 @@ impl RClass {
             subclasses: Vec::new(),
             alloc: Alloc::Object,
             class_class: if kind == ClassKind::Module { c::MODULE } else { c::CLASS },
-            refinement: false,
         }
     }
 
@@ -489,7 +488,9 @@ impl Vm {
     pub fn find_super(&mut self, class: u32, owner: u32, name: Sym) -> Option<u32> {
         self.load_lazy(class);
         let mro = self.mro(class);
-        let at = mro.iter().position(|x| *x == owner)?;
+        let Some(at) = mro.iter().position(|x| *x == owner) else {
+            return self.super_of_refined(class, owner, name);
+        };
         for x in &mro[at + 1..] {
             if let Some(id) = self.classes[*x as usize].methods.get(&name) {
                 return match self.methods[*id as usize].body {
@@ -528,6 +529,8 @@ impl Vm {
             if class <= c::CLASS || class == c::KERNEL || class == c::COMPARABLE || class < c::RANGE
             {
                 self.note_redefined(class, name);
+            } else if let Some(target) = self.refining.target(class) {
+                self.note_redefined(target, name);
             }
         }
     }

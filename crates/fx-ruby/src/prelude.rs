@@ -96,7 +96,6 @@ pub(crate) fn init(vm: &mut Vm) {
         ("Ractor", "misc.rb"),
         ("RubyVM", "misc.rb"),
         ("ARGF", "misc.rb"),
-        ("Refinement", "misc.rb"),
         ("Gem", "misc.rb"),
         ("TOPLEVEL_BINDING", "misc.rb"),
     ] {

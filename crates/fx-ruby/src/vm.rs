@@ -189,6 +189,7 @@ pub struct Vm {
     pub fstrings: FxHashMap<(Vec<u8>, u8), Value>,
     pub marks: Vec<(u32, u32)>,
     pub sym_encs: FxHashMap<Sym, Enc>,
+    pub refining: crate::interp::refine::Refining,
 }
 
 impl Vm {

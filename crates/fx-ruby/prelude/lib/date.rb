@@ -256,11 +256,38 @@ class Date
       year + (year < 69 ? 2000 : 1900)
     end
 
+    def _strptime(text, format = "%F") = Time.__parts(text, format)
+
     def strptime(text = "-4712-01-01", format = "%F", _start = ITALY)
-      time = Time.strptime(text, format)
-      civil(time.year, time.month, time.day)
-    rescue ArgumentError
-      raise Error, "invalid date"
+      parts = _strptime(text, format)
+      raise Error, "invalid date" unless parts
+      __of_parts(parts)
+    end
+
+    # The day that parts tell: by the largest set of them; what is missing above comes from today.
+    def __of_parts(parts)
+      if parts[:seconds]
+        time = Time.at(parts[:seconds]).utc + (parts[:offset] || 0)
+        return civil(time.year, time.month, time.day)
+      end
+      now = today
+      sets = [%i[year yday], %i[year mon mday], %i[cwyear cweek wday cwday], %i[wday], %i[year wnum0 wday cwday], %i[year wnum1 wday cwday]]
+      best = sets.each_with_index.max_by { |keys, i| [keys.count { |k| parts[k] }, -i] }[0]
+      raise Error, "invalid date" if best.none? { |k| parts[k] }
+      wday = parts[:wday] || (parts[:cwday] && parts[:cwday] % 7)
+      case best
+      when sets[0] then ordinal(parts[:year] || now.year, parts[:yday] || 1)
+      when sets[2] then commercial(parts[:cwyear] || now.cwyear, parts[:cweek] || (parts[:cwyear] ? 1 : now.cweek), parts[:cwday] || (wday ? (wday.zero? ? 7 : wday) : 1))
+      when sets[3] then now - now.wday + wday
+      when sets[4], sets[5]
+        monday = best == sets[5] ? 1 : 0
+        first = civil(parts[:year] || now.year, 1, 1)
+        first + ((parts[:wnum0] || parts[:wnum1] || 0) * 7 - (first.wday - monday) % 7 + ((wday || monday) - monday) % 7) - ((first.wday - monday) % 7 == 0 ? 7 : 0)
+      else
+        year, mon, mday = parts.values_at(:year, :mon, :mday)
+        mon ||= year ? 1 : now.month
+        civil(year || now.year, mon, mday || (year || parts[:mon] ? 1 : now.day))
+      end
     end
 
     def _load(text) = Marshal.load(text)

@@ -13,7 +13,7 @@ class Delegator < BasicObject
     if t.respond_to?(m) then k.empty? ? t.__send__(m, *a, &b) : t.__send__(m, *a, **k, &b)
     elsif ::Kernel.method_defined?(m) || ::Kernel.private_method_defined?(m) then ::Kernel.instance_method(m).bind_call(self, *a, **k, &b)
     else
-      ::Kernel.raise ::NoMethodError.new("undefined method `#{m}' for #{t.inspect}:#{t.class}", m, a, receiver: self)
+      ::Kernel.raise ::NoMethodError.new("undefined method `#{m}' for #{t.inspect}:#{self.class}", m, a, receiver: self)
     end
   end
   def respond_to_missing?(m, priv) = (r = __getobj__.respond_to?(m, priv); if r && priv && !__getobj__.respond_to?(m, false) then false else r end)

@@ -24,12 +24,11 @@ class ERB
   end
   def result(b = TOPLEVEL_BINDING) = eval(@src, b, (@filename || "(erb)"), @lineno)
   def result_with_hash(h)
-    b = TOPLEVEL_BINDING.dup rescue binding
-    b = Object.new.instance_eval { binding }
+    b = TOPLEVEL_BINDING.receiver.instance_eval { binding }
     h.each { |k, v| b.local_variable_set(k, v) }
     result(b)
   end
-  def run(b = TOPLEVEL_BINDING) = print(result(b))
+  def run(b = TOPLEVEL_BINDING) = ($stdout.write(result(b)); nil)
   def def_method(mod, sig, fname = "(ERB)") = mod.module_eval("def #{sig}\n#{@src}\nend\n", fname, -1)
   def def_module(m = "erb") = Module.new.tap { |x| def_method(x, m, @filename || "(ERB)") }
   def def_class(sup = Object, m = "result") = Class.new(sup).tap { |x| def_method(x, m, @filename || "(ERB)") }

@@ -1,66 +1,177 @@
 module FileUtils
   module_function
   def __l(x) = (Array === x ? x.flatten : [x]).map { |p| File.__p(p) }
+  # Says what is to be done if that was asked for, and whether to do it.
+  def __go(verbose, noop, text)
+    (@fileutils_output || $stderr).puts(text) if verbose
+    !noop
+  end
+  # Each source with the path it gets: in the directory, if there are several or it is one.
+  def __pairs(src, dest, same: true)
+    into = File.__p(dest)
+    each = ->(s, d) { same && File.exist?(d) && File.identical?(s, d) ? raise(ArgumentError, "same file: #{s} and #{d}") : yield(s, d) }
+    return __l(src).each { |s| each.(s, File.join(into, File.basename(s))) } if src.respond_to?(:to_ary)
+    s = File.__p(src)
+    each.(s, File.directory?(into) ? File.join(into, File.basename(s)) : into)
+  end
+  def __plain(l) = [l].flatten.join(" ")
+  def __forgive(force) = (yield rescue (raise unless force && SystemCallError === $!))
+  def __there?(p) = File.exist?(p) || File.symlink?(p)
+  def __real_dir?(p) = File.directory?(p) && !File.symlink?(p)
+  def __tree(p) = [p, *(__real_dir?(p) ? Dir.children(p).flat_map { |c| __tree(File.join(p, c)) } : [])]
   def pwd = Dir.pwd
-  def cd(d, **k, &b) = Dir.chdir(d, &b)
-  def mkdir(l, mode: nil, noop: nil, verbose: nil) = __l(l).each { |d| mode ? Dir.mkdir(d, mode) : Dir.mkdir(d) }
-  def mkdir_p(l, mode: nil, noop: nil, verbose: nil)
-    __l(l).each do |d|
-      at = d.start_with?("/") ? "" : "."
-      d.split("/").each do |x|
-        next if x.empty?
-        at = at + "/" + x
-        begin
-          Dir.mkdir(at) unless File.directory?(at)
-        rescue Errno::EEXIST
-          raise unless File.directory?(at)
-        end
+  def cd(dir, verbose: nil, &b)
+    __go(verbose, nil, "cd #{dir}")
+    r = Dir.chdir(dir, &b)
+    __go(verbose && b, nil, "cd -")
+    r
+  end
+  def uptodate?(new, old) = File.exist?(new) && old.all? { |o| !File.exist?(o) || File.mtime(new) > File.mtime(o) }
+  def __mkdir(path, mode)
+    path = path.sub(%r{(?<=.)/+\z}, "")
+    return Dir.mkdir(path) unless mode
+    Dir.mkdir(path, mode)
+    File.chmod(mode, path)
+  end
+  def mkdir(list, mode: nil, noop: nil, verbose: nil)
+    list = __l(list)
+    list.each { |d| __mkdir(d, mode) } if __go(verbose, noop, "mkdir #{"-m %03o " % mode if mode}#{__plain(list)}")
+  end
+  def mkdir_p(list, mode: nil, noop: nil, verbose: nil)
+    list = __l(list)
+    return list unless __go(verbose, noop, "mkdir -p #{"-m %03o " % mode if mode}#{__plain(list)}")
+    list.each do |path|
+      missing = []
+      until File.directory?(path) || path == File.dirname(path)
+        missing.unshift(path)
+        path = File.dirname(path)
       end
-      File.chmod(mode, d) if mode
+      missing.each { |d| begin; __mkdir(d, mode); rescue SystemCallError; raise unless File.directory?(d); end }
     end
   end
-  def rmdir(l, parents: nil, **k) = __l(l).each { |d| Dir.rmdir(d) }
-  def rm(l, force: nil, **k) = __l(l).each { |f| begin; File.unlink(f); rescue SystemCallError; raise unless force; end }
-  def rm_f(l, **k) = rm(l, force: true)
-  def rm_r(l, force: nil, secure: nil, **k)
-    __l(l).each do |f|
+  def rmdir(list, parents: nil, noop: nil, verbose: nil)
+    list = __l(list)
+    return unless __go(verbose, noop, "rmdir #{"-p " if parents}#{__plain(list)}")
+    list.each do |d|
+      Dir.rmdir(d)
       begin
-        if File.directory?(f) && !File.symlink?(f)
-          Dir.children(f).each { |c| rm_r(File.join(f, c), force: force) }
-          Dir.rmdir(f)
-        else
-          File.unlink(f)
+        Dir.rmdir(d) while parents && (d = File.dirname(d)) && d != "." && d != "/"
+      rescue Errno::ENOTEMPTY, Errno::EEXIST, Errno::ENOENT
+      end
+    end
+  end
+  def ln(src, dest, force: nil, noop: nil, verbose: nil)
+    return unless __go(verbose, noop, "ln#{" -f" if force} #{__plain([src, dest])}")
+    __pairs(src, dest, same: false) { |s, d| remove_file(d, true) if force; File.link(s, d) }
+  end
+  def ln_s(src, dest, force: nil, relative: nil, noop: nil, verbose: nil)
+    return unless __go(verbose, noop, "ln -s#{"f" if force} #{__plain([src, dest])}")
+    __pairs(src, dest, same: false) { |s, d| remove_file(d, true) if force; File.symlink(s, d) }
+  end
+  def ln_sf(src, dest, noop: nil, verbose: nil) = ln_s(src, dest, force: true, noop: noop, verbose: verbose)
+  def cp_lr(src, dest, noop: nil, verbose: nil, dereference_root: true, remove_destination: false)
+    return unless __go(verbose, noop, "cp -lr#{" --remove-destination" if remove_destination} #{__plain([src, dest])}")
+    __pairs(src, dest) { |s, d| link_entry(s, d, dereference_root, remove_destination) }
+  end
+  def link_entry(src, dest, dereference_root = false, remove_destination = false)
+    remove_file(dest, true) if remove_destination && File.file?(dest)
+    return File.link(src, dest) unless File.directory?(src) && (dereference_root || !File.symlink?(src))
+    Dir.mkdir(dest) unless File.directory?(dest)
+    Dir.children(src).each { |c| link_entry(File.join(src, c), File.join(dest, c), false, remove_destination) }
+  end
+  def cp(src, dest, preserve: nil, noop: nil, verbose: nil)
+    return unless __go(verbose, noop, "cp#{" -p" if preserve} #{__plain([src, dest])}")
+    __pairs(src, dest) { |s, d| copy_file(s, d, preserve) }
+  end
+  def cp_r(src, dest, preserve: nil, noop: nil, verbose: nil, dereference_root: true, remove_destination: nil)
+    return unless __go(verbose, noop, "cp -r#{"p" if preserve}#{" --remove-destination" if remove_destination} #{__plain([src, dest])}")
+    __pairs(src, dest) { |s, d| copy_entry(s, d, preserve, dereference_root, remove_destination) }
+  end
+  def copy_entry(src, dest, preserve = false, dereference_root = false, remove_destination = false)
+    src, dest = File.__p(src), File.__p(dest)
+    stat = dereference_root ? File.stat(src) : File.lstat(src)
+    raise ArgumentError, "cannot copy directory #{src} to itself #{dest}" if stat.directory? && "#{File.expand_path(dest)}/".start_with?("#{File.expand_path(src)}/")
+    remove_file(dest, true) if remove_destination && (File.file?(dest) || File.symlink?(dest))
+    if stat.directory?
+      Dir.mkdir(dest) unless File.directory?(dest)
+      Dir.children(src).each { |c| copy_entry(File.join(src, c), File.join(dest, c), preserve, false, remove_destination) }
+    elsif stat.symlink? then File.symlink(File.readlink(src), dest)
+    else return copy_file(src, dest, preserve)
+    end
+    __preserve(stat, dest) if preserve
+  end
+  def copy_file(src, dest, preserve = false, dereference = true)
+    src, dest = File.__p(src), File.__p(dest)
+    stat = File.stat(src)
+    body = File.binread(src)
+    File.open(dest, "wb", stat.mode & 0o7777) { |f| f.write(body) }
+    __preserve(stat, dest) if preserve
+  end
+  def __preserve(stat, path)
+    return if stat.symlink?
+    File.utime(stat.atime, stat.mtime, path)
+    mode = stat.mode & 0o7777
+    begin
+      File.chown(stat.uid, stat.gid, path)
+    rescue Errno::EPERM
+      mode &= 0o1777
+    end
+    File.chmod(mode, path)
+  end
+  def copy_stream(src, dest) = IO.copy_stream(src, dest)
+  def mv(src, dest, force: nil, noop: nil, verbose: nil, secure: nil)
+    return unless __go(verbose, noop, "mv#{" -f" if force} #{__plain([src, dest])}")
+    __pairs(src, dest) do |s, d|
+      __forgive(force) do
+        raise Errno::EEXIST, d if File.directory?(d)
+        begin
+          File.rename(s, d)
+        rescue Errno::EXDEV, Errno::EPERM
+          copy_entry(s, d, true)
+          remove_entry(s, force)
         end
-      rescue SystemCallError
-        raise unless force
       end
     end
   end
-  def rm_rf(l, **k) = rm_r(l, force: true)
-  def touch(l, mtime: nil, nocreate: nil, **k) = __l(l).each { |f| t = mtime || Time.now; File.exist?(f) ? File.utime(t, t, f) : (File.open(f, "a") {} unless nocreate) }
-  def __dest(s, d) = File.directory?(d) ? File.join(d, File.basename(s)) : d
-  def cp(s, d, preserve: nil, **k) = __l(s).each { |f| t = __dest(f, File.__p(d)); File.binwrite(t, File.binread(f)); st = File.stat(f); File.chmod(st.mode & 0777, t); File.utime(st.atime, st.mtime, t) if preserve }
-  def copy(*a, **k) = cp(*a, **k)
-  def copy_file(s, d, *a) = cp(s, d)
-  def cp_r(s, d, preserve: nil, remove_destination: nil, **k)
-    __l(s).each do |f|
-      t = __dest(f.chomp("/."), File.__p(d))
-      t = d.to_s if f.end_with?("/.")
-      if File.directory?(f)
-        mkdir_p(t)
-        Dir.children(f).each { |c| cp_r(File.join(f, c), File.join(t, c)) }
-      elsif File.symlink?(f) then File.symlink(File.readlink(f), t)
-      else cp(f, t, preserve: preserve)
-      end
+  def rm(list, force: nil, noop: nil, verbose: nil)
+    list = __l(list)
+    list.each { |f| remove_file(f, force) } if __go(verbose, noop, "rm#{" -f" if force} #{__plain(list)}")
+  end
+  def rm_f(list, noop: nil, verbose: nil) = rm(list, force: true, noop: noop, verbose: verbose)
+  def rm_r(list, force: nil, noop: nil, verbose: nil, secure: nil)
+    list = __l(list)
+    list.each { |f| secure ? remove_entry_secure(f, force) : remove_entry(f, force) } if __go(verbose, noop, "rm -r#{"f" if force} #{__plain(list)}")
+  end
+  def rm_rf(list, noop: nil, verbose: nil, secure: nil) = rm_r(list, force: true, noop: noop, verbose: verbose, secure: secure)
+  def remove_entry(path, force = false)
+    __forgive(force) do
+      Dir.children(path).each { |c| remove_entry(File.join(path, c), force) } if __real_dir?(path)
+      __real_dir?(path) ? Dir.rmdir(path) : File.unlink(path)
     end
   end
-  def mv(s, d, force: nil, **k) = __l(s).each { |f| File.rename(f, __dest(f, File.__p(d))) }
-  def move(*a, **k) = mv(*a, **k)
-  def ln(s, d, force: nil, **k) = __l(s).each { |f| t = __dest(f, File.__p(d)); File.unlink(t) if force && (File.exist?(t) || File.symlink?(t)); File.link(f, t) }
-  def ln_s(s, d, force: nil, relative: nil, **k) = __l(s).each { |f| t = __dest(f, File.__p(d)); File.unlink(t) if force && (File.exist?(t) || File.symlink?(t)); File.symlink(f, t) }
-  def ln_sf(s, d, **k) = ln_s(s, d, force: true)
-  def link(*a, **k) = ln(*a, **k)
-  def symlink(*a, **k) = ln_s(*a, **k)
+  def remove_entry_secure(path, force = false) = __forgive(force) { File.lstat(path); remove_entry(path, force) }
+  def remove_dir(path, force = false) = remove_entry(path, force)
+  def remove_file(path, force = false) = __forgive(force) { File.unlink(path) }
+  def compare_file(a, b) = File.size(a) == File.size(b) && File.binread(a) == File.binread(b)
+  def compare_stream(a, b) = a.read == b.read
+  def install(src, dest, mode: nil, owner: nil, group: nil, preserve: nil, noop: nil, verbose: nil)
+    flags = "#{" -p" if preserve}#{" -m #{__mode_text(mode)}" if mode}#{" -o #{owner}" if owner}#{" -g #{group}" if group}"
+    return unless __go(verbose, noop, "install -c#{flags} #{__plain([src, dest])}")
+    uid, gid = __uid(owner), __gid(group)
+    __pairs(src, dest) do |s, d|
+      stat = File.stat(s)
+      unless File.exist?(d) && compare_file(s, d)
+        remove_file(d, true)
+        mkdir_p(d.end_with?("/") ? d : File.expand_path("..", d))
+        d += File.basename(s) if d.end_with?("/")
+        copy_file(s, d)
+      end
+      File.utime(stat.atime, stat.mtime, d) if preserve
+      File.chmod(__mode(mode, s), d) if mode
+      File.chown(uid, gid, d) if uid || gid
+    end
+  end
+  def __mode_text(mode) = Integer === mode ? "%o" % mode : mode
   def __mode(m, f)
     return m if Integer === m
     cur = File.stat(f).mode & 07777
@@ -77,30 +188,55 @@ module FileUtils
     end
     cur
   end
-  def chmod(m, l, **k) = __l(l).each { |f| File.chmod(__mode(m, f), f) }
-  def chmod_R(m, l, **k) = __l(l).each { |f| chmod(m, f); Dir.children(f).each { |c| chmod_R(m, File.join(f, c)) } if File.directory?(f) && !File.symlink?(f) }
+  def chmod(mode, list, noop: nil, verbose: nil)
+    list = __l(list)
+    list.each { |f| File.chmod(__mode(mode, f), f) } if __go(verbose, noop, "chmod #{__mode_text(mode)} #{__plain(list)}")
+  end
+  def chmod_R(mode, list, noop: nil, verbose: nil, force: nil)
+    list = __l(list)
+    return unless __go(verbose, noop, "chmod -R#{"f" if force} #{__mode_text(mode)} #{__plain(list)}")
+    list.each { |p| __tree(p).each { |f| __forgive(force) { File.chmod(__mode(mode, f), f) unless File.symlink?(f) } } }
+  end
   def __uid(u) = u.nil? || Integer === u ? u : (u =~ /\A\d+\z/ ? u.to_i : (Process.__users.find { |x| x[0] == u.to_s } || raise(ArgumentError, "can't find user for #{u}"))[1])
   def __gid(g) = g.nil? || Integer === g ? g : (g =~ /\A\d+\z/ ? g.to_i : (Process.__groups.find { |x| x[0] == g.to_s } || raise(ArgumentError, "can't find group for #{g}"))[1])
-  def chown(u, g, l, **k) = __l(l).each { |f| File.chown(__uid(u), __gid(g), f) }
-  def chown_R(u, g, l, **k) = __l(l).each { |f| chown(u, g, f); Dir.children(f).each { |c| chown_R(u, g, File.join(f, c)) } if File.directory?(f) && !File.symlink?(f) }
-  def install(s, d, mode: nil, owner: nil, group: nil, **k) = __l(s).each { |f| t = __dest(f, File.__p(d)); cp(f, t); chmod(mode, t) if mode; chown(owner, group, t) if owner || group }
-  def compare_file(a, b) = File.size(a) == File.size(b) && File.binread(a) == File.binread(b)
-  def identical?(a, b) = compare_file(a, b)
-  def cmp(a, b) = compare_file(a, b)
-  def uptodate?(n, l) = File.exist?(n) && l.all? { |o| !File.exist?(o) || File.mtime(n) > File.mtime(o) }
-  def remove_entry(p, force = false) = rm_r(p, force: force)
-  def remove_entry_secure(p, force = false) = rm_r(p, force: force)
-  def remove_dir(p, force = false) = rm_r(p, force: force)
-  def remove_file(p, force = false) = rm(p, force: force)
-  def getwd = Dir.pwd
-  class << self
-    alias mkpath mkdir_p
-    alias makedirs mkdir_p
-    alias remove rm
-    alias rmtree rm_rf
-    alias chdir cd
+  def __owner(user, group) = group ? "#{user}:#{group}" : user || ":"
+  def chown(user, group, list, noop: nil, verbose: nil)
+    list = __l(list)
+    return unless __go(verbose, noop, "chown #{__owner(user, group)} #{__plain(list)}")
+    uid, gid = __uid(user), __gid(group)
+    list.each { |f| File.chown(uid, gid, f) }
   end
-  module Verbose; include FileUtils; end
-  module NoWrite; include FileUtils; end
-  module DryRun; include FileUtils; end
+  def chown_R(user, group, list, noop: nil, verbose: nil, force: nil)
+    list = __l(list)
+    return unless __go(verbose, noop, "chown -R#{"f" if force} #{__owner(user, group)} #{__plain(list)}")
+    uid, gid = __uid(user), __gid(group)
+    list.each { |p| __tree(p).each { |f| __forgive(force) { File.lchown(uid, gid, f) } } } if uid || gid
+  end
+  def touch(list, noop: nil, verbose: nil, mtime: nil, nocreate: nil)
+    list = __l(list)
+    return unless __go(verbose, noop, "touch #{"-c " if nocreate}#{mtime.strftime("-t %Y%m%d%H%M.%S ") if mtime}#{__plain(list)}")
+    list.each do |f|
+      File.open(f, "a") {} unless nocreate || File.exist?(f)
+      File.utime(mtime || Time.now, mtime || Time.now, f)
+    end
+  end
+  { chdir: :cd, getwd: :pwd, mkpath: :mkdir_p, makedirs: :mkdir_p, link: :ln, symlink: :ln_s, copy: :cp, move: :mv, remove: :rm, safe_unlink: :rm_f, rmtree: :rm_rf, identical?: :compare_file, cmp: :compare_file }.each do |name, of|
+    alias_method name, of
+    module_function name
+  end
+  def self.options_of(name) = instance_method(name).parameters.filter_map { |kind, key| key.to_s if kind == :key }
+  def self.commands = private_instance_methods(false).grep_v(/\A__/).reject { |m| options_of(m).empty? }.map(&:to_s)
+  def self.have_option?(name, option) = options_of(name).include?(option.to_s)
+  # The variants that always tell or never do, made when first named.
+  def self.const_missing(name)
+    always = { Verbose: { verbose: true }, NoWrite: { noop: true }, DryRun: { noop: true, verbose: true } }[name] or return super
+    const_set(name, Module.new {
+      include FileUtils
+      FileUtils.commands.each do |m|
+        of = always.slice(*FileUtils.options_of(m).map(&:to_sym))
+        define_method(m) { |*a, **k, &b| super(*a, **k, **of, &b) } unless of.empty?
+      end
+      extend self
+    })
+  end
 end

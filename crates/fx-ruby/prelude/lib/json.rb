@@ -1,4 +1,5 @@
 module JSON
+  VERSION = "2.6.1"
   class JSONError < StandardError; end unless const_defined?(:JSONError, false)
   class ParserError < JSONError; end unless const_defined?(:ParserError, false)
   class NestingError < ParserError; end unless const_defined?(:NestingError, false)
@@ -93,7 +94,21 @@ module JSON
       end
     end
     def parse!(src, opts = {}) = parse(src, { max_nesting: false, allow_nan: true }.merge(opts))
-    def load(src, proc = nil, opts = {}) = src.nil? ? nil : parse(src.respond_to?(:to_io) ? src.to_io.read : src, { max_nesting: false, allow_nan: true }.merge(opts))
+    def load(src, proc = nil, opts = {})
+      src = src.respond_to?(:to_str) ? src.to_str : src.respond_to?(:to_io) ? src.to_io.read : src.respond_to?(:read) ? src.read : src
+      v = src.nil? || src.empty? ? nil : parse(src, { max_nesting: false, allow_nan: true, create_additions: true }.merge(opts))
+      __each_value(v, &proc) if proc
+      v
+    end
+    # Every value, those inside first.
+    def __each_value(v, &b)
+      case v
+      when Array then v.each { |x| __each_value(x, &b) }
+      when Hash then v.each { |k, x| __each_value(k, &b); __each_value(x, &b) }
+      end
+      b.call(v)
+    end
+    alias restore load
     def load_file(p, o = {}) = parse(File.read(p), o)
     def generate(v, opts = nil) = (State === opts ? opts : State.new(opts ? opts.to_h : {})).gen(v)
     def dump(v, io = nil, limit = nil)

@@ -3,7 +3,7 @@ module Shellwords
     words = []
     field = +""
     line.scan(/\G\s*(?>([^\0\s\\\'\"]+)|'([^\0\']*)'|"((?:[^\0\"\\]|\\[^\0])*)"|(\\[^\0]?)|(\S))(\s|\z)?/m) do |word, sq, dq, esc, garbage, sep|
-      raise ArgumentError, "Unmatched quote: #{line}" if garbage
+      raise ArgumentError, "Unmatched quote: #{line.inspect}" if garbage
       field << (word || sq || (dq && dq.gsub(/\\([$`"\\\n])/, '\\1')) || esc.gsub(/\\(.)/, '\\1'))
       if sep
         words << field

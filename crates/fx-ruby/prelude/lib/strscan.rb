@@ -98,7 +98,7 @@ class StringScanner
   def post_match = @m && @string.byteslice(@e, @string.bytesize)
   def size = @m && @m.size
   def captures = @m && (Array === @m ? [] : @m.captures)
-  def values_at(*i) = @m && @m.to_a.values_at(*i)
+  def values_at(*i) = @m && i.map { |x| self[x] }
   def named_captures = @m && !(Array === @m) ? @m.named_captures : {}
   def inspect
     return "#<StringScanner fin>" if eos?

@@ -1,13 +1,14 @@
 autoload :Date, "date"
 autoload :DateTime, "date"
 class Time
+  def to_time = self
   def to_date = (require "date"; to_date)
   def to_datetime = (require "date"; to_datetime)
   ZONES_ = { "UTC" => 0, "GMT" => 0, "Z" => 0, "UT" => 0, "EST" => -18000, "EDT" => -14400, "CST" => -21600, "CDT" => -18000, "MST" => -25200, "MDT" => -21600, "PST" => -28800, "PDT" => -25200, "CET" => 3600, "CEST" => 7200, "JST" => 32400, "BST" => 3600 }
   class << self
-    def zone_offset(z, y = now.year) = z =~ /\A([+-])(\d\d):?(\d\d)\z/ ? ($1 == "-" ? -1 : 1) * ($2.to_i * 3600 + $3.to_i * 60) : ZONES_[z.upcase]
+    def zone_offset(z, y = now.year) = z =~ /\A(?:gmt|utc)?([+-])(\d\d?):?(\d\d)?:?(\d\d)?\z/i ? ($1 == "-" ? -1 : 1) * ($2.to_i * 3600 + $3.to_i * 60 + $4.to_i) : ZONES_[z.upcase]
     def __build(y, m, d, h, mi, s, z)
-      return Time.utc(y, m, d, h, mi, s) if %w[Z UTC GMT UT -00:00 z].include?(z)
+      return Time.utc(y, m, d, h, mi, s) if %w[Z UTC -00:00 -0000 -00 z].include?(z)
       o = z && zone_offset(z)
       o ? Time.new(y, m, d, h, mi, s, o) : Time.local(y, m, d, h, mi, s)
     end
@@ -47,41 +48,108 @@ class Time
       raise ArgumentError, "argument out of range" if m && !(1..12).cover?(m)
       __build(y || n.year, m || n.month, d || n.day, h, mi, sec, z)
     end
-    def strptime(s, f, now = nil)
-      names = []
-      mon = MONTHS
-      re = Regexp.escape(f).gsub(/%([-0^]?)([a-zA-Z%])/) do
-        names << $2
-        { "Y" => "([-+]?\\d+)", "m" => "(\\d{1,2})", "d" => "\\s*(\\d{1,2})", "e" => "\\s*(\\d{1,2})", "H" => "\\s*(\\d{1,2})", "I" => "(\\d{1,2})", "M" => "(\\d{1,2})", "S" => "(\\d{1,2})", "y" => "(\\d{2})", "b" => "([A-Za-z]{3,9})", "B" => "([A-Za-z]{3,9})", "h" => "([A-Za-z]{3})", "a" => "([A-Za-z]{3,9})", "A" => "([A-Za-z]{3,9})", "z" => "(Z|UTC|GMT|[+-]\\d\\d:?\\d\\d)", "Z" => "([A-Za-z]+)", "p" => "([AaPp][Mm])", "j" => "(\\d{1,3})", "s" => "(-?\\d+)", "L" => "(\\d+)", "N" => "(\\d+)", "T" => "(\\d\\d:\\d\\d:\\d\\d)", "F" => "(\\d+-\\d\\d-\\d\\d)", "D" => "(\\d\\d/\\d\\d/\\d\\d)", "R" => "(\\d\\d:\\d\\d)" }[$2] || "(.)"
+    # The parts that a text has by a format, or nil where it does not fit.
+    def __parts(text, format)
+      parts = {}
+      at = __scan(text, 0, format, parts) or return nil
+      parts[:leftover] = text[at..] if at < text.size
+      if (century = parts.delete(:_cent))
+        %i[year cwyear].each { |k| parts[k] += century * 100 if parts[k] }
       end
-      m = Regexp.new("\\A\\s*" + re.gsub("\\ ", "\\s*")).match(s) or raise ArgumentError, "invalid date or strptime format - `#{s}' `#{f}'"
-      v = { y: (now || Time.now).year, m: 1, d: 1, h: 0, mi: 0, s: 0 }
-      names.each_with_index do |n, i|
-        x = m[i + 1]
-        case n
-        when "Y" then v[:y] = x.to_i
-        when "y" then v[:y] = x.to_i + (x.to_i < 69 ? 2000 : 1900)
-        when "m" then v[:m] = x.to_i
-        when "d", "e" then v[:d] = x.to_i
-        when "H", "I" then v[:h] = x.to_i
-        when "M" then v[:mi] = x.to_i
-        when "S" then v[:s] = x.to_i
-        when "b", "B", "h" then v[:m] = mon.index(x[0, 3].capitalize) + 1
-        when "p" then v[:h] = v[:h] % 12 + (x.downcase == "pm" ? 12 : 0)
-        when "z", "Z" then v[:z] = x
-        when "s" then return Time.at(x.to_i)
-        when "L", "N" then v[:s] += "0.#{x}".to_r
-        when "T" then v[:h], v[:mi], v[:s] = x.split(":").map(&:to_i)
-        when "R" then v[:h], v[:mi] = x.split(":").map(&:to_i)
-        when "F" then v[:y], v[:m], v[:d] = x.split("-").map(&:to_i)
-        when "j" then v[:m], v[:d] = Time.__civil(Time.__days(v[:y], 1, 1) + x.to_i - 1)[1, 2]
+      half = parts.delete(:_half)
+      parts[:hour] = parts[:hour] % 12 + half if half && parts[:hour]
+      parts
+    end
+    FORMS_ = { "c" => "%a %b %e %H:%M:%S %Y", "D" => "%m/%d/%y", "x" => "%m/%d/%y", "F" => "%Y-%m-%d", "R" => "%H:%M", "r" => "%I:%M:%S %p", "T" => "%H:%M:%S", "X" => "%H:%M:%S", "v" => "%e-%b-%Y", "+" => "%a %b %e %H:%M:%S %Z %Y" }
+    NUMBERS_ = { "d" => [:mday, 2, 1..31], "e" => [:mday, 2, 1..31], "H" => [:hour, 2, 0..24], "k" => [:hour, 2, 0..24], "I" => [:hour, 2, 1..12], "l" => [:hour, 2, 1..12], "j" => [:yday, 3, 1..366], "M" => [:min, 2, 0..59], "m" => [:mon, 2, 1..12], "S" => [:sec, 2, 0..60], "U" => [:wnum0, 2, 0..53], "W" => [:wnum1, 2, 0..53], "V" => [:cweek, 2, 1..53], "u" => [:cwday, 1, 1..7], "w" => [:wday, 1, 0..6] }
+    # Goes through the format; the place in the text after it, or nil.
+    def __scan(text, at, format, parts)
+      rest = format
+      until rest.empty?
+        if (m = /\A%[-_0^#]?[EO]?:*([A-Za-z%+])/.match(rest))
+          rest = m.post_match
+          at = FORMS_[m[1]] ? __scan(text, at, FORMS_[m[1]], parts) : __field(text, at, m[1], parts, rest.match?(/\A(\d|%[EO]?[CDdeFGgHIjkLlMmNQRrSsTUuVvWwXxYy\d])/))
+          return nil unless at
+        elsif rest.match?(/\A\s/)
+          rest = rest.lstrip
+          at += text[at..][/\A\s*/].size
+        else
+          return nil unless text[at] == rest[0]
+          rest = rest[1..]
+          at += 1
         end
       end
-      __build(v[:y], v[:m], v[:d], v[:h], v[:mi], v[:s], v[:z])
+      at
+    end
+    def __field(text, at, kind, parts, digits_follow)
+      tail = text[at..]
+      take = ->(re) { tail[re]&.tap { |t| at += t.size } }
+      if (key, size, range = NUMBERS_[kind])
+        v = take.(/\A ?\d{1,#{size}}/) or return nil
+        parts[key] = v.to_i
+        return range.cover?(v.to_i) ? at : nil
+      end
+      case kind
+      when "%" then take.(/\A%/) or return nil
+      when "A", "a", "B", "b", "h"
+        days = kind == "A" || kind == "a"
+        names = days ? %w[sunday monday tuesday wednesday thursday friday saturday] : %w[january february march april may june july august september october november december]
+        i = names.index { |n| take.(/\A#{n}/i) } || names.index { |n| take.(/\A#{n[0, 3]}/i) } or return nil
+        days ? parts[:wday] = i : parts[:mon] = i + 1
+      when "Y", "G" then v = take.(digits_follow ? /\A[-+]?\d{1,4}/ : /\A[-+]?\d+/) or return nil; parts[kind == "Y" ? :year : :cwyear] = v.to_i
+      when "y", "g"
+        v = take.(/\A\d{1,2}/) or return nil
+        parts[kind == "y" ? :year : :cwyear] = v.to_i
+        parts[:_cent] ||= v.to_i >= 69 ? 19 : 20
+      when "C" then v = take.(/\A[-+]?\d{1,2}/) or return nil; parts[:_cent] = v.to_i
+      when "P", "p" then v = take.(/\A[ap]\.?m\.?/i) or return nil; parts[:_half] = v.match?(/\Ap/i) ? 12 : 0
+      when "L", "N"
+        v = take.(digits_follow ? /\A\d{1,#{kind == "L" ? 3 : 9}}/ : /\A\d+/) or return nil
+        parts[:sec_fraction] = Rational(v.to_i, 10**v.size)
+      when "s" then v = take.(/\A-?\d+/) or return nil; parts[:seconds] = v.to_i
+      when "Q" then v = take.(/\A-?\d+/) or return nil; parts[:seconds] = Rational(v.to_i, 1000)
+      when "n", "t" then take.(/\A\s*/)
+      when "Z", "z"
+        v = take.(/\A(?:(?:gmt|utc)?[-+]\d+(?:[,.:]\d+(?::\d+)?)?|[a-z]+(?:\s+(?:standard|daylight)\s+time|\s+dst)?\b)/i) or return nil
+        parts[:zone], parts[:offset] = v, zone_offset(v)
+      else v = take.(/\A%?#{kind}/) or return nil
+      end
+      at
+    end
+    def strptime(text, format, now = nil)
+      d = __parts(text, format) or raise ArgumentError, "invalid date or strptime format - `#{text}' `#{format}'"
+      zone = d[:zone]
+      if d[:seconds]
+        t = at(d[:seconds] + (d[:sec_fraction] || 0))
+        return zone ? (%w[Z UTC -00:00 -0000 -00].include?(zone.upcase) ? t.utc : (o = zone_offset(zone)) ? t.localtime(o) : t) : t
+      end
+      now ||= Time.now
+      if d[:yday] || d[:cwyear] || d[:cweek] || d[:wnum0] || d[:wnum1]
+        require "date"
+        day = Date.__of_parts(d)
+        d[:year], d[:mon], d[:mday] = day.year, day.mon, day.mday
+      end
+      year, mon, mday = d[:year], d[:mon], d[:mday]
+      raise ArgumentError, "no time information in #{text.inspect}" unless year || mon || mday || d[:hour] || d[:min] || d[:sec]
+      year = yield(year) if year && block_given?
+      unless year
+        year = now.year
+        mon ||= now.mon if !mon
+        mday ||= now.mday if !d[:mon]
+      end
+      __build(year, mon || 1, mday || 1, d[:hour] || 0, d[:min] || 0, (d[:sec] || 0) + (d[:sec_fraction] || 0), zone)
     end
     def rfc2822(s) = parse(s)
     alias rfc822 rfc2822
-    def httpdate(s) = s =~ /GMT/ ? parse(s) : raise(ArgumentError, "not RFC 2616 compliant date: #{s.inspect}")
+    def httpdate(s)
+      case s
+      when /\A\s*\w{3},\x20(\d{2})\x20(\w{3})\x20(\d{4})\x20(\d{2}):(\d{2}):(\d{2})\x20GMT\s*\z/ then d, m, y, rest = $1, $2, $3.to_i, [$4, $5, $6]
+      when /\A\s*\w+,\x20(\d\d)-(\w{3})-(\d\d)\x20(\d\d):(\d\d):(\d\d)\x20GMT\s*\z/ then d, m, y, rest = $1, $2, $3.to_i + ($3.to_i < 50 ? 2000 : 1900), [$4, $5, $6]
+      when /\A\s*\w{3}\x20(\w{3})\x20([\d\x20]\d)\x20(\d\d):(\d\d):(\d\d)\x20(\d{4})\s*\z/ then m, d, y, rest = $1, $2, $6.to_i, [$3, $4, $5]
+      else raise ArgumentError, "not RFC 2616 compliant date: #{s.inspect}"
+      end
+      Time.utc(y, m, d.to_i, *rest.map(&:to_i))
+    end
   end
   def rfc2822 = strftime("%a, %d %b %Y %T ") + (utc? ? "-0000" : strftime("%z"))
   alias rfc822 rfc2822

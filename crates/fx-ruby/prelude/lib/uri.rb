@@ -180,6 +180,10 @@ module URI
       end
       [scheme, ui, host, port, nil, path, nil, q, f]
     end
+    def __of(u)
+      return u if Generic === u
+      u.respond_to?(:to_str) ? parse(u.to_str) : raise(ArgumentError, "bad argument (expected URI object or URI string)")
+    end
     def parse(u)
       return u if Generic === u
       raise InvalidURIError, "bad URI(is not URI?): #{u.inspect}" unless u.respond_to?(:to_str)

@@ -17,7 +17,7 @@ module Psych
   class Loader
     def initialize(opts) = (@o = opts; @anchors = {})
     def docs(text)
-      @ev = Psych.__events(text)
+      @ev = Psych.__events(text, @o[:filename] || "<unknown>")
       @i = 0
       r = []
       while @i < @ev.size
@@ -59,15 +59,33 @@ module Psych
           end
         end
         @i += 1
-        if e[2].to_s =~ /!ruby\/object:(.*)/
-          name = $1
-          raise DisallowedClass.new("load", name) unless @o[:unsafe] || (@o[:permitted] || []).map(&:to_s).include?(name)
-          o = Object.const_get(name).allocate
-          h.each { |k, v| o.instance_variable_set("@#{k}", v) }
-          return keep(e[1], o)
-        end
+        return keep(e[1], revive($1, $2, h)) if e[2].to_s =~ %r{\A!ruby/(object|struct|hash|range|exception)(?::(.*))?\z}
         h
       end
+    end
+    def permit(name) = @o[:unsafe] || (@o[:permitted] || []).map(&:to_s).include?(name) || raise(DisallowedClass.new("load", name))
+    # An object that a tag names, from its parts.
+    def revive(kind, name, h)
+      if kind == "range"
+        permit("Range")
+        return Range.new(h["begin"], h["end"], h["excl"])
+      end
+      name ||= kind == "struct" ? "Struct" : "Object"
+      permit(name)
+      return Struct.new(*h.keys.map(&:to_sym)).new(*h.values) if name == "Struct"
+      klass = Object.const_get(name)
+      case kind
+      when "hash" then return klass.new.replace(h)
+      when "exception" then return klass.allocate.exception(h["message"])
+      when "struct" then return klass.allocate.tap { |o| h.each { |k, v| o[k] = v } }
+      end
+      return Rational(h["numerator"], h["denominator"]) if klass == Rational
+      return Complex(h["real"], h["image"]) if klass == Complex
+      return klass.new(h["hash"].keys) if klass <= Set && Hash === h["hash"]
+      o = klass.allocate
+      return o.tap { h.each { |k, v| o.instance_variable_set("@#{k}", v) } } unless o.respond_to?(:init_with)
+      o.init_with(Coder.new(name).tap { |c| c.map = h })
+      o
     end
     def sym(s) = (raise DisallowedClass.new("load", "Symbol") unless @o[:unsafe] || @o[:symbols] || (@o[:permitted] || []).include?(Symbol); s.to_sym)
     def scalar(s, plain, tag)
@@ -81,6 +99,12 @@ module Psych
         when "!ruby/symbol", "!ruby/sym" then return sym(s)
         when "!ruby/regexp" then return s =~ %r{\A/(.*)/(\w*)\z}m ? Regexp.new($1, $2) : Regexp.new(s)
         when "!!null" then return nil
+        when "!ruby/range"
+          permit("Range")
+          return s =~ /\A(.*?)(\.\.\.?)(.*)\z/m ? Range.new(Psych.resolve($1, self), Psych.resolve($3, self), $2 == "...") : s
+        when "!ruby/class", "!ruby/module"
+          permit(t == "!ruby/class" ? "Class" : "Module")
+          return Object.const_get(s)
         end
       end
       return s unless plain
@@ -135,131 +159,147 @@ module Psych
     else s
     end
   end
+  # What an object's `encode_with` fills, and `init_with` reads.
+  class Coder
+    attr_accessor :tag, :style, :implicit, :object
+    attr_reader :type, :seq
+    def initialize(tag) = (@tag, @type, @map, @implicit = tag, :map, {}, false)
+    def scalar(*a) = a.empty? ? @scalar : (@tag, @scalar, @type = a[0], a[1], :scalar)
+    def map(tag = @tag, *) = (@tag = tag; @type = :map; yield @map if block_given?; @map)
+    def scalar=(v)
+      @type, @scalar = :scalar, v
+    end
+    def map=(v)
+      @type, @map = :map, v
+    end
+    def seq=(v)
+      @type, @seq = :seq, v
+    end
+    def [](k) = (@type = :map; @map[k])
+    def []=(k, v)
+      @type, @map[k] = :map, v
+    end
+    alias add []=
+    def represent_scalar(tag, v) = (@tag = tag; self.scalar = v)
+    def represent_seq(tag, v) = (@tag = tag; self.seq = v)
+    def represent_map(tag, v) = (@tag = tag; self.map = v)
+    def represent_object(tag, v) = (@tag, @type, @object = tag, :object, v)
+  end
+  # Objects as nodes: [kind, content, anchor, tag, ...]; a second mention becomes an alias.
   class Dumper
-    def initialize(o) = (@o = o; @seen = {}.compare_by_identity; @n = 0)
-    def dump(v)
-      count(v, {}.compare_by_identity)
-      "---" + node(v, 0, true) 
+    SCALAR, LIST, MAP, ALIAS = 0, 1, 2, 3
+    PLAIN, SINGLE, DOUBLE, LITERAL, FOLDED = 0, 1, 2, 3, 4
+    def initialize(o)
+      @o, @seen, @ids = o, {}.compare_by_identity, {}.compare_by_identity
+      @width = o[:line_width]
+      raise ArgumentError, "Invalid line_width #{@width}, must be non-negative or -1 for unlimited." if @width && @width < -1
+      @width = nil if @width == -1
     end
-    def count(v, s)
-      return unless Hash === v || Array === v || (String === v && false)
-      if s[v] then @multi ||= {}.compare_by_identity; @multi[v] = true; return end
-      s[v] = true
-      Hash === v ? v.each { |k, x| count(k, s); count(x, s) } : v.each { |x| count(x, s) }
+    def dump(*docs) = Psych.__emit(docs.map { |v| @seen.clear; node(v) }, @o[:indentation] || 2, @o[:line_width] || 0)
+    def scalar(text, tag = nil, plain = tag.nil?, quoted = false, style = PLAIN) = [SCALAR, text, nil, tag, plain, quoted, style]
+    def register(o, n) = @seen[o] = n
+    def list(o, tag, items) = (n = register(o, [LIST, [], nil, tag]); items.each { |v| n[1] << node(v) }; n)
+    def map(o, tag)
+      n = register(o, [MAP, [], nil, tag])
+      yield ->(k, v) { n[1] << (String === k ? scalar(k) : k) << v }
+      n
     end
-    def anchor(v)
-      return nil unless @multi && @multi[v]
-      return [:alias, @seen[v]] if @seen[v]
-      [:anchor, @seen[v] = (@n += 1)]
-    end
-    def node(v, ind, top = false, in_seq = false)
-      a = anchor(v)
-      return " *#{a[1]}\n" if a && a[0] == :alias
-      pre = a ? " &#{a[1]}" : ""
+    def pairs(h, n) = h.each { |k, v| n << node(k) << node(v) }
+    def named(kind, o) = [kind, o.class == Object ? nil : o.class.name].compact.join(":")
+    def node(v)
+      if (n = @seen[v])
+        n[2] = (@ids[n] ||= @ids.size + 1).to_s
+        return [ALIAS, n[2]]
+      end
+      return coded(v) if v.respond_to?(:encode_with)
       case v
-      when Hash
-        return "#{pre} {}\n" if v.empty?
-        out = +"#{pre}\n"
-        v.each { |k, x| out << "#{" " * ind}#{key(k)}:#{child(x, ind)}" }
-        out
-      when Array
-        return "#{pre} []\n" if v.empty?
-        out = +"#{pre}\n"
-        v.each { |x| out << "#{" " * ind}-#{item(x, ind)}" }
-        out
-      when String then string(v, ind, top)
-      when Set then " !ruby/object:Set\nhash:\n" + v.map { |x| "  #{key(x)}: true\n" }.join
-      when nil then top ? "\n" : "\n"
-      when true, false, Integer then " #{v}\n"
-      when Float then " #{v.nan? ? ".nan" : v.infinite? ? (v > 0 ? ".inf" : "-.inf") : v}\n"
-      when Symbol then " #{symbol(v)}\n"
-      when Range then " !ruby/range\n#{" " * ind}begin: #{v.begin}\n#{" " * ind}end: #{v.end}\n#{" " * ind}excl: #{v.exclude_end?}\n"
-      when Regexp then " !ruby/regexp #{v.inspect}\n"
-      when Time then " #{v.utc? ? v.strftime("%Y-%m-%d %H:%M:%S.%9N Z") : v.strftime("%Y-%m-%d %H:%M:%S.%9N %:z")}\n"
-      when Struct
-        out = +" !ruby/struct:#{v.class}\n"
-        v.each_pair { |k, x| out << "#{" " * ind}#{k}:#{child(x, ind)}" }
-        out
+      when String then string(v)
+      when Symbol then v.empty? ? scalar("", "!ruby/symbol", false) : scalar(":#{v}")
+      when nil then scalar("", "tag:yaml.org,2002:null", true)
+      when true, false, Integer then scalar(v.to_s)
+      when Float then scalar(v.nan? ? ".nan" : v.infinite? ? (v > 0 ? ".inf" : "-.inf") : v.to_s)
+      when Hash then hash(v)
+      when Array then v.class == Array ? list(v, nil, v) : list(v, "!ruby/array:#{v.class}", v)
+      else other(v)
+      end
+    end
+    def hash(h)
+      ivars = h.class == Hash ? [] : h.instance_variables
+      return register(h, [MAP, [], nil, h.class == Hash ? nil : "!ruby/hash:#{h.class}"]).tap { |n| pairs(h, n[1]) } if ivars.empty?
+      map(h, "!ruby/hash-with-ivars:#{h.class}") do |add|
+        add.("ivars", [MAP, ivars.flat_map { |iv| [node(iv), node(h.instance_variable_get(iv))] }, nil, nil])
+        add.("elements", [MAP, [], nil, nil].tap { |n| pairs(h, n[1]) })
+      end
+    end
+    def other(v)
+      case v
+      when Range then map(v, "!ruby/range") { |add| { "begin" => v.begin, "end" => v.end, "excl" => v.exclude_end? }.each { |k, x| add.(node(k), node(x)) } }
+      when Regexp then register(v, scalar(v.inspect, "!ruby/regexp"))
+      when Time then register(v, scalar(v.strftime("%Y-%m-%d %H:%M:%S.%9N #{v.utc? ? "Z" : "%:z"}")))
+      when Class, Module
+        raise TypeError, "can't dump anonymous #{v.class.name.downcase}: #{v}" unless v.name
+        register(v, scalar(v.name, "!ruby/#{v.class.name.downcase}", false, false, SINGLE))
+      when Rational then map(v, "!ruby/object:Rational") { |add| add.("denominator", scalar(v.denominator.to_s)); add.("numerator", scalar(v.numerator.to_s)) }
+      when Complex then map(v, "!ruby/object:Complex") { |add| add.("real", scalar(v.real.to_s)); add.("image", scalar(v.imag.to_s)) }
+      when Struct then map(v, named("!ruby/struct", v)) { |add| v.members.each { |m| add.(m.to_s, node(v[m])) }; ivars(v, add) }
+      when ::Exception then map(v, named("!ruby/exception", v)) { |add| add.("message", node(v.message.to_s)); add.("backtrace", node(v.backtrace)); ivars(v, add) }
+      when Encoding then scalar(v.name, "!ruby/encoding")
+      when Enumerator then list(v, nil, v)
+      when Set then map(v, "!ruby/object:Set") { |add| add.("hash", [MAP, v.flat_map { |x| [node(x), scalar("true")] }, nil, nil]) }
       else
-        return " #{v}\n" if v.class.name == "Date"
-        ivs = v.instance_variables
-        out = +" !ruby/object:#{v.class}#{ivs.empty? ? " {}" : ""}\n"
-        ivs.each { |iv| out << "#{" " * ind}#{iv.to_s[1..]}:#{child(v.instance_variable_get(iv), ind)}" }
-        out
+        case v.class.name
+        when "Date" then scalar(v.to_s)
+        when "DateTime" then register(v, scalar(v.strftime("%Y-%m-%d %H:%M:%S.%9N #{v.offset.zero? ? "Z" : "%:z"}"), "!ruby/object:DateTime"))
+        when "BigDecimal" then scalar(v._dump, "!ruby/object:BigDecimal")
+        when "OpenStruct" then map(v, "!ruby/object:OpenStruct") { |add| v.each_pair { |k, x| add.(k.to_s, node(x)) } }
+        else map(v, named("!ruby/object", v)) { |add| ivars(v, add) }
+        end
       end
     end
-    def child(v, ind) = Array === v ? node(v, ind) : node(v, ind + 2)
-    def item(v, ind)
-      if (Hash === v || Array === v) && !v.empty? && !(@multi && @multi[v])
-        body = node(v, ind + 2)
-        " " + body.sub(/\A\n#{" " * (ind + 2)}/, "")
-      else
-        node(v, ind + 2)
+    def ivars(v, add) = v.instance_variables.each { |iv| add.(iv.to_s.delete_prefix("@"), node(v.instance_variable_get(iv))) }
+    def coded(v)
+      c = Coder.new(named("!ruby/object", v))
+      v.encode_with(c)
+      case c.type
+      when :scalar then scalar(c.scalar.to_s, c.tag)
+      when :seq then list(v, c.tag, c.seq)
+      when :map then register(v, [MAP, [], nil, c.implicit ? nil : c.tag]).tap { |n| pairs(c.map, n[1]) }
+      else node(c.object)
       end
     end
-    def key(k)
-      case k
-      when String then string(k, 0, false).strip
-      when Symbol then symbol(k)
-      when nil then "!!null ''"
-      else node(k, 0).strip
-      end
-    end
-    def symbol(s)
-      t = s.to_s
-      return ":#{t}" if t.match?(/\A[A-Za-z_][\w?!\-\/.]*[?!=]?\z/) && !%w[true false null yes no on off y n].include?(t) || t.match?(/\A[\w.\/-]+\z/) && !(String === Psych.resolve(t)).!
-      ":#{string(t, 0, false).strip}"
-    end
-    def string(s, ind, top)
+    def string(s)
+      tag, style, text = nil, PLAIN, s
       if s.encoding == Encoding::BINARY && !s.ascii_only? || !s.valid_encoding?
-        return " !binary |-\n" + [s].pack("m").lines.map { |l| " " * [ind, 2].max + l }.join
+        text, tag, style = [s].pack("m0"), "!binary", LITERAL
+      elsif s.match?(/\n(?!\Z)/) then style = LITERAL
+      elsif s == "<<" then tag, style = "tag:yaml.org,2002:str", SINGLE
+      elsif s == "y" || s == "n" then style = DOUBLE
+      elsif @width && s.length > @width then style = FOLDED
+      elsif s.match?(/^[^[:word:]][^"]*$/) then style = DOUBLE
+      elsif !(String === Psych.resolve(s)) || s.match?(/\A0[0-7]*[89]/) then style = SINGLE
       end
-      return " ''\n" if s.empty?
-      if s.match?(/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/) || (s.include?("\n") && s.match?(/\A[ \n]*\z/)) && !s.match?(/\A\n+\z/).!.!.nil? && s.match?(/\A\s*\n\s*\z/)
-        return " #{s.dump.gsub(/\\u\{?(\h+)\}?/) { [$1.hex].pack("U") }.gsub('\\#', "#").gsub("\\x", "\\x")}\n"
-      end
-      if s.include?("\n")
-        chomp = s.end_with?("\n\n") || s == "\n" ? "+" : s.end_with?("\n") ? "" : "-"
-        hint = s.start_with?(" ", "\n") ? "2" : ""
-        i = " " * [ind, 2].max
-        i = "  " if top
-        return " |#{hint}#{chomp}\n" + s.lines.map { |l| l == "\n" ? l : i + l }.join + (s.end_with?("\n") ? "" : "\n")
-      end
-      return " !!str '<<'\n" if s == "<<"
-      if s == "y" || s == "n" || s.include?("\t") || s =~ /^[^[:word:]][^"]*$/
-        return " \"#{s.gsub(/["\\]/) { "\\#{$&}" }.gsub("\t", '\\t')}\"\n"
-      end
-      return " #{s}\n" if plain?(s)
-      " '#{s.gsub("'", "''")}'\n"
-    end
-    def plain?(s)
-      return false if s =~ /\A[\s]|[\s]\z/
-      return false if s =~ /\A[-?:](\s|\z)/ || s =~ /\A[!&*%@`'"#|>{}\[\],]/ || s =~ /: |:\z| #/ || s == "=" || s == "<<" || s =~ /\A(---|\.\.\.)/
-      return false if s =~ /\A0[0-9_,]*\z/ || s =~ /\A[-+]?[0-9][0-9_,]*\z/
-      r = begin
-        Psych.resolve(s)
-      rescue ::StandardError
-        nil
-      end
-      String === r
+      return scalar(text, tag, tag.nil?, tag.nil?, style) if s.class == String
+      kept = s.instance_variables
+      return scalar(text, "!ruby/string:#{s.class}", false, false, style) if kept.empty?
+      map(s, "!ruby/string:#{s.class}") { |add| add.("str", scalar(text, tag, tag.nil?, tag.nil?, style)); ivars(s, add) }
     end
   end
   class << self
     def load(y, permitted_classes: [Symbol], permitted_symbols: [], aliases: false, filename: nil, fallback: nil, symbolize_names: false, freeze: false, strict_integer: false)
-      __load(y, { permitted: permitted_classes, aliases: aliases, symbolize_names: symbolize_names, symbols: permitted_classes.include?(Symbol) }, fallback)
+      __load(y, { permitted: permitted_classes, aliases: aliases, symbolize_names: symbolize_names, symbols: permitted_classes.include?(Symbol), filename: filename }, fallback)
     end
     def safe_load(y, permitted_classes: [], permitted_symbols: [], aliases: false, filename: nil, fallback: nil, symbolize_names: false, freeze: false, strict_integer: false)
-      __load(y, { permitted: permitted_classes, aliases: aliases, symbolize_names: symbolize_names, symbols: permitted_classes.include?(Symbol) || !permitted_symbols.empty? }, fallback)
+      __load(y, { permitted: permitted_classes, aliases: aliases, symbolize_names: symbolize_names, symbols: permitted_classes.include?(Symbol) || !permitted_symbols.empty?, filename: filename }, fallback)
     end
-    def unsafe_load(y, filename: nil, fallback: false, symbolize_names: false, freeze: false, strict_integer: false) = __load(y, { unsafe: true, aliases: true, symbolize_names: symbolize_names }, fallback)
+    def unsafe_load(y, filename: nil, fallback: false, symbolize_names: false, freeze: false, strict_integer: false) = __load(y, { unsafe: true, aliases: true, symbolize_names: symbolize_names, filename: filename }, fallback)
     def __load(y, o, fallback)
       y = y.read if y.respond_to?(:read)
       d = Loader.new(o).docs(y.to_s)
       d.empty? ? fallback : d[0]
     end
-    def load_file(f, **k) = load(File.read(f), **k)
-    def safe_load_file(f, **k) = safe_load(File.read(f), **k)
-    def unsafe_load_file(f, **k) = unsafe_load(File.read(f), **k)
+    def load_file(f, **k) = load(File.read(f), filename: f, **k)
+    def safe_load_file(f, **k) = safe_load(File.read(f), filename: f, **k)
+    def unsafe_load_file(f, **k) = unsafe_load(File.read(f), filename: f, **k)
     def load_stream(y, **k)
       y = y.read if y.respond_to?(:read)
       d = Loader.new(unsafe: true, aliases: true, symbolize_names: k[:symbolize_names]).docs(y)
@@ -267,12 +307,12 @@ module Psych
     end
     def dump(v, io = nil, opts = {}, **k)
       io, opts = nil, io if Hash === io
-      s = Dumper.new(opts).dump(v)
-      s = s.sub(/\A---\n\z/, "---\n")
+      s = Dumper.new(opts.merge(k)).dump(v)
+      s = "%YAML 1.1\n" + s if opts.merge(k)[:header]
       io ? (io.write(s); io) : s
     end
     def safe_dump(v, io = nil, **k) = dump(v, io)
-    def dump_stream(*v) = v.map { |x| dump(x) }.join
+    def dump_stream(*v) = Dumper.new({}).dump(*v)
     def parse(y) = load(y)
     def libyaml_version = [0, 2, 5]
     def to_json(v) = (require "json"; JSON.generate(v))
@@ -280,5 +320,5 @@ module Psych
 end
 YAML = Psych if Object.autoload?(:YAML) || !defined?(YAML)
 class Object
-  def to_yaml(o = {}) = Psych.dump(self)
+  def to_yaml(o = {}) = Psych.dump(self, o)
 end

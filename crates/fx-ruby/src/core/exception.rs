@@ -1,5 +1,6 @@
 //! Exception and its tree: messages, backtraces, Errno.
 
+mod similar;
 mod underline;
 
 use crate::heap::Ext;
@@ -306,6 +307,21 @@ fn own_message(vm: &mut Vm, exception: Value) -> R {
     }
 }
 
+/// The message with the line it is about and the names that may have been meant.
+fn told_further(vm: &mut Vm, a: Args) -> R {
+    let message = own_message(vm, a.recv)?;
+    let line = if vm.is_a(a.recv, c::NAME_ERROR) { vm.underlined(a.recv) } else { None };
+    let names = vm.similar_names(a.recv);
+    if line.is_none() && names.is_none() {
+        return Ok(message);
+    }
+    let mut text = vm.text(message) + &line.unwrap_or_default();
+    if let Some(names) = names.filter(|names| !text.contains(names.as_str())) {
+        text.push_str(&names);
+    }
+    Ok(vm.str(text))
+}
+
 /// `initialize(message = nil, *positional, **keywords)` keeping some as variables.
 fn keep(vm: &mut Vm, mut a: Args, positional: &[&str], keywords: &[&str]) -> R {
     let kw = vm.take_kw(&mut a);
@@ -335,22 +351,9 @@ fn init_special(vm: &mut Vm) {
         0,
         3,
     );
-    vm.def(
-        c::NAME_ERROR,
-        "to_s",
-        |vm, a| {
-            let message = own_message(vm, a.recv)?;
-            match vm.underlined(a.recv) {
-                Some(line) => {
-                    let text = vm.text(message) + &line;
-                    Ok(vm.str(text))
-                }
-                None => Ok(message),
-            }
-        },
-        0,
-        0,
-    );
+    for class in [c::NAME_ERROR, c::KEY_ERROR, c::NO_PATTERN_KEY] {
+        vm.def(class, "to_s", told_further, 0, 0);
+    }
     reader(vm, c::NAME_ERROR, &["name"]);
     strict(vm, c::NAME_ERROR, &["receiver"]);
     vm.def(c::NAME_ERROR, "local_variables", |vm, _| Ok(vm.arr(vec![])), 0, 0);

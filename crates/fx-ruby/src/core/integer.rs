@@ -561,7 +561,7 @@ pub(crate) fn init(vm: &mut Vm) {
                 let f = vm.heap.float_of(b);
                 return Ok(int_float_cmp(vm, a.recv, f).map_or(NIL, |o| Value::fix(o as i64)));
             }
-            if b.is_obj() && vm.is_a(b, c::NUMERIC) && vm.responds(b, n::COERCE, true)? {
+            if b.is_obj() && vm.responds(b, n::COERCE, true)? {
                 let pair = vm.send(b, n::COERCE, &[a.recv])?;
                 if pair.is_arr() && vm.heap.arr(pair).len() == 2 {
                     let (x, y) = (vm.heap.arr(pair)[0], vm.heap.arr(pair)[1]);

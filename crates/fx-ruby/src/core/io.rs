@@ -32,9 +32,67 @@ pub struct Stream {
     pub fetched: bool,
 }
 
+/// A number of an open stream. Copies made by `dup` have numbers of their own.
+#[derive(Clone, Copy)]
+pub struct Number {
+    stream: usize,
+    open: bool,
+}
+
 #[derive(Default)]
 pub struct IoTable {
-    pub streams: Vec<Option<Stream>>,
+    pub streams: Vec<Stream>,
+    pub numbers: Vec<Number>,
+}
+
+impl IoTable {
+    fn get(&mut self, fd: i64) -> Option<&mut Stream> {
+        let number = self.numbers.get(usize::try_from(fd).ok()?).filter(|n| n.open)?;
+        self.streams.get_mut(number.stream)
+    }
+
+    /// A free number for a stream.
+    fn number(&mut self, stream: usize) -> i64 {
+        let number = Number { stream, open: true };
+        match self.numbers.iter().skip(3).position(|n| !n.open) {
+            Some(i) => {
+                self.numbers[i + 3] = number;
+                i as i64 + 3
+            }
+            None => {
+                self.numbers.push(number);
+                self.numbers.len() as i64 - 1
+            }
+        }
+    }
+
+    fn add(&mut self, stream: Stream) -> i64 {
+        let free = self.streams.iter().skip(3).position(|s| s.closed);
+        let at = match free {
+            Some(i) => {
+                self.streams[i + 3] = stream;
+                i + 3
+            }
+            None => {
+                self.streams.push(stream);
+                self.streams.len() - 1
+            }
+        };
+        self.number(at)
+    }
+
+    /// Lets a number go; the stream ends with its last one.
+    fn close(&mut self, fd: i64) {
+        let Some(number) = usize::try_from(fd).ok().and_then(|fd| self.numbers.get_mut(fd)) else {
+            return;
+        };
+        number.open = false;
+        let at = number.stream;
+        if !self.numbers.iter().any(|n| n.open && n.stream == at) {
+            self.streams[at].closed = true;
+            self.streams[at].data = Vec::new();
+        }
+    }
 }
 
 impl Vm {
@@ -43,15 +101,23 @@ impl Vm {
             Some(Ext::Io(d)) => d.fd,
             _ => return self.type_error("not an IO"),
         };
-        let open =
-            self.io.streams.get(fd as usize).is_some_and(|s| s.as_ref().is_some_and(|s| !s.closed));
-        if !open {
+        if self.io.get(fd).is_none() {
             return self
                 .fail(c::IO_ERROR, if fd < 0 { "uninitialized stream" } else { "closed stream" });
         }
-        match &mut self.io.streams[fd as usize] {
-            Some(s) => Ok(s),
-            None => Err(crate::vm::Unwind),
+        self.io.get(fd).ok_or(crate::vm::Unwind)
+    }
+
+    fn fd_of(&self, v: Value) -> i64 {
+        match self.heap.ext(v) {
+            Some(Ext::Io(d)) => d.fd,
+            _ => -1,
+        }
+    }
+
+    fn set_fd(&mut self, v: Value, fd: i64) {
+        if let Ext::Io(d) = &mut self.heap.obj_mut(v).ext {
+            d.fd = fd;
         }
     }
 
@@ -64,14 +130,10 @@ impl Vm {
     /// Writes back what open files hold, before a look at the disk.
     pub(crate) fn write_back(&mut self) {
         for i in 3..self.io.streams.len() {
-            let job = match &mut self.io.streams[i] {
-                Some(s) if s.dirty => {
-                    s.dirty = false;
-                    Some((s.path.clone(), s.data.clone(), s.append))
-                }
-                _ => None,
-            };
-            if let Some((path, data, _)) = job {
+            let s = &mut self.io.streams[i];
+            if s.dirty {
+                s.dirty = false;
+                let (path, data) = (s.path.clone(), s.data.clone());
                 drop(self.host.write(&to_path(&path), &data, &fx_host::WriteOptions::default()))
             }
         }
@@ -146,10 +208,11 @@ pub(crate) fn init(vm: &mut Vm) {
     vm.classes[c::FILE as usize].alloc = Alloc::Io;
     vm.include_module(k, c::ENUMERABLE);
     vm.io.streams = vec![
-        Some(Stream { read: true, std: 3, ..Stream::default() }),
-        Some(Stream { write: true, std: 1, ..Stream::default() }),
-        Some(Stream { write: true, std: 2, ..Stream::default() }),
+        Stream { read: true, std: 3, ..Stream::default() },
+        Stream { write: true, std: 1, ..Stream::default() },
+        Stream { write: true, std: 2, ..Stream::default() },
     ];
+    vm.io.numbers = (0..3).map(|stream| Number { stream, open: true }).collect();
     for (i, (konst, gv)) in
         [("STDIN", n::GV_STDIN), ("STDOUT", n::GV_STDOUT), ("STDERR", n::GV_STDERR)]
             .into_iter()
@@ -237,9 +300,8 @@ pub(crate) fn init(vm: &mut Vm) {
                 return Ok(NIL);
             }
             vm.flush_files();
-            let s = vm.stream(a.recv)?;
-            s.closed = true;
-            s.data = Vec::new();
+            let fd = vm.fd_of(a.recv);
+            vm.io.close(fd);
             Ok(NIL)
         },
         0,
@@ -249,13 +311,8 @@ pub(crate) fn init(vm: &mut Vm) {
         k,
         "closed?",
         |vm, a| {
-            let fd = match vm.heap.ext(a.recv) {
-                Some(Ext::Io(d)) => d.fd,
-                _ => -1,
-            };
-            Ok(Value::bool(
-                vm.io.streams.get(fd as usize).is_none_or(|s| s.as_ref().is_none_or(|s| s.closed)),
-            ))
+            let fd = vm.fd_of(a.recv);
+            Ok(Value::bool(vm.io.get(fd).is_none()))
         },
         0,
         0,
@@ -311,39 +368,21 @@ pub(crate) fn init(vm: &mut Vm) {
                     return vm.host_error(&e, &format!("rb_sysopen - {shown}"));
                 }
             }
-            let fd = match vm
-                .io
-                .streams
-                .iter()
-                .skip(3)
-                .position(|s| s.as_ref().is_some_and(|s| s.closed))
-            {
-                Some(i) => i + 3,
-                None => {
-                    vm.io.streams.push(None);
-                    vm.io.streams.len() - 1
-                }
-            };
             vm.heap.bytes += data.len();
-            vm.io.streams[fd] = Some(Stream {
+            let mut stream = Stream {
                 path: full,
                 data,
                 read: flag(1),
-                write: flag(2) && !device,
+                write: flag(2),
                 append: flag(3),
                 perm,
                 ..Stream::default()
-            });
-            if device
-                && flag(2)
-                && let Some(s) = &mut vm.io.streams[fd]
-            {
-                s.write = true;
-                s.path = b"/dev/null".to_vec();
+            };
+            if device && flag(2) {
+                stream.path = b"/dev/null".to_vec();
             }
-            if let Ext::Io(d) = &mut vm.heap.obj_mut(a.recv).ext {
-                d.fd = fd as i64
-            }
+            let fd = vm.io.add(stream);
+            vm.set_fd(a.recv, fd);
             Ok(a.recv)
         },
         8,
@@ -355,12 +394,76 @@ pub(crate) fn init(vm: &mut Vm) {
         |vm, a| {
             let fd = vm.arg(a, 0);
             let fd = vm.to_int(fd)?;
-            if vm.io.streams.get(fd as usize).is_none_or(|s| s.as_ref().is_none_or(|s| s.closed)) {
+            if vm.io.get(fd).is_none() {
                 return vm.errno("EBADF", "");
             }
-            if let Ext::Io(d) = &mut vm.heap.obj_mut(a.recv).ext {
-                d.fd = fd
+            vm.set_fd(a.recv, fd);
+            Ok(a.recv)
+        },
+        1,
+        1,
+    );
+    // A number of its own for the same stream. Every object has a `dup`, so the prelude is too
+    // late for this one.
+    for name in ["dup", "clone"] {
+        vm.def(
+            k,
+            name,
+            |vm, a| {
+                vm.stream(a.recv)?;
+                let stream = vm.io.numbers[vm.fd_of(a.recv) as usize].stream;
+                let fd = vm.io.number(stream);
+                let class = vm.real_class(a.recv);
+                Ok(vm.new_obj(class, Ext::Io(Box::new(IoData { fd }))))
+            },
+            0,
+            1,
+        );
+    }
+    vm.def(
+        k,
+        "inspect",
+        |vm, a| {
+            let class = vm.real_class(a.recv);
+            let class = vm.class_name(class);
+            let fd = vm.fd_of(a.recv);
+            let open = vm.io.get(fd).is_some();
+            let number = usize::try_from(fd).ok().and_then(|fd| vm.io.numbers.get(fd));
+            let what = match (fd, number) {
+                (0, _) if open => "<STDIN>".into(),
+                (1, _) if open => "<STDOUT>".into(),
+                (2, _) if open => "<STDERR>".into(),
+                (_, Some(number)) => {
+                    let path = &vm.io.streams[number.stream].path;
+                    if path.is_empty() {
+                        format!("fd {fd}")
+                    } else {
+                        String::from_utf8_lossy(path).into_owned()
+                    }
+                }
+                (_, None) => return Ok(vm.str(format!("#<{class}: (uninitialized)>"))),
+            };
+            let closed = if open { "" } else { " (closed)" };
+            Ok(vm.str(format!("#<{class}:{what}{closed}>")))
+        },
+        0,
+        0,
+    );
+    // The stream of another under the number that is here.
+    vm.def(
+        k,
+        "__reopen",
+        |vm, a| {
+            let of = vm.arg(a, 0);
+            vm.flush_files();
+            vm.stream(of)?;
+            let number = vm.io.numbers[vm.fd_of(of) as usize];
+            let fd = vm.fd_of(a.recv);
+            if fd < 0 {
+                return vm.fail(c::IO_ERROR, "uninitialized stream");
             }
+            vm.io.close(fd);
+            vm.io.numbers[fd as usize] = number;
             Ok(a.recv)
         },
         1,
@@ -370,22 +473,12 @@ pub(crate) fn init(vm: &mut Vm) {
         k,
         "__path",
         |vm, a| {
-            let fd = match vm.heap.ext(a.recv) {
-                Some(Ext::Io(d)) => d.fd,
-                _ => -1,
-            };
-            Ok(
-                match vm
-                    .io
-                    .streams
-                    .get(fd as usize)
-                    .and_then(|s| s.as_ref())
-                    .map(|s| s.path.clone())
-                {
-                    Some(p) => vm.str(p),
-                    None => NIL,
-                },
-            )
+            let fd = vm.fd_of(a.recv);
+            let number = usize::try_from(fd).ok().and_then(|fd| vm.io.numbers.get(fd).copied());
+            Ok(match number.map(|number| vm.io.streams[number.stream].path.clone()) {
+                Some(p) => vm.str(p),
+                None => NIL,
+            })
         },
         0,
         0,

@@ -10,7 +10,7 @@ fn one(vm: &mut Vm, a: Args, f: fn(f64) -> f64, ok: fn(f64) -> bool) -> R {
     if !ok(x) && !x.is_nan() {
         let class = vm.math_domain_error();
         let name = vm.sym_str(a.name).into_owned();
-        return vm.fail(class, format!("Numerical argument is out of domain - \"{name}\""));
+        return vm.fail(class, format!("Numerical argument is out of domain - {name}"));
     }
     Ok(vm.float(f(x)))
 }
@@ -125,7 +125,7 @@ pub(crate) fn init(vm: &mut Vm) {
             let x = vm.math_arg(v)?;
             if x == f64::NEG_INFINITY {
                 let class = vm.math_domain_error();
-                return vm.fail(class, "Numerical argument is out of domain - \"lgamma\"");
+                return vm.fail(class, "Numerical argument is out of domain - lgamma");
             }
             let (r, sign) = if x == 0.0 {
                 (f64::INFINITY, if x.is_sign_negative() { -1 } else { 1 })
@@ -188,8 +188,7 @@ pub(crate) fn init(vm: &mut Vm) {
                 if x < 0.0 {
                     let class = vm.math_domain_error();
                     let name = vm.sym_str(a.name).into_owned();
-                    return vm
-                        .fail(class, format!("Numerical argument is out of domain - \"{name}\""));
+                    return vm.fail(class, format!("Numerical argument is out of domain - {name}"));
                 }
                 let r = if two {
                     x.log2() + big as f64

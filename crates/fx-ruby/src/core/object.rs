@@ -454,6 +454,9 @@ fn send(vm: &mut Vm, a: Args) -> R {
         let v = vm.arg(a, i);
         vm.stack.push(v);
     }
+    if let Some(id) = vm.refined_here(vm.class_of(a.recv), name) {
+        return vm.invoke(id, a.recv, name, start, a.block, a.kw);
+    }
     vm.dispatch(a.recv, name, start, a.block, a.kw, true)
 }
 

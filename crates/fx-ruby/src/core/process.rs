@@ -149,7 +149,17 @@ pub(crate) fn init(vm: &mut Vm) {
             let (pid, sig) = (vm.to_int(pid)?, vm.to_int(sig)?);
             match vm.host.signal(pid as i32, sig as i32) {
                 Ok(()) => Ok(Value::fix(1)),
-                Err(e) => vm.host_error(&e, ""),
+                Err(e) => {
+                    let name = match crate::embed::errno_name(&e) {
+                        known @ ("EPERM" | "EACCES" | "EINVAL") => known,
+                        _ => "ESRCH",
+                    };
+                    let name = if name == "EACCES" { "EPERM" } else { name };
+                    let name = vm.intern(name);
+                    let class = vm.classes[c::ERRNO as usize].consts.get(&name).map(|k| k.value);
+                    let error = vm.send(class.unwrap_or(NIL), crate::names::NEW, &[])?;
+                    vm.throw(error)
+                }
             }
         },
         2,

@@ -297,7 +297,7 @@ fn new_struct(vm: &mut Vm, mut a: Args) -> R {
     if !a.block.is_nil() {
         let up = vm.heap.pr(a.block).frame.cref;
         let cref: &'static crate::object::Cref =
-            Box::leak(Box::new(crate::object::Cref { class, up: Some(up), eval: false }));
+            Box::leak(Box::new(crate::object::Cref { class, up: Some(up), eval: true }));
         vm.yield_self(a.block, Value::class(class), &[Value::class(class)], Some(cref))?;
     }
     Ok(Value::class(class))

@@ -195,9 +195,7 @@ impl Vm {
         let p = &code.params;
         let req = i64::from(p.req + p.post);
         let required_kw = p.kw.iter().any(|k| k.default.is_none());
-        let optional =
-            !p.opt.is_empty() && lambda || p.rest.is_some() || (!lambda && !p.opt.is_empty());
-        if optional {
+        if !p.opt.is_empty() && lambda || p.rest.is_some() {
             return -(req + i64::from(required_kw)) - 1;
         }
         if required_kw {
@@ -249,8 +247,8 @@ impl Vm {
             let kind = self.intern(kind);
             let mut row = vec![Value::sym(kind)];
             if let Some(name) = name {
-                let anonymous =
-                    matches!(self.syms.bytes(name), b"*" | b"**" | b"&") && !p.forwarding;
+                // Ruby 3.1 tells the sign of a nameless block and not of the others.
+                let anonymous = matches!(self.syms.bytes(name), b"*" | b"**") && !p.forwarding;
                 if !anonymous {
                     row.push(Value::sym(name));
                 }

@@ -229,7 +229,15 @@ impl Vm {
                     return self.arg_error("no receiver given");
                 }
                 let recv = self.stack.remove(start);
-                let result = self.dispatch(recv, *sym, start, passed, kw, false);
+                let refined = if self.refining.idle() {
+                    None
+                } else {
+                    self.refined(self.class_of(recv), *sym, p.frame.file, p.frame.pos)
+                };
+                let result = match refined {
+                    Some(id) => self.invoke(id, recv, *sym, start, passed, kw),
+                    None => self.dispatch(recv, *sym, start, passed, kw, false),
+                };
                 self.stack.truncate(start);
                 return result;
             }

@@ -285,7 +285,10 @@ impl Vm {
 
     #[inline(never)]
     fn lookup(&mut self, fp: Fp, call: &'static Call, recv: Value, class: u32) -> Res<Option<u32>> {
-        let Some(id) = self.find_method(class, call.name) else { return Ok(None) };
+        let refined = self.refined_here(class, call.name);
+        let Some(id) = refined.or_else(|| self.find_method(class, call.name)) else {
+            return Ok(None);
+        };
         let method = self.methods[id as usize];
         match method.vis {
             Vis::Public => {}

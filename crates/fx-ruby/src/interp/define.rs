@@ -118,7 +118,9 @@ impl Vm {
                     }
                     _ => {
                         let t = self.type_name(v);
-                        return self.type_error(format!("superclass must be a Class ({t} given)"));
+                        return self.type_error(format!(
+                            "superclass must be an instance of Class (given an instance of {t})"
+                        ));
                     }
                 }
             }

@@ -174,6 +174,7 @@ impl Vm {
         }
         scopes.reverse();
         let (code, _) = self.compile(text, path, line, Some(scopes), false)?;
+        self.refine_like_here(code.file);
         if self.frames.len() >= self.limits.depth as usize {
             return self.too_deep();
         }

@@ -29,7 +29,10 @@ impl Vm {
         }
         match other {
             Some(node) => self.eval(fp, node),
-            None => self.no_match(v),
+            None => match clauses {
+                [only] => self.mismatch(fp, &only.pat, v),
+                _ => self.no_match(v),
+            },
         }
     }
 
@@ -38,27 +41,9 @@ impl Vm {
         self.fail(c::NO_PATTERN, text)
     }
 
-    /// `value => pattern` that fails names the missing key where there is one.
+    /// `value => pattern`.
     pub(crate) fn match_required(&mut self, fp: Fp, pat: &'static Pat, v: Value) -> R {
-        if self.matches(fp, pat, v)? {
-            return Ok(NIL);
-        }
-        let text = self.inspect_string(v)?;
-        if let Pat::Hash { pairs, .. } = pat
-            && v.is_hash()
-        {
-            for (key, _) in *pairs {
-                let k = Value::sym(*key);
-                if self.hash_get(v, k)?.is_none() {
-                    let message = format!("{text}: key not found: :{}", self.sym_str(*key));
-                    let e = self.make_error(c::NO_PATTERN_KEY, message)?;
-                    self.ivar_set(e, n::IV_KEY, k);
-                    self.ivar_set(e, n::IV_RECEIVER, v);
-                    return self.throw(e);
-                }
-            }
-        }
-        self.fail(c::NO_PATTERN, text)
+        if self.matches(fp, pat, v)? { Ok(NIL) } else { self.mismatch(fp, pat, v) }
     }
 
     fn const_matches(&mut self, fp: Fp, konst: &Option<N>, v: Value) -> Res<bool> {
@@ -71,7 +56,7 @@ impl Vm {
         }
     }
 
-    fn deconstruct(&mut self, v: Value) -> Res<Option<Vec<Value>>> {
+    pub(super) fn deconstruct(&mut self, v: Value) -> Res<Option<Vec<Value>>> {
         if v.is_arr() && self.class_of(v) == c::ARRAY {
             return Ok(Some(self.heap.arr(v).clone()));
         }
@@ -175,24 +160,7 @@ impl Vm {
         rest: &'static PatRest,
         v: Value,
     ) -> Res<bool> {
-        let hash = if v.is_hash() && self.class_of(v) == c::HASH {
-            v
-        } else {
-            if !self.responds(v, n::DECONSTRUCT_KEYS, false)? {
-                return Ok(false);
-            }
-            let keys = if matches!(rest, PatRest::Var(Some(_))) {
-                NIL
-            } else {
-                let keys = pairs.iter().map(|(k, _)| Value::sym(*k)).collect();
-                self.arr(keys)
-            };
-            let h = self.send(v, n::DECONSTRUCT_KEYS, &[keys])?;
-            if !h.is_hash() {
-                return self.type_error("deconstruct_keys must return Hash");
-            }
-            h
-        };
+        let Some(hash) = self.deconstruct_keys(pairs, rest, v)? else { return Ok(false) };
         if pairs.is_empty() && matches!(rest, PatRest::None) && self.heap.h(hash).live > 0 {
             return Ok(false);
         }
@@ -214,5 +182,31 @@ impl Vm {
                 Ok(true)
             }
         }
+    }
+
+    /// The hash a hash pattern looks into; none if the object has none.
+    pub(super) fn deconstruct_keys(
+        &mut self,
+        pairs: &'static [(fx_ruby_syntax::Sym, Pat)],
+        rest: &'static PatRest,
+        v: Value,
+    ) -> Res<Option<Value>> {
+        if v.is_hash() && self.class_of(v) == c::HASH {
+            return Ok(Some(v));
+        }
+        if !self.responds(v, n::DECONSTRUCT_KEYS, false)? {
+            return Ok(None);
+        }
+        let keys = if matches!(rest, PatRest::Var(Some(_))) {
+            NIL
+        } else {
+            let keys = pairs.iter().map(|(k, _)| Value::sym(*k)).collect();
+            self.arr(keys)
+        };
+        let h = self.send(v, n::DECONSTRUCT_KEYS, &[keys])?;
+        if !h.is_hash() {
+            return self.type_error("deconstruct_keys must return Hash");
+        }
+        Ok(Some(h))
     }
 }

@@ -198,7 +198,7 @@ pub(super) fn init(vm: &mut Vm) {
             let big = vm.big_value(v);
             if big.neg {
                 let class = vm.math_domain_error();
-                return vm.fail(class, "Numerical argument is out of domain - \"isqrt\"");
+                return vm.fail(class, "Numerical argument is out of domain - isqrt");
             }
             if big.is_zero() {
                 return Ok(v);

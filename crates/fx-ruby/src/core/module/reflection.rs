@@ -3,6 +3,7 @@
 use super::{
     block_cref, define_method, defined, instance_method, main_vis, me, names, names_of, new_object,
 };
+use crate::interp::refine;
 use crate::object::{Alloc, Body, ClassKind, Cref, Vis, c};
 use crate::value::{NIL, Value};
 use crate::vm::Vm;
@@ -113,8 +114,10 @@ pub(super) fn init(vm: &mut Vm) {
         0,
         0,
     );
-    vm.def(m, "refine", |vm, _| vm.fail(c::NOT_IMPLEMENTED, "refinements are not supported by this runtime: a call's method would depend on its file"), 0, -1);
-    vm.def(m, "using", |vm, _| vm.fail(c::NOT_IMPLEMENTED, "refinements are not supported by this runtime: a call's method would depend on its file"), 0, -1);
+    vm.def_private(m, "refine", refine::refine, 1, 1);
+    vm.def_private(m, "using", refine::using, 1, 1);
+    vm.def_single(m, "used_modules", refine::used_modules, 0, 0);
+    vm.def_private(c::REFINEMENT, "import_methods", refine::import_methods, 1, -1);
     vm.def_private(
         m,
         "ruby2_keywords",
@@ -208,7 +211,9 @@ pub(super) fn init(vm: &mut Vm) {
                     Some(id) if !vm.classes[id as usize].is_module() => id,
                     _ => {
                         let name = vm.type_name(v);
-                        return vm.type_error(format!("superclass must be a Class ({name} given)"));
+                        return vm.type_error(format!(
+                            "superclass must be an instance of Class (given an instance of {name})"
+                        ));
                     }
                 },
             };
@@ -217,7 +222,7 @@ pub(super) fn init(vm: &mut Vm) {
             if !a.block.is_nil() {
                 let up = vm.heap.pr(a.block).frame.cref;
                 let cref: &'static Cref =
-                    Box::leak(Box::new(Cref { class: id, up: Some(up), eval: false }));
+                    Box::leak(Box::new(Cref { class: id, up: Some(up), eval: true }));
                 let v = Value::class(id);
                 vm.yield_self(a.block, v, &[v], Some(cref))?;
             }
@@ -261,6 +266,6 @@ pub(super) fn init(vm: &mut Vm) {
             -1,
         );
         vm.def(s, "define_method", |vm, a| define_method(vm, a, c::OBJECT, None), 1, 2);
-        vm.def(s, "using", |vm, _| vm.fail(c::NOT_IMPLEMENTED, "refinements are not supported by this runtime: a call's method would depend on its file"), 1, 1);
+        vm.def_private(s, "using", refine::using, 1, 1);
     }
 }

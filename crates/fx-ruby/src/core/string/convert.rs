@@ -558,6 +558,15 @@ fn normalized(vm: &mut Vm, a: Args) -> Res<String> {
         Some(v) => vm.to_s(v)?,
         None => "nfc".to_owned(),
     };
+    let enc = vm.heap.str(a.recv).enc;
+    if !e::is_unicode(enc) && enc != e::ASCII {
+        let class = vm.define_class(c::ENCODING, "CompatibilityError", c::ENCODING_ERROR);
+        let name = e::name(enc);
+        return vm.fail(class, format!("Unicode Normalization not appropriate for {name}"));
+    }
+    if !e::valid(vm.heap.str(a.recv)) {
+        return vm.arg_error(format!("invalid byte sequence in {}", e::name(enc)));
+    }
     let text = vm.text(a.recv);
     Ok(match form.as_str() {
         "nfc" => text.nfc().collect(),

@@ -7,15 +7,36 @@ use crate::object::c;
 use crate::value::{NIL, Value};
 use crate::vm::{Args, R, Res, Vm};
 
+/// An encoding named in a conversion, and none if nobody knows it.
+fn end_of_conversion(
+    vm: &mut Vm,
+    v: Option<Value>,
+    or: crate::heap::Enc,
+) -> Res<(String, Option<crate::heap::Enc>)> {
+    match v {
+        None => Ok((e::name(or).to_owned(), Some(or))),
+        Some(v) if v.is_obj() && vm.real_class(v) == c::ENCODING => {
+            let enc = vm.to_encoding(v)?;
+            Ok((e::name(enc).to_owned(), Some(enc)))
+        }
+        Some(v) => {
+            let text = vm.to_str(v)?;
+            let text = vm.text(text);
+            let found = e::find(&text);
+            Ok((text, found))
+        }
+    }
+}
+
 pub(crate) fn encode(vm: &mut Vm, mut a: Args) -> R {
     let kw = vm.take_kw(&mut a);
-    let to = match vm.opt_nil(a, 0) {
-        Some(v) => vm.to_encoding(v)?,
-        None => e::UTF8,
-    };
-    let from = match vm.opt_nil(a, 1) {
-        Some(v) => vm.to_encoding(v)?,
-        None => vm.heap.str(a.recv).enc,
+    let own = vm.heap.str(a.recv).enc;
+    let (to, from) = (vm.opt_nil(a, 0), vm.opt_nil(a, 1));
+    let (to_name, to) = end_of_conversion(vm, to, e::UTF8)?;
+    let (from_name, from) = end_of_conversion(vm, from, own)?;
+    let (Some(to), Some(from)) = (to, from) else {
+        let class = vm.define_class(c::ENCODING, "ConverterNotFoundError", c::ENCODING_ERROR);
+        return vm.fail(class, format!("code converter not found ({from_name} to {to_name})"));
     };
     let replace_word = |vm: &Vm, v: Option<Value>| {
         v.and_then(Value::as_sym).is_some_and(|s| vm.syms.bytes(s) == b"replace")

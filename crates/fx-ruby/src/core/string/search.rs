@@ -595,7 +595,7 @@ pub(crate) fn init(vm: &mut Vm) {
         |vm, a| {
             let o = vm.arg(a, 0);
             if o.is_str() {
-                return vm.type_error("wrong argument type String (expected Regexp)");
+                return vm.type_error("type mismatch: String given");
             }
             if o.is_regex() {
                 let m = vm.regex_match(o, a.recv, 0)?;
@@ -635,10 +635,7 @@ pub(crate) fn init(vm: &mut Vm) {
         "casecmp",
         |vm, a| {
             let o = vm.arg(a, 0);
-            let Some(o) = vm.check_str(o)? else {
-                let t = vm.type_name(o);
-                return vm.type_error(format!("no implicit conversion of {t} into String"));
-            };
+            let Some(o) = vm.check_str(o)? else { return Ok(NIL) };
             if e::compatible(vm.heap.str(a.recv), vm.heap.str(o)).is_none() {
                 return Ok(NIL);
             }
@@ -653,10 +650,7 @@ pub(crate) fn init(vm: &mut Vm) {
         "casecmp?",
         |vm, a| {
             let o = vm.arg(a, 0);
-            let Some(o) = vm.check_str(o)? else {
-                let t = vm.type_name(o);
-                return vm.type_error(format!("no implicit conversion of {t} into String"));
-            };
+            let Some(o) = vm.check_str(o)? else { return Ok(NIL) };
             if e::compatible(vm.heap.str(a.recv), vm.heap.str(o)).is_none() {
                 return Ok(NIL);
             }
