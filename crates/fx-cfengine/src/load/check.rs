@@ -5,7 +5,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use crate::eval::value::DataType;
-use crate::policy::{Policy, Promise, Rval, split_qualified};
+use crate::policy::{Body, Policy, Promise, Rval, split_qualified};
 use crate::text::{Str, has_variable};
 use crate::vocabulary;
 
@@ -69,9 +69,37 @@ pub(crate) fn partial(policy: &Policy) -> Vec<Problem> {
             let text = format!("Control bodies cannot take arguments, body {} control", body.kind);
             out.push(Problem { file: Rc::clone(&body.file), line: body.line, text });
         }
+        for text in attributes_that_clash(body) {
+            let (file, text) = (Rc::clone(&body.file), text.to_owned());
+            out.push(Problem { file, line: body.line, text });
+        }
     }
     duplicate_handles(policy, &mut out);
     out
+}
+
+// What attributes of one body say of each other, whatever their guards.
+fn attributes_that_clash(body: &Body) -> impl Iterator<Item = &'static str> {
+    let has = |name: &str| body.attributes.iter().any(|attribute| &*attribute.name == name);
+    let action = &*body.kind == "action"
+        && (has("log_kept") || has("log_repaired") || has("log_failed"))
+        && !has("log_string");
+    let acl = &*body.kind == "acl";
+    let found = [
+        (
+            action,
+            "An action body with log_kept, log_repaired or log_failed is required to have a log_string attribute",
+        ),
+        (
+            acl && has("acl_directory_inherit") && has("acl_default"),
+            "An acl body cannot have both acl_directory_inherit and acl_default. Please use acl_default only",
+        ),
+        (
+            acl && has("specify_inherit_aces") && has("specify_default_aces"),
+            "An acl body cannot have both specify_inherit_aces and specify_default_aces. Please use specify_default_aces only",
+        ),
+    ];
+    found.into_iter().filter(|(wrong, _)| *wrong).map(|(_, text)| text)
 }
 
 fn problem_at(promise: &Promise, line: u32, text: String) -> Problem {
