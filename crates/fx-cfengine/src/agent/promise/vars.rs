@@ -13,8 +13,21 @@ use crate::regex;
 use crate::text::{Str, has_variable, int_from, is_expandable, naked, number_problem, real_from};
 use crate::vocabulary;
 
+/// Evaluates a vars or meta promise as one among others: the original looks at it twice, which
+/// shows where it has something to say.
+pub(crate) fn keep_among_others(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
+    let mut failed = false;
+    let outcome = look(ctx, promise, &mut failed);
+    if failed || outcome == Outcome::Failed { look(ctx, promise, &mut failed) } else { outcome }
+}
+
 /// Evaluates a vars or meta promise.
 pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
+    look(ctx, promise, &mut false)
+}
+
+// `failed` is set when a call gave nothing, which is no failure of the promise.
+fn look(ctx: &mut Context<'_>, promise: &Rc<Expanded>, failed: &mut bool) -> Outcome {
     let head = Rc::clone(&promise.promise.bundle);
     let mut declared: Option<(&Str, DataType, &Rval)> = None;
     let (mut redefine, mut drop_undefined, mut values) = (true, false, 0);
@@ -73,14 +86,20 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
                         }
                     ));
                 }
-                Some(_) if ctx.last_pass() && existing.is_none() => log!(
-                    ctx,
-                    Verbose,
-                    "While setting variable '{}' in bundle '{}', function '{}' failed - skipping",
-                    promise.promiser,
-                    head.name,
-                    call.name
-                ),
+                // It is called once more, and says what it has to say again.
+                Some(_) if existing.is_none() => {
+                    if ctx.call(call).is_none() && ctx.last_pass() {
+                        log!(
+                            ctx,
+                            Verbose,
+                            "While setting variable '{}' in bundle '{}', function '{}' failed - skipping",
+                            promise.promiser,
+                            head.name,
+                            call.name
+                        );
+                    }
+                    *failed = true;
+                }
                 Some(_) => {}
             }
             return Outcome::Kept;
@@ -172,12 +191,14 @@ fn store(
         }
         Rval::Data(json) if kind == DataType::Data => Value::Data(json),
         other => {
+            let namespace = if scope.contains(':') { "" } else { "default:" };
+            let blank = if matches!(other, Rval::List(_)) { " " } else { "" };
             ctx.error(&format!(
-                "Variable '{}' expected a variable of type '{}', but was given incompatible value '{}'",
-                promise.promiser,
+                "Variable '{namespace}{scope}.{name}' expected a variable of type '{}', but was given incompatible value '{blank}{}'",
                 kind.word(),
                 other.show()
             ));
+            ctx.tell_place(fx_engine::Level::Error, &promise.promise);
             return Outcome::Failed;
         }
     };
