@@ -128,8 +128,10 @@ fn has_inner_slash(text: &str) -> bool {
 // Each component of the path is a pattern; those that match are looked into.
 fn locate(ctx: &mut Context<'_>, promise: &Rc<Expanded>, wild: &Str, depth: usize) -> Outcome {
     if !is_path_regex(ctx, wild) {
+        log!(ctx, Verbose, "Using literal pathtype for '{wild}'");
         return verify(ctx, promise, wild);
     }
+    log!(ctx, Verbose, "Using regex pathtype for '{wild}' (see pathtype)");
     if depth > 64 {
         return Outcome::Skipped;
     }

@@ -25,6 +25,7 @@ pub(super) fn verify(
     followed: Option<&Meta>,
     result: &mut Outcome,
 ) {
+    log!(ctx, Verbose, "Handling file existence constraints on '{file}'");
     ctx.put_this("promiser", Rc::clone(file));
     let promise = &super::with_path(ctx, promise);
     // By now the original has cut the dot off the promiser.
