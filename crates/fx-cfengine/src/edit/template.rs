@@ -39,6 +39,7 @@ pub(crate) fn to_bundle(ctx: &Context<'_>, template: &str, file: &str) -> Result
             line,
             span: None,
             settled: Cell::new(false),
+            tells_rxdirs: Cell::new(false),
             resolved: Cell::default(),
         }));
     };

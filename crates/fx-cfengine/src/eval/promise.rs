@@ -79,7 +79,13 @@ impl Context<'_> {
         promise: &Rc<Promise>,
         actuator: Actuator<'_>,
     ) -> Outcome {
-        if self.stopped() || promise.settled.get() {
+        if self.stopped() {
+            return Outcome::Skipped;
+        }
+        if promise.settled.get() {
+            if promise.tells_rxdirs.get() && self.defined(&promise.guard) {
+                self.tell_default_rxdirs(promise, &promise.promiser);
+            }
             return Outcome::Skipped;
         }
         if !self.defined(&promise.guard) {
@@ -219,7 +225,7 @@ impl Context<'_> {
             Some("inform") => Level::Info,
             Some("verbose") => Level::Verbose,
             Some("error") => Level::Notice,
-            _ => return,
+            _ => self.config.level,
         };
         self.level.set(self.config.level.max(level));
     }

@@ -222,6 +222,7 @@ pub(crate) fn copy_bundle(bundle: &Bundle, name: Option<&str>) -> Bundle {
                         line: promise.line,
                         span: promise.span,
                         settled: Cell::new(false),
+                        tells_rxdirs: Cell::new(false),
                         resolved: Cell::default(),
                     })
                 })
@@ -283,6 +284,7 @@ pub(crate) fn policy_from_json(json: &Json, file: &str) -> Option<Policy> {
                         line: 0,
                         span: None,
                         settled: Cell::new(false),
+                        tells_rxdirs: Cell::new(false),
                         resolved: Cell::default(),
                     }));
                 }

@@ -211,6 +211,7 @@ impl Lowering<'_> {
             line: self.last_line(promise.promiser.span),
             span: Some(promise.promiser.span),
             settled: Cell::new(false),
+            tells_rxdirs: Cell::new(false),
             resolved: Cell::default(),
         }
     }

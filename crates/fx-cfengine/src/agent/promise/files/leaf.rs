@@ -31,10 +31,6 @@ pub(super) fn verify(
     // By now the original has cut the dot off the promiser.
     let cut = promise.promiser.strip_suffix("/.").filter(|_| !promise.has("depth_search"));
     super::tell_default_rxdirs(ctx, promise, cut.unwrap_or(&promise.promiser));
-    if promise.has("transformer") {
-        transform(ctx, promise, file, result);
-        return;
-    }
     let meta = match followed {
         Some(meta) => meta.clone(),
         None => match ctx.host().lstat(&path(file)) {
@@ -42,15 +38,21 @@ pub(super) fn verify(
             Err(_) => return,
         },
     };
-    if promise.has("rename") {
-        rename::verify(ctx, promise, file, &meta, result);
+    if promise.has("transformer") {
+        transform(ctx, promise, file, result);
+    } else {
+        if promise.has("rename") {
+            rename::verify(ctx, promise, file, &meta, result);
+        }
+        if promise.has("delete") {
+            delete(ctx, promise, file, &meta, result);
+        }
+        if promise.bool("touch").unwrap_or(false) {
+            touch(ctx, promise, file, result);
+        }
     }
-    if promise.has("delete") {
-        delete(ctx, promise, file, &meta, result);
-    }
-    if promise.bool("touch").unwrap_or(false) {
-        touch(ctx, promise, file, result);
-    }
+    // What the file was like is still known where it has gone by now: what then is to change
+    // of it fails.
     if promise.has("perms") || promise.has("changes") || promise.has("aces") {
         if (meta.is_dir()
             && promise.has("depth_search")
@@ -58,7 +60,7 @@ pub(super) fn verify(
             && **file == *promise.promiser
         {
             log!(ctx, Debug, "Promise to skip base directory '{file}'");
-        } else if ctx.host().lstat(&path(file)).is_ok() {
+        } else {
             // Modes and owners are those of the file behind a link that is promised itself.
             let behind = followed.and_then(|_| super::edit::follow(ctx, file).ok());
             let place = behind.as_deref().unwrap_or(file);
