@@ -3,6 +3,7 @@
 //! Each operation records its own outcome; the promise's is their merge.
 
 mod acl;
+mod acl_syntax;
 mod changes;
 pub(super) mod consider;
 mod copy;

@@ -42,14 +42,31 @@ pub(super) fn search(
 ) {
     let told = !promise.has("rename");
     if !deep {
+        let selected = !promise.has("file_select")
+            || ctx
+                .host()
+                .lstat(&path(file))
+                .is_ok_and(|meta| select::selected(ctx, promise, file, &meta));
+        if !selected {
+            return;
+        }
         if told {
             ctx.simulated_look(file);
         }
         leaf::verify(ctx, promise, file, None, result);
         return;
     }
+    let found = ctx.host().lstat(&path(file));
+    if let Err(error) = ctx.host().stat(&path(file)) {
+        let mode = found.map(|meta| meta.mode).unwrap_or_default();
+        let why = crate::load::reason(&error);
+        let text =
+            format!("Could not change to directory '{file}' (mode '{mode:04o}', chdir: {why})");
+        failed(ctx, promise, result, &text);
+        return;
+    }
     // The original is where it meant to go only if that is no link.
-    if ctx.host().lstat(&path(file)).is_ok_and(|meta| meta.is_symlink()) {
+    if found.is_ok_and(|meta| meta.is_symlink()) {
         ctx.error(&format!(
             "SERIOUS SECURITY ALERT: path race exploited in recursion to/from '{file}'. Not safe for agent to continue - aborting"
         ));
