@@ -41,14 +41,21 @@ pub(super) fn verify(
     if promise.has("transformer") {
         transform(ctx, promise, file, result);
     } else {
+        // Each has an outcome of its own, so that a warning of one does not hide that another
+        // failed.
+        let mut apart = |act: &mut dyn FnMut(&mut Context<'_>, &mut Outcome)| {
+            let mut own = Outcome::Kept;
+            act(ctx, &mut own);
+            *result = result.merge(own);
+        };
         if promise.has("rename") {
-            rename::verify(ctx, promise, file, &meta, result);
+            apart(&mut |ctx, own| rename::verify(ctx, promise, file, &meta, own));
         }
         if promise.has("delete") {
-            delete(ctx, promise, file, &meta, result);
+            apart(&mut |ctx, own| delete(ctx, promise, file, &meta, own));
         }
         if promise.bool("touch").unwrap_or(false) {
-            touch(ctx, promise, file, result);
+            apart(&mut |ctx, own| touch(ctx, promise, file, own));
         }
     }
     // What the file was like is still known where it has gone by now: what then is to change
@@ -64,7 +71,9 @@ pub(super) fn verify(
             // Modes and owners are those of the file behind a link that is promised itself.
             let behind = followed.and_then(|_| super::edit::follow(ctx, file).ok());
             let place = behind.as_deref().unwrap_or(file);
-            attributes_at(ctx, promise, file, place, &meta, result);
+            let mut own = Outcome::Kept;
+            attributes_at(ctx, promise, file, place, &meta, &mut own);
+            *result = result.merge(own);
         }
     }
 }
