@@ -77,6 +77,8 @@ pub(crate) struct Attribute {
     pub(crate) guard: Option<Str>,
     /// A bare word: may name a body or bundle.
     pub(crate) bare: bool,
+    /// One of a type that every bundle has, in a promise of another type.
+    pub(crate) foreign: bool,
     pub(crate) line: u32,
 }
 

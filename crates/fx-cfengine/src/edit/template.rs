@@ -30,6 +30,7 @@ pub(crate) fn to_bundle(ctx: &Context<'_>, template: &str, file: &str) -> Result
             promisee: Rval::None,
             guard: "any".into(),
             attributes: vec![Attribute {
+                foreign: false,
                 name: "insert_type".into(),
                 value: Rval::scalar("preserve_all_lines"),
                 guard: None,

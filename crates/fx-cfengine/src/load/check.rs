@@ -5,7 +5,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use crate::eval::value::DataType;
-use crate::policy::{Body, Policy, Promise, Rval, split_qualified};
+use crate::policy::{Body, Policy, Promise, Rval, Section, split_qualified};
 use crate::text::{Str, has_variable};
 use crate::vocabulary;
 
@@ -48,7 +48,7 @@ pub(crate) fn partial(policy: &Policy) -> Vec<Problem> {
         }
         for section in &bundle.sections {
             for promise in &section.promises {
-                check_promise(policy, promise, section.built_in, &mut out);
+                check_promise(policy, promise, section, &mut out);
             }
         }
     }
@@ -106,12 +106,12 @@ fn problem_at(promise: &Promise, line: u32, text: String) -> Problem {
     Problem { file: Rc::clone(&promise.bundle.file), line, text }
 }
 
-fn check_promise(policy: &Policy, promise: &Promise, built_in: bool, out: &mut Vec<Problem>) {
-    if !built_in {
+fn check_promise(policy: &Policy, promise: &Promise, section: &Section, out: &mut Vec<Problem>) {
+    if !section.built_in {
         if vocabulary::is_built_in(&promise.kind) {
             out.push(problem_at(
                 promise,
-                promise.line,
+                section.line,
                 format!(
                     "Promise type '{}' not supported by '{}' bundle type",
                     promise.kind, promise.bundle.kind
@@ -134,6 +134,11 @@ fn check_promise(policy: &Policy, promise: &Promise, built_in: bool, out: &mut V
     if std::iter::once(&promise.promiser).chain(values).any(|text| matches!(&**text, "$()" | "${}"))
     {
         out.push(problem_at(promise, promise.line, "Empty variable reference".into()));
+    }
+    for attribute in promise.attributes.iter().filter(|attribute| attribute.foreign) {
+        let (kind, name) = (&promise.kind, &attribute.name);
+        let text = format!("Promise type {kind} has unknown attribute {name}");
+        out.push(problem_at(promise, attribute.line, text));
     }
     let numerical =
         !promise.promiser.is_empty() && promise.promiser.bytes().all(|byte| byte.is_ascii_digit());

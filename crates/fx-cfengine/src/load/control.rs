@@ -267,6 +267,7 @@ pub(crate) fn policy_from_json(json: &Json, file: &str) -> Option<Policy> {
                     {
                         let (value, bare) = rval_from_json(attribute.select(&["rval"])?);
                         attributes.push(crate::policy::Attribute {
+                            foreign: false,
                             name: text(attribute, "lval")?,
                             value,
                             guard: None,
@@ -301,6 +302,7 @@ pub(crate) fn policy_from_json(json: &Json, file: &str) -> Option<Policy> {
             for attribute in context.select(&["attributes"]).into_iter().flat_map(Json::values) {
                 let (value, bare) = rval_from_json(attribute.select(&["rval"])?);
                 attributes.push(crate::policy::Attribute {
+                    foreign: false,
                     name: text(attribute, "lval")?,
                     value,
                     guard: guard.clone(),
