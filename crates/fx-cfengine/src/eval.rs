@@ -193,6 +193,14 @@ impl Context<'_> {
         }
     }
 
+    /// What is said of a promise of a mode in every pass.
+    pub(crate) fn tell_default_rxdirs(&self, promise: &crate::policy::Promise, promiser: &str) {
+        self.warning(&format!(
+            "Using the default value 'false' for attribute rxdirs (promiser: {promiser}, file: {}:{}), please set it explicitly",
+            promise.bundle.file, promise.line
+        ));
+    }
+
     /// Says where a promise stands, after what was said of it.
     pub(crate) fn tell_place(&self, level: Level, promise: &crate::policy::Promise) {
         let bundle = &promise.bundle;

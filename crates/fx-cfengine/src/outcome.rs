@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use fx_engine::{Failure, Level};
 
-use crate::eval::classes::ClassScope;
+use crate::eval::classes::{ClassScope, class_key};
 use crate::eval::promise::Expanded;
 use crate::eval::{Context, log};
 use crate::policy::Rval;
@@ -221,8 +221,22 @@ impl Context<'_> {
         } else {
             log!(self, Verbose, "C:    + promise outcome class '{name}'");
             let local = scope == Some("bundle");
+            if local {
+                self.tell_shadowed(&name);
+            }
             let scope = if local { ClassScope::Bundle } else { ClassScope::Namespace };
             self.put_class(&name, scope, none, None);
+        }
+    }
+
+    fn tell_shadowed(&self, name: &str) {
+        let Some(frame) = self.bundle_frame() else { return };
+        let key = class_key(&frame.head.namespace, name);
+        if self.soft.contains_key(&key) {
+            self.warning(&format!(
+                "Private class '{key}' in bundle '{}' shadows a global class - you should choose a different name to avoid conflicts",
+                frame.head.name
+            ));
         }
     }
 

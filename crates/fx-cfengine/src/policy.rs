@@ -77,6 +77,8 @@ pub(crate) struct Attribute {
     pub(crate) guard: Option<Str>,
     /// A bare word: may name a body or bundle.
     pub(crate) bare: bool,
+    /// One of a type that every bundle has, in a promise of another type.
+    pub(crate) foreign: bool,
     pub(crate) line: u32,
 }
 
@@ -132,6 +134,9 @@ pub(crate) struct Promise {
     pub(crate) span: Option<Span>,
     /// Set once nothing is left to do or to say about it in this run.
     pub(crate) settled: Cell<bool>,
+    /// Whether it has a mode that leaves open what it means for directories, which is told in
+    /// each pass, settled or not.
+    pub(crate) tells_rxdirs: Cell<bool>,
     pub(crate) resolved: Cell<Resolved>,
 }
 

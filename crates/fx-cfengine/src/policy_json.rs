@@ -135,7 +135,7 @@ fn rval(value: &Rval) -> Json {
             ("name", Json::Str(Rc::clone(&call.name))),
             ("arguments", Json::Array(call.args.iter().map(rval).collect())),
         ]),
-        Rval::Data(json) => object([("type", Json::str("container")), ("value", (**json).clone())]),
+        Rval::Data(json) => (**json).clone(),
         Rval::None => Json::Null,
     }
 }

@@ -98,7 +98,7 @@ fn why(error: &pcre2::Error) -> String {
         125 => "lookbehind assertion is not fixed length".to_owned(),
         _ => {
             let text = error.to_string();
-            match text.split_once(": ") {
+            match text.rsplit_once(": ") {
                 Some((_, words)) => words.to_owned(),
                 None => text,
             }

@@ -47,12 +47,27 @@ impl Context<'_> {
     }
 
     fn show_tables(&self, request: &Request) {
-        if let Some(pattern) = &request.show_classes {
+        if let Some(pattern) = &request.show_classes
+            && self.compiles(pattern)
+        {
             self.show_classes(pattern);
         }
-        if let Some(pattern) = &request.show_vars {
+        if let Some(pattern) = &request.show_vars
+            && self.compiles(pattern)
+        {
             self.show_vars(pattern);
         }
+    }
+
+    fn compiles(&self, pattern: &str) -> bool {
+        let compiles = regex::compile(pattern).is_some();
+        for wrong in regex::take_wrong() {
+            self.error(&wrong);
+        }
+        if !compiles {
+            self.error(&format!("Sorry, we could not compile regular expression {pattern}"));
+        }
+        compiles
     }
 
     /// Writes a line to standard output as it is.

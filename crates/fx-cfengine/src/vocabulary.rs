@@ -143,6 +143,15 @@ pub(crate) fn promise_attribute(
     own.iter().chain(promises::COMMON).find(|attribute| attribute.name == name)
 }
 
+/// An attribute of one of the types that every bundle has; the parser takes it in any promise.
+pub(crate) fn attribute_of_every_bundle(name: &str) -> Option<&'static Attribute> {
+    ["classes", "defaults", "meta", "reports", "vars"]
+        .iter()
+        .filter_map(|kind| promise_type("agent", kind))
+        .flatten()
+        .find(|attribute| attribute.name == name)
+}
+
 /// Body-typed attributes of a promise type with the common ones, for default bodies.
 pub(crate) fn body_attributes(bundle: &str, name: &str) -> impl Iterator<Item = &'static str> {
     promise_type(bundle, name)

@@ -109,7 +109,12 @@ const AGENT: &[Flag] = &[
 
 const PROMISES: &[Flag] = &[
     Flag::new("workdir", Some('w'), Takes::Value, "Work directory instead of /var/cfengine"),
-    Flag::new("eval-functions", None, Takes::Value, "Call functions while checking: 'yes' or 'no'"),
+    Flag::new(
+        "eval-functions",
+        None,
+        Takes::Optional,
+        "Call functions while checking: 'yes' or 'no'",
+    ),
     Flag::new("show-classes", None, Takes::Optional, "Show the classes found, or those that match"),
     Flag::new("show-vars", None, Takes::Optional, "Show the variables found, or those that match"),
     Flag::new("help", Some('h'), Takes::Nothing, "Print this help"),
@@ -260,10 +265,7 @@ fn request(
     let mut stamp = false;
     let mut coloured = false;
     let list = |text: &str| {
-        text.split([',', ' '])
-            .filter(|part| !part.is_empty())
-            .map(str::to_owned)
-            .collect::<Vec<_>>()
+        text.split(',').filter(|part| !part.is_empty()).map(str::to_owned).collect::<Vec<_>>()
     };
     for (name, value) in &parsed.flags {
         let text = value.clone().unwrap_or_default();
@@ -280,7 +282,9 @@ fn request(
             "workdir" => request.workdir = Some(text),
             "define" => request.define.extend(list(&text)),
             "negate" => request.negate.extend(list(&text)),
-            "bundlesequence" => request.bundles = Some(list(&text)),
+            "bundlesequence" => {
+                request.bundles = Some(list(&text)).filter(|bundles| !bundles.is_empty());
+            }
             "inform" => request.level = Some(Level::Info),
             "verbose" => {
                 request.level = Some(Level::Verbose);
@@ -419,6 +423,16 @@ fn request(
     Ok((request, stamp, coloured))
 }
 
+/// The tool as it was called, with the path to it if there was one.
+fn called_as(name: &str) -> String {
+    let called = std::env::args_os().next().unwrap_or_default();
+    if std::path::Path::new(&called).file_name().is_some_and(|file| file == name) {
+        called.to_string_lossy().into_owned()
+    } else {
+        name.to_owned()
+    }
+}
+
 /// Whether somebody sits at both ends.
 fn interactive() -> bool {
     std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
@@ -430,7 +444,7 @@ fn start(invocation: &Invocation, flags: &[Flag], check: bool) -> u8 {
     let parsed = match options::parse(flags, &args) {
         Ok(parsed) => parsed,
         Err(message) => {
-            complain(&format!("{}: {message}", invocation.name));
+            complain(&format!("{}: {message}", called_as(invocation.name)));
             say(&usage(invocation.name, flags));
             return 1;
         }

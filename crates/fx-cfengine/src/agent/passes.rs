@@ -208,7 +208,7 @@ impl Context<'_> {
             Outcome::Repaired => self.agent.tally.repaired += 1,
             _ => self.agent.tally.not_kept += 1,
         }
-        if self.config.level < fx_engine::Level::Verbose {
+        if !self.logs(fx_engine::Level::Verbose) {
             return;
         }
         self.verbose(&format!("A: Promise {word}"));
@@ -246,9 +246,8 @@ impl Context<'_> {
         self.verbose("A: ...................................................");
     }
 
-    // What an action body asks for is not in force yet.
     pub(crate) fn promise_banner(&self, expanded: &Expanded) {
-        if self.config.level < fx_engine::Level::Verbose {
+        if !self.logs(fx_engine::Level::Verbose) {
             return;
         }
         let promise = &expanded.promise;
@@ -435,7 +434,7 @@ pub(crate) fn keep(ctx: &mut Context<'_>, expanded: &Rc<Expanded>) -> Outcome {
     let outcome = match kind {
         "vars" | "meta" => {
             log!(ctx, Verbose, "V:     Computing value of '{}'", expanded.promiser);
-            promise::vars::keep(ctx, expanded)
+            promise::vars::keep_among_others(ctx, expanded)
         }
         "defaults" => promise::vars::default_variable(ctx, expanded),
         "classes" => promise::classes::keep(ctx, expanded),

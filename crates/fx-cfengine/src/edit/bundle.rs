@@ -66,7 +66,7 @@ pub(crate) fn run(ctx: &mut Context<'_>, bundle: &Rc<Bundle>, edit: &mut Edit, e
 // What -v tells of an edit: the pass is that of the files promise, a class that is defined has
 // none, and a report that is made has one more.
 fn tell(ctx: &mut Context<'_>, expanded: &Rc<Expanded>, outer: u32) {
-    if ctx.config.level < Level::Verbose {
+    if !ctx.logs(Level::Verbose) {
         return;
     }
     let kind = &*expanded.promise.kind;
@@ -83,7 +83,7 @@ fn tell(ctx: &mut Context<'_>, expanded: &Rc<Expanded>, outer: u32) {
 
 fn keep(ctx: &mut Context<'_>, expanded: &Rc<Expanded>, edit: &mut Edit) -> Outcome {
     let outcome = match &*expanded.promise.kind {
-        "vars" | "meta" => promise::vars::keep(ctx, expanded),
+        "vars" | "meta" => promise::vars::keep_among_others(ctx, expanded),
         "classes" => promise::classes::keep(ctx, expanded),
         "delete_lines" => delete_lines(ctx, expanded, edit),
         "insert_lines" => insert_lines(ctx, expanded, edit),

@@ -30,6 +30,7 @@ pub(crate) fn to_bundle(ctx: &Context<'_>, template: &str, file: &str) -> Result
             promisee: Rval::None,
             guard: "any".into(),
             attributes: vec![Attribute {
+                foreign: false,
                 name: "insert_type".into(),
                 value: Rval::scalar("preserve_all_lines"),
                 guard: None,
@@ -39,6 +40,7 @@ pub(crate) fn to_bundle(ctx: &Context<'_>, template: &str, file: &str) -> Result
             line,
             span: None,
             settled: Cell::new(false),
+            tells_rxdirs: Cell::new(false),
             resolved: Cell::default(),
         }));
     };

@@ -65,7 +65,7 @@ pub(crate) fn run(ctx: &mut Context<'_>, bundle: &Rc<Bundle>, edit: &mut XmlEdit
 fn keep(ctx: &mut Context<'_>, expanded: &Rc<Expanded>, edit: &mut XmlEdit) -> Outcome {
     let kind = Rc::clone(&expanded.promise.kind);
     let outcome = match &*kind {
-        "vars" | "meta" => promise::vars::keep(ctx, expanded),
+        "vars" | "meta" => promise::vars::keep_among_others(ctx, expanded),
         "classes" => promise::classes::keep(ctx, expanded),
         "reports" => promise::reports::keep(ctx, expanded),
         _ => {

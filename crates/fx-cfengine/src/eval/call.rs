@@ -61,22 +61,22 @@ impl Context<'_> {
                 return None;
             }
         }
+        if !function.has(VARIADIC) && call.args.len() != function.params.len() {
+            self.error(&format!(
+                "Arguments to function '{}' do not tally. Expected {} not {}",
+                call.name,
+                function.params.len(),
+                call.args.len()
+            ));
+            if let Some(frame) = self.promise_frame() {
+                self.tell_place(fx_engine::Level::Error, &frame.promise);
+            }
+            self.exit(1);
+            return None;
+        }
         let args = if function.has(DELAYED) {
             call.args.clone()
         } else {
-            if !function.has(VARIADIC) && call.args.len() != function.params.len() {
-                self.error(&format!(
-                    "Arguments to function '{}' do not tally. Expected {} not {}",
-                    call.name,
-                    function.params.len(),
-                    call.args.len()
-                ));
-                if let Some(frame) = self.promise_frame() {
-                    self.tell_place(fx_engine::Level::Error, &frame.promise);
-                }
-                self.exit(1);
-                return None;
-            }
             self.call_args(call, function.has(COLLECTING), depth)
         };
         if !function.has(DELAYED) && unresolved(&args) {
@@ -115,12 +115,16 @@ impl Context<'_> {
             }
         }
         if !function.has(VARIADIC) && args.len() != function.params.len() {
-            let shown: Vec<String> = args.iter().map(Rval::show).collect();
+            // Of each argument that was wanted the first that came is told.
+            let first = args.first().map_or("?".to_owned(), Rval::show);
             self.error(&format!(
-                "Argument template mismatch handling function {}({})",
+                "Argument template mismatch handling function {}( {})",
                 call.name,
-                shown.join(",")
+                Rval::List(args.into()).show()
             ));
+            for (at, (_, range)) in function.params.iter().enumerate() {
+                self.error(&format!("  arg[{at}] range {range}\t {first} "));
+            }
             self.fatal("Bad arguments");
             return None;
         }

@@ -79,7 +79,13 @@ impl Context<'_> {
         promise: &Rc<Promise>,
         actuator: Actuator<'_>,
     ) -> Outcome {
-        if self.stopped() || promise.settled.get() {
+        if self.stopped() {
+            return Outcome::Skipped;
+        }
+        if promise.settled.get() {
+            if promise.tells_rxdirs.get() && self.defined(&promise.guard) {
+                self.tell_default_rxdirs(promise, &promise.promiser);
+            }
             return Outcome::Skipped;
         }
         if !self.defined(&promise.guard) {
@@ -182,6 +188,8 @@ impl Context<'_> {
             && attributes
                 .iter()
                 .all(|(name, value)| is_constant(value) && !CONDITIONS.contains(&&**name))
+            // A promise that is told of at length is told of in each pass.
+            && !attributes.iter().any(|(name, _)| &**name == "report_level")
     }
 
     /// The attributes of a promise with bodies in place, when no iteration of it can make
@@ -210,25 +218,16 @@ impl Context<'_> {
         attributes.iter().all(|(_, value)| is_constant(value)).then_some(attributes)
     }
 
+    // What `report_level` asks for is shown if it is more than the run shows; `log_level` is
+    // about the system's log.
     fn set_promise_level(&self, expanded: &Expanded) {
-        // A module is told the level that its promise asks for, and sees to it itself.
-        let module = || {
-            vocabulary::promise_type(&expanded.promise.bundle.kind, &expanded.promise.kind)
-                .is_none()
-        };
-        let word = expanded.scalar("report_level").or_else(|| expanded.scalar("log_level"));
-        if word.is_none() || module() {
-            return;
-        }
-        let level = match word.map(|word| &**word) {
+        let level = match expanded.scalar("report_level").map(|word| &**word) {
             Some("inform") => Level::Info,
             Some("verbose") => Level::Verbose,
-            Some("error") => Level::Error,
-            _ => return,
+            Some("error") => Level::Notice,
+            _ => self.config.level,
         };
-        // An action body may ask for more than the run shows, or for less.
-        let global = self.config.level;
-        self.level.set(if level > global { level } else { global.min(level.max(global)) });
+        self.level.set(self.config.level.max(level));
     }
 
     fn put_with(&mut self, with: &Rval, unresolved_too: bool) {

@@ -56,7 +56,7 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
             let file = arg(args, 0);
             let mode = match arg(args, 1) {
                 "auto" => suffix(file),
-                mode => mode.to_owned(),
+                mode => known_type(mode).to_owned(),
             };
             read_data(ctx, name, &mode, file, 999_999_999)
         }
@@ -101,11 +101,16 @@ fn expand(ctx: &Context<'_>, json: &Json) -> Json {
     }
 }
 
+// What a variable made of the type's name is only known here.
+fn known_type(name: &str) -> &str {
+    if matches!(name, "CSV" | "YAML" | "JSON" | "ENV" | "auto") { name } else { "unknown" }
+}
+
 // What follows the data is left alone, whatever is asked for.
 fn validate(ctx: &Context<'_>, source: &str, kind: &str) -> FnResult {
     if kind != "JSON" {
-        let name = "validdata";
-        ctx.error(&format!("{name}: Data type {kind} is not supported by this function"));
+        let kind = known_type(kind);
+        ctx.error(&format!("validdata: Data type {kind} is not supported by this function"));
         return None;
     }
     truth(Json::parse(source).is_some())
@@ -181,7 +186,7 @@ fn read_data(ctx: &Context<'_>, name: &str, mode: &str, file: &str, max: u64) ->
             ctx.error(&format!(
                 "JsonParseCsvFile: unable to read line from CSV file '{file}'. (fread: {why})"
             ));
-            Vec::new()
+            return None;
         }
         Err(error) => {
             if matches!(mode, "CSV" | "ENV") {
@@ -204,7 +209,16 @@ fn read_data(ctx: &Context<'_>, name: &str, mode: &str, file: &str, max: u64) ->
     };
     let source = decode(&bytes);
     let parsed = match mode {
-        "CSV" => Some(csv(&source, max)),
+        "CSV" => {
+            let rows = csv(&source, max);
+            if rows.len() == 0 {
+                ctx.warning(&format!(
+                    "JsonParseCsvFile: CSV file '{file}' is not empty, but nothing was parsed"
+                ));
+                ctx.warning("Make sure the file contains DOS (CRLF) line endings");
+            }
+            Some(rows)
+        }
         "ENV" => Some(env_file(&source, max)),
         _ if bytes.len() as u64 > max => {
             ctx.error(&format!(

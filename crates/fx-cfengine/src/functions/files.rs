@@ -95,12 +95,17 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
                 }
             }
         }
-        "diskfree" if ctx.host().stat(&path(file)).is_err() => text("0"),
-        "diskfree" => text(
-            (ctx.host().space(&path(file), std::time::Duration::from_secs(10)).ok()?.available
-                / 1024)
-                .to_string(),
-        ),
+        "diskfree" => match ctx.host().stat(&path(file)) {
+            Ok(_) => {
+                let limit = std::time::Duration::from_secs(10);
+                text((ctx.host().space(&path(file), limit).ok()?.available / 1024).to_string())
+            }
+            Err(error) => {
+                let why = crate::load::reason(&error);
+                ctx.error(&format!("Couldn't get filesystem info for '{file}'. (statfs: {why})"));
+                text("0")
+            }
+        },
         "isnewerthan" | "accessedbefore" | "changedbefore" => {
             compare(ctx, name, file, arg(args, 1))
         }
@@ -195,7 +200,7 @@ fn stat(ctx: &Context<'_>, file: &str, field: &str) -> FnResult {
             }
             out
         }
-        _ => return None,
+        _ => String::new(),
     })
 }
 
@@ -316,6 +321,15 @@ fn find_up(ctx: &Context<'_>, name: &str, args: &[Rval]) -> FnResult {
     let pattern = arg(args, 1);
     let levels = if args.len() > 2 { int_from(arg(args, 2))? } else { 999_999_999 };
     let start = arg(args, 0);
+    let missing = match args.len() {
+        0 => Some("path as first"),
+        1 => Some("glob as second"),
+        _ => None,
+    };
+    if let Some(what) = missing {
+        ctx.error(&format!("Function {name} requires {what} argument"));
+        return None;
+    }
     if !ctx.host().stat(&path(start)).is_ok_and(|meta| meta.is_dir()) {
         ctx.error(&format!("Function {name}, path '{start}' is not a directory"));
         return None;

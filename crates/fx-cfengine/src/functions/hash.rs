@@ -20,11 +20,22 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
                 Err(_) if ctx.host().stat(&path(arg(args, 0))).is_ok_and(|meta| meta.is_dir()) => {
                     text(digest)
                 }
-                Err(_) => text("0".repeat(digest.len())),
+                Err(error) => {
+                    tell_unopened(ctx, arg(args, 0), &error);
+                    text("0".repeat(digest.len()))
+                }
             }
         }
         "hashmatch" => {
-            let Ok(bytes) = ctx.host().read(&path(arg(args, 0))) else { return truth(false) };
+            let bytes = match ctx.host().read(&path(arg(args, 0))) {
+                Ok(bytes) => bytes,
+                Err(error) => {
+                    if ctx.host().stat(&path(arg(args, 0))).is_err() {
+                        tell_unopened(ctx, arg(args, 0), &error);
+                    }
+                    return truth(false);
+                }
+            };
             truth(digest_hex(arg(args, 1), &bytes)?.eq_ignore_ascii_case(arg(args, 2)))
         }
         "hash_to_int" => {
@@ -39,6 +50,11 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
         }
         _ => None,
     }
+}
+
+fn tell_unopened(ctx: &Context<'_>, file: &str, error: &fx_host::HostError) {
+    let why = crate::load::reason(error);
+    ctx.info(&format!("Cannot open file for hashing '{file}'. (fopen: {why})"));
 }
 
 /// A digest in hexadecimal; `None` for an unknown method.

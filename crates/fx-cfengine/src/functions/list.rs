@@ -27,6 +27,15 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval], call: &Rc<C
         "filter" => 1,
         _ => 0,
     };
+    // A pattern is read before what it is held against.
+    match name {
+        "grep" | "every" | "some" | "none" => drop(regex::compile(arg(args, 0))?),
+        "filter" if crate::text::bool_from(arg(args, 2)) == Some(true) => {
+            regex::compile(arg(args, 0))?;
+        }
+        "reglist" | "regarray" => drop(regex::compile(arg(args, 1))?),
+        _ => {}
+    }
     let json = ctx.data_arg(args.get(at)?, false)?;
     if !json.is_container() {
         ctx.verbose(&format!(
@@ -39,19 +48,12 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval], call: &Rc<C
         "join" => text(join(&json, arg(args, 0))),
         "length" => text(json.len().to_string()),
         "sort" => sort(&json, if args.len() > 1 { arg(args, 1) } else { "lex" }),
-        "grep" => {
-            regex::compile(arg(args, 0))?;
-            list(
-                matched(&json).into_iter().filter(|item| regex::full(arg(args, 0), item)).collect(),
-            )
-        }
+        "grep" => list(
+            matched(&json).into_iter().filter(|item| regex::full(arg(args, 0), item)).collect(),
+        ),
         "filter" => filter(&json, args),
-        "every" | "some" | "none" => {
-            regex::compile(arg(args, 0))?;
-            truth(count(name, &json, arg(args, 0)))
-        }
+        "every" | "some" | "none" => truth(count(name, &json, arg(args, 0))),
         "reglist" | "regarray" => {
-            regex::compile(arg(args, 1))?;
             truth(matched(&json).iter().any(|item| regex::full(arg(args, 1), item)))
         }
         "nth" => nth(ctx, &json, arg(args, 1)),
@@ -105,9 +107,6 @@ fn filter(json: &Json, args: &[Rval]) -> FnResult {
     let is_regex = crate::text::bool_from(arg(args, 2))?;
     let invert = crate::text::bool_from(arg(args, 3))?;
     let max = int_from(arg(args, 4))?;
-    if is_regex {
-        regex::compile(pattern)?;
-    }
     let found = |item: &Str| if is_regex { regex::full(pattern, item) } else { **item == *pattern };
     list(
         matched(json)

@@ -89,7 +89,7 @@ impl<'a> Wanted<'a> {
     }
 }
 
-fn lacks_argument(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> bool {
+pub(super) fn lacks_argument(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> bool {
     if args.is_empty() {
         ctx.fatal(&format!("Function '{name}' requires at least one argument"));
     }
@@ -180,11 +180,28 @@ fn random(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
     text((from + (u64::from_le_bytes(bytes) % span) as i64).to_string())
 }
 
+// Up to three numbers with points between them; what comes after is not looked at.
+fn leading_numbers(text: &str) -> Vec<i64> {
+    let mut out = Vec::new();
+    let mut rest = text;
+    while out.len() < 3 {
+        rest = rest.trim_start();
+        let sign = usize::from(rest.starts_with(['-', '+']));
+        let digits = rest[sign..].bytes().take_while(u8::is_ascii_digit).count();
+        let Ok(number) = rest[..sign + digits].parse() else { break };
+        out.push(number);
+        match rest[sign + digits..].strip_prefix('.') {
+            Some(after) => rest = after,
+            None => break,
+        }
+    }
+    out
+}
+
 fn version(ctx: &Context<'_>, name: &str, args: &[Rval]) -> FnResult {
     let compare = |index: usize| -> Option<std::cmp::Ordering> {
-        let parts: Option<Vec<u32>> =
-            arg(args, index).split('.').map(|part| part.parse().ok()).collect();
-        let Some(parts) = parts.filter(|parts| parts.len() <= 3) else {
+        let parts = leading_numbers(arg(args, index));
+        if parts.is_empty() {
             let which = match (name, index) {
                 ("cf_version_between", 0) => "lower ",
                 ("cf_version_between", _) => "upper ",
@@ -195,8 +212,8 @@ fn version(ctx: &Context<'_>, name: &str, args: &[Rval]) -> FnResult {
                 arg(args, index)
             ));
             return None;
-        };
-        let ours = [3_u32, 21, 0];
+        }
+        let ours = [3, 21, 0];
         Some(ours[..parts.len()].cmp(&parts[..]))
     };
     let first = compare(0)?;

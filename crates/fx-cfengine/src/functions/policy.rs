@@ -8,12 +8,22 @@ use crate::eval::value::{Value, Variable};
 use crate::json::{Json, Object, put};
 use crate::policy::Rval;
 use crate::regex;
-use crate::text::{Str, decode, int_from, path};
+use crate::text::{Str, int_from};
 
+use super::logic::lacks_argument;
 use super::{FnResult, arg, container, list, text, truth};
 
 pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
     match name {
+        "variablesmatching"
+        | "variablesmatching_as_data"
+        | "getvariablemetatags"
+        | "getclassmetatags"
+            if lacks_argument(ctx, name, args) =>
+        {
+            None
+        }
+        "bundlesmatching" if args.is_empty() => None,
         "bundlesmatching" => {
             regex::compile(arg(args, 0))?;
             list(bundles(ctx, args))
@@ -217,7 +227,7 @@ fn peers(ctx: &Context<'_>, name: &str, args: &[Rval]) -> FnResult {
     if size < 2 {
         return None;
     }
-    let text_of = decode(&ctx.host().read(&path(arg(args, 0))).ok()?);
+    let text_of = super::read::read(ctx, arg(args, 0), 0)?;
     let comment = arg(args, 1);
     let hosts: Vec<Str> = text_of
         .lines()

@@ -54,7 +54,7 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
             let file = arg(args, 0);
             match ctx.host().read(&path(file)) {
                 Ok(bytes) => {
-                    let mut module = Module::new(file, true);
+                    let mut module = Module::new(file, false);
                     for line in decode(&bytes).lines() {
                         module.line(ctx, line);
                     }
@@ -67,7 +67,8 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
     }
 }
 
-fn read(ctx: &Context<'_>, file: &str, max: i64) -> Option<String> {
+/// A file as most functions read it; one that cannot be read is told of.
+pub(super) fn read(ctx: &Context<'_>, file: &str, max: i64) -> Option<String> {
     match ctx.host().read(&path(file)) {
         Ok(mut bytes) => {
             if max > 0 && max != 999_999_999 && bytes.len() as i64 > max {
@@ -135,6 +136,7 @@ fn read_list(ctx: &Context<'_>, name: &str, args: &[Rval]) -> FnResult {
     let mut failed = false;
     for item in bad {
         let kind = if name == "readintlist" { "int" } else { "real" };
+        ctx.error(&crate::text::number_problem(item, if kind == "int" { "integer" } else { kind }));
         ctx.error(&format!(
             "Presumed {kind} value '{item}' read from file '{file}' has no recognizable value"
         ));
@@ -209,6 +211,7 @@ fn array(
                     }
                 },
                 DataType::Real if real_from(&token).is_none() => {
+                    ctx.error(&crate::text::number_problem(&token, "real"));
                     ctx.fatal("Could not convert token to double");
                     return None;
                 }

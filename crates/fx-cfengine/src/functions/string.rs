@@ -81,6 +81,7 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
             };
             text((number.trunc() as i64).to_string())
         }
+        "lastnode" if first.is_empty() => None,
         "lastnode" => {
             let mut rest = first;
             while let Some((_, end)) = regex::find(arg(args, 1), rest).filter(|(_, end)| *end > 0)
@@ -90,10 +91,15 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
             }
             text(rest)
         }
+        "basename" if args.is_empty() => {
+            ctx.error("Function basename requires a filename as first arg!");
+            None
+        }
         "basename" => basename(first, arg(args, 1)),
         "dirname" => text(dirname(first)),
         "translatepath" => text(first),
         "regextract" | "data_regextract" => extract(ctx, name, args),
+        "string_mustache" if args.is_empty() => None,
         "string_mustache" => {
             let data = match args.get(1) {
                 Some(value) => ctx.data_arg(value, false)?,

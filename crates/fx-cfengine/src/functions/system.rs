@@ -185,18 +185,18 @@ fn exec(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
     if ctx.stopped() {
         return None;
     }
-    if arg(args, 1) == "powershell" {
-        ctx.error("Powershell is only supported on Windows");
-        return None;
-    }
-    let shell = arg(args, 1) == "useshell";
+    let (shell, power) = (arg(args, 1) == "useshell", arg(args, 1) == "powershell");
     if command.starts_with('/') {
         if !is_executable(ctx, &command_arg0(command)) {
             ctx.error(&format!("{name} '{command}' is assumed to be executable but isn't"));
             return None;
         }
-    } else if !shell && !command.starts_with(['"', '\'']) {
+    } else if !shell && !power && !command.starts_with(['"', '\'']) {
         ctx.error(&format!("{name} '{command}' does not have an absolute path"));
+        return None;
+    }
+    if power {
+        ctx.error("Powershell is only supported on Windows");
         return None;
     }
     let mut spec = ctx.command_spec(command, shell);
@@ -222,14 +222,18 @@ fn exec(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
 
 fn returns_zero(ctx: &mut Context<'_>, args: &[Rval]) -> FnResult {
     let command = arg(args, 0);
-    let shell = arg(args, 1) == "useshell";
+    let (shell, power) = (arg(args, 1) == "useshell", arg(args, 1) == "powershell");
     if command.starts_with('/') {
         if !is_executable(ctx, &command_arg0(command)) {
             ctx.error(&format!("returnszero '{command}' is assumed to be executable but isn't"));
             return truth(false);
         }
-    } else if !shell && !command.starts_with(['"', '\'']) {
+    } else if !shell && !power && !command.starts_with(['"', '\'']) {
         ctx.error(&format!("returnszero '{command}' does not have an absolute path"));
+        return truth(false);
+    }
+    if power {
+        ctx.error("Powershell is only supported on Windows");
         return truth(false);
     }
     let spec = ctx.command_spec(command, shell);
@@ -247,14 +251,15 @@ fn returns_zero(ctx: &mut Context<'_>, args: &[Rval]) -> FnResult {
 }
 
 fn user_info(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
-    let user = match args.first() {
-        None => ctx.host().user_by_id(ctx.host().euid()),
-        Some(_) => match arg(args, 0).parse() {
-            Ok(uid) => ctx.host().user_by_id(uid),
-            Err(_) => ctx.host().user(arg(args, 0)),
-        },
+    let named = args.first().and_then(|_| match arg(args, 0).parse() {
+        Ok(uid) => ctx.host().user_by_id(uid).ok().flatten(),
+        Err(_) => ctx.host().user(arg(args, 0)).ok().flatten(),
+    });
+    // Of somebody who is not there the original tells who it runs as.
+    let user = match named {
+        Some(user) => user,
+        None => ctx.host().user_by_id(ctx.host().euid()).ok().flatten()?,
     };
-    let user = user.ok().flatten()?;
     let mut object = Object::new();
     object.insert("username".into(), Json::str(&user.name));
     object.insert("description".into(), Json::str(&user.comment));

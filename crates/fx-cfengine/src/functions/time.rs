@@ -30,6 +30,8 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
             let n = numbers(args)?;
             truth(now > clock::local_to_epoch(ctx, &n)?)
         }
+        // The length that is said of an empty text is that of a failure.
+        "strftime" if arg(args, 1).is_empty() => None,
         "strftime" => {
             let moment = int_from(arg(args, 2))?;
             let utc = arg(args, 0) == "gmtime";

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use crate::eval::value::DataType;
-use crate::policy::{Policy, Promise, Rval, split_qualified};
+use crate::policy::{Body, Policy, Promise, Rval, Section, split_qualified};
 use crate::text::{Str, has_variable};
 use crate::vocabulary;
 
@@ -48,7 +48,7 @@ pub(crate) fn partial(policy: &Policy) -> Vec<Problem> {
         }
         for section in &bundle.sections {
             for promise in &section.promises {
-                check_promise(policy, promise, section.built_in, &mut out);
+                check_promise(policy, promise, section, &mut out);
             }
         }
     }
@@ -69,21 +69,49 @@ pub(crate) fn partial(policy: &Policy) -> Vec<Problem> {
             let text = format!("Control bodies cannot take arguments, body {} control", body.kind);
             out.push(Problem { file: Rc::clone(&body.file), line: body.line, text });
         }
+        for text in attributes_that_clash(body) {
+            let (file, text) = (Rc::clone(&body.file), text.to_owned());
+            out.push(Problem { file, line: body.line, text });
+        }
     }
     duplicate_handles(policy, &mut out);
     out
+}
+
+// What attributes of one body say of each other, whatever their guards.
+fn attributes_that_clash(body: &Body) -> impl Iterator<Item = &'static str> {
+    let has = |name: &str| body.attributes.iter().any(|attribute| &*attribute.name == name);
+    let action = &*body.kind == "action"
+        && (has("log_kept") || has("log_repaired") || has("log_failed"))
+        && !has("log_string");
+    let acl = &*body.kind == "acl";
+    let found = [
+        (
+            action,
+            "An action body with log_kept, log_repaired or log_failed is required to have a log_string attribute",
+        ),
+        (
+            acl && has("acl_directory_inherit") && has("acl_default"),
+            "An acl body cannot have both acl_directory_inherit and acl_default. Please use acl_default only",
+        ),
+        (
+            acl && has("specify_inherit_aces") && has("specify_default_aces"),
+            "An acl body cannot have both specify_inherit_aces and specify_default_aces. Please use specify_default_aces only",
+        ),
+    ];
+    found.into_iter().filter(|(wrong, _)| *wrong).map(|(_, text)| text)
 }
 
 fn problem_at(promise: &Promise, line: u32, text: String) -> Problem {
     Problem { file: Rc::clone(&promise.bundle.file), line, text }
 }
 
-fn check_promise(policy: &Policy, promise: &Promise, built_in: bool, out: &mut Vec<Problem>) {
-    if !built_in {
+fn check_promise(policy: &Policy, promise: &Promise, section: &Section, out: &mut Vec<Problem>) {
+    if !section.built_in {
         if vocabulary::is_built_in(&promise.kind) {
             out.push(problem_at(
                 promise,
-                promise.line,
+                section.line,
                 format!(
                     "Promise type '{}' not supported by '{}' bundle type",
                     promise.kind, promise.bundle.kind
@@ -106,6 +134,11 @@ fn check_promise(policy: &Policy, promise: &Promise, built_in: bool, out: &mut V
     if std::iter::once(&promise.promiser).chain(values).any(|text| matches!(&**text, "$()" | "${}"))
     {
         out.push(problem_at(promise, promise.line, "Empty variable reference".into()));
+    }
+    for attribute in promise.attributes.iter().filter(|attribute| attribute.foreign) {
+        let (kind, name) = (&promise.kind, &attribute.name);
+        let text = format!("Promise type {kind} has unknown attribute {name}");
+        out.push(problem_at(promise, attribute.line, text));
     }
     let numerical =
         !promise.promiser.is_empty() && promise.promiser.bytes().all(|byte| byte.is_ascii_digit());

@@ -222,6 +222,7 @@ pub(crate) fn copy_bundle(bundle: &Bundle, name: Option<&str>) -> Bundle {
                         line: promise.line,
                         span: promise.span,
                         settled: Cell::new(false),
+                        tells_rxdirs: Cell::new(false),
                         resolved: Cell::default(),
                     })
                 })
@@ -266,6 +267,7 @@ pub(crate) fn policy_from_json(json: &Json, file: &str) -> Option<Policy> {
                     {
                         let (value, bare) = rval_from_json(attribute.select(&["rval"])?);
                         attributes.push(crate::policy::Attribute {
+                            foreign: false,
                             name: text(attribute, "lval")?,
                             value,
                             guard: None,
@@ -283,6 +285,7 @@ pub(crate) fn policy_from_json(json: &Json, file: &str) -> Option<Policy> {
                         line: 0,
                         span: None,
                         settled: Cell::new(false),
+                        tells_rxdirs: Cell::new(false),
                         resolved: Cell::default(),
                     }));
                 }
@@ -299,6 +302,7 @@ pub(crate) fn policy_from_json(json: &Json, file: &str) -> Option<Policy> {
             for attribute in context.select(&["attributes"]).into_iter().flat_map(Json::values) {
                 let (value, bare) = rval_from_json(attribute.select(&["rval"])?);
                 attributes.push(crate::policy::Attribute {
+                    foreign: false,
                     name: text(attribute, "lval")?,
                     value,
                     guard: guard.clone(),

@@ -187,6 +187,7 @@ impl Lowering<'_> {
                 guard = Rc::clone(&name.text);
             }
             Some(ast::Guard::Variable(name)) => attributes.push(Attribute {
+                foreign: false,
                 name: "ifvarclass".into(),
                 value: Rval::Scalar(Rc::clone(&name.text)),
                 guard: None,
@@ -211,6 +212,7 @@ impl Lowering<'_> {
             line: self.last_line(promise.promiser.span),
             span: Some(promise.promiser.span),
             settled: Cell::new(false),
+            tells_rxdirs: Cell::new(false),
             resolved: Cell::default(),
         }
     }
@@ -246,8 +248,14 @@ impl Lowering<'_> {
         if matches!(&**name, "data" | "template_data") {
             value = lower_data(value);
         }
+        let mut foreign = false;
         if let Some(own) = own {
-            let Some(known) = vocabulary::promise_attribute(own, name) else {
+            let known = vocabulary::promise_attribute(own, name).or_else(|| {
+                // That it is out of place is found when all is read.
+                foreign = true;
+                vocabulary::attribute_of_every_bundle(name)
+            });
+            let Some(known) = known else {
                 self.error(
                     attribute.name.span,
                     format!("Unknown attribute '{name}' for promise type '{kind}' in bundle with type '{}'", head.kind),
@@ -293,6 +301,7 @@ impl Lowering<'_> {
             self.error(span, "Syntax error in context string");
         }
         Some(Attribute {
+            foreign,
             name: Rc::clone(name),
             value,
             guard: None,
@@ -413,7 +422,7 @@ impl Lowering<'_> {
                 }
             };
             let line = self.last_line(span);
-            let new = Attribute { name: attr_name, value, guard, bare, line };
+            let new = Attribute { foreign: false, name: attr_name, value, guard, bare, line };
             match attributes.iter_mut().find(|old| old.name == new.name && old.guard == new.guard) {
                 Some(old) => *old = new,
                 None => attributes.push(new),

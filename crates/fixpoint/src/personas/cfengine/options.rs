@@ -53,15 +53,26 @@ pub(super) fn parse(flags: &[Flag], args: &[String]) -> Result<Parsed, String> {
                 None => (long, None),
             };
             let exact = flags.iter().find(|flag| flag.long == name);
-            let mut near =
-                flags.iter().filter(|flag| !name.is_empty() && flag.long.starts_with(name));
-            let flag = match exact {
-                Some(flag) => flag,
-                None => match (near.next(), near.next()) {
-                    (Some(flag), None) => flag,
-                    (Some(_), Some(_)) => return Err(format!("option '--{name}' is ambiguous")),
-                    _ => return Err(format!("unrecognized option '--{name}'")),
-                },
+            let near: Vec<&Flag> = flags
+                .iter()
+                .filter(|flag| !name.is_empty() && flag.long.starts_with(name))
+                .collect();
+            let flag = match (exact, near.as_slice()) {
+                (Some(flag), _) => flag,
+                (None, []) => return Err(format!("unrecognized option '--{name}'")),
+                // The C library takes the first of those it cannot tell apart but by name.
+                (None, [first, others @ ..])
+                    if others
+                        .iter()
+                        .all(|other| other.takes == first.takes && other.short == first.short) =>
+                {
+                    first
+                }
+                (None, several) => {
+                    let names: String =
+                        several.iter().map(|flag| format!(" '--{}'", flag.long)).collect();
+                    return Err(format!("option '--{name}' is ambiguous; possibilities:{names}"));
+                }
             };
             let value = match (flag.takes, value) {
                 (Takes::Nothing, Some(_)) => {
@@ -111,8 +122,10 @@ mod tests {
         Flag::new("file", Some('f'), Takes::Value, ""),
         Flag::new("no-lock", Some('K'), Takes::Nothing, ""),
         Flag::new("inform", Some('I'), Takes::Nothing, ""),
+        Flag::new("ignore", None, Takes::Nothing, ""),
         Flag::new("color", Some('C'), Takes::Optional, ""),
         Flag::new("show-vars", None, Takes::Optional, ""),
+        Flag::new("show-classes", None, Takes::Optional, ""),
     ];
 
     fn check(line: &str, expected: &str) {
@@ -142,8 +155,11 @@ mod tests {
         check("--file=a -- -K", "file=a | -K");
         check("-C --color=never", "color color=never | ");
         check("--bogus", "unrecognized option '--bogus'");
+        check("--i", "option '--i' is ambiguous; possibilities: '--inform' '--ignore'");
         check("-z", "invalid option -- 'z'");
         check("-f", "option requires an argument -- 'f'");
         check("--show-vars=a b", "show-vars=a | b");
+        check("--show=a", "show-vars=a | ");
+        check("--", " | ");
     }
 }

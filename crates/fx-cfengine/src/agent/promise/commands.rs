@@ -25,29 +25,34 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
         line.push(' ');
         line.push_str(&arg);
     }
-    if promise.bool("no_output") == Some(true) && promise.bool("preview") == Some(true) {
-        ctx.error("no_output and preview are mutually exclusive (broken promise)");
-        return Outcome::Failed;
-    }
     let owner = promise.scalar("exec_owner").map(|name| user_id(ctx, promise, name));
     let group = promise.scalar("exec_group").map(|name| group_id(ctx, promise, name));
+    if is_quiet(promise) && promise.bool("preview") == Some(true) {
+        ctx.error("no_output and preview are mutually exclusive (broken promise)");
+        ctx.tell_place(Level::Error, &promise.promise);
+        return Outcome::Failed;
+    }
     if !ctx.acquire(promise, &line) {
         return Outcome::Skipped;
     }
     let arg0 = command_arg0(&promise.promiser);
     let shell = uses_shell(promise);
     let windows = promise.scalar("useshell").is_some_and(|word| &**word == "powershell");
-    if (arg0.starts_with('/') || !(shell || windows)) && !is_executable(ctx, &arg0) {
-        if promise.promiser.contains(' ') {
-            log!(
-                ctx,
-                Verbose,
-                "Paths with spaces must be inside escaped quoutes (e.g. \\\"{}\\\")",
-                promise.promiser
-            );
+    if arg0.starts_with('/') || !(shell || windows) {
+        if !is_executable(ctx, &arg0) {
+            let text = format!("'{}' promises to be executable but isn't", promise.promiser);
+            let outcome = ctx.settle(Level::Error, Outcome::Failed, promise, &text);
+            if promise.promiser.contains(' ') {
+                log!(
+                    ctx,
+                    Verbose,
+                    "Paths with spaces must be inside escaped quoutes (e.g. \\\"{}\\\")",
+                    promise.promiser
+                );
+            }
+            return outcome;
         }
-        let text = format!("'{}' promises to be executable but isn't", promise.promiser);
-        return ctx.settle(Level::Error, Outcome::Failed, promise, &text);
+        log!(ctx, Verbose, "Promiser string contains a valid executable '{arg0}' - ok");
     }
     let timeout = promise.int("exec_timeout");
     let level = if promise.bool("inform").unwrap_or(true) { Level::Info } else { Level::Verbose };
@@ -84,9 +89,9 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
         spec.cwd = Some(path(dir));
     }
     spec.chroot = promise.scalar("chroot").map(|dir| path(dir));
-    spec.umask = Some(
-        promise.scalar("umask").and_then(|text| u32::from_str_radix(text, 8).ok()).unwrap_or(0o77),
-    );
+    let umask =
+        promise.scalar("umask").and_then(|text| u32::from_str_radix(text, 8).ok()).unwrap_or(0o77);
+    spec.umask = Some(umask);
     spec.uid = owner;
     spec.gid = group;
     spec.timeout = timeout.map(|seconds| Duration::from_secs(seconds.max(1) as u64));
@@ -103,9 +108,18 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
             Err(error) => ctx.settle(Level::Error, Outcome::Failed, promise, &error.to_string()),
         };
     }
+    log!(ctx, Verbose, "Setting umask to {umask:o}");
+    if umask == 0 {
+        log!(ctx, Verbose, "Programming '{line}' running with umask 0! Use umask= to set");
+    }
     let outcome = execute(ctx, promise, &line, &spec);
     ctx.log(level, &format!("Completed execution of '{line}'"));
     outcome
+}
+
+// A module's output is not shown unless that is asked for.
+fn is_quiet(promise: &Expanded) -> bool {
+    promise.bool("no_output").unwrap_or(promise.bool("module") == Some(true))
 }
 
 /// A command that goes on while other promises are kept.
@@ -172,7 +186,7 @@ fn tell(
     ended: &fx_host::Ended,
 ) -> Outcome {
     let module = promise.bool("module") == Some(true);
-    let quiet = promise.bool("no_output").unwrap_or(module);
+    let quiet = is_quiet(promise);
     let mut reader = module.then(|| Module::new(line, !quiet));
     let text = decode(&ended.stdout);
     let mut quoted = Quoted::default();
@@ -252,8 +266,8 @@ fn misplaced(ctx: &Context<'_>, promise: &Expanded, spec: &Spec) -> Option<Strin
         };
         return Some(format!("Couldn't {name} to '{dir}'. ({call}: {why})"));
     }
-    // Groups are only asked for where one is given.
-    let uid = spec.uid.filter(|_| spec.gid.is_some())?;
+    // Groups are only asked for where one is given, and then of nobody if no user is.
+    let uid = spec.gid.map(|_| spec.uid.unwrap_or(u32::MAX))?;
     match ctx.host().user_by_id(uid) {
         Ok(None) => Some(format!(
             "Unable to get login groups when dropping privilege to '{uid}'. (getpwuid: Success)"

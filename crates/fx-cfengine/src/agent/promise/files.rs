@@ -3,6 +3,7 @@
 //! Each operation records its own outcome; the promise's is their merge.
 
 mod acl;
+mod acl_syntax;
 mod changes;
 pub(super) mod consider;
 mod copy;
@@ -128,8 +129,10 @@ fn has_inner_slash(text: &str) -> bool {
 // Each component of the path is a pattern; those that match are looked into.
 fn locate(ctx: &mut Context<'_>, promise: &Rc<Expanded>, wild: &Str, depth: usize) -> Outcome {
     if !is_path_regex(ctx, wild) {
+        log!(ctx, Verbose, "Using literal pathtype for '{wild}'");
         return verify(ctx, promise, wild);
     }
+    log!(ctx, Verbose, "Using regex pathtype for '{wild}' (see pathtype)");
     if depth > 64 {
         return Outcome::Skipped;
     }
@@ -337,8 +340,10 @@ fn verify(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &Str) -> Outcome 
     changes::save(ctx);
     if !skipped {
         if wanted.nothing() {
+            let bare = file.strip_suffix("/.").filter(|dir| !wanted.search && !dir.is_empty());
             ctx.warning(&format!(
-                "No action was requested for file '{file}'. Maybe a typo in the policy?"
+                "No action was requested for file '{}'. Maybe a typo in the policy?",
+                bare.unwrap_or(file)
             ));
         }
         let name = promise
@@ -473,6 +478,11 @@ fn work(
         recurse::search(ctx, raw, &file, wanted.search, result);
         if promise.bool("include_basedir").unwrap_or(false) && wanted.search {
             recurse::search(ctx, raw, &file, false, result);
+        } else if *result == Outcome::Kept && !promise.bool("include_basedir").unwrap_or(false) {
+            log!(ctx, Verbose, "Basedir '{file}' not promising anything");
+        }
+        if ctx.stopped() {
+            return true;
         }
     }
     if wanted.copy {
@@ -497,9 +507,17 @@ fn work(
         if !exists && promise.bool("create") != Some(false) {
             exists = create::create(ctx, promise, &file, wanted.search, result);
         }
+        let content = promise.scalar("content").cloned().unwrap_or_default();
         if exists {
+            log!(ctx, Verbose, "Replacing '{file}' with content '{content}'");
             let outcome = edit::write_content(ctx, promise, &file);
             *result = result.merge(outcome);
+        } else {
+            log!(
+                ctx,
+                Verbose,
+                "Cannot render file '{file}' with content '{content}': file does not exist"
+            );
         }
         return true;
     }
@@ -562,10 +580,8 @@ fn enter_parent(ctx: &mut Context<'_>, file: &str) {
 // Told of a promise of a mode in every pass and of each file, directory or not.
 fn tell_default_rxdirs(ctx: &Context<'_>, promise: &Expanded, promiser: &str) {
     if promise.has("mode") && promise.bool("rxdirs").is_none() {
-        ctx.warning(&format!(
-            "Using the default value 'false' for attribute rxdirs (promiser: {promiser}, file: {}:{}), please set it explicitly",
-            promise.promise.bundle.file, promise.promise.line
-        ));
+        ctx.tell_default_rxdirs(&promise.promise, promiser);
+        promise.promise.tells_rxdirs.set(true);
     }
 }
 

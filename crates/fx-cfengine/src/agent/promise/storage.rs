@@ -25,12 +25,10 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
     let mut result = Outcome::Kept;
     if promise.has("mount") {
         result = mount::keep(ctx, promise);
-        if !promise.has("volume") {
-            return result;
-        }
     }
+    // A promise of nothing has no outcome to set classes by.
     if !promise.has("volume") {
-        return ctx.settle_quietly(Outcome::Kept, promise);
+        return result;
     }
     result = result.merge(content(ctx, promise, &name));
     if let Some(wanted) = promise.scalar("freespace").cloned() {

@@ -13,8 +13,21 @@ use crate::regex;
 use crate::text::{Str, has_variable, int_from, is_expandable, naked, number_problem, real_from};
 use crate::vocabulary;
 
+/// Evaluates a vars or meta promise as one among others: the original looks at it twice, which
+/// shows where it has something to say.
+pub(crate) fn keep_among_others(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
+    let mut failed = false;
+    let outcome = look(ctx, promise, &mut failed);
+    if failed || outcome == Outcome::Failed { look(ctx, promise, &mut failed) } else { outcome }
+}
+
 /// Evaluates a vars or meta promise.
 pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
+    look(ctx, promise, &mut false)
+}
+
+// `failed` is set when no value came of it, which need not be a failure of the promise.
+fn look(ctx: &mut Context<'_>, promise: &Rc<Expanded>, failed: &mut bool) -> Outcome {
     let head = Rc::clone(&promise.promise.bundle);
     let mut declared: Option<(&Str, DataType, &Rval)> = None;
     let (mut redefine, mut drop_undefined, mut values) = (true, false, 0);
@@ -73,14 +86,20 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
                         }
                     ));
                 }
-                Some(_) if ctx.last_pass() && existing.is_none() => log!(
-                    ctx,
-                    Verbose,
-                    "While setting variable '{}' in bundle '{}', function '{}' failed - skipping",
-                    promise.promiser,
-                    head.name,
-                    call.name
-                ),
+                // It is called once more, and says what it has to say again.
+                Some(_) if existing.is_none() => {
+                    if ctx.call(call).is_none() && ctx.last_pass() {
+                        log!(
+                            ctx,
+                            Verbose,
+                            "While setting variable '{}' in bundle '{}', function '{}' failed - skipping",
+                            promise.promiser,
+                            head.name,
+                            call.name
+                        );
+                    }
+                    *failed = true;
+                }
                 Some(_) => {}
             }
             return Outcome::Kept;
@@ -133,7 +152,10 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
         ctx.tell_place(fx_engine::Level::Error, &promise.promise);
         return Outcome::Kept;
     }
-    store(ctx, promise, &scope, name, kind, rval, drop_undefined)
+    store(ctx, promise, &scope, name, kind, rval, drop_undefined).unwrap_or_else(|| {
+        *failed = true;
+        Outcome::Kept
+    })
 }
 
 fn needs_evaluation(rval: &Rval) -> bool {
@@ -145,6 +167,13 @@ fn needs_evaluation(rval: &Rval) -> bool {
     }
 }
 
+// A variable by its whole name.
+fn qualified(scope: &str, name: &str) -> String {
+    let namespace = if scope.contains(':') { "" } else { "default:" };
+    format!("{namespace}{scope}.{name}")
+}
+
+// `None` where the name cannot hold the value, which has been said.
 fn store(
     ctx: &mut Context<'_>,
     promise: &Rc<Expanded>,
@@ -153,7 +182,7 @@ fn store(
     kind: DataType,
     rval: Rval,
     drop_undefined: bool,
-) -> Outcome {
+) -> Option<Outcome> {
     let value = match rval {
         Rval::Scalar(text) if !kind.is_list() && kind != DataType::Data => Value::Scalar(text),
         Rval::List(items) if kind.is_list() => {
@@ -165,41 +194,45 @@ fn store(
                             out.push(Rc::clone(text));
                         }
                     }
-                    _ => return Outcome::Kept,
+                    _ => return Some(Outcome::Kept),
                 }
             }
             Value::List(out.into())
         }
         Rval::Data(json) if kind == DataType::Data => Value::Data(json),
         other => {
+            let blank = if matches!(other, Rval::List(_)) { " " } else { "" };
             ctx.error(&format!(
-                "Variable '{}' expected a variable of type '{}', but was given incompatible value '{}'",
-                promise.promiser,
+                "Variable '{}' expected a variable of type '{}', but was given incompatible value '{blank}{}'",
+                qualified(scope, &name),
                 kind.word(),
                 other.show()
             ));
-            return Outcome::Failed;
+            ctx.tell_place(fx_engine::Level::Error, &promise.promise);
+            return Some(Outcome::Failed);
         }
     };
     if let Some(at) = name.find('[') {
         if kind == DataType::Data {
             ctx.error(&format!(
-                "Cannot assign a container to an indexed variable name '{name}'. Should be assigned to '{}' instead",
+                "Cannot assign a container to an indexed variable name '{}'. Should be assigned to '{}' instead",
+                qualified(scope, &name),
                 &name[..at]
             ));
-            return Outcome::Kept;
+            return None;
         }
         if let Some(Found::Part(_)) = ctx.vars.get(scope, &name) {
             ctx.error(&format!(
-                "Cannot assign value to indexed variable name '{name}', because a container is already assigned to the base name '{}'",
-                &name[..at]
+                "Cannot assign value to indexed variable name '{}', because a container is already assigned to the base name '{}'",
+                qualified(scope, &name),
+                qualified(scope, &name[..at])
             ));
-            return Outcome::Kept;
+            return None;
         }
     }
     if refers_to_itself(&name, &value) {
         ctx.error(&format!("The value of variable '{name}' contains a reference to itself"));
-        return Outcome::Failed;
+        return Some(Outcome::Failed);
     }
     let mut tags: Vec<Str> = vec!["source=promise".into()];
     if let Some(meta) = promise.list("meta") {
@@ -221,7 +254,7 @@ fn store(
     if promise.has("classes") {
         ctx.settle_quietly(Outcome::Kept, promise);
     }
-    Outcome::Kept
+    Some(Outcome::Kept)
 }
 
 // The moment a variable gets its value, for the trace.

@@ -11,7 +11,7 @@ use crate::load::reason;
 use crate::outcome::Outcome;
 use crate::text::{Str, path};
 
-use super::{as_promised, changed, failed};
+use super::{acl_syntax, as_promised, changed, failed};
 
 const ACCESS: &str = "system.posix_acl_access";
 const DEFAULT: &str = "system.posix_acl_default";
@@ -46,9 +46,12 @@ pub(super) fn verify(
         return;
     }
     const DEFAULTS: [&str; 2] = ["acl_default", "acl_directory_inherit"];
-    if !meta.is_dir() && DEFAULTS.iter().any(|name| promise.has(name)) {
+    let misplaced = !meta.is_dir() && DEFAULTS.iter().any(|name| promise.has(name));
+    if misplaced {
         ctx.error("acl_default can only be set on directories.");
         ctx.tell_place(fx_engine::Level::Error, &promise.promise);
+    }
+    if misplaced || !acl_syntax::sound(ctx, promise) {
         let text = format!("Syntax error in access control list for '{file}'");
         failed(ctx, promise, result, &text);
         ctx.tell_place(fx_engine::Level::Error, &promise.promise);
@@ -288,12 +291,10 @@ fn mode_bits(text: &str, before: u16) -> Option<u16> {
             _ => (b'=', clause),
         };
         let mut named = 0;
-        let mut bracket = false;
         for letter in letters.chars() {
             match letter {
-                '(' => bracket = true,
-                ')' => bracket = false,
-                _ if bracket => {}
+                // Those of the system are the same.
+                '(' | ')' => {}
                 'r' => named |= 4,
                 'w' => named |= 2,
                 'x' => named |= 1,

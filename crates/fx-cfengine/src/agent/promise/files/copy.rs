@@ -198,6 +198,7 @@ fn copy_file(
                 let text =
                     "File image exists but destination type is silly (file/dir/link doesn't match)";
                 failed(ctx, promise, &mut result, text);
+                ctx.tell_place(Level::Error, &promise.promise);
                 return result;
             }
             if !ctx.making_changes(

@@ -4,8 +4,8 @@ use std::rc::Rc;
 
 use fx_host::WriteOptions;
 
-use crate::eval::Context;
 use crate::eval::promise::Expanded;
+use crate::eval::{Context, log};
 use crate::load::reason;
 use crate::mode;
 use crate::outcome::Outcome;
@@ -41,7 +41,10 @@ pub(super) fn create(
         return true;
     }
     let mode = match promise.scalar("mode").and_then(|text| mode::parse(text)) {
-        None => 0o600,
+        None => {
+            log!(ctx, Verbose, "No mode was set, choose plain file default 0600");
+            0o600
+        }
         Some(mask) => mask.plus & !mask.minus,
     };
     let fifo = promise.scalar("file_type").is_some_and(|kind| &**kind == "fifo");

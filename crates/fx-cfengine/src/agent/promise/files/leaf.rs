@@ -25,15 +25,12 @@ pub(super) fn verify(
     followed: Option<&Meta>,
     result: &mut Outcome,
 ) {
+    log!(ctx, Verbose, "Handling file existence constraints on '{file}'");
     ctx.put_this("promiser", Rc::clone(file));
     let promise = &super::with_path(ctx, promise);
     // By now the original has cut the dot off the promiser.
     let cut = promise.promiser.strip_suffix("/.").filter(|_| !promise.has("depth_search"));
     super::tell_default_rxdirs(ctx, promise, cut.unwrap_or(&promise.promiser));
-    if promise.has("transformer") {
-        transform(ctx, promise, file, result);
-        return;
-    }
     let meta = match followed {
         Some(meta) => meta.clone(),
         None => match ctx.host().lstat(&path(file)) {
@@ -41,15 +38,28 @@ pub(super) fn verify(
             Err(_) => return,
         },
     };
-    if promise.has("rename") {
-        rename::verify(ctx, promise, file, &meta, result);
+    if promise.has("transformer") {
+        transform(ctx, promise, file, result);
+    } else {
+        // Each has an outcome of its own, so that a warning of one does not hide that another
+        // failed.
+        let mut apart = |act: &mut dyn FnMut(&mut Context<'_>, &mut Outcome)| {
+            let mut own = Outcome::Kept;
+            act(ctx, &mut own);
+            *result = result.merge(own);
+        };
+        if promise.has("rename") {
+            apart(&mut |ctx, own| rename::verify(ctx, promise, file, &meta, own));
+        }
+        if promise.has("delete") {
+            apart(&mut |ctx, own| delete(ctx, promise, file, &meta, own));
+        }
+        if promise.bool("touch").unwrap_or(false) {
+            apart(&mut |ctx, own| touch(ctx, promise, file, own));
+        }
     }
-    if promise.has("delete") {
-        delete(ctx, promise, file, &meta, result);
-    }
-    if promise.bool("touch").unwrap_or(false) {
-        touch(ctx, promise, file, result);
-    }
+    // What the file was like is still known where it has gone by now: what then is to change
+    // of it fails.
     if promise.has("perms") || promise.has("changes") || promise.has("aces") {
         if (meta.is_dir()
             && promise.has("depth_search")
@@ -57,11 +67,13 @@ pub(super) fn verify(
             && **file == *promise.promiser
         {
             log!(ctx, Debug, "Promise to skip base directory '{file}'");
-        } else if ctx.host().lstat(&path(file)).is_ok() {
+        } else {
             // Modes and owners are those of the file behind a link that is promised itself.
             let behind = followed.and_then(|_| super::edit::follow(ctx, file).ok());
             let place = behind.as_deref().unwrap_or(file);
-            attributes_at(ctx, promise, file, place, &meta, result);
+            let mut own = Outcome::Kept;
+            attributes_at(ctx, promise, file, place, &meta, &mut own);
+            *result = result.merge(own);
         }
     }
 }

@@ -294,14 +294,15 @@ pub(super) fn children(
         failed(ctx, promise, &mut result, &text);
         return result;
     }
-    let Ok(entries) = ctx.host().list(&path(source)) else {
-        failed(
-            ctx,
-            promise,
-            &mut result,
-            &format!("Can't open source of children to link '{source}'."),
-        );
-        return result;
+    let entries = match ctx.host().list(&path(source)) {
+        Ok(entries) => entries,
+        Err(error) => {
+            let why = reason(&error);
+            let text =
+                format!("Can't open source of children to link '{source}'. (opendir: {why})");
+            failed(ctx, promise, &mut result, &text);
+            return result;
+        }
     };
     let overriding =
         promise.scalar("when_linking_children").is_some_and(|word| &**word == "override_file");

@@ -10,7 +10,7 @@ use crate::regex;
 use crate::text::{Str, from_path, path};
 
 use super::consider::considered;
-use super::{changes, leaf, link, select};
+use super::{changes, failed, leaf, link, select};
 
 /// Depth of a `depth_search` body.
 pub(super) fn depth(promise: &Expanded) -> i64 {
@@ -42,10 +42,35 @@ pub(super) fn search(
 ) {
     let told = !promise.has("rename");
     if !deep {
+        let selected = !promise.has("file_select")
+            || ctx
+                .host()
+                .lstat(&path(file))
+                .is_ok_and(|meta| select::selected(ctx, promise, file, &meta));
+        if !selected {
+            return;
+        }
         if told {
             ctx.simulated_look(file);
         }
         leaf::verify(ctx, promise, file, None, result);
+        return;
+    }
+    let found = ctx.host().lstat(&path(file));
+    if let Err(error) = ctx.host().stat(&path(file)) {
+        let mode = found.map(|meta| meta.mode).unwrap_or_default();
+        let why = crate::load::reason(&error);
+        let text =
+            format!("Could not change to directory '{file}' (mode '{mode:04o}', chdir: {why})");
+        failed(ctx, promise, result, &text);
+        return;
+    }
+    // The original is where it meant to go only if that is no link.
+    if found.is_ok_and(|meta| meta.is_symlink()) {
+        ctx.error(&format!(
+            "SERIOUS SECURITY ALERT: path race exploited in recursion to/from '{file}'. Not safe for agent to continue - aborting"
+        ));
+        ctx.fatal("Not safe to continue");
         return;
     }
     let device = ctx.host().stat(&path(file)).map(|meta| meta.dev).unwrap_or_default();
@@ -97,8 +122,16 @@ fn descend(
                 ));
                 continue;
             }
-            let Ok(target) = ctx.host().stat(&path(&file)) else { continue };
-            meta = target;
+            match ctx.host().stat(&path(&file)) {
+                Ok(target) => meta = target,
+                Err(error) => {
+                    let why = crate::load::reason(&error);
+                    let text =
+                        format!("Recurse was working on '{file}' when this failed. (stat: {why})");
+                    failed(ctx, promise, result, &text);
+                    continue;
+                }
+            }
         }
         // A layered file system gives its files devices of their own, so that only a
         // directory tells where another one begins.

@@ -174,9 +174,9 @@ pub(super) fn rotate(ctx: &Context<'_>, file: &str, levels: i64) {
     let place = path(file);
     let Ok(meta) = ctx.host().stat(&place) else { return };
     if meta.is_dir() {
-        let _best_effort = ctx.host().rename(&place, &path(&format!("{file}.1")));
-        let _best_effort = ctx.host().make_dir(&place, meta.mode);
-        let _best_effort = ctx.host().set_owner(&place, Some(meta.uid), Some(meta.gid));
+        ctx.error(&format!(
+            "Unable to read source file while copying '{file}' to '{file}.1' (read: Is a directory)"
+        ));
         return;
     }
     if let Ok(bytes) = ctx.host().read(&place) {

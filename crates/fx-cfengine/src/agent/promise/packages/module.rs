@@ -355,6 +355,14 @@ fn present(ctx: &mut Context<'_>, promise: &Rc<Expanded>, module: &Module) -> Ou
         ctx.info(&format!("Can not obtain package data for promise: {}", promise.promiser));
         return Outcome::Failed;
     };
+    if kind == "file"
+        && let Some(text) =
+            unlike(told("Version=").as_deref(), version, told("Architecture=").as_deref(), arch)
+    {
+        ctx.warning(&text);
+        ctx.error("Package data and policy doesn't match");
+        return Outcome::Failed;
+    }
     let Some(installed) = module.installed(ctx, false) else { return Outcome::Failed };
     let mut result = Outcome::Skipped;
     if kind == "file" {
@@ -485,4 +493,26 @@ fn verified(
     } else {
         Outcome::Failed
     }
+}
+
+// Why a package in a file is not the one that policy asks for.
+fn unlike(
+    version: Option<&str>,
+    wanted_version: Option<&str>,
+    arch: Option<&str>,
+    wanted_arch: Option<&str>,
+) -> Option<String> {
+    if wanted_version == Some("latest") {
+        return Some("Unsupported 'latest' version for package promise of type file.".to_owned());
+    }
+    [("arch", arch, wanted_arch), ("version", version, wanted_version)].into_iter().find_map(
+        |(what, told, wanted)| {
+            let (told, wanted) = (told?, wanted?);
+            (told != wanted).then(|| {
+                format!(
+                    "Package {what} and one specified in policy doesn't match: {told} -> {wanted}"
+                )
+            })
+        },
+    )
 }
