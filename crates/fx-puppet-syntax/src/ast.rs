@@ -282,6 +282,8 @@ pub enum ExprKind {
         receiver: Box<Expr>,
         name: Rc<str>,
         name_span: Span,
+        /// Arguments in parentheses follow the name, be they none.
+        parens: bool,
         args: Vec<Expr>,
         lambda: Option<Box<Lambda>>,
     },

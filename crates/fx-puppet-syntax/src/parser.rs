@@ -250,9 +250,10 @@ fn as_variable(expr: Expr) -> Expr {
                 span,
             )
         }
-        ExprKind::MethodCall { receiver, name, name_span, args, lambda } => {
+        ExprKind::MethodCall { receiver, name, name_span, parens, args, lambda } => {
             let receiver = Box::new(as_variable(*receiver));
-            Expr::new(ExprKind::MethodCall { receiver, name, name_span, args, lambda }, span)
+            let kind = ExprKind::MethodCall { receiver, name, name_span, parens, args, lambda };
+            Expr::new(kind, span)
         }
         kind => Expr::new(kind, span),
     }

@@ -447,7 +447,17 @@ impl Checker<'_> {
             {
                 self.error(param.span, format!("Illegal parameter name. The given name '{}' does not conform to the naming rule /^[a-z_]\\w*$/", param.name));
             }
-            if param.captures_rest && index + 1 != params.len() {
+            if let Some(definition) = definition
+                && param.captures_rest
+            {
+                self.error(
+                    param.span,
+                    format!(
+                        "Parameter ${} has 'captures rest' - not supported in a {definition}",
+                        param.name
+                    ),
+                );
+            } else if param.captures_rest && index + 1 != params.len() {
                 self.error(
                     param.span,
                     format!("Parameter ${} is not last, and has 'captures rest'", param.name),

@@ -126,6 +126,9 @@ module Puppet
     def value(name, *) = Puppet[name]
     def setting(_name) = nil
     def use(*) = nil
+    # Sections of files are one here.
+    def values(*) = self
+    def interpolate(name) = Puppet[name]
     def include?(_name) = true
     def each = nil
   end

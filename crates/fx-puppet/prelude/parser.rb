@@ -230,6 +230,11 @@ module Puppet
   class Resource
     attr_accessor :type, :title, :catalog, :virtual, :exported, :file, :line, :tags
     attr_writer :sensitive_parameters
+    def self.const_missing(name)
+      return super unless name == :Catalog
+      Puppet::Bridge.part("catalog")
+      const_get(name)
+    end
     def sensitive_parameters = @sensitive_parameters ||= []
     class TypeCollection
       def find_hostclass(name, *) = Puppet::Bridge.class?(name.to_s) ? KnownClass.new(name.to_s) : nil

@@ -306,6 +306,7 @@ module Puppet
         k.self_refresh = true if options[:self_refresh]
         const_set(name.to_s.split("_").map(&:capitalize).join, k) unless name.to_s =~ /[^a-z0-9_]/ || const_defined?(name.to_s.split("_").map(&:capitalize).join, false)
         TYPES[name] = k
+        __constructor(name)
         k.class_eval(&block) if block
         k.newparam(:provider) { desc "The provider" } if k.__uses_providers? && !k.valid_parameter?(:provider)
         k
@@ -323,13 +324,21 @@ module Puppet
         Puppet::Bridge.load_type(name.to_s)
         TYPES[name] ||= (Puppet::Bridge.builtin_type(name.to_s) && __builtin(name))
       end
+      NAMEVARS = { file: :path, exec: :command, tidy: :path, mount: :name }.freeze
       def __builtin(name)
         k = Class.new(Type)
         k.name = name
         Puppet::Bridge.builtin_type(name.to_s).each do |p|
-          k.newparam(p.to_sym)
+          k.newparam(p.to_sym, namevar: NAMEVARS[name] == p.to_sym)
         end
+        k.instance_variable_set(:@__builtin, true)
+        __constructor(name)
         TYPES[name] = k
+      end
+      def __builtin? = !!@__builtin
+      # `newfile` and its kin make a resource of the type.
+      def __constructor(name)
+        Type.define_singleton_method(:"new#{name}") { |*args| Type.type(name).new(*args) }
       end
       def loadall = nil
       def eachtype(&b) = TYPES.values.each(&b)
@@ -508,7 +517,32 @@ module Puppet
           end
           r[k] = v
         end
-        t.new(r)
+        r.catalog = Puppet::Resource::Catalog.applied
+        r.catalog.__add(t.new(r))
+      end
+      # Whether a resource brings others with it.
+      def __generates?(object)
+        [:generate, :eval_generate].any? { |m| object.method(m).owner != Type }
+      end
+      # What it brings, each with its type, title, values and the names of those that are secret:
+      # at first what is known beforehand, then with what only its turn tells.
+      def __generated(object, all)
+        @generated ||= {}
+        made = @generated[object.object_id] ||= begin
+          list = object.generate
+          list = list.is_a?(Array) ? list.flatten.compact : [list].compact
+          list.each { |r| Puppet::Resource::Catalog.applied.__add(r) }
+        end
+        if all
+          more = object.eval_generate
+          made |= more.flatten.compact if more.is_a?(Array)
+        end
+        made.map(&:__told)
+      end
+      # Resources of the catalog that Ruby gave other values since it was asked last.
+      def __changed
+        list = Puppet::Resource::Catalog.applied.__changed
+        list.map(&:__told)
       end
       # Whether errors of a resource tell no place: its type makes a plain hash of it first.
       def __placeless?(kind) = !type(kind).nil? && Puppet.const_defined?(:ResourceApi, false) && Puppet::ResourceApi::DEFINITIONS.key?(kind)
@@ -576,8 +610,21 @@ module Puppet
       order = [self.class.namevar, :provider, :ensure].compact + (self.class.instance_variable_get(:@paramorder) || [])
       (order.uniq & h.keys).each { |k| self[k] = h[k] }
       (h.keys - order).each { |k| self[k] = h[k] }
+      given.sensitive_parameters.each { |k| @params[k] && @params[k].sensitive = true } if given.is_a?(Puppet::Resource)
       __defaults
       __validate
+    end
+    # Takes the values of a resource that is not written in Ruby as they are.
+    def __know(data, catalog)
+      @params = {}
+      @parameters = @params
+      @title = data["title"]
+      @catalog = catalog
+      data["params"].each { |k, v| self.class.valid_parameter?(k) && !v.nil? && self[k] = v }
+      @original_parameters = to_hash
+      nv = self.class.namevar
+      self[nv] = @title if nv && !@params.key?(nv)
+      @__known = true
     end
     def __validate
       validate if respond_to?(:validate)
@@ -628,20 +675,24 @@ module Puppet
     end
     def parameter(n) = @params[n.to_sym] || (n.to_sym == :name ? @params[self.class.namevar] : nil)
     def property(n) = (p = @params[n.to_sym]).is_a?(Property) ? p : nil
-    def parameters = @params.values
+    def parameters = @params.dup
     def properties = self.class.validproperties.filter_map { |n| (p = @params[n]).is_a?(Property) ? p : nil }
     def eachproperty(&b) = properties.each(&b)
     def value(n) = self[n]
     def should(n) = (p = property(n)) && p.should
     def [](n)
       n = n.to_s.to_sym
-      return @provider && @provider.class.name if n == :provider
+      if n == :provider
+        return @provider.class.name if @provider
+        return self.class.__builtin? ? Puppet::Bridge.builtin_provider(type.to_s)&.to_sym : nil
+      end
       n = self.class.namevar if n == :name && !@params.key?(:name) && self.class.namevar
       return @__meta[n] if @__meta && @__meta.key?(n)
       (p = @params[n]) && p.value
     end
     def []=(n, v)
       n = n.to_s.to_sym
+      @catalog.__touch(self) if @__known
       if METAPARAMS.include?(n)
         (@__meta ||= {})[n] = v
         @noop = v if n == :noop
@@ -688,6 +739,11 @@ module Puppet
       is.is_a?(Puppet::Resource) ? is : Puppet::Resource.new(self.class, title, parameters: is)
     end
     def to_hash = @params.transform_values(&:value)
+    def __told
+      values = (@__meta || {}).merge(to_hash).reject { |_, v| v.nil? }
+      secret = @params.select { |_, p| p.sensitive }.keys
+      [self.class.name.to_s, title.to_s, values.transform_keys(&:to_s), secret.map(&:to_s)]
+    end
     def to_resource = Puppet::Resource.new(type, title, parameters: to_hash)
     def exist? = true
     def flush = (provider.flush if provider && provider.respond_to?(:flush))

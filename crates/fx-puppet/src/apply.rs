@@ -35,6 +35,7 @@ use std::path::PathBuf;
 use fx_engine::{Level, Run};
 use fx_source::Origin;
 use report::Account;
+pub(crate) use report::default_provider;
 use transaction::{Status, Transaction};
 
 use crate::compile::{Catalog, Settings};
@@ -384,7 +385,8 @@ fn carry_out(evaluator: &Evaluator, request: &Request, mut account: Account<'_>)
         generated: Vec::new(),
         brought: BTreeMap::new(),
         misgenerated: false,
-        withheld: BTreeSet::new(),
+        changed: BTreeMap::new(),
+        hearers: Vec::new(),
         logs: std::cell::RefCell::new(account.logs),
         container: std::cell::RefCell::default(),
         louder: std::cell::Cell::new(None),
@@ -525,16 +527,8 @@ fn autos(catalog: &Catalog, made: &BTreeMap<usize, things::Made>) -> Vec<order::
         let resource = &catalog.resources[*at];
         match &*resource.low {
             "file" => {
-                let path = files::path_of(resource);
-                let above = path.ancestors().skip(1);
-                add(
-                    above.into_iter().find_map(|dir| catalog.find("file", &dir.to_string_lossy())),
-                    *at,
-                );
-                for (attribute, kind) in [("owner", "user"), ("group", "group")] {
-                    if let Some(name) = things::text(resource, attribute) {
-                        add(catalog.find(kind, &name), *at);
-                    }
+                for other in needs_of_file(catalog, resource) {
+                    add(Some(other), *at);
                 }
             }
             "exec" => {
@@ -575,8 +569,33 @@ fn autos(catalog: &Catalog, made: &BTreeMap<usize, things::Made>) -> Vec<order::
             }
         }
     }
+    // Who brings files waits for what they need.
+    for (at, thing) in made {
+        let things::Made::Ruby(thing) = thing else { continue };
+        if !thing.generates() {
+            continue;
+        }
+        let children = thing.generated(&catalog.resources[*at], false).unwrap_or_default();
+        for child in children.iter().filter(|child| &*child.low == "file") {
+            let needs = needs_of_file(catalog, child).into_iter().filter(|from| from != at);
+            rubies.extend(needs.map(|from| order::Auto { from, to: *at, notifies: false }));
+        }
+    }
     found.extend(rubies);
     found
+}
+
+/// What a file needs to be there: the folder around it, its owner and its group.
+fn needs_of_file(catalog: &Catalog, resource: &crate::compile::Resource) -> Vec<usize> {
+    let path = files::path_of(resource);
+    let mut above = path.ancestors().skip(1);
+    let mut needs = Vec::new();
+    needs.extend(above.find_map(|dir| catalog.find("file", &dir.to_string_lossy())));
+    for (attribute, kind) in [("owner", "user"), ("group", "group")] {
+        let name = things::text(resource, attribute);
+        needs.extend(name.and_then(|name| catalog.find(kind, &name)));
+    }
+    needs
 }
 
 /// Whether the tags asked for leave a resource out.

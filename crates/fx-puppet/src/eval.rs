@@ -444,11 +444,11 @@ impl Evaluator {
                             Self::assign(item, value.clone(), op_span, scope)?;
                         }
                     }
-                    other => {
+                    // Taken for one value.
+                    _ => {
                         let message = format!(
-                            "Mismatched number of assignable entries and values, expected {}, got {}",
-                            items.len(),
-                            program_text(other)
+                            "Mismatched number of assignable entries and values, expected {}, got 1",
+                            items.len()
                         );
                         return Err(Flow::at(op_span, message));
                     }
@@ -545,8 +545,11 @@ impl Evaluator {
                 ty == other || crate::types::is_instance(ty, value)
             }
             (Value::Type(ty), _) => crate::types::is_instance(ty, value),
-            (Value::SemVerRange(range), Value::SemVer(version)) => {
+            (Value::SemVerRange(range), Value::SemVer(version) | Value::String(version)) => {
                 crate::semver::satisfies(version, range)
+            }
+            (Value::SemVer(version), Value::String(text)) => {
+                crate::semver::Version::parse(version) == crate::semver::Version::parse(text)
             }
             (Value::Array(options), Value::Array(values)) => {
                 if options.len() != values.len() {
@@ -601,8 +604,10 @@ impl Evaluator {
 
     /// A type of the language, an alias, a define or a resource type by name.
     pub(crate) fn known_type(&self, name: &str, span: Span) -> Evaluated<Option<Type>> {
-        if name == "Puppet::LookupContext" {
-            return Ok(Some(Type::Reference(name.into())));
+        match name {
+            "Puppet::LookupContext" => return Ok(Some(Type::Reference(name.into()))),
+            "Error" => return self.error_type().map(|ty| Some((*ty).clone())),
+            _ => {}
         }
         if let Some(ty) = Type::named(name).or_else(|| Type::named_otherwise(name)) {
             // A type that only the runtime uses.

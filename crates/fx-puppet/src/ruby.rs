@@ -22,6 +22,7 @@ use rustc_hash::FxHashMap;
 use crate::eval::{Evaluated, Evaluator, Flow, Scope};
 use crate::value::Value;
 pub(crate) use libs::Libs;
+pub(crate) use resources::Told;
 pub(crate) use template::joined;
 
 macro_rules! parts {
@@ -35,7 +36,7 @@ macro_rules! parts {
     };
 }
 
-parts! { "core", "functions", "parser", "pops", "type", "resource_api", "facter", "face", "parsed", "ini" }
+parts! { "core", "functions", "parser", "pops", "type", "resource_api", "facter", "face", "parsed", "ini", "catalog" }
 
 /// The Ruby machine and what it refers to on this side.
 #[derive(Default)]

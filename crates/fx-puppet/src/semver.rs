@@ -169,6 +169,11 @@ pub(crate) fn satisfies(version: &str, range: &str) -> bool {
     })
 }
 
+/// Whether two ranges hold the same versions, however they are written.
+pub(crate) fn same_range(a: &str, b: &str) -> bool {
+    range_text(a).is_some_and(|a| Some(a) == range_text(b))
+}
+
 /// A range in its plain form, such as `>=1.0.0 <2.0.0`.
 pub(crate) fn range_text(text: &str) -> Option<String> {
     let range = parse_range(text)?;

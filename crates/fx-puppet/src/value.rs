@@ -80,7 +80,7 @@ impl Value {
     /// `==` of the language: numbers by value, strings without case.
     pub fn equals(&self, other: &Value) -> bool {
         match (self, other) {
-            (Value::String(a), Value::String(b)) => a == b || same_but_for_case(a, b),
+            (Value::String(a), Value::String(b)) => a.eq_ignore_ascii_case(b),
             (Value::Int(a), Value::Float(b)) | (Value::Float(b), Value::Int(a)) => *a as f64 == *b,
             (Value::Array(a), Value::Array(b)) => {
                 a.len() == b.len() && a.iter().zip(&**b).all(|(a, b)| a.equals(b))
@@ -90,13 +90,19 @@ impl Value {
                     && a.iter()
                         .all(|(key, value)| b.get(key).is_some_and(|other| value.equals(other)))
             }
+            // A time may equal a number of seconds; a number is never a time.
+            (Value::Timespan(nanos) | Value::Timestamp(nanos), Value::Int(seconds)) => {
+                nanos.div_euclid(1_000_000_000) == i128::from(*seconds)
+            }
+            (Value::Timespan(nanos) | Value::Timestamp(nanos), Value::Float(seconds)) => {
+                *nanos as f64 / 1e9 == *seconds
+            }
+            (Value::SemVerRange(a), Value::SemVerRange(b)) => {
+                a == b || crate::semver::same_range(a, b)
+            }
             _ => self == other,
         }
     }
-}
-
-fn same_but_for_case(a: &str, b: &str) -> bool {
-    a.chars().flat_map(char::to_lowercase).eq(b.chars().flat_map(char::to_lowercase))
 }
 
 // Identity as a hash key: exact, so that 1 and 1.0 and '1' are three keys.

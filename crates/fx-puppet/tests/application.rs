@@ -143,6 +143,22 @@ fn values_are_refused_before_anything_is_done() {
             "user { 'a': managehome => maybe }",
             "Parameter managehome failed on User[a]: Munging failed for value \"maybe\" in class managehome: expected a boolean value (file: /site.pp, line: 1)",
         ),
+        (
+            "notify { 'a': loglevel => loud }",
+            "Parameter loglevel failed on Notify[a]: Invalid value \"loud\". Valid values are debug, info, notice, warning, err, alert, emerg, crit, verbose. (file: /site.pp, line: 1)",
+        ),
+        (
+            "notify { 'a': noop => maybe }",
+            "Parameter noop failed on Notify[a]: Invalid value \"maybe\". Valid values are true, false. (file: /site.pp, line: 1)",
+        ),
+        (
+            "exec { 'ls -l': }",
+            "Validation of Exec[ls -l] failed: 'ls' is not qualified and no path was specified. Please qualify the command or specify a path. (file: /site.pp, line: 1)",
+        ),
+        (
+            "file { '/a': content => 'b', checksum => none }",
+            "Validation of File[/a] failed: You cannot specify content when using checksum 'none' (file: /site.pp, line: 1)",
+        ),
     ] {
         check(&[], code, &[expected]);
     }
@@ -307,4 +323,77 @@ fn keys_that_the_catalog_does_not_name_are_purged() {
         |name: &str| format!("/Stage[main]/Main/Ssh_authorized_key[{name}]/ensure: removed");
     assert_eq!(said, [removed("a@x"), removed("/w/keys:unnamed-1")]);
     assert_eq!(host.text("/w/keys"), "ssh-rsa CCCC keep@x\n");
+}
+
+const JOINED: &[(&str, &str)] = &[
+    (
+        "/modules/m/lib/puppet/type/joined.rb",
+        r#"Puppet::Type.newtype(:joined) do
+  newparam(:path, namevar: true)
+  def generate
+    [Puppet::Type.type(:file).new(path: self[:path], ensure: :file, mode: '0600')]
+  end
+  def eval_generate
+    parts = catalog.resources.select { |r| r.is_a?(Puppet::Type.type(:part)) }
+    file = catalog.resource("File[#{self[:path]}]")
+    file[:content] = parts.map { |r| r[:text] }.join
+    [file]
+  end
+end
+"#,
+    ),
+    (
+        "/modules/m/lib/puppet/type/part.rb",
+        "Puppet::Type.newtype(:part) { newparam(:name, namevar: true); newparam(:text) }",
+    ),
+    ("/srv/old", ""),
+];
+
+#[test]
+fn what_a_type_of_a_module_generates_is_applied() {
+    let host = check(
+        JOINED,
+        "joined { '/srv/x': } ~> exec { '/bin/true': refreshonly => true, noop => true }
+part { ['a', 'b']: text => \"t\\n\" }",
+        &[
+            "/Stage[main]/Main/File[/srv/x]/ensure: defined content as '{sha256}be0d4bbc28f4dff8f1bedc3586a4bd4f6af2ebe3de0d01f541ddd675f09bb69b'",
+            "/srv/x: Scheduling refresh of Exec[/bin/true]",
+            "/Stage[main]/Main/Exec[/bin/true]: Would have triggered 'refresh' from 1 event",
+        ],
+    );
+    assert_eq!(host.read(Path::new("/srv/x")).expect("it was made"), b"t\nt\n");
+}
+
+#[test]
+fn a_generated_file_waits_for_its_folder() {
+    check(
+        JOINED,
+        "joined { '/srv/y/x': }\npart { 'a': text => \"t\\n\" }\nfile { '/srv/y': ensure => directory }",
+        &[
+            "/Stage[main]/Main/File[/srv/y]/ensure: created",
+            "/Stage[main]/Main/File[/srv/y/x]/ensure: defined content as '{sha256}fe8edeeb98cc6d3b93cf2d57000254b84bd9eba34b4df7ce4b87db8b937b7703'",
+        ],
+    );
+}
+
+#[test]
+fn a_class_hands_on_all_it_was_told_as_one_event() {
+    check(
+        &[],
+        "file { ['/srv/k', '/srv/l']: ensure => file, noop => true, notify => Class['b'] }
+class b { exec { '/bin/true': refreshonly => true } }
+include b",
+        &[
+            "/Stage[main]/Main/File[/srv/k]/ensure: current_value 'absent', should be 'file' (noop)",
+            "/Stage[main]/Main/File[/srv/k]: Scheduling refresh of Class[B]",
+            "/Stage[main]/Main/File[/srv/l]/ensure: current_value 'absent', should be 'file' (noop)",
+            "/Stage[main]/Main/File[/srv/l]: Scheduling refresh of Class[B]",
+            "Class[Main]: Would have triggered 'refresh' from 2 events",
+            "Class[B]: Would have triggered 'refresh' from 2 events",
+            "Class[B]: Scheduling refresh of Exec[/bin/true]",
+            "/Stage[main]/B/Exec[/bin/true]: Would have triggered 'refresh' from 1 event",
+            "Class[B]: Would have triggered 'refresh' from 1 event",
+            "Stage[main]: Would have triggered 'refresh' from 2 events",
+        ],
+    );
 }

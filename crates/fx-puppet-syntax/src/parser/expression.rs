@@ -240,7 +240,8 @@ impl Parser {
                 return Err(self.unexpected());
             }
         };
-        let args = if self.is("(") && !self.peek_spaced() {
+        let parens = self.is("(") && !self.peek_spaced();
+        let args = if parens {
             self.bump();
             let args = self.list_until(")")?;
             self.expect(")")?;
@@ -256,7 +257,7 @@ impl Parser {
         let span = receiver.span.to(self.last_span());
         let receiver = Box::new(receiver);
         Ok(Expr::new(
-            ExprKind::MethodCall { receiver, name, name_span: token.span, args, lambda },
+            ExprKind::MethodCall { receiver, name, name_span: token.span, parens, args, lambda },
             span,
         ))
     }

@@ -46,6 +46,15 @@ const WORDS: &[(&str, &str, &[&str])] = &[
     ("user", "system", BOOLEAN),
 ];
 
+/// What every resource takes: attribute, words.
+const METAPARAMETERS: &[(&str, &[&str])] = &[
+    (
+        "loglevel",
+        &["debug", "info", "notice", "warning", "err", "alert", "emerg", "crit", "verbose"],
+    ),
+    ("noop", TRUTH),
+];
+
 const PROPERTIES: &[&str] = &["ensure", "content", "target", "owner", "group", "mode"];
 
 /// What is wrong with a resource, with the name of the attribute.
@@ -64,6 +73,11 @@ pub(super) fn check(resource: &Resource) -> Result<(), String> {
         let found = match row {
             Some((_, _, words)) if *words == BOOLEAN => boolean(name, &value),
             Some((_, _, words)) => one_of(&value, words),
+            None if let Some((_, words)) =
+                METAPARAMETERS.iter().find(|(known, _)| *known == &**name) =>
+            {
+                one_of(&value, words)
+            }
             None if &**name == "provider" => provider(&resource.low, &value),
             None => match &*resource.low {
                 "exec" => exec(resource, name, &value),
@@ -304,7 +318,7 @@ pub(super) fn is_qualified(command: &Value) -> bool {
 pub(super) fn unqualified(command: &Value) -> String {
     let command = match command {
         Value::Array(words) => words.first().map(interpolated).unwrap_or_default(),
-        other => interpolated(other),
+        other => interpolated(other).split(' ').next().unwrap_or_default().to_owned(),
     };
     format!(
         "'{command}' is not qualified and no path was specified. Please qualify the command or specify a path."
@@ -384,7 +398,7 @@ fn whole_file(resource: &Resource) -> Result<(), String> {
         Some("none") if has("source") => {
             return Err("You cannot specify source when using checksum 'none'".into());
         }
-        Some(kind @ ("mtime" | "ctime" | "none")) if has("content") && kind != "none" => {
+        Some(kind @ ("mtime" | "ctime" | "none")) if has("content") => {
             return Err(format!("You cannot specify content when using checksum '{kind}'"));
         }
         _ => {}

@@ -57,6 +57,31 @@ pub(super) fn children(
     }
 }
 
+impl super::transaction::Transaction<'_> {
+    /// What a resource written in Ruby brings when it has had its turn, and what it did to others.
+    pub(super) fn raised(
+        &mut self,
+        resource: &Resource,
+        ruby: &super::ruby::RubyThing,
+        failed: bool,
+    ) -> Option<Result<Vec<Resource>, String>> {
+        for told in self.evaluator.ruby_changed().unwrap_or_default() {
+            if let Some(at) = self.catalog.find(&told.low, &told.title) {
+                let known = self.changed.remove(&at);
+                let mut other = known.unwrap_or_else(|| self.catalog.resources[at].clone());
+                super::ruby::give(&mut other, &told);
+                self.changed.insert(at, other);
+            }
+        }
+        if failed || !ruby.generates() {
+            return None;
+        }
+        let is_new = |child: &Resource| self.catalog.find(&child.low, &child.title).is_none();
+        let found = ruby.generated(resource, true);
+        Some(found.map(|children| children.into_iter().filter(is_new).collect()))
+    }
+}
+
 /// A number and the unit after it.
 fn measure(text: &str) -> Option<(u64, Option<char>)> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());

@@ -247,6 +247,19 @@ pub(super) fn lost(
 }
 
 impl Plan {
+    /// By point, the points that hear of its changes.
+    pub(super) fn hearers(&self) -> Vec<Vec<usize>> {
+        let mut hearers = vec![Vec::new(); self.points.len()];
+        for (to, incoming) in self.before.iter().enumerate() {
+            for edge in incoming.iter().filter(|edge| edge.notifies) {
+                if !hearers[edge.from].contains(&to) {
+                    hearers[edge.from].push(to);
+                }
+            }
+        }
+        hearers
+    }
+
     /// Why a point comes where it does: what it waits for and by which kind of edge, or the
     /// order of the manifest where it waits for nothing.
     pub(super) fn reason(&self, catalog: &Catalog, number: usize) -> String {

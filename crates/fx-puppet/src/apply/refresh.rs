@@ -1,11 +1,13 @@
 //! Refreshes: who was notified reacts, or would have, and containers hand on what came out of
 //! them. Who is notified by whom is the plan's.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use fx_engine::{Level, Mode, Outcome, Request};
 use fx_source::Origin;
 
+use super::order::Point;
 use super::record::{Event, Status};
 use super::things::Made;
 use super::transaction::{Outgoing, Transaction, container_name, is_shell};
@@ -44,6 +46,7 @@ impl Transaction<'_> {
                 Level::Notice,
                 &format!("{path}: Would have triggered 'refresh' from {events}"),
             );
+            self.schedule(path);
             status.noop += 1;
             return;
         }
@@ -69,6 +72,7 @@ impl Transaction<'_> {
                     self.tell_output(path, exec, super::tell::loglevel(resource));
                 }
                 self.say(Level::Notice, &format!("{path}: Triggered 'refresh' from {events}"));
+                self.schedule(path);
                 status.changed = true;
                 status.restarted = true;
                 status.changes += 1;
@@ -100,6 +104,47 @@ impl Transaction<'_> {
         }
     }
 
+    /// What a point that hears of changes is called; nothing where it does not react. The end of
+    /// a container hands on without a word.
+    pub(super) fn hearer(&self, point: Point, made: &BTreeMap<usize, Made>) -> Option<String> {
+        match point {
+            Point::Begin(at) => Some(container_name(&self.catalog.resources[at])),
+            Point::End(_) => None,
+            Point::Act(at) => made
+                .get(&at)
+                .is_some_and(Made::can_refresh)
+                .then(|| self.catalog.resources[at].reference()),
+        }
+    }
+
+    /// Tells who will be refreshed.
+    pub(super) fn schedule(&self, source: &str) {
+        for hearer in &self.hearers {
+            self.say(Level::Info, &format!("{source}: Scheduling refresh of {hearer}"));
+        }
+    }
+
+    /// What changed is told to who is notified, each property for itself.
+    pub(super) fn announce(&self, path: &str, resource: &Resource, status: &Status) {
+        if status.failed {
+            return;
+        }
+        let happened = |event: &&Event| matches!(event.status, "success" | "noop");
+        let mut told: Vec<&str> = Vec::new();
+        for event in status.events.iter().filter(happened) {
+            if !told.contains(&event.property.as_str()) {
+                told.push(&event.property);
+                self.schedule(path);
+            }
+        }
+        // A service that was just started needs no restart.
+        let is_start = |event: &Event| event.property == "ensure" && event.to == "running";
+        if &*resource.low == "service" && status.events.iter().any(is_start) {
+            let name = resource.reference();
+            self.say(Level::Info, &format!("{path}: Unscheduling refresh on {name}"));
+        }
+    }
+
     /// A refresh is a step of its own; who notified is its cause.
     fn open_refresh(
         &self,
@@ -118,7 +163,7 @@ impl Transaction<'_> {
         self.run.ledger.open(self.run.host, request)
     }
 
-    /// In a rehearsal classes and stages would have been notified, too.
+    /// The end of a container tells what failed inside.
     pub(super) fn tell_container(&self, at: usize, incoming: &Outgoing) {
         let resource = &self.catalog.resources[at];
         if self.merges && &*resource.low == "class" {
@@ -132,47 +177,30 @@ impl Transaction<'_> {
         // What came from inside is not handed on where something failed.
         if !incoming.failed.is_empty() && incoming.real + incoming.withheld > 0 {
             let name = container_name(resource);
-            return self.say(Level::Info, &format!("{name}: Unscheduling all events on {name}"));
+            self.say(Level::Info, &format!("{name}: Unscheduling all events on {name}"));
         }
-        // One resource by itself is in no class.
-        if incoming.withheld == 0
-            || self.alone
-            || (!matches!(&*resource.low, "class" | "stage") && !self.is_noop(resource))
-            || (incoming.real > 0 && !self.is_noop(resource))
-        {
-            return;
-        }
-        // A stage counts its classes, a class its changes.
-        let count = if &*resource.low == "stage" {
-            self.catalog
-                .edges
-                .iter()
-                .filter(|(outer, inner)| *outer == at && self.has_withheld(*inner))
-                .count()
-        } else {
-            incoming.real + incoming.withheld
-        };
-        if count == 0 {
-            return;
-        }
-        let name = container_name(resource);
-        let events = format!("{count} event{}", if count == 1 { "" } else { "s" });
-        self.say(Level::Notice, &format!("{name}: Would have triggered 'refresh' from {events}"));
     }
 
-    /// Whether something inside a container was withheld.
-    fn has_withheld(&self, container: usize) -> bool {
-        let own = self.status.iter().filter(|(_, status)| status.noop > 0).map(|(at, _)| *at);
-        own.chain(self.withheld.iter().copied()).any(|at| {
-            let mut next = self.containers[at];
-            for _ in 0..100 {
-                match next {
-                    Some(outer) if outer == container => return true,
-                    Some(outer) => next = self.containers[outer],
-                    None => return false,
-                }
+    /// A container hands on all it was told as one event. In a rehearsal it says so.
+    pub(super) fn hand_on(&self, at: usize, mut incoming: Outgoing) -> Outgoing {
+        let count = incoming.real + incoming.withheld;
+        if count == 0 {
+            return incoming;
+        }
+        let is_withheld = incoming.real == 0 || self.noop;
+        // One resource by itself is in no class.
+        if !self.alone {
+            let name = container_name(&self.catalog.resources[at]);
+            *self.container.borrow_mut() = Some(name.clone());
+            if is_withheld {
+                let events = format!("{count} event{}", if count == 1 { "" } else { "s" });
+                let text = format!("{name}: Would have triggered 'refresh' from {events}");
+                self.say(Level::Notice, &text);
             }
-            false
-        })
+            self.schedule(&name);
+            *self.container.borrow_mut() = None;
+        }
+        (incoming.real, incoming.withheld) = if is_withheld { (0, 1) } else { (1, 0) };
+        incoming
     }
 }

@@ -51,10 +51,12 @@ fn word(level: Level) -> &'static str {
 
 /// What the original calls the provider that acts for a type.
 fn provider(host: &dyn fx_host::Host, resource: &Resource) -> Option<String> {
-    if let Some(given) = super::things::text(resource, "provider") {
-        return Some(given);
-    }
-    let name = match &*resource.low {
+    super::things::text(resource, "provider").or_else(|| default_provider(host, &resource.low))
+}
+
+/// The provider that acts for a type where none is given.
+pub(crate) fn default_provider(host: &dyn fx_host::Host, low: &str) -> Option<String> {
+    let name = match low {
         "file" | "exec" => "posix",
         "user" => "useradd",
         "package" => return fx_resources::package::detect(host).ok().map(|one| one.name().into()),

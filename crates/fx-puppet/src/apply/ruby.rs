@@ -9,6 +9,7 @@ use fx_ruby::value::Value as Rb;
 use super::things::Made;
 use crate::compile::Resource;
 use crate::eval::Evaluator;
+use crate::ruby::Told;
 use crate::value::{Hash, Value};
 
 /// One resource as an object of Ruby.
@@ -76,6 +77,29 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
     }))
 }
 
+/// A resource that another one brings, as the language would have declared it beside.
+fn brought(parent: &Resource, told: &Told) -> Resource {
+    let mut child = Resource::new(&told.low, &told.title, parent.span, Rc::clone(&parent.frame));
+    child.tags.extend(parent.tags.iter().cloned());
+    give(&mut child, told);
+    child
+}
+
+/// Gives a resource the values that Ruby tells.
+pub(super) fn give(resource: &mut Resource, told: &Told) {
+    let (span, source) = (resource.span, Rc::clone(&resource.frame.source));
+    for (name, value) in &*told.values {
+        let name: Rc<str> = crate::eval::interpolated(name).into();
+        let given = crate::compile::Attribute::new(value.clone(), span, &source);
+        resource.attributes.insert(name, given);
+    }
+    for name in &told.secret {
+        if !resource.sensitive.iter().any(|known| **known == **name) {
+            resource.sensitive.push(name.as_str().into());
+        }
+    }
+}
+
 impl RubyThing {
     pub(super) fn object(&self) -> Rb {
         self.object
@@ -89,6 +113,22 @@ impl RubyThing {
     pub(super) fn told(&self) -> Option<Rc<str>> {
         let told = self.evaluator.ruby_title(self.object).ok()?;
         (*told != *self.id.name).then(|| told.into())
+    }
+
+    /// Whether it brings others with it.
+    pub(super) fn generates(&self) -> bool {
+        self.evaluator.ruby_generates(self.object)
+    }
+
+    /// What it brings; `whole` once its turn has come.
+    pub(super) fn generated(
+        &self,
+        parent: &Resource,
+        whole: bool,
+    ) -> Result<Vec<Resource>, String> {
+        let told = self.evaluator.ruby_generated(self.object, whole);
+        let told = told.map_err(crate::eval::Flow::text)?;
+        Ok(told.iter().map(|told| brought(parent, told)).collect())
     }
 
     /// The name of its provider, if it has one.

@@ -114,7 +114,12 @@ impl Transaction<'_> {
                 } else {
                     String::new()
                 };
-                let shown = match attribute(resource, "message") {
+                // Of several values the first is told.
+                let given = match attribute(resource, "message") {
+                    Some(Value::Array(items)) => items.first().cloned(),
+                    given => given,
+                };
+                let shown = match given {
                     Some(value @ Value::Hash(_)) => shown_message(&value),
                     Some(value @ (Value::Int(_) | Value::Float(_) | Value::Bool(_))) => {
                         crate::eval::program_text(&value)
@@ -192,7 +197,11 @@ impl Transaction<'_> {
                 } else {
                     let letters = super::wording::letters(resource, name);
                     let letters = letters.map(|mode| format!(" ({mode})")).unwrap_or_default();
-                    format!("{name} changed {} to {}{letters}", shown(&from), shown(&to))
+                    let was = match super::wording::names(name, &from) {
+                        Some(names) => names.join(","),
+                        None => shown(&from),
+                    };
+                    format!("{name} changed {was} to {}{letters}", shown(&to))
                 }
             };
             self.say(level, &format!("{path}/{name}: {text}"));
@@ -287,7 +296,11 @@ impl Transaction<'_> {
                 let shown = |value: &str| super::wording::shown(resource, property, value);
                 let letters = super::wording::letters(resource, property);
                 let letters = letters.map(|mode| format!(" ({mode})")).unwrap_or_default();
-                (shown(&from), format!("{}{letters}", shown(&to)))
+                match (super::wording::names(property, &from), super::wording::names(property, &to))
+                {
+                    (Some(from), Some(to)) => (from.join(","), format!("'{}'", to.join(","))),
+                    _ => (shown(&from), format!("{}{letters}", shown(&to))),
+                }
             };
             let text =
                 format!("{path}/{}: current_value {from}, should be {to} (noop)", change.property);

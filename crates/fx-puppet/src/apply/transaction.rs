@@ -56,8 +56,10 @@ pub(super) struct Transaction<'a> {
     pub(super) brought: BTreeMap<usize, Result<Vec<Resource>, String>>,
     /// Something could not be generated, which fails the run and no resource.
     pub(super) misgenerated: bool,
-    /// Who generated something that was withheld.
-    pub(super) withheld: BTreeSet<usize>,
+    /// Resources that others gave other values before their turn.
+    pub(super) changed: BTreeMap<usize, Resource>,
+    /// Who hears of the changes of the point at hand.
+    pub(super) hearers: Vec<String>,
     /// What was said, for the report.
     pub(super) logs: std::cell::RefCell<Vec<Log>>,
     /// The container that has its turn.
@@ -206,6 +208,7 @@ impl Transaction<'_> {
     pub(super) fn apply(&mut self, plan: &Plan, made: &mut BTreeMap<usize, Made>) {
         self.bring();
         let mut out: Vec<Outgoing> = vec![Outgoing::default(); plan.points.len()];
+        let hearers = plan.hearers();
         for (number, point) in plan.numbers.iter().zip(&plan.order) {
             if self.aborted.is_some() {
                 return;
@@ -225,8 +228,12 @@ impl Transaction<'_> {
                     }
                 }
             }
+            self.hearers = hearers[*number]
+                .iter()
+                .filter_map(|hearer| self.hearer(plan.points[*hearer], made))
+                .collect();
             out[*number] = match point {
-                Point::Begin(_) => incoming,
+                Point::Begin(at) => self.hand_on(*at, incoming),
                 Point::End(at) => {
                     let resource = &self.catalog.resources[*at];
                     self.turn_to(resource, "");
@@ -237,7 +244,7 @@ impl Transaction<'_> {
                     if !incoming.failed.is_empty() {
                         (incoming.real, incoming.withheld) = (0, 0);
                     }
-                    incoming
+                    self.hand_on(*at, incoming)
                 }
                 Point::Act(at) => {
                     self.why = plan.reason(self.catalog, *number).into();
@@ -265,6 +272,7 @@ impl Transaction<'_> {
         made: &mut BTreeMap<usize, Made>,
     ) -> (Status, Outgoing) {
         let late;
+        let given;
         let mut resource = &self.catalog.resources[at];
         let path = self.path(at);
         self.turn_to(resource, &path);
@@ -325,6 +333,12 @@ impl Transaction<'_> {
         {
             thing = now;
         }
+        if let Some(with_values) = self.changed.remove(&at)
+            && let Ok(now) = super::things::make(self.evaluator, &with_values)
+        {
+            given = with_values;
+            (thing, resource) = (now, &given);
+        }
         let noop = self.is_noop(resource);
         self.evaluator.phase(|| format!("apply {}", resource.reference()));
         if let Made::Ruby(ruby) = &thing {
@@ -345,6 +359,11 @@ impl Transaction<'_> {
         if let Made::Ruby(ruby) = &thing {
             status.provider = Some(ruby.provider());
         }
+        // A tree speaks once all of it is done.
+        let is_folder = &*resource.low == "file" && attribute(resource, "recurse").is_some();
+        if !is_folder {
+            self.announce(&path, resource, &status);
+        }
         let own_too;
         let mut notified = incoming;
         if let Made::Ruby(ruby) = &thing
@@ -361,8 +380,23 @@ impl Transaction<'_> {
             by: if status.changes + status.noop > 0 { vec![at] } else { Vec::new() },
             failed: if status.failed { vec![at] } else { Vec::new() },
         };
+        if let Made::Ruby(ruby) = &thing {
+            let failed = status.failed;
+            if let Some(found) = self.raised(resource, ruby, failed) {
+                self.brought.insert(at, found);
+            }
+        }
         match self.brought.remove(&at) {
-            Some(Ok(children)) => self.take(at, children, noop, &mut outgoing),
+            Some(Ok(children)) => {
+                let speaks = matches!(thing, Made::Ruby(_)) && !children.is_empty();
+                self.take(at, children, noop, &mut outgoing);
+                // As of a tree, one word of all that was generated.
+                if speaks && outgoing.real + outgoing.withheld > 0 {
+                    outgoing.withheld = usize::from(outgoing.real == 0);
+                    outgoing.real = outgoing.real.min(1);
+                    self.schedule(&resource.title);
+                }
+            }
             Some(Err(message)) => {
                 let text = format!(
                     "{path}: Failed to generate additional resources using 'generate': {message}"
@@ -388,6 +422,9 @@ impl Transaction<'_> {
                     }
                     outgoing.withheld = usize::from(outgoing.real == 0);
                     outgoing.real = outgoing.real.min(1);
+                    self.schedule(&resource.title);
+                } else if is_folder {
+                    self.announce(&path, resource, &status);
                 }
             }
             None => {}
@@ -652,7 +689,12 @@ impl Transaction<'_> {
             let started = self.run.host.monotonic();
             self.evaluator.phase(|| format!("generate and apply {}", child.reference()));
             let mut status = match super::things::make(self.evaluator, &child) {
-                Ok(mut thing) => self.attempt(&child, &path, &mut thing, noop),
+                Ok(mut thing) => {
+                    // What Ruby generates is withheld where it says so itself.
+                    let own = matches!(&*resource.low, "file" | "tidy" | "resources" | "user");
+                    let noop = if own { noop } else { self.is_noop(&child) };
+                    self.attempt(&child, &path, &mut thing, noop)
+                }
                 Err(message) => {
                     self.say(Level::Error, &format!("{path}: {message}"));
                     Status { failed: true, ..Status::default() }
@@ -661,9 +703,6 @@ impl Transaction<'_> {
             status.took = self.run.host.monotonic().saturating_sub(started).as_secs_f64();
             outgoing.real += status.changes;
             outgoing.withheld += status.noop;
-            if status.noop > 0 {
-                self.withheld.insert(at);
-            }
             if status.failed && !outgoing.failed.contains(&at) {
                 outgoing.failed.push(at);
             }

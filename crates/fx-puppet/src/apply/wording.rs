@@ -54,7 +54,16 @@ pub(super) fn failure(
     let to = change.map(|change| super::tell::text_of(&change.to)).unwrap_or_default();
     let property = change.map(|change| change.property.to_string()).unwrap_or_default();
     let reference = resource.reference();
+    // A restart may be a stop and a start.
+    let line = parts.map(|(line, _)| line);
+    let is = |name: &str| line.is_some() && text(resource, name).as_deref() == line;
     match (&*resource.low, property.as_str(), to.as_str()) {
+        ("service", ..) if refreshes && is("start") => {
+            format!("Could not start {reference}: {executed}")
+        }
+        ("service", ..) if refreshes && is("stop") => {
+            format!("Could not stop {reference}: {executed}")
+        }
         ("service", ..) if refreshes => format!("Could not restart {reference}: {executed}"),
         ("service", "ensure", "running") => format!("Could not start {reference}: {executed}"),
         ("service", "ensure", _) => format!("Could not stop {reference}: {executed}"),
@@ -104,10 +113,26 @@ pub(super) fn changes(resource: &Resource, changes: &mut [Change]) {
             order.iter().position(|name| *name == change.property).unwrap_or(usize::MAX)
         });
     }
+    for change in changes.iter_mut().filter(|change| change.property == "expiry") {
+        let was = super::tell::text_of(&change.from);
+        if was.is_empty() {
+            change.from = "absent".into();
+        } else if let Some(date) = date(&was) {
+            change.from = date.into();
+        }
+        if let Some(date) = date(&super::tell::text_of(&change.to)) {
+            change.to = date.into();
+        }
+    }
     if &*resource.low == "package" {
+        // Only who knows of packages that leave something behind says so.
+        let leaves = !matches!(
+            text(resource, "provider").as_deref(),
+            Some("gem" | "puppet_gem" | "pip" | "pip2" | "pip3")
+        );
         let is_held = text(resource, "ensure").as_deref() == Some("held");
         for change in changes.iter_mut().filter(|change| change.property == "ensure") {
-            if super::tell::text_of(&change.from) == "absent" {
+            if leaves && super::tell::text_of(&change.from) == "absent" {
                 change.from = "purged".into();
             }
             if matches!(super::tell::text_of(&change.to).as_str(), "installed" | "present") {
@@ -183,13 +208,24 @@ pub(super) fn is_number(resource: &Resource, property: &str) -> bool {
         )
 }
 
+/// The names in a list of them.
+pub(super) fn names(property: &str, value: &str) -> Option<Vec<String>> {
+    let is_list = matches!(property, "groups" | "members") && value.starts_with('[');
+    is_list.then(|| serde_json::from_str(value).unwrap_or_default())
+}
+
+/// A day, counted from 1970, as it is written in manifests.
+fn date(days: &str) -> Option<String> {
+    let days = jiff::Span::new().try_days(days.parse::<i64>().ok()?).ok()?;
+    Some(jiff::civil::date(1970, 1, 1).checked_add(days).ok()?.to_string())
+}
+
 /// A value as a property shows it.
 pub(super) fn shown(resource: &Resource, property: &str, value: &str) -> String {
     if is_number(resource, property) && value.parse::<i64>().is_ok() {
         return value.to_owned();
     }
-    if matches!(property, "groups" | "members") && value.starts_with('[') {
-        let names: Vec<String> = serde_json::from_str(value).unwrap_or_default();
+    if let Some(names) = names(property, value) {
         if names.is_empty() {
             return String::new();
         }

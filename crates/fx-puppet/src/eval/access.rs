@@ -45,9 +45,7 @@ impl Evaluator {
         spans: &[Span],
     ) -> Evaluated {
         match value {
-            Value::Array(items) | Value::Iterator(items, _) => {
-                self.slice(items, keys, span, spans, false)
-            }
+            Value::Array(items) => self.slice(items, keys, span, spans, false),
             Value::String(text) => {
                 let chars: Vec<Value> = text.chars().map(|c| Value::from(c.to_string())).collect();
                 Ok(match self.slice(&chars, keys, span, spans, true)? {
@@ -180,7 +178,10 @@ fn no_index(key: &Value, at: Span) -> Flow {
         at,
         format!(
             "A substring operation does not accept {} as a character index. Expected an Integer",
-            with_article(key)
+            super::label::article(&match key {
+                Value::String(_) => "String".to_owned(),
+                key => crate::types::generalize(&crate::types::infer(key)).to_string(),
+            })
         ),
     )
 }

@@ -139,17 +139,24 @@ impl Evaluator {
         span: Span,
         scope: &Rc<Scope>,
     ) -> Evaluated {
-        self.called_at(span, false, || self.call_known(name, args, block, span, scope))
+        self.called_at(span, false, || match self.call_known(name, args, block, span, scope)? {
+            Some(value) => Ok(value),
+            None => {
+                let name = name.trim_start_matches("::");
+                Err(Flow::at(span, format!("Unknown function: '{name}'.")))
+            }
+        })
     }
 
-    fn call_known(
+    /// Calls a function by name; nothing where there is none of it.
+    pub(crate) fn call_known(
         &self,
         name: &str,
         args: Vec<Value>,
         block: Option<Closure>,
         span: Span,
         scope: &Rc<Scope>,
-    ) -> Evaluated {
+    ) -> Evaluated<Option<Value>> {
         let name = name.trim_start_matches("::");
         if let Some(native) = functions::find(name) {
             let sigs = self.parameters(native)?;
@@ -159,21 +166,13 @@ impl Evaluator {
             {
                 return Err(Flow::raw(why));
             }
-            return (native.run)(&Call {
-                evaluator: self,
-                args: &args,
-                block: block.as_ref(),
-                scope,
-                span,
-            });
+            let call = Call { evaluator: self, args: &args, block: block.as_ref(), scope, span };
+            return (native.run)(&call).map(Some);
         }
         if let Some(function) = self.function_named(name)? {
-            return self.call_closure(&function, args);
+            return self.call_closure(&function, args).map(Some);
         }
-        match self.call_ruby_function(name, args, block, scope)? {
-            Some(value) => Ok(value),
-            None => Err(Flow::at(span, format!("Unknown function: '{name}'."))),
-        }
+        self.call_ruby_function(name, args, block, scope)
     }
 
     /// Parameters of a function, read from their text once.

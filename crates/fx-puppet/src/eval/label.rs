@@ -46,7 +46,10 @@ pub(crate) fn place(expr: &Expr) -> Span {
         ExprKind::Binary { op_span, .. }
         | ExprKind::Relationship { op_span, .. }
         | ExprKind::Assign { op_span, .. } => *op_span,
-        // The dot before the name.
+        // The parenthesis after the name, or the dot before it.
+        ExprKind::MethodCall { name_span, parens: true, .. } => {
+            Span::new(name_span.file, name_span.end, name_span.end + 1)
+        }
         ExprKind::MethodCall { name_span, .. } => {
             Span::new(name_span.file, name_span.start.saturating_sub(1), name_span.end)
         }
@@ -55,9 +58,21 @@ pub(crate) fn place(expr: &Expr) -> Span {
     }
 }
 
+/// The place of an operand: what is in parentheses begins with them.
+pub(crate) fn operand(expr: &Expr) -> Span {
+    match &expr.kind {
+        ExprKind::Parenthesized(_) => expr.span,
+        _ => place(expr),
+    }
+}
+
 /// `an Integer`, `a String`: a value's kind with its article.
 pub(crate) fn with_article(value: &Value) -> String {
-    let label = value_label(value);
+    article(&value_label(value))
+}
+
+/// A name with its article.
+pub(crate) fn article(label: &str) -> String {
     let vowel = label.starts_with(|c: char| "AEIOU".contains(c));
     format!("{} {label}", if vowel { "an" } else { "a" })
 }
@@ -66,8 +81,17 @@ pub(crate) fn with_article(value: &Value) -> String {
 pub(crate) fn value_label(value: &Value) -> String {
     match value {
         Value::Undef => "Undef Value".into(),
-        Value::Default => "Object".into(),
-        Value::Type(ty) => format!("{}-Type", short(ty)),
+        Value::Default
+        | Value::Uri(_)
+        | Value::Deferred(..)
+        | Value::Iterator(..)
+        | Value::Object(..) => "Object".into(),
+        Value::SemVer(_) => "Semver".into(),
+        Value::SemVerRange(_) => "SemverRange".into(),
+        Value::Type(ty) => match &**ty {
+            Type::Resource { title: Some(_), .. } => format!("{ty} Resource-Reference"),
+            ty => format!("{ty}-Type"),
+        },
         value => short(&crate::types::infer(value)),
     }
 }

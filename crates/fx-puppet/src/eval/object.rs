@@ -31,7 +31,30 @@ pub(crate) fn attribute(value: &Value, name: &str) -> Option<Value> {
     }
 }
 
+/// What went wrong, as a value.
+const ERROR: &str = "Object[{name => 'Error', attributes => {msg => String[1], kind => {type => Optional[String[1]], value => undef}, details => {type => Optional[Hash[String[1], Data]], value => undef}, issue_code => {type => Optional[String[1]], value => undef}}}]";
+
 impl Evaluator {
+    /// The type of what went wrong.
+    pub(crate) fn error_type(&self) -> Evaluated<Rc<Type>> {
+        self.type_from_text(ERROR)
+    }
+
+    /// An instance of it.
+    pub(crate) fn error_value(
+        &self,
+        message: &str,
+        kind: &str,
+        details: Value,
+        code: &str,
+    ) -> Evaluated {
+        let fields = [("msg", message.into()), ("kind", kind.into()), ("details", details)];
+        let mut fields: Hash =
+            fields.into_iter().map(|(name, value)| (Value::from(name), value)).collect();
+        fields.insert("issue_code".into(), code.into());
+        Ok(Value::Object(self.error_type()?, Rc::new(fields)))
+    }
+
     /// A type from its description.
     pub(crate) fn object_type(&self, hash: &Rc<Hash>) -> Evaluated<ObjectType> {
         let get = |name: &str| hash.get(&Value::from(name));

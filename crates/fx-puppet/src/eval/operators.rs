@@ -136,7 +136,7 @@ impl Evaluator {
             BinaryOp::In => Value::Bool(self.is_in(&a, &b, op_span, scope)?),
             BinaryOp::Add => match (&a, &b) {
                 (Value::Array(_) | Value::Hash(_) | Value::Uri(_), _) => {
-                    concatenated(&a, &b, left.span)?
+                    concatenated(&a, &b, label::operand(left))?
                 }
                 _ => self.arithmetic(op, &a, &b, expr, left, right)?,
             },
@@ -167,10 +167,10 @@ impl Evaluator {
     ) -> Evaluated {
         let semver = |value: &Value| matches!(value, Value::SemVer(_));
         if semver(a) || semver(b) {
-            return Err(self.not_applicable(op, a, left.span));
+            return Err(self.not_applicable(op, a, label::operand(left)));
         }
-        let x = self.numeric(a, left.span)?;
-        let y = self.numeric(b, right.span)?;
+        let x = self.numeric(a, label::operand(left))?;
+        let y = self.numeric(b, label::operand(right))?;
         let place = label::place(expr);
         let overflow = |exact: i128| {
             let sign = if exact < 0 { "-" } else { "+" };
@@ -199,7 +199,7 @@ impl Evaluator {
                     BinaryOp::Modulo => fit(x - floor_div(x, y) * y),
                     BinaryOp::ShiftLeft => fit(shift(x, y)),
                     BinaryOp::ShiftRight => fit(shift(x, -y)),
-                    _ => Err(self.not_applicable(op, a, left.span)),
+                    _ => Err(self.not_applicable(op, a, label::operand(left))),
                 }
             }
             (Value::Timestamp(_) | Value::Timespan(_), _)
@@ -237,7 +237,7 @@ impl Evaluator {
                 }
                 Ok(Value::Float(made))
             }
-            _ => Err(self.not_applicable(op, a, left.span)),
+            _ => Err(self.not_applicable(op, a, label::operand(left))),
         }
     }
 
@@ -297,7 +297,17 @@ impl Evaluator {
             (Value::Timespan(span), BinaryOp::Divide, Value::Float(parts)) => {
                 Value::Timespan((*span as f64 / parts) as i128)
             }
-            (Value::Timespan(span), BinaryOp::Modulo, _) => Value::Timespan(span.rem_euclid(q)),
+            // The rest of whole seconds is a number.
+            (Value::Timespan(span), BinaryOp::Modulo, Value::Int(by)) => {
+                let seconds = span.div_euclid(1_000_000_000);
+                let by = i128::from(*by);
+                Value::Int((seconds - floor_div(seconds, by) * by) as i64)
+            }
+            (Value::Timespan(_), BinaryOp::Modulo, Value::Float(_)) => {
+                let message =
+                    "Operator '%' is not applicable to a Timespan when right side is a Float.";
+                return Err(Flow::at(label::operand(left), message));
+            }
             (Value::Timestamp(_) | Value::Timespan(_), ..) => {
                 return Err(self.not_applicable(op, x, left.span));
             }
@@ -316,26 +326,7 @@ impl Evaluator {
     ) -> Evaluated<bool> {
         match right {
             Value::Type(ty) => return Ok(is_instance(ty, left)),
-            Value::SemVerRange(range) => {
-                let version = match left {
-                    Value::SemVer(version) => Rc::clone(version),
-                    Value::String(text) if Version::parse(text).is_some() => Rc::clone(text),
-                    _ => {
-                        return Err(Flow::at(
-                            left_span,
-                            "Left match operand must result in a String value. Got an Integer.",
-                        ));
-                    }
-                };
-                return Ok(crate::semver::satisfies(&version, range));
-            }
-            Value::SemVer(version) => {
-                let left = match left {
-                    Value::SemVer(text) | Value::String(text) => Version::parse(text),
-                    _ => None,
-                };
-                return Ok(left.is_some() && left == Version::parse(version));
-            }
+            Value::SemVerRange(range) => return Ok(in_range(left, range)),
             _ => {}
         }
         let regex = match right {
@@ -352,6 +343,16 @@ impl Evaluator {
                         Value::Undef => "nil".to_owned(),
                         Value::Bool(truth) => truth.to_string(),
                         Value::Default => "Symbol".to_owned(),
+                        Value::SemVer(_) => "SemanticPuppet::Version".to_owned(),
+                        Value::Sensitive(_) => {
+                            "Puppet::Pops::Types::PSensitiveType::Sensitive".to_owned()
+                        }
+                        Value::Binary(_) => {
+                            "Puppet::Pops::Types::PBinaryType::Binary".to_owned()
+                        }
+                        Value::Timespan(_) => "Puppet::Pops::Time::Timespan".to_owned(),
+                        Value::Timestamp(_) => "Puppet::Pops::Time::Timestamp".to_owned(),
+                        Value::Uri(_) => "URI::HTTP".to_owned(),
                         other => label::value_label(other),
                     }
                 );
@@ -404,16 +405,27 @@ impl Evaluator {
                 }
                 Ok(false)
             }
-            (Value::SemVerRange(range), Value::Array(items)) => {
-                Ok(items.iter().any(|item| match item {
-                    Value::SemVer(version) => crate::semver::satisfies(version, range),
-                    item => item == a,
-                }))
+            (_, Value::SemVerRange(range)) => Ok(in_range(a, range)),
+            (_, Value::Binary(bytes)) => Ok(match a {
+                Value::Int(byte) => bytes.iter().any(|own| i64::from(*own) == *byte),
+                Value::Binary(part) => holds(bytes, part),
+                Value::String(part) => holds(bytes, part.as_bytes()),
+                _ => false,
+            }),
+            // What is in the array may be a pattern for it.
+            (Value::String(_) | Value::SemVer(_), Value::Array(items)) => {
+                for item in items.iter() {
+                    if matches!(item, Value::Default) || Self::value_matches(a, item, span, scope)?
+                    {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
             }
             (Value::Type(ty), Value::Array(items)) => {
-                Ok(items.iter().any(|item| item == a || is_instance(ty, item)))
+                Ok(items.iter().any(|item| is_instance(ty, item)))
             }
-            (_, Value::Array(items)) => Ok(items.iter().any(|item| a.equals(item))),
+            (_, Value::Array(items)) => Ok(items.iter().any(|item| item.equals(a))),
             (_, Value::Hash(hash)) => {
                 let keys: Vec<Value> = hash.keys().cloned().collect();
                 self.is_in(a, &Value::array(keys), span, scope)
@@ -421,6 +433,19 @@ impl Evaluator {
             _ => Ok(false),
         }
     }
+}
+
+/// Whether a version, or a text that is one, lies in a range.
+fn in_range(value: &Value, range: &str) -> bool {
+    match value {
+        Value::SemVer(version) | Value::String(version) => crate::semver::satisfies(version, range),
+        _ => false,
+    }
+}
+
+/// Whether bytes occur among others, one after the other.
+fn holds(bytes: &[u8], part: &[u8]) -> bool {
+    part.is_empty() || bytes.windows(part.len()).any(|window| window == part)
 }
 
 fn floor_div(x: i128, y: i128) -> i128 {
@@ -555,6 +580,11 @@ fn compares(op: BinaryOp, a: &Value, b: &Value, span: Span) -> Evaluated<bool> {
     })
 }
 
+/// The bytes of a text with its ASCII letters small: other letters keep their case.
+fn without_case(text: &str) -> impl Iterator<Item = u8> + '_ {
+    text.bytes().map(|byte| byte.to_ascii_lowercase())
+}
+
 /// Which comes first, or why that cannot be said.
 pub(crate) fn order(a: &Value, b: &Value) -> Result<Ordering, String> {
     let float = |value: &Value| match value {
@@ -564,11 +594,17 @@ pub(crate) fn order(a: &Value, b: &Value) -> Result<Ordering, String> {
         _ => None,
     };
     match (a, b) {
-        (Value::String(a), Value::String(b)) => Ok(a.to_lowercase().cmp(&b.to_lowercase())),
+        (Value::String(a), Value::String(b)) => Ok(without_case(a).cmp(without_case(b))),
         (Value::String(_), _) => Err("A String is not comparable to a non String".into()),
         (Value::Int(a), Value::Int(b)) => Ok(a.cmp(b)),
         (Value::Timespan(a), Value::Timespan(b)) | (Value::Timestamp(a), Value::Timestamp(b)) => {
             Ok(a.cmp(b))
+        }
+        (Value::Timespan(_), b) if !matches!(b, Value::Int(_) | Value::Float(_)) => {
+            Err("Timespans are only comparable to Timespans, Integers, and Floats".into())
+        }
+        (Value::Timestamp(_), b) if !matches!(b, Value::Int(_) | Value::Float(_)) => {
+            Err("Timestamps are only comparable to Timestamps, Integers, and Floats".into())
         }
         (Value::Int(_) | Value::Float(_) | Value::Timespan(_) | Value::Timestamp(_), _) => {
             match (float(a), float(b)) {
@@ -582,7 +618,7 @@ pub(crate) fn order(a: &Value, b: &Value) -> Result<Ordering, String> {
         },
         (Value::Default, Value::Default) => Ok(Ordering::Equal),
         (Value::Default, _) => Err("Symbol not comparable to non Symbol".into()),
-        (Value::SemVer(_), _) => Err("A SemVer is not comparable to non SemVer".into()),
+        (Value::SemVer(_), _) => Err("Versions not comparable to non Versions".into()),
         _ => {
             Err("Only Strings, Numbers, Timespans, Timestamps, and Versions are comparable".into())
         }

@@ -119,9 +119,14 @@ fn create_resources(call: &Call<'_>) -> Evaluated {
     };
     for (title, attributes) in &**instances {
         let mut all = crate::value::Hash::clone(&defaults);
-        if let Value::Hash(own) = attributes {
-            all.extend(own.iter().map(|(key, value)| (key.clone(), value.clone())));
-        }
+        let Value::Hash(own) = attributes else {
+            let class = match attributes {
+                Value::Undef => "nil".to_owned(),
+                other => super::sprintf::class_of(other),
+            };
+            return Err(Flow::raw(format!("no implicit conversion of {class} into Hash")));
+        };
+        all.extend(own.iter().map(|(key, value)| (key.clone(), value.clone())));
         call.evaluator.declare_from_hash(&ty, title, &all, call.span, call.scope)?;
     }
     Ok(Value::Undef)

@@ -100,133 +100,114 @@ fn empty(call: &Call<'_>) -> Evaluated {
 }
 
 fn dig(call: &Call<'_>) -> Evaluated {
-    let mut at = call.arg(0).clone();
-    for (index, key) in call.args.iter().skip(1).enumerate() {
-        at = match &at {
-            Value::Undef => return Ok(Value::Undef),
-            Value::Array(items) => match key {
-                Value::Int(place) => {
-                    let place = if *place < 0 { items.len() as i64 + place } else { *place };
-                    usize::try_from(place)
-                        .ok()
-                        .and_then(|place| items.get(place))
-                        .cloned()
-                        .unwrap_or(Value::Undef)
-                }
-                Value::Undef => Value::Undef,
-                other => {
-                    let path = call.args[1..=index + 1]
-                        .iter()
-                        .map(crate::eval::inspected)
-                        .collect::<Vec<_>>()
-                        .join(", ");
-                    return Err(Flow::raw(format!(
-                        "The given data requires an Integer index at [{path}], got '{}'",
-                        crate::eval::kind(other)
-                    )));
-                }
-            },
-            Value::Hash(hash) => hash.get(key).cloned().unwrap_or(Value::Undef),
-            other => {
-                let path = call.args[1..=index]
-                    .iter()
-                    .map(crate::eval::inspected)
-                    .collect::<Vec<_>>()
-                    .join(", ");
-                return Err(Flow::raw(format!(
-                    "The given data does not contain a Collection at [{path}], got '{}'",
-                    crate::eval::kind(other)
-                )));
+    dug(call.arg(0).clone(), &call.args[1..]).map_err(|lost| Flow::raw(lost.message))
+}
+
+/// Why a path leads nowhere.
+struct Lost {
+    message: String,
+    code: &'static str,
+    details: Vec<(Value, Value)>,
+}
+
+/// What a path of keys leads to; nothing where it ends early.
+fn dug(start: Value, keys: &[Value]) -> Result<Value, Lost> {
+    let mut at = start;
+    for (index, key) in keys.iter().enumerate() {
+        let lost = |walked: &[Value], what: &str, found: &Value, name: &str, code| {
+            let path = walked.iter().map(crate::eval::inspected).collect::<Vec<_>>().join(", ");
+            let ty = Value::ty(crate::types::infer(found));
+            Lost {
+                message: format!("The given data {what} at [{path}], got '{}'", interpolated(&ty)),
+                code,
+                details: vec![
+                    (Value::from("walked_path"), Value::array(walked.to_vec())),
+                    (Value::from(name), ty),
+                ],
+            }
+        };
+        at = match (&at, key) {
+            (Value::Undef, _) | (_, Value::Undef) => return Ok(Value::Undef),
+            (Value::Array(items), Value::Int(place)) => {
+                let place = if *place < 0 { items.len() as i64 + place } else { *place };
+                let item = usize::try_from(place).ok().and_then(|place| items.get(place));
+                item.cloned().unwrap_or(Value::Undef)
+            }
+            (Value::Array(_), other) => {
+                let (what, code) = ("requires an Integer index", "EXPECTED_INTEGER_INDEX");
+                return Err(lost(&keys[..=index], what, other, "index_type", code));
+            }
+            (Value::Hash(hash), key) => hash.get(key).cloned().unwrap_or(Value::Undef),
+            (other, _) => {
+                let (what, code) = ("does not contain a Collection", "EXPECTED_COLLECTION");
+                return Err(lost(&keys[..index], what, other, "value_type", code));
             }
         };
     }
     Ok(at)
 }
 
-fn segments(text: &str) -> Vec<Value> {
+/// The keys of a path with dots; nothing where it is none.
+fn segments(text: &str) -> Option<Vec<Value>> {
     let mut out = Vec::new();
-    let mut chars = text.chars().peekable();
-    while chars.peek().is_some() {
-        let quote = chars.next_if(|c| matches!(c, '\'' | '"'));
-        let mut part = String::new();
-        while let Some(c) = chars.next() {
-            match quote {
-                Some(quote) if c == quote => {
-                    chars.next_if_eq(&'.');
-                    break;
-                }
-                None if c == '.' => break,
-                _ => part.push(c),
+    let mut rest = text;
+    loop {
+        let trimmed = rest.trim_start();
+        let quote = trimmed.chars().next().filter(|c| matches!(c, '\'' | '"'));
+        let after = if let Some(quote) = quote {
+            let (part, after) = trimmed[1..].split_once(quote)?;
+            out.push(Value::from(part));
+            after.trim_start()
+        } else {
+            let end = rest.find(['.', '\'', '"']).unwrap_or(rest.len());
+            let part = rest[..end].trim();
+            out.push(part.parse::<i64>().map_or_else(|_| Value::from(part), Value::Int));
+            if end == 0 {
+                return None;
             }
+            &rest[end..]
+        };
+        match after.strip_prefix('.') {
+            Some(more) => rest = more,
+            None => return after.is_empty().then_some(out),
         }
-        out.push(match part.parse::<i64>() {
-            Ok(number) if quote.is_none() => Value::Int(number),
-            _ => Value::from(part),
-        });
     }
-    out
 }
 
-fn walk(call: &Call<'_>, start: Value, path: &[Value], default: &Value) -> Evaluated {
-    let mut at = start;
-    for key in path {
-        at = match &at {
-            Value::Undef => break,
-            Value::Array(items) => match key {
-                Value::Int(place) => usize::try_from(*place)
-                    .ok()
-                    .and_then(|place| items.get(place))
-                    .cloned()
-                    .unwrap_or(Value::Undef),
-                other => {
-                    return Err(Flow::raw(format!(
-                        "The given data requires an Integer index when accessing an Array, got '{}'",
-                        interpolated(other)
-                    )));
-                }
-            },
-            Value::Hash(hash) => hash
-                .get(key)
-                .or_else(|| hash.get(&Value::from(interpolated(key))))
-                .cloned()
-                .unwrap_or(Value::Undef),
-            other => match call.block {
-                Some(_) => return call.yields(vec![Value::from("UNEXPECTED_VALUE_TYPE")]),
-                None => {
-                    return Err(Flow::raw(format!(
-                        "The given data does not contain a Collection, got '{}'",
-                        crate::eval::kind(other)
-                    )));
-                }
-            },
-        };
+fn walk(call: &Call<'_>, start: Value, path: &str, default: &Value) -> Evaluated {
+    if matches!(start, Value::Undef) {
+        return Ok(default.clone());
     }
-    match at {
-        Value::Undef => match call.block {
-            Some(_) => call.yields(vec![default.clone()]),
-            None => Ok(default.clone()),
-        },
-        found => Ok(found),
+    if path.is_empty() {
+        return Ok(start);
+    }
+    let Some(keys) = segments(path) else {
+        return Err(Flow::raw("Syntax error in dotted-navigation string"));
+    };
+    match (dug(start, &keys), call.block) {
+        (Ok(Value::Undef), _) => Ok(default.clone()),
+        (Ok(found), _) => Ok(found),
+        (Err(lost), None) => Err(Flow::raw(lost.message)),
+        (Err(lost), Some(_)) => {
+            let error = call.evaluator.error_value(
+                &lost.message,
+                "SLICE_ERROR",
+                Value::hash(lost.details),
+                lost.code,
+            )?;
+            call.yields(vec![error])
+        }
     }
 }
 
 fn get(call: &Call<'_>) -> Evaluated {
-    walk(call, call.arg(0).clone(), &segments(call.text(1)), call.arg(2))
+    walk(call, call.arg(0).clone(), call.text(1), call.arg(2))
 }
 
 fn getvar(call: &Call<'_>) -> Evaluated {
-    let text = call.text(0);
-    let (name, rest) = text.split_once('.').unwrap_or((text, ""));
-    let good = !name.is_empty()
-        && name.trim_start_matches("::").split("::").all(|part| {
-            part.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
-                && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-        });
-    if !good {
-        return Err(Flow::raw("The given string does not start with a valid variable name"));
-    }
+    let (name, rest) = call.text(0).split_once('.').unwrap_or((call.text(0), ""));
     let start = call.evaluator.find_variable(name, call.scope).unwrap_or(Value::Undef);
-    walk(call, start, &segments(rest), call.arg(1))
+    walk(call, start, rest, call.arg(1))
 }
 
 fn extreme(call: &Call<'_>, wanted: Ordering) -> Evaluated {

@@ -45,12 +45,12 @@ fn call_by_name(call: &Call<'_>) -> Evaluated {
             }
             None => call.evaluator.call_function(name, args.to_vec(), None, call.span, call.scope),
         },
-        _ => call.evaluator.call_function(
-            call.text(0),
-            call.args[1..].to_vec(),
-            call.block.cloned(),
-            call.span,
-            call.scope,
-        ),
+        _ => {
+            let name = call.text(0);
+            let args = call.args[1..].to_vec();
+            let block = call.block.cloned();
+            let made = call.evaluator.call_known(name, args, block, call.span, call.scope)?;
+            made.ok_or_else(|| Flow::raw(format!("Unknown function '{name}'")))
+        }
     }
 }

@@ -146,6 +146,11 @@ const METHODS: &[Method] = &[
         });
         ruby.to_ruby(vm, &value)
     }),
+    ("builtin_provider", |ruby, evaluator, vm, args| {
+        let name = vm.to_s(args[0])?;
+        let found = crate::apply::default_provider(evaluator.run.host, &name);
+        ruby.to_ruby(vm, &found.map_or(Value::Undef, Value::from))
+    }),
     ("provider_dir?", |_, evaluator, vm, args| {
         let name = vm.to_s(args[0])?;
         let dirs = evaluator.libs().all("puppet/provider", &name);
@@ -185,16 +190,15 @@ const METHODS: &[Method] = &[
     ("fact", |ruby, evaluator, vm, args| {
         let name = vm.to_s(args[0])?;
         let parts: Vec<&str> = name.split('.').collect();
-        let found = evaluator.facts().iter().find(|(known, _)| known == parts[0]);
+        let facts = ruby.lend(vm, evaluator, || evaluator.facts());
+        let found = facts.iter().find(|(known, _)| known == parts[0]);
         let keys: Vec<Value> = parts[1..].iter().map(|part| Value::from(*part)).collect();
         let value = found.and_then(|(_, value)| crate::lookup::dig(value, &keys));
         ruby.to_ruby(vm, &value.unwrap_or(Value::Undef))
     }),
     ("facts", |ruby, evaluator, vm, _| {
-        let all = evaluator
-            .facts()
-            .iter()
-            .map(|(name, value)| (Value::from(name.as_str()), value.clone()));
+        let facts = ruby.lend(vm, evaluator, || evaluator.facts());
+        let all = facts.iter().map(|(name, value)| (Value::from(name.as_str()), value.clone()));
         ruby.to_ruby(vm, &Value::hash(all))
     }),
     ("versioncmp", |_, _, vm, args| {

@@ -7,6 +7,15 @@ use super::constant;
 use crate::eval::{Evaluated, Evaluator};
 use crate::value::Value;
 
+/// A resource as Ruby tells it.
+pub(crate) struct Told {
+    pub(crate) low: String,
+    pub(crate) title: String,
+    pub(crate) values: std::rc::Rc<crate::value::Hash>,
+    /// Names of values that must not be shown.
+    pub(crate) secret: Vec<String>,
+}
+
 fn texts(vm: &mut Vm, row: Rb) -> Res<Vec<String>> {
     let mut out = Vec::new();
     for cell in vm.heap.arr(row).clone() {
@@ -218,6 +227,50 @@ impl Evaluator {
             }
             Ok(out)
         })
+    }
+
+    /// Whether a resource brings others with it.
+    pub(crate) fn ruby_generates(&self, object: Rb) -> bool {
+        self.with_ruby(|vm| {
+            let class = constant(vm, "Puppet::Type")?;
+            Ok(vm.call_name(class, "__generates?", &[object])?.truthy())
+        })
+        .unwrap_or(false)
+    }
+
+    /// What a resource brings with it; `whole` once its turn has come.
+    pub(crate) fn ruby_generated(&self, object: Rb, whole: bool) -> Evaluated<Vec<Told>> {
+        self.ruby_told("__generated", &[object, Rb::bool(whole)])
+    }
+
+    /// Resources that Ruby gave other values since it was asked last.
+    pub(crate) fn ruby_changed(&self) -> Evaluated<Vec<Told>> {
+        self.ruby_told("__changed", &[])
+    }
+
+    fn ruby_told(&self, method: &str, args: &[Rb]) -> Evaluated<Vec<Told>> {
+        let ruby = std::rc::Rc::clone(&self.machine.ruby);
+        let found = self.with_ruby(|vm| {
+            let class = constant(vm, "Puppet::Type")?;
+            let rows = vm.call_name(class, method, args)?;
+            ruby.language_value(vm, rows)
+        })?;
+        let mut told = Vec::new();
+        if let Value::Array(rows) = found {
+            for row in rows.iter() {
+                let Value::Array(row) = row else { continue };
+                let [low, title, Value::Hash(values), Value::Array(secret)] = row.as_slice() else {
+                    continue;
+                };
+                told.push(Told {
+                    low: crate::eval::interpolated(low),
+                    title: crate::eval::interpolated(title),
+                    values: std::rc::Rc::clone(values),
+                    secret: secret.iter().map(crate::eval::interpolated).collect(),
+                });
+            }
+        }
+        Ok(told)
     }
 
     /// Lets it react to a change elsewhere.
