@@ -31,7 +31,7 @@ impl Sink for Reports {
     }
 }
 
-fn told(files: &[(&str, &str)]) -> String {
+fn told_of(files: &[(&str, &str)]) -> String {
     let host = MemoryHost::linux();
     for (path, text) in files {
         host.put(path, text);
@@ -150,7 +150,7 @@ fn classes_are_those_of_the_files_a_distribution_keeps() {
         ),
     ];
     for (files, expected) in table {
-        assert_eq!(told(files), *expected, "{files:?}");
+        assert_eq!(told_of(files), *expected, "{files:?}");
     }
 }
 
@@ -159,11 +159,17 @@ fn classes_are_those_of_the_files_a_distribution_keeps() {
 fn a_machine_that_systemd_started_is_told_so() {
     let told = |program: &str| {
         let host = [("/etc/os-release", "ID=devuan\nVERSION_ID=4\n"), ("/proc/1/cmdline", program)];
-        told(&host)
+        told_of(&host)
     };
     let with = "devuan_4 | Unknown | 4 | devuan devuan_4 systemd";
     let without = "devuan_4 | Unknown | 4 | devuan devuan_4";
     assert_eq!(told("/lib/systemd/systemd\0--system\0"), with);
     assert_eq!(told("/sbin/init\0"), without);
     assert_eq!(told("systemd\0"), without);
+    let sign = [
+        ("/etc/os-release", "ID=devuan\nVERSION_ID=4\n"),
+        ("/proc/1/cmdline", "first\0"),
+        ("/run/systemd/system/x", ""),
+    ];
+    assert_eq!(told_of(&sign), with);
 }

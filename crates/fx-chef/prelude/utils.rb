@@ -90,7 +90,9 @@ module ChefUtils
     end
 
     module Service
-      def systemd?(node = __getnode) = ::File.exist?("/proc/1/comm") && ::File.read("/proc/1/comm").chomp == "systemd"
+      # The first process is asked, and the sign that systemd leaves: in a copy of the machine the
+      # first process is another.
+      def systemd?(node = __getnode) = (::File.exist?("/proc/1/comm") && ::File.read("/proc/1/comm").chomp == "systemd") || ::File.directory?("/run/systemd/system")
       def debianrcd? = ::File.exist?("/usr/sbin/update-rc.d")
       def invokercd? = ::File.exist?("/usr/sbin/invoke-rc.d")
       def upstart? = ::File.exist?("/sbin/initctl")

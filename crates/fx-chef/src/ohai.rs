@@ -168,7 +168,12 @@ fn rest(host: &dyn Host, out: &mut Map<String, J>) {
     out.insert("command".into(), json!({"ps": "ps -ef"}));
     out.insert("cloud".into(), J::Null);
     out.insert("root_group".into(), json!("root"));
-    let init = first_line(host, "/proc/1/comm").unwrap_or_else(|| "init".to_owned());
+    // In a copy of the machine the first process is another; systemd leaves a sign.
+    let init = if exists(host, "/run/systemd/system") {
+        "systemd".to_owned()
+    } else {
+        first_line(host, "/proc/1/comm").unwrap_or_else(|| "init".to_owned())
+    };
     out.insert("init_package".into(), json!(init));
     let id = ["/etc/machine-id", "/var/lib/dbus/machine-id"];
     if let Some(id) = id.iter().find_map(|path| first_line(host, path)) {

@@ -51,8 +51,9 @@ pub(crate) fn systemctl(call: &Invocation) -> u8 {
     }
     let words: Vec<String> =
         call.args.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let joined = with_properties(&words);
     let (options, plain): (Vec<&str>, Vec<&str>) =
-        words.iter().map(String::as_str).partition(|word| word.starts_with('-'));
+        joined.iter().map(String::as_str).partition(|word| word.starts_with('-'));
     let Some((verb, units)) = plain.split_first() else { return original(&words) };
     let units: Vec<String> = units.iter().map(|unit| full_name(unit)).collect();
     let host = OsHost::new();
@@ -86,6 +87,22 @@ pub(crate) fn systemctl(call: &Invocation) -> u8 {
             code
         }
     }
+}
+
+/// The words with each property joined to the flag that asks for it, which may stand apart.
+fn with_properties(words: &[String]) -> Vec<String> {
+    let mut out = Vec::new();
+    let mut rest = words.iter();
+    while let Some(word) = rest.next() {
+        match (word.as_str(), rest.as_slice().first()) {
+            ("-p" | "--property", Some(name)) => {
+                out.push(format!("--property={name}"));
+                rest.next();
+            }
+            _ => out.push(word.clone()),
+        }
+    }
+    out
 }
 
 fn full_name(unit: &str) -> String {
@@ -194,5 +211,24 @@ fn original(words: &[String]) -> u8 {
             terminal::complain(error);
             exit::ERROR
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_properties;
+
+    #[test]
+    fn a_property_may_stand_apart_from_its_flag() {
+        let joined = |line: &str| {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            with_properties(&words).join(" ")
+        };
+        assert_eq!(
+            joined("--system show -p UnitFileState --property ActiveState ssh"),
+            "--system show --property=UnitFileState --property=ActiveState ssh"
+        );
+        assert_eq!(joined("show -pId ssh"), "show -pId ssh");
+        assert_eq!(joined("show -p"), "show -p");
     }
 }

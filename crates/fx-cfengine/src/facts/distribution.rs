@@ -105,8 +105,12 @@ impl Context<'_> {
         }
     }
 
-    /// Whether the first process is systemd, behind whatever links its name has.
+    /// Whether the first process is systemd, behind whatever links its name has. In a copy of the
+    /// machine that is another; systemd leaves a sign.
     fn starts_with_systemd(&self) -> bool {
+        if self.is_there("/run/systemd/system") {
+            return true;
+        }
         let Ok(bytes) = self.host().read(&path("/proc/1/cmdline")) else { return false };
         let text = crate::text::decode(&bytes);
         let mut program = path(text.split(['\0', '\n']).next().unwrap_or_default());
