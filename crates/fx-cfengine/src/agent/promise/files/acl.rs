@@ -390,7 +390,8 @@ mod tests {
             ("rwx:allow", 0, Some(7)),
             ("+x", 4, Some(5)),
             ("-w,+x", 6, Some(5)),
-            ("=r(D)", 7, Some(4)),
+            ("=r(w)", 1, Some(6)),
+            ("=r(D)", 7, None),
             ("q", 0, None),
             ("", 7, Some(0)),
         ];
