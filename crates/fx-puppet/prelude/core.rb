@@ -352,7 +352,26 @@ module Puppet
       def execute(c, o = {}) = Execution.execute(c, o)
     end
     module SUIDManager
-      def self.asuser(*) = yield
+      # Nobody becomes another user here: what is made meanwhile is given to them.
+      def self.asuser(user = nil, _group = nil)
+        before, @acting = @acting, user
+        @made ||= Dir.singleton_class.prepend(Made)
+        yield
+      ensure
+        @acting = before
+      end
+      def self.own(path)
+        return unless @acting && Process.uid.zero?
+        user = @acting.to_s =~ /\A\d+\z/ ? Etc.getpwuid(@acting.to_i) : Etc.getpwnam(@acting.to_s)
+        File.lchown(user.uid, user.gid, path)
+      end
+      module Made
+        def mkdir(path, *rest)
+          made = super
+          SUIDManager.own(path)
+          made
+        end
+      end
       def self.uid = Process.uid
       def self.run_and_capture(cmd, *) = (o = Execution.execute(cmd); [o, o.exitstatus])
     end

@@ -42,7 +42,10 @@ module Puppet
         def write(text)
           fresh = !File.exist?(@path)
           File.write(@path, text)
-          File.chmod(@default_mode, @path) if @default_mode && fresh
+          return unless fresh
+          # It was a temporary file before.
+          File.chmod(@default_mode || 0o600, @path)
+          Puppet::Util::SUIDManager.own(@path)
         end
         def remove = (File.unlink(@path) if File.exist?(@path))
         def backup = (Puppet::Bridge.keep(@path.to_s) if File.exist?(@path))

@@ -397,3 +397,37 @@ include b",
         ],
     );
 }
+
+#[test]
+fn what_is_made_for_a_user_belongs_to_them() {
+    let host = check(
+        &[
+            (
+                "/modules/m/lib/puppet/type/home.rb",
+                r#"Puppet::Type.newtype(:home) do
+  newparam(:name, namevar: true)
+  newproperty(:made) do
+    def retrieve = :no
+    def sync
+      Puppet::Util::SUIDManager.asuser('web') do
+        Dir.mkdir(resource[:name], 0o700)
+        Puppet::Util::FileType.filetype(:flat).new(File.join(resource[:name], "f")).write('x')
+      end
+    end
+  end
+end
+"#,
+            ),
+            ("/etc/passwd", "root:x:0:0::/root:/bin/sh\nweb:x:33:34::/srv:/bin/sh\n"),
+            ("/srv/x", ""),
+        ],
+        "home { '/srv/h': made => yes }",
+        &["/Stage[main]/Main/Home[/srv/h]/made: made changed 'no' to 'yes'"],
+    );
+    for path in ["/srv/h", "/srv/h/f"] {
+        let meta = host.lstat(Path::new(path)).expect("it was made");
+        assert_eq!((meta.uid, meta.gid), (33, 34), "{path}");
+    }
+    let meta = host.lstat(Path::new("/srv/h/f")).expect("it was made");
+    assert_eq!(meta.mode & 0o777, 0o600);
+}
