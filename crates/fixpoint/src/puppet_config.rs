@@ -72,7 +72,7 @@ fn print(host: &OsHost, settings: &Settings, names: &[String]) -> u8 {
             .collect::<Vec<String>>()
             .join(":"),
         "manifest" => settings.request(host).manifest.to_string_lossy().into_owned(),
-        name => settings.get(name),
+        name => settings.shown(name),
     };
     let mut all: Vec<String> = match names {
         [] => settings.all().into_iter().map(|(name, _)| name).collect(),

@@ -141,7 +141,8 @@ pub(crate) fn epp(flags: &Flags, files: &[String]) -> u8 {
         || flag(flags, &["--header"]).is_some();
     let mut out = String::new();
     for file in files {
-        let Ok(text) = host.read(Path::new(file)) else {
+        let path = crate::puppet_tools::template_file(flags, file);
+        let Some(text) = path.and_then(|path| host.read(&path).ok()) else {
             complain(&format!("No such file or directory @ rb_sysopen - {file}"));
             complain("Try 'puppet help epp dump' for usage");
             return 1;

@@ -63,6 +63,17 @@ impl Settings {
         fx_puppet::settings::text(&self.values, name).unwrap_or_default()
     }
 
+    /// A setting as it is shown: a time in seconds.
+    pub(crate) fn shown(&self, name: &str) -> String {
+        use fx_puppet::settings::{Kind, kind, value};
+        match (kind(name), value(&self.values, name)) {
+            (Some(Kind::Duration | Kind::Ttl), Some(fx_puppet::Value::Int(seconds))) => {
+                seconds.to_string()
+            }
+            _ => self.get(name),
+        }
+    }
+
     fn interpolated(&self, text: &str) -> String {
         fx_puppet::settings::interpolate(&self.values, text)
     }
@@ -141,6 +152,15 @@ mod tests {
         assert_eq!(settings.get("statefile"), "/v/state/state.yaml");
         settings.values.insert("logdir".into(), "${vardir}/log".into());
         assert_eq!(settings.get("logdir"), "/v/log");
+    }
+
+    #[test]
+    fn times_are_shown_in_seconds() {
+        let mut settings = Settings::default();
+        assert_eq!(settings.shown("runinterval"), "1800");
+        settings.values.insert("runinterval".into(), "2h".into());
+        assert_eq!(settings.shown("runinterval"), "7200");
+        assert_eq!(settings.shown("strict"), "warning");
     }
 
     #[test]

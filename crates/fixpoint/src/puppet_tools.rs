@@ -273,32 +273,76 @@ fn epp(flags: &Flags, words: &[String]) -> u8 {
             code
         }
         "dump" => crate::puppet_dump::epp(flags, files),
-        "validate" => {
-            let mut code = 0;
-            let host = OsHost::new();
-            let texts: Vec<(String, Vec<u8>)> = match inline {
-                Some(text) => vec![(String::new(), text.into_bytes())],
-                None => files
-                    .iter()
-                    .filter_map(|file| Some((file.clone(), host.read(Path::new(file)).ok()?)))
-                    .collect(),
-            };
-            for (name, text) in texts {
-                let sources = fx_source::SourceMap::new();
-                let file = sources.add(&name, text.clone());
-                let (_, found) = fx_puppet_syntax::parse_epp(&text, file);
-                for found in &found {
-                    let place = found.primary().map(|span| sources.location(span));
-                    let place = place.map_or(String::new(), |at| {
-                        format!(" (file: {}, line: {}, column: {})", at.file, at.line, at.column)
-                    });
-                    code = fail(format_args!("{}{place}", found.message));
-                }
-            }
-            code
-        }
+        "validate" => epp_validate(flags, files, inline),
         other => fail(format_args!("'epp' has no '{other}' action.  See `puppet help epp`.")),
     }
+}
+
+/// Where a template lies: a file, or one of a module by its name.
+pub(crate) fn template_file(flags: &Flags, name: &str) -> Option<PathBuf> {
+    let host = OsHost::new();
+    let is_there = |path: &PathBuf| host.stat(path).is_ok_and(|meta| !meta.is_dir());
+    let file = PathBuf::from(name);
+    if is_there(&file) || file.is_absolute() {
+        return is_there(&file).then_some(file);
+    }
+    let (module, rest) = name.split_once('/')?;
+    let modules = Settings::read(&host, flags, "main").request(&host).modulepath;
+    let inside = |dir: &PathBuf| dir.join(module).join("templates").join(rest);
+    modules.iter().map(inside).find(is_there)
+}
+
+fn epp_validate(flags: &Flags, files: &[String], inline: Option<String>) -> u8 {
+    let usage = || fail("Try 'puppet help epp validate' for usage");
+    let host = OsHost::new();
+    let mut texts = Vec::new();
+    let mut missing = Vec::new();
+    match inline {
+        Some(text) => texts.push((String::new(), text.into_bytes())),
+        None => {
+            for name in files {
+                match template_file(flags, name).map(|path| (host.read(&path), path)) {
+                    Some((Ok(text), path)) => {
+                        texts.push((path.to_string_lossy().into_owned(), text));
+                    }
+                    _ => missing.push(format!("   {name}")),
+                }
+            }
+        }
+    }
+    let mut code = 0;
+    for (name, text) in texts {
+        let sources = fx_source::SourceMap::new();
+        let file = sources.add(&name, text.clone());
+        let (_, found) = fx_puppet_syntax::parse_epp(&text, file);
+        for found in &found {
+            let place = found.primary().map(|span| sources.location(span));
+            let place = match place {
+                // The end has no place.
+                Some(at) if found.message.ends_with("at end of input") => {
+                    format!(" (file: {})", at.file)
+                }
+                Some(at) => {
+                    format!(" (file: {}, line: {}, column: {})", at.file, at.line, at.column)
+                }
+                None => String::new(),
+            };
+            code = fail(format_args!("{}{place}", found.message));
+        }
+        if code != 0 && flag(flags, "--continue_on_error").is_none() {
+            break;
+        }
+    }
+    if !missing.is_empty() {
+        let names = missing.join("\n");
+        let _told = fail(format_args!("One or more file(s) specified did not exist:\n{names}"));
+        return usage();
+    }
+    if code != 0 {
+        let _told = fail("Errors while validating epp");
+        return usage();
+    }
+    code
 }
 
 fn module(flags: &Flags, words: &[String]) -> u8 {
