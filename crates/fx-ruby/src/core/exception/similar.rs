@@ -167,6 +167,7 @@ impl Vm {
             names.extend(self.listed(receiver, "class_variables")?);
         }
         let mut found = close_to(&name.replace('@', ""), names);
+        // The original's own exception: everybody's first name is no slip for these.
         if name == "foo" {
             found.retain(|found| found != "fork" && found != "for");
         }
