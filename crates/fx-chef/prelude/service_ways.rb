@@ -89,6 +89,13 @@ class Chef
           end
         end
 
+        def needs(tool)
+          requirements.assert(:all_actions) do |a|
+            a.assertion { ::File.exist?(tool) }
+            a.failure_message Chef::Exceptions::Service, "#{tool} does not exist!"
+          end
+        end
+
         def script(verb) = shell_out!("#{default_init_command} #{verb}", default_env: false)
         def start_service = new_resource.start_command ? super : script(:start)
         def stop_service = new_resource.stop_command ? super : script(:stop)
@@ -133,10 +140,7 @@ class Chef
 
         def define_resource_requirements
           shared_resource_requirements
-          requirements.assert(:all_actions) do |a|
-            a.assertion { ::File.exist?(TOOL) }
-            a.failure_message Chef::Exceptions::Service, "#{TOOL} does not exist!"
-          end
+          needs(TOOL)
         end
 
         # The levels that the script names, with the links that are there for them.
@@ -205,10 +209,7 @@ class Chef
 
         def define_resource_requirements
           shared_resource_requirements
-          requirements.assert(:all_actions) do |a|
-            a.assertion { ::File.exist?(TOOL) }
-            a.failure_message Chef::Exceptions::Service, "#{TOOL} does not exist!"
-          end
+          needs(TOOL)
           requirements.assert(:enable) do |a|
             a.assertion { !@missing }
             a.failure_message Chef::Exceptions::Service, "#{new_resource}: Service is not known to chkconfig."
