@@ -6,6 +6,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::OwnedFd;
 
+use rustix::buffer::spare_capacity;
 use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, bind, netlink, recv, send,
     socket_with,
@@ -165,10 +166,12 @@ fn each(socket: &OwnedFd, table: &Table, mut take: impl FnMut(&Entry<'_>)) -> io
     question[4..6].copy_from_slice(&table.ask.to_ne_bytes());
     question[6..8].copy_from_slice(&DUMP.to_ne_bytes());
     send(socket, &question, SendFlags::empty())?;
-    let mut room = vec![0; ROOM];
+    let mut room: Vec<u8> = Vec::with_capacity(ROOM);
     loop {
-        let (_, length) = recv(socket, room.as_mut_slice(), RecvFlags::empty())?;
-        let mut rest = room.get(..length).unwrap_or_default();
+        // Of the room only what an answer fills is touched.
+        room.clear();
+        recv(socket, spare_capacity(&mut room), RecvFlags::empty())?;
+        let mut rest = room.as_slice();
         if rest.is_empty() {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
