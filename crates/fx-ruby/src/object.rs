@@ -491,8 +491,17 @@ impl Vm {
         let Some(at) = mro.iter().position(|x| *x == owner) else {
             return self.super_of_refined(class, owner, name);
         };
-        for x in &mro[at + 1..] {
-            if let Some(id) = self.classes[*x as usize].methods.get(&name) {
+        self.first_of(&mut mro[at + 1..].iter(), name)
+    }
+
+    /// The first method of that name among classes, past entries that only change who sees it.
+    pub(crate) fn first_of(
+        &self,
+        classes: &mut dyn Iterator<Item = &u32>,
+        name: Sym,
+    ) -> Option<u32> {
+        for class in classes {
+            if let Some(id) = self.classes[*class as usize].methods.get(&name) {
                 return match self.methods[*id as usize].body {
                     Body::Undef => None,
                     Body::Super => continue,

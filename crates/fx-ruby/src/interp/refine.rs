@@ -85,16 +85,7 @@ impl Vm {
         let included = self.mro(owner);
         let mro = self.mro(class);
         let from = mro.iter().position(|x| *x == target)?;
-        for x in included.iter().skip(1).chain(&mro[from..]) {
-            if let Some(id) = self.classes[*x as usize].methods.get(&name) {
-                return match self.methods[*id as usize].body {
-                    Body::Undef => None,
-                    Body::Super => continue,
-                    _ => Some(*id),
-                };
-            }
-        }
-        None
+        self.first_of(&mut included.iter().skip(1).chain(&mro[from..]), name)
     }
 
     /// A text given to `eval` sees what the place that gave it sees.
