@@ -1,5 +1,7 @@
 //! What is installed: packages by the package manager's own word, and the parts of Chef.
 
+use std::time::Duration;
+
 use fx_host::{Host, Spec};
 use serde_json::{Map, Value as J, json};
 
@@ -41,11 +43,14 @@ fn debs(status: &str) -> Map<String, J> {
     out
 }
 
+const PATIENCE: Duration = Duration::from_secs(30);
+
 /// The database of rpm has had several forms; rpm itself is asked.
 fn rpms(host: &dyn Host) -> Map<String, J> {
     const FORM: &str =
         "%{NAME}\\t%|EPOCH?{%{EPOCH}}:{0}|\\t%{VERSION}\\t%{RELEASE}\\t%{INSTALLTIME}\\t%{ARCH}\\n";
-    let asked = host.run(&Spec::argv(["rpm", "-qa", "--qf", FORM]));
+    // A database that somebody holds must not hold up the run.
+    let asked = host.run(&Spec::argv(["rpm", "-qa", "--qf", FORM]).timeout(PATIENCE));
     asked.map(|ended| read_rpms(&String::from_utf8_lossy(&ended.stdout))).unwrap_or_default()
 }
 
