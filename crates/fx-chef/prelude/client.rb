@@ -256,6 +256,15 @@ class Chef
     rescue StandardError
       {}
     end
+    # Cookbooks are read in place, but recipes keep what they fetch where the original has its
+    # copies.
+    def keep_room
+      return if Chef::Config[:why_run] || ::File.directory?(Chef::Config[:file_cache_path])
+      require "fileutils"
+      FileUtils.mkdir_p(Chef::Config[:file_cache_path])
+    rescue SystemCallError
+      nil
+    end
     # The store knows a node from its first moment.
     def note_node
       return if !Chef::Config[:local_mode] || @opts["no_save"] || FX.file?(node_file) || !::File.directory?(Array(Chef::Config[:chef_repo_path]).first.to_s)
@@ -335,6 +344,7 @@ class Chef
         Chef::Log.warn("cookbook #{b.name} asks for #{b.metadata.gems.map { |g| "gem #{g.join(" ")}" }.join(", ")}: gems are not installed, there is no other Ruby here")
       end
       FX.synchronizing(books.values.map { |b| [b.name, b.version] })
+      keep_room
       @run_context = Chef::RunContext.new(@node, @cookbooks, @events)
       @run_status.run_context = @run_context
       Chef.set_run_context(@run_context)

@@ -29,17 +29,23 @@ class Chef
           shell_out(*command).stdout.lines.grep(/^pub:/).map { |l| l.split(":").first(6).join(":") }
         end
 
+        # gpg looks at a key in a directory of its own, which is gone afterwards.
         def install_from_file(key)
+          require "tmpdir"
+          Dir.mktmpdir(".gpg") do |home|
+            check = "gpg --homedir #{home} %{path}"
+            new_resource.signed_by ? keep_from_file(key, check) : trust_from_file(key, check)
+          end
+        end
+
+        def keep_from_file(key, check)
           hidden = new_resource.sensitive
-          kind = fetched_by(key)
-          check = "gpg --homedir #{Dir.mktmpdir(".gpg")} %{path}"
-          return trust_from_file(key, kind, check) unless new_resource.signed_by
           kept = ::File.join(Chef::Config[:file_cache_path], key.gsub(/[^0-9A-Za-z\-]/, "_"))
           to = ring
           major = shell_out("apt -v").stdout[/([0-9]\.?){3}/].to_i
           into = "#{"gnupg-ring:" if major > 2}#{to}"
           directory("/etc/apt/keyrings") { mode "0755" }
-          declare_resource(kind, kept) do
+          declare_resource(fetched_by(key), kept) do
             source key
             mode "0644"
             sensitive hidden
@@ -59,10 +65,10 @@ class Chef
         end
 
         # The old way: apt trusts the key for every archive.
-        def trust_from_file(key, kind, check)
+        def trust_from_file(key, check)
           hidden = new_resource.sensitive
           to = ring
-          declare_resource(kind, to) do
+          declare_resource(fetched_by(key), to) do
             source key
             mode "0644"
             sensitive hidden
