@@ -21,6 +21,18 @@ const SHARED: &[&str] =
 const LANGUAGE_WORDS: &[&str] =
     &["promise", "bundle", "catalog", "cookbook", "recipe", "noop", "why_run"];
 
+/// Ways to resolve a path or a link. The owner rule stands in one file, and nothing goes
+/// around it.
+const RESOLVERS: &[&str] =
+    &["canonicalize(", "openat2(", "readlink", "fs::read_link", "realpath(", "set_current_dir("];
+
+/// Files with one of them all the same, each with the reason.
+const RESOLVING_FILES: &[(&str, &str)] = &[
+    ("crates/fx-host/src/os/path.rs", "the owner rule itself"),
+    ("crates/fx-host/src/os/files.rs", "reads the text of a link and follows none"),
+    ("crates/fx-host/src/sandbox", "looks into a copy of the machine, never out of it"),
+];
+
 pub(crate) fn run() -> Result<()> {
     let problems = problems(&root())?;
     if problems.is_empty() {
@@ -85,6 +97,9 @@ fn check_file(name: &str, text: &str, deviations: &str) -> Vec<String> {
     if SHARED.iter().any(|shared| name.starts_with(&format!("crates/{shared}/src/"))) {
         problems.extend(language_words(text));
     }
+    if name.starts_with("crates/") && name.contains("/src/") {
+        problems.extend(resolvers(name, text));
+    }
     for mark in text.split("Deviation(").skip(1) {
         let id = mark.split(')').next().unwrap_or_default();
         let looks_like_one = id.starts_with("D-") && id.len() <= 8;
@@ -95,16 +110,33 @@ fn check_file(name: &str, text: &str, deviations: &str) -> Vec<String> {
     problems
 }
 
-fn language_words(text: &str) -> Vec<String> {
+/// Lines of a file that are code and shipped, with their numbers from 0.
+fn code(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let shipped = text.split("#[cfg(test)]").next().unwrap_or_default();
-    let code = shipped.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//"));
-    code.filter_map(|(number, line)| {
-        // Texts may name what they like; the rule is about names in code.
-        let lower: String = line.split('"').step_by(2).collect::<String>().to_lowercase();
-        let word = LANGUAGE_WORDS.iter().find(|word| lower.contains(**word))?;
-        Some(format!("line {}: '{word}' is a word of one language", number + 1))
-    })
-    .collect()
+    shipped.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//"))
+}
+
+fn resolvers(name: &str, text: &str) -> Vec<String> {
+    if RESOLVING_FILES.iter().any(|(file, _)| name.starts_with(file)) {
+        return Vec::new();
+    }
+    let found = code(text).filter_map(|(number, line)| {
+        let plain: String = line.split('"').step_by(2).collect();
+        let word = RESOLVERS.iter().find(|word| plain.contains(**word))?;
+        Some(format!("line {}: `{word}` resolves a path beside the owner rule", number + 1))
+    });
+    found.collect()
+}
+
+fn language_words(text: &str) -> Vec<String> {
+    code(text)
+        .filter_map(|(number, line)| {
+            // Texts may name what they like; the rule is about names in code.
+            let lower: String = line.split('"').step_by(2).collect::<String>().to_lowercase();
+            let word = LANGUAGE_WORDS.iter().find(|word| lower.contains(**word))?;
+            Some(format!("line {}: '{word}' is a word of one language", number + 1))
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -126,6 +158,12 @@ mod tests {
             ("crates/a/src/x/mod.rs", "//! x", "mod.rs"),
             ("crates/fx-engine/src/x.rs", "//! x\nstruct PromiseStep;", "line 2: 'promise'"),
             ("crates/a/src/x.rs", concat!("//! x\n// Deviation", "(D-999): no"), "D-999"),
+            (
+                "crates/a/src/x.rs",
+                "//! x\nlet p = path.canonicalize()?;",
+                "line 2: `canonicalize(`",
+            ),
+            ("crates/fx-host/src/os/x.rs", "//! x\nlibc::readlink(a, b, c)", "the owner rule"),
         ];
         for (name, text, expected) in table {
             let problems = check_file(name, text, "D-001");

@@ -1,8 +1,9 @@
 //! Files as a machine offers them. Paths are bytes; listings come in byte order.
 //!
 //! Every path is walked safely: a symbolic link on the way is followed only if its owner
-//! is root, the running user or the owner of what it points to, and for a change never
-//! inside a directory that others can write. Callers need no checks of their own.
+//! is root, the running user or the owner of what it points to. For a change the owner of
+//! the directory that holds the link must pass too, and no link counts in a directory that
+//! everybody can write. Callers need no checks of their own.
 
 use std::ffi::OsString;
 use std::io::Read;
@@ -147,8 +148,13 @@ pub trait Files {
     fn read_link(&self, path: &Path) -> Result<PathBuf>;
     /// The names in a directory in byte order, without `.` and `..`.
     fn list(&self, path: &Path) -> Result<Vec<Entry>>;
-    /// The path with every link resolved.
+    /// The path with every link resolved, for looking.
     fn real_path(&self, path: &Path) -> Result<PathBuf>;
+    /// The path with every link resolved under the stricter rule for changes: what a write
+    /// behind a final link goes to.
+    fn real_path_to_change(&self, path: &Path) -> Result<PathBuf> {
+        self.real_path(path)
+    }
     /// Room on the file system that holds the path. A dead network file system costs no
     /// more than the limit and gives an error of kind `TimedOut`.
     fn space(&self, path: &Path, limit: Duration) -> Result<FsSpace>;

@@ -4,6 +4,7 @@
 //! goes component by component with the same rules.
 
 mod accounts;
+mod attributes;
 mod child;
 mod conversation;
 mod files;
@@ -11,8 +12,10 @@ mod identity;
 mod netlink;
 mod network;
 mod path;
+mod pour;
 mod process;
 mod stage;
+mod strays;
 mod temp;
 
 use std::cell::RefCell;

@@ -126,6 +126,7 @@ impl Files for RecordingHost<'_> {
         ReadLink read_link(path) -> PathBuf;
         List list(path) -> Vec<Entry>;
         RealPath real_path(path) -> PathBuf;
+        RealPath real_path_to_change(path) -> PathBuf;
         Space space(path, limit: Duration) -> FsSpace;
         Write write(path, content: &[u8], options: &WriteOptions) -> ();
         Append append(path, content: &[u8], mode: u32) -> ();

@@ -87,6 +87,41 @@ fn the_time_limit_ends_the_whole_group() {
     assert!(gone, "the grandchild {pid} is gone");
 }
 
+/// (what the command starts; whether it outlives a command that ends by itself)
+#[test]
+fn what_leaves_its_group_ends_with_the_time_limit() {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, start) in [
+        ("session", "setsid sh -c 'echo $$ > PID; exec sleep 41' &"),
+        ("twice", "setsid sh -c 'setsid sh -c \"echo \\$\\$ > PID; exec sleep 41\" & sleep 41' &"),
+        ("orphan", "(setsid sh -c 'echo $$ > PID; exec sleep 41' &);"),
+    ] {
+        let pid = dir.path().join(name);
+        let start = start.replace("PID", &pid.display().to_string());
+        let wait = format!("while [ ! -s {} ]; do sleep 0.01; done", pid.display());
+        let late = Spec::shell(format!("{start} {wait}; sleep 40")).timeout(Duration::from_secs(1));
+        assert_eq!(run(&late).exit, Exit::TimedOut, "{name}");
+        let number: i32 = std::fs::read_to_string(&pid).unwrap().trim().parse().unwrap();
+        assert!(!is_alive(number), "{name}: {number} is still there");
+
+        std::fs::remove_file(&pid).unwrap();
+        let whole = Spec::shell(format!("{start} {wait}"));
+        assert_eq!(run(&whole).exit, Exit::Code(0), "{name}");
+        let number: i32 = std::fs::read_to_string(&pid).unwrap().trim().parse().unwrap();
+        assert!(is_alive(number), "{name}: a daemon stays");
+        rustix::process::kill_process(
+            rustix::process::Pid::from_raw(number).unwrap(),
+            rustix::process::Signal::KILL,
+        )
+        .unwrap();
+    }
+}
+
+fn is_alive(pid: i32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    status.rsplit(')').next().is_some_and(|rest| !rest.trim().is_empty() && !rest.starts_with(" Z"))
+}
+
 #[test]
 fn a_child_that_ignores_term_is_killed() {
     let spec = Spec::shell("trap '' TERM; while :; do sleep 0.05; done")

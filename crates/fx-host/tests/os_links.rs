@@ -92,6 +92,108 @@ fn a_link_to_a_link_is_judged_at_each_hop() {
 }
 
 #[test]
+fn a_final_link_is_followed_by_the_same_rule() {
+    if !root_or_skip("a_final_link_is_followed_by_the_same_rule") {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let host = OsHost::new();
+    let home = dir.path().join("home");
+    fs::create_dir(&home).unwrap();
+    fs::write(dir.path().join("roots"), "precious").unwrap();
+    fs::write(home.join("his"), "his").unwrap();
+    for path in [&home, &home.join("his")] {
+        chown(path, Some(STRANGER), Some(STRANGER)).unwrap();
+    }
+    // (owner of the link, where it lies, target, followed to look, followed to change)
+    let table = [
+        (0, dir.path(), "roots", true, true),
+        (0, dir.path(), "home/his", true, true),
+        (STRANGER, &*home, "../roots", false, false),
+        (STRANGER, &*home, "his", true, true),
+        (STRANGER, &*home, "nothing", false, false),
+        // He can move it about in his directory, so it is as good as his.
+        (0, &*home, "../roots", true, false),
+        (0, &*home, "his", true, true),
+    ];
+    for (owner, place, target, look, change) in table {
+        let path = place.join("link");
+        link(Path::new(target), &path, owner);
+        let told = format!("link of {owner} in {} to {target}", place.display());
+        assert_eq!(host.real_path(&path).is_ok(), look, "{told}");
+        let to_change = host.real_path_to_change(&path);
+        assert_eq!(to_change.is_ok(), change, "{told}: {to_change:?}");
+        if let Ok(real) = to_change {
+            assert_eq!(real, fs::canonicalize(&path).unwrap(), "{told}");
+        }
+        fs::remove_file(&path).unwrap();
+    }
+}
+
+#[test]
+fn a_link_of_root_that_a_user_moved_leads_nowhere() {
+    if !root_or_skip("a_link_of_root_that_a_user_moved_leads_nowhere") {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let host = OsHost::new();
+    let (home, victim) = (dir.path().join("home"), dir.path().join("victim"));
+    for path in [&home, &victim] {
+        fs::create_dir(path).unwrap();
+    }
+    chown(&home, Some(STRANGER), Some(STRANGER)).unwrap();
+    link(&victim, &home.join("www"), 0);
+    fs::rename(home.join("www"), home.join(".ssh")).unwrap();
+    let error = write(&host, &home.join(".ssh/authorized_keys")).unwrap_err();
+    assert!(
+        error.to_string().contains("user 12345 owns the directory of the link but user 0 owns"),
+        "{error}"
+    );
+    for result in [
+        host.make_dir(&home.join(".ssh/d"), 0o755),
+        host.symlink(Path::new("x"), &home.join(".ssh/l")),
+        host.set_owner(&home.join(".ssh/."), Some(STRANGER), None),
+    ] {
+        assert!(matches!(result, Err(HostError::UnsafePath { .. })), "{result:?}");
+    }
+    assert!(host.list(&victim).unwrap().is_empty());
+}
+
+#[test]
+fn a_command_is_not_started_behind_a_strangers_link() {
+    if !root_or_skip("a_command_is_not_started_behind_a_strangers_link") {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let host = OsHost::new();
+    let (home, victim) = (dir.path().join("home"), dir.path().join("victim"));
+    for path in [&home, &victim, &home.join("real")] {
+        fs::create_dir(path).unwrap();
+    }
+    for path in [&home, &home.join("real")] {
+        chown(path, Some(STRANGER), Some(STRANGER)).unwrap();
+    }
+    link(&victim, &home.join("build"), STRANGER);
+    link(Path::new("real"), &home.join("his"), STRANGER);
+    let run = |cwd: &str, uid: Option<u32>| {
+        let cwd = Some(home.join(cwd));
+        let spec = fx_host::Spec { cwd, uid, ..fx_host::Spec::argv(["/bin/pwd"]) };
+        fx_host::Commands::run(&host, &spec)
+    };
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    for uid in [None, Some(STRANGER)] {
+        let error = run("build", uid).unwrap_err();
+        assert!(matches!(error, HostError::UnsafePath { .. }), "{error}");
+        for name in ["real", "his"] {
+            let ended = run(name, uid).unwrap();
+            let shown = String::from_utf8_lossy(&ended.stdout).trim().to_owned();
+            assert_eq!(Path::new(&shown), fs::canonicalize(home.join("real")).unwrap());
+        }
+    }
+    assert!(run("missing", None).is_err());
+}
+
+#[test]
 fn no_change_goes_through_a_link_where_others_can_write() {
     let dir = tempfile::tempdir().unwrap();
     let host = OsHost::new();

@@ -11,7 +11,7 @@ use fx_engine::{Change, Failure, Resource, ResourceId};
 use fx_host::{Host, Meta};
 
 use crate::account::Account;
-use crate::file::apply::{clear_obstruction, resolve, set_attributes};
+use crate::file::apply::{clear_obstruction, is_lost, resolve, set_attributes};
 use crate::file::observe::{obstructed, octal, ownership};
 use crate::file::{Ensure, Links, Obstruction};
 use crate::mode::Mode;
@@ -119,7 +119,7 @@ impl Directory {
             && desired.ensure != Ensure::Absent
             && meta.as_ref().is_some_and(Meta::is_symlink)
         {
-            path = host.real_path(&path)?;
+            path = host.real_path_to_change(&path)?;
             meta = host.lstat_opt(&path)?;
         }
         let mut seen = Seen { path, meta, mode: None, below: Vec::new(), surplus: Vec::new() };
@@ -196,6 +196,8 @@ impl Directory {
         let file_mode = recurse.file_mode.as_ref().or(desired.mode.as_ref());
         let dir_mode = recurse.dir_mode.as_ref().or(desired.mode.as_ref());
         for (path, meta) in walk(host, &seen.path, recurse.depth)? {
+            let uid = owner.flatten().filter(|uid| *uid != meta.uid);
+            let gid = group.flatten().filter(|gid| *gid != meta.gid);
             let mode = if meta.is_symlink() {
                 None
             } else if meta.is_dir() {
@@ -204,9 +206,9 @@ impl Directory {
                 file_mode.map(|mode| mode.apply(meta.mode, false))
             };
             let below = Below {
-                mode: mode.filter(|mode| *mode != meta.mode),
-                uid: owner.flatten().filter(|uid| *uid != meta.uid),
-                gid: group.flatten().filter(|gid| *gid != meta.gid),
+                mode: mode.filter(|mode| *mode != meta.mode || is_lost(*mode, uid, gid)),
+                uid,
+                gid,
                 path,
                 meta,
             };
@@ -311,22 +313,13 @@ impl Resource for Directory {
         let group = desired.group.as_ref().filter(|_| wanted(changes, "group"));
         let (uid, gid) = resolve(host, owner, group)?;
         let mut mode = seen.mode.filter(|_| wanted(changes, "mode"));
-        let mut meta = seen.meta.as_ref();
         if wanted(changes, "ensure") {
             let bits = mode.take().or(desired.create_mode).unwrap_or(0o755);
             self.create(host, &seen, bits)?;
-            meta = None;
         }
-        set_attributes(host, &seen.path, meta, uid, gid, mode)?;
+        set_attributes(host, &seen.path, uid, gid, mode)?;
         for below in &seen.below {
-            set_attributes(
-                host,
-                &below.path,
-                Some(&below.meta).filter(|meta| !meta.is_symlink()),
-                below.uid,
-                below.gid,
-                below.mode,
-            )?;
+            set_attributes(host, &below.path, below.uid, below.gid, below.mode)?;
         }
         for (path, is_dir) in &seen.surplus {
             if *is_dir {

@@ -158,7 +158,7 @@ impl Link {
         match self.desired.kind {
             LinkKind::Symbolic => host.symlink(&self.desired.target, &temporary)?,
             LinkKind::Hard => {
-                let target = host.real_path(&self.desired.target)?;
+                let target = host.real_path_to_change(&self.desired.target)?;
                 host.hard_link(&target, &temporary)?;
             }
         }

@@ -161,9 +161,19 @@ impl Mount {
     }
 
     fn run(&self, host: &dyn Host, argv: &[&str]) -> Result<(), Failure> {
+        check_point(host, &self.desired.path)?;
         let mut argv: Vec<String> = argv.iter().map(|word| (*word).to_owned()).collect();
         argv.push(self.point());
         command::succeed(host, &command::changing(argv)).map(drop)
+    }
+}
+
+/// Refuses a mount point that a link of somebody else leads to: `mount` follows every link.
+pub fn check_point(host: &dyn Host, point: &Path) -> Result<(), Failure> {
+    match host.real_path_to_change(point) {
+        // The tool has its own words for a point that is not there.
+        Err(error) if !error.is_not_found() => Err(error.into()),
+        _ => Ok(()),
     }
 }
 

@@ -136,9 +136,11 @@ impl State {
         if self.uid != 0 && options.uid.is_some_and(|uid| uid != self.uid) {
             return Err(libc::EPERM);
         }
-        inode.mode = options.mode.unwrap_or(inode.mode) & 0o7777;
-        inode.uid = options.uid.unwrap_or(inode.uid);
-        inode.gid = options.gid.unwrap_or(inode.gid);
+        let (uid, gid) = (options.uid.unwrap_or(inode.uid), options.gid.unwrap_or(inode.gid));
+        // As the real machine: set-id bits of another owner's file do not stay.
+        let kept = if (uid, gid) == (inode.uid, inode.gid) { 0o7777 } else { 0o1777 };
+        inode.mode = options.mode.unwrap_or(inode.mode & kept) & 0o7777;
+        (inode.uid, inode.gid) = (uid, gid);
         inode.mtime = options.mtime.unwrap_or(self.now);
         inode.ctime = self.now;
         self.create(&place, inode);

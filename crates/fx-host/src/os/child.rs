@@ -6,7 +6,7 @@
 
 use std::ffi::{CString, OsString};
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
@@ -18,6 +18,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal};
 
 use super::OsHost;
+use super::strays::{self, Adopted, Awaited};
 use crate::{Ended, Exit, HostError, Line, Program, Result, Spec, Stdin, Stream};
 
 /// Time between TERM and KILL.
@@ -30,9 +31,16 @@ const SLICE: Duration = Duration::from_millis(50);
 /// What a child does before anything else, such as entering a box.
 pub(crate) type First<'a> = &'a dyn Fn(&mut Command);
 
+/// A command put together, with the directory that it starts in held open.
+pub(super) struct Prepared {
+    pub(super) command: Command,
+    /// Its number stands in the command, so it lives until the child does.
+    _cwd: Option<OwnedFd>,
+}
+
 /// Puts a command together. The child side runs between fork and exec, so all it needs is
 /// prepared here and it makes system calls only.
-pub(super) fn prepare(host: &OsHost, spec: &Spec, first: Option<First<'_>>) -> Result<Command> {
+pub(super) fn prepare(host: &OsHost, spec: &Spec, first: Option<First<'_>>) -> Result<Prepared> {
     let mut command = match &spec.program {
         Program::Shell(line) => {
             // The originals start it by its short name, and it says that name in its complaints.
@@ -63,21 +71,41 @@ pub(super) fn prepare(host: &OsHost, spec: &Spec, first: Option<First<'_>>) -> R
     }
     let as_is = spec.uid.is_none() && spec.gid.is_none() && spec.groups.is_none();
     // A directory is only meant once the child is where it belongs.
-    if as_is && spec.chroot.is_none() && first.is_none() {
-        command.current_dir(spec.cwd.as_deref().unwrap_or(Path::new("/")));
-    } else {
-        drop_privileges(host, spec, &mut command)?;
+    let is_here = spec.chroot.is_none() && first.is_none();
+    let cwd = match spec.cwd.as_deref() {
+        Some(dir) if is_here && dir != Path::new("/") => Some(open_dir(spec, dir)?),
+        _ => None,
+    };
+    if as_is && is_here && (cwd.is_none() || has_proc()) {
+        // By its number, so that it is the directory that was checked.
+        let dir = cwd.as_ref().map(|fd| format!("/proc/self/fd/{}", fd.as_raw_fd()));
+        command.current_dir(dir.as_deref().unwrap_or("/"));
+        return Ok(Prepared { command, _cwd: cwd });
     }
-    Ok(command)
+    drop_privileges(host, spec, cwd, &mut command)?;
+    Ok(Prepared { command, _cwd: None })
+}
+
+/// Opens a directory that a command is to act in, by the rules for a change.
+fn open_dir(spec: &Spec, dir: &Path) -> Result<OwnedFd> {
+    super::path::open_dir(dir).map_err(|error| match error {
+        HostError::Io { source, .. } => failed(spec, &source),
+        refused => refused,
+    })
+}
+
+fn has_proc() -> bool {
+    static THERE: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
+    *THERE.get_or_init(|| std::fs::symlink_metadata("/proc/self/fd").is_ok())
 }
 
 /// Starts a prepared command. Nothing is left to do between fork and exec for a child that
 /// stays who we are, so the library starts it without copying our page tables, which costs
 /// more than all the rest. The file mode mask is inherited, so ours is the child's meanwhile.
-pub(super) fn spawn(spec: &Spec, command: &mut Command) -> io::Result<StdChild> {
-    let Some(mask) = spec.umask else { return command.spawn() };
+pub(super) fn spawn(spec: &Spec, command: &mut Command) -> io::Result<(StdChild, Awaited)> {
+    let Some(mask) = spec.umask else { return strays::start(command) };
     let ours = rustix::process::umask(rustix::fs::Mode::from_raw_mode(mask));
-    let child = command.spawn();
+    let child = strays::start(command);
     rustix::process::umask(ours);
     child
 }
@@ -96,7 +124,12 @@ fn failed(spec: &Spec, error: &io::Error) -> HostError {
 }
 
 #[expect(unsafe_code, reason = "pre_exec is the one way to set these between fork and exec")]
-fn drop_privileges(host: &OsHost, spec: &Spec, command: &mut Command) -> Result<()> {
+fn drop_privileges(
+    host: &OsHost,
+    spec: &Spec,
+    cwd: Option<OwnedFd>,
+    command: &mut Command,
+) -> Result<()> {
     let groups = match (&spec.groups, spec.uid) {
         (Some(groups), _) => Some(groups.clone()),
         (None, Some(uid)) => Some(super::accounts::group_list(host, uid)?),
@@ -113,15 +146,21 @@ fn drop_privileges(host: &OsHost, spec: &Spec, command: &mut Command) -> Result<
         CString::new(path.as_os_str().as_bytes())
             .map_err(|_| refused(spec, "a path holds a zero byte"))
     };
-    let chroot = spec.chroot.as_deref().map(nul).transpose()?;
-    let cwd = nul(spec.cwd.as_deref().unwrap_or(Path::new("/")))?;
+    let chroot = spec.chroot.as_deref().map(|root| open_dir(spec, root)).transpose()?;
+    let inner = nul(spec.cwd.as_deref().unwrap_or(Path::new("/")))?;
     let enter = move || {
         if let Some(root) = &chroot {
-            // SAFETY: the string outlives the call.
-            check(unsafe { libc::chroot(root.as_ptr()) })?;
+            // SAFETY: a number and a constant.
+            check(unsafe { libc::fchdir(root.as_raw_fd()) })?;
+            // SAFETY: a constant.
+            check(unsafe { libc::chroot(c".".as_ptr()) })?;
         }
-        // SAFETY: the string outlives the call.
-        check(unsafe { libc::chdir(cwd.as_ptr()) })?;
+        match &cwd {
+            // SAFETY: a number.
+            Some(held) => check(unsafe { libc::fchdir(held.as_raw_fd()) })?,
+            // SAFETY: the string outlives the call.
+            None => check(unsafe { libc::chdir(inner.as_ptr()) })?,
+        }
         if let Some(groups) = &groups {
             // SAFETY: the pointer and length describe the vector.
             check(unsafe { libc::setgroups(groups.len(), groups.as_ptr()) })?;
@@ -159,7 +198,8 @@ pub(crate) fn run(
 ) -> Result<Ended> {
     crate::Files::settle(host)?;
     let began = Instant::now();
-    let mut command = prepare(host, spec, first)?;
+    let mut prepared = prepare(host, spec, first)?;
+    let command = &mut prepared.command;
     command.process_group(0).stdin(match &spec.stdin {
         Stdin::Closed => Stdio::null(),
         Stdin::Bytes(_) => Stdio::piped(),
@@ -175,9 +215,10 @@ pub(crate) fn run(
         command.stderr(writer);
     }
     command.stdout(writer);
-    let mut child = spawn(spec, &mut command).map_err(|error| failed(spec, &error))?;
+    let before = strays::children();
+    let (mut child, awaited) = spawn(spec, command).map_err(|error| failed(spec, &error))?;
     // The parent's ends of the write side would keep the pipes open.
-    drop(command);
+    drop(prepared);
     let mut input = match &spec.stdin {
         Stdin::Bytes(bytes) => {
             child.stdin.take().map(|pipe| Input { pipe: pipe.into(), bytes, sent: 0 })
@@ -202,6 +243,13 @@ pub(crate) fn run(
         }
         watch.enforce();
     };
+    drop(awaited);
+    let adopted = Adopted { before };
+    if watch.ended_by.is_some() {
+        adopted.end();
+    } else {
+        adopted.bury();
+    }
     let mut kept = outputs.into_iter().map(|output| output.finish(on_line));
     let (stdout, cut_out) = kept.next().unwrap_or_default();
     let (stderr, cut_err) = kept.next().unwrap_or_default();

@@ -9,12 +9,14 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal};
 
+use super::strays::Awaited;
 use super::{OsHost, child};
 use crate::{Child, Exit, HostError, Result, Spec};
 
 /// A running child with piped input and output. Dropping it ends its process group.
 struct Conversation {
     child: StdChild,
+    _awaited: Awaited,
     display: String,
     input: Option<OwnedFd>,
     output: OwnedFd,
@@ -26,19 +28,21 @@ struct Conversation {
 /// Starts a child to talk to. Standard error goes where ours goes unless merged.
 pub(super) fn start(host: &OsHost, spec: &Spec) -> Result<Box<dyn Child>> {
     crate::Files::settle(host)?;
-    let mut command = child::prepare(host, spec, None)?;
+    let mut prepared = child::prepare(host, spec, None)?;
+    let command = &mut prepared.command;
     let fail = |error: io::Error| command_error(spec.display(), &error);
     let (output, theirs) = io::pipe().map_err(fail)?;
     if spec.merge_stderr {
         command.stderr(theirs.try_clone().map_err(fail)?);
     }
     command.process_group(0).stdin(Stdio::piped()).stdout(theirs);
-    let mut child = child::spawn(spec, &mut command).map_err(fail)?;
-    drop(command);
+    let (mut child, awaited) = child::spawn(spec, command).map_err(fail)?;
+    drop(prepared);
     let input = child.stdin.take().map(OwnedFd::from);
     let display = spec.display();
     Ok(Box::new(Conversation {
         child,
+        _awaited: awaited,
         display,
         input,
         output: output.into(),

@@ -10,16 +10,18 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, Timespec, Timestamps, XattrFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, XattrFlags};
 use rustix::io::{Errno, retry_on_intr};
 
 use super::OsHost;
-use super::path::{Intent, Leaf, Place, open_plain, place};
+use super::attributes::{self, grown, timestamps};
+use super::path::{Intent, Leaf, Place, open_plain, place, resolve};
+use super::pour::pour;
 use super::temp::Temp;
 use crate::{Entry, Files, FsSpace, HostError, Kind, Meta, Reader, Result, Time, WriteOptions};
 
 /// Opens a name in a held directory.
-fn open_in(place: &Place, flags: OFlags) -> Result<OwnedFd, Errno> {
+pub(super) fn open_in(place: &Place, flags: OFlags) -> Result<OwnedFd, Errno> {
     retry_on_intr(|| rustix::fs::openat(&place.dir, &place.name, flags, Mode::empty()))
 }
 
@@ -229,7 +231,14 @@ impl Files for OsHost {
         if self.has_staged() {
             self.settle()?;
         }
-        std::fs::canonicalize(path).map_err(|error| HostError::io("resolve", path, error))
+        resolve(path, Intent::Read)
+    }
+
+    fn real_path_to_change(&self, path: &Path) -> Result<PathBuf> {
+        if self.has_staged() {
+            self.settle()?;
+        }
+        resolve(path, Intent::Change)
     }
 
     fn space(&self, path: &Path, limit: Duration) -> Result<FsSpace> {
@@ -279,10 +288,18 @@ impl Files for OsHost {
         let replaces_link =
             old.as_ref().is_some_and(|stat| FileType::from_raw_mode(stat.st_mode).is_symlink());
         let kept = old.filter(|stat| FileType::from_raw_mode(stat.st_mode).is_file());
-        let temp = Temp::new(&place.dir).map_err(io)?;
+        let temp = match Temp::new(&place.dir) {
+            // Files that wait for their names hold the descriptors.
+            Err(error) if is_out_of_descriptors(&error) && self.has_staged() => {
+                self.settle()?;
+                Temp::new(&place.dir)
+            }
+            result => result,
+        };
+        let temp = temp.map_err(io)?;
         let file = File::from(temp.fd.try_clone().map_err(io)?);
         write_with_holes(&file, content).map_err(io)?;
-        dress(&file, &place, kept.as_ref(), options).map_err(io)?;
+        attributes::dress(&file, &place, kept.as_ref(), options).map_err(io)?;
         if kept.is_some() && is_mount_point(&place) {
             // A bind-mounted file cannot be replaced, only refilled; its new content is
             // whole on disk first.
@@ -392,14 +409,12 @@ impl Files for OsHost {
     fn set_owner(&self, path: &Path, uid: Option<u32>, gid: Option<u32>) -> Result<()> {
         let op = "set the owner of";
         let place = self.touch(path)?;
-        let (uid, gid) = owner(uid, gid);
-        match self.staged(&place) {
-            Some(fd) => rustix::fs::fchown(fd, uid, gid),
-            None => {
-                rustix::fs::chownat(&place.dir, &place.name, uid, gid, AtFlags::SYMLINK_NOFOLLOW)
-            }
-        }
-        .map_err(failed(op, path))
+        let fd = match self.staged(&place) {
+            Some(fd) => fd,
+            None => open_in(&place, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC)
+                .map_err(failed(op, path))?,
+        };
+        attributes::hand_over(&fd, uid, gid).map_err(failed(op, path))
     }
 
     fn set_times(&self, path: &Path, atime: Option<Time>, mtime: Option<Time>) -> Result<()> {
@@ -534,71 +549,9 @@ fn read_all(file: &File, size: u64) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Gives a new file what it shall have, or what the old one had.
-fn dress(file: &File, place: &Place, old: Option<&Stat>, options: &WriteOptions) -> io::Result<()> {
-    let me = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
-    let uid = options.uid.or(old.map(|stat| stat.st_uid)).unwrap_or(me.0);
-    let gid = options.gid.or(old.map(|stat| stat.st_gid)).unwrap_or(me.1);
-    if let Some(old) = old {
-        copy_xattrs(file, place, old)?;
-    }
-    if (uid, gid) != me {
-        let (uid, gid) = owner(Some(uid), Some(gid));
-        rustix::fs::fchown(file, uid, gid)?;
-    }
-    // After the owner, since a change of owner clears the set-user bits.
-    let mode = options.mode.or(old.map(|stat| stat.st_mode & 0o7777)).unwrap_or(0o600);
-    if mode != 0o600 || old.is_some() {
-        rustix::fs::fchmod(file, Mode::from_raw_mode(mode))?;
-    }
-    if options.mtime.is_some() {
-        rustix::fs::futimens(file, &timestamps(options.mtime, options.mtime))?;
-    }
-    Ok(())
-}
-
-/// Carries labels, ACLs and other extended attributes over from the file being replaced.
-fn copy_xattrs(file: &File, place: &Place, old: &Stat) -> io::Result<()> {
-    let flags =
-        OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let Ok(from) = open_in(place, flags) else {
-        return Ok(());
-    };
-    if rustix::fs::fstat(&from)?.st_ino != old.st_ino {
-        return Ok(());
-    }
-    let names = match grown(|buffer| rustix::fs::flistxattr(&from, buffer)) {
-        Err(Errno::OPNOTSUPP) => return Ok(()),
-        result => result?,
-    };
-    for name in names.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
-        let Ok(value) =
-            grown(|buffer| rustix::fs::fgetxattr(&from, OsStr::from_bytes(name), buffer))
-        else {
-            continue;
-        };
-        match rustix::fs::fsetxattr(file, OsStr::from_bytes(name), &value, XattrFlags::empty()) {
-            // The kernel keeps some attributes to itself (evm, labels without policy).
-            Ok(()) | Err(Errno::OPNOTSUPP | Errno::PERM | Errno::INVAL) => {}
-            Err(errno) => return Err(errno.into()),
-        }
-    }
-    Ok(())
-}
-
-/// Asks for a value of unknown length with a growing buffer.
-fn grown(mut ask: impl FnMut(&mut [u8]) -> Result<usize, Errno>) -> Result<Vec<u8>, Errno> {
-    let mut buffer = vec![0; 256];
-    loop {
-        match ask(&mut buffer) {
-            Ok(count) => {
-                buffer.truncate(count);
-                return Ok(buffer);
-            }
-            Err(Errno::RANGE) if buffer.len() < 1 << 20 => buffer.resize(buffer.len() * 8, 0),
-            Err(errno) => return Err(errno),
-        }
-    }
+fn is_out_of_descriptors(error: &io::Error) -> bool {
+    let full = [Errno::MFILE.raw_os_error(), Errno::NFILE.raw_os_error()];
+    error.raw_os_error().is_some_and(|number| full.contains(&number))
 }
 
 /// Whether a file is itself a mount point, as a container's /etc/hosts is.
@@ -608,33 +561,11 @@ fn is_mount_point(place: &Place) -> bool {
     found.is_ok_and(|found| found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
 }
 
-/// Writes into what takes text and keeps none: a device or a pipe, if somebody reads it.
-fn pour(place: &Place, content: &[u8]) -> io::Result<()> {
-    let flags =
-        OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let fd = open_in(place, flags)?;
-    // Opening must not wait for a reader; writing may wait for him.
-    rustix::fs::fcntl_setfl(&fd, OFlags::WRONLY)?;
-    File::from(fd).write_all(content)
-}
-
 fn refill(place: &Place, content: &[u8]) -> io::Result<()> {
     let flags = OFlags::WRONLY | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut file = File::from(open_in(place, flags)?);
     file.write_all(content)?;
     Ok(rustix::fs::fsync(file.as_fd())?)
-}
-
-fn owner(uid: Option<u32>, gid: Option<u32>) -> (Option<rustix::fs::Uid>, Option<rustix::fs::Gid>) {
-    (uid.map(rustix::fs::Uid::from_raw), gid.map(rustix::fs::Gid::from_raw))
-}
-
-fn timestamps(atime: Option<Time>, mtime: Option<Time>) -> Timestamps {
-    let spec = |time: Option<Time>| match time {
-        Some(time) => Timespec { tv_sec: time.secs, tv_nsec: i64::from(time.nanos) },
-        None => Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_OMIT },
-    };
-    Timestamps { last_access: spec(atime), last_modification: spec(mtime) }
 }
 
 fn to_meta(stat: &Stat) -> Meta {

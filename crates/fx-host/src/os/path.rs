@@ -1,10 +1,12 @@
 //! The safe path layer: from a path to a directory descriptor and a last name.
 //!
 //! Nothing outside this file follows a symbolic link. A link is followed only if its owner
-//! is root, the running user, or the owner of what it points to (CFEngine's rule), and for
-//! a change never in a directory that others can write. The common case, a path without
-//! links, is one `openat2`; a link found sends the walk component by component, each held
-//! by a descriptor, so nothing can be swapped between check and use.
+//! is root, the running user, or the owner of what it points to (CFEngine's rule). For a
+//! change the rule is stricter: the owner of the directory that holds the link counts as
+//! its owner too, since he can move links of others about in it, and no link is followed
+//! in a directory that everybody can write. The common case, a path without links, is one
+//! `openat2`; a link found sends the walk component by component, each held by a
+//! descriptor, so nothing can be swapped between check and use.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -68,6 +70,40 @@ pub(super) fn place(path: &Path, leaf: Leaf, intent: Intent) -> Result<Place> {
     walk.place(CWD.as_fd(), path, leaf)
 }
 
+/// A path with every link in it followed by the rules. What it leads to must exist.
+pub(super) fn resolve(path: &Path, intent: Intent) -> Result<PathBuf> {
+    let fail = |errno: Errno| HostError::io("resolve", path, errno);
+    let place = place(path, Leaf::Followed, intent)?;
+    rustix::fs::statat(&place.dir, &place.name, AtFlags::SYMLINK_NOFOLLOW).map_err(fail)?;
+    let mut found = name_of(&place.dir).map_err(fail)?;
+    if place.name != "." {
+        found.push(&place.name);
+    }
+    Ok(found)
+}
+
+/// A directory to work in, found as for a change: what is started there acts there.
+pub(super) fn open_dir(path: &Path) -> Result<OwnedFd> {
+    let walk = Walk { asked: path, intent: Intent::Change, links: 0.into() };
+    walk.open_dir(CWD.as_fd(), path)
+}
+
+/// The kernel's own name for what a descriptor holds.
+fn name_of(fd: &OwnedFd) -> Result<PathBuf, Errno> {
+    use std::os::fd::AsRawFd;
+    let by_number = format!("/proc/self/fd/{}", fd.as_raw_fd());
+    let name = rustix::fs::readlinkat(CWD, by_number, Vec::new())?;
+    Ok(PathBuf::from(OsStr::from_bytes(name.as_bytes())))
+}
+
+/// A link that was found on the way: where it leads, and who could have put it there.
+struct Link {
+    target: PathBuf,
+    owner: u32,
+    /// Owner of the directory that holds it, where that matters.
+    holder: Option<u32>,
+}
+
 struct Walk<'a> {
     asked: &'a Path,
     intent: Intent,
@@ -96,10 +132,11 @@ impl Walk<'_> {
         }
         match self.read_link(&dir, name)? {
             None => Ok(Place { dir, name: name.to_owned() }),
-            Some((target, owner)) => {
-                let place = self.place(base_for(&dir, &target), &target, Leaf::Followed)?;
+            Some(link) => {
+                let base = base_for(&dir, &link.target);
+                let place = self.place(base, &link.target, Leaf::Followed)?;
                 let found = rustix::fs::statat(&place.dir, &place.name, AtFlags::SYMLINK_NOFOLLOW);
-                self.check_owner(name, owner, found.ok().map(|stat| stat.st_uid))?;
+                self.check_owners(name, &link, found.ok().map(|stat| stat.st_uid))?;
                 Ok(place)
             }
         }
@@ -133,17 +170,17 @@ impl Walk<'_> {
             Err(Errno::LOOP | Errno::NOTDIR) => {}
             Err(errno) => return Err(self.fail(errno)),
         }
-        let Some((target, owner)) = self.read_link(&here, name)? else {
+        let Some(link) = self.read_link(&here, name)? else {
             return Err(self.fail(Errno::NOTDIR));
         };
-        let found = self.open_dir(base_for(&here, &target), &target)?;
+        let found = self.open_dir(base_for(&here, &link.target), &link.target)?;
         let uid = rustix::fs::fstat(&found).map_err(|errno| self.fail(errno))?.st_uid;
-        self.check_owner(name, owner, Some(uid))?;
+        self.check_owners(name, &link, Some(uid))?;
         Ok(found)
     }
 
-    /// Target and owner of a link that may be followed; `None` if the name is no link.
-    fn read_link(&self, dir: &OwnedFd, name: &OsStr) -> Result<Option<(PathBuf, u32)>> {
+    /// A link that may be followed if its owners pass; `None` if the name is no link.
+    fn read_link(&self, dir: &OwnedFd, name: &OsStr) -> Result<Option<Link>> {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let fd = match retry_on_intr(|| rustix::fs::openat(dir, name, flags, Mode::empty())) {
             Ok(fd) => fd,
@@ -166,18 +203,29 @@ impl Walk<'_> {
         // The descriptor is the link itself, so this reads what was checked.
         let target =
             rustix::fs::readlinkat(&fd, "", Vec::new()).map_err(|errno| self.fail(errno))?;
-        Ok(Some((PathBuf::from(OsStr::from_bytes(target.as_bytes())), link.st_uid)))
+        Ok(Some(Link {
+            target: PathBuf::from(OsStr::from_bytes(target.as_bytes())),
+            owner: link.st_uid,
+            holder: (self.intent == Intent::Change).then_some(around.st_uid),
+        }))
     }
 
-    fn check_owner(&self, name: &OsStr, link: u32, target: Option<u32>) -> Result<()> {
-        if link == 0 || link == rustix::process::geteuid().as_raw() || target == Some(link) {
+    /// Refuses a link that somebody could have put there who does not own its target.
+    fn check_owners(&self, name: &OsStr, link: &Link, target: Option<u32>) -> Result<()> {
+        let me = rustix::process::geteuid().as_raw();
+        let passes = |user: u32| user == 0 || user == me || target == Some(user);
+        let (user, what) = if !passes(link.owner) {
+            (link.owner, "the link")
+        } else if let Some(holder) = link.holder.filter(|holder| !passes(*holder)) {
+            (holder, "the directory of the link")
+        } else {
             return Ok(());
-        }
+        };
         let reason = match target {
             Some(target) => {
-                format!("user {link} owns the link but user {target} owns what it points to")
+                format!("user {user} owns {what} but user {target} owns what it points to")
             }
-            None => format!("user {link} owns the link and it points to nothing"),
+            None => format!("user {user} owns {what} and it points to nothing"),
         };
         Err(self.refuse(name, &reason))
     }

@@ -15,8 +15,10 @@ use rustix::io::retry_on_intr;
 
 use super::temp::Temp;
 
-/// A group is put in place when it has this many files (each holds two descriptors) …
+/// A group is put in place when it has this many files …
 const MAX_FILES: usize = 200;
+/// … or holds a half of the descriptors that the process may have, two for each file …
+const DESCRIPTORS_PER_FILE: u64 = 4;
 /// … or this many bytes.
 const MAX_BYTES: u64 = 64 << 20;
 
@@ -126,7 +128,7 @@ impl Stage {
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.waiting.len() >= MAX_FILES || self.bytes >= MAX_BYTES
+        self.waiting.len() >= most_files() || self.bytes >= MAX_BYTES
     }
 
     /// Remembers that something on this directory's file system changed.
@@ -191,4 +193,13 @@ impl Stage {
         }
         Ok(())
     }
+}
+
+fn most_files() -> usize {
+    static MOST: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
+    *MOST.get_or_init(|| {
+        let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+        let share = limit.unwrap_or(u64::MAX) / DESCRIPTORS_PER_FILE;
+        usize::try_from(share).unwrap_or(MAX_FILES).clamp(1, MAX_FILES)
+    })
 }

@@ -106,11 +106,12 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
     let is_followed = follows
         && attribute(resource, "target").is_none()
         && matches!(ensure.as_deref(), None | Some("file" | "directory" | "present"));
-    if is_followed
-        && host.lstat(&path).is_ok_and(|meta| meta.is_symlink())
-        && let Ok(real) = host.real_path(&path)
-    {
-        path = real;
+    if is_followed && host.lstat(&path).is_ok_and(|meta| meta.is_symlink()) {
+        match host.real_path_to_change(&path) {
+            Ok(real) => path = real,
+            Err(error) if error.is_not_found() => {}
+            Err(error) => return Ok(broken(error.to_string())),
+        }
     }
     let there = evaluator.run.host.lstat_opt(&path).ok().flatten();
     if let Some(source) = &source {

@@ -23,7 +23,7 @@ pub(super) fn apply(
     let owner = seen.owner.as_ref().filter(|_| wanted(changes, "owner"));
     let group = seen.group.as_ref().filter(|_| wanted(changes, "group"));
     let (uid, gid) = resolve(host, owner, group)?;
-    let mode = seen.mode.filter(|_| wanted(changes, "mode"));
+    let mode = seen.mode.filter(|mode| wanted(changes, "mode") || is_lost(*mode, uid, gid));
     let mtime = seen.mtime.filter(|_| wanted(changes, "mtime"));
     let atime = desired.atime.filter(|_| wanted(changes, "atime"));
 
@@ -52,7 +52,7 @@ pub(super) fn apply(
         }
         return Ok(());
     }
-    set_attributes(host, &seen.path, seen.meta.as_ref(), uid, gid, mode)?;
+    set_attributes(host, &seen.path, uid, gid, mode)?;
     if atime.is_some() || mtime.is_some() {
         host.set_times(&seen.path, atime, mtime)?;
     }
@@ -70,20 +70,22 @@ pub(crate) fn resolve(
     Ok((uid, gid))
 }
 
-/// Owner first, then mode: the kernel takes set-id bits away when the owner changes.
+/// Whether a change of owner takes bits away that this mode, which is policy's, has.
+pub(crate) fn is_lost(mode: u32, uid: Option<u32>, gid: Option<u32>) -> bool {
+    mode & 0o6000 != 0 && (uid.is_some() || gid.is_some())
+}
+
+/// Owner first, then mode: a change of owner takes set-id bits away, and only policy may
+/// give them to the new owner.
 pub(crate) fn set_attributes(
     host: &dyn Host,
     path: &Path,
-    current: Option<&Meta>,
     uid: Option<u32>,
     gid: Option<u32>,
     mode: Option<u32>,
 ) -> Result<(), Failure> {
-    let mut mode = mode;
     if uid.is_some() || gid.is_some() {
         host.set_owner(path, uid, gid)?;
-        let bits = current.map(|meta| meta.mode).filter(|bits| bits & 0o6000 != 0);
-        mode = mode.or(bits);
     }
     if let Some(mode) = mode {
         host.set_mode(path, mode)?;

@@ -21,7 +21,7 @@ pub(super) fn observe(host: &dyn Host, desired: &Desired) -> Result<Observed, Fa
     let mut path = desired.path.clone();
     let mut meta = host.lstat_opt(&path)?;
     if desired.links == Links::Follow && meta.as_ref().is_some_and(Meta::is_symlink) {
-        match host.real_path(&path) {
+        match host.real_path_to_change(&path) {
             Ok(real) => {
                 path = real;
                 meta = host.lstat_opt(&path)?;

@@ -99,7 +99,7 @@ fn only_what_differs_is_changed() {
 }
 
 #[test]
-fn a_change_of_owner_keeps_set_id_bits() {
+fn a_change_of_owner_takes_set_id_bits_away() {
     let desired = Desired { owner: Some(Account::Id(7)), ..file("/etc/x") };
     check(
         |host| host.put_mode("/etc/x", "", 0o4755),
@@ -108,8 +108,20 @@ fn a_change_of_owner_keeps_set_id_bits() {
             owner: root -> 7
             ---
             /etc dir 0755 0:0
-            /etc/x file 4755 7:0 
+            /etc/x file 0755 7:0 
         "#]],
+    );
+    let desired =
+        Desired { mode: Some(Mode::Exact(0o4755)), owner: Some(Account::Id(7)), ..file("/etc/x") };
+    check(
+        |host| host.put_mode("/etc/x", "", 0o4755),
+        desired,
+        expect![[r#"
+        owner: root -> 7
+        ---
+        /etc dir 0755 0:0
+        /etc/x file 4755 7:0 
+    "#]],
     );
 }
 

@@ -58,6 +58,9 @@ pub(super) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
         let text = "Only root can mount filesystems";
         return ctx.settle(Level::Error, Outcome::Interrupted, promise, text);
     }
+    if let Err(refused) = fx_resources::mount::check_point(ctx.host(), &path(&name)) {
+        return ctx.settle(Level::Error, Outcome::Failed, promise, &refused.to_string());
+    }
     let wanted = Wanted::of(promise);
     let unmount = promise.bool("unmount").unwrap_or(false);
     let mut result = Outcome::Kept;
