@@ -14,6 +14,7 @@ mod path;
 mod process;
 mod stage;
 mod temp;
+mod trust;
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -31,6 +32,7 @@ pub struct OsHost {
     cancelled: Arc<AtomicBool>,
     stage: RefCell<Stage>,
     accounts: accounts::Cache,
+    trust: trust::Trust,
 }
 
 impl OsHost {
@@ -46,6 +48,7 @@ impl OsHost {
             cancelled: flag,
             stage: RefCell::new(Stage::default()),
             accounts: accounts::Cache::default(),
+            trust: trust::Trust::default(),
         }
     }
 }

@@ -122,6 +122,9 @@ impl Files for RecordingHost<'_> {
         Lstat lstat(path) -> Meta;
         Read read(path) -> Vec<u8>;
         Read read_with_meta(path) -> (Meta, Vec<u8>);
+        Read read_limited(path, limit: u64) -> Vec<u8>;
+        Stat check_trusted(path) -> ();
+        Read read_trusted_up_to(path, limit: u64) -> Vec<u8>;
         Open open(path) -> Reader<'_>;
         ReadLink read_link(path) -> PathBuf;
         List list(path) -> Vec<Entry>;
