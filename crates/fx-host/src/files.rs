@@ -170,6 +170,11 @@ pub trait Files {
     fn read_trusted_data(&self, path: &Path) -> Result<Vec<u8>> {
         self.read_trusted_up_to(path, limits::DATA)
     }
+    /// The first refusal of these calls, for a run that takes what it cannot read for absent:
+    /// it must not go on without what was refused.
+    fn refused(&self) -> Option<String> {
+        None
+    }
     /// The names in a directory to which nobody else can add any.
     fn list_trusted(&self, path: &Path) -> Result<Vec<Entry>> {
         self.check_trusted(path)?;

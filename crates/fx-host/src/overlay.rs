@@ -280,6 +280,10 @@ impl Files for OverlayHost<'_> {
         if self.need("read", &real)?.0 == real { self.inner.check_trusted(path) } else { Ok(()) }
     }
 
+    fn refused(&self) -> Option<String> {
+        self.inner.refused()
+    }
+
     fn open(&self, path: &Path) -> Result<Reader<'_>> {
         self.inner.open(&self.need("open", &self.locate(path, true)?)?.0)
     }

@@ -144,6 +144,10 @@ impl Files for RecordingHost<'_> {
         SetXattr set_xattr(path, name: &str, value: Option<&[u8]>) -> ();
     }
 
+    fn refused(&self) -> Option<String> {
+        self.inner.refused()
+    }
+
     fn rename(&self, from: &Path, to: &Path) -> Result<()> {
         self.note(Operation::Rename, to, self.inner.rename(from, to))
     }

@@ -200,6 +200,10 @@ impl Files for OsHost {
         self.read_judged(path, limit)
     }
 
+    fn refused(&self) -> Option<String> {
+        self.refusal()
+    }
+
     fn open(&self, path: &Path) -> Result<Reader<'_>> {
         let file = self.open_file(path)?;
         Ok(Box::new(FromStart { file, at: 0 }))

@@ -36,6 +36,8 @@ pub(super) struct Trust {
     passed: RefCell<HashMap<PathBuf, Sticky>>,
     /// Directories as they were named, and what they are once links are resolved.
     known: RefCell<HashMap<PathBuf, PathBuf>>,
+    /// The first refusal, in words.
+    refused: OnceCell<String>,
 }
 
 /// Who may write, and what is accepted anyway.
@@ -61,6 +63,26 @@ impl OsHost {
     /// Refuses what somebody else could write. A directory must be one where nobody else can
     /// add names.
     pub(super) fn judge(&self, path: &Path) -> Result<()> {
+        self.remembered(self.judged(path))
+    }
+
+    /// The whole content of a file that nobody else can write, up to a limit.
+    pub(super) fn read_judged(&self, path: &Path, limit: u64) -> Result<Vec<u8>> {
+        self.remembered(self.judged_content(path, limit))
+    }
+
+    pub(super) fn refusal(&self) -> Option<String> {
+        self.trust.refused.get().cloned()
+    }
+
+    fn remembered<T>(&self, result: Result<T>) -> Result<T> {
+        if let Err(error @ (HostError::Untrusted { .. } | HostError::TooLarge { .. })) = &result {
+            self.trust.refused.get_or_init(|| error.to_string());
+        }
+        result
+    }
+
+    fn judged(&self, path: &Path) -> Result<()> {
         let Some((rule, asked)) = self.to_judge(path)? else { return Ok(()) };
         self.present(path)?;
         let real = self.resolve(rule, &asked)?;
@@ -71,8 +93,7 @@ impl OsHost {
         Ok(())
     }
 
-    /// The whole content of a file that nobody else can write, up to a limit.
-    pub(super) fn read_judged(&self, path: &Path, limit: u64) -> Result<Vec<u8>> {
+    fn judged_content(&self, path: &Path, limit: u64) -> Result<Vec<u8>> {
         let Some((rule, asked)) = self.to_judge(path)? else {
             return self.read_limited(path, limit);
         };
@@ -535,7 +556,9 @@ mod tests {
         let file = plant(&dir, "d/file");
         let above = file.parent().unwrap();
         chown(above, Some(OTHER), None).unwrap();
+        assert_eq!(host.refused(), None);
         let text = host.read_trusted(&file).unwrap_err().to_string();
+        assert_eq!(host.refused().as_ref(), Some(&text), "who drops the error still finds it");
         assert_eq!(
             text,
             format!(
