@@ -46,7 +46,7 @@ impl Settings {
             }
         }
         let file = PathBuf::from(settings.get("config"));
-        let text = host.read_opt(&file).ok().flatten().unwrap_or_default();
+        let text = host.read_trusted_data_opt(&file).ok().flatten().unwrap_or_default();
         let lines = sections(&String::from_utf8_lossy(&text));
         for wanted in [section, "main"] {
             for (name, key, value) in &lines {
@@ -106,7 +106,9 @@ impl Settings {
         let dir = self.environment_dir(host);
         let conf = dir
             .as_ref()
-            .and_then(|dir| host.read_opt(&dir.join("environment.conf")).ok().flatten())
+            .and_then(|dir| {
+                host.read_trusted_data_opt(&dir.join("environment.conf")).ok().flatten()
+            })
             .map(|text| sections(&String::from_utf8_lossy(&text)))
             .unwrap_or_default();
         let own = |key: &str| {

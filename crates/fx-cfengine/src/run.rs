@@ -228,7 +228,15 @@ fn run_once<'a>(
     note_step(&ctx, "pre-evaluation");
     ctx.tell_loading();
     let mut loaded = Loaded::default();
-    let Some(policy) = ctx.load_policy(&mut loaded) else {
+    let policy = ctx.load_policy(&mut loaded);
+    if let Some(why) = ctx.host().refused() {
+        ctx.error(&why);
+        return Summary { code: 1 };
+    }
+    if loaded.refused {
+        return Summary { code: 1 };
+    }
+    let Some(policy) = policy else {
         if ctx.stop.is_none_or(|stop| stop.code == 1) {
             if ctx.stop.is_none() {
                 ctx.error("There are syntax errors in policy files");

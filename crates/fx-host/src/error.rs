@@ -26,6 +26,29 @@ pub enum HostError {
         /// Why not.
         reason: String,
     },
+    /// Somebody else can write what root was about to read and act upon.
+    #[error(
+        "refusing to read '{}' as root: '{}' {reason}; make it root's ({remedy} '{}'), or accept it by setting FIXPOINT_TRUST={}",
+        path.display(), culprit.display(), culprit.display(), vouch(culprit, path)
+    )]
+    Untrusted {
+        /// The file or directory asked for.
+        path: PathBuf,
+        /// What others can write: the file itself, or something on the way.
+        culprit: PathBuf,
+        /// Who can write it.
+        reason: String,
+        /// The command that mends it, without the path.
+        remedy: &'static str,
+    },
+    /// A file is larger than what is read into memory.
+    #[error("cannot read '{}': it is larger than {} MiB", path.display(), limit >> 20)]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// The largest size accepted, in bytes.
+        limit: u64,
+    },
     /// A command could not be started, or its rules could not be kept.
     #[error("cannot run '{program}': {reason}")]
     Command {
@@ -59,7 +82,10 @@ impl HostError {
     pub fn kind(&self) -> io::ErrorKind {
         match self {
             HostError::Io { source, .. } => source.kind(),
-            HostError::UnsafePath { .. } => io::ErrorKind::PermissionDenied,
+            HostError::UnsafePath { .. } | HostError::Untrusted { .. } => {
+                io::ErrorKind::PermissionDenied
+            }
+            HostError::TooLarge { .. } => io::ErrorKind::FileTooLarge,
             HostError::Command { kind, .. } => *kind,
             HostError::Net { .. } => io::ErrorKind::Other,
             HostError::Unavailable(_) => io::ErrorKind::Unsupported,
@@ -78,6 +104,12 @@ impl HostError {
             _ => None,
         }
     }
+}
+
+/// The directory to vouch for: what others can write, or where it lies.
+fn vouch(culprit: &Path, asked: &Path) -> String {
+    let dir = if culprit == asked { culprit.parent().unwrap_or(culprit) } else { culprit };
+    dir.display().to_string()
 }
 
 // The kernel's words as C's strerror gives them, without Rust's "(os error N)".

@@ -10,7 +10,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::{Result, Time};
+use crate::{HostError, Result, Time, limits};
 
 /// A stream of a file's bytes.
 pub type Reader<'a> = Box<dyn Read + 'a>;
@@ -142,6 +142,46 @@ pub trait Files {
     fn read_with_meta(&self, path: &Path) -> Result<(Meta, Vec<u8>)> {
         Ok((self.stat(path)?, self.read(path)?))
     }
+    /// The whole content, or an error if there is more of it than the limit.
+    fn read_limited(&self, path: &Path, limit: u64) -> Result<Vec<u8>> {
+        let too_large = || HostError::TooLarge { path: path.to_owned(), limit };
+        if self.stat(path)?.size > limit {
+            return Err(too_large());
+        }
+        let content = self.read(path)?;
+        if content.len() as u64 > limit { Err(too_large()) } else { Ok(content) }
+    }
+
+    /// Refuses a file or a directory that somebody else could write, or reach by a name that
+    /// somebody else could change. For an ordinary user there is nobody else.
+    fn check_trusted(&self, path: &Path) -> Result<()> {
+        self.stat(path).map(drop)
+    }
+    /// The whole content of a file that nobody else can write, up to a limit
+    /// (see [`crate::limits`]). For all that is acted upon as root: policy, modules, plug-ins.
+    fn read_trusted_up_to(&self, path: &Path, limit: u64) -> Result<Vec<u8>> {
+        self.check_trusted(path)?;
+        self.read_limited(path, limit)
+    }
+    /// A policy that nobody else can write.
+    fn read_trusted(&self, path: &Path) -> Result<Vec<u8>> {
+        self.read_trusted_up_to(path, limits::POLICY)
+    }
+    /// Data for policy that nobody else can write.
+    fn read_trusted_data(&self, path: &Path) -> Result<Vec<u8>> {
+        self.read_trusted_up_to(path, limits::DATA)
+    }
+    /// The first refusal of these calls, for a run that takes what it cannot read for absent:
+    /// it must not go on without what was refused.
+    fn refused(&self) -> Option<String> {
+        None
+    }
+    /// The names in a directory to which nobody else can add any.
+    fn list_trusted(&self, path: &Path) -> Result<Vec<Entry>> {
+        self.check_trusted(path)?;
+        self.list(path)
+    }
+
     /// The content as a stream, for files of any size.
     fn open(&self, path: &Path) -> Result<Reader<'_>>;
     /// The target of a symbolic link, as written.
@@ -217,6 +257,21 @@ pub trait Files {
     /// `read`, with absence as `None`.
     fn read_opt(&self, path: &Path) -> Result<Option<Vec<u8>>> {
         absent(self.read(path))
+    }
+
+    /// `read_trusted`, with absence as `None`.
+    fn read_trusted_opt(&self, path: &Path) -> Result<Option<Vec<u8>>> {
+        absent(self.read_trusted(path))
+    }
+
+    /// `read_trusted_data`, with absence as `None`.
+    fn read_trusted_data_opt(&self, path: &Path) -> Result<Option<Vec<u8>>> {
+        absent(self.read_trusted_data(path))
+    }
+
+    /// `list_trusted`, with absence as `None`.
+    fn list_trusted_opt(&self, path: &Path) -> Result<Option<Vec<Entry>>> {
+        absent(self.list_trusted(path))
     }
 }
 

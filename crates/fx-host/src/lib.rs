@@ -11,6 +11,7 @@
 #![expect(clippy::disallowed_methods, reason = "this is the crate the others are sent to")]
 
 mod error;
+pub mod limits;
 mod files;
 mod commands;
 mod accounts;

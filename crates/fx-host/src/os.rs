@@ -17,6 +17,7 @@ mod process;
 mod stage;
 mod strays;
 mod temp;
+mod trust;
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -34,6 +35,7 @@ pub struct OsHost {
     cancelled: Arc<AtomicBool>,
     stage: RefCell<Stage>,
     accounts: accounts::Cache,
+    trust: trust::Trust,
 }
 
 impl OsHost {
@@ -49,6 +51,7 @@ impl OsHost {
             cancelled: flag,
             stage: RefCell::new(Stage::default()),
             accounts: accounts::Cache::default(),
+            trust: trust::Trust::default(),
         }
     }
 }

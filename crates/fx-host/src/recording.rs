@@ -122,6 +122,9 @@ impl Files for RecordingHost<'_> {
         Lstat lstat(path) -> Meta;
         Read read(path) -> Vec<u8>;
         Read read_with_meta(path) -> (Meta, Vec<u8>);
+        Read read_limited(path, limit: u64) -> Vec<u8>;
+        Stat check_trusted(path) -> ();
+        Read read_trusted_up_to(path, limit: u64) -> Vec<u8>;
         Open open(path) -> Reader<'_>;
         ReadLink read_link(path) -> PathBuf;
         List list(path) -> Vec<Entry>;
@@ -140,6 +143,10 @@ impl Files for RecordingHost<'_> {
         Xattrs xattrs(path) -> Vec<OsString>;
         Xattr xattr(path, name: &str) -> Option<Vec<u8>>;
         SetXattr set_xattr(path, name: &str, value: Option<&[u8]>) -> ();
+    }
+
+    fn refused(&self) -> Option<String> {
+        self.inner.refused()
     }
 
     fn rename(&self, from: &Path, to: &Path) -> Result<()> {

@@ -33,7 +33,11 @@ pub struct CatalogRequest {
 
 /// Facts from a file: JSON or YAML, plain or as `puppet facts` prints them.
 pub fn read_facts(machine: &Machine, path: &Path) -> Result<Vec<(String, Value)>, String> {
-    let bytes = machine.run.host.read(path).map_err(|error| error.to_string())?;
+    let bytes = machine
+        .run
+        .host
+        .read_limited(path, fx_host::limits::DATA)
+        .map_err(|error| error.to_string())?;
     let text = String::from_utf8_lossy(&bytes);
     let data = match serde_json::from_str::<serde_json::Value>(&text) {
         Ok(json) => from_json(&json),
@@ -54,13 +58,13 @@ pub fn read_facts(machine: &Machine, path: &Path) -> Result<Vec<(String, Value)>
 /// The text of a manifest, or of all manifests in a folder in the order of their paths.
 pub fn manifests(host: &dyn Host, path: &Path) -> Result<Vec<(String, Vec<u8>)>, String> {
     if !host.stat(path).is_ok_and(|meta| meta.is_dir()) {
-        let text = host.read(path).map_err(|error| error.to_string())?;
+        let text = host.read_trusted(path).map_err(|error| error.to_string())?;
         return Ok(vec![(path.to_string_lossy().into_owned(), text)]);
     }
     let mut found = Vec::new();
     let mut folders = vec![(path.to_path_buf(), 0)];
     while let Some((folder, depth)) = folders.pop() {
-        for item in host.list(&folder).map_err(|error| error.to_string())? {
+        for item in host.list_trusted(&folder).map_err(|error| error.to_string())? {
             let full = folder.join(&item.name);
             if host.stat(&full).is_ok_and(|meta| meta.is_dir()) {
                 if depth < 100 {
@@ -75,7 +79,7 @@ pub fn manifests(host: &dyn Host, path: &Path) -> Result<Vec<(String, Vec<u8>)>,
     found
         .into_iter()
         .map(|file| {
-            let text = host.read(&file).map_err(|error| error.to_string())?;
+            let text = host.read_trusted(&file).map_err(|error| error.to_string())?;
             Ok((file.to_string_lossy().into_owned(), text))
         })
         .collect()

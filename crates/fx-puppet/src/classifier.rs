@@ -24,6 +24,11 @@ pub fn classify(machine: &Machine, command: &str, node: &str) -> Result<Classifi
             "You must set the 'external_nodes' parameter to a fully qualified command".into()
         );
     }
+    let program = command.split_whitespace().next().unwrap_or_default();
+    let trusted = machine.run.host.check_trusted(program.as_ref());
+    if let Err(error @ fx_host::HostError::Untrusted { .. }) = trusted {
+        return Err(error.to_string());
+    }
     let mut words: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
     words.push(node.to_owned());
     let shown = words.join(" ");

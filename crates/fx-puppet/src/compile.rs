@@ -81,6 +81,12 @@ impl Settings {
 impl Evaluator {
     /// Compiles manifests as if they were one; the text of what went wrong otherwise.
     pub(crate) fn compile(&self, manifests: &[(String, Vec<u8>)]) -> Result<(), String> {
+        let made = self.compile_all(manifests);
+        // What was not to be read passed for absent; nothing is made of the rest.
+        self.run.host.refused().map_or(made, Err)
+    }
+
+    fn compile_all(&self, manifests: &[(String, Vec<u8>)]) -> Result<(), String> {
         self.phase(|| format!("boot {} in {}", self.settings.node, self.settings.environment));
         self.prepare();
         let mut programs = Vec::new();

@@ -36,7 +36,7 @@ fn read(machine: &Machine, path: &Path) -> Result<Vec<(String, Value)>, String> 
     let host = machine.run.host;
     let meta = host.stat(path).map_err(|error| error.to_string())?;
     let text = || {
-        let bytes = host.read(path).map_err(|error| error.to_string())?;
+        let bytes = host.read_trusted_data(path).map_err(|error| error.to_string())?;
         Ok::<String, String>(String::from_utf8_lossy(&bytes).into_owned())
     };
     match path.extension().and_then(|ending| ending.to_str()) {
@@ -49,6 +49,7 @@ fn read(machine: &Machine, path: &Path) -> Result<Vec<(String, Value)>, String> 
                 .map_err(|_| format!("859: unexpected token at '{text}'"))
         }
         _ if meta.mode & 0o111 != 0 && meta.is_file() => {
+            host.check_trusted(path).map_err(|error| error.to_string())?;
             // Programs do not start where we are.
             let program = host.real_path(path).unwrap_or_else(|_| path.to_path_buf());
             let spec = fx_host::Spec::argv([program.to_string_lossy().into_owned()]);
@@ -73,7 +74,7 @@ fn read(machine: &Machine, path: &Path) -> Result<Vec<(String, Value)>, String> 
 pub(crate) fn external(machine: &Machine, folders: &[PathBuf]) -> Vec<(String, Value)> {
     let mut found = Vec::new();
     for folder in folders {
-        for item in machine.run.host.list(folder).unwrap_or_default() {
+        for item in machine.run.host.list_trusted(folder).unwrap_or_default() {
             let name = item.name.to_string_lossy().into_owned();
             let path = folder.join(&item.name);
             let is_old = path.extension().is_some_and(|end| end == "bak" || end == "orig");
@@ -112,7 +113,7 @@ pub fn more_facts(
     let mut found = external(machine, folders);
     let mut files = Vec::new();
     for folder in rubies {
-        for item in machine.run.host.list(folder).unwrap_or_default() {
+        for item in machine.run.host.list_trusted(folder).unwrap_or_default() {
             let path = folder.join(&item.name);
             if path.extension().is_some_and(|ending| ending == "rb") {
                 files.push(path);
@@ -120,6 +121,7 @@ pub fn more_facts(
         }
     }
     files.sort();
+    files.retain(|path| machine.run.host.check_trusted(path).is_ok());
     if !files.is_empty() {
         let node = "localhost";
         let mut facts = crate::tools::machine_facts(machine, node);
@@ -132,6 +134,9 @@ pub fn more_facts(
             }
         }
     }
+    if let Some(why) = machine.run.host.refused() {
+        machine.run.ledger.message(Level::Error, &why, &Origin::default());
+    }
     found.into_iter().map(|(name, value)| (name, crate::compile::to_json(&value))).collect()
 }
 
@@ -143,7 +148,7 @@ impl Evaluator {
         for (_, dir) in self.modules().iter() {
             folders.push(dir.join("facts.d"));
             let lib = dir.join("lib/facter");
-            for item in self.run.host.list(&lib).unwrap_or_default() {
+            for item in self.run.host.list_trusted(&lib).unwrap_or_default() {
                 let path = lib.join(&item.name);
                 if path.extension().is_some_and(|ending| ending == "rb") {
                     rubies.push(path);
@@ -152,6 +157,8 @@ impl Evaluator {
         }
         let mut found = external(&self.machine, &folders);
         rubies.sort();
+        // What is refused is not run, and ends the run.
+        rubies.retain(|path| self.run.host.check_trusted(path).is_ok());
         if !rubies.is_empty() {
             match self.ruby_facts(&rubies, None) {
                 Ok(facts) => found.extend(facts),

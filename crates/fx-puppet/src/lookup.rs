@@ -276,7 +276,7 @@ impl Evaluator {
         let config = match root {
             None => None,
             Some(root) => {
-                let text = self.run.host.read_opt(&file).ok().flatten();
+                let text = self.run.host.read_trusted_data_opt(&file).ok().flatten();
                 match text {
                     Some(text) => {
                         let text = String::from_utf8_lossy(&text);
@@ -464,7 +464,7 @@ impl Evaluator {
         if let Some(known) = self.machine.read.data.borrow().get(path) {
             return Ok(known.clone());
         }
-        let data = match self.run.host.read_opt(path).ok().flatten() {
+        let data = match self.run.host.read_trusted_data_opt(path).ok().flatten() {
             None => None,
             Some(bytes) => {
                 let text = String::from_utf8_lossy(&bytes);
@@ -600,7 +600,7 @@ impl Evaluator {
             self.glob_in(dir, rest, found, depth + 1);
         }
         let pattern = glob_regex(first);
-        for item in self.run.host.list(dir).unwrap_or_default() {
+        for item in self.run.host.list_trusted(dir).unwrap_or_default() {
             let name = item.name.to_string_lossy().into_owned();
             let path = dir.join(&item.name);
             let is_dir = self.run.host.stat(&path).is_ok_and(|meta| meta.is_dir());
@@ -761,7 +761,7 @@ impl Evaluator {
         let told =
             |error: String| Flow::bare(format!("hiera-eyaml could not decrypt a value: {error}"));
         let host = self.run.host;
-        let key = host.read(Path::new(private)).map_err(|error| told(error.to_string()))?;
+        let key = host.read_trusted(Path::new(private)).map_err(|error| told(error.to_string()))?;
         let open = || {
             let key = fx_crypto::pem::rsa_private_key(&String::from_utf8_lossy(&key))?;
             let envelope = fx_crypto::pem::base64(body)?;

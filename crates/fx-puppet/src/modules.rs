@@ -97,7 +97,7 @@ fn is_module_name(name: &str) -> bool {
 }
 
 fn read(host: &dyn Host, dir: &Path, name: String, warnings: &mut Vec<String>) -> Module {
-    let text = host.read(&dir.join(&name).join("metadata.json")).ok();
+    let text = host.read_trusted_data(&dir.join(&name).join("metadata.json")).ok();
     let data = text.map(|text| serde_json::from_slice::<serde_json::Value>(&text));
     if let Some(Err(error)) = &data {
         warnings.push(format!(

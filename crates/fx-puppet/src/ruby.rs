@@ -180,7 +180,7 @@ impl Evaluator {
         let mut found: Vec<(String, std::path::PathBuf)> = Vec::new();
         let mut seen = rustc_hash::FxHashSet::default();
         for root in &self.settings.modulepath {
-            for item in self.run.host.list(root).unwrap_or_default() {
+            for item in self.run.host.list_trusted(root).unwrap_or_default() {
                 let name = item.name.to_string_lossy().into_owned();
                 let dir = root.join(&item.name);
                 let is_name = name.starts_with(|c: char| c.is_ascii_lowercase())

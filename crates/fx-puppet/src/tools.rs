@@ -43,14 +43,15 @@ pub fn lookup(
         None => None,
     };
     let scope = Scope::new(std::rc::Rc::clone(&evaluator.top));
+    let mut found = None;
     for key in keys {
         let mut query = Query::new(&scope);
-        let found = evaluator.lookup(key, strategy.as_ref(), &mut query).map_err(Flow::text)?;
+        found = evaluator.lookup(key, strategy.as_ref(), &mut query).map_err(Flow::text)?;
         if found.is_some() {
-            return Ok(found);
+            break;
         }
     }
-    Ok(None)
+    machine.run.host.refused().map_or(Ok(found), Err)
 }
 
 /// `puppet lookup --explain`: how the value of a key is found.

@@ -14,7 +14,7 @@ pub(super) fn check(stage: &Stage, target: &Path, policy: &PolicyArgs) -> Vec<Di
     let mut found = Vec::new();
     let machine = stage.puppet();
     for file in manifests(stage, target) {
-        match stage.host.read(&file) {
+        match stage.host.read_limited(&file, fx_host::limits::POLICY) {
             Ok(text) => found.extend(check_manifest(stage, &machine, policy, &file, text)),
             Err(error) => {
                 stage.run.ledger.message(Level::Error, &error.to_string(), &Origin::default());
@@ -39,7 +39,7 @@ pub(super) fn evaluate(stage: &Stage, target: &Path, policy: &PolicyArgs, way: W
     }
     let mut texts = Vec::new();
     for file in manifests(stage, target) {
-        match stage.host.read(&file) {
+        match stage.host.read_trusted(&file) {
             Ok(bytes) => texts.push((file.display().to_string(), bytes)),
             Err(error) => return told(error.to_string()),
         }

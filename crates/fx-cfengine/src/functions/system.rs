@@ -283,6 +283,10 @@ fn use_module(ctx: &mut Context<'_>, module: &str, args: &str) -> FnResult {
         ));
         return None;
     }
+    if let Err(error) = ctx.host().check_trusted(&path(&file)) {
+        ctx.error(&error.to_string());
+        return None;
+    }
     let command = format!("\"{file}\" {args}");
     let mut spec = ctx.command_spec(&command, false);
     spec.timeout = Some(Duration::from_hours(1));

@@ -44,7 +44,7 @@ impl Context<'_> {
         if depth > MAX_DEPTH || file.contains("/.json") {
             return false;
         }
-        let Ok(bytes) = self.host().read(&path(&file)) else {
+        let Ok(bytes) = self.host().read_trusted_data(&path(&file)) else {
             log!(self, Verbose, "could not load JSON augments from '{file}'");
             return false;
         };

@@ -25,7 +25,7 @@ impl Context<'_> {
             log!(self, Verbose, "No host-specific JSON data available at '{file}'");
             return;
         }
-        let Ok(bytes) = self.host().read(&path(&file)) else {
+        let Ok(bytes) = self.host().read_trusted_data(&path(&file)) else {
             self.error(&format!("Cannot read host-spefic JSON data from '{file}'"));
             return;
         };

@@ -199,7 +199,7 @@ fn file(call: &Call<'_>) -> Evaluated {
     let paths = paths(call);
     for path in &paths {
         if let Some(found) = call.evaluator.module_file(path, "files")
-            && let Ok(bytes) = call.evaluator.run.host.read(&found)
+            && let Ok(bytes) = call.evaluator.run.host.read_limited(&found, fx_host::limits::DATA)
         {
             return Ok(Value::from(String::from_utf8_lossy(&bytes).into_owned()));
         }
@@ -212,7 +212,7 @@ fn binary_file(call: &Call<'_>) -> Evaluated {
     let found = call
         .evaluator
         .module_file(path, "files")
-        .and_then(|found| call.evaluator.run.host.read(&found).ok());
+        .and_then(|found| call.evaluator.run.host.read_limited(&found, fx_host::limits::DATA).ok());
     match found {
         Some(bytes) => Ok(Value::Binary(bytes.into())),
         None => Err(Flow::raw(format!("binary_file(): The given file '{path}' does not exist"))),

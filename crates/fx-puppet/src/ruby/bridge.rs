@@ -367,7 +367,7 @@ fn reference_parts(text: &str) -> Option<(String, String)> {
 
 fn load(evaluator: &Rc<Evaluator>, vm: &mut Vm, path: &std::path::Path) -> Res<Rb> {
     let shown = path.to_string_lossy().into_owned();
-    match evaluator.run.host.read(path) {
+    match evaluator.run.host.read_trusted(path) {
         Ok(text) => vm.run_main(&text, &shown),
         Err(error) => vm.arg_error(error.to_string()),
     }

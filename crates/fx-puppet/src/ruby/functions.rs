@@ -112,7 +112,11 @@ impl Evaluator {
             return Rc::clone(known);
         }
         let read = || {
-            let text = self.run.host.read(&self.module_dir(module)?.join("metadata.json")).ok()?;
+            let text = self
+                .run
+                .host
+                .read_trusted_data(&self.module_dir(module)?.join("metadata.json"))
+                .ok()?;
             let data: serde_json::Value = serde_json::from_slice(&text).ok()?;
             let all = data.get("dependencies")?.as_array()?.iter();
             let name = |need: &serde_json::Value| {
@@ -185,7 +189,8 @@ impl Evaluator {
         path: &std::path::Path,
         is_new: bool,
     ) -> Evaluated<Option<Known>> {
-        let text = self.run.host.read(path).map_err(|error| Flow::raw(error.to_string()))?;
+        let text =
+            self.run.host.read_trusted(path).map_err(|error| Flow::raw(error.to_string()))?;
         let shown = path.to_string_lossy().into_owned();
         type Row = (
             Rb,

@@ -40,7 +40,7 @@ impl Libs {
             return Rc::clone(known);
         }
         let list = |at: usize| {
-            let names = self.host.list(&self.dirs[at].join(folder)).ok()?;
+            let names = self.host.list_trusted(&self.dirs[at].join(folder)).ok()?;
             Some((at, names))
         };
         let found: Listing = match folder.rsplit_once('/') {
@@ -59,7 +59,9 @@ impl Libs {
     pub(super) fn all(&self, folder: &str, name: &str) -> Vec<PathBuf> {
         let listing = self.listing(folder);
         let holders = listing.iter().filter(|(_, names)| holds(names, name));
-        holders.map(|(at, _)| self.dirs[*at].join(folder).join(name)).collect()
+        let paths = holders.map(|(at, _)| self.dirs[*at].join(folder).join(name));
+        // What is refused here is not loaded, and ends the run.
+        paths.filter(|path| self.host.check_trusted(path).is_ok()).collect()
     }
 
     /// Names of the Ruby files of a folder, library by library.

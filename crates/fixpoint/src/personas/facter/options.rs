@@ -119,7 +119,7 @@ pub(crate) fn read(args: &[String], files: &dyn Files) -> Asked {
         }
     }
     let path = config.unwrap_or_else(|| CONFIG.to_owned());
-    let config = match files.read_opt(Path::new(&path)) {
+    let config = match files.read_trusted_data_opt(Path::new(&path)) {
         Ok(Some(text)) => fx_puppet::parse_hocon(&String::from_utf8_lossy(&text)).ok(),
         _ => None,
     };

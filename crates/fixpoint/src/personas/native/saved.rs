@@ -46,7 +46,7 @@ impl Saved {
     pub(crate) fn read(path: &Path) -> Result<Saved, String> {
         let host = OsHost::new();
         let path = fx_host::Env::cwd(&host).join(path);
-        Saved::parse(&host.read(&path).map_err(|error| error.to_string())?, &path)
+        Saved::parse(&host.read_trusted_data(&path).map_err(|error| error.to_string())?, &path)
     }
 
     /// Understands a plan read from somewhere.

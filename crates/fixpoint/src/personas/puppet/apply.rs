@@ -138,8 +138,11 @@ pub(super) fn run(args: &[String]) -> u8 {
     let catalog = match flag(&["--catalog"]).as_deref() {
         None => None,
         Some("-") => Some(("-".to_owned(), stdin())),
-        Some(path) => match host.read(std::path::Path::new(path)) {
+        Some(path) => match host.read_trusted_data(std::path::Path::new(path)) {
             Ok(text) => Some((path.to_owned(), text)),
+            Err(_) if host.refused().is_some() => {
+                return failed(&host.refused().unwrap_or_default());
+            }
             Err(_) => {
                 return failed(&format!(
                     "Could not run: No such file or directory @ rb_sysopen - {path}"
@@ -154,6 +157,7 @@ pub(super) fn run(args: &[String]) -> u8 {
             let full = std::path::absolute(path).unwrap_or_else(|_| PathBuf::from(path));
             match fx_puppet::manifests(&*host, &full) {
                 Ok(found) => found,
+                Err(why) if host.refused().is_some() => return failed(&why),
                 Err(_) => return failed(&format!("Could not run: Could not find file {path}")),
             }
         }

@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use fx_engine::Level;
-use fx_host::{Exit, Spec};
+use fx_host::{Exit, HostError, Spec};
 
 use crate::agent::action::Action;
 use crate::eval::promise::Expanded;
@@ -36,6 +36,12 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
         return Outcome::Skipped;
     }
     let arg0 = command_arg0(&promise.promiser);
+    // What a module prints becomes classes and variables of the policy.
+    if promise.bool("module") == Some(true)
+        && let Err(error @ HostError::Untrusted { .. }) = ctx.host().check_trusted(&path(&arg0))
+    {
+        return ctx.settle(Level::Error, Outcome::Failed, promise, &error.to_string());
+    }
     let shell = uses_shell(promise);
     let windows = promise.scalar("useshell").is_some_and(|word| &**word == "powershell");
     if arg0.starts_with('/') || !(shell || windows) {

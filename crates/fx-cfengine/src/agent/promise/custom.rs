@@ -185,6 +185,10 @@ fn start(ctx: &Context<'_>, interpreter: Option<String>, file: &str) -> Option<M
         ctx.error(&format!("Promise module '{file}' does not exist"));
         return None;
     }
+    if let Err(error) = ctx.host().check_trusted(&path(file)) {
+        ctx.error(&error.to_string());
+        return None;
+    }
     let spec = match &interpreter {
         Some(interpreter) => Spec::argv([os(interpreter), os(file)]),
         None => Spec::argv([os(file)]),

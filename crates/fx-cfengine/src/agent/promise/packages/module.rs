@@ -194,6 +194,10 @@ impl Module {
         if wrong {
             return None;
         }
+        if let Err(error) = ctx.host().check_trusted(&path(&script)) {
+            ctx.error(&error.to_string());
+            return None;
+        }
         argv.push(script);
         let list = |name: &str| match attributes.get(name) {
             Some(Rval::List(items)) => Some(

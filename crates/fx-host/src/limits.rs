@@ -1,0 +1,7 @@
+//! How much is read into memory at most, in one place. What is larger is refused with an
+//! error that names the file, before memory is taken for it.
+
+/// A text that is parsed as policy: a manifest, a recipe, a template, a program.
+pub const POLICY: u64 = 64 << 20;
+/// A text that is parsed as data: YAML, JSON, CSV, facts.
+pub const DATA: u64 = 256 << 20;
