@@ -30,6 +30,7 @@ const RESOLVERS: &[&str] =
 const RESOLVING_FILES: &[(&str, &str)] = &[
     ("crates/fx-host/src/os/path.rs", "the owner rule itself"),
     ("crates/fx-host/src/os/files.rs", "reads the text of a link and follows none"),
+    ("crates/fx-host/src/os/trust.rs", "judges each step, and opens by the owner rule's own call"),
     ("crates/fx-host/src/sandbox", "looks into a copy of the machine, never out of it"),
 ];
 
