@@ -48,8 +48,9 @@ impl Stage {
             symlink(stage.at(target), stage.at("home").join(name)).unwrap();
             lchown(stage.at("home").join(name), Some(USER), Some(USER)).unwrap();
         }
-        // Root's link, which the user may rename in his own directory.
+        // Root's links, which the user may rename in his own directory.
         symlink(stage.at("victim"), stage.at("home/moved")).unwrap();
+        symlink(stage.at("victim/f"), stage.at("home/moved-leaf")).unwrap();
         Some(stage)
     }
 
@@ -122,12 +123,14 @@ fn no_tool_is_led_by_a_users_link() {
         (CHEF, "file 'HOME/dir/new' do\n content \"LED\\n\"\nend".into()),
         (CHEF, "file 'HOME/dangling' do\n content \"LED\\n\"\nend".into()),
         (CHEF, "file 'HOME/moved/authorized_keys' do\n content \"LED\\n\"\n owner 12345\nend".into()),
+        (CHEF, "file 'HOME/moved-leaf' do\n content \"LED\\n\"\n mode '0666'\nend".into()),
         (CHEF, "remote_file 'HOME/leaf' do\n source 'file:///etc/hostname'\n mode '0666'\nend".into()),
         (CHEF, "directory 'HOME/dir' do\n owner 12345\n mode '0777'\nend".into()),
         (CHEF, "directory 'HOME/dir/sub' do\n owner 12345\nend".into()),
         (CHEF, "execute 'touch LED' do\n cwd 'HOME/dir'\nend".into()),
         (CHEF, "link 'HOME/moved/x' do\n to '/etc/shadow'\nend".into()),
         (APPLY, "file { 'HOME/leaf': content => 'LED', mode => '0666', links => follow }".into()),
+        (APPLY, "file { 'HOME/moved-leaf': content => 'LED', links => follow }".into()),
         (APPLY, "file { 'HOME/leaf': owner => '12345', links => follow }".into()),
         (
             APPLY,
@@ -151,6 +154,9 @@ fn no_tool_is_led_by_a_users_link() {
         ),
         (AGENT, agent("files: \"HOME/leaf\" content => \"LED\", perms => p;")),
         (AGENT, agent("files: \"HOME/leaf\" edit_line => e;")),
+        (AGENT, agent("files: \"HOME/moved-leaf\" content => \"LED\", perms => p;")),
+        (AGENT, agent("files: \"HOME/moved-leaf\" edit_line => e;")),
+        (AGENT, agent("files: \"HOME/moved-leaf\" copy_from => c;")),
         (AGENT, agent("files: \"HOME/dir/new\" create => \"true\", perms => p;")),
         (AGENT, agent("files: \"HOME/leaf\" copy_from => c, perms => p;")),
         (AGENT, agent("files: \"HOME/dir/.\" depth_search => d, perms => p;")),

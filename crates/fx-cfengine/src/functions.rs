@@ -28,7 +28,7 @@ use crate::json::{Json, Object, put};
 use crate::policy::{Call, Rval, scope_key};
 use crate::text::{Str, naked};
 
-pub(crate) use hash::digest_hex;
+pub(crate) use hash::{digest_hex, digest_of_file};
 pub(crate) use policy::default_template_data;
 
 /// Result of a function.

@@ -136,7 +136,7 @@ pub trait Files {
     fn stat(&self, path: &Path) -> Result<Meta>;
     /// What a path stands for, a final link not followed.
     fn lstat(&self, path: &Path) -> Result<Meta>;
-    /// The whole content.
+    /// The whole content, up to [`limits::WHOLE`].
     fn read(&self, path: &Path) -> Result<Vec<u8>>;
     /// What a path stands for and its whole content, links followed, seen at one moment.
     fn read_with_meta(&self, path: &Path) -> Result<(Meta, Vec<u8>)> {
@@ -204,6 +204,11 @@ pub trait Files {
     /// owner, mode, ACL, label and other extended attributes unless told otherwise. A
     /// final link is replaced, not followed; resolve it first to write behind it.
     fn write(&self, path: &Path, content: &[u8], options: &WriteOptions) -> Result<()>;
+    /// Makes `to` a regular file with the content of another, of any size, by the rules of
+    /// [`Files::write`]. Links to the source are followed; its owner and mode do not count.
+    fn copy_file(&self, from: &Path, to: &Path, options: &WriteOptions) -> Result<()> {
+        self.write(to, &self.read(from)?, options)
+    }
     /// Adds to the end of a file in place, making it first if needed. For logs.
     fn append(&self, path: &Path, content: &[u8], mode: u32) -> Result<()>;
     /// Makes a directory; its parent must be there. The mode is exact, whatever the umask.

@@ -5,3 +5,7 @@
 pub const POLICY: u64 = 64 << 20;
 /// A text that is parsed as data: YAML, JSON, CSV, facts.
 pub const DATA: u64 = 256 << 20;
+/// Anything else that is read as a whole. What may be larger is read or copied as a stream.
+pub const WHOLE: u64 = 256 << 20;
+/// What a digest is computed of where it is only shown: more takes too long to read.
+pub const DIGEST: u64 = 4 << 30;

@@ -6,6 +6,7 @@
 mod accounts;
 mod attributes;
 mod child;
+mod content;
 mod conversation;
 mod files;
 mod identity;

@@ -149,6 +149,10 @@ impl Files for RecordingHost<'_> {
         self.inner.refused()
     }
 
+    fn copy_file(&self, from: &Path, to: &Path, options: &WriteOptions) -> Result<()> {
+        self.note(Operation::Write, to, self.inner.copy_file(from, to, options))
+    }
+
     fn rename(&self, from: &Path, to: &Path) -> Result<()> {
         self.note(Operation::Rename, to, self.inner.rename(from, to))
     }

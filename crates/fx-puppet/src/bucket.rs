@@ -51,10 +51,10 @@ impl Bucket {
         sum.len() == length && sum.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
     }
 
-    /// Keeps the content of a file.
-    pub fn keep(&self, host: &dyn Host, path: &Path, content: &[u8]) -> Result<Kept, String> {
+    /// Keeps the content of a file, which can be read as `old`.
+    pub fn keep(&self, host: &dyn Host, path: &Path, old: &Path) -> Result<Kept, String> {
         let told = |error: fx_host::HostError| error.to_string();
-        let sum = self.algorithm.hex(content);
+        let sum = self.algorithm.hex_of_file(host, old).map_err(told)?;
         let contents = self.contents(&sum);
         directory::make_parents(host, &contents, 0o770).map_err(|failure| failure.message)?;
         let was_known = host.exists(&contents).map_err(told)?;
@@ -62,7 +62,7 @@ impl Bucket {
             host.set_times(&contents, None, Some(host.now())).map_err(told)?;
         } else {
             let options = WriteOptions { mode: Some(0o440), ..WriteOptions::default() };
-            host.write(&contents, content, &options).map_err(told)?;
+            host.copy_file(old, &contents, &options).map_err(told)?;
         }
         let paths = self.place(&sum).join("paths");
         let mut known = host.read_opt(&paths).map_err(told)?.unwrap_or_default();
@@ -118,10 +118,12 @@ mod tests {
     fn content_lies_under_its_digest_with_the_paths_it_came_from() {
         let host = MemoryHost::new();
         let bucket = Bucket { dir: "/bucket".into(), algorithm: Algorithm::Md5 };
-        let first = bucket.keep(&host, Path::new("/etc/motd"), b"old\n").unwrap();
+        host.put("/etc/motd", "old\n");
+        let motd = Path::new("/etc/motd");
+        let first = bucket.keep(&host, motd, motd).unwrap();
         assert_eq!(first.sum, "814fa5ca98406a903e22b43d9b610105");
         assert!(!first.was_known);
-        assert!(bucket.keep(&host, Path::new("/etc/issue"), b"old\n").unwrap().was_known);
+        assert!(bucket.keep(&host, Path::new("/etc/issue"), motd).unwrap().was_known);
         let dir = "/bucket/8/1/4/f/a/5/c/a/814fa5ca98406a903e22b43d9b610105";
         assert_eq!(host.read(&Path::new(dir).join("contents")).unwrap(), b"old\n");
         assert_eq!(host.read(&Path::new(dir).join("paths")).unwrap(), b"/etc/motd\n/etc/issue\n");

@@ -1,11 +1,17 @@
 //! Digests of content as reports show them. Computed only when something differs.
 
+use std::io::{self, Read};
+use std::path::Path;
+
+use fx_host::{Host, HostError, limits};
 use md5::Md5;
 use sha1::Sha1;
-use sha2::{Digest as _, Sha224, Sha256, Sha384, Sha512};
+use sha2::{Digest, Sha224, Sha256, Sha384, Sha512};
 
 /// How much of a file the digests named `lite` look at.
-const LITE: usize = 512;
+const LITE: u64 = 512;
+/// How much of a stream is held at a time.
+const BUFFER: usize = 16 * 1024;
 
 /// Which digest a language shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,24 +63,98 @@ impl Algorithm {
 
     /// The digest in lower-case hexadecimal.
     pub fn hex(self, content: &[u8]) -> String {
-        let start = &content[..content.len().min(LITE)];
+        self.hex_of(&mut &*content).expect("bytes in memory can always be read")
+    }
+
+    /// The digest of a stream, in lower-case hexadecimal.
+    pub fn hex_of(self, content: &mut dyn Read) -> io::Result<String> {
         match self {
-            Algorithm::Sha256 => hex(&Sha256::digest(content)),
-            Algorithm::Md5 => hex(&Md5::digest(content)),
-            Algorithm::Md5Lite => hex(&Md5::digest(start)),
-            Algorithm::Sha1 => hex(&Sha1::digest(content)),
-            Algorithm::Sha1Lite => hex(&Sha1::digest(start)),
-            Algorithm::Sha224 => hex(&Sha224::digest(content)),
-            Algorithm::Sha256Lite => hex(&Sha256::digest(start)),
-            Algorithm::Sha384 => hex(&Sha384::digest(content)),
-            Algorithm::Sha512 => hex(&Sha512::digest(content)),
+            Algorithm::Sha256 => digest::<Sha256>(content, u64::MAX),
+            Algorithm::Md5 => digest::<Md5>(content, u64::MAX),
+            Algorithm::Md5Lite => digest::<Md5>(content, LITE),
+            Algorithm::Sha1 => digest::<Sha1>(content, u64::MAX),
+            Algorithm::Sha1Lite => digest::<Sha1>(content, LITE),
+            Algorithm::Sha224 => digest::<Sha224>(content, u64::MAX),
+            Algorithm::Sha256Lite => digest::<Sha256>(content, LITE),
+            Algorithm::Sha384 => digest::<Sha384>(content, u64::MAX),
+            Algorithm::Sha512 => digest::<Sha512>(content, u64::MAX),
         }
+    }
+
+    /// The digest of a file of any size, in lower-case hexadecimal.
+    pub fn hex_of_file(self, host: &dyn Host, path: &Path) -> Result<String, HostError> {
+        let mut content = host.open(path)?;
+        self.hex_of(&mut content).map_err(|error| HostError::io("read", path, error))
+    }
+
+    /// The label of a file as reports show it. One that is too large to be read just for
+    /// that is shown by its size.
+    pub fn label_of_file(self, host: &dyn Host, path: &Path) -> Result<String, HostError> {
+        let size = host.stat(path)?.size;
+        if size > limits::DIGEST {
+            return Ok(format!("{size} bytes"));
+        }
+        Ok(format!("{{{}}}{}", self.name(), self.hex_of_file(host, path)?))
     }
 
     /// The digest with its name, such as `{sha256}e3b0…`.
     pub fn label(self, content: &[u8]) -> String {
         format!("{{{}}}{}", self.name(), self.hex(content))
     }
+}
+
+fn digest<D: Digest>(content: &mut dyn Read, limit: u64) -> io::Result<String> {
+    let mut digest = D::new();
+    let mut buffer = [0; BUFFER];
+    let mut content = content.take(limit);
+    loop {
+        match content.read(&mut buffer) {
+            Ok(0) => return Ok(hex(&digest.finalize())),
+            Ok(count) => digest.update(&buffer[..count]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Whether two files hold the same bytes, whatever their size.
+pub fn same_content(host: &dyn Host, one: &Path, other: &Path) -> Result<bool, HostError> {
+    let (size, other_size) = (host.stat(one)?.size, host.stat(other)?.size);
+    // Files of the kernel say they are empty and are not.
+    if size != other_size && size != 0 && other_size != 0 {
+        return Ok(false);
+    }
+    let (mut left, mut right) = (host.open(one)?, host.open(other)?);
+    let same = same_bytes(&mut left, &mut right);
+    same.map_err(|error| HostError::io("compare", one, error))
+}
+
+/// Whether two streams give the same bytes.
+pub(crate) fn same_bytes(one: &mut dyn Read, other: &mut dyn Read) -> io::Result<bool> {
+    let (mut left, mut right) = ([0; BUFFER], [0; BUFFER]);
+    loop {
+        let (count, others) = (fill(one, &mut left)?, fill(other, &mut right)?);
+        if left[..count] != right[..others] {
+            return Ok(false);
+        }
+        if count == 0 {
+            return Ok(true);
+        }
+    }
+}
+
+// A stream may give less than there is room for; only its end gives less here.
+fn fill(stream: &mut dyn Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match stream.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
 }
 
 /// Bytes in lower-case hexadecimal.

@@ -172,12 +172,17 @@ pub struct File {
     seen: Option<Seen>,
 }
 
+/// New content: in memory, or a file that is too large for that.
+enum New {
+    Bytes(Rc<[u8]>),
+    CopyOf(PathBuf),
+}
+
 /// What `observe` found and worked out, kept for `apply`.
 struct Seen {
     path: PathBuf,
     meta: Option<Meta>,
-    old: Option<Vec<u8>>,
-    new: Option<Rc<[u8]>>,
+    new: Option<New>,
     mode: Option<u32>,
     mtime: Option<Time>,
     owner: Option<Account>,

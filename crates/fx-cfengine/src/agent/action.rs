@@ -1,10 +1,14 @@
 //! Whether a promise may change the machine: the action body, dry run, and its words.
 
 use fx_engine::{Change, Detail, Level, Mode};
+use fx_resources::digest::Algorithm;
 
 use crate::eval::Context;
 use crate::eval::promise::Expanded;
 use crate::outcome::Outcome;
+
+/// Larger content is not carried along for a diff that nobody could read.
+const DIFF_LIMIT: u64 = 4 << 20;
 
 /// What a promise may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,15 +57,22 @@ impl Context<'_> {
         if !self.run.ledger.wants_steps() {
             return;
         }
-        let old = self.host().read(file).ok();
-        let digest = |bytes: &[u8]| {
-            let hash = <sha2::Sha256 as sha2::Digest>::digest(bytes);
-            let hex: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-            format!("{{sha256}}{hex}")
+        let to = Algorithm::Sha256.label(new);
+        let change = match self.host().read_limited(file, DIFF_LIMIT) {
+            Ok(old) => {
+                let from = Algorithm::Sha256.label(&old);
+                let detail = Detail::Content { old, new: new.to_vec() };
+                Change::new("content", from, to).detail(detail)
+            }
+            Err(error) if error.is_not_found() => {
+                let detail = Detail::Content { old: Vec::new(), new: new.to_vec() };
+                Change::new("content", "absent", to).detail(detail)
+            }
+            Err(_) => {
+                let from = Algorithm::Sha256.label_of_file(self.host(), file);
+                Change::new("content", from.unwrap_or_default(), to)
+            }
         };
-        let from = old.as_deref().map_or_else(|| "absent".to_owned(), digest);
-        let detail = Detail::Content { old: old.unwrap_or_default(), new: new.to_vec() };
-        let change = Change::new("content", from.as_str(), digest(new).as_str()).detail(detail);
         self.content.replace(Some(change));
     }
 

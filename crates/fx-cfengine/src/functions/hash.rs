@@ -1,5 +1,9 @@
 //! Digests of text and files.
 
+use std::path::Path;
+
+use fx_host::{Host, HostError, limits};
+use fx_resources::digest::Algorithm;
 use sha2::Digest;
 
 use crate::eval::Context;
@@ -13,8 +17,8 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
         "hash" => text(digest_hex(arg(args, 1), &encode(arg(args, 0)))?),
         "file_hash" => {
             let digest = digest_hex(arg(args, 1), b"")?;
-            match ctx.host().read(&path(arg(args, 0))) {
-                Ok(bytes) => text(digest_hex(arg(args, 1), &bytes)?),
+            match digest_of_file(ctx.host(), arg(args, 1), &path(arg(args, 0)))? {
+                Ok(hex) => text(hex),
                 // Nothing is read from a directory; what cannot be opened has the digest that
                 // the original began with.
                 Err(_) if ctx.host().stat(&path(arg(args, 0))).is_ok_and(|meta| meta.is_dir()) => {
@@ -27,16 +31,22 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
             }
         }
         "hashmatch" => {
-            let bytes = match ctx.host().read(&path(arg(args, 0))) {
-                Ok(bytes) => bytes,
+            let file = path(arg(args, 0));
+            let Some(digest) = digest_of_file(ctx.host(), arg(args, 1), &file) else {
+                return match ctx.host().open(&file) {
+                    Ok(_) => None,
+                    Err(_) => truth(false),
+                };
+            };
+            match digest {
+                Ok(hex) => truth(hex.eq_ignore_ascii_case(arg(args, 2))),
                 Err(error) => {
-                    if ctx.host().stat(&path(arg(args, 0))).is_err() {
+                    if ctx.host().stat(&file).is_err() {
                         tell_unopened(ctx, arg(args, 0), &error);
                     }
-                    return truth(false);
+                    truth(false)
                 }
-            };
-            truth(digest_hex(arg(args, 1), &bytes)?.eq_ignore_ascii_case(arg(args, 2)))
+            }
         }
         "hash_to_int" => {
             let (from, to) = (int_from(arg(args, 0))?, int_from(arg(args, 1))?);
@@ -52,23 +62,37 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
     }
 }
 
-fn tell_unopened(ctx: &Context<'_>, file: &str, error: &fx_host::HostError) {
+fn tell_unopened(ctx: &Context<'_>, file: &str, error: &HostError) {
     let why = crate::load::reason(error);
     ctx.info(&format!("Cannot open file for hashing '{file}'. (fopen: {why})"));
 }
 
+/// The digest of a name; `None` for an unknown one.
+fn algorithm(method: &str) -> Option<Algorithm> {
+    match method {
+        "best" => Some(Algorithm::Sha256),
+        "md5" | "sha1" | "sha224" | "sha256" | "sha384" | "sha512" => Algorithm::named(method),
+        _ => None,
+    }
+}
+
 /// A digest in hexadecimal; `None` for an unknown method.
 pub(crate) fn digest_hex(method: &str, bytes: &[u8]) -> Option<String> {
-    let hex = |digest: &[u8]| digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-    Some(match method {
-        "md5" => hex(&md5::Md5::digest(bytes)),
-        "sha1" => hex(&sha1::Sha1::digest(bytes)),
-        "sha224" => hex(&sha2::Sha224::digest(bytes)),
-        "sha256" | "best" => hex(&sha2::Sha256::digest(bytes)),
-        "sha384" => hex(&sha2::Sha384::digest(bytes)),
-        "sha512" => hex(&sha2::Sha512::digest(bytes)),
-        _ => return None,
-    })
+    algorithm(method).map(|algorithm| algorithm.hex(bytes))
+}
+
+/// The digest of a file's content in hexadecimal; `None` for an unknown method.
+pub(crate) fn digest_of_file(
+    host: &dyn Host,
+    method: &str,
+    file: &Path,
+) -> Option<Result<String, HostError>> {
+    let algorithm = algorithm(method)?;
+    let size = host.stat(file).map_or(0, |meta| meta.size);
+    if size > limits::DIGEST {
+        return Some(Err(HostError::TooLarge { path: file.to_owned(), limit: limits::DIGEST }));
+    }
+    Some(algorithm.hex_of_file(host, file))
 }
 
 #[cfg(test)]

@@ -3,18 +3,19 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rustix::fd::{AsFd, OwnedFd};
+use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, XattrFlags};
 use rustix::io::{Errno, retry_on_intr};
 
 use super::OsHost;
 use super::attributes::{self, grown, timestamps};
+use super::content::{FromStart, New, read_all, refill};
 use super::path::{Intent, Leaf, Place, open_plain, place, resolve};
 use super::pour::pour;
 use super::temp::Temp;
@@ -164,6 +165,61 @@ impl OsHost {
         let name = PathBuf::from(format!("/proc/self/fd/{}", fd.as_raw_fd()));
         call(&name).map_err(failed("access attributes of", path))
     }
+
+    /// Makes `path` a regular file with new content, in one moment.
+    fn replace(&self, path: &Path, options: &WriteOptions, new: &New<'_>) -> Result<()> {
+        let place = place(path, Leaf::Itself, Intent::Change)?;
+        let io = |error: io::Error| HostError::io("write", path, error);
+        let old = match self.staged(&place) {
+            Some(fd) => Some(rustix::fs::fstat(&fd).map_err(failed("write", path))?),
+            None => match rustix::fs::statat(&place.dir, &place.name, AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(stat) => Some(stat),
+                Err(Errno::NOENT) => None,
+                Err(errno) => return Err(io(errno.into())),
+            },
+        };
+        match old.as_ref().map(|stat| FileType::from_raw_mode(stat.st_mode)) {
+            Some(FileType::Directory) => return Err(io(Errno::ISDIR.into())),
+            // A file in the place of `/dev/null` would break the machine.
+            Some(FileType::CharacterDevice | FileType::Fifo) => {
+                self.settle()?;
+                return new.with_reader(|reader| pour(&place, reader)).map_err(io);
+            }
+            Some(FileType::BlockDevice | FileType::Socket) => {
+                let text = "is no regular file, and is not replaced by one";
+                return Err(io(io::Error::new(io::ErrorKind::InvalidInput, text)));
+            }
+            _ => {}
+        }
+        let replaces_link =
+            old.as_ref().is_some_and(|stat| FileType::from_raw_mode(stat.st_mode).is_symlink());
+        let kept = old.filter(|stat| FileType::from_raw_mode(stat.st_mode).is_file());
+        let temp = match Temp::new(&place.dir) {
+            // Files that wait for their names hold the descriptors.
+            Err(error) if is_out_of_descriptors(&error) && self.has_staged() => {
+                self.settle()?;
+                Temp::new(&place.dir)
+            }
+            result => result,
+        };
+        let temp = temp.map_err(io)?;
+        let file = File::from(temp.fd.try_clone().map_err(io)?);
+        let bytes = new.fill(&file).map_err(io)?;
+        attributes::dress(&file, &place, kept.as_ref(), options).map_err(io)?;
+        if kept.is_some() && is_mount_point(&place) {
+            // A bind-mounted file cannot be replaced, only refilled; its new content is
+            // whole on disk first.
+            self.settle()?;
+            rustix::fs::fsync(&file).map_err(failed("write", path))?;
+            return new.with_reader(|reader| refill(&place, reader)).map_err(io);
+        }
+        let mut stage = self.stage.borrow_mut();
+        stage.add(&place.dir, &place.name, path.to_owned(), temp, bytes).map_err(io)?;
+        let full = stage.is_full();
+        drop(stage);
+        // An old link would still lead walks elsewhere while the file waits for its name.
+        if full || replaces_link { self.settle() } else { Ok(()) }
+    }
 }
 
 impl Files for OsHost {
@@ -183,8 +239,7 @@ impl Files for OsHost {
         let file = self.open_file(path)?;
         let meta =
             rustix::fs::fstat(&file).map(|stat| to_meta(&stat)).map_err(failed("read", path))?;
-        let content =
-            read_all(&file, meta.size).map_err(|error| HostError::io("read", path, error))?;
+        let content = read_all(&file, meta.size, path)?;
         Ok((meta, content))
     }
 
@@ -280,59 +335,18 @@ impl Files for OsHost {
         if *options == WriteOptions::default() && self.rewrite(path, content)? {
             return Ok(());
         }
-        let place = place(path, Leaf::Itself, Intent::Change)?;
-        let io = |error: io::Error| HostError::io("write", path, error);
-        let old = match self.staged(&place) {
-            Some(fd) => Some(rustix::fs::fstat(&fd).map_err(failed("write", path))?),
-            None => match rustix::fs::statat(&place.dir, &place.name, AtFlags::SYMLINK_NOFOLLOW) {
-                Ok(stat) => Some(stat),
-                Err(Errno::NOENT) => None,
-                Err(errno) => return Err(io(errno.into())),
-            },
-        };
-        match old.as_ref().map(|stat| FileType::from_raw_mode(stat.st_mode)) {
-            Some(FileType::Directory) => return Err(io(Errno::ISDIR.into())),
-            // A file in the place of `/dev/null` would break the machine.
-            Some(FileType::CharacterDevice | FileType::Fifo) => {
-                self.settle()?;
-                return pour(&place, content).map_err(io);
-            }
-            Some(FileType::BlockDevice | FileType::Socket) => {
-                let text = "is no regular file, and is not replaced by one";
-                return Err(io(io::Error::new(io::ErrorKind::InvalidInput, text)));
-            }
-            _ => {}
+        self.replace(path, options, &New::Bytes(content))
+    }
+
+    fn copy_file(&self, from: &Path, to: &Path, options: &WriteOptions) -> Result<()> {
+        let source = self.open_file(from)?;
+        let stat = rustix::fs::fstat(&source).map_err(failed("copy", from))?;
+        if !FileType::from_raw_mode(stat.st_mode).is_file() {
+            let text = "it is no regular file";
+            let error = io::Error::new(io::ErrorKind::InvalidInput, text);
+            return Err(HostError::io("copy", from, error));
         }
-        let replaces_link =
-            old.as_ref().is_some_and(|stat| FileType::from_raw_mode(stat.st_mode).is_symlink());
-        let kept = old.filter(|stat| FileType::from_raw_mode(stat.st_mode).is_file());
-        let temp = match Temp::new(&place.dir) {
-            // Files that wait for their names hold the descriptors.
-            Err(error) if is_out_of_descriptors(&error) && self.has_staged() => {
-                self.settle()?;
-                Temp::new(&place.dir)
-            }
-            result => result,
-        };
-        let temp = temp.map_err(io)?;
-        let file = File::from(temp.fd.try_clone().map_err(io)?);
-        write_with_holes(&file, content).map_err(io)?;
-        attributes::dress(&file, &place, kept.as_ref(), options).map_err(io)?;
-        if kept.is_some() && is_mount_point(&place) {
-            // A bind-mounted file cannot be replaced, only refilled; its new content is
-            // whole on disk first.
-            self.settle()?;
-            rustix::fs::fsync(&file).map_err(failed("write", path))?;
-            return refill(&place, content).map_err(io);
-        }
-        let mut stage = self.stage.borrow_mut();
-        stage
-            .add(&place.dir, &place.name, path.to_owned(), temp, content.len() as u64)
-            .map_err(io)?;
-        let full = stage.is_full();
-        drop(stage);
-        // An old link would still lead walks elsewhere while the file waits for its name.
-        if full || replaces_link { self.settle() } else { Ok(()) }
+        self.replace(to, options, &New::CopyOf(&source))
     }
 
     fn append(&self, path: &Path, content: &[u8], mode: u32) -> Result<()> {
@@ -497,76 +511,6 @@ impl Files for OsHost {
     }
 }
 
-/// Reads a staged or opened file from its start, leaving the shared position alone.
-pub(super) struct FromStart {
-    pub(super) file: File,
-    pub(super) at: u64,
-}
-
-impl Read for FromStart {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = match self.file.read_at(buffer, self.at) {
-            // Pipes and terminals have no positions.
-            Err(error) if error.raw_os_error() == Some(Errno::SPIPE.raw_os_error()) => {
-                self.file.read(buffer)?
-            }
-            result => result?,
-        };
-        self.at += count as u64;
-        Ok(count)
-    }
-}
-
-/// Zeros over a whole block of this size are left out where a file is written: a copy of a disk
-/// image takes no more room than the image.
-const HOLE: usize = 4096;
-
-fn write_with_holes(file: &File, content: &[u8]) -> io::Result<()> {
-    let empty = |block: &[u8]| block.len() == HOLE && block.iter().all(|byte| *byte == 0);
-    if !content.chunks(HOLE).any(empty) {
-        let mut file = file;
-        return file.write_all(content);
-    }
-    let mut at = 0;
-    while at < content.len() {
-        let blocks = content[at..].chunks(HOLE);
-        let holes = blocks.clone().take_while(|block| empty(block)).count() * HOLE;
-        let start = at + holes;
-        let filled: usize =
-            content[start..].chunks(HOLE).take_while(|block| !empty(block)).map(<[u8]>::len).sum();
-        file.write_all_at(&content[start..start + filled], start as u64)?;
-        at = start + filled;
-    }
-    file.set_len(content.len() as u64)
-}
-
-fn read_all(file: &File, size: u64) -> io::Result<Vec<u8>> {
-    // One byte more than the size shows the end of file in the same call.
-    // Files of the kernel say they are empty and are not.
-    let mut content = vec![0; if size == 0 { 4096 } else { size as usize + 1 }];
-    let mut filled = 0;
-    loop {
-        let count = match file.read_at(&mut content[filled..], filled as u64) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) if error.raw_os_error() == Some(Errno::SPIPE.raw_os_error()) => {
-                content.truncate(filled);
-                let mut file = file;
-                file.read_to_end(&mut content)?;
-                return Ok(content);
-            }
-            result => result?,
-        };
-        filled += count;
-        if count == 0 || (size > 0 && filled == size as usize) {
-            content.truncate(filled);
-            return Ok(content);
-        }
-        if filled == content.len() {
-            content.resize(content.len().max(4096) * 2, 0);
-        }
-    }
-}
-
 fn is_out_of_descriptors(error: &io::Error) -> bool {
     let full = [Errno::MFILE.raw_os_error(), Errno::NFILE.raw_os_error()];
     error.raw_os_error().is_some_and(|number| full.contains(&number))
@@ -577,13 +521,6 @@ fn is_mount_point(place: &Place) -> bool {
     use rustix::fs::{StatxAttributes, StatxFlags, statx};
     let found = statx(&place.dir, &place.name, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::TYPE);
     found.is_ok_and(|found| found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
-}
-
-fn refill(place: &Place, content: &[u8]) -> io::Result<()> {
-    let flags = OFlags::WRONLY | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let mut file = File::from(open_in(place, flags)?);
-    file.write_all(content)?;
-    Ok(rustix::fs::fsync(file.as_fd())?)
 }
 
 fn to_meta(stat: &Stat) -> Meta {

@@ -127,7 +127,7 @@ impl Walk<'_> {
         let parent =
             path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let dir = self.open_dir(base, parent)?;
-        if leaf == Leaf::Itself && !ends_with_slash(path) {
+        if leaf == Leaf::Itself && !means_a_directory(path) {
             return Ok(Place { dir, name: name.to_owned() });
         }
         match self.read_link(&dir, name)? {
@@ -243,8 +243,10 @@ fn base_for<'a>(dir: &'a OwnedFd, target: &Path) -> BorrowedFd<'a> {
     if target.is_absolute() { CWD.as_fd() } else { dir.as_fd() }
 }
 
-fn ends_with_slash(path: &Path) -> bool {
-    path.as_os_str().as_bytes().ends_with(b"/")
+// As for the kernel: `link/` and `link/.` are what the link leads to.
+fn means_a_directory(path: &Path) -> bool {
+    let bytes = path.as_os_str().as_bytes();
+    bytes.ends_with(b"/") || bytes.ends_with(b"/.")
 }
 
 fn is_link(stat: &Stat) -> bool {

@@ -3,7 +3,7 @@
 //! A pipe can be anybody's. One that another user made, or could have put there, would hand
 //! him the content, and a reader who does not read would hold the run up. Both are errors.
 
-use std::io;
+use std::io::{self, Read};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -18,7 +18,7 @@ use super::path::Place;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Writes content into a device or a pipe that somebody reads.
-pub(super) fn pour(place: &Place, content: &[u8]) -> io::Result<()> {
+pub(super) fn pour(place: &Place, content: &mut dyn Read) -> io::Result<()> {
     let flags =
         OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     // Looked at before it is opened, since opening alone lets a waiting reader go on.
@@ -32,7 +32,13 @@ pub(super) fn pour(place: &Place, content: &[u8]) -> io::Result<()> {
     if (opened.st_dev, opened.st_ino) != (found.st_dev, found.st_ino) {
         return Err(io::Error::other("it was replaced while it was being opened"));
     }
-    feed(&fd, content)
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        match content.read(&mut buffer)? {
+            0 => return Ok(()),
+            count => feed(&fd, &buffer[..count])?,
+        }
+    }
 }
 
 // The directory counts as much as the pipe: policy may just have taken the pipe over from

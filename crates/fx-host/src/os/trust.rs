@@ -20,7 +20,7 @@ use rustix::fs::{CWD, FileType, Mode, OFlags, Stat};
 use rustix::io::{Errno, retry_on_intr};
 
 use super::OsHost;
-use super::files::FromStart;
+use super::content::FromStart;
 use super::path::open_plain;
 use crate::{Accounts, Files, HostError, Result};
 

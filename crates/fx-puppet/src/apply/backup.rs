@@ -153,10 +153,16 @@ impl<'a> Kept<'a> {
         path: &Path,
     ) -> Result<(), String> {
         let shown = path.display();
-        let content = host.read(path).map_err(|error| error.to_string())?;
+        let size = host.stat(path).map_err(|error| error.to_string())?.size;
+        if size > fx_host::limits::DIGEST {
+            // A user's sparse file must not hold up the run that replaces it.
+            let text = format!("{shown} is not kept in {name}: {size} bytes are too many");
+            self.said.push((Level::Warning, true, text));
+            return Ok(());
+        }
         self.said.push((Level::Info, false, format!("Computing checksum on file {shown}")));
         let kept = bucket
-            .keep(host, path, &content)
+            .keep(host, path, path)
             .map_err(|why| format!("Could not back up {shown}: {why}"))?;
         if kept.was_known {
             let text = format!(
@@ -212,7 +218,7 @@ fn copy_tree(host: &dyn Host, from: &Path, to: &Path, depth: u32) -> Result<(), 
                 gid: Some(meta.gid),
                 mtime: Some(meta.mtime),
             };
-            host.write(to, &host.read(from)?, &options)?;
+            host.copy_file(from, to, &options)?;
         }
         _ => {}
     }

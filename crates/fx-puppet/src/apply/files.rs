@@ -36,17 +36,11 @@ pub(super) fn local_source(evaluator: &Evaluator, name: &str) -> Option<PathBuf>
 
 /// A property of a file as it is now, for audits.
 pub(super) fn property(host: &dyn Host, resource: &Resource, name: &str) -> Option<String> {
-    use sha2::Digest;
     let path = path_of(resource);
     let meta = host.lstat(&path).ok()?;
     let word = meta.kind.word();
     Some(match name {
-        "content" => {
-            let bytes = host.read(&path).ok()?;
-            let hex: String =
-                sha2::Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-            format!("{{sha256}}{hex}")
-        }
+        "content" => Algorithm::Sha256.label_of_file(host, &path).ok()?,
         "mode" => format!("{:04o}", meta.mode & 0o7777),
         "target" if meta.is_symlink() => host.read_link(&path).ok()?.to_string_lossy().into_owned(),
         "target" => "notlink".into(),

@@ -2,10 +2,9 @@
 //! that the manifest gives. Plain copies of local files are in [`super::files`].
 
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 use std::time::Duration;
 
-use fx_engine::{Change, Detail, Failure, Resource as Thing, ResourceId};
+use fx_engine::{Change, Failure, Resource as Thing, ResourceId};
 use fx_host::{Host, HostError, Meta, Request, Response};
 use fx_resources::digest::Algorithm;
 use fx_resources::file;
@@ -94,7 +93,7 @@ struct Work {
     inner: file::File,
     changes: Vec<Change>,
     /// The new content, or why it could not be had; nothing where the old one stays.
-    new: Option<Result<Rc<[u8]>, String>>,
+    new: Option<Result<file::Content, String>>,
     /// The label that new content must have.
     wanted: String,
     kind: Kind,
@@ -147,23 +146,21 @@ impl Sourced {
     fn local(&self, host: &dyn Host, path: &Path, meta: &Meta) -> Result<Label, Failure> {
         Ok(match self.kind {
             Kind::Digest(algorithm) => {
-                let text = algorithm.label(&host.read(path)?);
+                let text = algorithm.label_of_file(host, path)?;
                 Label { kind: self.kind, text, secs: 0 }
             }
             kind => time_label(host, kind, stamp(kind, meta)),
         })
     }
 
-    fn fetch(&self, host: &dyn Host, candidate: &Candidate) -> Result<Rc<[u8]>, String> {
+    fn fetch(&self, host: &dyn Host, candidate: &Candidate) -> Result<file::Content, String> {
         match candidate {
-            Candidate::Local { path: Some(path), .. } => {
-                host.read(path).map(Into::into).map_err(|error| error.to_string())
-            }
+            Candidate::Local { path: Some(path), .. } => Ok(file::Content::copy(path)),
             Candidate::Local { path: None, shown } => Err(format!("{shown} is not there")),
             Candidate::Web(url) => {
                 let answer = exchange(host, "GET", url, &[])?;
                 if (200..300).contains(&answer.status) {
-                    return Ok(answer.body.into());
+                    return Ok(file::Content::bytes(answer.body));
                 }
                 let body = String::from_utf8_lossy(&answer.body);
                 Err(format!("Error {} on SERVER: {body}", answer.status))
@@ -175,7 +172,8 @@ impl Sourced {
     fn current(&self, host: &dyn Host, kind: Kind, meta: &Meta) -> Result<Label, Failure> {
         Ok(match kind {
             Kind::Digest(algorithm) => {
-                Label { kind, text: algorithm.label(&host.read(&self.desired.path)?), secs: 0 }
+                let text = algorithm.label_of_file(host, &self.desired.path)?;
+                Label { kind, text, secs: 0 }
             }
             kind => time_label(host, kind, stamp(kind, meta)),
         })
@@ -232,7 +230,7 @@ impl Thing for Sourced {
         };
         let mut desired = self.desired.clone();
         if let Some(Ok(new)) = &new {
-            desired.content = Some(file::Content::bytes(new));
+            desired.content = Some(new.clone());
         }
         let mut inner = file::File::new(desired);
         let changes = inner.observe(host)?;
@@ -243,11 +241,11 @@ impl Thing for Sourced {
         if new.is_some() && self.value.is_none() {
             let from = current.map(|current| current.text);
             let mut change = Change::new("content", from, wanted.text.as_str());
+            let written = changes.iter().find(|change| change.property == "content");
             if there.is_some()
-                && let Some(Ok(new)) = &new
+                && let Some(written) = written
             {
-                let old = host.read(&self.desired.path)?;
-                change = change.detail(Detail::Content { old, new: new.to_vec() });
+                change.detail.clone_from(&written.detail);
             }
             told.push(change);
         } else if new.is_some()
@@ -268,7 +266,11 @@ impl Thing for Sourced {
         match (&work.new, work.kind) {
             (Some(Err(why)), _) => return Err(Failure::new(why.clone())),
             (Some(Ok(new)), Kind::Digest(algorithm)) => {
-                let made = algorithm.label(new);
+                let made = match new {
+                    file::Content::Copy { source, .. } => algorithm.label_of_file(host, source)?,
+                    file::Content::Bytes(bytes) => algorithm.label(bytes),
+                    file::Content::Edit(_) => work.wanted.clone(),
+                };
                 if made != work.wanted {
                     return Err(Failure::new(format!(
                         "File written to disk did not match desired checksum; discarding changes ({made} vs {})",

@@ -411,11 +411,7 @@ fn keep(ruby: &Rc<Ruby>, evaluator: &Rc<Evaluator>, vm: &mut Vm, args: &[Rb]) ->
     };
     say(Level::Info, format!("Computing checksum on file {path}"));
     let path = std::path::Path::new(&path);
-    let kept = host
-        .read(path)
-        .map_err(|error| error.to_string())
-        .and_then(|content| bucket.keep(host, path, &content));
-    match kept {
+    match bucket.keep(host, path, path) {
         Ok(kept) if kept.was_known => {
             let sum = format!("{{{}}}{}", bucket.algorithm.name(), kept.sum);
             say(Level::Info, format!("FileBucket got a duplicate file {sum}"));

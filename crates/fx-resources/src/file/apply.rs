@@ -1,13 +1,14 @@
 //! Changing a file: backup, then one write that carries content, owner and mode together,
 //! or the single attributes where the content stays.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use fx_engine::{Change, Failure};
 use fx_host::{Host, Meta, WriteOptions};
 
-use super::{Desired, Ensure, Links, Obstruction, Seen, backup, verify};
+use super::{Desired, Ensure, Links, New, Obstruction, Seen, backup, verify};
 use crate::account::{self, Account};
 use crate::{directory, wanted};
 
@@ -28,25 +29,33 @@ pub(super) fn apply(
     let atime = desired.atime.filter(|_| wanted(changes, "atime"));
 
     let creates = wanted(changes, "ensure");
-    let new = seen.new.as_deref().filter(|_| wanted(changes, "content"));
+    let new = seen.new.as_ref().filter(|_| wanted(changes, "content"));
     if creates || new.is_some() {
         if let Some(new) = new.filter(|_| !desired.verify.is_empty()) {
             if let Some(mode) = desired.parents.filter(|_| creates) {
                 directory::make_parents(host, &seen.path, mode)?;
             }
-            verify::check(host, desired, &seen.path, new)?;
+            let content = match new {
+                New::Bytes(bytes) => Cow::Borrowed(&**bytes),
+                New::CopyOf(source) => Cow::Owned(host.read(source)?),
+            };
+            verify::check(host, desired, &seen.path, &content)?;
         }
         if creates {
             if let Some(mode) = desired.parents {
                 directory::make_parents(host, &seen.path, mode)?;
             }
             clear_way(host, desired, &seen)?;
-        } else if let (Some(old), Some(meta)) = (&seen.old, &seen.meta) {
-            backup::keep(host, &desired.backup, &seen.path, old, meta)?;
+        } else if let Some(meta) = &seen.meta {
+            backup::keep(host, &desired.backup, &seen.path, &seen.path, meta)?;
         }
         let create_mode = creates.then(|| desired.create_mode.unwrap_or(0o600));
         let options = WriteOptions { mode: mode.or(create_mode), uid, gid, mtime };
-        host.write(&seen.path, new.unwrap_or_default(), &options)?;
+        match new {
+            Some(New::Bytes(bytes)) => host.write(&seen.path, bytes, &options)?,
+            Some(New::CopyOf(source)) => host.copy_file(source, &seen.path, &options)?,
+            None => host.write(&seen.path, &[], &options)?,
+        }
         if atime.is_some() {
             host.set_times(&seen.path, atime, None)?;
         }
@@ -101,8 +110,7 @@ fn remove(host: &dyn Host, desired: &Desired, seen: &Seen) -> Result<(), Failure
         Some(meta) if meta.is_dir() => directory::remove_tree(host, path),
         Some(meta) => {
             if meta.is_file() && desired.backup != backup::Backup::None {
-                let old = host.read(&seen.path)?;
-                backup::keep(host, &desired.backup, path, &old, &meta)?;
+                backup::keep(host, &desired.backup, path, &seen.path, &meta)?;
             }
             Ok(host.remove_file(path)?)
         }

@@ -64,12 +64,13 @@ pub enum Backup {
     },
 }
 
-/// Keeps the old content of a file, with its owner, mode and time.
+/// Keeps the old content of a file, which is `old`, with its owner, mode and time, under a
+/// name made from `path`.
 pub fn keep(
     host: &dyn Host,
     backup: &Backup,
     path: &Path,
-    content: &[u8],
+    old: &Path,
     meta: &Meta,
 ) -> Result<(), Failure> {
     let copy = |to: &Path| {
@@ -79,7 +80,7 @@ pub fn keep(
             gid: Some(meta.gid),
             mtime: Some(meta.mtime),
         };
-        host.write(to, content, &options).map_err(Failure::from)
+        host.copy_file(old, to, &options).map_err(Failure::from)
     };
     match backup {
         Backup::None => Ok(()),
@@ -105,7 +106,7 @@ pub fn keep(
             directory::make_parents(host, &to, 0o700)?;
             copy(&to)
         }
-        Backup::Bucket { dir, algorithm } => keep_by_digest(host, dir, *algorithm, path, content),
+        Backup::Bucket { dir, algorithm } => keep_by_digest(host, dir, *algorithm, path, old),
         Backup::Tree { dir, copies, utc_offset } => {
             let stamp = stamp::compact(host.now(), *utc_offset);
             let to = under(dir, path);
@@ -131,9 +132,9 @@ fn keep_by_digest(
     dir: &Path,
     algorithm: Algorithm,
     path: &Path,
-    content: &[u8],
+    old: &Path,
 ) -> Result<(), Failure> {
-    let digest = algorithm.hex(content);
+    let digest = algorithm.hex_of_file(host, old)?;
     let mut place = dir.to_owned();
     place.extend(digest.chars().take(8).map(String::from));
     place.push(&digest);
@@ -141,7 +142,7 @@ fn keep_by_digest(
     directory::make_parents(host, &contents, 0o770)?;
     if !host.exists(&contents)? {
         let options = WriteOptions { mode: Some(0o440), ..WriteOptions::default() };
-        host.write(&contents, content, &options)?;
+        host.copy_file(old, &contents, &options)?;
     }
     let paths = place.join("paths");
     let known = host.read_opt(&paths)?.unwrap_or_default();

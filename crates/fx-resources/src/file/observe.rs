@@ -6,14 +6,15 @@ use std::path::Path;
 use std::rc::Rc;
 
 use fx_engine::{Change, Detail, Failure};
-use fx_host::{Host, Kind, Meta, Time};
+use fx_host::{Host, HostError, Kind, Meta, Time};
 use fx_value::Value;
 
-use super::{Compare, Content, Desired, Ensure, Links, Obstruction, Seen};
+use super::{Compare, Content, Desired, Ensure, Links, New, Obstruction, Seen};
 use crate::account::{self, Account};
+use crate::digest::{same_bytes, same_content};
 
 /// Larger content is not carried along for a diff that nobody could read.
-const DETAIL_LIMIT: usize = 4 << 20;
+const DETAIL_LIMIT: u64 = 4 << 20;
 
 type Observed = (Seen, Vec<Change>);
 
@@ -36,7 +37,6 @@ pub(super) fn observe(host: &dyn Host, desired: &Desired) -> Result<Observed, Fa
     let mut seen = Seen {
         path,
         meta,
-        old: None,
         new: None,
         mode: None,
         mtime: desired.mtime,
@@ -113,8 +113,8 @@ fn content(
     if desired.create_only && current.is_some() {
         return Ok(());
     }
-    let new: Rc<[u8]> = match content {
-        Content::Bytes(bytes) => Rc::clone(bytes),
+    let new = match content {
+        Content::Bytes(bytes) => New::Bytes(Rc::clone(bytes)),
         Content::Copy { source, compare, preserve } => {
             let source_meta = host.stat(source)?;
             if *preserve {
@@ -123,7 +123,10 @@ fn content(
             if !copy_needed(*compare, &source_meta, current) {
                 return Ok(());
             }
-            host.read(source)?.into()
+            match small(host, source)? {
+                Some(bytes) => New::Bytes(bytes.into()),
+                None => New::CopyOf(source.clone()),
+            }
         }
         Content::Edit(edit) => {
             let old = match current {
@@ -133,32 +136,64 @@ fn content(
             let new = edit(&old).map_err(|why| {
                 Failure::new(format!("cannot edit '{}': {why}", seen.path.display()))
             })?;
-            seen.old = current.map(|_| old);
-            new.into()
+            if current.is_some() && old == new {
+                return Ok(());
+            }
+            New::Bytes(new.into())
         }
     };
-    if current.is_some() && seen.old.is_none() {
-        seen.old = Some(host.read(&seen.path)?);
-    }
-    if seen.old.as_deref() == Some(&*new) {
+    // What is larger than this is compared as a stream, and no diff is made of it.
+    let old = current.map(|_| small(host, &seen.path)).transpose()?.flatten();
+    let same = match (&new, &old) {
+        _ if current.is_none() => false,
+        (New::Bytes(new), Some(old)) => **new == **old,
+        // One is small and the other is not, but for bytes that policy gave in full.
+        (New::Bytes(new), None) => is_file_of(host, &seen.path, new)?,
+        (New::CopyOf(source), _) => same_content(host, &seen.path, source)?,
+    };
+    if same {
         return Ok(());
     }
     let algorithm = desired.checksum;
-    let change = Change::new(
-        "content",
-        seen.old.as_ref().map(|old| algorithm.label(old)),
-        algorithm.label(&new),
-    );
-    let old = seen.old.as_deref().unwrap_or_default();
-    changes.push(if desired.sensitive {
-        change.sensitive()
-    } else if old.len() > DETAIL_LIMIT || new.len() > DETAIL_LIMIT {
-        change
-    } else {
-        change.detail(Detail::Content { old: old.to_vec(), new: new.to_vec() })
+    let from = match &old {
+        Some(old) => Some(algorithm.label(old)),
+        None => current.map(|_| algorithm.label_of_file(host, &seen.path)).transpose()?,
+    };
+    let to = match &new {
+        New::Bytes(new) => algorithm.label(new),
+        New::CopyOf(source) => algorithm.label_of_file(host, source)?,
+    };
+    let change = Change::new("content", from, to);
+    changes.push(match &new {
+        _ if desired.sensitive => change.sensitive(),
+        New::Bytes(new)
+            if new.len() as u64 <= DETAIL_LIMIT && (old.is_some() || current.is_none()) =>
+        {
+            let old = old.unwrap_or_default();
+            change.detail(Detail::Content { old, new: new.to_vec() })
+        }
+        _ => change,
     });
     seen.new = Some(new);
     Ok(())
+}
+
+/// The content of a file that is small enough for a diff.
+fn small(host: &dyn Host, path: &Path) -> Result<Option<Vec<u8>>, Failure> {
+    match host.read_limited(path, DETAIL_LIMIT) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(HostError::TooLarge { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Whether a large file holds exactly these bytes.
+fn is_file_of(host: &dyn Host, path: &Path, bytes: &[u8]) -> Result<bool, Failure> {
+    if host.stat(path)?.size != bytes.len() as u64 {
+        return Ok(false);
+    }
+    let same = same_bytes(&mut host.open(path)?, &mut &*bytes);
+    same.map_err(|error| HostError::io("read", path, error).into())
 }
 
 fn keep_attributes(source: &Meta, desired: &Desired, seen: &mut Seen) {

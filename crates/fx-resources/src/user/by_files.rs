@@ -246,7 +246,7 @@ fn make_home(host: &dyn Host, seen: &Seen, home: &Home) -> Result<(), Failure> {
             host.set_owner(&path, uid, gid)?;
         } else if meta.is_file() {
             let options = WriteOptions { mode: Some(meta.mode), uid, gid, mtime: None };
-            host.write(&path, &host.read(&source)?, &options)?;
+            host.copy_file(&source, &path, &options)?;
         }
     }
     Ok(())

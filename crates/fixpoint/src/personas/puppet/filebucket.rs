@@ -51,12 +51,12 @@ fn answer(host: &Rc<OsHost>, flags: &[(String, String)], words: &[String]) -> Re
                     complain(&format!("{name}: no such file"));
                     continue;
                 }
-                let Ok(content) = host.read(&path) else {
+                if host.open(&path).is_err() {
                     complain(&format!("{name}: cannot read file"));
                     continue;
-                };
-                let full = std::path::absolute(name).unwrap_or(path);
-                let kept = bucket.keep(&**host, &full, &content)?;
+                }
+                let full = std::path::absolute(name).unwrap_or_else(|_| path.clone());
+                let kept = bucket.keep(&**host, &full, &path)?;
                 say(&format!("{name}: {}", kept.sum));
             }
         }

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use fx_engine::Level;
-use fx_host::{Meta, WriteOptions};
+use fx_host::{HostError, Meta, WriteOptions};
 
 use crate::eval::Context;
 use crate::eval::classes::ClassScope;
 use crate::eval::frames::PromiseFrame;
 use crate::eval::promise::Expanded;
-use crate::functions::digest_hex;
+use crate::functions::{digest_hex, digest_of_file};
 use crate::json::{Json, Object};
 use crate::outcome::Outcome;
 use crate::text::{Str, decode, path};
@@ -173,9 +173,21 @@ pub(super) fn verify(
     };
     let mut changed = false;
     if meta.is_file() && matches!(report, "content" | "all") {
-        let bytes = ctx.host().read(&path(file)).unwrap_or_default();
         for method in methods {
-            let Some(now) = digest_hex(method, &bytes) else { continue };
+            let now = match digest_of_file(ctx.host(), method, &path(file)) {
+                Some(Ok(now)) => now,
+                // Of what cannot be read the original takes the digest of nothing.
+                Some(Err(error)) if !matches!(error, HostError::TooLarge { .. }) => {
+                    digest_hex(method, b"").unwrap_or_default()
+                }
+                Some(Err(error)) => {
+                    let text = error.to_string();
+                    *result =
+                        result.merge(ctx.settle(Level::Error, Outcome::Failed, promise, &text));
+                    return;
+                }
+                None => continue,
+            };
             let key = format!("{method}:{file}");
             let old = ctx.recall(&key);
             match old {

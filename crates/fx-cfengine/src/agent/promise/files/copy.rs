@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use fx_engine::Level;
 use fx_host::{Kind, Meta, WriteOptions};
+use fx_resources::digest::same_content;
 use rustc_hash::FxHashMap;
 
 use crate::eval::Context;
@@ -387,10 +388,7 @@ fn needs_copy(
             if meta.size != old.size {
                 return true;
             }
-            match (ctx.host().read(&path(source)), ctx.host().read(&path(file))) {
-                (Ok(new), Ok(current)) => new != current,
-                _ => true,
-            }
+            !same_content(ctx.host(), &path(source), &path(file)).unwrap_or(false)
         }
         "mtime" => old.mtime.secs < meta.mtime.secs,
         "atime" => {
@@ -474,18 +472,11 @@ fn copy_regular(
         }
     }
     let old = ctx.host().stat(&path(file)).ok();
-    let bytes = match ctx.host().read(&path(source)) {
-        Ok(bytes) => bytes,
-        Err(_) => {
-            failed(
-                ctx,
-                promise,
-                result,
-                &format!("Failed copying file '{source}' to '{file}.cfnew'"),
-            );
-            return false;
-        }
-    };
+    if ctx.host().open(&path(source)).is_err() {
+        let text = format!("Failed copying file '{source}' to '{file}.cfnew'");
+        failed(ctx, promise, result, &text);
+        return false;
+    }
     let preserve = promise.bool("preserve").unwrap_or(false);
     // A new file gets what the agent's own mask leaves of the source's mode.
     let mode = if preserve {
@@ -530,7 +521,7 @@ fn copy_regular(
         gid: Some(ctx.host().egid()),
         mtime: promise.bool("stealth").unwrap_or(false).then_some(meta.mtime),
     };
-    if let Err(error) = ctx.host().write(&path(file), &bytes, &options) {
+    if let Err(error) = ctx.host().copy_file(&path(source), &path(file), &options) {
         let text = format!(
             "Could not install copy file as '{file}', directory in the way?. (rename: {})",
             reason(&error)

@@ -41,8 +41,13 @@ pub(super) fn write_content(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file:
     ) {
         return result;
     }
-    let real = follow(ctx, file).unwrap_or_else(|_| file.to_owned());
-    match ctx.host().write(&path(&real), &bytes, &WriteOptions::default()) {
+    let real = match follow(ctx, file) {
+        Err(error) if error.is_not_found() => Ok(file.to_owned()),
+        other => other,
+    };
+    let written =
+        real.and_then(|real| ctx.host().write(&path(&real), &bytes, &WriteOptions::default()));
+    match written {
         Ok(()) => changed(
             ctx,
             promise,
@@ -467,8 +472,7 @@ fn save(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, bytes: &[u8])
         let place = path(&backup);
         let _old = ctx.host().remove_file(&place);
         if ctx.host().hard_link(&path(&real), &place).is_err()
-            && let (Ok(old), Ok(meta)) =
-                (ctx.host().read(&path(&real)), ctx.host().stat(&path(&real)))
+            && let Ok(meta) = ctx.host().stat(&path(&real))
         {
             let options = WriteOptions {
                 mode: Some(meta.mode),
@@ -476,7 +480,7 @@ fn save(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, bytes: &[u8])
                 gid: Some(meta.gid),
                 mtime: None,
             };
-            let _best_effort = ctx.host().write(&place, &old, &options);
+            let _best_effort = ctx.host().copy_file(&path(&real), &place, &options);
         }
         if policy == "rotate" {
             rename::rotate(ctx, &backup, promise.int("rotate").unwrap_or(0).max(1));
@@ -494,22 +498,12 @@ fn save(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, bytes: &[u8])
     }
 }
 
-/// The file behind a chain of links.
+/// The file behind a chain of links, each of them one that a change may follow.
 pub(super) fn follow(ctx: &Context<'_>, file: &str) -> fx_host::Result<String> {
-    let mut at = file.to_owned();
-    for _ in 0..32 {
-        if !ctx.host().lstat(&path(&at))?.is_symlink() {
-            break;
-        }
-        let target = from_path(&ctx.host().read_link(&path(&at))?);
-        at = if target.starts_with('/') {
-            target
-        } else {
-            let dir = at.rfind('/').map_or("", |slash| &at[..slash]);
-            format!("{dir}/{target}")
-        };
+    if !ctx.host().lstat(&path(file))?.is_symlink() {
+        return Ok(file.to_owned());
     }
-    Ok(at)
+    ctx.host().real_path_to_change(&path(file)).map(|real| from_path(&real))
 }
 
 /// Copies a backup into the repository; whether there is one and it has it now.
@@ -530,13 +524,9 @@ pub(super) fn archive(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str)
     let target = format!("{repository}/{name}");
     let mut result = Outcome::Kept;
     let _made = create::make_parents(ctx, promise, &target, &mut result);
-    let Ok(bytes) = ctx.host().read(&path(file)) else { return false };
-    let mode = ctx.host().stat(&path(file)).map_or(0o600, |meta| meta.mode & 0o7777);
-    match ctx.host().write(
-        &path(&target),
-        &bytes,
-        &WriteOptions { mode: Some(mode), ..WriteOptions::default() },
-    ) {
+    let Ok(meta) = ctx.host().stat(&path(file)) else { return false };
+    let options = WriteOptions { mode: Some(meta.mode & 0o7777), ..WriteOptions::default() };
+    match ctx.host().copy_file(&path(file), &path(&target), &options) {
         Ok(()) => {
             ctx.info(&format!("Moved '{file}' to repository location '{target}'"));
             true

@@ -179,14 +179,19 @@ pub(super) fn rotate(ctx: &Context<'_>, file: &str, levels: i64) {
         ));
         return;
     }
-    if let Ok(bytes) = ctx.host().read(&place) {
+    if ctx.host().open(&place).is_ok() {
         let options = WriteOptions {
             mode: Some(meta.mode),
             uid: Some(meta.uid),
             gid: Some(meta.gid),
             mtime: None,
         };
-        let _best_effort = ctx.host().write(&path(&format!("{file}.1")), &bytes, &options);
-        let _best_effort = ctx.host().write(&place, b"", &WriteOptions::default());
+        let kept = ctx.host().copy_file(&place, &path(&format!("{file}.1")), &options);
+        // What could not be kept is not emptied.
+        if let Err(error) =
+            kept.and_then(|()| ctx.host().write(&place, b"", &WriteOptions::default()))
+        {
+            ctx.error(&error.to_string());
+        }
     }
 }
