@@ -81,7 +81,7 @@ fn a_users_sparse_file_is_replaced_and_the_run_goes_on() {
         };
         let shown = run(dir.path(), args, policy);
         for name in ["big", "after"] {
-            let made = fs::metadata(dir.path().join(name)).map(|meta| meta.len()).unwrap_or(0);
+            let made = fs::metadata(dir.path().join(name)).map_or(0, |meta| meta.len());
             assert_eq!(made, 1, "{name}: {shown}");
         }
     }
