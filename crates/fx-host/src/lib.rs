@@ -20,6 +20,7 @@ mod env;
 mod net;
 mod os;
 mod lock;
+mod inherited;
 mod signals;
 mod system_log;
 mod sandbox;
@@ -35,6 +36,7 @@ pub use commands::{Child, Commands, Ended, Exit, Line, Program, Spec, Stdin, Str
 pub use env::{Env, Uname};
 pub use error::HostError;
 pub use files::{Entry, Files, FsSpace, Kind, Meta, Reader, WriteOptions};
+pub use inherited::close_inherited;
 pub use lock::{Holder, Lock, Locked};
 pub use memory::{FaultOn, MemoryHost, Reply};
 pub use net::{Address, Counters, Interface, Neighbour, Net, Request, Response, Route};
@@ -42,7 +44,9 @@ pub use operation::Operation;
 pub use os::OsHost;
 pub use overlay::OverlayHost;
 pub use recording::{Record, RecordingHost};
-pub use sandbox::{Attributes, ChangeKind, FsChange, Layer, ORIGINALS, Sandbox, SandboxOptions};
+pub use sandbox::{
+    Attributes, ChangeKind, Changes, FsChange, Layer, LeftOut, ORIGINALS, Sandbox, SandboxOptions,
+};
 pub use signals::{leave, stop_on_signals, stop_signal};
 pub use system_log::{Priority, SystemLog, SystemLogKind};
 
