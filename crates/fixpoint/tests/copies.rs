@@ -86,7 +86,7 @@ fn settings_of_the_kernel_are_the_same_after_every_preview() {
         ),
     ]);
     for file in ["a.rb", "a.cf", "a.pp"] {
-        for verb in ["plan", "explain", "try"] {
+        for verb in ["plan", "explain", "try", "check"] {
             scene.shell(&format!("$F {verb} {file}"));
             let after = swappiness();
             if after != before {
@@ -269,4 +269,74 @@ fn secrets_of_a_run_are_in_no_diff() {
     }
     assert!(scene.shell("$F try open.pp").contains("+shown"), "other files are shown as ever");
     assert!(!Path::new(&scene.at("t")).exists());
+}
+
+/// A function of a module in each language of functions, and one that is built in.
+const ACTING: &[(&str, &str)] = &[
+    (
+        "exec.cf",
+        "bundle agent main\n{\n vars: \"x\" string => execresult(\"/usr/bin/touch @DIR@/RAN\", \"noshell\");\n classes: \"c\" expression => returnszero(\"/usr/bin/touch @DIR@/RAN\", \"noshell\");\n reports: \"$(x)\";\n}\n",
+    ),
+    ("generate.pp", "$x = generate('/usr/bin/touch', '@DIR@/RAN')\nnotify { \"x${x}\": }\n"),
+    ("function.pp", "notify { \"said ${demo::act('@DIR@/RAN')}\": }\n"),
+    ("write.pp", "notify { \"said ${demo::write('@DIR@/RAN')}\": }\n"),
+];
+
+const MODULE: &str = "mkdir -p modules/demo/lib/puppet/functions/demo
+for f in act:'`/usr/bin/touch #{path}; echo heard`' write:'File.write(path, %q(x)); %q(heard)'; do
+  printf 'Puppet::Functions.create_function(:\"demo::%s\") do\n dispatch(:go) { param %%q(String), :path }\n def go(path)\n  %s\n end\nend\n' \"${f%%:*}\" \"${f#*:}\" > modules/demo/lib/puppet/functions/demo/${f%%:*}.rb
+done; ";
+
+#[test]
+fn checking_and_compiling_act_in_a_copy_or_not_at_all() {
+    let scene = Scene::new(ACTING);
+    let root = is_root();
+    scene.shell(MODULE);
+    for verb in [
+        "check exec.cf",
+        "check --format sarif exec.cf",
+        "check generate.pp",
+        "check --modulepath modules function.pp",
+        "compile --node n generate.pp",
+        "compile --node n --modulepath modules function.pp",
+        "compile --node n --modulepath modules -o out.json write.pp",
+    ] {
+        let told = scene.shell(&format!("$F {verb}"));
+        assert!(!scene.at("RAN").exists(), "{verb}: {told}");
+        if root {
+            assert!(told.ends_with("exit status: 0"), "{verb}: {told}");
+        }
+    }
+    if root {
+        let told = std::fs::read_to_string(scene.at("out.json")).unwrap();
+        assert!(told.contains("said heard"), "{told}");
+        let told = scene.shell("mkdir facts; echo '{}' > facts/one.json; echo '{}' > facts/two.json; $F compile --nodes facts --out-dir all --modulepath modules function.pp; cat all/*.json");
+        assert_eq!(told.matches("\"title\":\"said heard").count(), 2, "{told}");
+        // What a policy says is said once, though it is evaluated twice.
+        let told = scene.shell(
+            "(echo \"warning('once')\"; cat generate.pp) > twice.pp; $F compile --node n twice.pp",
+        );
+        assert_eq!(told.matches("once").count(), 1, "{told}");
+    }
+}
+
+#[test]
+fn an_ordinary_user_is_told_what_was_not_run() {
+    if !is_root() {
+        return;
+    }
+    let scene = Scene::new(ACTING);
+    let user = "chmod 777 . && cp $F fx && chmod 755 fx && setpriv --reuid 65534 --regid 65534 --clear-groups ./fx";
+    for (verb, code, told) in [
+        ("check exec.cf", 0, "was not called"),
+        ("check generate.pp", 0, ""),
+        ("compile --node n generate.pp", 1, "in a copy of the machine only"),
+    ] {
+        let said = scene.shell(&format!("{user} {verb}"));
+        assert!(
+            said.contains(told) && said.ends_with(&format!("exit status: {code}")),
+            "{verb}: {said}"
+        );
+        assert!(!scene.at("RAN").exists(), "{verb}: {said}");
+    }
 }

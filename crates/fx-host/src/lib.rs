@@ -28,6 +28,7 @@ mod overlay;
 mod memory;
 mod operation;
 mod recording;
+mod looking;
 
 pub use account_files::{parse_group, parse_passwd};
 pub use accounts::{Accounts, Group, User};
@@ -38,6 +39,7 @@ pub use error::HostError;
 pub use files::{Entry, Files, FsSpace, Kind, Meta, Reader, WriteOptions};
 pub use inherited::close_inherited;
 pub use lock::{Holder, Lock, Locked};
+pub use looking::LookingHost;
 pub use memory::{FaultOn, MemoryHost, Reply};
 pub use net::{Address, Counters, Interface, Neighbour, Net, Request, Response, Route};
 pub use operation::Operation;

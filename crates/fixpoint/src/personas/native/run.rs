@@ -249,7 +249,7 @@ fn told(args: &ExplainArgs, target: &Path, moments: &[Moment]) -> u8 {
 }
 
 /// Calls the same verb again in the copy of the machine and hands its lines on.
-fn inside(sandbox: &Sandbox, verb: &str) -> u8 {
+pub(super) fn inside(sandbox: &Sandbox, verb: &str) -> u8 {
     let Ok(program) = std::env::current_exe() else {
         return failed("cannot find the running program");
     };
