@@ -132,14 +132,16 @@ pub(crate) fn evaluate(
 pub(crate) use chef::collection as chef_collection;
 
 /// What is wrong with the text of a target: a code, and what was not said through the record.
+/// Without functions those that run commands are not called, and their values are not known.
 pub(crate) fn check(
     stage: &Stage,
     language: Language,
     target: &Path,
     policy: &PolicyArgs,
+    no_functions: bool,
 ) -> (u8, Vec<Diagnostic>) {
     match language {
-        Language::Cfengine => cfengine::check(stage, target, policy),
+        Language::Cfengine => cfengine::check(stage, target, policy, no_functions),
         Language::Puppet => (exit::OK, puppet::check(stage, target, policy)),
         Language::Chef => (exit::OK, chef::check(stage, target, policy)),
     }

@@ -1,5 +1,5 @@
 //! The binary: `argv[0]` or the first word names a persona, which returns the exit code.
-//! Nothing else happens here.
+//! Descriptors that the caller left open are closed; nothing else happens here.
 
 #![forbid(unsafe_code)]
 
@@ -26,5 +26,6 @@ use std::process::ExitCode;
 static ALLOCATOR: fx_alloc::Allocator = fx_alloc::Allocator;
 
 fn main() -> ExitCode {
+    fx_host::close_inherited();
     ExitCode::from(persona::run(std::env::args_os().collect()))
 }

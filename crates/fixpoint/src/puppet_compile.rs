@@ -1,14 +1,15 @@
 //! `fixpoint compile`: Puppet catalogs as JSON for one node, or for many on all cores. A
 //! recipe, cookbook or repository goes to Chef and gives its resource collection.
 
+use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::io::BufWriter;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fx_engine::Cancel;
-use fx_host::{Files, OsHost, WriteOptions};
+use fx_host::{Files, HostError, LookingHost, OsHost, Sandbox, SandboxOptions, Spec, WriteOptions};
 use fx_puppet::{CatalogRequest, Machine};
 use fx_report::console::puppet::PuppetConsole;
 
@@ -182,24 +183,48 @@ type Node = (String, Option<PathBuf>, Option<PathBuf>);
 fn work(args: &CompileArgs, nodes: &Mutex<VecDeque<Node>>) -> u8 {
     let host = Rc::new(OsHost::new());
     let request = request(&host, args);
-    let console = Rc::new(PuppetConsole::new(
-        Box::new(BufWriter::new(std::io::stderr())),
-        Box::new(BufWriter::new(std::io::stderr())),
-    ));
-    let machine = Machine::new(Rc::<OsHost>::clone(&host), Cancel::default());
+    let said = Said::default();
+    let console = Rc::new(PuppetConsole::new(Box::new(said.clone()), Box::new(said.clone())));
+    // Functions of modules may do anything while they compile: on the machine they only look.
+    let looking =
+        (!Sandbox::is_here()).then(|| Rc::new(LookingHost::new(Rc::<OsHost>::clone(&host))));
+    let machine = match &looking {
+        Some(looking) => Machine::new(Rc::clone(looking), Cancel::default()),
+        None => Machine::new(Rc::<OsHost>::clone(&host), Cancel::default()),
+    };
     machine.run().ledger.watch(console.clone());
+    let mut copy = None;
     let mut code = exit::OK;
     loop {
         let next = nodes.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         let Some((node, facts, out)) = next else { break };
-        let made = facts
-            .map_or(Ok(Vec::new()), |path| fx_puppet::read_facts(&machine, &path))
-            .and_then(|facts| fx_puppet::catalog(&machine, &request, &node, facts));
+        let mut made = facts
+            .as_deref()
+            .map_or(Ok(Vec::new()), |path| fx_puppet::read_facts(&machine, path))
+            .and_then(|facts| fx_puppet::catalog(&machine, &request, &node, facts))
+            .map_err(Some);
         console.flush();
+        if let Some(refused) = looking.as_ref().and_then(|looking| looking.refused()) {
+            if let Some(looking) = &looking {
+                looking.forget();
+            }
+            if fx_host::Env::euid(&*host) == 0 {
+                // What was said so far is said again, by the one in the copy.
+                said.take();
+                made = in_copy(&host, &mut copy, args, &node, facts.as_deref());
+            } else {
+                terminal::complain(format_args!(
+                    "'{refused}' is done in a copy of the machine only, which needs root: what is compiled without it may be wrong"
+                ));
+            }
+        }
+        terminal::hand_on(&String::from_utf8_lossy(&said.take()));
         let text = match made {
             Ok(catalog) => catalog + "\n",
             Err(message) => {
-                terminal::hand_on(&format!("Error: {message}\n"));
+                if let Some(message) = message {
+                    terminal::hand_on(&format!("Error: {message}\n"));
+                }
                 code = exit::ERROR;
                 continue;
             }
@@ -224,4 +249,64 @@ fn work(args: &CompileArgs, nodes: &Mutex<VecDeque<Node>>) -> u8 {
     // The process ends with its compilations: what they shared need not be taken apart.
     std::mem::forget(machine);
     code
+}
+
+/// Compiles one node in a throw-away copy of the machine, which is made for the first. What
+/// failed there was already said, so an error need not have a text.
+fn in_copy(
+    host: &OsHost,
+    copy: &mut Option<Sandbox>,
+    args: &CompileArgs,
+    node: &str,
+    facts: Option<&Path>,
+) -> Result<String, Option<String>> {
+    let told = |error: HostError| Some(error.to_string());
+    let sandbox = match copy {
+        Some(sandbox) => sandbox,
+        None => copy.insert(Sandbox::new(&SandboxOptions::default()).map_err(told)?),
+    };
+    let program = std::env::current_exe().map_err(|error| Some(error.to_string()))?;
+    let mut argv: Vec<OsString> =
+        vec![program.into(), "compile".into(), "--node".into(), node.into()];
+    let mut option = |name: &str, value: Option<&OsStr>| {
+        if let Some(value) = value {
+            argv.extend([OsString::from(name), value.to_owned()]);
+        }
+    };
+    option("--facts", facts.map(Path::as_os_str));
+    option("--modulepath", args.modulepath.as_deref().map(OsStr::new));
+    option("--environment-dir", args.environment_dir.as_deref().map(Path::as_os_str));
+    option("--environment", Some(OsStr::new(&args.environment)));
+    option("--hiera-config", args.hiera_config.as_deref().map(Path::as_os_str));
+    argv.extend(["--".into(), args.manifest.clone().into()]);
+    let spec =
+        Spec { cwd: Some(fx_host::Env::cwd(host)), output_limit: 1 << 30, ..Spec::argv(argv) };
+    let ended = sandbox.run(host, &spec).map_err(told)?;
+    terminal::hand_on(&String::from_utf8_lossy(&ended.stderr));
+    if !ended.exit.success() || ended.truncated {
+        return Err(None);
+    }
+    let mut text = String::from_utf8_lossy(&ended.stdout).into_owned();
+    text.truncate(text.trim_end_matches('\n').len());
+    Ok(text)
+}
+
+/// What is said while a node is compiled, held back until it is known to count.
+#[derive(Clone, Default)]
+struct Said(Rc<RefCell<Vec<u8>>>);
+
+impl Said {
+    fn take(&self) -> Vec<u8> {
+        self.0.take()
+    }
+}
+
+impl std::io::Write for Said {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.borrow_mut().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }

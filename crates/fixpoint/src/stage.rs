@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use fx_engine::{Cancel, Ledger, Run};
-use fx_host::OsHost;
+use fx_host::{Host, LookingHost, OsHost};
 use fx_source::SourceMap;
 
 /// What a language is given.
@@ -18,6 +18,8 @@ pub(crate) struct Stage {
     pub(crate) run: Run<'static>,
     ledger: &'static Rc<Ledger>,
     lasting: &'static Rc<SourceMap>,
+    /// What policy gets of the machine where it may only look.
+    looking: Option<&'static Rc<LookingHost>>,
 }
 
 impl Stage {
@@ -31,7 +33,22 @@ impl Stage {
             ledger,
             cancel: Box::leak(Box::new(Cancel::from_flag(stop))),
         };
-        Stage { host, sources: Rc::clone(lasting), run, ledger, lasting }
+        Stage { host, sources: Rc::clone(lasting), run, ledger, lasting, looking: None }
+    }
+
+    /// The same, for policy that is looked at and not acted on.
+    pub(crate) fn looking(stop: Arc<AtomicBool>) -> Stage {
+        let mut stage = Stage::new(stop);
+        let looking: &'static Rc<LookingHost> =
+            Box::leak(Box::new(Rc::new(LookingHost::new(Rc::<OsHost>::clone(&stage.host)))));
+        stage.run.host = &**looking;
+        stage.looking = Some(looking);
+        stage
+    }
+
+    /// The first thing that policy wanted to do and may not.
+    pub(crate) fn refused(&self) -> Option<String> {
+        self.looking.and_then(|host| host.refused())
     }
 
     /// The record of this run.
@@ -41,6 +58,10 @@ impl Stage {
 
     /// The same as Puppet's compiler wants it.
     pub(crate) fn puppet(&self) -> fx_puppet::Machine {
-        fx_puppet::Machine::on(Rc::<OsHost>::clone(&self.host), self.run, self.lasting)
+        let host: Rc<dyn Host> = match self.looking {
+            Some(looking) => Rc::<LookingHost>::clone(looking),
+            None => Rc::<OsHost>::clone(&self.host),
+        };
+        fx_puppet::Machine::on(host, self.run, self.lasting)
     }
 }

@@ -48,6 +48,11 @@ impl Change {
         self
     }
 
+    /// Whether a value of it is a secret.
+    pub fn is_sensitive(&self) -> bool {
+        [&self.from, &self.to].iter().any(|value| matches!(value, Value::Sensitive(_)))
+    }
+
     /// Hides both values and drops the long form.
     pub fn sensitive(mut self) -> Change {
         self.from = self.from.sensitive();

@@ -240,6 +240,11 @@ impl Ledger {
         }
     }
 
+    /// Whether that was ever said.
+    pub fn has_guard_not_run(&self) -> bool {
+        self.guard_not_run.get()
+    }
+
     /// Records a change made by an open step.
     pub fn changed(&self, id: StepId, change: &Change) {
         if self.in_copy() {

@@ -21,7 +21,8 @@ const ROLE: &str = "FX_DEAD_MOUNT";
 
 #[test]
 fn a_dead_mount_costs_five_seconds_and_is_reported() {
-    let sandbox = match Sandbox::new(&SandboxOptions::default()) {
+    let sandbox = match Sandbox::new(&SandboxOptions { trusted: true, ..SandboxOptions::default() })
+    {
         Ok(sandbox) => sandbox,
         Err(error) => {
             eprintln!("SKIPPED a_dead_mount_costs_five_seconds_and_is_reported: {error}");

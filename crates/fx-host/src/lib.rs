@@ -21,6 +21,7 @@ mod env;
 mod net;
 mod os;
 mod lock;
+mod inherited;
 mod signals;
 mod system_log;
 mod sandbox;
@@ -28,6 +29,7 @@ mod overlay;
 mod memory;
 mod operation;
 mod recording;
+mod looking;
 
 pub use account_files::{parse_group, parse_passwd};
 pub use accounts::{Accounts, Group, User};
@@ -36,14 +38,18 @@ pub use commands::{Child, Commands, Ended, Exit, Line, Program, Spec, Stdin, Str
 pub use env::{Env, Uname};
 pub use error::HostError;
 pub use files::{Entry, Files, FsSpace, Kind, Meta, Reader, WriteOptions};
+pub use inherited::close_inherited;
 pub use lock::{Holder, Lock, Locked};
+pub use looking::LookingHost;
 pub use memory::{FaultOn, MemoryHost, Reply};
 pub use net::{Address, Counters, Interface, Neighbour, Net, Request, Response, Route};
 pub use operation::Operation;
 pub use os::OsHost;
 pub use overlay::OverlayHost;
 pub use recording::{Record, RecordingHost};
-pub use sandbox::{Attributes, ChangeKind, FsChange, Layer, ORIGINALS, Sandbox, SandboxOptions};
+pub use sandbox::{
+    Attributes, ChangeKind, Changes, FsChange, Layer, LeftOut, ORIGINALS, Sandbox, SandboxOptions,
+};
 pub use signals::{leave, stop_on_signals, stop_signal};
 pub use system_log::{Priority, SystemLog, SystemLogKind};
 

@@ -1,23 +1,35 @@
 //! A throw-away copy of the machine: every local file system under a copy-on-write layer,
 //! in namespaces of its own. What runs inside may do anything; it all ends with the box.
 //!
-//! Not copied: kernel settings, running services, network peers. Needs root.
+//! Not copied: kernel settings, running services, network peers. Needs root. Inside there is
+//! no right that would reach the machine (`sandbox/lock.rs`); where that cannot be had there
+//! is no box.
 
 mod changes;
+mod enter;
+mod filter;
 mod init;
+mod limits;
+mod lock;
 mod mounts;
+mod reading;
+mod steps;
+mod table;
 
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use rustix::fs::{FileType, OFlags, fstat};
+
 use crate::os::run_prepared;
 use crate::{Ended, HostError, Line, OsHost, Result, Spec};
+use mounts::Step;
 
-pub use changes::{Attributes, ChangeKind, FsChange};
-pub use mounts::Layer;
+pub use changes::{Attributes, ChangeKind, Changes, FsChange};
+pub use mounts::{Layer, LeftOut};
 
 /// What the box may reach.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,18 +41,33 @@ pub struct SandboxOptions {
     /// Programs of the machine that this very program stands in for, by their paths. The
     /// originals are in [`ORIGINALS`] under their names.
     pub stand_ins: Vec<PathBuf>,
+    /// Leaves what runs inside the right to mount and to make boxes of its own, for tests of
+    /// these. Such a box holds mishaps back, not attacks: never for the policy of others.
+    pub trusted: bool,
+    /// Most processes inside, where the machine has control groups; a quarter of what it can
+    /// number otherwise, at most 16,384.
+    pub processes: Option<u64>,
+    /// Most memory inside in bytes, likewise; four fifths of the machine's otherwise.
+    pub memory: Option<u64>,
 }
 
 /// Where the programs that something stands in for are, inside.
 pub const ORIGINALS: &str = mounts::MARK;
 
+/// Most bytes read of a file inside.
+const MAX_READ: u64 = 4 << 20;
+
 /// A running box. It lives until it is dropped; commands run in it see each other's work.
 pub struct Sandbox {
+    // In the order they go: the processes before the groups they are in.
     init: init::Init,
+    limits: limits::Limits,
     namespaces: Vec<OwnedFd>,
     layers: Vec<Layer>,
+    left_out: Vec<LeftOut>,
     base: OwnedFd,
     root: OwnedFd,
+    lock: lock::Lock,
 }
 
 impl Sandbox {
@@ -57,22 +84,31 @@ impl Sandbox {
                 io::ErrorKind::PermissionDenied.into(),
             ));
         }
+        let lock = lock::Lock::new(options.net, options.trusted)
+            .map_err(|error| fail("a copy of the machine cannot be locked", error))?;
         let mountinfo = std::fs::read("/proc/self/mountinfo")
             .map_err(|error| fail("read the mounts", error))?;
-        let layers = mounts::layers(&String::from_utf8_lossy(&mountinfo), &options.shared);
+        let (mut layers, mut left_out) = mounts::layers(&mountinfo, &options.shared);
         let steps = mounts::build_steps(&layers, options);
-        let init = init::start(&steps, options.net).map_err(|(step, error)| fail(&step, error))?;
+        let standing =
+            init::start(&steps, options.net, &lock).map_err(|(step, error)| fail(&step, error))?;
+        let limits = limits::Limits::new(&mountinfo, options.processes, options.memory);
+        limits.add(standing.pid()).map_err(|error| fail("set limits", error))?;
+        leave_out(&steps, &standing.skipped, &mut layers, &mut left_out);
         let open = |name: &str| {
-            let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::CLOEXEC;
-            let path = format!("/proc/{}/{name}", init.pid());
+            let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+            let path = format!("/proc/{}/{name}", standing.pid());
             rustix::fs::open(path, flags, rustix::fs::Mode::empty())
                 .map_err(|errno| fail("enter the box", errno.into()))
         };
-        let kinds = ["ns/mnt", "ns/pid", "ns/ipc", "ns/uts", "ns/net"];
+        let kinds = ["ns/mnt", "ns/pid", "ns/ipc", "ns/uts", "ns/net", "ns/cgroup"];
         let namespaces = kinds.into_iter().map(open).collect::<Result<Vec<_>>>()?;
-        let base = open(&format!("fd/{}", init::BASE_FD))?;
+        let base = open(&format!("fd/{}", init::STORE_FD))?;
         let root = open("root")?;
-        Ok(Sandbox { init, namespaces, layers, base, root })
+        let init = standing.lock().map_err(|(step, error)| fail(&step, error))?;
+        let made = Sandbox { init, limits, namespaces, layers, left_out, base, root, lock };
+        made.write(Path::new(mounts::LEFT_OUT), &mounts::listed(&made.left_out))?;
+        Ok(made)
     }
 
     /// Whether this very process runs inside a box: its mark is there, and the first process
@@ -81,6 +117,23 @@ impl Sandbox {
         let marked = std::fs::symlink_metadata(mounts::MARK).is_ok_and(|meta| meta.is_dir());
         let first = std::fs::read("/proc/1/comm").unwrap_or_default();
         marked && first.trim_ascii_end() == init::NAME.to_bytes()
+    }
+
+    /// What the box that this process runs in does not have as the machine has it.
+    pub fn left_out_here() -> Vec<LeftOut> {
+        let bytes = reading::regular(Path::new(mounts::LEFT_OUT), MAX_READ).unwrap_or_default();
+        mounts::unlisted(&bytes)
+    }
+
+    /// What this box does not have as the machine has it: its own trees first, such as
+    /// `/run`, then file systems that were not copied.
+    pub fn left_out(&self) -> &[LeftOut] {
+        &self.left_out
+    }
+
+    /// Whether processes and memory inside are limited.
+    pub fn is_limited(&self) -> bool {
+        self.limits.any()
     }
 
     /// Runs a command inside, under all the rules of its `Spec`.
@@ -110,25 +163,35 @@ impl Sandbox {
         Path::new(&base).join(&layer.upper)
     }
 
-    /// Puts a file into the box.
+    /// Puts a new file into the box.
     pub fn write(&self, path: &Path, bytes: &[u8]) -> Result<()> {
-        std::fs::write(self.seen_from_outside(path), bytes)
-            .map_err(|error| HostError::io("write", path, error))
+        let failed = |error| HostError::io("write", path, error);
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
+        let fd = reading::beneath(self.root.as_fd(), path, flags).map_err(failed)?;
+        io::Write::write_all(&mut std::fs::File::from(fd), bytes).map_err(failed)
     }
 
-    /// Reads a file of the box; nothing where there is none.
-    pub fn read(&self, path: &Path) -> Vec<u8> {
-        std::fs::read(self.seen_from_outside(path)).unwrap_or_default()
-    }
-
-    fn seen_from_outside(&self, path: &Path) -> PathBuf {
-        let root = format!("/proc/{}/root", self.init.pid());
-        Path::new(&root).join(path.strip_prefix("/").unwrap_or(path))
+    /// Reads a regular file of the box, following no link; nothing where there is none.
+    pub fn read(&self, path: &Path) -> Result<Option<Vec<u8>>> {
+        match reading::regular_at(self.root.as_fd(), path, MAX_READ) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(HostError::io("read", path, error)),
+        }
     }
 
     /// Runs an interactive program inside, on the terminal of this process.
     pub fn shell(&self, argv: &[&str]) -> io::Result<std::process::ExitStatus> {
         let [program, args @ ..] = argv else { return Err(io::ErrorKind::InvalidInput.into()) };
+        for fd in [rustix::stdio::stdin(), rustix::stdio::stdout(), rustix::stdio::stderr()] {
+            let kind = fstat(fd).map(|stat| FileType::from_raw_mode(stat.st_mode));
+            if matches!(kind, Ok(FileType::Directory | FileType::BlockDevice)) {
+                return Err(io::Error::new(
+                    io::ErrorKind::InvalidInput,
+                    "a directory or a disk as standard input or output would lead out of the copy",
+                ));
+            }
+        }
         let mut command = Command::new(program);
         command.args(args);
         self.enter(&mut command);
@@ -142,9 +205,36 @@ impl Sandbox {
 
     #[expect(unsafe_code, reason = "a process enters namespaces between fork and exec")]
     fn enter(&self, command: &mut Command) {
-        let fds: Vec<i32> = self.namespaces.iter().map(AsRawFd::as_raw_fd).collect();
-        let root = self.root.as_raw_fd();
-        // SAFETY: the closure makes system calls on prepared numbers only.
-        unsafe { command.pre_exec(move || init::enter(&fds, root)) };
+        let way = enter::Way {
+            parent: std::process::id() as i32,
+            doors: self.limits.doors(),
+            namespaces: self.namespaces.iter().map(AsRawFd::as_raw_fd).collect(),
+            root: self.root.as_raw_fd(),
+            lock: self.lock.clone(),
+        };
+        // SAFETY: the closure makes system calls on prepared data only; it allocates nothing.
+        unsafe { command.pre_exec(move || enter::enter(&way)) };
+    }
+}
+
+/// Takes the layers whose mount could not be made off the list.
+fn leave_out(
+    steps: &[Step],
+    skipped: &[usize],
+    layers: &mut Vec<Layer>,
+    left_out: &mut Vec<LeftOut>,
+) {
+    for step in skipped.iter().filter_map(|number| steps.get(*number)) {
+        let gone = |layer: &Layer| match step {
+            Step::Overlay { upper, .. } => *upper == layer.upper,
+            Step::Bind { from, .. } => layer.is_file && *from == layer.upper,
+            _ => false,
+        };
+        let found = layers.iter().filter(|layer| gone(layer));
+        left_out.extend(found.map(|layer| LeftOut {
+            path: layer.mount.clone(),
+            reason: "its kind of file system cannot be under a layer".to_owned(),
+        }));
+        layers.retain(|layer| !gone(layer));
     }
 }

@@ -64,6 +64,7 @@ fn change(kind: &str, step: fx_engine::StepId, change: &Change) -> Value {
     json!({
         "event": kind, "step": step.number(), "property": change.property,
         "from": change.from.to_json(), "to": change.to.to_json(), "text": sentence,
+        "sensitive": change.is_sensitive(),
     })
 }
 

@@ -25,6 +25,7 @@ const ROLE: &str = "FX_INSIDE_THE_BOX";
 fn the_laws_hold_on_a_throw_away_copy_of_this_machine() {
     let sandbox = match Sandbox::new(&SandboxOptions {
         net: std::env::var("FX_NET").is_ok(),
+        trusted: true,
         ..SandboxOptions::default()
     }) {
         Ok(sandbox) => sandbox,

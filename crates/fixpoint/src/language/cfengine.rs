@@ -22,8 +22,13 @@ pub(super) fn evaluate(stage: &Stage, target: &Path, policy: &PolicyArgs, way: W
 
 /// The check evaluates, so errors are said through the record; what is hardly meant as it
 /// is written is returned.
-pub(super) fn check(stage: &Stage, target: &Path, policy: &PolicyArgs) -> (u8, Vec<Diagnostic>) {
-    let request = request(stage, target, policy);
+pub(super) fn check(
+    stage: &Stage,
+    target: &Path,
+    policy: &PolicyArgs,
+    no_functions: bool,
+) -> (u8, Vec<Diagnostic>) {
+    let request = Request { no_commands: no_functions, ..request(stage, target, policy) };
     let (summary, found) = fx_cfengine::check(stage.run, &stage.sources, &request);
     (summary.code, found)
 }

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use fx_engine::Level;
-use fx_host::{Env, Files, OsHost, Sandbox, SandboxOptions, Spec, Stream, WriteOptions};
+use fx_host::{
+    Commands, Env, Files, Line, OsHost, Sandbox, SandboxOptions, Spec, Stream, WriteOptions,
+};
 use fx_source::{Diagnostic, Origin, Span};
 use serde_json::{Value as J, json};
 
@@ -119,7 +121,12 @@ pub(super) fn check(stage: &Stage, target: &Path, policy: &PolicyArgs) -> Vec<Di
 
 /// Compiles each recipe by itself and adds what is told.
 fn compiled(stage: &Stage, target: &Path, policy: &PolicyArgs, found: &mut Vec<Diagnostic>) {
-    let Ok(sandbox) = Sandbox::new(&SandboxOptions::default()) else { return };
+    // Inside a copy there is no other to be made, and none is needed.
+    let sandbox = match Sandbox::new(&SandboxOptions::default()) {
+        _ if Sandbox::is_here() => None,
+        Ok(sandbox) => Some(sandbox),
+        Err(_) => return,
+    };
     let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("/proc/self/exe"));
     for words in run_lists(stage, target, policy) {
         let mut argv: Vec<OsString> = vec![program.clone().into(), "chef-client".into()];
@@ -129,7 +136,7 @@ fn compiled(stage: &Stage, target: &Path, policy: &PolicyArgs, found: &mut Vec<D
         argv.extend(words);
         let spec = Spec { cwd: Some(stage.host.cwd()), ..Spec::argv(argv) };
         let mut fatal = None;
-        let ended = sandbox.run_streaming(&stage.host, &spec, &mut |line| {
+        let mut on_line = |line: Line<'_>| {
             let text = String::from_utf8_lossy(line.bytes).into_owned();
             if let Ok(told) = serde_json::from_str::<J>(&text) {
                 let new = finding(stage, &told);
@@ -139,7 +146,11 @@ fn compiled(stage: &Stage, target: &Path, policy: &PolicyArgs, found: &mut Vec<D
             } else if let Some((_, text)) = text.split_once("] FATAL: ") {
                 fatal = Some(text.to_owned());
             }
-        });
+        };
+        let ended = match &sandbox {
+            Some(sandbox) => sandbox.run_streaming(&stage.host, &spec, &mut on_line),
+            None => Commands::run_streaming(&*stage.host, &spec, &mut on_line),
+        };
         if let (Ok(ended), Some(fatal)) = (ended, fatal)
             && ended.exit.code() != 0
         {

@@ -4,14 +4,16 @@
 //! not content with it.
 
 mod entries;
+mod shown;
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use fx_host::{Attributes, ChangeKind, FsChange, OsHost, Sandbox, Spec, Stream};
-use fx_report::unified;
-use serde_json::{Value, json};
+use fx_host::{Changes, Exit, OsHost, Sandbox, SandboxOptions, Spec, Stream, stop_signal};
+use serde_json::Value;
 
 use super::{copy, failed};
 use crate::language::PolicyArgs;
@@ -21,8 +23,8 @@ use crate::{exit, paths, terminal};
 #[derive(clap::Args)]
 #[command(after_help = "\
 Limits: needs root; an ordinary user can use 'fixpoint plan' and 'fixpoint check'. Kernel
-settings, processes and other machines are not copied; what the policy does to them inside
-is lost or fails. Services are recorded, not started. Without --net there is no network.
+settings, mounts, the host name, processes and other machines are not copied: setting them
+inside fails. Services are recorded, not started. Without --net there is no network.
 
 Examples:
   fixpoint try site.cf               exit code 3 when the second run changes something
@@ -44,6 +46,15 @@ pub(crate) struct Args {
     /// Starts a shell in the copy after the runs, to look around
     #[arg(long, conflicts_with = "format")]
     shell: bool,
+    /// Ends a run after so many seconds
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    timeout: Option<u64>,
+    /// Most processes in the copy, where the machine has control groups
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(16..))]
+    max_processes: Option<u64>,
+    /// Most memory of the copy in MiB, likewise
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(16..1 << 40))]
+    max_memory: Option<u64>,
     /// Form of the output
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -69,17 +80,35 @@ struct Item {
 }
 
 /// One run inside.
+#[derive(Default)]
 struct Attempt {
     /// What was dealt with, in order.
     steps: Vec<Item>,
+    /// What steps with secrets dealt with.
+    secrets: Vec<Item>,
     code: i32,
     complaints: String,
 }
 
+/// All that was found.
+struct Tried<'a> {
+    sandbox: &'a Sandbox,
+    attempts: Vec<Attempt>,
+    changes: Changes,
+    services: Vec<String>,
+}
+
 pub(crate) fn run(args: &Args) -> u8 {
     let host = OsHost::cancelled_by(fx_host::stop_on_signals());
-    let sandbox = match copy::make(args.net) {
+    let options = SandboxOptions {
+        net: args.net,
+        processes: args.max_processes,
+        memory: args.max_memory.map(|mebibytes| mebibytes << 20),
+        ..SandboxOptions::default()
+    };
+    let sandbox = match copy::make(options) {
         Ok(sandbox) => sandbox,
+        Err(_) if stop_signal().is_some() => return stopped(),
         Err(error) => {
             terminal::complain(
                 "an ordinary user can 'check' policy of all languages and 'plan' CFEngine policy without functions that run commands; a run is tried by root only",
@@ -90,31 +119,37 @@ pub(crate) fn run(args: &Args) -> u8 {
     let mut attempts = Vec::new();
     for _ in 0..args.runs {
         match attempt(&host, &sandbox, args) {
+            _ if stop_signal().is_some() => return stopped(),
             Ok(attempt) => attempts.push(attempt),
             Err(error) => return failed(error),
         }
     }
     let state = paths::state_dir(&host);
-    let changes: Vec<FsChange> =
-        sandbox.changes().into_iter().filter(|change| !change.path.starts_with(&state)).collect();
+    let mut changes = sandbox.changes();
+    changes.found.retain(|change| !change.path.starts_with(&state));
     if let Some(dir) = &args.keep
         && let Err(error) = keep(&host, &sandbox, dir)
     {
         return failed(error);
     }
-    let later: Vec<&Item> = attempts.iter().skip(1).flat_map(Attempt::items).collect();
-    let broken = attempts.iter().any(|attempt| attempt.code != 0);
-    let code = if broken {
+    let services = copy::services(&sandbox).unwrap_or_else(|error| {
+        terminal::complain(format_args!("what was asked of services is not known: {error}"));
+        Vec::new()
+    });
+    if stop_signal().is_some() {
+        return stopped();
+    }
+    let tried = Tried { sandbox: &sandbox, attempts, changes, services };
+    let code = if tried.is_broken() {
         exit::ERROR
-    } else if later.is_empty() {
+    } else if tried.later().is_empty() {
         exit::OK
     } else {
         exit::NOT_IDEMPOTENT
     };
-    let services = copy::services(&sandbox);
     let text = match args.format {
-        Format::Text => told(&attempts, &changes, &services, &later, broken),
-        Format::Json => format!("{:#}\n", as_json(&attempts, &changes, &services, &later, broken)),
+        Format::Text => tried.told(),
+        Format::Json => format!("{:#}\n", tried.as_json()),
     };
     let code = code.max(terminal::print(&text));
     if args.shell
@@ -125,26 +160,40 @@ pub(crate) fn run(args: &Args) -> u8 {
     code
 }
 
+/// Nothing is said of a run that was ended half-way; the copy goes with all in it.
+fn stopped() -> u8 {
+    failed(format_args!("stopped by signal {}", stop_signal().unwrap_or_default()))
+}
+
 fn attempt(host: &OsHost, sandbox: &Sandbox, args: &Args) -> Result<Attempt, fx_host::HostError> {
     let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("/proc/self/exe"));
     let mut argv: Vec<OsString> =
         vec![program.into(), "run".into(), "--format".into(), "json".into()];
     argv.extend(args.policy.words());
-    let spec = Spec { cwd: Some(fx_host::Env::cwd(host)), output_limit: 0, ..Spec::argv(argv) };
-    let mut steps = Vec::new();
-    let mut complaints = String::new();
+    let spec = Spec {
+        cwd: Some(fx_host::Env::cwd(host)),
+        output_limit: 0,
+        timeout: args.timeout.map(Duration::from_secs),
+        ..Spec::argv(argv)
+    };
+    let mut made = Attempt::default();
+    let mut secret: BTreeSet<u64> = BTreeSet::new();
     let ended = sandbox.run_streaming(host, &spec, &mut |line| match line.stream {
-        Stream::Stdout => steps.extend(
-            serde_json::from_slice(line.bytes)
-                .ok()
-                .and_then(|event: Value| item(&event, &mut complaints)),
-        ),
+        Stream::Stdout => {
+            if let Ok(event) = serde_json::from_slice::<Value>(line.bytes) {
+                made.note(&event, &mut secret);
+            }
+        }
         Stream::Stderr => {
-            complaints.push_str(&String::from_utf8_lossy(line.bytes));
-            complaints.push('\n');
+            made.complaints.push_str(&String::from_utf8_lossy(line.bytes));
+            made.complaints.push('\n');
         }
     })?;
-    Ok(Attempt { steps, code: ended.exit.code(), complaints })
+    if ended.exit == Exit::TimedOut {
+        made.complaints.push_str("the run did not end in its time\n");
+    }
+    made.code = ended.exit.code();
+    Ok(made)
 }
 
 impl Attempt {
@@ -154,119 +203,37 @@ impl Attempt {
             .iter()
             .filter(|step| !matches!(&*step.outcome, "kept" | "skipped" | "not-reached"))
     }
-}
 
-/// The item an event closes; messages of errors are kept apart.
-fn item(event: &Value, complaints: &mut String) -> Option<Item> {
-    let text = |key: &str| event[key].as_str().unwrap_or_default().to_owned();
-    if event["event"] == "message" && event["level"] == "error" {
-        let _ = writeln!(complaints, "{}", text("text"));
-    }
-    let dealt_with = event["event"] == "step_closed" && event["purpose"] == "act";
-    dealt_with.then(|| Item {
-        resource: text("resource"),
-        action: text("action"),
-        outcome: text("outcome"),
-        reason: text("reason"),
-        origin: text("origin"),
-    })
-}
-
-fn told(
-    attempts: &[Attempt],
-    changes: &[FsChange],
-    services: &[String],
-    later: &[&Item],
-    broken: bool,
-) -> String {
-    let mut out = String::from("first run\n");
-    let first = &attempts[0];
-    for item in first.items() {
-        let _ = writeln!(out, "  {}", line(item));
-    }
-    if first.items().next().is_none() {
-        out.push_str("  nothing to do\n");
-    }
-    for complaint in first.complaints.lines() {
-        let _ = writeln!(out, "  ! {complaint}");
-    }
-    out.push_str("file system\n");
-    for change in changes {
-        describe(&mut out, change);
-    }
-    if changes.is_empty() {
-        out.push_str("  unchanged\n");
-    }
-    let entries = entries::told(changes);
-    if !entries.is_empty() {
-        out.push_str("accounts and packages\n");
-    }
-    for entry in entries {
-        let _ = writeln!(out, "  {entry}");
-    }
-    if !services.is_empty() {
-        out.push_str("services, not touched\n");
-    }
-    for service in services {
-        let _ = writeln!(out, "  {service}");
-    }
-    let verdict = match (broken, later.is_empty(), attempts.len()) {
-        (true, ..) => "a run failed",
-        (_, _, 1) => "one run only: nothing is said of idempotence",
-        (_, true, _) => "idempotent",
-        _ => "not idempotent",
-    };
-    let _ = writeln!(out, "verdict: {verdict}");
-    for item in later {
-        let _ = writeln!(out, "  again: {}", line(item));
-    }
-    out
-}
-
-fn line(item: &Item) -> String {
-    let mut text = format!("{:<12} {}", item.outcome, item.resource);
-    for (open, part) in [(": ", &item.reason), (" at ", &item.origin)] {
-        if !part.is_empty() {
-            let _ = write!(text, "{open}{part}");
-        }
-    }
-    text
-}
-
-fn describe(out: &mut String, change: &FsChange) {
-    let attributes = |attributes: Option<Attributes>| {
-        attributes.map_or_else(String::new, |a| format!("{:04o} {}:{}", a.mode, a.uid, a.gid))
-    };
-    let (before, after) = (attributes(change.before), attributes(change.after));
-    let path = change.path.display();
-    let slash = if change.after.or(change.before).is_some_and(|a| a.is_dir) { "/" } else { "" };
-    let _ = match change.kind {
-        ChangeKind::Added => writeln!(out, "  added      {path}{slash} {after}"),
-        ChangeKind::Deleted => writeln!(out, "  deleted    {path}{slash}"),
-        ChangeKind::Content => writeln!(
-            out,
-            "  changed    {path} {}",
-            if before == after { String::new() } else { format!("{before} -> {after}") }.trim_end()
-        ),
-        ChangeKind::Attributes => writeln!(out, "  attributes {path}{slash} {before} -> {after}"),
-    };
-    let shows = change.kind == ChangeKind::Content
-        || (change.kind == ChangeKind::Added && slash.is_empty());
-    // What not everyone may read is not copied onto a screen. New files come from the policy.
-    let secret = change.before.is_some_and(|before| before.mode & 0o004 == 0);
-    if let Some((old, new)) = change.contents(MAX_SHOWN).filter(|_| shows && !secret) {
-        for line in unified(&path.to_string(), &old, &new).lines().skip(2) {
-            let shown: String = line
-                .chars()
-                .map(|c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c })
-                .collect();
-            let _ = writeln!(out, "    {shown}");
+    /// Takes over the item an event closes; messages of errors are kept apart.
+    fn note(&mut self, event: &Value, secret: &mut BTreeSet<u64>) {
+        let text = |key: &str| event[key].as_str().unwrap_or_default().to_owned();
+        let number = event["step"].as_u64().unwrap_or_default();
+        match event["event"].as_str().unwrap_or_default() {
+            "message" if event["level"] == "error" => {
+                let _ = writeln!(self.complaints, "{}", text("text"));
+            }
+            "change_made" if event["sensitive"] == true => {
+                secret.insert(number);
+            }
+            "step_closed" => {
+                let item = Item {
+                    resource: text("resource"),
+                    action: text("action"),
+                    outcome: text("outcome"),
+                    reason: text("reason"),
+                    origin: text("origin"),
+                };
+                if secret.contains(&number) {
+                    self.secrets.push(item.clone());
+                }
+                if event["purpose"] == "act" {
+                    self.steps.push(item);
+                }
+            }
+            _ => {}
         }
     }
 }
-
-/// Larger files are named only.
-const MAX_SHOWN: u64 = 64 * 1024;
 
 fn keep(host: &OsHost, sandbox: &Sandbox, dir: &Path) -> Result<(), fx_host::HostError> {
     fx_host::Files::make_dir(host, dir, 0o700)?;
@@ -282,39 +249,4 @@ fn keep(host: &OsHost, sandbox: &Sandbox, dir: &Path) -> Result<(), fx_host::Hos
         }
     }
     Ok(())
-}
-
-fn as_json(
-    attempts: &[Attempt],
-    changes: &[FsChange],
-    services: &[String],
-    later: &[&Item],
-    broken: bool,
-) -> Value {
-    let item = |item: &Item| json!({ "resource": item.resource, "action": item.action, "outcome": item.outcome, "reason": item.reason, "origin": item.origin });
-    let attributes = |attributes: Option<Attributes>| {
-        attributes.map(|a| json!({ "mode": format!("{:04o}", a.mode), "uid": a.uid, "gid": a.gid, "directory": a.is_dir }))
-    };
-    let kind = |kind| match kind {
-        ChangeKind::Added => "added",
-        ChangeKind::Deleted => "deleted",
-        ChangeKind::Content => "content",
-        ChangeKind::Attributes => "attributes",
-    };
-    json!({
-        "schema": 1,
-        "runs": attempts.iter().map(|attempt| json!({
-            "exit": attempt.code,
-            "items": attempt.items().map(item).collect::<Vec<_>>(),
-            "steps": attempt.steps.iter().map(item).collect::<Vec<_>>(),
-        })).collect::<Vec<_>>(),
-        "file_system": changes.iter().map(|change| json!({
-            "path": change.path.to_string_lossy(), "kind": kind(change.kind),
-            "before": attributes(change.before), "after": attributes(change.after),
-        })).collect::<Vec<_>>(),
-        "accounts_and_packages": entries::told(changes),
-        "services": services,
-        "idempotent": if broken || attempts.len() < 2 { Value::Null } else { Value::Bool(later.is_empty()) },
-        "again": later.iter().map(|entry| item(entry)).collect::<Vec<_>>(),
-    })
 }

@@ -2,16 +2,20 @@
 //! as SARIF for tools that show findings beside the code.
 
 use fx_engine::{Event, Level, Sink};
+use fx_host::{OsHost, Sandbox, SandboxOptions};
 use fx_source::{Color, Diagnostic, SourceMap, render_json, render_sarif, render_text};
 use std::cell::RefCell;
+use std::path::Path;
 use std::rc::Rc;
 
-use super::failed;
+use super::run::inside as again;
+use super::{copy, failed};
 use crate::language::{self, PolicyArgs};
 use crate::stage::Stage;
 use crate::{exit, terminal};
 
-/// Parses and checks policy without acting on it.
+/// Parses and checks policy without acting on it. Functions that run commands are called in a
+/// throw-away copy of the machine, as root; otherwise they are not called.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -26,6 +30,9 @@ pub(crate) struct Args {
     /// When to use colour
     #[arg(long, value_enum, default_value_t)]
     color: terminal::ColorChoice,
+    /// Already inside the copy of the machine
+    #[arg(long, hide = true)]
+    inside: bool,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -39,42 +46,104 @@ enum Format {
     Sarif,
 }
 
+/// One target that was looked at.
+struct Checked {
+    name: String,
+    stage: Stage,
+    found: Vec<Diagnostic>,
+    code: u8,
+}
+
 pub(crate) fn run(args: &Args) -> u8 {
-    let mut code = exit::OK;
-    let mut sarif = Vec::new();
-    for target in &args.policy.targets {
-        let stage = Stage::new(fx_host::stop_on_signals());
-        let language = match language::of(&*stage.host, target) {
-            Ok(language) => language,
-            Err(reason) => {
-                code = code.max(failed(reason));
-                continue;
+    let inside = Sandbox::is_here();
+    if args.inside && !inside {
+        return failed("--inside is for use in a copy of the machine; this is none");
+    }
+    if inside {
+        return told(args, &all(args, Commands::Run));
+    }
+    let root = fx_host::Env::euid(&OsHost::new()) == 0;
+    let mut checked = all(args, if root { Commands::Refuse } else { Commands::Leave });
+    // Making a copy takes longer than most checks, so there is one only if it is needed.
+    if checked.iter().any(|one| one.stage.refused().is_some()) && root {
+        match copy::make(SandboxOptions::default()) {
+            Ok(sandbox) => return again(&sandbox, "check"),
+            Err(error) => {
+                terminal::complain(error);
+                checked = all(args, Commands::Leave);
             }
-        };
-        let said = Rc::new(Said::default());
-        let sink: Rc<dyn Sink> = Rc::<Said>::clone(&said);
-        stage.run.ledger.watch(sink);
-        let (ended, mut found) = language::check(&stage, language, target, &args.policy);
-        found.extend(said.0.borrow_mut().drain(..));
-        let wrong = ended != exit::OK
-            || found.iter().any(|found| found.severity == fx_source::Severity::Error);
-        code = code.max(if wrong { exit::ERROR } else { exit::OK });
+        }
+    }
+    for one in &mut checked {
+        let first = one.stage.refused();
+        if first.is_some() || one.stage.run.ledger.has_guard_not_run() {
+            let what = first.map_or_else(String::new, |first| format!(": {first}"));
+            let text =
+                format!("what runs commands was not called, and its values are not known{what}");
+            let help = "root checks such policy in a copy of the machine";
+            one.found.push(Diagnostic::warning("not-run", text).help(help));
+        }
+    }
+    told(args, &checked)
+}
+
+/// What becomes of the commands that policy runs while it is evaluated.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Commands {
+    /// This is a copy of the machine.
+    Run,
+    /// They are refused, and that one was is noted.
+    Refuse,
+    /// Functions that run them are not called in the first place.
+    Leave,
+}
+
+fn all(args: &Args, commands: Commands) -> Vec<Checked> {
+    let targets = &args.policy.targets;
+    targets.iter().map(|target| one(args, target, commands)).collect()
+}
+
+fn one(args: &Args, target: &Path, commands: Commands) -> Checked {
+    let stop = fx_host::stop_on_signals();
+    let run = commands == Commands::Run;
+    let stage = if run { Stage::new(stop) } else { Stage::looking(stop) };
+    let name = target.display().to_string();
+    let language = match language::of(&*stage.host, target) {
+        Ok(language) => language,
+        Err(reason) => {
+            return Checked { name, stage, found: Vec::new(), code: failed(reason) };
+        }
+    };
+    let said = Rc::new(Said::default());
+    let sink: Rc<dyn Sink> = Rc::<Said>::clone(&said);
+    stage.run.ledger.watch(sink);
+    let leave = commands == Commands::Leave;
+    let (ended, mut found) = language::check(&stage, language, target, &args.policy, leave);
+    found.extend(said.0.borrow_mut().drain(..));
+    let wrong =
+        ended != exit::OK || found.iter().any(|found| found.severity == fx_source::Severity::Error);
+    Checked { name, stage, found, code: if wrong { exit::ERROR } else { exit::OK } }
+}
+
+fn told(args: &Args, checked: &[Checked]) -> u8 {
+    let mut code = exit::OK;
+    for Checked { name, stage, found, code: own } in checked {
+        code = code.max(*own);
         match args.format {
-            Format::Text => terminal::hand_on(&shown(&stage, args, &found)),
+            Format::Text => terminal::hand_on(&shown(stage, args, found)),
             Format::Json => {
                 // A line of its own says what the others are, also where there are none.
-                let name = target.display().to_string();
                 let head =
                     serde_json::json!({ "schema": 1, "target": name, "findings": found.len() });
-                let text = format!("{head}\n{}", render_json(&stage.sources, &found));
+                let text = format!("{head}\n{}", render_json(&stage.sources, found));
                 code = code.max(terminal::print(&text));
             }
-            Format::Sarif => sarif.push((stage.sources, found)),
+            Format::Sarif => {}
         }
     }
     if args.format == Format::Sarif {
         let runs: Vec<(&SourceMap, &[Diagnostic])> =
-            sarif.iter().map(|(sources, found)| (&**sources, found.as_slice())).collect();
+            checked.iter().map(|one| (&*one.stage.sources, one.found.as_slice())).collect();
         code = code.max(terminal::print(&render_sarif(env!("CARGO_PKG_VERSION"), &runs)));
     }
     code

@@ -8,7 +8,7 @@ use fx_host::{Commands, Files, HostError, ORIGINALS, OsHost, Sandbox, SandboxOpt
 use crate::personas::stand_in;
 
 /// Makes a copy. What runs on the machine now is known in it.
-pub(super) fn make(net: bool) -> Result<Sandbox, HostError> {
+pub(super) fn make(options: SandboxOptions) -> Result<Sandbox, HostError> {
     let host = OsHost::new();
     let there = |path: &Path| host.stat(path).is_ok();
     // Where no manager runs a service cannot be had, in the copy as on the machine; and inside
@@ -21,7 +21,7 @@ pub(super) fn make(net: bool) -> Result<Sandbox, HostError> {
         .filter(|path| managed && there(path))
         .take(1)
         .collect();
-    let sandbox = Sandbox::new(&SandboxOptions { net, stand_ins, ..SandboxOptions::default() })?;
+    let sandbox = Sandbox::new(&SandboxOptions { stand_ins, ..options })?;
     if managed {
         let words = ["systemctl", "list-units", "--state=active", "--plain", "--no-legend"];
         let listed = host.run(&Spec::argv(words)).map(|ended| ended.stdout).unwrap_or_default();
@@ -35,13 +35,17 @@ pub(super) fn make(net: bool) -> Result<Sandbox, HostError> {
     Ok(sandbox)
 }
 
-/// What was asked of services inside, in order, each said once.
-pub(super) fn services(sandbox: &Sandbox) -> Vec<String> {
+/// What was asked of services inside, in order, each said once. The record lies in the copy,
+/// where anybody may have put something else in its place.
+pub(super) fn services(sandbox: &Sandbox) -> Result<Vec<String>, HostError> {
+    let record = sandbox.read(&stand_in::record())?.unwrap_or_default();
     let mut told: Vec<String> = Vec::new();
-    for line in String::from_utf8_lossy(&sandbox.read(&stand_in::record())).lines() {
-        if !told.iter().any(|other| other == line) {
-            told.push(line.to_owned());
+    for line in String::from_utf8_lossy(&record).lines() {
+        let line: String =
+            line.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+        if !told.contains(&line) {
+            told.push(line);
         }
     }
-    told
+    Ok(told)
 }

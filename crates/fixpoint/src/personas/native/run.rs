@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use fx_engine::{Event, Level, Sink};
-use fx_host::{OsHost, Sandbox, Spec, Stream};
+use fx_host::{OsHost, Sandbox, SandboxOptions, Spec, Stream};
 use fx_report::timeline::{self, Moment, Timeline};
 
 use super::saved::{Recorder, Saved};
@@ -113,7 +113,7 @@ fn as_planned(then: &Saved, policy: &PolicyArgs) -> Result<(), Vec<String>> {
     if then.targets() != policy.targets {
         return Err(vec!["it was made for other targets".to_owned()]);
     }
-    let sandbox = copy::make(false).map_err(|e| one(e.to_string()))?;
+    let sandbox = copy::make(SandboxOptions::default()).map_err(|e| one(e.to_string()))?;
     let program = std::env::current_exe().map_err(|error| one(error.to_string()))?;
     let mut argv: Vec<OsString> = vec![program.into_os_string()];
     argv.extend(["plan", "--inside", "--quiet", "--out", INSIDE].map(OsString::from));
@@ -135,7 +135,7 @@ fn within(sandbox: &Sandbox) -> Result<Saved, String> {
 
 pub(crate) fn plan(args: &PlanArgs) -> u8 {
     if !args.inside {
-        match copy::make(false) {
+        match copy::make(SandboxOptions::default()) {
             Ok(sandbox) => {
                 let code = inside(&sandbox, "plan");
                 return match &args.out {
@@ -168,7 +168,7 @@ pub(crate) fn plan(args: &PlanArgs) -> u8 {
 
 pub(crate) fn explain(args: &ExplainArgs) -> u8 {
     if !args.inside {
-        match copy::make(false) {
+        match copy::make(SandboxOptions::default()) {
             Ok(sandbox) => return inside(&sandbox, "explain"),
             Err(error) => terminal::complain(format_args!(
                 "functions that run commands are not called: {error}"
@@ -249,7 +249,7 @@ fn told(args: &ExplainArgs, target: &Path, moments: &[Moment]) -> u8 {
 }
 
 /// Calls the same verb again in the copy of the machine and hands its lines on.
-fn inside(sandbox: &Sandbox, verb: &str) -> u8 {
+pub(super) fn inside(sandbox: &Sandbox, verb: &str) -> u8 {
     let Ok(program) = std::env::current_exe() else {
         return failed("cannot find the running program");
     };

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use fx_host::FsChange;
+use fx_host::{FsChange, Sandbox};
 
 /// Lists longer than this are not read.
 const MAX_LIST: u64 = 256 << 20;
@@ -15,7 +15,7 @@ const MAX_LIST: u64 = 256 << 20;
 type Listed = BTreeMap<String, String>;
 
 /// One line a thing: `user added webmaster`.
-pub(super) fn told(changes: &[FsChange]) -> Vec<String> {
+pub(super) fn told(sandbox: &Sandbox, changes: &[FsChange]) -> Vec<String> {
     let mut told = Vec::new();
     let lists = [
         ("/etc/passwd", "user", accounts as fn(&str) -> Listed),
@@ -24,7 +24,7 @@ pub(super) fn told(changes: &[FsChange]) -> Vec<String> {
     ];
     for (path, word, read) in lists {
         let found = changes.iter().find(|change| change.path == Path::new(path));
-        let Some((old, new)) = found.and_then(|change| change.contents(MAX_LIST)) else {
+        let Some((old, new)) = found.and_then(|change| sandbox.contents(change, MAX_LIST)) else {
             continue;
         };
         let text = |bytes: &[u8]| read(&String::from_utf8_lossy(bytes));

@@ -1,0 +1,223 @@
+//! A machine that is only looked at: reading goes through, whatever would change something or
+//! start a program is refused and noted.
+//!
+//! For verbs that evaluate policy without being asked to act. Who finds that something was
+//! refused does it again in a [`crate::Sandbox`], where it may happen.
+
+use std::cell::RefCell;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::Duration;
+
+use crate::{
+    Accounts, Child, Clock, Commands, Ended, Entry, Env, Files, FsSpace, Group, Host, HostError,
+    Interface, Line, Meta, Neighbour, Net, Reader, Request, Response, Result, Route, Spec, Time,
+    Uname, User, WriteOptions,
+};
+
+/// The machine, without its effects.
+pub struct LookingHost {
+    inner: Rc<dyn Host>,
+    refused: RefCell<Option<String>>,
+}
+
+impl LookingHost {
+    /// Looks at `inner`.
+    pub fn new(inner: Rc<dyn Host>) -> LookingHost {
+        LookingHost { inner, refused: RefCell::default() }
+    }
+
+    /// The first thing that was refused: a command line, or what was to become of a path.
+    pub fn refused(&self) -> Option<String> {
+        self.refused.borrow().clone()
+    }
+
+    /// Starts anew: nothing was refused.
+    pub fn forget(&self) {
+        self.refused.take();
+    }
+
+    fn note(&self, what: impl FnOnce() -> String) {
+        self.refused.borrow_mut().get_or_insert_with(what);
+    }
+
+    fn refuse<T>(&self, action: &'static str, path: &Path) -> Result<T> {
+        self.note(|| format!("{action} {}", path.display()));
+        Err(HostError::io(action, path, io::Error::from(io::ErrorKind::ReadOnlyFilesystem)))
+    }
+
+    fn refuse_command<T>(&self, spec: &Spec) -> Result<T> {
+        self.note(|| spec.display());
+        Err(HostError::Command {
+            program: spec.display(),
+            reason: "commands are run in a copy of the machine only, and this is none".to_owned(),
+            kind: io::ErrorKind::PermissionDenied,
+        })
+    }
+}
+
+macro_rules! pass {
+    ($($name:ident($($arg:ident: $ty:ty),*) -> $out:ty;)*) => {
+        $(fn $name(&self $(, $arg: $ty)*) -> $out {
+            self.inner.$name($($arg),*)
+        })*
+    };
+}
+
+macro_rules! refuse {
+    ($($word:literal $name:ident(path $(, $arg:ident: $ty:ty)*);)*) => {
+        $(fn $name(&self, path: &Path $(, $arg: $ty)*) -> Result<()> {
+            $(let _ = $arg;)*
+            self.refuse($word, path)
+        })*
+    };
+}
+
+impl Files for LookingHost {
+    pass! {
+        stat(path: &Path) -> Result<Meta>;
+        lstat(path: &Path) -> Result<Meta>;
+        read(path: &Path) -> Result<Vec<u8>>;
+        read_with_meta(path: &Path) -> Result<(Meta, Vec<u8>)>;
+        open(path: &Path) -> Result<Reader<'_>>;
+        read_link(path: &Path) -> Result<PathBuf>;
+        list(path: &Path) -> Result<Vec<Entry>>;
+        real_path(path: &Path) -> Result<PathBuf>;
+        space(path: &Path, limit: Duration) -> Result<FsSpace>;
+        xattrs(path: &Path) -> Result<Vec<OsString>>;
+        xattr(path: &Path, name: &str) -> Result<Option<Vec<u8>>>;
+        settle() -> Result<()>;
+        commit() -> Result<()>;
+    }
+
+    refuse! {
+        "write" write(path, content: &[u8], options: &WriteOptions);
+        "append to" append(path, content: &[u8], mode: u32);
+        "make" make_dir(path, mode: u32);
+        "make" make_fifo(path, mode: u32);
+        "remove" remove_file(path);
+        "remove" remove_dir(path);
+        "change mode of" set_mode(path, mode: u32);
+        "change owner of" set_owner(path, uid: Option<u32>, gid: Option<u32>);
+        "change times of" set_times(path, atime: Option<Time>, mtime: Option<Time>);
+        "change attributes of" set_xattr(path, name: &str, value: Option<&[u8]>);
+    }
+
+    fn rename(&self, from: &Path, _to: &Path) -> Result<()> {
+        self.refuse("rename", from)
+    }
+
+    fn symlink(&self, _target: &Path, path: &Path) -> Result<()> {
+        self.refuse("make", path)
+    }
+
+    fn hard_link(&self, _existing: &Path, path: &Path) -> Result<()> {
+        self.refuse("make", path)
+    }
+}
+
+impl Commands for LookingHost {
+    fn run_streaming(&self, spec: &Spec, _on_line: &mut dyn FnMut(Line<'_>)) -> Result<Ended> {
+        self.refuse_command(spec)
+    }
+
+    fn start(&self, spec: &Spec) -> Result<Box<dyn Child>> {
+        self.refuse_command(spec)
+    }
+
+    fn signal(&self, pid: i32, signal: i32) -> Result<()> {
+        self.refuse_command(&Spec::argv(["kill".to_owned(), format!("-{signal}"), pid.to_string()]))
+    }
+
+    fn find_program(&self, name: &str) -> Option<PathBuf> {
+        self.inner.find_program(name)
+    }
+}
+
+impl Accounts for LookingHost {
+    pass! {
+        user(name: &str) -> Result<Option<User>>;
+        user_by_id(uid: u32) -> Result<Option<User>>;
+        group(name: &str) -> Result<Option<Group>>;
+        group_by_id(gid: u32) -> Result<Option<Group>>;
+        users() -> Result<Vec<User>>;
+        groups() -> Result<Vec<Group>>;
+    }
+}
+
+impl Clock for LookingHost {
+    pass! {
+        now() -> Time;
+        monotonic() -> Duration;
+        sleep(duration: Duration) -> ();
+    }
+}
+
+impl Env for LookingHost {
+    pass! {
+        var(name: &OsStr) -> Option<OsString>;
+        vars() -> Vec<(OsString, OsString)>;
+        cwd() -> PathBuf;
+        euid() -> u32;
+        egid() -> u32;
+        pid() -> u32;
+        uname() -> Uname;
+        random(buffer: &mut [u8]) -> ();
+        cpus() -> usize;
+    }
+}
+
+impl Net for LookingHost {
+    pass! {
+        http(request: &Request) -> Result<Response>;
+        interfaces() -> Result<Vec<Interface>>;
+        routes() -> Result<Vec<Route>>;
+        neighbours() -> Result<Vec<Neighbour>>;
+        resolve(name: &str) -> Result<Vec<IpAddr>>;
+        reverse(address: IpAddr) -> Result<Option<String>>;
+        ask(address: SocketAddr, question: &[u8], limit: usize, patience: Duration) -> Result<Vec<u8>>;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{MemoryHost, Reply};
+
+    #[test]
+    fn effects_are_refused_and_the_first_is_told() {
+        let machine = MemoryHost::linux();
+        machine.on(["date"], Reply::prints("now\n"));
+        let machine = Rc::new(machine);
+        let before = machine.snapshot();
+        let host = LookingHost::new(Rc::<MemoryHost>::clone(&machine));
+        assert!(host.read(Path::new("/etc/passwd")).is_ok() && host.refused().is_none());
+        assert!(host.run(&Spec::argv(["date", "-u"])).is_err());
+        let path = Path::new("/etc/new");
+        let options = WriteOptions::default();
+        for refused in [
+            host.write(path, b"x", &options),
+            host.append(path, b"x", 0o600),
+            host.make_dir(path, 0o700),
+            host.make_fifo(path, 0o700),
+            host.remove_file(Path::new("/etc/passwd")),
+            host.remove_dir(Path::new("/etc")),
+            host.rename(Path::new("/etc/passwd"), path),
+            host.symlink(Path::new("/etc/passwd"), path),
+            host.hard_link(Path::new("/etc/passwd"), path),
+            host.set_mode(Path::new("/etc/passwd"), 0o777),
+            host.set_owner(Path::new("/etc/passwd"), Some(1), None),
+            host.set_times(Path::new("/etc/passwd"), None, None),
+            host.set_xattr(Path::new("/etc/passwd"), "user.x", Some(b"x")),
+            host.signal(1, 9),
+            host.start(&Spec::argv(["date"])).map(drop),
+        ] {
+            assert!(refused.is_err());
+        }
+        assert_eq!(host.refused().as_deref(), Some("date -u"));
+        assert_eq!(machine.snapshot(), before);
+    }
+}
