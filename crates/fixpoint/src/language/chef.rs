@@ -130,7 +130,7 @@ fn compiled(stage: &Stage, target: &Path, policy: &PolicyArgs, found: &mut Vec<D
     let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("/proc/self/exe"));
     for words in run_lists(stage, target, policy) {
         let mut argv: Vec<OsString> = vec![program.clone().into(), "chef-client".into()];
-        let shared = ["-z", "-F", "null", "--fx-findings", "--fx-collection", "/tmp/fx-collection"];
+        let shared = ["-z", "-F", "null", "--fx-findings", "--fx-collection", "/dev/null"];
         argv.extend(shared.map(OsString::from));
         let name = words.last().map(|word| word.to_string_lossy().into_owned());
         argv.extend(words);
