@@ -59,6 +59,10 @@ impl Stage {
     }
 
     fn run(&self, args: &[&str], policy: &str) -> String {
+        self.run_with_path(args, policy, "/usr/sbin:/usr/bin:/sbin:/bin")
+    }
+
+    fn run_with_path(&self, args: &[&str], policy: &str, path: &str) -> String {
         let name = match args {
             ["puppet", ..] => "a.pp",
             ["cf-agent", ..] => "a.cf",
@@ -72,6 +76,7 @@ impl Stage {
         let spec = Spec {
             cwd: Some(self.dir.path().to_owned()),
             merge_stderr: true,
+            env: vec![("PATH".into(), Some(path.into()))],
             ..Spec::argv(argv.into_iter().map(str::to_owned))
         };
         let ended = self.copy.run(&OsHost::new(), &spec).unwrap();
@@ -261,4 +266,21 @@ fn exchange(a: &Path, b: &Path) {
     let flags = rustix::fs::RenameFlags::EXCHANGE;
     // A name that a tool just replaced is back at the next turn.
     let _ = rustix::fs::renameat_with(cwd, a, cwd, b, flags);
+}
+
+/// Old content can be secret, and a shared directory is no place for it, nor is the command
+/// line of a program.
+#[test]
+fn a_diff_is_made_without_a_program_or_a_temporary_file() {
+    let test = "a_diff_is_made_without_a_program_or_a_temporary_file";
+    let Some(stage) = Stage::new(test) else { return };
+    fs::write(stage.at("old"), "one\ntwo\nthree").unwrap();
+    let output = stage.run_with_path(
+        &["puppet", "apply", "--show_diff"],
+        "file { 'HOME/../old': content => \"one\\n2\\nthree\" }",
+        "/nowhere",
+    );
+    for line in ["-two\n", "+2\n", "\\ No newline at end of file\n"] {
+        assert!(output.contains(line), "{line:?} in {output}");
+    }
 }

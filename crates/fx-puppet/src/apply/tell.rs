@@ -228,37 +228,31 @@ impl Transaction<'_> {
         }
     }
 
-    /// A unified diff by the program of that name, under the names the original shows.
+    /// A unified diff under the names and in the form of `diff -u`, which the original runs.
     fn diff(&self, file: &str, old: &[u8], new: &[u8]) -> Option<String> {
-        let mut random = [0; 8];
-        self.run.host.random(&mut random);
-        let name: String = random.iter().take(6).map(|byte| char::from(b'a' + byte % 26)).collect();
-        let trial = std::path::PathBuf::from(format!("/tmp/fixpoint-diff-{name}"));
-        let options =
-            fx_host::WriteOptions { mode: Some(0o600), ..fx_host::WriteOptions::default() };
-        self.run.host.write(&trial, old, &options).ok()?;
-        let spec =
-            fx_host::Spec::argv(["diff", "-u", &trial.to_string_lossy(), "-"].map(str::to_owned))
-                .stdin(new.to_vec());
-        let ended = self.run.host.run(&spec);
-        let _gone = self.run.host.remove_file(&trial);
-        let text = String::from_utf8_lossy(&ended.ok()?.stdout).into_owned();
-        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-        let time =
-            |line: &str| line.split_once('\t').map_or(String::new(), |(_, time)| time.to_owned());
-        if let [only] = lines.as_slice()
-            && only.starts_with("Binary files ")
-        {
-            return Some(format!(
-                "Binary files {file} and /tmp/puppet-file20240101-1-{name} differ\n"
-            ));
-        }
-        if lines.len() < 2 {
+        if old == new {
             return None;
         }
-        lines[0] = format!("--- {file}\t{}", time(&lines[0]));
-        lines[1] = format!("+++ /tmp/puppet-file20240101-1-{name}\t{}", time(&lines[1]));
-        Some(format!("{}\n", lines.join("\n")))
+        let other = format!("/tmp/puppet-file{}", self.temporary());
+        if old.contains(&0) || new.contains(&0) {
+            return Some(format!("Binary files {file} and {other} differ\n"));
+        }
+        let now = self.run.host.now();
+        let time = super::local_time(self.run.host, now.secs);
+        let time = format!("{}.{:09} {}", time.strftime("%F %T"), now.nanos, time.strftime("%z"));
+        let (old, new) = (String::from_utf8_lossy(old), String::from_utf8_lossy(new));
+        let diff = similar::TextDiff::from_lines(&*old, &*new);
+        let hunks = diff.unified_diff().context_radius(3).to_string();
+        Some(format!("--- {file}\t{time}\n+++ {other}\t{time}\n{hunks}"))
+    }
+
+    /// The ending of a temporary file as Ruby makes it: the day, the process, and chance.
+    fn temporary(&self) -> String {
+        let mut random = [0; 6];
+        self.run.host.random(&mut random);
+        let chance: String = random.iter().map(|byte| char::from(b'a' + byte % 26)).collect();
+        let day = super::local_time(self.run.host, self.run.host.now().secs);
+        format!("{}-{}-{chance}", day.strftime("%Y%m%d"), self.run.host.pid())
     }
 
     pub(super) fn tell_withheld(
@@ -506,7 +500,8 @@ impl Transaction<'_> {
                 format!("No such file or directory @ rb_sysopen - {path}")
             }
             Made::File(_) | Made::Sourced(_) if is_missing => format!(
-                "No such file or directory - A directory component in {path}20240101-1-abcdef.lock does not exist or is a dangling symbolic link"
+                "No such file or directory - A directory component in {path}{}.lock does not exist or is a dangling symbolic link",
+                self.temporary()
             ),
             Made::File(_) | Made::Sourced(_) if message.starts_with("new content of") => {
                 return (self.refused_content(resource, &path, message), None);
@@ -528,7 +523,7 @@ impl Transaction<'_> {
         let token = attribute(resource, "validate_replacement")
             .map_or_else(|| "%".to_owned(), |token| interpolated(&token));
         let command =
-            command.unwrap_or_default().replace(&token, &format!("{path}20240101-1-abcdef"));
+            command.unwrap_or_default().replace(&token, &format!("{path}{}", self.temporary()));
         let output = reason.split_once('\n').map_or("", |(_, output)| output.trim_end());
         format!("Execution of '{command}' returned {}: {output}", code.unwrap_or(1))
     }
