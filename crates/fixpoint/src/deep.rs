@@ -8,13 +8,10 @@ use std::thread::{Builder, JoinHandle};
 pub(crate) fn spawn<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<JoinHandle<T>> {
-    fx_alloc::expect_much();
     Builder::new().stack_size(fx_puppet::STACK).spawn(work)
 }
 
-/// Runs Ruby, which may go deeper still, and gives what it gives; nothing if it crashed. Its
-/// objects lie in a few long lists, which large pages make larger and no faster.
+/// Runs Ruby, which may go deeper still, and gives what it gives; nothing if it crashed.
 pub(crate) fn ruby<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
-    fx_alloc::wake();
     fx_ruby::on_big_stack(work)
 }

@@ -19,11 +19,12 @@ mod puppet_tools;
 mod session;
 mod stage;
 mod terminal;
+mod version;
 
 use std::process::ExitCode;
 
 #[global_allocator]
-static ALLOCATOR: fx_alloc::Allocator = fx_alloc::Allocator;
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     fx_host::close_inherited();

@@ -85,7 +85,7 @@ mod tests {
                 chef if chef.starts_with("chef-") => fx_chef::VERSION,
                 _ => "3.21.0",
             };
-            let told = fx_entry::version(name);
+            let told = crate::version::version(name);
             assert_eq!(told.rsplit(' ').next(), Some(number), "{name}");
         }
     }

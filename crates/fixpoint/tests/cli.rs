@@ -33,10 +33,9 @@ fn version_is_one_line() {
     );
 }
 
-/// A version that is all that is asked for is told before the C library starts; asked for after
-/// another word it comes the long way.
+/// By the name of the link it is called by, and by its first word.
 #[test]
-fn a_version_is_the_same_the_short_way_and_the_long_way() {
+fn each_tool_prints_the_version_of_the_original() {
     for (tool, flag, line) in [
         ("cf-agent", "-V", "CFEngine Core 3.21.0\n"),
         ("cf-agent", "--version", "CFEngine Core 3.21.0\n"),
@@ -57,9 +56,8 @@ fn a_version_is_the_same_the_short_way_and_the_long_way() {
     }
 }
 
-/// The short way looks at whole words: what only begins like a question is none.
 #[test]
-fn what_is_not_quite_a_question_for_a_version_goes_the_long_way() {
+fn names_and_flags_count_as_whole_words() {
     for (name, flag) in [("cf-agent", "--version2"), ("puppet", "")] {
         let output = fixpoint(&[flag]).arg0(name).output().unwrap();
         assert!(!text(&output.stdout).contains("CFEngine Core"), "{name} {flag}: {output:?}");

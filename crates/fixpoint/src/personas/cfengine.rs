@@ -197,7 +197,7 @@ pub(crate) fn promises(invocation: &Invocation) -> u8 {
 /// The tools of CFEngine that are not here yet: they answer `--version` and refuse the rest.
 pub(crate) fn absent(invocation: &Invocation) -> u8 {
     if invocation.args.iter().any(|arg| arg == "-V" || arg == "--version") {
-        say(fx_entry::version(invocation.name));
+        say(crate::version::version(invocation.name));
         return 0;
     }
     complain(&format!("   error: {} is not supported", invocation.name));
@@ -275,7 +275,7 @@ fn request(
                 return Err(0);
             }
             "version" => {
-                say(fx_entry::version(invocation.name));
+                say(crate::version::version(invocation.name));
                 return Err(0);
             }
             "file" => request.file = Some(text),

@@ -199,7 +199,7 @@ fn arguments(invocation: &Invocation) -> Vec<String> {
 
 fn asked_about(args: &[String], name: &str) -> Option<u8> {
     if args.iter().any(|arg| arg == "--version" || arg == "-v") {
-        say(fx_entry::version(name));
+        say(crate::version::version(name));
         return Some(0);
     }
     if args.iter().any(|arg| arg == "--help" || arg == "-h") {
@@ -281,7 +281,7 @@ pub(crate) fn apply(invocation: &Invocation) -> u8 {
 pub(crate) fn ohai(invocation: &Invocation) -> u8 {
     let args = arguments(invocation);
     if args.iter().any(|arg| arg == "--version" || arg == "-v") {
-        say(fx_entry::version(invocation.name));
+        say(crate::version::version(invocation.name));
         return 0;
     }
     if args.iter().any(|arg| arg == "--help" || arg == "-h") {

@@ -44,7 +44,7 @@ pub(crate) fn main(invocation: &Invocation) -> u8 {
     let options = match options::read(&args, &*host) {
         Asked::Facts(options) => options,
         Asked::Version => {
-            return terminal::print(&format!("{}\n", fx_entry::version(invocation.name)));
+            return terminal::print(&format!("{}\n", crate::version::version(invocation.name)));
         }
         Asked::Help => return terminal::print(HELP),
         Asked::Groups(groups) => return terminal::print(&groups.list()),

@@ -51,8 +51,6 @@ enum Verb {
 }
 
 pub(crate) fn main(invocation: &Invocation) -> u8 {
-    // Reading the command line alone spends the first room; what follows shall have large pages.
-    fx_alloc::expect_much();
     let argv = std::iter::once(invocation.name.into()).chain(invocation.args.iter().cloned());
     let parsed =
         command().try_get_matches_from(argv).and_then(|matches| Cli::from_arg_matches(&matches));

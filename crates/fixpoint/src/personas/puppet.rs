@@ -86,7 +86,7 @@ pub(crate) fn main(invocation: &Invocation) -> u8 {
         invocation.args.iter().map(|arg: &OsString| arg.to_string_lossy().into_owned()).collect();
     match args.first().map(String::as_str) {
         Some("--version" | "-V") => {
-            say(fx_entry::version("puppet"));
+            say(crate::version::version("puppet"));
             0
         }
         None => {

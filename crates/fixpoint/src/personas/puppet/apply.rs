@@ -107,7 +107,7 @@ pub(super) fn run(args: &[String]) -> u8 {
         return failed(&message);
     }
     if has(&["--version", "-V"]) {
-        say(fx_entry::version("puppet"));
+        say(crate::version::version("puppet"));
         return 0;
     }
     if has(&["--parseonly"]) {
