@@ -121,10 +121,10 @@ pub(super) fn check(stage: &Stage, target: &Path, policy: &PolicyArgs) -> Vec<Di
 
 /// Compiles each recipe by itself and adds what is told.
 fn compiled(stage: &Stage, target: &Path, policy: &PolicyArgs, found: &mut Vec<Diagnostic>) {
-    // Inside a copy there is no other to be made, and none is needed.
+    // Where none can be made inside a copy, none is needed.
     let sandbox = match Sandbox::new(&SandboxOptions::default()) {
-        _ if Sandbox::is_here() => None,
         Ok(sandbox) => Some(sandbox),
+        Err(_) if Sandbox::is_here() => None,
         Err(_) => return,
     };
     let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("/proc/self/exe"));
