@@ -234,6 +234,7 @@ fn leave_out(
         left_out.extend(found.map(|layer| LeftOut {
             path: layer.mount.clone(),
             reason: "its kind of file system cannot be under a layer".to_owned(),
+            own: false,
         }));
         layers.retain(|layer| !gone(layer));
     }
