@@ -7,6 +7,7 @@ mod puppet;
 
 use std::path::{Path, PathBuf};
 
+use fx_host::{Files, LeftOut, OsHost, Sandbox};
 use fx_source::Diagnostic;
 
 use crate::exit;
@@ -121,12 +122,42 @@ pub(crate) fn evaluate(
     }
     if way.in_copy {
         stage.run.ledger.set_in_copy();
+        let stage = &stage.watching(left_out());
+        return evaluate_in(stage, language, target, policy, way);
     }
+    evaluate_in(stage, language, target, policy, way)
+}
+
+fn evaluate_in(
+    stage: &Stage,
+    language: Language,
+    target: &Path,
+    policy: &PolicyArgs,
+    way: Way,
+) -> u8 {
     match language {
         Language::Cfengine => cfengine::evaluate(stage, target, policy, way),
         Language::Puppet => puppet::evaluate(stage, target, policy, way),
         Language::Chef => chef::evaluate(stage, target, policy, way),
     }
+}
+
+/// What this copy does not have as the machine has it, also by the names of links that lead
+/// there from the places where systems have them.
+fn left_out() -> Vec<LeftOut> {
+    let mut trees = Sandbox::left_out_here();
+    let host = OsHost::new();
+    for dir in ["/", "/var"].map(Path::new) {
+        for entry in host.list(dir).unwrap_or_default() {
+            let path = dir.join(&entry.name);
+            let Some(target) = host.read_link(&path).ok().map(|target| dir.join(target)) else {
+                continue;
+            };
+            let found = trees.iter().find(|tree| target.starts_with(&tree.path)).cloned();
+            trees.extend(found.map(|tree| LeftOut { path, ..tree }));
+        }
+    }
+    trees
 }
 
 pub(crate) use chef::collection as chef_collection;

@@ -56,6 +56,9 @@ pub(crate) struct CompileArgs {
     /// The run list of a repository of cookbooks, separated by commas (Chef)
     #[arg(long = "run-list", value_delimiter = ',')]
     run_list: Vec<String>,
+    /// Already inside the copy of the machine
+    #[arg(long, hide = true)]
+    inside: bool,
     /// The manifest, or a folder of them; or a recipe, a cookbook, a repository of cookbooks
     manifest: PathBuf,
 }
@@ -122,6 +125,10 @@ fn server_settings() -> fx_puppet::settings::Given {
 }
 
 pub(crate) fn run(args: &CompileArgs) -> u8 {
+    if args.inside && !Sandbox::is_here() {
+        terminal::complain("--inside is for use in a copy of the machine; this is none");
+        return exit::ERROR;
+    }
     if language::of(&OsHost::new(), &args.manifest) == Ok(language::Language::Chef) {
         let (facts, output) = (args.facts.as_deref(), args.output.as_deref());
         return language::chef_collection(&args.manifest, &args.run_list, facts, output);
@@ -186,8 +193,7 @@ fn work(args: &CompileArgs, nodes: &Mutex<VecDeque<Node>>) -> u8 {
     let said = Said::default();
     let console = Rc::new(PuppetConsole::new(Box::new(said.clone()), Box::new(said.clone())));
     // Functions of modules may do anything while they compile: on the machine they only look.
-    let looking =
-        (!Sandbox::is_here()).then(|| Rc::new(LookingHost::new(Rc::<OsHost>::clone(&host))));
+    let looking = (!args.inside).then(|| Rc::new(LookingHost::new(Rc::<OsHost>::clone(&host))));
     let machine = match &looking {
         Some(looking) => Machine::new(Rc::clone(looking), Cancel::default()),
         None => Machine::new(Rc::<OsHost>::clone(&host), Cancel::default()),
@@ -267,7 +273,7 @@ fn in_copy(
     };
     let program = std::env::current_exe().map_err(|error| Some(error.to_string()))?;
     let mut argv: Vec<OsString> =
-        vec![program.into(), "compile".into(), "--node".into(), node.into()];
+        vec![program.into(), "compile".into(), "--inside".into(), "--node".into(), node.into()];
     let mut option = |name: &str, value: Option<&OsStr>| {
         if let Some(value) = value {
             argv.extend([OsString::from(name), value.to_owned()]);

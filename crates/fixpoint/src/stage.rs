@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use fx_engine::{Cancel, Ledger, Run};
-use fx_host::{Host, LookingHost, OsHost};
+use fx_host::{Host, LeftOut, LookingHost, OsHost, WatchingHost};
 use fx_source::SourceMap;
 
 /// What a language is given.
@@ -20,6 +20,8 @@ pub(crate) struct Stage {
     lasting: &'static Rc<SourceMap>,
     /// What policy gets of the machine where it may only look.
     looking: Option<&'static Rc<LookingHost>>,
+    /// The same where some of what it sees is not the machine's.
+    watching: Option<&'static Rc<WatchingHost>>,
 }
 
 impl Stage {
@@ -33,7 +35,15 @@ impl Stage {
             ledger,
             cancel: Box::leak(Box::new(Cancel::from_flag(stop))),
         };
-        Stage { host, sources: Rc::clone(lasting), run, ledger, lasting, looking: None }
+        Stage {
+            host,
+            sources: Rc::clone(lasting),
+            run,
+            ledger,
+            lasting,
+            looking: None,
+            watching: None,
+        }
     }
 
     /// The same, for policy that is looked at and not acted on.
@@ -44,6 +54,39 @@ impl Stage {
         stage.run.host = &**looking;
         stage.looking = Some(looking);
         stage
+    }
+
+    /// The same in a copy that lacks these trees: what is about one is not certain.
+    pub(crate) fn watching(&self, trees: Vec<LeftOut>) -> Stage {
+        let reason = |tree: &LeftOut| {
+            format!("'{}' is not in the copy: {}", tree.path.display(), tree.reason)
+        };
+        let named = trees.iter().map(|tree| (tree.path.clone(), reason(tree).into())).collect();
+        self.ledger.set_left_out(named);
+        // Everybody looks into the trees that a copy has of its own, and they are told by the
+        // names of steps. The others are few and mostly none.
+        let mounts: Vec<LeftOut> = trees.into_iter().filter(|tree| !tree.own).collect();
+        let mut stage = self.clone();
+        if !mounts.is_empty() {
+            let ledger = self.ledger;
+            let watching: &'static Rc<WatchingHost> = Box::leak(Box::new(Rc::new(
+                WatchingHost::new(Rc::<OsHost>::clone(&self.host), mounts, move |tree| {
+                    ledger.looked_at_left_out(&reason(tree));
+                }),
+            )));
+            stage.run.host = &**watching;
+            stage.watching = Some(watching);
+        }
+        stage
+    }
+
+    /// The machine as policy gets it.
+    pub(crate) fn policy_host(&self) -> Rc<dyn Host> {
+        match (self.looking, self.watching) {
+            (Some(looking), _) => Rc::<LookingHost>::clone(looking),
+            (_, Some(watching)) => Rc::<WatchingHost>::clone(watching),
+            _ => Rc::<OsHost>::clone(&self.host),
+        }
     }
 
     /// The first thing that policy wanted to do and may not.
@@ -58,10 +101,6 @@ impl Stage {
 
     /// The same as Puppet's compiler wants it.
     pub(crate) fn puppet(&self) -> fx_puppet::Machine {
-        let host: Rc<dyn Host> = match self.looking {
-            Some(looking) => Rc::<LookingHost>::clone(looking),
-            None => Rc::<OsHost>::clone(&self.host),
-        };
-        fx_puppet::Machine::on(host, self.run, self.lasting)
+        fx_puppet::Machine::on(self.policy_host(), self.run, self.lasting)
     }
 }

@@ -340,3 +340,31 @@ fn an_ordinary_user_is_told_what_was_not_run() {
         assert!(!scene.at("RAN").exists(), "{verb}: {said}");
     }
 }
+
+#[test]
+fn source_lines_with_secrets_are_not_explained() {
+    if !is_root() {
+        return;
+    }
+    let scene = Scene::new(&[
+        (
+            "a.pp",
+            "file { '/srv/fx-s': content => Sensitive('CANARY'), mode => '0600' }\nuser { 'fxu': password => Sensitive(\"CANARY\") }\nexec { 'x': command => Sensitive('/bin/echo CANARY') }\n",
+        ),
+        (
+            "b.pp",
+            "$s = Sensitive('CANARY')\nfile { '/srv/fx-t': content => $s, mode => '0600' }\nnotify { 'n': message => Sensitive('CANARY') }\n",
+        ),
+        (
+            "a.rb",
+            "file('/srv/fx-u') { content 'CANARY'; sensitive true }\nfile '/srv/fx-v' do content 'CANARY'\n  sensitive true\nend\n",
+        ),
+    ]);
+    for file in ["a.pp", "b.pp", "a.rb"] {
+        for options in ["", "--format json", "--format html", "--why fx", "--why n"] {
+            let told = scene.shell(&format!("$F explain {options} {file}"));
+            assert!(!told.contains("CANARY"), "{file} {options}: {told}");
+        }
+        assert!(scene.shell(&format!("$F explain --format json {file}")).contains("[redacted]"));
+    }
+}

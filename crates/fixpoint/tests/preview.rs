@@ -137,7 +137,7 @@ fn a_preview_writes_nothing_at_all() {
 fn the_mode_for_a_copy_is_refused_outside_one() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("site.cf"), POLICIES[0].1).unwrap();
-    for verb in ["plan", "explain"] {
+    for verb in ["plan", "explain", "check", "compile"] {
         let (code, out, err) = ran(dir.path(), &[verb, "--inside", "site.cf"]);
         assert!(code == 1 && out.is_empty() && err.contains("this is none"), "{out}{err}");
     }

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::cell::{Cell, Ref, RefCell};
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -50,8 +51,10 @@ pub struct Step {
     pub purpose: Purpose,
     /// Whether nobody can know beforehand what it does to the rest of the machine.
     pub open_ended: bool,
-    /// What it looks at is not to be seen in a copy of the machine.
-    pub not_seen: bool,
+    /// Why what it looks at is not to be seen in a copy of the machine.
+    pub not_seen: Option<Rc<str>>,
+    /// Whether that is a place which the copy does not have as the machine has it.
+    pub left_out: bool,
     /// A guard or a function was not called before this one, for want of a copy to do it in.
     pub guard_not_run: bool,
     /// The first step with unforeseeable effects that was withheld before this one: what is
@@ -80,6 +83,10 @@ pub struct Ledger {
     guard_not_run: Cell<bool>,
     /// Whether the run goes on in a throw-away copy of the machine.
     in_copy: Cell<bool>,
+    /// Trees that the copy does not have as the machine has them, and why.
+    left_out: RefCell<Vec<(PathBuf, Rc<str>)>>,
+    /// Why nothing is certain: such a tree was looked at before there was a step.
+    astray: RefCell<Option<Rc<str>>>,
     /// Whether nobody will ask for steps.
     messages_only: bool,
 }
@@ -99,7 +106,7 @@ impl Step {
     /// How sure a preview is of this step.
     pub fn certainty(&self) -> Certainty {
         let withheld = self.open_ended && self.outcome == Outcome::WouldRepair;
-        if self.after.is_some() || self.not_seen || withheld {
+        if self.after.is_some() || self.not_seen.is_some() || withheld {
             Certainty::Unknown
         } else if self.guard_not_run {
             Certainty::GuardNotRun
@@ -204,7 +211,8 @@ impl Ledger {
             mode: request.mode,
             purpose: request.purpose,
             open_ended: false,
-            not_seen: false,
+            not_seen: None,
+            left_out: false,
             guard_not_run: self.guard_not_run.get(),
             after: self.unknown.get(),
             changed: Vec::new(),
@@ -212,6 +220,7 @@ impl Ledger {
             closed: false,
             elapsed: Duration::ZERO,
         };
+        let step = self.located(step);
         open.push(id);
         self.opened_at.borrow_mut().push(clock.monotonic());
         steps.push(step);
@@ -228,7 +237,41 @@ impl Ledger {
 
     /// Says that what an open step looks at is not in the copy, such as processes.
     pub fn not_seen(&self, id: StepId) {
-        self.steps.borrow_mut()[id.0 as usize - 1].not_seen = true;
+        let reason = Rc::from("not to be seen in a copy");
+        self.steps.borrow_mut()[id.0 as usize - 1].not_seen = Some(reason);
+    }
+
+    /// Names trees that the copy does not have as the machine has them, each with the reason.
+    /// Nothing is certain of a step that is about one, nor of what comes after it.
+    pub fn set_left_out(&self, trees: Vec<(PathBuf, Rc<str>)>) {
+        *self.left_out.borrow_mut() = trees;
+    }
+
+    /// Says that such a tree was looked at, by the step that is open or before all others.
+    pub fn looked_at_left_out(&self, reason: &str) {
+        match self.current() {
+            Some(id) => {
+                let step = &mut self.steps.borrow_mut()[id.0 as usize - 1];
+                step.not_seen.get_or_insert_with(|| Rc::from(reason));
+                step.left_out = true;
+            }
+            None => {
+                self.astray.borrow_mut().get_or_insert_with(|| Rc::from(reason));
+            }
+        }
+    }
+
+    /// A new step with what is known of the place it is about.
+    fn located(&self, mut step: Step) -> Step {
+        let trees = self.left_out.borrow();
+        let path = Path::new(&*step.resource.name);
+        let tree = trees.iter().find(|(tree, _)| path.is_absolute() && path.starts_with(tree));
+        let reason = tree.map(|(_, reason)| Rc::clone(reason)).or(self.astray.borrow().clone());
+        if reason.is_some() {
+            step.left_out = tree.is_some();
+            step.not_seen = reason;
+        }
+        step
     }
 
     /// Says that a guard or function was not called: what is said of the step that is open
@@ -296,7 +339,7 @@ impl Ledger {
                 step.after =
                     step.after.or_else(|| self.unknown.get().filter(|unknown| *unknown > top));
                 self.count(step);
-                if step.open_ended && step.outcome == Outcome::WouldRepair {
+                if step.left_out || step.open_ended && step.outcome == Outcome::WouldRepair {
                     self.unknown.set(self.unknown.get().or(Some(top)));
                 }
             }

@@ -30,6 +30,7 @@ mod memory;
 mod operation;
 mod recording;
 mod looking;
+mod watching;
 
 pub use account_files::{parse_group, parse_passwd};
 pub use accounts::{Accounts, Group, User};
@@ -52,6 +53,8 @@ pub use sandbox::{
 };
 pub use signals::{leave, stop_on_signals, stop_signal};
 pub use system_log::{Priority, SystemLog, SystemLogKind};
+
+pub use watching::WatchingHost;
 
 /// Result of anything asked of the machine.
 pub type Result<T, E = HostError> = std::result::Result<T, E>;

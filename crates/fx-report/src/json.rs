@@ -98,6 +98,7 @@ impl Sink for JsonLines {
                     "seconds": step.elapsed.as_secs_f64(),
                     "unknown_after": step.after.map(fx_engine::StepId::number),
                     "certainty": step.certainty().word(),
+                    "unknown_because": step.not_seen.as_deref(),
                 });
                 merged(merged(json!({ "event": "step_closed" }), self.step(step)), end)
             }

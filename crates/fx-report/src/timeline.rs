@@ -3,6 +3,7 @@
 
 mod causes;
 mod html;
+mod secrets;
 mod text;
 mod why;
 
@@ -77,8 +78,8 @@ impl Timeline {
         let (origin, source) = match step.origin.span {
             Some(span) => {
                 let at = self.sources.location(span);
-                let line = self.sources.file(span.file).line_text(at.line);
-                (at.to_string(), line.trim().to_owned())
+                let file = self.sources.file(span.file);
+                (at.to_string(), secrets::shown(at.line, &|line| file.line_text(line)))
             }
             None => (String::new(), String::new()),
         };
@@ -119,6 +120,15 @@ impl Sink for Timeline {
         match event {
             Event::StepOpened { step } => self.opened(step),
             Event::StepClosed { step } => self.closed(step),
+            Event::ChangeMade { step, change } | Event::ChangeWithheld { step, change }
+                if change.is_sensitive() =>
+            {
+                let number = Some(step.number());
+                let mut moments = self.moments.borrow_mut();
+                if let Some(moment) = moments.iter_mut().rev().find(|one| one.step == number) {
+                    moment.source = secrets::hidden(&moment.source);
+                }
+            }
             // What one console prints in words of its own is no moment of the order.
             Event::Note { code, .. }
                 if matches!(code.rsplit('.').next(), Some("line" | "stderr")) => {}

@@ -7,9 +7,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use fx_engine::Level;
-use fx_host::{
-    Commands, Env, Files, Line, OsHost, Sandbox, SandboxOptions, Spec, Stream, WriteOptions,
-};
+use fx_host::{Commands, Env, Files, Line, Sandbox, SandboxOptions, Spec, Stream, WriteOptions};
 use fx_source::{Diagnostic, Origin, Span};
 use serde_json::{Value as J, json};
 
@@ -54,7 +52,7 @@ pub(super) fn evaluate(stage: &Stage, target: &Path, policy: &PolicyArgs, way: W
     request.options.insert("why_run".into(), json!(way.rehearse));
     let said = Said::default();
     let code = fx_chef::run(
-        Rc::<OsHost>::clone(&stage.host),
+        stage.policy_host(),
         Rc::clone(stage.ledger()),
         stage.run.cancel.clone(),
         Rc::clone(&stage.sources),

@@ -58,13 +58,8 @@ pub struct LeftOut {
     pub path: PathBuf,
     /// Why not, such as `nfs4`.
     pub reason: String,
-}
-
-impl LeftOut {
-    /// Whether it is one of the trees that every copy has of its own.
-    pub fn is_own(&self) -> bool {
-        OWN.iter().any(|own| self.path == Path::new(own))
-    }
+    /// Whether every copy has its own instead, as of `/run`.
+    pub own: bool,
 }
 
 /// One thing to do while the box is made, with paths relative to the box's store for
@@ -95,7 +90,11 @@ pub(super) fn layers(mountinfo: &[u8], shared: &[PathBuf]) -> (Vec<Layer>, Vec<L
     let mut layers: Vec<Layer> = Vec::new();
     let mut left_out: Vec<LeftOut> = OWN
         .iter()
-        .map(|path| LeftOut { path: path.into(), reason: "a copy has its own".to_owned() })
+        .map(|path| LeftOut {
+            path: path.into(),
+            reason: "a copy has its own".to_owned(),
+            own: true,
+        })
         .collect();
     let own: Vec<&Path> = OWN.iter().map(Path::new).collect();
     let shared: Vec<&Path> = shared.iter().map(PathBuf::as_path).collect();
@@ -113,7 +112,11 @@ pub(super) fn layers(mountinfo: &[u8], shared: &[PathBuf]) -> (Vec<Layer>, Vec<L
         let copied = COPIED.contains(&&*mount.kind) || path == Path::new("/");
         match copied.then(|| layer(path.clone(), flags(mount), layers.len())).flatten() {
             Some(layer) => layers.push(layer),
-            None => left_out.push(LeftOut { path: path.clone(), reason: mount.kind.clone() }),
+            None => left_out.push(LeftOut {
+                path: path.clone(),
+                reason: mount.kind.clone(),
+                own: false,
+            }),
         }
     }
     (layers, left_out)
@@ -270,8 +273,8 @@ fn directories_above(path: &Path) -> Vec<Step> {
     above.into_iter().map(|dir| Step::Dir(inside(dir), 0o755)).collect()
 }
 
-/// The list of what is left out, as a file of the box holds it: path and reason, each ended
-/// by a zero byte.
+/// The list of what is left out, as a file of the box holds it: path, reason and whether the
+/// box has its own, each ended by a zero byte.
 pub(super) fn listed(left_out: &[LeftOut]) -> Vec<u8> {
     let mut out = Vec::new();
     for one in left_out {
@@ -279,6 +282,7 @@ pub(super) fn listed(left_out: &[LeftOut]) -> Vec<u8> {
         out.push(0);
         out.extend_from_slice(one.reason.as_bytes());
         out.push(0);
+        out.extend_from_slice(if one.own { b"own\0" } else { b"\0" });
     }
     out
 }
@@ -287,10 +291,11 @@ pub(super) fn listed(left_out: &[LeftOut]) -> Vec<u8> {
 pub(super) fn unlisted(bytes: &[u8]) -> Vec<LeftOut> {
     let words: Vec<&[u8]> = bytes.split(|byte| *byte == 0).collect();
     words
-        .chunks_exact(2)
-        .map(|pair| LeftOut {
-            path: std::ffi::OsStr::from_bytes(pair[0]).into(),
-            reason: String::from_utf8_lossy(pair[1]).into_owned(),
+        .chunks_exact(3)
+        .map(|words| LeftOut {
+            path: std::ffi::OsStr::from_bytes(words[0]).into(),
+            reason: String::from_utf8_lossy(words[1]).into_owned(),
+            own: words[2] == b"own",
         })
         .collect()
 }

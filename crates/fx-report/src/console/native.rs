@@ -81,7 +81,8 @@ impl Native {
             kept.drain(..).partition(|(id, _)| *id == step.id);
         *kept = others;
         drop(kept);
-        if step.open_ended && step.outcome == Outcome::WouldRepair && step.after.is_none() {
+        let unforeseen = step.open_ended && step.outcome == Outcome::WouldRepair;
+        if (unforeseen || step.left_out) && step.after.is_none() {
             *self.unknown.borrow_mut() = Some(printable(&step.resource.to_string()));
         }
         let wanted = match step.outcome.level() {
@@ -127,8 +128,8 @@ impl Native {
             let _ = write!(text, " - unknown after {}", unknown.as_deref().unwrap_or("a command"));
         } else if step.open_ended && step.outcome == Outcome::WouldRepair {
             text.push_str(" - what it does is unknown");
-        } else if step.not_seen {
-            text.push_str(" - unknown: not to be seen in a copy");
+        } else if let Some(reason) = &step.not_seen {
+            let _ = write!(text, " - unknown: {reason}");
         } else if step.guard_not_run {
             text.push_str(" - guard not run");
         }

@@ -55,11 +55,10 @@ struct Checked {
 }
 
 pub(crate) fn run(args: &Args) -> u8 {
-    let inside = Sandbox::is_here();
-    if args.inside && !inside {
+    if args.inside && !Sandbox::is_here() {
         return failed("--inside is for use in a copy of the machine; this is none");
     }
-    if inside {
+    if args.inside {
         return told(args, &all(args, Commands::Run));
     }
     let root = fx_host::Env::euid(&OsHost::new()) == 0;
@@ -68,6 +67,8 @@ pub(crate) fn run(args: &Args) -> u8 {
     if checked.iter().any(|one| one.stage.refused().is_some()) && root {
         match copy::make(SandboxOptions::default()) {
             Ok(sandbox) => return again(&sandbox, "check"),
+            // Already in one, in which another cannot be made.
+            Err(_) if Sandbox::is_here() => return told(args, &all(args, Commands::Run)),
             Err(error) => {
                 terminal::complain(error);
                 checked = all(args, Commands::Leave);

@@ -27,7 +27,7 @@ impl Tried<'_> {
 
     /// File systems that the copy does not have as the machine has them.
     fn left_out(&self) -> impl Iterator<Item = &LeftOut> {
-        self.sandbox.left_out().iter().filter(|one| !one.is_own())
+        self.sandbox.left_out().iter().filter(|one| !one.own)
     }
 
     /// Whether a step wrote a secret into the file, or into one nobody knows.
@@ -88,7 +88,7 @@ impl Tried<'_> {
             self.describe(out, change);
         }
         for path in &self.changes.not_read {
-            let _ = writeln!(out, "  not read   {}", path.display());
+            let _ = writeln!(out, "  not read   {}", clean(&path.to_string_lossy()));
         }
         if self.changes.found.is_empty() && self.changes.not_read.is_empty() {
             out.push_str("  unchanged\n");
@@ -100,7 +100,7 @@ impl Tried<'_> {
             attributes.map_or_else(String::new, |a| format!("{:04o} {}:{}", a.mode, a.uid, a.gid))
         };
         let (before, after) = (attributes(change.before), attributes(change.after));
-        let path = change.path.display();
+        let path = clean(&change.path.to_string_lossy());
         let slash = if change.after.or(change.before).is_some_and(|a| a.is_dir) { "/" } else { "" };
         let _ = match change.kind {
             ChangeKind::Added => writeln!(out, "  added      {path}{slash} {after}"),
@@ -123,12 +123,8 @@ impl Tried<'_> {
         let hidden = closed || self.is_secret(&change.path);
         let contents = (shows && !hidden).then(|| self.sandbox.contents(change, MAX_SHOWN));
         if let Some((old, new)) = contents.flatten() {
-            for line in unified(&path.to_string(), &old, &new).lines().skip(2) {
-                let shown: String = line
-                    .chars()
-                    .map(|c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c })
-                    .collect();
-                let _ = writeln!(out, "    {shown}");
+            for line in unified(&path, &old, &new).lines().skip(2) {
+                let _ = writeln!(out, "    {}", clean(line));
             }
         }
     }
@@ -177,4 +173,9 @@ fn line(item: &Item) -> String {
         }
     }
     text
+}
+
+/// Without characters that a terminal acts on.
+fn clean(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c }).collect()
 }

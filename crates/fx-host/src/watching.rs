@@ -1,0 +1,152 @@
+//! A machine with trees that are not what they seem, such as a network file system that a copy
+//! of the machine does not have: every request goes through, and one that is about such a
+//! tree is told.
+
+use std::ffi::{OsStr, OsString};
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::Duration;
+
+use crate::{
+    Accounts, Child, Clock, Commands, Ended, Entry, Env, Files, FsSpace, Group, Host, Interface,
+    LeftOut, Line, Meta, Neighbour, Net, Reader, Request, Response, Result, Route, Spec, Time,
+    Uname, User, WriteOptions,
+};
+
+/// The machine, watched.
+pub struct WatchingHost {
+    inner: Rc<dyn Host>,
+    trees: Vec<LeftOut>,
+    told: Box<dyn Fn(&LeftOut)>,
+}
+
+impl WatchingHost {
+    /// Tells of every request about a path in one of the trees.
+    pub fn new(
+        inner: Rc<dyn Host>,
+        trees: Vec<LeftOut>,
+        told: impl Fn(&LeftOut) + 'static,
+    ) -> WatchingHost {
+        WatchingHost { inner, trees, told: Box::new(told) }
+    }
+
+    fn about(&self, path: &Path) {
+        if let Some(tree) = self.trees.iter().find(|tree| path.starts_with(&tree.path)) {
+            (self.told)(tree);
+        }
+    }
+}
+
+macro_rules! about {
+    ($($name:ident(path $(, $arg:ident: $ty:ty)*) -> $out:ty;)*) => {
+        $(fn $name(&self, path: &Path $(, $arg: $ty)*) -> Result<$out> {
+            self.about(path);
+            self.inner.$name(path $(, $arg)*)
+        })*
+    };
+}
+
+macro_rules! pass {
+    ($($name:ident($($arg:ident: $ty:ty),*) -> $out:ty;)*) => {
+        $(fn $name(&self $(, $arg: $ty)*) -> $out {
+            self.inner.$name($($arg),*)
+        })*
+    };
+}
+
+impl Files for WatchingHost {
+    about! {
+        stat(path) -> Meta;
+        lstat(path) -> Meta;
+        read(path) -> Vec<u8>;
+        read_with_meta(path) -> (Meta, Vec<u8>);
+        open(path) -> Reader<'_>;
+        read_link(path) -> PathBuf;
+        list(path) -> Vec<Entry>;
+        real_path(path) -> PathBuf;
+        space(path, limit: Duration) -> FsSpace;
+        write(path, content: &[u8], options: &WriteOptions) -> ();
+        append(path, content: &[u8], mode: u32) -> ();
+        make_dir(path, mode: u32) -> ();
+        make_fifo(path, mode: u32) -> ();
+        remove_file(path) -> ();
+        remove_dir(path) -> ();
+        rename(path, to: &Path) -> ();
+        set_mode(path, mode: u32) -> ();
+        set_owner(path, uid: Option<u32>, gid: Option<u32>) -> ();
+        set_times(path, atime: Option<Time>, mtime: Option<Time>) -> ();
+        xattrs(path) -> Vec<OsString>;
+        xattr(path, name: &str) -> Option<Vec<u8>>;
+        set_xattr(path, name: &str, value: Option<&[u8]>) -> ();
+    }
+
+    fn symlink(&self, target: &Path, path: &Path) -> Result<()> {
+        self.about(path);
+        self.inner.symlink(target, path)
+    }
+
+    fn hard_link(&self, existing: &Path, path: &Path) -> Result<()> {
+        self.about(path);
+        self.inner.hard_link(existing, path)
+    }
+
+    pass! {
+        settle() -> Result<()>;
+        commit() -> Result<()>;
+    }
+}
+
+impl Commands for WatchingHost {
+    pass! {
+        run_streaming(spec: &Spec, on_line: &mut dyn FnMut(Line<'_>)) -> Result<Ended>;
+        start(spec: &Spec) -> Result<Box<dyn Child>>;
+        signal(pid: i32, signal: i32) -> Result<()>;
+        find_program(name: &str) -> Option<PathBuf>;
+    }
+}
+
+impl Accounts for WatchingHost {
+    pass! {
+        user(name: &str) -> Result<Option<User>>;
+        user_by_id(uid: u32) -> Result<Option<User>>;
+        group(name: &str) -> Result<Option<Group>>;
+        group_by_id(gid: u32) -> Result<Option<Group>>;
+        users() -> Result<Vec<User>>;
+        groups() -> Result<Vec<Group>>;
+    }
+}
+
+impl Clock for WatchingHost {
+    pass! {
+        now() -> Time;
+        monotonic() -> Duration;
+        sleep(duration: Duration) -> ();
+    }
+}
+
+impl Env for WatchingHost {
+    pass! {
+        var(name: &OsStr) -> Option<OsString>;
+        vars() -> Vec<(OsString, OsString)>;
+        cwd() -> PathBuf;
+        euid() -> u32;
+        egid() -> u32;
+        pid() -> u32;
+        uname() -> Uname;
+        random(buffer: &mut [u8]) -> ();
+        cpus() -> usize;
+    }
+}
+
+impl Net for WatchingHost {
+    pass! {
+        http(request: &Request) -> Result<Response>;
+        interfaces() -> Result<Vec<Interface>>;
+        routes() -> Result<Vec<Route>>;
+        neighbours() -> Result<Vec<Neighbour>>;
+        resolve(name: &str) -> Result<Vec<IpAddr>>;
+        reverse(address: IpAddr) -> Result<Option<String>>;
+        ask(address: SocketAddr, question: &[u8], limit: usize, patience: Duration) -> Result<Vec<u8>>;
+    }
+}
