@@ -82,7 +82,8 @@ class Chef
         text << "\n\n>>>> Caused by #{cause.class}: #{cause.message}\n#{(cause.backtrace || []).join("\n")}"
         cause = cause.cause
       end
-      Chef::FileCache.store("chef-stacktrace.out", text)
+      # A trace quotes what recipes are made of.
+      Chef::FileCache.store("chef-stacktrace.out", FX.masked(text), 0600)
       rule = "-" * 87
       Chef::Log.fatal("Stacktrace dumped to #{Chef::FileCache.path("chef-stacktrace.out")}")
       Chef::Log.fatal(rule)

@@ -54,21 +54,13 @@ class Chef
           end
         end
         converge_by(description) do
-          begin
-            run
-          rescue Mixlib::ShellOut::ShellCommandFailed
-            if r.sensitive
-              e = Mixlib::ShellOut::ShellCommandFailed.new("Command execution failed. STDOUT/STDERR suppressed for sensitive resource")
-              raise e
-            end
-            raise
-          end
+          run
           Chef::Log.info("#{r} ran successfully")
         end
       end
       def command = new_resource.command
       def description
-        return "execute sensitive resource" if new_resource.sensitive
+        return "execute sensitive resource" if new_resource.fx_secret?
         c = command
         "execute #{c}"
       end
@@ -83,7 +75,7 @@ class Chef
         o[:input] = r.input if r.respond_to?(:input) && r.input
         o[:login] = r.login if r.respond_to?(:login) && r.login
         o[:default_env] = r.default_env
-        o[:live_stream] = FxStream.new if r.live_stream && !r.sensitive || Chef::Config[:stream_execute_output] && !r.sensitive
+        o[:live_stream] = FxStream.new if (r.live_stream || Chef::Config[:stream_execute_output]) && !r.fx_secret?
         if r.user && o[:environment].nil? && r.login
           o[:environment] = {}
         end

@@ -348,7 +348,15 @@ fn file_apply(machine: &Machine, vm: &mut Vm, a: Args) -> R {
         }
         return vm.fail(fx_ruby::object::c::RUNTIME_ERROR, failure.message);
     }
-    machine.note_changes(&changes, rehearse);
+    if sensitive {
+        let hidden = changes.iter().cloned().map(|change| match &*change.property {
+            "content" | "ensure" => change.sensitive(),
+            _ => change,
+        });
+        machine.note_changes(&hidden.collect::<Vec<_>>(), rehearse);
+    } else {
+        machine.note_changes(&changes, rehearse);
+    }
     let telling = Telling { path: &path, sensitive, rehearse, was, now: (now.secs, now.nanos) };
     let told = describe(vm, &telling, &changes, content.as_deref());
     if !vm.opt(a, 12).is_some_and(Value::truthy) {

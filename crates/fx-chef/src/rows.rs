@@ -109,7 +109,7 @@ pub(crate) struct Rows {
 }
 
 fn write(vm: &mut Vm, text: &str) {
-    drop(vm.out.write_all(text.as_bytes()));
+    drop(vm.out.write_all(crate::shown::text(text).as_bytes()));
 }
 
 impl Machine {
@@ -156,6 +156,8 @@ impl Machine {
 
     /// Shows and keeps one change of the open row: what was done, and what belongs to it.
     pub(crate) fn row_changed(&self, vm: &mut Vm, lines: Vec<String>) {
+        let lines: Vec<String> =
+            lines.into_iter().map(|line| crate::shown::mask(&line).into_owned()).collect();
         let mut rows = self.rows.borrow_mut();
         if rows.hushed > 0 {
             return;
@@ -279,7 +281,7 @@ fn row_open(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     };
     let depth = rows.open.len();
     let index = rows.all.len();
-    let line = format!("* {resource} action {action}");
+    let line = format!("* {} action {action}", crate::shown::name(&resource));
     rows.all.push(Row {
         resource,
         action,
@@ -418,8 +420,8 @@ fn row_bypassed(machine: &Machine, vm: &mut Vm, a: Args) -> R {
 /// `FX.row_skipped(guard, text, each guard with what came of it)`.
 fn row_skipped(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let guard = text(vm, a, 0)?.unwrap_or_default();
-    let reason = text(vm, a, 1)?.unwrap_or_default();
-    let guards = text(vm, a, 2)?;
+    let reason = crate::shown::mask(&text(vm, a, 1)?.unwrap_or_default()).into_owned();
+    let guards = text(vm, a, 2)?.map(|guards| crate::shown::mask(&guards).into_owned());
     machine.set("skipped");
     let shown =
         if reason.ends_with("action == :nothing }") { "action :nothing".to_owned() } else { guard };
@@ -472,7 +474,7 @@ fn row_failed(machine: &Machine, vm: &mut Vm, a: Args) -> R {
         write(vm, &shown);
     }
     if let Some(i) = rows.open.last().copied() {
-        let first = message.lines().next().unwrap_or_default();
+        let first = crate::shown::mask(message.lines().next().unwrap_or_default());
         rows.all[i].error = Some(format!("{class}: {first}"));
     }
     Ok(NIL)
