@@ -1,7 +1,6 @@
 //! Canaries in sensitive resources of recipes: none of them is in any output, file or argument.
 
 #![expect(
-    clippy::disallowed_methods,
     clippy::print_stderr,
     reason = "tests lay out and run their own files, and say what they skip"
 )]

@@ -8,6 +8,7 @@ class Chef
         @default_guard_interpreter = :execute
         @is_guard_interpreter = false
       end
+      attr_accessor :fx_words
       property :sensitive, [true, false], default: lazy { password ? true : false }
       alias env environment
       def live_stream? = live_stream
@@ -81,7 +82,8 @@ class Chef
         end
         o
       end
-      def run = shell_out!(command, **opts)
+      # What our own resources run is a list of words; what is shown is their line.
+      def run = new_resource.fx_words ? fx_tool!(*new_resource.fx_words, **opts) : shell_out!(command, **opts)
     end
   end
 end

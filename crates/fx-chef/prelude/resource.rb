@@ -303,7 +303,7 @@ class Chef
       ivars = instance_variables.map(&:to_sym) - HIDDEN - [:@name]
       ivars.inject("<#{self}") { |s, iv| s + " #{iv}: #{instance_variable_get(iv).inspect}" } + ">"
     end
-    HIDDEN = %i{@run_context @logger @not_if @only_if @enclosing_provider @executed_by_runner @is_guard_interpreter}.freeze
+    HIDDEN = %i{@run_context @logger @not_if @only_if @enclosing_provider @executed_by_runner @is_guard_interpreter @fx_words}.freeze
     def allowed_actions(value = NOT_PASSED)
       @allowed_actions = value unless NOT_PASSED.equal?(value)
       @allowed_actions || self.class.allowed_actions
