@@ -108,6 +108,8 @@ class Chef
           Chef::Config.from_file(path)
         rescue Errno::ENOENT
           raise Chef::Exceptions::ConfigurationError, "Cannot load configuration from #{path}"
+        rescue Chef::Exceptions::ConfigurationError
+          raise
         rescue SyntaxError, StandardError => e
           raise Chef::Exceptions::ConfigurationError, "Error while reading config file #{path}: #{e.class}: #{e.message}"
         end
@@ -131,8 +133,10 @@ class Chef
       Chef::Config[:cache_path] = "/var/chef" if @opts["apply"] && !Chef::Config.given?(:cache_path)
     end
 
-    # Without `-c`: the workstation's file in `.chef` here or above, then in the home directory.
+    # Without `-c`: the workstation's file in `.chef` here or above, then in the home directory;
+    # for chef-solo the machine's own.
     def found_config
+      return FX.file?("/etc/chef/solo.rb") ? "/etc/chef/solo.rb" : nil if @opts["solo_config"]
       dirs = []
       dir = FX.cwd
       until dirs.include?(dir)
@@ -140,8 +144,11 @@ class Chef
         dir = ::File.dirname(dir)
       end
       dirs << ENV["HOME"] if ENV["HOME"]
-      dirs.product(%w{config.rb knife.rb}).map { |d, f| "#{d}/.chef/#{f}" }.find { |f| FX.file?(f) }
+      dirs.product(%w{config.rb knife.rb}).map { |d, f| "#{d}/.chef/#{f}" }.find { |f| FX.file?(f) || others_link?(f) }
     end
+
+    # A link that is not followed is not passed over either: reading it says why.
+    def others_link?(path) = ::File.symlink?(path) && ::File.lstat(path).uid != Process.euid
 
     # `--recipe-url`: an archive of cookbooks, unpacked where the cookbooks are looked for.
     def fetch_recipes(url)

@@ -53,7 +53,11 @@ fn read(machine: &Machine, vm: &mut Vm, a: Args) -> R {
 fn eval_file(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let name = text(vm, a, 0)?.unwrap_or_default();
     let me = vm.arg(a, 1);
-    let text = machine.host.read_opt(&absolute(machine, &name)).ok().flatten().unwrap_or_default();
+    // What runs as root is read only if nobody else can write it.
+    let text = match machine.host.read_trusted_opt(&absolute(machine, &name)) {
+        Ok(text) => text.unwrap_or_default(),
+        Err(error) => return raise(vm, "ConfigurationError", &error.to_string()),
+    };
     match me.as_class() {
         Some(class) if vm.opt(a, 2).is_some_and(Value::truthy) => {
             vm.run_in_class(&text, &name, class)

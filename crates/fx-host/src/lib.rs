@@ -39,8 +39,8 @@ pub use commands::{Child, Commands, Ended, Exit, Line, Program, Spec, Stdin, Str
 pub use env::{Env, Uname};
 pub use error::HostError;
 pub use files::{Entry, Files, FsSpace, Kind, Meta, Reader, WriteOptions};
-pub use inherited::close_inherited;
 pub use in_place::{Access, InPlace, LockWish, Opening};
+pub use inherited::close_inherited;
 pub use lock::{Holder, Lock, Locked};
 pub use looking::LookingHost;
 pub use memory::{FaultOn, MemoryHost, Reply};

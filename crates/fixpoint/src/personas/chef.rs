@@ -231,7 +231,12 @@ fn start(invocation: &Invocation, local: bool) -> u8 {
         return code;
     }
     match parse(&args, local) {
-        Ok(request) => launch(request),
+        Ok(mut request) => {
+            if invocation.name == "chef-solo" {
+                request.options.insert("solo_config".into(), json!(true));
+            }
+            launch(request)
+        }
         Err(message) => {
             complain(&format!("{}: {message}", invocation.name));
             1
@@ -267,6 +272,8 @@ pub(crate) fn apply(invocation: &Invocation) -> u8 {
                 return 1;
             }
             request.options.insert("no_save".into(), json!(true));
+            // It looks for no configuration.
+            request.options.remove("find_config");
             request.options.insert("apply".into(), json!(true));
             launch(request)
         }
