@@ -13,7 +13,7 @@ class Chef
         begin
           configure
           @configured = true
-          run
+          locked { run }
           0
         rescue SystemExit => e
           failed(e)
@@ -25,6 +25,19 @@ class Chef
       end
       FX.finish(@error && @error.class.name, @error && message_of(@error), code, @configured)
       code
+    end
+
+    # Runs of the client exclude each other; the lock ends with the process at the latest.
+    def locked
+      return yield unless @opts["run_lock"] && !@opts["collection"]
+      lock = Chef::RunLock.new
+      lock.acquire
+      begin
+        lock.save_pid
+        yield
+      ensure
+        lock.release
+      end
     end
 
     # Our parser leaves out the words every such message begins with.
@@ -124,6 +137,8 @@ class Chef
       Chef::Config[:node_name] = @opts["node_name"] if @opts["node_name"]
       Chef::Config[:log_level] = @opts["log_level"].to_sym if @opts["log_level"]
       Chef::Config[:log_location] = @opts["log_location"] if @opts["log_location"]
+      Chef::Config[:lockfile] = @opts["lockfile"] if @opts["lockfile"]
+      Chef::Config[:run_lock_timeout] = @opts["run_lock_timeout"].to_i if @opts["run_lock_timeout"]
       Chef::Log.level = Chef::Config[:log_level]
       loc = Chef::Config[:log_location]
       loc = loc.find { |l| l.is_a?(String) } if loc.is_a?(Array)

@@ -14,6 +14,7 @@ pub(crate) const METHODS: &[(&str, Method)] = &[
     ("because", because),
     ("subscribed", subscribed),
     ("row_open", row_open),
+    ("check_stop", check_stop),
     ("row_close", row_close),
     ("row_updated", row_updated),
     ("row_kept", row_kept),
@@ -221,14 +222,20 @@ fn subscribed(machine: &Machine, _: &mut Vm, _: Args) -> R {
     Ok(NIL)
 }
 
+/// `FX.check_stop`: ends the run if it was told to.
+fn check_stop(machine: &Machine, vm: &mut Vm, _: Args) -> R {
+    if machine.cancel.is_cancelled() {
+        return crate::machine::raise(vm, "SigInt", "the run was told to stop");
+    }
+    Ok(NIL)
+}
+
 /// `FX.row_open(resource, action, notification type, notifying resource)`.
 fn row_open(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     if machine.hushed() {
         return Ok(NIL);
     }
-    if machine.cancel.is_cancelled() {
-        return crate::machine::raise(vm, "SigInt", "the run was told to stop");
-    }
+    check_stop(machine, vm, a)?;
     let object = vm.arg(a, 0);
     let resource = vm.to_s(object)?;
     let action = text(vm, a, 1)?.unwrap_or_default();

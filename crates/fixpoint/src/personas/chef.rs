@@ -47,7 +47,7 @@ const WITH_VALUE: &[(&str, &str)] = &[
     ("--server", ""),
     ("-s", ""),
     ("--splay", ""),
-    ("--run-lock-timeout", ""),
+    ("--run-lock-timeout", "run_lock_timeout"),
     ("--chef-zero-host", ""),
     ("-K", ""),
     ("--validation_key", ""),
@@ -55,7 +55,7 @@ const WITH_VALUE: &[(&str, &str)] = &[
     ("--client_key", ""),
     ("-P", ""),
     ("--pid", ""),
-    ("--lockfile", ""),
+    ("--lockfile", "lockfile"),
     ("--chef-zero-port", ""),
     ("--config-file-jail", ""),
 ];
@@ -232,6 +232,7 @@ fn start(invocation: &Invocation, local: bool) -> u8 {
     }
     match parse(&args, local) {
         Ok(mut request) => {
+            request.options.insert("run_lock".into(), json!(true));
             if invocation.name == "chef-solo" {
                 request.options.insert("solo_config".into(), json!(true));
             }
