@@ -13,7 +13,7 @@ class Chef
         begin
           configure
           @configured = true
-          run
+          locked { run }
           0
         rescue SystemExit => e
           failed(e)
@@ -25,6 +25,19 @@ class Chef
       end
       FX.finish(@error && @error.class.name, @error && message_of(@error), code, @configured)
       code
+    end
+
+    # Runs of the client exclude each other; the lock ends with the process at the latest.
+    def locked
+      return yield unless @opts["run_lock"] && !@opts["collection"]
+      lock = Chef::RunLock.new
+      lock.acquire
+      begin
+        lock.save_pid
+        yield
+      ensure
+        lock.release
+      end
     end
 
     # Our parser leaves out the words every such message begins with.
@@ -82,7 +95,8 @@ class Chef
         text << "\n\n>>>> Caused by #{cause.class}: #{cause.message}\n#{(cause.backtrace || []).join("\n")}"
         cause = cause.cause
       end
-      Chef::FileCache.store("chef-stacktrace.out", text)
+      # A trace quotes what recipes are made of.
+      Chef::FileCache.store("chef-stacktrace.out", FX.masked(text), 0600)
       rule = "-" * 87
       Chef::Log.fatal("Stacktrace dumped to #{Chef::FileCache.path("chef-stacktrace.out")}")
       Chef::Log.fatal(rule)
@@ -107,6 +121,8 @@ class Chef
           Chef::Config.from_file(path)
         rescue Errno::ENOENT
           raise Chef::Exceptions::ConfigurationError, "Cannot load configuration from #{path}"
+        rescue Chef::Exceptions::ConfigurationError
+          raise
         rescue SyntaxError, StandardError => e
           raise Chef::Exceptions::ConfigurationError, "Error while reading config file #{path}: #{e.class}: #{e.message}"
         end
@@ -121,6 +137,8 @@ class Chef
       Chef::Config[:node_name] = @opts["node_name"] if @opts["node_name"]
       Chef::Config[:log_level] = @opts["log_level"].to_sym if @opts["log_level"]
       Chef::Config[:log_location] = @opts["log_location"] if @opts["log_location"]
+      Chef::Config[:lockfile] = @opts["lockfile"] if @opts["lockfile"]
+      Chef::Config[:run_lock_timeout] = @opts["run_lock_timeout"].to_i if @opts["run_lock_timeout"]
       Chef::Log.level = Chef::Config[:log_level]
       loc = Chef::Config[:log_location]
       loc = loc.find { |l| l.is_a?(String) } if loc.is_a?(Array)
@@ -130,8 +148,10 @@ class Chef
       Chef::Config[:cache_path] = "/var/chef" if @opts["apply"] && !Chef::Config.given?(:cache_path)
     end
 
-    # Without `-c`: the workstation's file in `.chef` here or above, then in the home directory.
+    # Without `-c`: the workstation's file in `.chef` here or above, then in the home directory;
+    # for chef-solo the machine's own.
     def found_config
+      return FX.file?("/etc/chef/solo.rb") ? "/etc/chef/solo.rb" : nil if @opts["solo_config"]
       dirs = []
       dir = FX.cwd
       until dirs.include?(dir)
@@ -139,8 +159,11 @@ class Chef
         dir = ::File.dirname(dir)
       end
       dirs << ENV["HOME"] if ENV["HOME"]
-      dirs.product(%w{config.rb knife.rb}).map { |d, f| "#{d}/.chef/#{f}" }.find { |f| FX.file?(f) }
+      dirs.product(%w{config.rb knife.rb}).map { |d, f| "#{d}/.chef/#{f}" }.find { |f| FX.file?(f) || others_link?(f) }
     end
+
+    # A link that is not followed is not passed over either: reading it says why.
+    def others_link?(path) = ::File.symlink?(path) && ::File.lstat(path).uid != Process.euid
 
     # `--recipe-url`: an archive of cookbooks, unpacked where the cookbooks are looked for.
     def fetch_recipes(url)

@@ -115,7 +115,7 @@ class Chef
         self[name] = v
       end
       def from_file(path)
-        raise Errno::ENOENT, path unless FX.file?(path)
+        raise Errno::ENOENT, path unless FX.file?(path) || ::File.symlink?(path)
         FX.eval_file(path, self)
       end
       def from_string(text, path = "(config)") = instance_eval(text, path, 1)

@@ -89,7 +89,7 @@ class Chef
     FileAccessControl: "stubs", Deprecated: "stubs", Decorator: "decorator", Dist: "dist", ReservedNames: "util", ResourceDefinition: "definition",
     ResourceBuilder: "recipe", ResourceResolver: "node_map", ProviderResolver: "node_map", Mash: "mash", Daemon: "stubs", ApiClient: "stubs",
     User: "stubs", Knife: "stubs", Chefspec: "stubs", Shell: "stubs", RequestID: "stubs", LocalMode: "stubs", ActionCollection: "stubs", Win32: "stubs",
-    ResourceReporter: "stubs", WorkstationConfigLoader: "stubs", SecretFetcher: "stubs", Compliance: "stubs", PolicyBuilder: "policyfile", FxReporter: "reporter", FxFailures: "failures", RunLock: "stubs",
+    ResourceReporter: "stubs", WorkstationConfigLoader: "stubs", SecretFetcher: "stubs", Compliance: "stubs", PolicyBuilder: "policyfile", FxReporter: "reporter", FxFailures: "failures", FxSecrets: "secrets", RunLock: "run_lock",
     ScanAccessControl: "stubs", FileSystem: "stubs", Telemeter: "stubs", Mixins: "mixin", TrainTransport: "stubs", TargetIO: "stubs", DataCollector: "stubs",
   }.each { |name, file| autoload name, "prelude:chef/#{file}.rb" }
 

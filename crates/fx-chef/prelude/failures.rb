@@ -8,9 +8,9 @@ class Chef
         out = [[e.class.name, e.message]]
         trace = in_cookbooks(e)
         out << ["Cookbook Trace: (most recent call first)", trace.join("\n")] unless trace.empty?
-        out << ["Resource Declaration:", resource.sensitive ? "suppressed sensitive resource output" : declaration(resource)] if resource.source_line
+        out << ["Resource Declaration:", resource.fx_secret? ? "suppressed sensitive resource output" : declaration(resource)] if resource.source_line
         out << ["Compiled Resource:", resource.to_text.to_s]
-        out << ["Template Context:", "#{e.source_location}\n#{e.source_listing}"] if e.respond_to?(:source_listing)
+        out << ["Template Context:", "#{e.source_location}\n#{e.source_listing}"] if e.respond_to?(:source_listing) && !resource.fx_secret?
         out << system_info
       end
 
@@ -80,8 +80,13 @@ class Chef
           break if lines[at + 1].nil? || at >= first + 50 || depth <= 0
           at += 1
         end
-        out << numbered(at + 1, lines[at + 1]) if lines[at + 1]
+        out << numbered(at + 1, lines[at + 1]) if lines[at + 1] && !secret_at?(resource, file, at + 2)
         out
+      end
+
+      # Whether a sensitive resource is declared there.
+      def secret_at?(resource, file, line)
+        resource.run_context.resource_collection.any? { |r| r.source_line_number.to_i == line && r.source_line_file == file && r.fx_secret? }
       end
 
       def around(place)

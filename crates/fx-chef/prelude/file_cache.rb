@@ -3,10 +3,10 @@ class Chef
   class FileCache
     class << self
       def path(name = "") = ::File.join(Chef::Config[:file_cache_path], name)
-      def store(name, content, _mode = 0640)
+      def store(name, content, mode = 0640)
         require "fileutils"
         ::FileUtils.mkdir_p(::File.dirname(path(name)))
-        ::File.binwrite(path(name), content)
+        FX.store(path(name), content, mode)
         true
       end
       def load(name, read = true)

@@ -17,7 +17,8 @@ class Chef
 
       # What the guard was and what came of it, for people.
       def fx_told
-        what = if @command then "`#{Array(@command).join(" ")}`"
+        what = if @command && @parent.fx_secret? then "[sensitive]"
+               elsif @command then "`#{Array(@command).join(" ")}`"
                elsif (at = @block.source_location) then "{ block at #{at[0]}:#{at[1]} }"
                else "{ block }"
                end
@@ -37,22 +38,24 @@ class Chef
           raise ArgumentError, "Invalid only_if/not_if command, expected a string: #{@command.inspect} (#{@command.class})"
         end
       rescue Chef::Exceptions::CommandTimeout
-        Chef::Log.warn "Command '#{@command}' timed out"
+        Chef::Log.warn "Command '#{fx_command}' timed out"
         false
       end
 
       def run_block
         rv = @block.call
         if rv.is_a?(String) && !rv.empty?
-          shown = @parent.sensitive ? "a string" : rv.inspect
-          Chef::Log.warn("#{@positivity} block for #{@parent} returned #{shown}, did you mean to run a command?" + (@parent.sensitive ? "" : " If so use '#{@positivity} #{shown}' in your code."))
+          secret = @parent.fx_secret?
+          shown = secret ? "a string" : rv.inspect
+          Chef::Log.warn("#{@positivity} block for #{@parent} returned #{shown}, did you mean to run a command?" + (secret ? "" : " If so use '#{@positivity} #{shown}' in your code."))
         end
         rv
       end
 
       def short_description = @positivity
-      def description = "#{@positivity} #{@command ? "command `#{@command}`" : "ruby block"}"
-      def to_text = @command ? "#{positivity} \"#{@command}\"" : "#{@positivity} { #code block }"
+      def fx_command = @parent.fx_secret? ? "[sensitive]" : @command
+      def description = "#{@positivity} #{@command ? "command `#{fx_command}`" : "ruby block"}"
+      def to_text = @command ? "#{positivity} \"#{fx_command}\"" : "#{@positivity} { #code block }"
     end
 
     class ConditionalActionNotNothing

@@ -31,6 +31,8 @@ class Chef
         define_method(:"#{name}?") { number >= @level }
       end
       def at?(level) = LEVELS[level] >= @level
+      # The sensitive resource whose action runs now, if any.
+      attr_accessor :secret
 
       def level = LEVELS.key(@level)
 
@@ -63,6 +65,7 @@ class Chef
         return true if LEVELS[level] < @level
         msg = yield if msg.nil? && block_given?
         msg = msg.is_a?(Exception) ? "#{msg.message} (#{msg.class})\n#{(msg.backtrace || []).join("\n")}" : msg.is_a?(String) ? msg : msg.inspect
+        msg = FxSecrets.scrub(@secret, msg.to_s) if @secret
         FX.log(level.name, msg)
         true
       end

@@ -20,6 +20,16 @@ class Chef
         cmd.error!
         cmd
       end
+      # A tool with its words, never through a shell; messages show them as one line.
+      def fx_tool(*words, **options)
+        env = { "LC_ALL" => "C.UTF-8", "LANGUAGE" => "C.UTF-8", "LANG" => "C.UTF-8" } if options.delete(:default_env) != false
+        env = (env || {}).merge((options.delete(:environment) || {}).to_h)
+        words = words.flatten.compact.map(&:to_s)
+        cmd = Mixlib::ShellOut.new(words, environment: env, **options)
+        cmd.fx_shown = words.join(" ")
+        cmd.run_command
+      end
+      def fx_tool!(*words, **options) = fx_tool(*words, **options).tap(&:error!)
       def shell_out_compacted(*args, **options) = shell_out(*args.flatten.compact.map(&:to_s), **options)
       def shell_out_compacted!(*args, **options) = shell_out!(*args.flatten.compact.map(&:to_s), **options)
       def shell_out_with_systems_locale(*args, **options) = shell_out(*args, default_env: false, **options)

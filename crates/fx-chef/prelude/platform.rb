@@ -16,7 +16,8 @@ class Chef
         told = "Rebooting server at a recipe's request. Details: #{info.inspect}"
         begin
           Chef::Log.warn told
-          shell_out!("shutdown -r +#{info[:delay_mins]} \"#{info[:reason]}\" &")
+          # In the background: some wait there until it is time.
+          shell_out!("sh", "-c", 'shutdown -r "+$1" "$2" &', "sh", info[:delay_mins].to_s, info[:reason].to_s)
         rescue Mixlib::ShellOut::ShellCommandFailed => e
           raise Chef::Exceptions::RebootFailed, e.message
         end

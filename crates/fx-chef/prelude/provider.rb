@@ -122,6 +122,7 @@ class Chef
     def converge_by(descriptions, &block)
       @fx_updates = true
       descriptions = [descriptions].flatten.compact
+      descriptions = descriptions.map { |d| FxSecrets.scrub(@new_resource, d.to_s) } if @new_resource.respond_to?(:fx_secret?) && @new_resource.fx_secret?
       if Chef::Config[:why_run]
         FX.row_change(descriptions, true)
         events.resource_update_applied(@new_resource, @action, descriptions) if events.heard?
@@ -168,7 +169,7 @@ class Chef
       raise ArgumentError, "converge_if_changed must be passed a block!" unless block
       all = @new_resource.class.properties
       props = names.empty? ? @new_resource.class.state_properties : names.map { |n| all[n] }
-      hide = ->(p) { @new_resource.sensitive || p.sensitive? }
+      hide = ->(p) { @new_resource.fx_secret? || p.sensitive? }
       if @current_resource
         given = props.select { |p| p.is_set?(@new_resource) || p.has_default? }
         changed = given.select { |p| @new_resource.send(p.name) != @current_resource.send(p.name) }

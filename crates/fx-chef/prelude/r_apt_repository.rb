@@ -97,24 +97,25 @@ class Chef
           shell_out(*KEYS_KNOWN).stdout.lines.any? { |l| l[/^fpr:+([0-9A-F]+):/, 1]&.end_with?(key) }
         end
 
-        def usable?(key) = shell_out("apt-key", "list").stdout.lines.none?(%r{^/#{key}.*\[expired: .*\]$})
+        def usable?(key) = shell_out("apt-key", "list").stdout.lines.none?(%r{^/#{Regexp.escape(key)}.*\[expired: .*\]$})
 
         def install_from_server(key, server = new_resource.keyserver)
           hidden = new_resource.sensitive
           server = "hkp://#{server}:80" unless server.start_with?("hkp://")
-          proxy = new_resource.key_proxy ? " --keyserver-options http-proxy=#{new_resource.key_proxy}" : ""
+          proxy = new_resource.key_proxy ? ["--keyserver-options", "http-proxy=#{new_resource.key_proxy}"] : []
           name = key.upcase
           if new_resource.signed_by
-            line = "gpg --no-default-keyring --keyring #{ring}#{proxy} --keyserver #{server} --recv #{key}"
+            list = ["gpg", "--no-default-keyring", "--keyring", ring, *proxy, "--keyserver", server, "--recv", key]
             there = -> { in_ring?(name) && usable_in_ring?(name) }
             good = -> { usable_in_ring?(name) }
           else
-            line = "apt-key adv --no-tty --recv#{proxy} --keyserver #{server} #{key}"
+            list = ["apt-key", "adv", "--no-tty", "--recv", *proxy, "--keyserver", server, key]
             there = -> { trusted?(name) && usable?(name) }
             good = -> { usable?(name) }
           end
           execute "install-key #{key}" do
-            command line
+            command list.join(" ")
+            self.fx_words = list
             default_env true
             sensitive hidden
             not_if { there.call }

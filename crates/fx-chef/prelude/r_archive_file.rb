@@ -30,7 +30,7 @@ class Chef
             shell_out!("tar", "-xf", r.path, "-C", r.destination, *(r.strip_components.to_i > 0 ? ["--strip-components=#{r.strip_components}"] : []))
           end
           if r.owner || r.group
-            shell_out!("chown", "-R", "#{r.owner}#{":#{r.group}" if r.group}", r.destination)
+            shell_out!("chown", "-R", "--", "#{r.owner}#{":#{r.group}" if r.group}", r.destination)
           end
         end
       end

@@ -8,6 +8,7 @@ class Chef
         @default_guard_interpreter = :execute
         @is_guard_interpreter = false
       end
+      attr_accessor :fx_words
       property :sensitive, [true, false], default: lazy { password ? true : false }
       alias env environment
       def live_stream? = live_stream
@@ -54,21 +55,13 @@ class Chef
           end
         end
         converge_by(description) do
-          begin
-            run
-          rescue Mixlib::ShellOut::ShellCommandFailed
-            if r.sensitive
-              e = Mixlib::ShellOut::ShellCommandFailed.new("Command execution failed. STDOUT/STDERR suppressed for sensitive resource")
-              raise e
-            end
-            raise
-          end
+          run
           Chef::Log.info("#{r} ran successfully")
         end
       end
       def command = new_resource.command
       def description
-        return "execute sensitive resource" if new_resource.sensitive
+        return "execute sensitive resource" if new_resource.fx_secret?
         c = command
         "execute #{c}"
       end
@@ -83,13 +76,14 @@ class Chef
         o[:input] = r.input if r.respond_to?(:input) && r.input
         o[:login] = r.login if r.respond_to?(:login) && r.login
         o[:default_env] = r.default_env
-        o[:live_stream] = FxStream.new if r.live_stream && !r.sensitive || Chef::Config[:stream_execute_output] && !r.sensitive
+        o[:live_stream] = FxStream.new if (r.live_stream || Chef::Config[:stream_execute_output]) && !r.fx_secret?
         if r.user && o[:environment].nil? && r.login
           o[:environment] = {}
         end
         o
       end
-      def run = shell_out!(command, **opts)
+      # What our own resources run is a list of words; what is shown is their line.
+      def run = new_resource.fx_words ? fx_tool!(*new_resource.fx_words, **opts) : shell_out!(command, **opts)
     end
   end
 end

@@ -88,6 +88,7 @@ class Chef
           end
         end
         def error(path)
+          return "Proposed content for #{@parent.path} failed verification [sensitive]" if @parent.fx_secret?
           "Proposed content for #{@parent.path} failed verification #{self}" + (@last ? "\nSTDOUT: #{@last.stdout.strip}\nSTDERR: #{@last.stderr.strip}" : "")
         end
         def to_s
@@ -128,7 +129,7 @@ class Chef
         copies = r.backup
         backup = copies == false || copies == 0 ? nil : [Chef::Config[:file_backup_path], copies]
         follow = r.manage_symlink_source != false
-        lists = FX.file_apply(@path, content, r.fx_mode, r.fx_owner, r.fx_group, Chef::Config[:why_run], backup, r.sensitive, follow, false, first, r.force_unlink, events.heard?)
+        lists = FX.file_apply(@path, content, r.fx_mode, r.fx_owner, r.fx_group, Chef::Config[:why_run], backup, r.fx_secret?, follow, false, first, r.force_unlink, events.heard?)
         return unless lists
         @fx_updates = true
         if lists.is_a?(Array)

@@ -26,12 +26,14 @@ class Chef
       def git(*args, cwd: nil, check: true)
         check ? shell_out!("git", *args, **opts(cwd)) : shell_out("git", *args, **opts(cwd))
       end
+      # What begins with a dash is no option.
+      def plain(word) = word.start_with?("-") ? ["--", word] : [word]
       def target
         @target ||= begin
           rev = new_resource.revision
           if rev.match?(/\A\h{40}\z/) then rev
           else
-            out = git("ls-remote", new_resource.repository, "#{rev}*").stdout.lines.map { |l| l.split("\t") }
+            out = git("ls-remote", *plain(new_resource.repository), "#{rev}*").stdout.lines.map { |l| l.split("\t") }
             find = ->(n) { out.find { |_, ref| ref&.strip == n }&.first }
             sha = rev == "HEAD" ? find.call("HEAD") : find.call("refs/tags/#{rev}^{}") || find.call("refs/tags/#{rev}") || find.call("refs/heads/#{rev}") || find.call(rev)
             fx_unmet(Chef::Exceptions::UnresolvableGitReference, "Unable to parse SHA reference for '#{rev}' in repository '#{new_resource.repository}'. Verify your (case-sensitive) repository URL and revision.") unless sha
@@ -49,7 +51,7 @@ class Chef
           args = ["clone"]
           args.push("-o", r.remote) unless r.remote == "origin"
           args.push("--depth", r.depth.to_s) if r.depth
-          git(*args, r.repository, @dir)
+          git(*args, *plain(r.repository), @dir)
         end
         converge_by("checkout ref #{target} branch #{r.revision}") do
           git("branch", "-f", r.checkout_branch || "deploy", target, cwd: @dir)

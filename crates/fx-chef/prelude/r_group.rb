@@ -11,7 +11,7 @@ class Chef
     class Group < Chef::Provider
       def load_current_resource
         r = new_resource
-        out = shell_out("getent", "group", r.group_name)
+        out = shell_out("getent", "--", "group", r.group_name)
         f = out.exitstatus == 0 ? out.stdout.strip.split(":", -1) : nil
         @now = f && { gid: f[2].to_i, members: f[3].to_s.split(",") }
       end
@@ -37,7 +37,7 @@ class Chef
         return manage("alter") if @now
         r = new_resource
         converge_by("create group #{r.group_name}") do
-          shell_out!("groupadd", *gid_options, r.group_name, *(r.system ? ["-r"] : []), *(r.non_unique ? ["-o"] : []))
+          shell_out!("groupadd", *gid_options, *(r.system ? ["-r"] : []), *(r.non_unique ? ["-o"] : []), "--", r.group_name)
           set_members
         end
       end
@@ -63,7 +63,7 @@ class Chef
         lines = told
         return if lines.empty?
         converge_by(["#{word} group #{new_resource.group_name}"] + lines) do
-          shell_out!("groupmod", *gid_options, new_resource.group_name)
+          shell_out!("groupmod", *gid_options, "--", new_resource.group_name)
           set_members
         end
       end
@@ -71,7 +71,7 @@ class Chef
       def action_manage = @now && manage("manage")
       def action_remove
         return unless @now
-        converge_by("remove group #{new_resource.group_name}") { shell_out!("groupdel", new_resource.group_name) }
+        converge_by("remove group #{new_resource.group_name}") { shell_out!("groupdel", "--", new_resource.group_name) }
       end
     end
   end

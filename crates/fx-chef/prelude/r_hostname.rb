@@ -30,8 +30,9 @@ class Chef
         def remember(name)
           if ::File.exist?("/usr/bin/hostnamectl") && !docker?
             execute "hostnamectl set-hostname #{name}" do
+              self.fx_words = ["hostnamectl", "set-hostname", "--", name]
               notifies :reload, "ohai[reload hostname]"
-              not_if { shell_out!("hostnamectl status", returns: [0, 1]).stdout.match?(/Static hostname:\s*#{name}\s*$/) }
+              not_if { shell_out!("hostnamectl status", returns: [0, 1]).stdout.match?(/Static hostname:\s*#{Regexp.escape(name)}\s*$/) }
             end
           elsif ::File.exist?("/etc/hostname") then own_file("/etc/hostname", "#{name}\n")
           elsif ::File.file?("/etc/sysconfig/network") then replace_lines("/etc/sysconfig/network", /^HOSTNAME\s*=/, "HOSTNAME=#{name}")
@@ -51,13 +52,14 @@ class Chef
         end
         execute "set hostname to #{name}" do
           command "/bin/hostname #{name}"
+          self.fx_words = ["/bin/hostname", "--", name]
           not_if { shell_out!("hostname").stdout.chomp == name }
           notifies :reload, "ohai[reload hostname]"
         end
         unless r.ipaddress.nil?
           full = r.fqdn.to_s.empty? ? nil : r.fqdn
           line = [r.ipaddress, full, name, *r.aliases, name[/[^.]*/]].compact.join(" ")
-          hosts = replace_lines("/etc/hosts", /^#{r.ipaddress}\s+|\s+#{name}\s+/, line)
+          hosts = replace_lines("/etc/hosts", /^#{Regexp.escape(r.ipaddress)}\s+|\s+#{Regexp.escape(name)}\s+/, line)
           hosts.atomic_update(false) if docker?
           hosts.notifies :reload, "ohai[reload hostname]"
         end

@@ -63,11 +63,11 @@ class Chef
       end
 
       action :load do
-        converge_by("load kernel module #{new_resource.modname}") { shell_out!("modprobe #{new_resource.modname}") } unless loaded?
+        converge_by("load kernel module #{new_resource.modname}") { fx_tool!("modprobe", "--", new_resource.modname) } unless loaded?
       end
 
       action :unload do
-        converge_by("unload kernel module #{new_resource.modname}") { shell_out!("modprobe -r #{new_resource.modname}") } if loaded?
+        converge_by("unload kernel module #{new_resource.modname}") { fx_tool!("modprobe", "-r", "--", new_resource.modname) } if loaded?
       end
     end
   end

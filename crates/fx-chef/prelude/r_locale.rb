@@ -40,7 +40,7 @@ class Chef
           body = want.sort.map { |t| t.join("=") }.join("\n") + "\n"
           converge_by(["update #{r.name}"] + changed.map { |k, v| "  set #{k == "LANG" ? "lang" : k} to #{v.inspect} (was #{had[k].inspect})" }) do
             missing = want.values.compact.uniq - shell_out!("locale", "-a").stdout.split("\n")
-            shell_out!("locale-gen #{missing.join(" ")}", timeout: 1800) unless missing.empty?
+            fx_tool!("locale-gen", *missing, timeout: 1800) unless missing.empty?
             declare_resource(:file, "Updating system locale") do
               path Chef::Resource::Locale::FX_FILE
               content body

@@ -6,25 +6,25 @@ class Chef
         status = shell_out("mdadm", "--detail", "--test", new_resource.raid_device).exitstatus
         @there = status != 4
       end
-      def run(command, verb)
-        converge_by("#{verb} RAID device #{new_resource.raid_device}") { shell_out!(command) }
+      # It asks before it writes over what is there.
+      def run(verb, *words)
+        converge_by("#{verb} RAID device #{new_resource.raid_device}") { fx_tool!("mdadm", *words, input: "y\n" * 64) }
       end
       def action_create
         r = new_resource
         return if @there
-        command = "yes | mdadm --create #{r.raid_device} --level #{r.level}"
-        command << " --chunk=#{r.chunk}" unless r.level == 1
-        command << " --metadata=#{r.metadata}"
-        command << " --bitmap=#{r.bitmap}" if r.bitmap
-        command << " --layout=#{r.layout}" if r.layout
-        command << " --raid-devices #{r.devices.length} #{r.devices.join(" ")}"
-        run(command, "create")
+        words = ["--create", r.raid_device, "--level", r.level]
+        words << "--chunk=#{r.chunk}" unless r.level == 1
+        words << "--metadata=#{r.metadata}"
+        words << "--bitmap=#{r.bitmap}" if r.bitmap
+        words << "--layout=#{r.layout}" if r.layout
+        run("create", *words, "--raid-devices", r.devices.length, *r.devices)
       end
       def action_assemble
-        run("yes | mdadm --assemble #{new_resource.raid_device} #{new_resource.devices.join(" ")}", "assemble") unless @there
+        run("assemble", "--assemble", new_resource.raid_device, *new_resource.devices) unless @there
       end
       def action_stop
-        run("yes | mdadm --stop #{new_resource.raid_device}", "stop") if @there
+        run("stop", "--stop", new_resource.raid_device) if @there
       end
     end
   end

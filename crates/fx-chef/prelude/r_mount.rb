@@ -31,7 +31,7 @@ class Chef
       end
       def action_umount
         return unless @mounted
-        converge_by("unmount #{new_resource.device}") { shell_out!("umount", @point) }
+        converge_by("unmount #{new_resource.device}") { shell_out!("umount", "--", @point) }
       end
       alias action_unmount action_umount
       def action_remount

@@ -10,7 +10,7 @@ class Chef
       action(:install) do
         level = new_resource.errata_level
         tool = node["platform_version"].to_i >= 8 ? "dnf" : "yum"
-        declare_resource(:execute, "Install any #{level} errata") { command "#{tool} update --sec-severity=#{level.capitalize} -y" }
+        declare_resource(:execute, "Install any #{level} errata") { command "#{tool} update --sec-severity=#{level.capitalize} -y"; self.fx_words = [tool, "update", "--sec-severity=#{level.capitalize}", "-y"] }
       end
     end
   end

@@ -9,13 +9,13 @@ class Chef
   class Provider
     class RhsmRegister < FxComposite
       def registered? = !shell_out("subscription-manager", "status").stdout.include?("Overall Status: Unknown")
-      def flags(names) = names.filter_map { |flag, value| "--#{flag}=#{value.to_s.shellescape}" if value }
+      def flags(names) = names.filter_map { |flag, value| "--#{flag}=#{value}" if value }
       def register
         r = new_resource
         shared = { name: r.system_name, serverurl: r.server_url, baseurl: r.base_url }
         if r.activation_key && !r.activation_key.empty?
           raise "Unable to register - you must specify organization when using activation keys" if r.organization.nil?
-          words = r.activation_key.map { |k| "--activationkey=#{k.shellescape}" } + flags({ org: r.organization, **shared, release: r.release })
+          words = r.activation_key.map { |k| "--activationkey=#{k}" } + flags({ org: r.organization, **shared, release: r.release })
         elsif r.username && r.password
           raise "Unable to register - you must specify environment when using username/password" if r.environment.nil? && r.satellite_host
           raise "Unable to register - 'auto_attach' must be enabled when using property `service_level`." if r.service_level && !r.auto_attach
@@ -27,7 +27,7 @@ class Chef
           raise "Unable to create register command - you must specify activation_key or username/password"
         end
         words << "--force" if r.force
-        ["subscription-manager register", *words].join(" ")
+        ["subscription-manager", "register", *words]
       end
       action(:register) do
         r = new_resource
@@ -48,10 +48,11 @@ class Chef
           end
           declare_resource(:file, kept) { action :delete }
         end
-        line = register
+        list = register
         declare_resource(:execute, "Register to RHSM") do
           sensitive r.sensitive
-          command line
+          command list.map { |w| w.sub(/\A(--\w+=)(.*)\z/m) { $1 + $2.shellescape } }.join(" ")
+          self.fx_words = list
           not_if { me.registered? } unless r.force
         end
         declare_resource(:package, "katello-agent") if r.install_katello_agent && r.satellite_host

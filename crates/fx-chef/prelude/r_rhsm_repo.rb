@@ -8,6 +8,7 @@ class Chef
         me = self
         declare_resource(:execute, "Enable repository #{name}") do
           command "subscription-manager repos --#{flag}=#{name}"
+          self.fx_words = ["subscription-manager", "repos", "--#{flag}=#{name}"]
           send(guard) { me.on? }
         end
       end

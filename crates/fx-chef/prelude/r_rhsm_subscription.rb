@@ -6,13 +6,14 @@ class Chef
       def consumed = shell_out("subscription-manager list --consumed", environment: { "LANG" => "en_US" }).stdout.split(/\n\n+/).to_h { |b| [b[/^Pool ID:\s+(\S+)$/, 1], b[/^Serial:\s+(\S+)$/, 1]] }
       action(:attach) do
         pool = new_resource.pool_id
-        converge_by("attach subscription pool #{pool}") { shell_out!("subscription-manager attach --pool=#{pool}") } unless consumed.key?(pool)
+        converge_by("attach subscription pool #{pool}") { fx_tool!("subscription-manager", "attach", "--pool=#{pool}") } unless consumed.key?(pool)
       end
       action(:remove) do
         pool = new_resource.pool_id
         have = consumed
         declare_resource(:execute, "Remove subscription pool #{pool}") do
           command "subscription-manager remove --serial=#{have[pool]}"
+          self.fx_words = ["subscription-manager", "remove", "--serial=#{have[pool]}"]
           only_if { have.key?(pool) }
         end
       end

@@ -25,7 +25,7 @@ class Chef
         fx_unless_disabled("set", "boolean #{r.name}") do
           next if @now == r.value
           converge_by(["update #{r.boolean}", "  set value to #{r.value.inspect} (was #{@now.inspect})"]) do
-            shell_out!("setsebool#{" -P" if r.persistent} #{r.boolean} #{r.value}")
+            fx_tool!("setsebool", r.persistent ? "-P" : nil, r.boolean, r.value)
           end
         end
       end

@@ -1,6 +1,5 @@
 # selinux_fcontext: the label that a policy gives to paths.
 FX.load("chef/selinux_shared.rb")
-require "shellwords"
 class Chef
   class Provider
     class SelinuxFcontext < Chef::Provider
@@ -19,11 +18,12 @@ class Chef
         top = same ? ::File.dirname(spec[0...same]) : spec
         top = "/" unless top.start_with?("/")
         return unless ::File.exist?(top)
-        shell_out!("find #{top.shellescape} -ignore_readdir_race -regextype posix-egrep -regex #{spec.shellescape} -prune -print0 | xargs -0 restorecon -iRv")
+        found = fx_tool!("find", top, "-ignore_readdir_race", "-regextype", "posix-egrep", "-regex", spec, "-prune", "-print0").stdout
+        fx_tool!("xargs", "-0", "restorecon", "-iRv", input: found)
       end
       def change(text, flags)
         converge_by(text) do
-          shell_out!("semanage fcontext #{flags} '#{new_resource.file_spec}'")
+          fx_tool!("semanage", "fcontext", *flags, new_resource.file_spec)
           relabel
         end
       end
@@ -38,20 +38,20 @@ class Chef
       def action_add
         r = new_resource
         fx_unless_disabled("add", "fcontext #{r.name}") do
-          change("adding label #{r.secontext} to #{r.file_spec}", "-a -f #{r.file_type} -t #{r.secontext}") unless context
+          change("adding label #{r.secontext} to #{r.file_spec}", ["-a", "-f", r.file_type, "-t", r.secontext]) unless context
         end
       end
       def action_modify
         r = new_resource
         fx_unless_disabled("modify", "fcontext #{r.name}") do
           now = context
-          change("modifying label #{r.secontext} to #{r.file_spec}", "-m -f #{r.file_type} -t #{r.secontext}") if now && now != r.secontext
+          change("modifying label #{r.secontext} to #{r.file_spec}", ["-m", "-f", r.file_type, "-t", r.secontext]) if now && now != r.secontext
         end
       end
       def action_delete
         r = new_resource
         fx_unless_disabled("delete", "fcontext #{r.name}") do
-          change("deleting label for #{r.file_spec}", "-d -f #{r.file_type}") if context
+          change("deleting label for #{r.file_spec}", ["-d", "-f", r.file_type]) if context
         end
       end
     end

@@ -12,11 +12,13 @@ class Chef
         declare_resource(:directory, r.base_dir)
         declare_resource(:execute, install) do
           command "semodule --install '#{package}'"
+          self.fx_words = ["semodule", "--install", package]
           action :nothing
         end
         declare_resource(:execute, compile) do
           cwd r.base_dir
           command "make -C #{r.base_dir} -f /usr/share/selinux/devel/Makefile"
+          self.fx_words = ["make", "-C", r.base_dir, "-f", "/usr/share/selinux/devel/Makefile"]
           timeout 120
           user "root"
           action :nothing

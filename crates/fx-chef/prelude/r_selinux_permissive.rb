@@ -7,11 +7,11 @@ class Chef
       end
       def action_add
         c = new_resource.context
-        converge_by("adding permissive context #{c}") { shell_out!("semanage permissive -a '#{c}'") } unless @on
+        converge_by("adding permissive context #{c}") { fx_tool!("semanage", "permissive", "-a", c) } unless @on
       end
       def action_delete
         c = new_resource.context
-        converge_by("deleting permissive context #{c}") { shell_out!("semanage permissive -d '#{c}'") } if @on
+        converge_by("deleting permissive context #{c}") { fx_tool!("semanage", "permissive", "-d", c) } if @on
       end
     end
   end

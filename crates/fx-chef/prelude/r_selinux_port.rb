@@ -7,11 +7,13 @@ class Chef
       def load_current_resource = nil
       def labels
         r = new_resource
-        shell_out!("seinfo --portcon=#{r.port} | grep 'portcon #{r.protocol}' | awk -F: '$(NF-1) !~ /reserved_port_t$/ && $(NF-3) !~ /[0-9]*-[0-9]*/ {print $(NF-1)}'").stdout.split
+        rows = fx_tool("seinfo", "--portcon=#{r.port}").stdout.lines.map(&:chomp).select { |l| l.include?("portcon #{r.protocol}") }
+        # Labels of single ports that are not those of a whole reserved range.
+        rows.map { |l| l.split(":", -1) }.filter_map { |f| f[-2].to_s.strip if !f[-2].to_s.end_with?("reserved_port_t") && !f[-4].to_s.include?("-") }
       end
       def place = "#{new_resource.port}/#{new_resource.protocol}"
       def run(text, flags)
-        converge_by(text) { shell_out!("semanage port #{flags} -p #{new_resource.protocol} #{new_resource.port}") }
+        converge_by(text) { fx_tool!("semanage", "port", *flags, "-p", new_resource.protocol, new_resource.port) }
       end
       def action_manage
         action_add
@@ -23,17 +25,17 @@ class Chef
       end
       def action_add
         r = new_resource
-        fx_unless_disabled("add", "port #{r.name}") { run("Adding context #{r.secontext} to port #{place}", "-a -t '#{r.secontext}'") if labels.empty? }
+        fx_unless_disabled("add", "port #{r.name}") { run("Adding context #{r.secontext} to port #{place}", ["-a", "-t", r.secontext]) if labels.empty? }
       end
       def action_modify
         r = new_resource
         fx_unless_disabled("modify", "port #{r.name}") do
           now = labels
-          run("Modifying context #{r.secontext} to port #{place}", "-m -t '#{r.secontext}'") if !now.empty? && !now.include?(r.secontext)
+          run("Modifying context #{r.secontext} to port #{place}", ["-m", "-t", r.secontext]) if !now.empty? && !now.include?(r.secontext)
         end
       end
       def action_delete
-        fx_unless_disabled("delete", "port #{new_resource.name}") { run("Deleting context from port #{place}", "-d") unless labels.empty? }
+        fx_unless_disabled("delete", "port #{new_resource.name}") { run("Deleting context from port #{place}", ["-d"]) unless labels.empty? }
       end
     end
   end

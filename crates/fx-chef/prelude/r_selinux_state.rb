@@ -40,7 +40,7 @@ class Chef
         end
       end
       def turn(state, number)
-        declare_resource(:execute, "selinux-setenforce-#{state}") { command "/usr/sbin/setenforce #{number}" } unless selinux_disabled? || selinux_state == state
+        declare_resource(:execute, "selinux-setenforce-#{state}") { command number == 1 ? "/usr/sbin/setenforce 1" : "/usr/sbin/setenforce 0" } unless selinux_disabled? || selinux_state == state
         declare_resource(:execute, "debian-selinux-activate") { command "/usr/sbin/selinux-activate" } if selinux_activate_required?
         written(state) if new_resource.persistent
         reboot_after(state)

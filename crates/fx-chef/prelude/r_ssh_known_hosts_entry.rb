@@ -14,8 +14,8 @@ class Chef
         r = new_resource
         place = r.port != 22 ? "[#{r.host}]:#{r.port}" : r.host
         return "#{place} #{TYPES[r.key_type] || r.key_type} #{r.key}" if r.key
-        scan = ["ssh-keyscan", "-t#{r.key_type}", "-p #{r.port}", *(r.hash_entries ? ["-H"] : []), r.host].join(" ")
-        found = shell_out!(scan, timeout: r.timeout.to_i).stdout
+        scan = ["ssh-keyscan", "-t#{r.key_type}", "-p", r.port, *(r.hash_entries ? ["-H"] : []), "--", r.host]
+        found = fx_tool!(*scan, timeout: r.timeout.to_i).stdout
         r.port != 22 ? found.sub(/^#{Regexp.escape(r.host)}/, place) : found
       end
       def writer

@@ -13,15 +13,17 @@ class Chef
       def svn = new_resource.svn_binary || "svn"
       def login
         r = new_resource
-        [*(r.svn_username ? ["--username", r.svn_username] : []), *(r.svn_password ? ["--password", r.svn_password] : [])]
+        [*(r.svn_username ? ["--username", r.svn_username] : []), *(r.svn_password ? ["--password-from-stdin", "--non-interactive"] : [])]
       end
+      # Among the words of a command everybody would see it.
+      def secret = new_resource.svn_password ? { input: "#{new_resource.svn_password}\n" } : {}
       def words(text) = text.to_s.shellsplit
       def run(*args)
         r = new_resource
         opts = { timeout: r.timeout, user: r.user, group: r.group, environment: r.environment, cwd: nil }.compact
-        shell_out!(svn, *args, **opts)
+        shell_out!(svn, *args, **opts, **secret)
       end
-      def info(where) = shell_out(svn, "info", where, *login, *words(new_resource.svn_info_args), "-r#{new_resource.revision}").stdout.to_s[/^Last Changed Rev: (\d+)$/, 1]
+      def info(where) = shell_out(svn, "info", where, *login, *words(new_resource.svn_info_args), "-r#{new_resource.revision}", **secret).stdout.to_s[/^Last Changed Rev: (\d+)$/, 1]
       def empty? = !::File.exist?(new_resource.destination) || ::Dir.children(new_resource.destination).empty?
       def load_current_resource
         parent = ::File.dirname(new_resource.destination)

@@ -6,7 +6,7 @@ class Chef
 
       # Only what the kernel has and the file says alike is there already.
       load_current_value do
-        now = shell_out!("sysctl -n -e #{key}").stdout.tr("\t", " ").strip
+        now = fx_tool!("sysctl", "-n", "-e", "--", key).stdout.tr("\t", " ").strip
         kept = "/etc/sysctl.d/99-chef-#{key.tr("/", ".")}.conf"
         said = ::File.exist?(kept) && ::File.read(kept)[/(.*) = (.*)/, 2]
         current_value_does_not_exist! unless now == said
@@ -19,7 +19,7 @@ class Chef
         def kept = "#{new_resource.conf_dir}/99-chef-#{new_resource.key.tr("/", ".")}.conf"
         def load_again(flag = nil)
           execute "Load sysctl values" do
-            command "sysctl #{flag}-p"
+            command flag ? "sysctl -e -p" : "sysctl -p"
             default_env true
           end
         end
@@ -28,8 +28,8 @@ class Chef
       action :apply do
         r = new_resource
         converge_if_changed do
-          flag = "-e " if r.ignore_error
-          shell_out!("sysctl #{flag}-w \"#{r.key}=#{r.value}\"")
+          flag = "-e" if r.ignore_error
+          fx_tool!("sysctl", flag, "-w", "--", "#{r.key}=#{r.value}")
           directory r.conf_dir
           text = [*Array(r.comment).map { |c| "# #{c.strip}" }, "#{r.key} = #{r.value}", ""].join("\n")
           file(kept) { content text }

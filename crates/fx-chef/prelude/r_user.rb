@@ -7,11 +7,11 @@ class Chef
   end
   class Provider
     class User < Chef::Provider
-      WANTED = { comment: "-c", expire_date: "-e", gid: "-g", inactive: "-f", password: "-p", shell: "-s", uid: "-u" }.freeze
+      WANTED = { comment: "-c", expire_date: "-e", gid: "-g", inactive: "-f", shell: "-s", uid: "-u" }.freeze
 
       def load_current_resource
         r = new_resource
-        out = shell_out("getent", "passwd", r.username)
+        out = shell_out("getent", "--", "passwd", r.username)
         f = out.exitstatus == 0 ? out.stdout.strip.split(":", -1) : nil
         return unless f
         @now = { uid: f[2].to_i, gid: f[3].to_i, comment: f[4], home: f[5], shell: f[6], password: f[1] }
@@ -38,7 +38,7 @@ class Chef
       end
       def gid_of(g)
         return g.to_i if g.to_s.match?(/\A\d+\z/)
-        out = shell_out("getent", "group", g.to_s)
+        out = shell_out("getent", "--", "group", g.to_s)
         return out.stdout.split(":")[2].to_i if out.exitstatus == 0
         @unknown_group = true
         g
@@ -56,7 +56,7 @@ class Chef
         r = new_resource
         lines = home_differs? ? ["change homedir from #{@now[:home]} to #{r.home}"] : []
         lines + differences.map do |k|
-          hidden = k == :password && r.sensitive
+          hidden = k == :password
           "change #{k} from #{hidden ? "********" : @now[k]} to #{hidden ? "********" : r.send(k)}"
         end
       end
@@ -71,12 +71,22 @@ class Chef
         args.push("-o") if r.non_unique
         args
       end
+      # A hash among the words of a command is seen by everybody, so it is handed over apart.
+      def set_password
+        r = new_resource
+        hash = r.password
+        return if hash.nil? || hash == "" || @now && hash == @now[:password]
+        raise Chef::Exceptions::User, "the password of #{r.username} has a line break" if hash.include?("\n") || r.username.match?(/[:\n]/)
+        out = shell_out("chpasswd", "-e", input: "#{r.username}:#{hash}\n", sensitive: true)
+        raise Chef::Exceptions::User, "chpasswd could not set the password of #{r.username}: exit code #{out.exitstatus}" if out.error?
+      end
 
       def action_create
         return manage("alter") if @now
         r = new_resource
         converge_by("create user #{r.username}") do
-          shell_out!("useradd", *options, *(r.system ? ["-r"] : []), r.manage_home ? "-m" : "-M", r.username)
+          shell_out!("useradd", *options, *(r.system ? ["-r"] : []), r.manage_home ? "-m" : "-M", "--", r.username)
+          set_password
           Chef::Log.info("#{r} created")
         end
       end
@@ -87,9 +97,13 @@ class Chef
         converge_by(["#{word} user #{r.username}"] + lines) do
           more = r.non_unique ? ["-u", r.uid.to_s] : []
           more << "-m" if home_differs? && r.manage_home
-          out = shell_out("usermod", *options, *more, r.username, returns: [0, 12])
-          raise Chef::Exceptions::User, "Unable to modify home directory for #{r.username}" if out.exitstatus == 12 && !out.stderr.include?("exists")
-          out.error!
+          words = [*options, *more]
+          unless words.empty?
+            out = shell_out("usermod", *words, "--", r.username, returns: [0, 12])
+            raise Chef::Exceptions::User, "Unable to modify home directory for #{r.username}" if out.exitstatus == 12 && !out.stderr.include?("exists")
+            out.error!
+          end
+          set_password
         end
       end
       def action_manage = @now && manage("manage")
@@ -97,11 +111,11 @@ class Chef
       def action_remove
         return unless @now
         converge_by("remove user #{new_resource.username}") do
-          shell_out!("userdel", *(new_resource.manage_home ? ["-r"] : []), *(new_resource.force ? ["-f"] : []), new_resource.username)
+          shell_out!("userdel", *(new_resource.manage_home ? ["-r"] : []), *(new_resource.force ? ["-f"] : []), "--", new_resource.username)
         end
       end
       def locked?
-        out = shell_out("passwd", "-S", new_resource.username, returns: [0, 1])
+        out = shell_out("passwd", "-S", "--", new_resource.username, returns: [0, 1])
         if out.stderr.include?("does not exist")
           return false if whyrun_mode?
           raise Chef::Exceptions::User, "User #{new_resource.username} does not exist when checking lock status for #{new_resource}"
@@ -114,10 +128,10 @@ class Chef
         end
       end
       def action_lock
-        converge_by("lock the user #{new_resource.username}") { shell_out!("usermod", "-L", new_resource.username) } unless locked?
+        converge_by("lock the user #{new_resource.username}") { shell_out!("usermod", "-L", "--", new_resource.username) } unless locked?
       end
       def action_unlock
-        converge_by("unlock user #{new_resource.username}") { shell_out!("usermod", "-U", new_resource.username) } if locked?
+        converge_by("unlock user #{new_resource.username}") { shell_out!("usermod", "-U", "--", new_resource.username) } if locked?
       end
     end
   end

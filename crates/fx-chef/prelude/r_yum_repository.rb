@@ -32,6 +32,7 @@ class Chef
         r, name = new_resource, id
         execute "yum-makecache#{"-fast" if fast}-#{name}" do
           command "yum -q -y makecache #{"fast " if fast}--disablerepo=* --enablerepo=#{name}"
+          self.fx_words = ["yum", "-q", "-y", "makecache", *(fast ? ["fast"] : []), "--disablerepo=*", "--enablerepo=#{name}"]
           action act
           only_if { r.enabled }
           notifies :flush_cache, "package[package-cache-reload-#{name}]", :immediately if act == :run
@@ -59,6 +60,7 @@ class Chef
         if r.make_cache
           execute "yum clean metadata #{name}" do
             command "yum clean metadata --disablerepo=* --enablerepo=#{name}"
+            self.fx_words = ["yum", "clean", "metadata", "--disablerepo=*", "--enablerepo=#{name}"]
             action :nothing
           end
           makecache
@@ -73,6 +75,7 @@ class Chef
         name, gone = id, path
         execute "yum clean all #{name}" do
           command "yum clean all --disablerepo=* --enablerepo=#{name}"
+            self.fx_words = ["yum", "clean", "all", "--disablerepo=*", "--enablerepo=#{name}"]
           only_if "yum repolist all | grep -P '^#{name}([ \t]|$)'"
         end
         file gone do

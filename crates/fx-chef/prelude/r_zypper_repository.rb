@@ -33,13 +33,14 @@ class Chef
           end
           declare_resource(:execute, "import gpg key from #{uri}") do
             command "/bin/rpm --import #{kept}"
+            self.fx_words = ["/bin/rpm", "--import", kept]
             not_if { me.known?(kept) }
           end
         end
       end
       def known?(path)
-        id = shell_out!("gpg --import-options import-show --dry-run --import --with-colons #{path}").stdout[/fpr:*\h*(\h{8}):/, 1].to_s.downcase
-        shell_out("/bin/rpm -qa gpg-pubkey*").stdout.include?("gpg-pubkey-#{id}")
+        id = fx_tool!("gpg", "--import-options", "import-show", "--dry-run", "--import", "--with-colons", path).stdout[/fpr:*\h*(\h{8}):/, 1].to_s.downcase
+        fx_tool("/bin/rpm", "-qa", "gpg-pubkey*").stdout.include?("gpg-pubkey-#{id}")
       end
       action(:create) do
         r = new_resource
@@ -61,11 +62,17 @@ class Chef
       end
       action(:remove) do
         word = name
-        declare_resource(:execute, "zypper --quiet --non-interactive removerepo #{word}") { only_if "zypper --quiet lr #{word}" }
+        declare_resource(:execute, "zypper --quiet --non-interactive removerepo #{word}") do
+          self.fx_words = ["zypper", "--quiet", "--non-interactive", "removerepo", word]
+          only_if "zypper --quiet lr #{word.shellescape}"
+        end
       end
       action(:refresh) do
         word = name
-        declare_resource(:execute, "zypper --quiet --non-interactive refresh --force #{word}") { only_if "zypper --quiet lr #{word}" }
+        declare_resource(:execute, "zypper --quiet --non-interactive refresh --force #{word}") do
+          self.fx_words = ["zypper", "--quiet", "--non-interactive", "refresh", "--force", word]
+          only_if "zypper --quiet lr #{word.shellescape}"
+        end
       end
       alias action_add action_create
       alias action_delete action_remove

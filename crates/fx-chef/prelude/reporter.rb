@@ -64,7 +64,7 @@ class Chef
 
     def row(r)
       resource = r[:resource]
-      hidden = resource.sensitive
+      hidden = resource.fx_secret?
       out = {
         "type" => resource.resource_name.to_s, "name" => resource.name, "id" => identity(resource), "after" => hidden ? {} : FxReporter.plain(resource.state_for_resource_reporter), "before" => {},
         "duration" => r[:elapsed].to_i.to_s, "delta" => hidden ? "" : Array(r[:delta]).join("\n"), "ignore_failure" => resource.ignore_failure ? true : false, "result" => r[:action].to_s, "status" => r[:status],

@@ -303,7 +303,7 @@ class Chef
       ivars = instance_variables.map(&:to_sym) - HIDDEN - [:@name]
       ivars.inject("<#{self}") { |s, iv| s + " #{iv}: #{instance_variable_get(iv).inspect}" } + ">"
     end
-    HIDDEN = %i{@run_context @logger @not_if @only_if @enclosing_provider @executed_by_runner @is_guard_interpreter}.freeze
+    HIDDEN = %i{@run_context @logger @not_if @only_if @enclosing_provider @executed_by_runner @is_guard_interpreter @fx_words}.freeze
     def allowed_actions(value = NOT_PASSED)
       @allowed_actions = value unless NOT_PASSED.equal?(value)
       @allowed_actions || self.class.allowed_actions
@@ -440,7 +440,7 @@ class Chef
     def as_json(*) = { "json_class" => self.class.name, "instance_vars" => (instance_variables - HIDDEN).to_h { |iv| [iv.name.delete_prefix("@"), instance_variable_get(iv)] } }
     def to_json(*a) = as_json.to_json(*a)
     def to_text
-      return "suppressed sensitive resource output" if sensitive
+      return "suppressed sensitive resource output" if fx_secret?
       text = +"# Declared in #{@source_line}\n\n#{resource_name}(\"#{name}\") do\n"
       hidden = HIDDEN + %i{@name @source_line @resource_name @allowed_actions @elapsed_time}
       (instance_variables - hidden).each do |iv|
@@ -498,6 +498,8 @@ class Chef
       Chef::Log.info("Processing #{self} action #{action} (#{defined_at})") if Chef::Log.info? && Chef::Config[:verbose_logging] != false
       @updated_by_last_action = false
       left = retries
+      outer = Chef::Log.secret
+      Chef::Log.secret = self if fx_secret?
       begin
         return if fx_skip?(action)
         u = umask
@@ -507,6 +509,7 @@ class Chef
           provider_for_action(action).run_action
         end
       rescue StandardError => e
+        e = Chef::FxSecrets.hide(self, e) if fx_secret?
         if ignore_failure
           quiet = ignore_failure.to_s == "quiet"
           Chef::Log.error("#{custom_exception_message(e)}; ignore_failure is set, continuing") unless quiet
@@ -525,9 +528,13 @@ class Chef
         end
       end
     ensure
+      Chef::Log.secret = outer
       FX.row_close
       ev.resource_completed(self) if ev && ev.heard?
     end
+
+    # Whether nothing of what it holds is shown: parts of a sensitive resource are as it is.
+    def fx_secret? = sensitive || (@enclosing_provider ? @enclosing_provider.new_resource.fx_secret? : false)
 
     def fx_tell_failure(e, action, quiet)
       return FX.row_failed(e.class.name, e.message) if quiet || !FX.doc?

@@ -60,9 +60,10 @@ class Chef
         def ps_cmd = node[:command] && node[:command][:ps]
 
         def determine_current_status!
-          asked = new_resource.status_command || (supports[:status] && "#{default_init_command} status")
+          asked = new_resource.status_command || supports[:status]
           if asked
-            current_resource.running(true) if shell_out(asked).exitstatus == 0
+            out = new_resource.status_command ? shell_out(new_resource.status_command) : init_script(:status)
+            current_resource.running(true) if out.exitstatus == 0
           else
             wanted = Regexp.new(new_resource.pattern)
             current_resource.running(shell_out!(ps_cmd).stdout.lines.any? { |l| wanted.match?(l) })
@@ -78,6 +79,13 @@ class Chef
         def initialize(new_resource, run_context)
           super
           @init_command = "/etc/init.d/#{new_resource.service_name}"
+          @init_words = [@init_command]
+        end
+
+        # A command of the recipe is a line for the shell; ours is a list of words.
+        def init_script(verb, **opts)
+          own = new_resource.init_command
+          own ? shell_out([own, verb].join(" "), **opts) : fx_tool(*@init_words, verb, **opts)
         end
 
         def define_resource_requirements
@@ -96,7 +104,7 @@ class Chef
           end
         end
 
-        def script(verb) = shell_out!("#{default_init_command} #{verb}", default_env: false)
+        def script(verb) = init_script(verb, default_env: false).tap(&:error!)
         def start_service = new_resource.start_command ? super : script(:start)
         def stop_service = new_resource.stop_command ? super : script(:stop)
         def restart_service = !new_resource.restart_command && supports[:restart] ? script(:restart) : super
@@ -110,6 +118,7 @@ class Chef
         def initialize(new_resource, run_context)
           super
           @init_command = "/usr/sbin/invoke-rc.d #{new_resource.service_name}"
+          @init_words = ["/usr/sbin/invoke-rc.d", new_resource.service_name]
         end
       end
 
@@ -121,9 +130,9 @@ class Chef
         end
         def enable_service
           disable_service
-          shell_out!("/sbin/insserv -d -f #{new_resource.service_name}")
+          fx_tool!("/sbin/insserv", "-d", "-f", "--", new_resource.service_name)
         end
-        def disable_service = shell_out!("/sbin/insserv -r -f #{new_resource.service_name}")
+        def disable_service = fx_tool!("/sbin/insserv", "-r", "-f", "--", new_resource.service_name)
       end
 
       # Scripts with links for each run level, made by update-rc.d.
@@ -162,7 +171,7 @@ class Chef
           new_resource.enabled(true)
         end
 
-        def rc(*words) = shell_out!([TOOL, *words].join(" "))
+        def rc(*words) = fx_tool!(TOOL, *words)
         def enable_service
           name, wanted = new_resource.service_name, new_resource.priority
           return set_priority if wanted.is_a?(Hash)
@@ -191,6 +200,7 @@ class Chef
         def initialize(new_resource, run_context)
           super
           @init_command = "/sbin/service #{new_resource.service_name}"
+          @init_words = ["/sbin/service", new_resource.service_name]
           @now = []
         end
         def run_levels = new_resource.run_levels || []
@@ -199,7 +209,7 @@ class Chef
           supports[:status] = true if supports[:status].nil?
           super
           if ::File.exist?(TOOL)
-            out = shell_out!("#{TOOL} --list #{current_resource.service_name}", returns: [0, 1])
+            out = fx_tool!(TOOL, "--list", current_resource.service_name, returns: [0, 1])
             @now = out.stdout.scan(/(\d):on/).flatten.map(&:to_i)
             current_resource.enabled(run_levels.empty? ? !@now.empty? : @now.sort == run_levels.sort)
             @missing = out.stderr.include?("No such")
@@ -222,13 +232,13 @@ class Chef
           end
         end
 
-        def levels(list = run_levels) = list.empty? ? "" : "--level #{list.join} "
+        def levels(list = run_levels) = list.empty? ? [] : ["--level", list.join]
         def enable_service
           over = @now - run_levels
-          shell_out!("#{TOOL} #{levels(over)}#{new_resource.service_name} off") unless run_levels.empty? || over.empty?
-          shell_out!("#{TOOL} #{levels}#{new_resource.service_name} on")
+          fx_tool!(TOOL, *levels(over), new_resource.service_name, "off") unless run_levels.empty? || over.empty?
+          fx_tool!(TOOL, *levels, new_resource.service_name, "on")
         end
-        def disable_service = shell_out!("#{TOOL} #{levels}#{new_resource.service_name} off")
+        def disable_service = fx_tool!(TOOL, *levels, new_resource.service_name, "off")
       end
 
       class Systemd < Simple
@@ -281,7 +291,8 @@ class Chef
             kind = "--user"
             opts = { user: user, environment: { "DBUS_SESSION_BUS_ADDRESS" => "unix:path=/run/user/#{Etc.getpwnam(user).uid}/bus" }, **opts }
           end
-          words = verb == "show" ? [*flags, name] : [name, *flags]
+          words = [*flags, *(name.start_with?("-") ? ["--"] : []), name]
+          words = [name, *flags] unless verb == "show" || name.start_with?("-")
           send(must ? :shell_out! : :shell_out, tool, kind, verb, *words, **opts)
         end
 

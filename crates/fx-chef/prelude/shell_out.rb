@@ -16,7 +16,7 @@ module Mixlib
       def to_i = (@exitstatus || 0) << 8
     end
 
-    attr_accessor :user, :group, :cwd, :valid_exit_codes, :umask, :environment, :timeout, :input, :live_stdout, :live_stderr, :command, :domain, :password, :login, :elevated, :sensitive, :log_level, :log_tag
+    attr_accessor :user, :group, :cwd, :valid_exit_codes, :umask, :environment, :timeout, :input, :live_stdout, :live_stderr, :command, :domain, :password, :login, :elevated, :sensitive, :log_level, :log_tag, :fx_shown
     attr_reader :stdout, :stderr, :status, :execution_time, :stdin_pipe
     alias working_dir cwd
 
@@ -87,7 +87,7 @@ module Mixlib
     end
     def format_for_exception
       return "Command execution failed. STDOUT/STDERR suppressed for sensitive resource" if @sensitive
-      shown = @command
+      shown = @fx_shown || @command
       msg = +""
       msg << "#{@terminate_reason}\n" if @terminate_reason
       msg << "---- Begin output of #{shown} ----\nSTDOUT: #{@stdout.strip}\nSTDERR: #{@stderr.strip}\n---- End output of #{shown} ----\n"

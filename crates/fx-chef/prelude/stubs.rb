@@ -28,7 +28,6 @@ class Chef
   class SecretFetcher; end
   module Compliance; end
   module PolicyBuilder; end
-  class RunLock; end
   class ScanAccessControl; end
   class FileSystem; end
   class Telemeter; end

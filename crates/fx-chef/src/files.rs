@@ -53,7 +53,11 @@ fn read(machine: &Machine, vm: &mut Vm, a: Args) -> R {
 fn eval_file(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let name = text(vm, a, 0)?.unwrap_or_default();
     let me = vm.arg(a, 1);
-    let text = machine.host.read_opt(&absolute(machine, &name)).ok().flatten().unwrap_or_default();
+    // What runs as root is read only if nobody else can write it.
+    let text = match machine.host.read_trusted_opt(&absolute(machine, &name)) {
+        Ok(text) => text.unwrap_or_default(),
+        Err(error) => return raise(vm, "ConfigurationError", &error.to_string()),
+    };
     match me.as_class() {
         Some(class) if vm.opt(a, 2).is_some_and(Value::truthy) => {
             vm.run_in_class(&text, &name, class)
@@ -348,7 +352,15 @@ fn file_apply(machine: &Machine, vm: &mut Vm, a: Args) -> R {
         }
         return vm.fail(fx_ruby::object::c::RUNTIME_ERROR, failure.message);
     }
-    machine.note_changes(&changes, rehearse);
+    if sensitive {
+        let hidden = changes.iter().cloned().map(|change| match &*change.property {
+            "content" | "ensure" => change.sensitive(),
+            _ => change,
+        });
+        machine.note_changes(&hidden.collect::<Vec<_>>(), rehearse);
+    } else {
+        machine.note_changes(&changes, rehearse);
+    }
     let telling = Telling { path: &path, sensitive, rehearse, was, now: (now.secs, now.nanos) };
     let told = describe(vm, &telling, &changes, content.as_deref());
     if !vm.opt(a, 12).is_some_and(Value::truthy) {

@@ -20,6 +20,7 @@ mod report;
 mod rows;
 mod schema;
 mod shell;
+mod shown;
 mod trap;
 
 pub use machine::{Machine, Request, run};

@@ -29,6 +29,8 @@ pub(crate) const METHODS: &[(&str, Method)] = &[
     ("finish", finish),
     ("write_collection", write_file),
     ("save_node", save_node),
+    ("store", store),
+    ("masked", masked),
 ];
 
 /// Hexadecimal digest of content.
@@ -50,7 +52,7 @@ impl Machine {
             }
             Format::Null => {}
         }
-        drop(vm.out.write_all(shown.as_bytes()));
+        drop(vm.out.write_all(crate::shown::text(&shown).as_bytes()));
     }
 
     fn say_in(&self, vm: &mut Vm, format: Format, text: &str) {
@@ -61,6 +63,7 @@ impl Machine {
 
     pub(crate) fn log_line(&self, vm: &mut Vm, level: &str, message: &str) {
         let when = crate::clock::stamp(vm, &*self.host);
+        let message = crate::shown::text(message);
         let line = format!("[{when}] {}: {message}\n", level.to_uppercase());
         let mut rows = self.rows.borrow_mut();
         if rows.log.is_some() {
@@ -197,7 +200,7 @@ fn describe(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let mut shown = String::new();
     if rows.format != Format::Null {
         rows.page.failure(&mut shown, &title, &sections);
-        drop(vm.out.write_all(shown.as_bytes()));
+        drop(vm.out.write_all(crate::shown::text(&shown).as_bytes()));
     }
     Ok(NIL)
 }
@@ -278,11 +281,9 @@ fn finish(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let configured = vm.opt(a, 3).is_some_and(fx_ruby::Value::truthy);
     if let Some(path) = machine.request.report.as_ref().filter(|_| configured) {
         let text = rows_as_json(machine, class.as_deref(), &message);
-        drop(machine.host.write(
-            &machine.request.cwd.join(path),
-            text.as_bytes(),
-            &fx_host::WriteOptions::default(),
-        ));
+        let path = machine.request.cwd.join(path);
+        let written = machine.host.write(&path, text.as_bytes(), &fx_host::WriteOptions::default());
+        written.or_else(|error| vm.host_error(&error, &path.to_string_lossy()))?;
     }
     Ok(NIL)
 }
@@ -309,7 +310,10 @@ fn rows_as_json(machine: &Machine, class: Option<&str>, message: &str) -> String
     }
     let last = match class {
         None => json!({"event": "run_completed"}),
-        Some(class) => json!({"event": "run_failed", "class": class, "message": message}),
+        Some(class) => {
+            let message = crate::shown::mask(message);
+            json!({"event": "run_failed", "class": class, "message": message})
+        }
     };
     out.push_str(&last.to_string());
     out.push('\n');
@@ -326,7 +330,25 @@ fn write_file(machine: &Machine, vm: &mut Vm, a: Args) -> R {
         drop(vm.out.write_all(b"\n"));
         return Ok(NIL);
     }
-    drop(machine.host.write(&path, &body, &fx_host::WriteOptions::default()));
+    let written = machine.host.write(&path, &body, &fx_host::WriteOptions::default());
+    written.or_else(|error| vm.host_error(&error, &path.to_string_lossy()))?;
+    Ok(NIL)
+}
+
+/// `FX.masked(text)`: passwords of addresses are hidden.
+fn masked(_: &Machine, vm: &mut Vm, a: Args) -> R {
+    let text = text(vm, a, 0)?.unwrap_or_default();
+    Ok(vm.str(crate::shown::mask(&text).into_owned()))
+}
+
+/// `FX.store(path, text, mode)`: a whole file that replaces what has the name.
+fn store(machine: &Machine, vm: &mut Vm, a: Args) -> R {
+    let path = machine.request.cwd.join(text(vm, a, 0)?.unwrap_or_default());
+    let body = crate::machine::bytes(vm, a, 1)?.unwrap_or_default();
+    let mode = vm.arg(a, 2).fixnum().map(|mode| mode as u32 & 0o7777);
+    let options = fx_host::WriteOptions { mode, ..fx_host::WriteOptions::default() };
+    let written = machine.host.write(&path, &body, &options);
+    written.or_else(|error| vm.host_error(&error, &path.to_string_lossy()))?;
     Ok(NIL)
 }
 
@@ -340,7 +362,8 @@ fn save_node(machine: &Machine, vm: &mut Vm, a: Args) -> R {
         drop(fx_resources::directory::make_parents(&*machine.host, &path, 0o755));
         drop(machine.host.make_dir(dir, 0o755));
     }
-    drop(machine.host.write(&path, body.as_bytes(), &fx_host::WriteOptions::default()));
+    let written = machine.host.write(&path, body.as_bytes(), &fx_host::WriteOptions::default());
+    written.or_else(|error| vm.host_error(&error, &path.to_string_lossy()))?;
     Ok(NIL)
 }
 

@@ -14,6 +14,7 @@ pub(crate) const METHODS: &[(&str, Method)] = &[
     ("because", because),
     ("subscribed", subscribed),
     ("row_open", row_open),
+    ("check_stop", check_stop),
     ("row_close", row_close),
     ("row_updated", row_updated),
     ("row_kept", row_kept),
@@ -109,7 +110,7 @@ pub(crate) struct Rows {
 }
 
 fn write(vm: &mut Vm, text: &str) {
-    drop(vm.out.write_all(text.as_bytes()));
+    drop(vm.out.write_all(crate::shown::text(text).as_bytes()));
 }
 
 impl Machine {
@@ -156,6 +157,8 @@ impl Machine {
 
     /// Shows and keeps one change of the open row: what was done, and what belongs to it.
     pub(crate) fn row_changed(&self, vm: &mut Vm, lines: Vec<String>) {
+        let lines: Vec<String> =
+            lines.into_iter().map(|line| crate::shown::mask(&line).into_owned()).collect();
         let mut rows = self.rows.borrow_mut();
         if rows.hushed > 0 {
             return;
@@ -219,14 +222,20 @@ fn subscribed(machine: &Machine, _: &mut Vm, _: Args) -> R {
     Ok(NIL)
 }
 
+/// `FX.check_stop`: ends the run if it was told to.
+fn check_stop(machine: &Machine, vm: &mut Vm, _: Args) -> R {
+    if machine.cancel.is_cancelled() {
+        return crate::machine::raise(vm, "SigInt", "the run was told to stop");
+    }
+    Ok(NIL)
+}
+
 /// `FX.row_open(resource, action, notification type, notifying resource)`.
 fn row_open(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     if machine.hushed() {
         return Ok(NIL);
     }
-    if machine.cancel.is_cancelled() {
-        return crate::machine::raise(vm, "SigInt", "the run was told to stop");
-    }
+    check_stop(machine, vm, a)?;
     let object = vm.arg(a, 0);
     let resource = vm.to_s(object)?;
     let action = text(vm, a, 1)?.unwrap_or_default();
@@ -279,7 +288,7 @@ fn row_open(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     };
     let depth = rows.open.len();
     let index = rows.all.len();
-    let line = format!("* {resource} action {action}");
+    let line = format!("* {} action {action}", crate::shown::name(&resource));
     rows.all.push(Row {
         resource,
         action,
@@ -418,8 +427,8 @@ fn row_bypassed(machine: &Machine, vm: &mut Vm, a: Args) -> R {
 /// `FX.row_skipped(guard, text, each guard with what came of it)`.
 fn row_skipped(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let guard = text(vm, a, 0)?.unwrap_or_default();
-    let reason = text(vm, a, 1)?.unwrap_or_default();
-    let guards = text(vm, a, 2)?;
+    let reason = crate::shown::mask(&text(vm, a, 1)?.unwrap_or_default()).into_owned();
+    let guards = text(vm, a, 2)?.map(|guards| crate::shown::mask(&guards).into_owned());
     machine.set("skipped");
     let shown =
         if reason.ends_with("action == :nothing }") { "action :nothing".to_owned() } else { guard };
@@ -472,7 +481,7 @@ fn row_failed(machine: &Machine, vm: &mut Vm, a: Args) -> R {
         write(vm, &shown);
     }
     if let Some(i) = rows.open.last().copied() {
-        let first = message.lines().next().unwrap_or_default();
+        let first = crate::shown::mask(message.lines().next().unwrap_or_default());
         rows.all[i].error = Some(format!("{class}: {first}"));
     }
     Ok(NIL)

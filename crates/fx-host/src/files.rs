@@ -10,6 +10,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::in_place::{InPlace, Opening};
 use crate::{HostError, Result, Time, limits};
 
 /// A stream of a file's bytes.
@@ -211,6 +212,10 @@ pub trait Files {
     }
     /// Adds to the end of a file in place, making it first if needed. For logs.
     fn append(&self, path: &Path, content: &[u8], mode: u32) -> Result<()>;
+    /// Opens a file to be changed where it is: the inode stays, and so do hard links and
+    /// attributes. A final link is followed by the rules of the walk, unless the name is to
+    /// be made exclusively. Never waits for the other end of a pipe.
+    fn open_in_place(&self, path: &Path, how: &Opening) -> Result<Box<dyn InPlace>>;
     /// Makes a directory; its parent must be there. The mode is exact, whatever the umask.
     fn make_dir(&self, path: &Path, mode: u32) -> Result<()>;
     /// Makes a named pipe. The mode is exact, whatever the umask.

@@ -13,6 +13,7 @@
 mod error;
 pub mod limits;
 mod files;
+mod in_place;
 mod commands;
 mod accounts;
 mod account_files;
@@ -39,6 +40,7 @@ pub use commands::{Child, Commands, Ended, Exit, Line, Program, Spec, Stdin, Str
 pub use env::{Env, Uname};
 pub use error::HostError;
 pub use files::{Entry, Files, FsSpace, Kind, Meta, Reader, WriteOptions};
+pub use in_place::{Access, InPlace, LockWish, Opening};
 pub use inherited::close_inherited;
 pub use lock::{Holder, Lock, Locked};
 pub use looking::LookingHost;

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
+use crate::in_place::{InPlace, Opening};
 use crate::{
     Accounts, Child, Clock, Commands, Ended, Entry, Env, Files, FsSpace, Group, Host, HostError,
     Interface, Line, Meta, Neighbour, Net, Reader, Request, Response, Result, Route, Spec, Time,
@@ -104,6 +105,13 @@ impl Files for LookingHost {
         "change owner of" set_owner(path, uid: Option<u32>, gid: Option<u32>);
         "change times of" set_times(path, atime: Option<Time>, mtime: Option<Time>);
         "change attributes of" set_xattr(path, name: &str, value: Option<&[u8]>);
+    }
+
+    fn open_in_place(&self, path: &Path, how: &Opening) -> Result<Box<dyn InPlace>> {
+        if how.access.changes() {
+            self.refuse("write", path)?;
+        }
+        self.inner.open_in_place(path, how)
     }
 
     fn rename(&self, from: &Path, _to: &Path) -> Result<()> {

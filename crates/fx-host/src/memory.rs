@@ -8,6 +8,7 @@ mod accounts;
 mod commands;
 mod fault;
 mod files;
+mod in_place;
 mod snapshot;
 mod tree;
 
@@ -16,6 +17,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::Duration;
 
 use crate::{
@@ -58,7 +60,7 @@ struct State {
 
 /// A machine in memory. Starts with an empty root directory and runs as root.
 pub struct MemoryHost {
-    state: RefCell<State>,
+    state: Rc<RefCell<State>>,
 }
 
 impl Default for MemoryHost {
@@ -106,7 +108,7 @@ impl MemoryHost {
             neighbours: Vec::new(),
             names: BTreeMap::new(),
         };
-        MemoryHost { state: RefCell::new(state) }
+        MemoryHost { state: Rc::new(RefCell::new(state)) }
     }
 
     /// A small Linux machine: the usual directories, root and nobody as accounts.

@@ -10,6 +10,7 @@ mod content;
 mod conversation;
 mod files;
 mod identity;
+mod in_place;
 mod netlink;
 mod network;
 mod path;

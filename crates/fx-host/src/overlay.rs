@@ -11,6 +11,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
+use crate::in_place::{InPlace, Opening};
 use crate::{
     Accounts, Child, Clock, Commands, Ended, Entry, Env, Files, FsSpace, Group, Host, HostError,
     Interface, Kind, Line, Meta, Neighbour, Net, Reader, Request, Response, Result, Route, Spec,
@@ -329,6 +330,28 @@ impl Files for OverlayHost<'_> {
             None => self.make_way(&path)?,
         }
         self.inner.append(&self.inside(&path), content, mode)
+    }
+
+    fn open_in_place(&self, path: &Path, how: &Opening) -> Result<Box<dyn InPlace>> {
+        let path = self.locate(path, !how.exclusive)?;
+        let found = self.find(&path)?;
+        if !how.access.changes() {
+            let (place, _) = found.ok_or_else(|| missing("open", &path))?;
+            return self.inner.open_in_place(&place, how);
+        }
+        match found {
+            // A device gets nothing; what is written to it stays in the layer.
+            Some((_, meta)) if matches!(meta.kind, Kind::CharDevice | Kind::BlockDevice) => {
+                self.make_way(&path)?;
+                let how = Opening { create: Some(meta.mode), exclusive: false, ..*how };
+                return self.inner.open_in_place(&self.inside(&path), &how);
+            }
+            Some(_) => {
+                self.copy_up(&path)?;
+            }
+            None => self.make_way(&path)?,
+        }
+        self.inner.open_in_place(&self.inside(&path), how)
     }
 
     fn make_dir(&self, path: &Path, mode: u32) -> Result<()> {

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
+use crate::in_place::{Access, InPlace, Opening};
 use crate::{
     Accounts, Child, Clock, Commands, Ended, Entry, Env, Files, FsSpace, Group, Host, Interface,
     Line, Meta, Neighbour, Net, Operation, Reader, Request, Response, Result, Route, Spec, Time,
@@ -151,6 +152,16 @@ impl Files for RecordingHost<'_> {
 
     fn copy_file(&self, from: &Path, to: &Path, options: &WriteOptions) -> Result<()> {
         self.note(Operation::Write, to, self.inner.copy_file(from, to, options))
+    }
+
+    // What is done through it is noted once, as a write or a look at the file.
+    fn open_in_place(&self, path: &Path, how: &Opening) -> Result<Box<dyn InPlace>> {
+        let operation = match how.access {
+            Access::Read => Operation::Open,
+            Access::Attributes => Operation::SetMode,
+            Access::Write | Access::ReadWrite => Operation::Write,
+        };
+        self.note(operation, path, self.inner.open_in_place(path, how))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> Result<()> {

@@ -71,7 +71,7 @@ class IO
   end
   def self.copy_stream(from, to, len = nil, off = nil)
     data = from.respond_to?(:read) ? from.read(len) || "" : read(from, len, off) || ""
-    to.respond_to?(:write) ? to.write(data) : File.write(to, data)
+    to.respond_to?(:write) ? to.write(data) : File.write(to, data, mode: "wb")
     data.bytesize
   end
   def self.popen(*args, **opts)
@@ -141,11 +141,12 @@ class IO
   end
   def printf(f, *a) = (write(format(f, *a)); nil)
   def putc(c) = (write(String === c ? c[0] : (c.to_int & 255).chr); c)
-  def syswrite(s) = write(s)
-  def write_nonblock(s, **k) = write(s)
-  def sync = true
+  def syswrite(s) = (n = write(s); flush; n)
+  def write_nonblock(s, **k) = syswrite(s)
+  def pwrite(s, off) = (o = pos; self.pos = off; n = write(s); self.pos = o; n)
+  def sync = fileno < 3 || __sync
   def sync=(v)
-    v
+    self.__sync = v
   end
   def binmode = self
   def binmode? = false
@@ -247,7 +248,6 @@ class IO
     __reopen(IO === o ? o : File.new(o, mode || (fileno == 0 ? "r" : "w")))
   end
   def winsize = [24, 80]
-  def flock(*) = 0
 end
 class File < IO
   SEPARATOR = "/"
@@ -388,22 +388,25 @@ class File < IO
     end
     def chmod(m, *ps) = (m = Array.__to_int(m); ps.each { |p| __chmod(__p(p), m) }; ps.size)
     def lchmod(m, *ps) = raise(NotImplementedError, "lchmod() function is unimplemented on this machine")
-    def chown(u, g, *ps) = (ps.each { |p| p = __p(p); __chown(exist?(p) ? __realpath(p) : p, u, g) }; ps.size)
-    def lchown(u, g, *ps) = (ps.each { |p| __chown(__p(p), u, g) }; ps.size)
+    def chown(u, g, *ps) = (ps.each { |p| __chown(__p(p), u, g) }; ps.size)
+    def lchown(u, g, *ps) = (ps.each { |p| __lchown(__p(p), u, g) }; ps.size)
     def utime(a, m, *ps)
       a = a.nil? ? Time.now : Time.at(a)
       m = m.nil? ? Time.now : Time.at(m)
       ps.each { |p| __utime(__p(p), a.to_i, a.nsec, m.to_i, m.nsec) }
       ps.size
     end
-    def lutime(a, m, *ps) = utime(a, m, *ps)
+    def lutime(a, m, *ps)
+      a = a.nil? ? Time.now : Time.at(a)
+      m = m.nil? ? Time.now : Time.at(m)
+      ps.each { |p| __lutime(__p(p), a.to_i, a.nsec, m.to_i, m.nsec) }
+      ps.size
+    end
     def mkfifo(p, m = 0666) = __mkfifo(__p(p), m)
     def truncate(p, n)
       n = Array.__to_int(n)
       raise Errno::EINVAL.new(__p(p), "rb_file_s_truncate") if n < 0
-      raise Errno::ENOENT.new(__p(p), "rb_file_s_truncate") unless exist?(p)
-      File.open(p, "r+") { |f| f.truncate(n) }
-      0
+      __truncate(__p(p), n)
     end
     def path(p) = __p(p).dup
     def basename(p, suffix = nil)

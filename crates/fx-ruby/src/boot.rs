@@ -121,6 +121,7 @@ impl Vm {
         crate::core::structs::init(self);
         crate::core::enumerator::init(self);
         crate::core::io::init(self);
+        crate::core::io_write::init(self);
         crate::core::file::init(self);
         crate::core::process::init(self);
         crate::core::time::init(self);

@@ -13,6 +13,7 @@ pub(crate) mod globals;
 pub(crate) mod hash;
 pub(crate) mod integer;
 pub(crate) mod io;
+pub(crate) mod io_write;
 pub(crate) mod kernel;
 pub(crate) mod math;
 pub(crate) mod module;

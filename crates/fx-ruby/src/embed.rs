@@ -131,8 +131,25 @@ impl Vm {
                 };
             }
         }
-        self.flush_files();
-        ended
+        self.end_files(ended)
+    }
+
+    /// Writes what open files hold and makes it last. A failure here is the end's: a program
+    /// whose files are not there did not succeed.
+    fn end_files(&mut self, ended: Ended) -> Ended {
+        let lost = self.write_back_at_end();
+        let kept = self.host.commit().err().map(|error| error.to_string());
+        let shown = self.out.flush().err().map(|error| format!("cannot write output: {error}"));
+        let mut failed = false;
+        for text in [lost, kept, shown].into_iter().flatten() {
+            failed = true;
+            // Where standard error is closed as well, the status is what is left to say it.
+            drop(self.err.write_all(format!("{}: {text}\n", self.script).as_bytes()));
+        }
+        match ended {
+            Ended::Exit(0) if failed => Ended::Exit(1),
+            ended => ended,
+        }
     }
 
     fn conclude(&mut self, result: Res<()>) -> Ended {

@@ -47,7 +47,7 @@ const WITH_VALUE: &[(&str, &str)] = &[
     ("--server", ""),
     ("-s", ""),
     ("--splay", ""),
-    ("--run-lock-timeout", ""),
+    ("--run-lock-timeout", "run_lock_timeout"),
     ("--chef-zero-host", ""),
     ("-K", ""),
     ("--validation_key", ""),
@@ -55,7 +55,7 @@ const WITH_VALUE: &[(&str, &str)] = &[
     ("--client_key", ""),
     ("-P", ""),
     ("--pid", ""),
-    ("--lockfile", ""),
+    ("--lockfile", "lockfile"),
     ("--chef-zero-port", ""),
     ("--config-file-jail", ""),
 ];
@@ -231,7 +231,13 @@ fn start(invocation: &Invocation, local: bool) -> u8 {
         return code;
     }
     match parse(&args, local) {
-        Ok(request) => launch(request),
+        Ok(mut request) => {
+            request.options.insert("run_lock".into(), json!(true));
+            if invocation.name == "chef-solo" {
+                request.options.insert("solo_config".into(), json!(true));
+            }
+            launch(request)
+        }
         Err(message) => {
             complain(&format!("{}: {message}", invocation.name));
             1
@@ -267,6 +273,8 @@ pub(crate) fn apply(invocation: &Invocation) -> u8 {
                 return 1;
             }
             request.options.insert("no_save".into(), json!(true));
+            // It looks for no configuration.
+            request.options.remove("find_config");
             request.options.insert("apply".into(), json!(true));
             launch(request)
         }

@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use super::tree::{Body, Caller, Errno, Found, Ino, Inode, Last};
 use super::{MemoryHost, State};
+use crate::in_place::{InPlace, Opening};
 use crate::{
     Entry, Files, FsSpace, HostError, Kind, Meta, Operation, Reader, Result, Time, WriteOptions,
 };
 
-const READ: u32 = 4;
-const WRITE: u32 = 2;
+pub(super) const READ: u32 = 4;
+pub(super) const WRITE: u32 = 2;
 
 impl MemoryHost {
     // Every request passes here: faults are counted, the state is borrowed for just the
@@ -39,7 +40,7 @@ impl State {
         Caller { uid: self.uid, gid: self.gid }
     }
 
-    fn walk(&self, path: &Path, last: Last) -> std::result::Result<Found, Errno> {
+    pub(super) fn walk(&self, path: &Path, last: Last) -> std::result::Result<Found, Errno> {
         self.tree.walk(&self.cwd, path, last, self.caller())
     }
 
@@ -54,7 +55,7 @@ impl State {
     }
 
     // Asked last, as the kernel does: a missing or taken name is told to anybody.
-    fn writable(&self, place: &Found) -> std::result::Result<(), Errno> {
+    pub(super) fn writable(&self, place: &Found) -> std::result::Result<(), Errno> {
         let allowed = self.caller().may(self.tree.get(place.parent), WRITE | 1);
         if allowed { Ok(()) } else { Err(libc::EACCES) }
     }
@@ -87,7 +88,7 @@ impl State {
         }
     }
 
-    fn create(&mut self, place: &Found, inode: Inode) {
+    pub(super) fn create(&mut self, place: &Found, inode: Inode) {
         let ino = self.tree.add(inode);
         self.tree.enter(place.parent, &place.name, ino, self.now);
     }
@@ -276,6 +277,12 @@ impl Files for MemoryHost {
 
     fn append(&self, path: &Path, content: &[u8], mode: u32) -> Result<()> {
         self.ask(Operation::Append, path, |state| state.append(path, content, mode))
+    }
+
+    fn open_in_place(&self, path: &Path, how: &Opening) -> Result<Box<dyn InPlace>> {
+        let state = std::rc::Rc::clone(&self.state);
+        let ino = self.ask(Operation::Open, path, |state| state.open_in_place(path, how))?;
+        Ok(Box::new(super::in_place::Opened { state, ino, path: path.to_owned() }))
     }
 
     fn make_dir(&self, path: &Path, mode: u32) -> Result<()> {

@@ -116,6 +116,15 @@ impl Tree {
         self.inodes[ino].as_mut().expect("a name points to a live inode")
     }
 
+    pub(super) fn is_live(&self, ino: Ino) -> bool {
+        self.inodes.get(ino).is_some_and(Option::is_some)
+    }
+
+    /// An inode that may have lost its last name.
+    pub(super) fn live_mut(&mut self, ino: Ino) -> Option<&mut Inode> {
+        self.inodes.get_mut(ino)?.as_mut()
+    }
+
     pub(super) fn dir(&self, ino: Ino) -> Option<&BTreeMap<OsString, Ino>> {
         match &self.get(ino).body {
             Body::Dir(names) => Some(names),

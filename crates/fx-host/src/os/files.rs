@@ -19,6 +19,7 @@ use super::content::{FromStart, New, read_all, refill};
 use super::path::{Intent, Leaf, Place, open_plain, place, resolve};
 use super::pour::pour;
 use super::temp::Temp;
+use crate::in_place::{InPlace, Opening};
 use crate::{Entry, Files, FsSpace, HostError, Kind, Meta, Reader, Result, Time, WriteOptions};
 
 /// Opens a name in a held directory.
@@ -363,6 +364,10 @@ impl Files for OsHost {
         File::from(fd).write_all(content).map_err(|error| HostError::io("append to", path, error))
     }
 
+    fn open_in_place(&self, path: &Path, how: &Opening) -> Result<Box<dyn InPlace>> {
+        super::in_place::open(self, path, how)
+    }
+
     fn make_dir(&self, path: &Path, mode: u32) -> Result<()> {
         let op = "create directory";
         let place = self.change(path)?;
@@ -523,7 +528,7 @@ fn is_mount_point(place: &Place) -> bool {
     found.is_ok_and(|found| found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
 }
 
-fn to_meta(stat: &Stat) -> Meta {
+pub(super) fn to_meta(stat: &Stat) -> Meta {
     let kind = match FileType::from_raw_mode(stat.st_mode) {
         FileType::Directory => Kind::Directory,
         FileType::Symlink => Kind::Symlink,

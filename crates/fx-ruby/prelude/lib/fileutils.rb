@@ -102,8 +102,8 @@ module FileUtils
   end
   def copy_file(src, dest, preserve = false, dereference = true)
     src, dest = File.__p(src), File.__p(dest)
-    stat = File.stat(src)
     body = File.binread(src)
+    stat = File.stat(src)
     File.open(dest, "wb", stat.mode & 0o7777) { |f| f.write(body) }
     __preserve(stat, dest) if preserve
   end

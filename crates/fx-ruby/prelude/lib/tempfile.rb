@@ -26,7 +26,7 @@ end
 class Tempfile < File
   def self.create(base = "", dir = nil, mode: 0, **k)
     p = Dir::Tmpname.make(base, dir)
-    f = File.open(p, "w+", 0600)
+    f = File.open(p, File::RDWR | File::CREAT | File::EXCL, 0600)
     return f unless block_given?
     begin
       yield f
@@ -46,7 +46,7 @@ class Tempfile < File
   end
   def initialize(base = "", dir = nil, mode: 0, **k)
     @tmp_ = Dir::Tmpname.make(base, dir)
-    super(@tmp_, "w+", 0600)
+    super(@tmp_, File::RDWR | File::CREAT | File::EXCL, 0600)
     at_exit { File.unlink(@tmp_) if @tmp_ && File.exist?(@tmp_) }
   end
   def path = @gone_ ? nil : @tmp_

@@ -1,5 +1,7 @@
 //! File, Dir and FileTest: questions and changes that go to the host. The rest is in `prelude/file.rb`.
 
+use fx_host::{Access, InPlace, Opening};
+
 use crate::interp::to_path;
 use crate::object::c;
 use crate::value::{NIL, Value};
@@ -82,6 +84,63 @@ fn done(vm: &mut Vm, r: fx_host::Result<()>, what: &str) -> R {
         Ok(()) => Ok(Value::fix(0)),
         Err(e) => vm.host_error(&e, what),
     }
+}
+
+/// As [`done`] for two paths: of a name that is taken only that name is shown.
+fn done_two(vm: &mut Vm, r: fx_host::Result<()>, call: &str, from: &str, to: &str) -> R {
+    match r {
+        Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {
+            vm.host_error(&e, &format!("syserr_fail2_in - {to}"))
+        }
+        r => done(vm, r, &format!("{call} - ({from}, {to})")),
+    }
+}
+
+/// Changes what a path leads to, links followed by the host's rules.
+fn behind(
+    vm: &Vm,
+    path: &std::path::Path,
+    access: Access,
+    change: impl FnOnce(&dyn InPlace) -> fx_host::Result<()>,
+) -> fx_host::Result<()> {
+    let file = vm.host.open_in_place(path, &Opening::of(access))?;
+    change(&*file)
+}
+
+fn chown(vm: &mut Vm, a: Args) -> R {
+    let (p, shown) = vm.path_at(a, 0)?;
+    let (u, g) = (vm.arg(a, 1), vm.arg(a, 2));
+    let f = |vm: &mut Vm, v: Value| -> Res<Option<u32>> {
+        if v.is_nil() {
+            return Ok(None);
+        }
+        let i = vm.to_int(v)?;
+        Ok(if i < 0 { None } else { Some(i as u32) })
+    };
+    let (u, g) = (f(vm, u)?, f(vm, g)?);
+    let r = if vm.syms.bytes(a.name) == b"__lchown" {
+        vm.host.set_owner(&p, u, g)
+    } else {
+        behind(vm, &p, Access::Attributes, |file| file.set_owner(u, g))
+    };
+    done(vm, r, &format!("apply2files - {shown}"))
+}
+
+fn utime(vm: &mut Vm, a: Args) -> R {
+    let (p, shown) = vm.path_at(a, 0)?;
+    let mut t = [0i64; 4];
+    for (i, slot) in t.iter_mut().enumerate() {
+        let v = vm.arg(a, i as u32 + 1);
+        *slot = vm.to_int(v)?
+    }
+    let atime = Some(fx_host::Time { secs: t[0], nanos: t[1] as u32 });
+    let mtime = Some(fx_host::Time { secs: t[2], nanos: t[3] as u32 });
+    let r = if vm.syms.bytes(a.name) == b"__lutime" {
+        vm.host.set_times(&p, atime, mtime)
+    } else {
+        behind(vm, &p, Access::Attributes, |file| file.set_times(atime, mtime))
+    };
+    done(vm, r, &format!("apply2files - {shown}"))
 }
 
 fn stat(vm: &mut Vm, a: Args, follow: bool) -> R {
@@ -189,7 +248,7 @@ pub(crate) fn init(vm: &mut Vm) {
         |vm, a| {
             let ((p, x), (q, y)) = (vm.path_at(a, 0)?, vm.path_at(a, 1)?);
             let r = vm.host.rename(&p, &q);
-            done(vm, r, &format!("rb_file_s_rename - ({x}, {y})"))
+            done_two(vm, r, "rb_file_s_rename", &x, &y)
         },
         2,
         2,
@@ -203,7 +262,7 @@ pub(crate) fn init(vm: &mut Vm) {
             let (q, y) = vm.path_at(a, 1)?;
             let shown = String::from_utf8_lossy(&t).into_owned();
             let r = vm.host.symlink(&to_path(&t), &q);
-            done(vm, r, &format!("rb_file_s_symlink - ({shown}, {y})"))
+            done_two(vm, r, "rb_file_s_symlink", &shown, &y)
         },
         2,
         2,
@@ -214,7 +273,7 @@ pub(crate) fn init(vm: &mut Vm) {
         |vm, a| {
             let ((p, x), (q, y)) = (vm.path_at(a, 0)?, vm.path_at(a, 1)?);
             let r = vm.host.hard_link(&p, &q);
-            done(vm, r, &format!("rb_file_s_link - ({x}, {y})"))
+            done_two(vm, r, "rb_file_s_link", &x, &y)
         },
         2,
         2,
@@ -258,52 +317,30 @@ pub(crate) fn init(vm: &mut Vm) {
             let (p, shown) = vm.path_at(a, 0)?;
             let m = vm.arg(a, 1);
             let m = vm.to_int(m)? as u32 & 0o7777;
-            let p = vm.host.real_path(&p).unwrap_or(p);
-            let r = vm.host.set_mode(&p, m);
+            let r = behind(vm, &p, Access::Attributes, |file| file.set_mode(m));
             done(vm, r, &format!("apply2files - {shown}"))
         },
         2,
         2,
     );
+    for name in ["__chown", "__lchown"] {
+        vm.def_single(k, name, chown, 3, 3);
+    }
+    for name in ["__utime", "__lutime"] {
+        vm.def_single(k, name, utime, 5, 5);
+    }
     vm.def_single(
         k,
-        "__chown",
+        "__truncate",
         |vm, a| {
             let (p, shown) = vm.path_at(a, 0)?;
-            let (u, g) = (vm.arg(a, 1), vm.arg(a, 2));
-            let f = |vm: &mut Vm, v: Value| -> Res<Option<u32>> {
-                if v.is_nil() {
-                    return Ok(None);
-                }
-                let i = vm.to_int(v)?;
-                Ok(if i < 0 { None } else { Some(i as u32) })
-            };
-            let (u, g) = (f(vm, u)?, f(vm, g)?);
-            let r = vm.host.set_owner(&p, u, g);
-            done(vm, r, &format!("apply2files - {shown}"))
+            let n = vm.arg(a, 1);
+            let n = vm.to_int(n)? as u64;
+            let r = behind(vm, &p, Access::Write, |file| file.set_len(n));
+            done(vm, r, &format!("rb_file_s_truncate - {shown}"))
         },
-        3,
-        3,
-    );
-    vm.def_single(
-        k,
-        "__utime",
-        |vm, a| {
-            let (p, shown) = vm.path_at(a, 0)?;
-            let mut t = [0i64; 4];
-            for (i, slot) in t.iter_mut().enumerate() {
-                let v = vm.arg(a, i as u32 + 1);
-                *slot = vm.to_int(v)?
-            }
-            let r = vm.host.set_times(
-                &p,
-                Some(fx_host::Time { secs: t[0], nanos: t[1] as u32 }),
-                Some(fx_host::Time { secs: t[2], nanos: t[3] as u32 }),
-            );
-            done(vm, r, &format!("apply2files - {shown}"))
-        },
-        5,
-        5,
+        2,
+        2,
     );
     vm.def_single(
         k,

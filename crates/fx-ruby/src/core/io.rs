@@ -1,13 +1,11 @@
-//! IO: the standard streams, and files held in memory between open and close.
-//!
-//! The host reads and writes whole files, so a File is a buffer: read at open, written back
-//! at flush, at close, before another look at the same disk, and at exit.
+//! IO: the standard streams, and files whose content is read whole at open. What is written
+//! is in `io_write.rs`.
 
 use crate::heap::Ext;
 use crate::interp::to_path;
 use crate::names as n;
 use crate::object::{Alloc, c};
-use crate::value::{NIL, TRUE, Value};
+use crate::value::{NIL, Value};
 use crate::vm::{R, Res, Vm};
 
 #[derive(Clone, Default)]
@@ -19,17 +17,19 @@ pub struct IoData {
 #[derive(Default)]
 pub struct Stream {
     pub path: Vec<u8>,
+    /// The path as the program gave it, for messages.
+    pub given: Vec<u8>,
     pub data: Vec<u8>,
     pub pos: usize,
     pub read: bool,
     pub write: bool,
     pub append: bool,
-    pub dirty: bool,
     pub closed: bool,
     pub std: u8,
     pub perm: u32,
     pub lineno: i64,
     pub fetched: bool,
+    pub writing: super::io_write::Writing,
 }
 
 /// A number of an open stream. Copies made by `dup` have numbers of their own.
@@ -82,7 +82,7 @@ impl IoTable {
     }
 
     /// Lets a number go; the stream ends with its last one.
-    fn close(&mut self, fd: i64) {
+    pub(super) fn close(&mut self, fd: i64) {
         let Some(number) = usize::try_from(fd).ok().and_then(|fd| self.numbers.get_mut(fd)) else {
             return;
         };
@@ -91,6 +91,7 @@ impl IoTable {
         if !self.numbers.iter().any(|n| n.open && n.stream == at) {
             self.streams[at].closed = true;
             self.streams[at].data = Vec::new();
+            self.streams[at].writing = super::io_write::Writing::default();
         }
     }
 }
@@ -108,7 +109,7 @@ impl Vm {
         self.io.get(fd).ok_or(crate::vm::Unwind)
     }
 
-    fn fd_of(&self, v: Value) -> i64 {
+    pub(super) fn fd_of(&self, v: Value) -> i64 {
         match self.heap.ext(v) {
             Some(Ext::Io(d)) => d.fd,
             _ => -1,
@@ -121,27 +122,16 @@ impl Vm {
         }
     }
 
-    /// Writes back what open files hold, and what is printed.
+    /// Writes what open files hold, and what is printed, before others look.
     pub(crate) fn flush_files(&mut self) {
         self.write_back();
-        drop(self.out.flush());
+        self.flush_output();
     }
 
-    /// Writes back what open files hold, before a look at the disk.
-    pub(crate) fn write_back(&mut self) {
-        for i in 3..self.io.streams.len() {
-            let s = &mut self.io.streams[i];
-            if s.dirty {
-                s.dirty = false;
-                let (path, data) = (s.path.clone(), s.data.clone());
-                drop(self.host.write(&to_path(&path), &data, &fx_host::WriteOptions::default()))
-            }
-        }
-    }
-
-    pub(crate) fn write_out(&mut self, std: u8, bytes: &[u8]) {
+    fn write_out(&mut self, std: u8, bytes: &[u8]) -> fx_host::Result<()> {
         let w = if std == 2 { &mut self.err } else { &mut self.out };
-        drop(w.write_all(bytes));
+        let name = if std == 2 { "/dev/stderr" } else { "/dev/stdout" };
+        w.write_all(bytes).map_err(|error| fx_host::HostError::io("write", name, error))
     }
 
     pub(crate) fn data_file(&mut self, path: &str, at: usize) -> R {
@@ -156,7 +146,7 @@ impl Vm {
     /// once its end is reached.
     fn fetch_more(&mut self, v: Value) -> Res<()> {
         let s = self.stream(v)?;
-        if s.std == 0 && s.read && !s.dirty && s.pos >= s.data.len() && !s.path.is_empty() {
+        if s.std == 0 && s.read && s.pos >= s.data.len() && !s.path.is_empty() {
             let (path, had) = (to_path(&s.path), s.data.len());
             self.write_back();
             if let Ok(Some(stat)) = self.host.stat_opt(&path)
@@ -184,21 +174,12 @@ impl Vm {
         }
         if s.std == 1 || s.std == 2 {
             let std = s.std;
-            self.write_out(std, bytes);
-            return Ok(());
+            return self.write_out(std, bytes).or_else(|error| {
+                let name = if std == 2 { "<STDERR>" } else { "<STDOUT>" };
+                self.host_error(&error, &format!("io_write - {name}"))
+            });
         }
-        if s.append {
-            s.pos = s.data.len()
-        }
-        let end = s.pos + bytes.len();
-        if s.data.len() < end {
-            s.data.resize(end, 0)
-        }
-        s.data[s.pos..end].copy_from_slice(bytes);
-        s.pos = end;
-        s.dirty = true;
-        self.heap.bytes += bytes.len();
-        Ok(())
+        self.write_file(v, bytes)
     }
 }
 
@@ -278,35 +259,6 @@ pub(crate) fn init(vm: &mut Vm) {
         0,
         -1,
     );
-    for name in ["flush", "fsync", "fdatasync"] {
-        vm.def(
-            k,
-            name,
-            |vm, a| {
-                vm.stream(a.recv)?;
-                vm.flush_files();
-                Ok(if vm.syms.bytes(a.name) == b"flush" { a.recv } else { Value::fix(0) })
-            },
-            0,
-            0,
-        );
-    }
-    vm.def(
-        k,
-        "close",
-        |vm, a| {
-            if vm.stream(a.recv).is_err() {
-                vm.take_raise();
-                return Ok(NIL);
-            }
-            vm.flush_files();
-            let fd = vm.fd_of(a.recv);
-            vm.io.close(fd);
-            Ok(NIL)
-        },
-        0,
-        0,
-    );
     vm.def(
         k,
         "closed?",
@@ -331,56 +283,46 @@ pub(crate) fn init(vm: &mut Vm) {
             vm.flush_files();
             vm.file_read(&full);
             let p = to_path(&full);
-            let stat = match vm.host.stat_opt(&p) {
-                Ok(s) => s,
-                Err(e) => {
-                    return vm
-                        .host_error(&e, &format!("rb_sysopen - {shown}"))
-                        .map_err(|u: crate::vm::Unwind| u);
+            let makes = flag(5) && (flag(6) || matches!(vm.host.stat_opt(&p), Ok(None)));
+            if flag(2) || flag(4) || makes {
+                let how = super::io_write::FileMode {
+                    read: flag(1),
+                    append: flag(3),
+                    truncate: flag(4),
+                    create: flag(5),
+                    exclusive: flag(6),
+                    perm,
+                };
+                let mut stream = vm.open_file(&full, &shown, how)?;
+                // Made or emptied, and then only read: what the flags alone ask for.
+                if !flag(2) {
+                    stream
+                        .finish()
+                        .or_else(|e| vm.host_error(&e, &format!("rb_sysopen - {shown}")))?;
+                    (stream.read, stream.write) = (true, false);
                 }
+                (stream.path, stream.given, stream.perm) = (full, path, perm);
+                let fd = vm.io.add(stream);
+                vm.set_fd(a.recv, fd);
+                return Ok(a.recv);
+            }
+            let what = format!("rb_sysopen - {shown}");
+            let stat = match vm.host.stat_opt(&p) {
+                Ok(Some(stat)) => stat,
+                Ok(None) => return vm.errno("ENOENT", &what),
+                Err(e) => return vm.host_error(&e, &what),
             };
-            let dir = stat.as_ref().is_some_and(|m| m.kind == fx_host::Kind::Directory);
-            if dir && flag(2) {
-                return vm.errno("EISDIR", &format!("rb_sysopen - {shown}"));
-            }
-            if stat.is_some() && flag(6) && flag(5) {
-                return vm.errno("EEXIST", &format!("rb_sysopen - {shown}"));
-            }
-            if stat.is_none() && !flag(5) {
-                return vm.errno("ENOENT", &format!("rb_sysopen - {shown}"));
-            }
-            let device = stat.as_ref().is_some_and(|m| m.kind != fx_host::Kind::File && !dir);
-            let data = if flag(4) || dir || device {
-                Vec::new()
-            } else {
+            let data = if stat.kind == fx_host::Kind::File {
                 match vm.host.read_opt(&p) {
                     Ok(d) => d.unwrap_or_default(),
-                    Err(e) => return vm.host_error(&e, &format!("rb_sysopen - {shown}")),
+                    Err(e) => return vm.host_error(&e, &what),
                 }
+            } else {
+                Vec::new()
             };
-            if stat.is_none() || (flag(4) && !device && stat.as_ref().is_some_and(|m| m.size > 0)) {
-                let options = if stat.is_none() {
-                    fx_host::WriteOptions { mode: Some(perm & !vm.umask), ..Default::default() }
-                } else {
-                    fx_host::WriteOptions::default()
-                };
-                if let Err(e) = vm.host.write(&p, b"", &options) {
-                    return vm.host_error(&e, &format!("rb_sysopen - {shown}"));
-                }
-            }
             vm.heap.bytes += data.len();
-            let mut stream = Stream {
-                path: full,
-                data,
-                read: flag(1),
-                write: flag(2),
-                append: flag(3),
-                perm,
-                ..Stream::default()
-            };
-            if device && flag(2) {
-                stream.path = b"/dev/null".to_vec();
-            }
+            let stream =
+                Stream { path: full, given: path, data, read: flag(1), perm, ..Stream::default() };
             let fd = vm.io.add(stream);
             vm.set_fd(a.recv, fd);
             Ok(a.recv)
@@ -584,13 +526,13 @@ pub(crate) fn init(vm: &mut Vm) {
             if p < 0 {
                 return vm.errno("EINVAL", "");
             }
+            vm.flush_stream(a.recv, "rb_io_seek")?;
             vm.stream(a.recv)?.pos = p as usize;
             Ok(Value::fix(p))
         },
         1,
         1,
     );
-    vm.def(k, "__size", |vm, a| Ok(Value::fix(vm.stream(a.recv)?.data.len() as i64)), 0, 0);
     vm.def(
         k,
         "lineno",
@@ -616,28 +558,6 @@ pub(crate) fn init(vm: &mut Vm) {
         1,
         1,
     );
-    vm.def(
-        k,
-        "truncate",
-        |vm, a| {
-            let p = vm.arg(a, 0);
-            let p = vm.to_int(p)?;
-            if p < 0 {
-                return vm.errno("EINVAL", "");
-            }
-            vm.reserve(p as usize)?;
-            let s = vm.stream(a.recv)?;
-            if !s.write {
-                return vm.fail(c::IO_ERROR, "not opened for writing");
-            }
-            s.data.resize(p as usize, 0);
-            s.dirty = true;
-            vm.flush_files();
-            Ok(Value::fix(0))
-        },
-        1,
-        1,
-    );
     for name in ["tty?", "isatty"] {
         vm.def(
             k,
@@ -650,7 +570,6 @@ pub(crate) fn init(vm: &mut Vm) {
             0,
         );
     }
-    let _ = TRUE;
 }
 
 fn puts_value(vm: &mut Vm, v: Value, out: &mut Vec<u8>) -> Res<()> {

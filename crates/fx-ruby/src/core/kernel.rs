@@ -474,7 +474,10 @@ fn raise(vm: &mut Vm, mut a: Args) -> R {
     vm.throw(e)
 }
 
-fn exit(vm: &mut Vm, a: Args, _now: bool) -> R {
+fn exit(vm: &mut Vm, a: Args, now: bool) -> R {
+    if now {
+        vm.at_exit.clear();
+    }
     let status = match vm.opt(a, 0) {
         None | Some(TRUE) => 0,
         Some(FALSE) => 1,
