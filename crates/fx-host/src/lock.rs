@@ -57,6 +57,15 @@ impl Lock {
         Ok(Locked::Taken(Lock { _file: file, path: path.to_owned() }))
     }
 
+    /// Who holds the lock, as far as the record shows: its process still runs. Does not take
+    /// the lock, so that nobody who wants it finds it held by a mere question.
+    pub fn holder(path: &Path) -> Option<Holder> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let mut file = File::from(rustix::fs::open(path, flags, Mode::empty()).ok()?);
+        let holder = read_holder(&mut file);
+        Some(holder).filter(|holder| *holder == Holder::of(holder.pid))
+    }
+
     /// Where the lock lies.
     pub fn path(&self) -> &Path {
         &self.path
@@ -66,8 +75,12 @@ impl Lock {
 impl Holder {
     /// The running process.
     pub fn me() -> Holder {
-        let pid = std::process::id();
-        let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+        Holder::of(std::process::id())
+    }
+
+    /// A process by its number; started at zero if there is none.
+    fn of(pid: u32) -> Holder {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         // The name in parentheses may hold anything; the fields after it are numbers.
         let after = stat.rsplit_once(')').map_or("", |(_, after)| after);
         let started =

@@ -469,7 +469,9 @@ impl Files for OsHost {
 
     fn settle(&self) -> Result<()> {
         let settled = self.stage.borrow_mut().settle();
-        settled.map_err(|(path, error)| HostError::io("put in place", path, error))
+        settled.map_err(|(path, error)| HostError::io("put in place", path, error))?;
+        self.tell_settled();
+        Ok(())
     }
 
     fn commit(&self) -> Result<()> {
