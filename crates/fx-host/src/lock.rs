@@ -6,6 +6,7 @@
 use std::fs::File;
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use rustix::fs::{FlockOperation, Mode, OFlags};
 
@@ -55,6 +56,25 @@ impl Lock {
         file.set_len(0).map_err(fail)?;
         writeln!(file, "{} {} {}", me.pid, me.started, me.boot).map_err(fail)?;
         Ok(Locked::Taken(Lock { _file: file, path: path.to_owned() }))
+    }
+
+    /// Takes the lock for a moment, and waits for others that hold it so; `None` when the
+    /// patience is over.
+    pub fn wait(path: &Path, patience: Duration) -> Result<Option<Lock>> {
+        let fail = |errno: rustix::io::Errno| HostError::io("lock", path, errno);
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let fd = rustix::fs::open(path, flags, Mode::from_raw_mode(0o600)).map_err(fail)?;
+        let began = Instant::now();
+        loop {
+            match rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Ok(Some(Lock { _file: File::from(fd), path: path.to_owned() })),
+                Err(rustix::io::Errno::AGAIN) if began.elapsed() < patience => {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                Err(rustix::io::Errno::AGAIN) => return Ok(None),
+                Err(errno) => return Err(fail(errno)),
+            }
+        }
     }
 
     /// Who holds the lock, as far as the record shows: its process still runs. Does not take
