@@ -1,30 +1,37 @@
 //! Why something had to be repaired: for the first time, because the policy changed, or
-//! because the machine drifted away from a policy that did not. Judged when a run ends, from
+//! because the machine drifted away from a policy that did not. Judged as steps are recorded, from
 //! the records of earlier runs; a command that runs anyway is not judged.
 
-use std::cell::RefCell;
-
-use fx_engine::{Event, Outcome, Sink, Step};
+use fx_engine::{Change, Outcome, Step};
 use fx_source::SourceMap;
 use fx_store::{Store, StoreError};
 use sha2::{Digest, Sha256};
 
-/// The changes of a run: step, property, what it was and what it is now, as digests, so that
-/// no secret gets into the store.
-#[derive(Default)]
-pub(crate) struct Changes(RefCell<Vec<(u32, String, String, String)>>);
+/// A change: the property, what it was and what it is now, as digests, so that no secret gets
+/// into the store.
+pub(crate) struct Changed {
+    property: String,
+    from: String,
+    to: String,
+}
 
-impl Sink for Changes {
-    fn event(&self, event: &Event<'_>) {
-        if let Event::ChangeMade { step, change } = event
-            && !change.property.is_empty()
-        {
-            let digests =
-                [&change.from, &change.to].map(|value| digest(value.to_string().as_bytes()));
-            let [from, to] = digests;
-            self.0.borrow_mut().push((step.number(), change.property.to_string(), from, to));
+impl Changed {
+    /// A change without its values; nothing for one that has no name.
+    pub(crate) fn of(change: &Change) -> Option<Changed> {
+        if change.property.is_empty() {
+            return None;
         }
+        let digests = [&change.from, &change.to].map(|value| digest(value.to_string().as_bytes()));
+        let [from, to] = digests;
+        Some(Changed { property: change.property.to_string(), from, to })
     }
+}
+
+/// What a repair was due to, and with which policy the resource was in order before.
+#[derive(Default)]
+pub(crate) struct Cause {
+    pub(crate) word: &'static str,
+    pub(crate) before: Option<String>,
 }
 
 fn digest(bytes: &[u8]) -> String {
@@ -49,17 +56,15 @@ pub(crate) fn cause(
     run: i64,
     policy: &str,
     step: &Step,
-    changes: &Changes,
-) -> Result<&'static str, StoreError> {
+    changes: &[Changed],
+) -> Result<Cause, StoreError> {
     if step.outcome != Outcome::Repaired || step.open_ended {
-        return Ok("");
+        return Ok(Cause::default());
     }
     let resource = step.resource.to_string();
-    let changes = changes.0.borrow();
-    let own = changes.iter().filter(|(number, ..)| *number == step.id.number());
     let (mut as_left, mut as_wished) = (0, 0);
     let mut judged = 0;
-    for (_, property, from, to) in own {
+    for Changed { property, from, to } in changes {
         if let Some(left) = store.baseline(&resource, property)? {
             judged += 1;
             as_left += usize::from(left == *from);
@@ -68,9 +73,11 @@ pub(crate) fn cause(
         store.set_baseline(&resource, property, to)?;
     }
     Ok(match store.last_in_order(&resource, run)? {
-        None => "first change",
-        Some(before) if before == policy => "drift",
-        Some(_) if judged > 0 && as_wished == judged && as_left == 0 => "drift",
-        Some(_) => "policy change",
+        None => Cause { word: "first change", before: None },
+        Some(before) if before == policy => Cause { word: "drift", before: None },
+        Some(_) if judged > 0 && as_wished == judged && as_left == 0 => {
+            Cause { word: "drift", before: None }
+        }
+        before => Cause { word: "policy change", before },
     })
 }

@@ -16,6 +16,7 @@ mod puppet_config;
 mod puppet_dump;
 mod puppet_settings;
 mod puppet_tools;
+mod record;
 mod session;
 mod stage;
 mod terminal;

@@ -9,9 +9,9 @@ use fx_host::{Clock, Files, Lock, Locked, OsHost, stop_signal};
 use fx_report::console::native::{Native, Verbosity};
 use fx_report::{JsonLines, Screen};
 use fx_source::Origin;
-use fx_store::{RunInfo, StepRecord, Store};
+use fx_store::{RunInfo, Store};
 
-use crate::drift::{self, Changes};
+use crate::record::Recorder;
 use crate::stage::Stage;
 use crate::terminal::{self, ColorChoice};
 use crate::{exit, paths};
@@ -54,8 +54,7 @@ pub(crate) struct Session {
     screen: Rc<Screen>,
     console: Option<Rc<Native>>,
     format: Format,
-    record: Option<(Store, i64)>,
-    changes: Rc<Changes>,
+    record: Option<Rc<Recorder>>,
     _lock: Option<Lock>,
 }
 
@@ -110,17 +109,16 @@ impl Session {
                 let store = open_store(host, &dir);
                 // Only who holds the lock leaves a record.
                 let lock = take_lock(&dir)?;
-                (lock, store.and_then(|store| begin_record(host, store, verb, target)))
+                (lock, store.and_then(|store| begin_record(&stage, store, verb, target)))
             }
             Kind::Looking => (None, None),
         };
-        let changes = Rc::new(Changes::default());
-        if record.is_some() {
-            let sink: Rc<dyn Sink> = Rc::<Changes>::clone(&changes);
+        if let Some(recorder) = &record {
+            let sink: Rc<dyn Sink> = Rc::<Recorder>::clone(recorder);
             ledger.watch(sink);
         }
         ledger.emit(&Event::RunStarted { target });
-        Ok(Session { stage, screen, console, format: output.format, record, changes, _lock: lock })
+        Ok(Session { stage, screen, console, format: output.format, record, _lock: lock })
     }
 
     /// What a language gets.
@@ -158,8 +156,8 @@ impl Session {
         if self.format == Format::Trace {
             self.screen.print(&ledger.trace(&self.stage.sources));
         }
-        if let Some((store, id)) = self.record.take()
-            && let Err(error) = end_record(store, id, &self.stage, &self.changes, code, elapsed)
+        if let Some(recorder) = self.record.take()
+            && let Err(error) = recorder.end(code, elapsed)
         {
             terminal::complain(error);
         }
@@ -207,52 +205,14 @@ fn open_store(host: &OsHost, dir: &Path) -> Option<Store> {
     }
 }
 
-fn begin_record(host: &OsHost, store: Store, verb: &str, target: &str) -> Option<(Store, i64)> {
-    let info = RunInfo { started: host.now(), target: target.to_owned(), verb: verb.to_owned() };
-    match store.begin_run(&info) {
-        Ok(id) => Some((store, id)),
+fn begin_record(stage: &Stage, store: Store, verb: &str, target: &str) -> Option<Rc<Recorder>> {
+    let started = stage.host.now();
+    let info = RunInfo { started, target: target.to_owned(), verb: verb.to_owned() };
+    match Recorder::begin(store, &info, &stage.host, &stage.sources) {
+        Ok(recorder) => Some(recorder),
         Err(error) => {
             terminal::complain(format_args!("this run leaves no record: {error}"));
             None
         }
     }
-}
-
-fn end_record(
-    mut store: Store,
-    id: i64,
-    stage: &Stage,
-    changes: &Changes,
-    code: u8,
-    elapsed: std::time::Duration,
-) -> Result<(), fx_store::StoreError> {
-    let Some(mut record) = store.run(id)? else { return Ok(()) };
-    let (ledger, sources) = (stage.run.ledger, &stage.sources);
-    record.policy = drift::policy(sources);
-    let counts = ledger.counts();
-    record.exit = Some(i64::from(code));
-    record.elapsed_ms = Some(elapsed.as_millis() as i64);
-    (record.kept, record.repaired, record.would_repair) =
-        (counts.kept, counts.repaired, counts.would_repair);
-    (record.failed, record.skipped) = (counts.failed, counts.skipped);
-    let steps = ledger.steps();
-    let causes: Vec<&'static str> = steps
-        .iter()
-        .map(|step| drift::cause(&store, id, &record.policy, step, changes))
-        .collect::<Result<_, _>>()?;
-    let rows = steps.iter().zip(causes).map(|(step, cause)| StepRecord {
-        number: step.id.number(),
-        parent: step.parent.map(fx_engine::StepId::number),
-        phase: step.phase.to_string(),
-        resource: step.resource.to_string(),
-        action: step.action.to_string(),
-        outcome: step.outcome.word().to_owned(),
-        changed: step.changed.join(","),
-        why: step.why.to_string(),
-        origin: step.origin.span.map(|span| sources.location(span).to_string()).unwrap_or_default(),
-        cause: cause.to_owned(),
-        message: step.outcome.failure().map(|failure| failure.message.clone()),
-        elapsed_us: step.elapsed.as_micros() as i64,
-    });
-    store.end_run(&record, rows)
 }

@@ -36,6 +36,7 @@ fn put(dir: &Path, name: &str, text: &str) -> PathBuf {
 fn call(dir: &Path, trust: Option<&Path>, args: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fixpoint"));
     command.args(args).current_dir(dir).env("FIXPOINT_STATE", dir.join("state"));
+    command.env("CFENGINE_TEST_OVERRIDE_WORKDIR", dir.join("work"));
     command.env_remove("SUDO_UID").env_remove("FIXPOINT_TRUST");
     if let Some(trust) = trust {
         command.env("FIXPOINT_TRUST", trust);

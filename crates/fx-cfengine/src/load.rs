@@ -259,7 +259,9 @@ impl Context<'_> {
         let first = file.line(begin);
         if first > 1 {
             let shown = file.line_text(first);
-            text.push_str(&format!("\n{shown}\n{:>width$}", "^", width = column as usize));
+            // A width in a format is a number of 16 bits.
+            let blanks = " ".repeat(column.saturating_sub(1) as usize);
+            text.push_str(&format!("\n{shown}\n{blanks}^"));
         }
         // That there is an error is said before which one, and a warning is no error.
         if error.severity == Severity::Warning || error.message == "syntax error" {

@@ -102,6 +102,22 @@ pub struct Counts {
     pub skipped: u32,
 }
 
+impl Counts {
+    /// Counts a step that has ended, if it counts.
+    pub fn add(&mut self, step: &Step) {
+        if step.purpose == Purpose::Probe {
+            return;
+        }
+        match step.outcome {
+            Outcome::Kept => self.kept += 1,
+            Outcome::Repaired => self.repaired += 1,
+            Outcome::WouldRepair => self.would_repair += 1,
+            Outcome::Skipped(_) | Outcome::NotReached => self.skipped += 1,
+            _ => self.failed += 1,
+        }
+    }
+}
+
 impl Step {
     /// How sure a preview is of this step.
     pub fn certainty(&self) -> Certainty {
@@ -351,17 +367,8 @@ impl Ledger {
     }
 
     fn count(&self, step: &Step) {
-        if step.purpose == Purpose::Probe {
-            return;
-        }
         let mut counts = self.counts.get();
-        match step.outcome {
-            Outcome::Kept => counts.kept += 1,
-            Outcome::Repaired => counts.repaired += 1,
-            Outcome::WouldRepair => counts.would_repair += 1,
-            Outcome::Skipped(_) | Outcome::NotReached => counts.skipped += 1,
-            _ => counts.failed += 1,
-        }
+        counts.add(step);
         self.counts.set(counts);
     }
 

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::in_place::{InPlace, Opening};
-use crate::{HostError, Result, Time, limits};
+use crate::{HostError, Lock, Result, Time, limits};
 
 /// A stream of a file's bytes.
 pub type Reader<'a> = Box<dyn Read + 'a>;
@@ -242,6 +242,12 @@ pub trait Files {
     fn xattr(&self, path: &Path, name: &str) -> Result<Option<Vec<u8>>>;
     /// Sets or, with `None`, removes one extended attribute.
     fn set_xattr(&self, path: &Path, name: &str, value: Option<&[u8]>) -> Result<()>;
+
+    /// Keeps other processes out that take the same lock, for a moment; `None` where they could
+    /// not be kept out within the patience. There are no others on a fake machine.
+    fn lock(&self, _path: &Path, _patience: Duration) -> Result<Option<Lock>> {
+        Ok(None)
+    }
 
     /// Puts every change made so far under its final name, for others to see. Called by
     /// the host itself before a command starts.

@@ -6,6 +6,7 @@
 use std::fs::File;
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use rustix::fs::{FlockOperation, Mode, OFlags};
 
@@ -57,6 +58,34 @@ impl Lock {
         Ok(Locked::Taken(Lock { _file: file, path: path.to_owned() }))
     }
 
+    /// Takes the lock for a moment, and waits for others that hold it so; `None` when the
+    /// patience is over.
+    pub fn wait(path: &Path, patience: Duration) -> Result<Option<Lock>> {
+        let fail = |errno: rustix::io::Errno| HostError::io("lock", path, errno);
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let fd = rustix::fs::open(path, flags, Mode::from_raw_mode(0o600)).map_err(fail)?;
+        let began = Instant::now();
+        loop {
+            match rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Ok(Some(Lock { _file: File::from(fd), path: path.to_owned() })),
+                Err(rustix::io::Errno::AGAIN) if began.elapsed() < patience => {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                Err(rustix::io::Errno::AGAIN) => return Ok(None),
+                Err(errno) => return Err(fail(errno)),
+            }
+        }
+    }
+
+    /// Who holds the lock, as far as the record shows: its process still runs. Does not take
+    /// the lock, so that nobody who wants it finds it held by a mere question.
+    pub fn holder(path: &Path) -> Option<Holder> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let mut file = File::from(rustix::fs::open(path, flags, Mode::empty()).ok()?);
+        let holder = read_holder(&mut file);
+        Some(holder).filter(|holder| *holder == Holder::of(holder.pid))
+    }
+
     /// Where the lock lies.
     pub fn path(&self) -> &Path {
         &self.path
@@ -66,8 +95,12 @@ impl Lock {
 impl Holder {
     /// The running process.
     pub fn me() -> Holder {
-        let pid = std::process::id();
-        let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+        Holder::of(std::process::id())
+    }
+
+    /// A process by its number; started at zero if there is none.
+    fn of(pid: u32) -> Holder {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         // The name in parentheses may hold anything; the fields after it are numbers.
         let after = stat.rsplit_once(')').map_or("", |(_, after)| after);
         let started =

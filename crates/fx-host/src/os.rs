@@ -38,7 +38,11 @@ pub struct OsHost {
     stage: RefCell<Stage>,
     accounts: accounts::Cache,
     trust: trust::Trust,
+    on_settled: RefCell<Option<OnSettled>>,
 }
+
+/// Called when files have got their names.
+type OnSettled = std::rc::Rc<dyn Fn()>;
 
 impl OsHost {
     /// The machine, with nothing staged and nobody to cancel it.
@@ -54,6 +58,27 @@ impl OsHost {
             stage: RefCell::new(Stage::default()),
             accounts: accounts::Cache::default(),
             trust: trust::Trust::default(),
+            on_settled: RefCell::new(None),
+        }
+    }
+}
+
+impl OsHost {
+    /// Whether every file written so far is under its final name.
+    pub fn is_settled(&self) -> bool {
+        self.stage.borrow().is_empty()
+    }
+
+    /// Has something done each time everything written so far is under its final name, before
+    /// a command starts as well. It must not call this machine.
+    pub fn on_settled(&self, call: std::rc::Rc<dyn Fn()>) {
+        *self.on_settled.borrow_mut() = Some(call);
+    }
+
+    fn tell_settled(&self) {
+        let call = self.on_settled.borrow().clone();
+        if let Some(call) = call {
+            call();
         }
     }
 }

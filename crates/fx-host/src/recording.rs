@@ -146,6 +146,10 @@ impl Files for RecordingHost<'_> {
         SetXattr set_xattr(path, name: &str, value: Option<&[u8]>) -> ();
     }
 
+    fn lock(&self, path: &Path, patience: Duration) -> Result<Option<crate::Lock>> {
+        self.inner.lock(path, patience)
+    }
+
     fn refused(&self) -> Option<String> {
         self.inner.refused()
     }

@@ -41,7 +41,7 @@ fn node(out: &mut String, value: &Json, indent: usize, place: Place) {
                     line(out, inner);
                 }
                 // Keys stand on one line.
-                out.push_str(&scalar(key, inner, 0).replace('\n', " "));
+                out.push_str(&on_one_line(key));
                 out.push(':');
                 node(out, value, inner, Place::Key);
             }
@@ -103,26 +103,46 @@ fn end(out: &mut String, place: Place) {
 
 /// A text with the quotes it needs.
 pub(crate) fn scalar(text: &str, indent: usize, column: usize) -> String {
-    let body = text.strip_suffix('\n').unwrap_or(text);
-    if body.contains('\n') {
+    if has_lines(text) && !needs_escapes(text) {
         return literal(text, indent);
     }
-    let first_is_word = text.chars().next().is_some_and(|c| c.is_alphanumeric() || c == '_');
-    let unprintable = text.chars().any(char::is_control);
+    folded(&on_one_line(text), indent, column)
+}
+
+/// Whether a line ends before the last: what `\n(?!\Z)` finds.
+fn has_lines(text: &str) -> bool {
+    text.char_indices().any(|(at, c)| c == '\n' && !matches!(&text[at + 1..], "" | "\n"))
+}
+
+/// Whether a text cannot be written as it is.
+fn needs_escapes(text: &str) -> bool {
+    text.chars().any(|c| c != '\n' && is_special(c)) || text.ends_with(' ') || text.contains(" \n")
+}
+
+/// What the original's library takes for unprintable, and what a reader takes for a line's end.
+fn is_special(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}'..)
+}
+
+/// A text with the quotes it needs where it must not be broken, as a key.
+fn on_one_line(text: &str) -> String {
+    let mut rest = text.chars();
+    let first_is_word = rest.next().is_none_or(|c| c.is_alphanumeric() || is_mark(c) || c == '_');
     if matches!(text, "y" | "Y" | "n" | "N")
-        || unprintable
-        || (!text.is_empty()
-            && !first_is_word
-            && !text[1..].contains('"')
-            && !text.starts_with('"'))
+        || text.chars().any(is_special)
+        || (!first_is_word && !rest.as_str().contains('"'))
     {
-        return double(text, indent, column);
+        return double(text);
     }
     if text.is_empty() || is_other(text) || !may_be_plain(text) {
-        let inner = folded(&text.replace('\'', "''"), indent, column + 1);
-        return format!("'{inner}'");
+        return format!("'{}'", text.replace('\'', "''"));
     }
-    folded(text, indent, column)
+    text.to_owned()
+}
+
+/// Accents that stand over what comes before them are parts of words.
+fn is_mark(c: char) -> bool {
+    matches!(c, '\u{300}'..='\u{36f}')
 }
 
 /// Lines as they are.
@@ -146,23 +166,34 @@ fn literal(text: &str, indent: usize) -> String {
     out
 }
 
-fn double(text: &str, indent: usize, column: usize) -> String {
+fn double(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
         match c {
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
+            '\0' => out.push_str("\\0"),
+            '\u{7}' => out.push_str("\\a"),
+            '\u{8}' => out.push_str("\\b"),
             '\t' => out.push_str("\\t"),
+            '\n' => out.push_str("\\n"),
+            '\u{b}' => out.push_str("\\v"),
+            '\u{c}' => out.push_str("\\f"),
             '\r' => out.push_str("\\r"),
             '\u{1b}' => out.push_str("\\e"),
-            '\0' => out.push_str("\\0"),
-            c if c.is_control() => out.push_str(&format!("\\x{:02X}", c as u32)),
-            c => out.push(c),
+            '\u{85}' => out.push_str("\\N"),
+            '\u{2028}' => out.push_str("\\L"),
+            '\u{2029}' => out.push_str("\\P"),
+            c if !is_special(c) => out.push(c),
+            c => out.push_str(&match c as u32 {
+                code @ ..=0xff => format!("\\x{code:02X}"),
+                code @ ..=0xffff => format!("\\u{code:04X}"),
+                code => format!("\\U{code:08X}"),
+            }),
         }
     }
     out.push('"');
-    folded(&out, indent, column)
+    out
 }
 
 /// Long text is broken at single spaces past the width.
@@ -222,6 +253,8 @@ fn may_be_plain(text: &str) -> bool {
         || text.ends_with(':')
         || text.ends_with(' ')
         || text.starts_with(' ')
+        || text.starts_with("---")
+        || text.starts_with("...")
         || (text.starts_with(|c: char| "-?:,[]{}#&*!|>'\"%@`".contains(c))))
 }
 
@@ -251,5 +284,93 @@ mod tests {
         check(r#"{"t":"one\ntwo\n"}"#, "---\nt: |\n  one\n  two\n");
         check(r#"{"t":"one\ntwo"}"#, "---\nt: |-\n  one\n  two\n");
         check("7.501e-5", "--- 7.501e-05\n");
+    }
+
+    #[test]
+    fn texts_of_any_alphabet_look_as_the_original_writes_them() {
+        for (text, expected) in [
+            ("→ hello", "\"→ hello\""),
+            ("€5 off", "\"€5 off\""),
+            ("x😀", "\"x\\U0001F600\""),
+            ("a\u{85}b", "\"a\\Nb\""),
+            ("\u{feff}a", "\"\\uFEFFa\""),
+            ("a\nb\u{7}", "\"a\\nb\\a\""),
+            ("a\nb ", "\"a\\nb \""),
+            ("a\n\n", "\"a\\n\\n\""),
+            ("a\r\nb", "\"a\\r\\nb\""),
+            ("é", "é"),
+            ("→\"q", "→\"q"),
+            ("\"", "\"\\\"\""),
+            ("\"→", "\"\\\"→\""),
+            ("\u{a0}x", "\"\u{a0}x\""),
+            ("a\n b", "|-\n  a\n   b"),
+        ] {
+            assert_eq!(document(&Json::from(text)), format!("--- {expected}\n"), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_reads_back_the_same() {
+        const PIECES: &[&str] = &[
+            "a",
+            "é",
+            "→",
+            "€",
+            "😀",
+            "\u{85}",
+            "\u{2028}",
+            "\u{feff}",
+            "\u{7f}",
+            "\u{9b}",
+            "\0",
+            "\t",
+            "\r",
+            "\n",
+            " ",
+            "  ",
+            "- ",
+            ": ",
+            " #",
+            "'",
+            "\"",
+            "\\",
+            "{",
+            "[",
+            "|",
+            ">",
+            "%",
+            "@",
+            "`",
+            "&",
+            "*",
+            "!",
+            "?",
+            "~",
+            "null",
+            "yes",
+            "0x1",
+            "1e5",
+            "2026-01-01",
+            "12:30",
+            "\u{a0}",
+            "\u{300}",
+            "\u{202e}",
+            "漢字",
+            "ß",
+            "...",
+            "---",
+            "word word word word word word word word word word ",
+        ];
+        let mut random = fx_fuzz::Random::new(7);
+        let mut text = || {
+            let count = random.below(12);
+            (0..count).map(|_| PIECES[random.below(PIECES.len())]).collect::<String>()
+        };
+        for _ in 0..5_000 {
+            let value = serde_json::json!({text(): text(), "list": [text(), {text(): [text()]}]});
+            let written = document(&value);
+            let read = crate::yaml::parse(&written).map(|read| crate::compile::to_json(&read));
+            assert_eq!(read.as_ref(), Ok(&value), "{written}");
+        }
     }
 }

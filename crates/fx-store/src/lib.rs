@@ -17,4 +17,4 @@ mod backups;
 pub use backups::Backup;
 pub use marks::Mark;
 pub use open::{Opened, Store, StoreError};
-pub use runs::{RunInfo, RunRecord, StepRecord};
+pub use runs::{RunInfo, RunRecord, StepRecord, UNDER_WAY};

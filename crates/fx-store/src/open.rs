@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use fx_host::{Host, HostError};
 use rusqlite::Connection;
+use rusqlite::TransactionBehavior::Immediate;
 
 use crate::schema;
 
@@ -55,7 +56,7 @@ impl Store {
             make_private_dir(host, dir)?;
         }
         let path = dir.join("state.db");
-        match Store::open_file(&path) {
+        match Store::open_patiently(host, &path) {
             Ok(store) => Ok(Opened { store, moved_aside: None }),
             Err(error) if is_broken(&error) => {
                 let aside = move_aside(host, &path)?;
@@ -68,6 +69,18 @@ impl Store {
     /// A store that is forgotten at the end, for runs that may not leave anything behind.
     pub fn in_memory() -> Result<Store, StoreError> {
         Store::prepare(Connection::open_in_memory(), Path::new(":memory:"))
+    }
+
+    /// Two programs that make the store at the same time get in each other's way where SQLite
+    /// does not wait by itself.
+    fn open_patiently(host: &dyn Host, path: &Path) -> Result<Store, StoreError> {
+        for _ in 0..100 {
+            match Store::open_file(path) {
+                Err(error) if is_busy(&error) => host.sleep(Duration::from_millis(10)),
+                result => return result,
+            }
+        }
+        Store::open_file(path)
     }
 
     fn open_file(path: &Path) -> Result<Store, StoreError> {
@@ -87,8 +100,11 @@ impl Store {
             return Err(StoreError::Newer { path: path.to_owned(), found, known: schema::VERSION });
         }
         if found < schema::VERSION {
-            let change = db.transaction().map_err(sql)?;
-            for step in &schema::STEPS[found as usize..] {
+            // Another program may have begun to make the tables since we looked.
+            let change = db.transaction_with_behavior(Immediate).map_err(sql)?;
+            let found: i64 =
+                change.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(sql)?;
+            for step in schema::STEPS.get(found as usize..).unwrap_or_default() {
                 change.execute_batch(step).map_err(sql)?;
             }
             change.pragma_update(None, "user_version", schema::VERSION).map_err(sql)?;
@@ -123,6 +139,12 @@ fn make_parents(host: &dyn Host, dir: &Path) -> Result<(), HostError> {
         dir.ancestors().take_while(|path| !host.exists(path).unwrap_or(true)).collect();
     missing.reverse();
     missing.into_iter().try_for_each(|path| host.make_dir(path, 0o755))
+}
+
+fn is_busy(error: &StoreError) -> bool {
+    use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked};
+    let StoreError::Sql { source, .. } = error else { return false };
+    matches!(source.sqlite_error_code(), Some(DatabaseBusy | DatabaseLocked))
 }
 
 fn is_broken(error: &StoreError) -> bool {

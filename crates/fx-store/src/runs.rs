@@ -54,6 +54,9 @@ pub struct StepRecord {
     pub elapsed_us: i64,
 }
 
+/// Outcome of a step that had begun and not ended when the record was last written.
+pub const UNDER_WAY: &str = "under way";
+
 /// Runs kept; older ones go when a new one ends.
 const KEPT_RUNS: i64 = 200;
 
@@ -88,54 +91,68 @@ impl Store {
         Ok(self.db.last_insert_rowid())
     }
 
-    /// Notes how a run ended, with its steps, in one go.
-    pub fn end_run(
-        &mut self,
-        run: &RunRecord,
-        steps: impl IntoIterator<Item = StepRecord>,
-    ) -> Result<(), StoreError> {
-        let path = self.path().to_owned();
-        let sql = |source| StoreError::Sql { path: path.clone(), source };
-        let change = self.db.transaction().map_err(sql)?;
-        {
-            let update = "UPDATE runs SET exit = ?2, elapsed_ms = ?3, kept = ?4, repaired = ?5, would_repair = ?6, failed = ?7, skipped = ?8, policy = ?9 WHERE id = ?1";
-            let values = params![
-                run.id,
-                run.exit,
-                run.elapsed_ms,
-                run.kept,
-                run.repaired,
-                run.would_repair,
-                run.failed,
-                run.skipped,
-                run.policy
-            ];
-            change.execute(update, values).map_err(sql)?;
-            let insert =
-                "INSERT INTO steps VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
-            let mut insert = change.prepare(insert).map_err(sql)?;
-            for step in steps {
-                let values = params![
-                    run.id,
-                    step.number,
-                    step.parent,
-                    step.phase,
-                    step.resource,
-                    step.action,
-                    step.outcome,
-                    step.changed,
-                    step.why,
-                    step.origin,
-                    step.message,
-                    step.elapsed_us,
-                    step.cause
-                ];
-                insert.execute(values).map_err(sql)?;
-            }
-            let old = "DELETE FROM runs WHERE id <= (SELECT max(id) FROM runs) - ?1";
-            change.execute(old, [KEPT_RUNS]).map_err(sql)?;
-        }
-        change.commit().map_err(sql)
+    /// Does several things of which all or none are kept.
+    pub fn together<T>(
+        &self,
+        work: impl FnOnce() -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let change = self.db.unchecked_transaction().map_err(|error| self.sql(error))?;
+        let done = work()?;
+        change.commit().map_err(|error| self.sql(error))?;
+        Ok(done)
+    }
+
+    /// Notes how far a run has come, or how it ended.
+    pub fn update_run(&self, run: &RunRecord) -> Result<(), StoreError> {
+        let update = "UPDATE runs SET exit = ?2, elapsed_ms = ?3, kept = ?4, repaired = ?5, would_repair = ?6, failed = ?7, skipped = ?8, policy = ?9 WHERE id = ?1";
+        let values = params![
+            run.id,
+            run.exit,
+            run.elapsed_ms,
+            run.kept,
+            run.repaired,
+            run.would_repair,
+            run.failed,
+            run.skipped,
+            run.policy
+        ];
+        let done = self.db.prepare_cached(update).and_then(|mut update| update.execute(values));
+        done.map(drop).map_err(|error| self.sql(error))
+    }
+
+    /// Writes a step, over what was written of it while it was under way.
+    pub fn put_step(&self, run: i64, step: &StepRecord) -> Result<(), StoreError> {
+        let insert = "INSERT OR REPLACE INTO steps VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
+        let values = params![
+            run,
+            step.number,
+            step.parent,
+            step.phase,
+            step.resource,
+            step.action,
+            step.outcome,
+            step.changed,
+            step.why,
+            step.origin,
+            step.message,
+            step.elapsed_us,
+            step.cause
+        ];
+        let done = self.db.prepare_cached(insert).and_then(|mut insert| insert.execute(values));
+        done.map(drop).map_err(|error| self.sql(error))
+    }
+
+    /// Corrects what the repair of a step was due to.
+    pub fn set_cause(&self, run: i64, step: u32, cause: &str) -> Result<(), StoreError> {
+        let update = "UPDATE steps SET cause = ?3 WHERE run = ?1 AND number = ?2";
+        let done = self.db.prepare_cached(update).and_then(|mut q| q.execute((run, step, cause)));
+        done.map(drop).map_err(|error| self.sql(error))
+    }
+
+    /// Forgets all but the latest runs.
+    pub fn forget_old_runs(&self) -> Result<(), StoreError> {
+        let old = "DELETE FROM runs WHERE id <= (SELECT max(id) FROM runs) - ?1";
+        self.db.execute(old, [KEPT_RUNS]).map(drop).map_err(|error| self.sql(error))
     }
 
     /// Digest of the policy of the last run before a given one that had a resource in order.

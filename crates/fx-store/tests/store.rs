@@ -27,7 +27,7 @@ fn at(secs: i64) -> Time {
 fn a_run_is_remembered_with_its_steps() {
     let dir = tempfile::tempdir().unwrap();
     let state = dir.path().join("a/b/state");
-    let mut store = open(&state);
+    let store = open(&state);
     let info = RunInfo { started: at(100), target: "site.cf".into(), verb: "run".into() };
     let id = store.begin_run(&info).unwrap();
     assert_eq!(store.run(id).unwrap().unwrap().exit, None, "a killed run stays open");
@@ -40,7 +40,14 @@ fn a_run_is_remembered_with_its_steps() {
         changed: "content,mode".into(),
         ..StepRecord::default()
     };
-    store.end_run(&record, [step.clone()]).unwrap();
+    let begun = StepRecord { outcome: fx_store::UNDER_WAY.into(), ..step.clone() };
+    store.put_step(id, &begun).unwrap();
+    store
+        .together(|| {
+            store.put_step(id, &step)?;
+            store.update_run(&record)
+        })
+        .unwrap();
     drop(store);
     let store = open(&state);
     assert_eq!(store.runs(10).unwrap(), [record]);
@@ -51,13 +58,15 @@ fn a_run_is_remembered_with_its_steps() {
 #[test]
 fn only_the_latest_runs_are_kept() {
     let dir = tempfile::tempdir().unwrap();
-    let mut store = open(dir.path());
+    let store = open(dir.path());
     for n in 0..210 {
         let id = store
             .begin_run(&RunInfo { started: at(n), target: "t".into(), verb: "run".into() })
             .unwrap();
         let record = store.run(id).unwrap().unwrap();
-        store.end_run(&record, [StepRecord { number: 1, ..StepRecord::default() }]).unwrap();
+        store.put_step(id, &StepRecord { number: 1, ..StepRecord::default() }).unwrap();
+        store.update_run(&record).unwrap();
+        store.forget_old_runs().unwrap();
     }
     let runs = store.runs(1000).unwrap();
     assert_eq!((runs.len(), runs[0].id, runs[199].id), (200, 210, 11));
@@ -152,4 +161,18 @@ fn a_newer_store_is_refused_and_left_alone() {
     drop(db);
     let error = Store::open(&OsHost::new(), dir.path()).err().unwrap();
     assert!(matches!(error, StoreError::Newer { found: 99, .. }), "{error}");
+}
+
+#[test]
+fn programs_that_make_the_store_at_the_same_time_share_it() {
+    for _ in 0..20 {
+        let dir = tempfile::tempdir().unwrap();
+        let info = RunInfo { started: at(1), target: "t".into(), verb: "run".into() };
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| open(dir.path()).begin_run(&info).unwrap());
+            }
+        });
+        assert_eq!(open(dir.path()).runs(10).unwrap().len(), 4);
+    }
 }

@@ -2,7 +2,10 @@
 //! time has passed.
 
 use std::hash::{Hash, Hasher};
+use std::path::PathBuf;
+use std::time::Duration;
 
+use fx_host::{Lock, WriteOptions};
 use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::eval::promise::Expanded;
@@ -10,13 +13,39 @@ use crate::eval::{Context, log};
 use crate::policy::Rval;
 use crate::text::{decode, path};
 
-/// When promises last completed, by digest; kept across runs.
+/// A process by its number and its start.
+type Process = (u32, u64);
+
+/// When promises last completed and who acts on them now, by digest; kept across runs. The
+/// file has a line for each: `DIGEST TIME` or, while it is acted on, `DIGEST PID:START TIME`;
+/// the last line of a digest counts. Lines are added under a lock, and the file is replaced by
+/// a shorter one when an agent ends. Who was killed holds nothing: his process is gone.
 #[derive(Default)]
 pub(crate) struct Locks {
-    loaded: bool,
-    changed: bool,
+    /// Which file was read last, and how much of it.
+    seen: Option<(u64, u64)>,
     last: FxHashMap<u128, i64>,
+    running: FxHashMap<u128, Process>,
+    /// What this run acted on.
+    ours: Vec<u128>,
+    /// What it acts on alone right now, the outermost first.
+    held: Vec<u128>,
+    me: Option<u64>,
 }
+
+/// Whether other agents may act on a promise at the same time.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Others {
+    MayTryToo,
+    KeepOut,
+}
+
+/// How long one waits for others that look into the file.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Times older than this, in seconds, are forgotten, …
+const HORIZON: i64 = 7 * 24 * 3600;
+/// … and the oldest if there are more.
+const MOST: usize = 200_000;
 
 /// Attributes whose values change by themselves and do not make a promise another one.
 const NOT_HASHED: &[&str] =
@@ -74,6 +103,15 @@ pub(crate) fn digest(promise: &Expanded, operand: &str) -> u128 {
 impl Context<'_> {
     /// Whether the promise is to be acted on now; marks it as done in this run.
     pub(crate) fn acquire(&mut self, promise: &Expanded, operand: &str) -> bool {
+        self.acquire_as(promise, operand, Others::MayTryToo)
+    }
+
+    /// The same for what takes time: as long as the promise is acted on, no other agent does.
+    pub(crate) fn acquire_alone(&mut self, promise: &Expanded, operand: &str) -> bool {
+        self.acquire_as(promise, operand, Others::KeepOut)
+    }
+
+    fn acquire_as(&mut self, promise: &Expanded, operand: &str, others: Others) -> bool {
         let key = digest(promise, operand);
         if !self.done.insert(key) {
             return false;
@@ -90,68 +128,218 @@ impl Context<'_> {
             .and_then(Rval::as_scalar)
             .and_then(|text| crate::text::int_from(text));
         let minutes = promise.int("ifelapsed").or(control).unwrap_or(IF_ELAPSED);
-        self.load_locks();
-        let now = self.host().now().secs;
-        if minutes != 0
-            && let Some(last) = self.agent.locks.last.get(&key)
-        {
-            let elapsed = (now - last) / 60;
-            if elapsed < minutes {
-                log!(
-                    self,
-                    Verbose,
-                    "Nothing promised here [{}] ({elapsed}/{minutes} minutes elapsed)",
-                    promise.promiser
-                );
-                return false;
-            }
+        if others == Others::MayTryToo {
+            self.load_locks();
+            return self.is_due(promise, key, minutes) && self.take(key);
         }
+        let guard = self.guard();
+        self.load_locks();
+        if !self.is_due(promise, key, minutes) {
+            return false;
+        }
+        if let Some(holder) = self.agent.locks.running.get(&key)
+            && self.is_alive(holder)
+        {
+            log!(
+                self,
+                Verbose,
+                "Couldn't obtain lock for '{}' (already running!)",
+                promise.promiser
+            );
+            return false;
+        }
+        let me = self.me();
+        let now = self.host().now().secs;
+        self.journal(&format!("\n{key:032x} {}:{} {now}\n", me.0, me.1));
+        drop(guard);
+        self.agent.locks.held.push(key);
+        self.take(key)
+    }
+
+    /// Whether its time has passed. A time that is still to come counts for nothing: the clock
+    /// was wrong when it was noted, and the promise would wait for it for ever.
+    // Deviation(D-010): the original waits.
+    fn is_due(&self, promise: &Expanded, key: u128, minutes: i64) -> bool {
+        let now = self.host().now().secs;
+        let last = self.agent.locks.last.get(&key).filter(|last| **last <= now);
+        let Some(last) = last.filter(|_| minutes != 0) else { return true };
+        let elapsed = (now - last) / 60;
+        if elapsed < minutes {
+            log!(
+                self,
+                Verbose,
+                "Nothing promised here [{}] ({elapsed}/{minutes} minutes elapsed)",
+                promise.promiser
+            );
+        }
+        elapsed >= minutes
+    }
+
+    fn take(&mut self, key: u128) -> bool {
+        let now = self.host().now().secs;
         self.agent.locks.last.insert(key, now);
-        self.agent.locks.changed = true;
+        self.agent.locks.ours.push(key);
         true
     }
 
-    fn lock_file(&self) -> std::path::PathBuf {
+    /// Lets other agents have what this one acted on since there were so many.
+    pub(crate) fn release_locks(&mut self, count: usize) {
+        if self.agent.locks.held.len() <= count {
+            return;
+        }
+        let guard = self.guard();
+        while self.agent.locks.held.len() > count {
+            let Some(key) = self.agent.locks.held.pop() else { break };
+            let now = self.host().now().secs;
+            self.agent.locks.last.insert(key, now);
+            self.journal(&format!("\n{key:032x} {now}\n"));
+        }
+        drop(guard);
+    }
+
+    /// How many promises are being acted on alone.
+    pub(crate) fn locks_held(&self) -> usize {
+        self.agent.locks.held.len()
+    }
+
+    fn lock_file(&self) -> PathBuf {
         path(&format!("{}/fx_locks", self.config.paths.state))
     }
 
-    fn load_locks(&mut self) {
-        if self.agent.locks.loaded {
-            return;
-        }
-        self.agent.locks.loaded = true;
-        if let Ok(Some(bytes)) = self.host().read_opt(&self.lock_file()) {
-            for line in decode(&bytes).lines() {
-                if let Some((key, time)) = line.split_once(' ')
-                    && let (Ok(key), Ok(time)) = (u128::from_str_radix(key, 16), time.parse())
-                {
-                    self.agent.locks.last.insert(key, time);
-                }
+    // The file is replaced as a whole now and then, so another one is locked.
+    fn guard(&self) -> Option<Lock> {
+        let file = path(&format!("{}/fx_locks.lock", self.config.paths.state));
+        match self.host().lock(&file, PATIENCE) {
+            Ok(guard) => guard,
+            Err(error) => {
+                self.verbose(&error.to_string());
+                None
             }
         }
     }
 
-    /// Writes the locks of this run for the next.
-    pub(crate) fn save_locks(&mut self) {
-        if !self.agent.locks.changed {
+    // One write for a line: who is killed leaves it whole or not at all.
+    fn journal(&mut self, line: &str) {
+        let file = self.lock_file();
+        if let Err(error) = self.host().append(&file, line.as_bytes(), 0o600) {
+            return self.verbose(&error.to_string());
+        }
+        // Our own line is no news, if nobody else wrote one.
+        if let Some(seen) = &mut self.agent.locks.seen {
+            seen.1 += line.len() as u64;
+        }
+    }
+
+    fn me(&mut self) -> Process {
+        let pid = self.host().pid();
+        let started = self.agent.locks.me.or_else(|| self.started(pid)).unwrap_or_default();
+        self.agent.locks.me = Some(started);
+        (pid, started)
+    }
+
+    // Start of a process in ticks since boot: its number alone may be another's by now.
+    fn started(&self, pid: u32) -> Option<u64> {
+        let bytes = self.host().read(&path(&format!("/proc/{pid}/stat"))).ok()?;
+        let text = decode(&bytes);
+        // The name in parentheses may hold anything.
+        text.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()
+    }
+
+    fn is_alive(&self, holder: &Process) -> bool {
+        holder.0 != self.host().pid() && self.started(holder.0) == Some(holder.1)
+    }
+
+    /// Reads what is new since the last look.
+    fn load_locks(&mut self) {
+        let file = self.lock_file();
+        let meta = self.host().stat_opt(&file).ok().flatten();
+        let there = meta.map(|meta| (meta.ino, meta.size));
+        if self.agent.locks.seen.is_some() && self.agent.locks.seen == there {
             return;
         }
-        let horizon = self.host().now().secs - 7 * 24 * 3600;
-        let mut lines: Vec<(u128, i64)> = self
+        if there.is_none() {
+            self.agent.locks.seen = Some((0, 0));
+            return;
+        }
+        match self.host().read_limited(&file, fx_host::limits::DATA) {
+            Ok(bytes) => self.agent.locks.read(&decode(&bytes)),
+            Err(error) => self.verbose(&error.to_string()),
+        }
+        self.agent.locks.seen = there;
+    }
+
+    /// Writes the locks of this run for the next, with those of other agents.
+    pub(crate) fn save_locks(&mut self) {
+        self.release_locks(0);
+        if self.agent.locks.ours.is_empty() {
+            return;
+        }
+        let guard = self.guard();
+        let ours: Vec<(u128, i64)> = self
+            .agent
+            .locks
+            .ours
+            .iter()
+            .filter_map(|key| Some((*key, *self.agent.locks.last.get(key)?)))
+            .collect();
+        self.load_locks();
+        self.agent.locks.last.extend(ours);
+        let now = self.host().now().secs;
+        let mut lines: Vec<(i64, u128)> = self
             .agent
             .locks
             .last
             .iter()
-            .map(|(key, time)| (*key, *time))
-            .filter(|(_, time)| *time > horizon)
+            .map(|(key, time)| (*time, *key))
+            .filter(|(time, _)| (now - HORIZON..=now).contains(time))
             .collect();
-        lines.sort_unstable();
-        let text: String = lines.iter().map(|(key, time)| format!("{key:032x} {time}\n")).collect();
+        if lines.len() > MOST {
+            lines.sort_unstable_by(|a, b| b.cmp(a));
+            lines.truncate(MOST);
+        }
+        lines.sort_unstable_by_key(|(_, key)| *key);
+        let mut text: String =
+            lines.iter().map(|(time, key)| format!("{key:032x} {time}\n")).collect();
+        let mut running: Vec<_> = self.agent.locks.running.iter().collect();
+        running.retain(|(_, holder)| self.is_alive(holder));
+        running.sort_unstable();
+        for (key, (pid, started)) in running {
+            let since = self.agent.locks.last.get(key).copied().unwrap_or(now);
+            text.push_str(&format!("{key:032x} {pid}:{started} {since}\n"));
+        }
         let file = self.lock_file();
-        if let Err(error) =
-            self.host().write(&file, text.as_bytes(), &fx_host::WriteOptions::default())
-        {
+        let written = self.host().write(&file, text.as_bytes(), &WriteOptions::default());
+        // In place before others are let in, or what they add meanwhile is lost.
+        if let Err(error) = written.and_then(|()| self.host().settle()) {
             self.verbose(&error.to_string());
+        }
+        drop(guard);
+    }
+}
+
+impl Locks {
+    fn read(&mut self, text: &str) {
+        for line in text.lines() {
+            let mut words = line.split_whitespace();
+            let key = words.next().and_then(|word| u128::from_str_radix(word, 16).ok());
+            let (Some(key), Some(second)) = (key, words.next()) else { continue };
+            match (second.split_once(':'), words.next()) {
+                (Some((pid, started)), Some(time)) => {
+                    if let (Ok(pid), Ok(started), Ok(time)) =
+                        (pid.parse(), started.parse(), time.parse())
+                    {
+                        self.running.insert(key, (pid, started));
+                        self.last.insert(key, time);
+                    }
+                }
+                (None, None) => {
+                    if let Ok(time) = second.parse() {
+                        self.last.insert(key, time);
+                        self.running.remove(&key);
+                    }
+                }
+                _ => {}
+            }
         }
     }
 }

@@ -164,7 +164,9 @@ impl Context<'_> {
             let level = self.level.get();
             self.set_promise_level(&expanded);
             self.stack.push(Frame::Iteration(Rc::clone(&expanded)));
+            let held = self.locks_held();
             let outcome = actuator(self, &expanded);
+            self.release_locks(held);
             self.stack.pop();
             self.level.set(level);
             result = result.merge(outcome);

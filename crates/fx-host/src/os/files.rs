@@ -501,9 +501,15 @@ impl Files for OsHost {
         })
     }
 
+    fn lock(&self, path: &Path, patience: Duration) -> Result<Option<crate::Lock>> {
+        crate::Lock::wait(path, patience)
+    }
+
     fn settle(&self) -> Result<()> {
         let settled = self.stage.borrow_mut().settle();
-        settled.map_err(|(path, error)| HostError::io("put in place", path, error))
+        settled.map_err(|(path, error)| HostError::io("put in place", path, error))?;
+        self.tell_settled();
+        Ok(())
     }
 
     fn commit(&self) -> Result<()> {

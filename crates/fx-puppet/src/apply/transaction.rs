@@ -163,7 +163,8 @@ impl Transaction<'_> {
         };
         let now = self.run.host.now();
         let key = resource.reference();
-        let last = self.state.checked(&key).unwrap_or(0);
+        // A time that is still to come was noted by a wrong clock, and would be waited for.
+        let last = self.state.checked(&key).filter(|last| *last <= now.secs).unwrap_or(0);
         let due = schedule.is_none_or(|schedule| {
             let local = |secs| super::schedule::local(self.run.host, secs);
             schedule.allows(&local(last), &local(now.secs))

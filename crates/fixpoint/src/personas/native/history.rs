@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use fx_host::OsHost;
-use fx_store::{RunRecord, StepRecord, Store};
+use fx_host::{Lock, OsHost};
+use fx_store::{RunRecord, StepRecord, Store, StoreError};
 use serde_json::json;
 
 use super::failed;
@@ -58,9 +58,11 @@ pub(crate) fn run(args: &Args) -> u8 {
         ));
     }
     let store = opened.store;
+    // Who holds the lock of runs does the latest one.
+    let is_busy = Lock::holder(&paths::state_dir(&host).join("run.lock")).is_some();
     let text = match &args.verb {
-        None => store.runs(args.limit).map(|runs| Ok(list(&runs, args.format))),
-        Some(Verb::Show { run }) => show(&store, *run, args.format),
+        None => seen(&store, args.limit, is_busy).map(|runs| Ok(list(&runs, args.format))),
+        Some(Verb::Show { run }) => show(&store, *run, args.format, is_busy),
     };
     match text {
         Ok(Ok(text)) => terminal::print(&text),
@@ -69,11 +71,35 @@ pub(crate) fn run(args: &Args) -> u8 {
     }
 }
 
-fn list(runs: &[RunRecord], format: Format) -> String {
+/// How a run stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Ended,
+    UnderWay,
+    /// It was killed, or the machine went down.
+    CutOff,
+}
+
+fn state(store: &Store, run: &RunRecord, is_busy: bool) -> Result<State, StoreError> {
+    Ok(match run.exit {
+        Some(_) => State::Ended,
+        None if is_busy && store.runs(1)?.first().is_some_and(|last| last.id == run.id) => {
+            State::UnderWay
+        }
+        None => State::CutOff,
+    })
+}
+
+fn seen(store: &Store, limit: u32, is_busy: bool) -> Result<Vec<(RunRecord, State)>, StoreError> {
+    let runs = store.runs(limit)?.into_iter();
+    runs.map(|run| Ok((run.clone(), state(store, &run, is_busy)?))).collect()
+}
+
+fn list(runs: &[(RunRecord, State)], format: Format) -> String {
     if format == Format::Json {
         return format!(
             "{:#}\n",
-            json!({ "schema": 1, "runs": runs.iter().map(run_json).collect::<Vec<_>>() })
+            json!({ "schema": 1, "runs": runs.iter().map(|(run, state)| run_json(run, *state)).collect::<Vec<_>>() })
         );
     }
     if runs.is_empty() {
@@ -82,8 +108,12 @@ fn list(runs: &[RunRecord], format: Format) -> String {
     let mut text = String::from(
         "  run  started               verb        exit  kept  repaired  failed  target\n",
     );
-    for run in runs {
-        let exit = run.exit.map_or_else(|| "-".to_owned(), |code| code.to_string());
+    for (run, state) in runs {
+        let exit = match (run.exit, state) {
+            (Some(code), _) => code.to_string(),
+            (None, State::CutOff) => "cut".to_owned(),
+            (None, _) => "-".to_owned(),
+        };
         let _ = writeln!(
             text,
             "{:>5}  {:<20}  {:<10}  {exit:>4}  {:>4}  {:>8}  {:>6}  {}",
@@ -103,7 +133,8 @@ fn show(
     store: &Store,
     wanted: Option<i64>,
     format: Format,
-) -> Result<Result<String, String>, fx_store::StoreError> {
+    is_busy: bool,
+) -> Result<Result<String, String>, StoreError> {
     let id = match wanted {
         Some(id) => Some(id),
         None => store.runs(1)?.first().map(|run| run.id),
@@ -114,15 +145,20 @@ fn show(
             "there is no record of {name}; 'fixpoint history' lists what there is"
         )));
     };
-    let steps = store.steps(run.id)?;
+    let state = state(store, &run, is_busy)?;
+    let mut steps = store.steps(run.id)?;
+    if state == State::CutOff {
+        let begun = steps.iter_mut().filter(|step| step.outcome == fx_store::UNDER_WAY);
+        begun.for_each(|step| step.outcome = "cut-off".into());
+    }
     if format == Format::Json {
         let steps: Vec<_> = steps.iter().map(step_json).collect();
         return Ok(Ok(format!(
             "{:#}\n",
-            json!({ "schema": 1, "run": run_json(&run), "steps": steps })
+            json!({ "schema": 1, "run": run_json(&run, state), "steps": steps })
         )));
     }
-    let mut text = list(std::slice::from_ref(&run), format);
+    let mut text = list(&[(run, state)], format);
     for step in &steps {
         let _ = write!(
             text,
@@ -142,14 +178,22 @@ fn show(
         }
         text.push('\n');
     }
+    match state {
+        State::Ended => {}
+        State::UnderWay => text.push_str("the run is under way; it did at least this\n"),
+        State::CutOff => text.push_str(
+            "the run was cut off; it did at least this, and nobody noted what it did after\n",
+        ),
+    }
     Ok(Ok(text))
 }
 
-fn run_json(run: &RunRecord) -> serde_json::Value {
+fn run_json(run: &RunRecord, state: State) -> serde_json::Value {
     json!({
         "run": run.id, "started": stamp(run.info.started.secs), "target": run.info.target, "verb": run.info.verb,
         "exit": run.exit, "milliseconds": run.elapsed_ms, "kept": run.kept, "repaired": run.repaired,
         "would_repair": run.would_repair, "failed": run.failed, "skipped": run.skipped,
+        "cut_off": state == State::CutOff, "under_way": state == State::UnderWay,
     })
 }
 

@@ -32,7 +32,7 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
         ctx.tell_place(Level::Error, &promise.promise);
         return Outcome::Failed;
     }
-    if !ctx.acquire(promise, &line) {
+    if !ctx.acquire_alone(promise, &line) {
         return Outcome::Skipped;
     }
     let arg0 = command_arg0(&promise.promiser);

@@ -135,7 +135,7 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
         return ctx.settle_quietly(Outcome::Failed, promise);
     }
     let id = format!("{}-{file}-{}", promise.promiser, interpreter.as_deref().unwrap_or("(null)"));
-    if !ctx.acquire(promise, &id) {
+    if !ctx.acquire_alone(promise, &id) {
         return Outcome::Skipped;
     }
     // The module is taken out while it is talked to, so that the context stays free.

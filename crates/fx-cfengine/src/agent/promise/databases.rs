@@ -22,7 +22,7 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
     if &*kind == "ms_registry" {
         return Outcome::Kept;
     }
-    if !ctx.acquire(promise, &format!("db-{}", promise.promiser)) {
+    if !ctx.acquire_alone(promise, &format!("db-{}", promise.promiser)) {
         return Outcome::Skipped;
     }
     let is_mark = |char: char| matches!(char, '.' | '/' | '\\');

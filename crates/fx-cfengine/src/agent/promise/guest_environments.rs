@@ -14,7 +14,7 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
         ctx.error("No environment_host defined for environment promise");
         return Outcome::Kept;
     }
-    if !ctx.acquire(promise, "virtual") {
+    if !ctx.acquire_alone(promise, "virtual") {
         return Outcome::Skipped;
     }
     let kind = promise.scalar("environment_type").cloned().unwrap_or_default();

@@ -35,7 +35,7 @@ pub(crate) fn run(ctx: &mut Context<'_>, call: &Rval, promise: &Rc<Expanded>) ->
         operand.push('-');
         operand.push_str(&arg.show());
     }
-    if !ctx.acquire(promise, &operand) {
+    if !ctx.acquire_alone(promise, &operand) {
         return Outcome::Skipped;
     }
     let Some(bundle) = ctx.agent_bundle(&name) else {

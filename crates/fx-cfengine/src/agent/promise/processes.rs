@@ -189,7 +189,7 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
     check(ctx, promise, restart.as_ref(), counts);
     let operand =
         format!("proc-{}-{}", promise.promiser, restart.as_deref().unwrap_or("norestart"));
-    if !ctx.acquire(promise, &operand) {
+    if !ctx.acquire_alone(promise, &operand) {
         return Outcome::Skipped;
     }
     let warn = ctx.action(promise) == Action::Warn;

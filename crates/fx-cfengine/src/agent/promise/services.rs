@@ -22,7 +22,7 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
         .filter(|policy| !policy.is_empty())
         .cloned()
         .unwrap_or_else(|| "start".into());
-    if !ctx.acquire(promise, &promise.promiser) {
+    if !ctx.acquire_alone(promise, &promise.promiser) {
         return Outcome::Skipped;
     }
     if promise.scalar("service_type").is_some_and(|kind| &**kind == "windows") {

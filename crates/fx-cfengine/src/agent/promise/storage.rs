@@ -19,7 +19,7 @@ pub(crate) use mount::finish;
 /// Keeps a storage promise.
 pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
     let name = Rc::clone(&promise.promiser);
-    if !ctx.acquire(promise, &name) {
+    if !ctx.acquire_alone(promise, &name) {
         return Outcome::Skipped;
     }
     let mut result = Outcome::Kept;

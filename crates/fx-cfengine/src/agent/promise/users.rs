@@ -31,7 +31,7 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
     let Some(wanted) = Wanted::read(ctx, promise) else {
         return ctx.settle_quietly(Outcome::Failed, promise);
     };
-    if !ctx.acquire(promise, &format!("user-{}-{}", promise.promiser, wanted.policy)) {
+    if !ctx.acquire_alone(promise, &format!("user-{}-{}", promise.promiser, wanted.policy)) {
         return Outcome::Skipped;
     }
     let outcome = verify(ctx, promise, &wanted);

@@ -164,7 +164,7 @@ fn transform(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, result: 
     if !ctx.making_changes(promise, result, &format!("transform file '{file}' with '{command}'")) {
         return;
     }
-    if !ctx.acquire(promise, &command) {
+    if !ctx.acquire_alone(promise, &command) {
         return;
     }
     ctx.info(&format!("Transforming '{file}' with '{command}'"));

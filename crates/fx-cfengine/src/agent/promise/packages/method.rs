@@ -27,7 +27,7 @@ pub(super) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
     }
     let command =
         promise.scalar("package_list_command").map(ToString::to_string).unwrap_or_default();
-    if !ctx.acquire(promise, &format!("package-{}-{command}", promise.promiser)) {
+    if !ctx.acquire_alone(promise, &format!("package-{}-{command}", promise.promiser)) {
         return Outcome::Skipped;
     }
     let arch = match default_arch(ctx, promise) {

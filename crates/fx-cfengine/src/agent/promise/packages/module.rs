@@ -81,7 +81,7 @@ pub(super) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
         let text = "New package promise failed sanity check.";
         return ctx.settle(Level::Error, Outcome::Failed, promise, text);
     };
-    if !ctx.acquire(promise, &format!("new-package-{name}")) {
+    if !ctx.acquire_alone(promise, &format!("new-package-{name}")) {
         return Outcome::Skipped;
     }
     let Some(module) = Module::of(ctx, promise, named) else {
