@@ -40,7 +40,7 @@ fn the_second_run_waits_for_the_first() {
     fs::write(&recipe, WAITS.replace("'go'", &format!("'{}'", go.display()))).expect("a recipe");
     let mut first = client(dir.path(), &[]);
     let mut lines = BufReader::new(first.stdout.take().expect("it is piped")).lines();
-    lines.find(|line| line.as_ref().is_ok_and(|line| line.contains("at work"))).expect("it runs");
+    assert!(lines.any(|line| line.is_ok_and(|line| line.contains("at work"))), "it runs");
     let pid = fs::read_to_string(dir.path().join(LOCK)).expect("the lock file");
     assert_eq!(pid, first.id().to_string());
 
@@ -54,7 +54,7 @@ fn the_second_run_waits_for_the_first() {
     let mut waiting = BufReader::new(second.stdout.take().expect("it is piped")).lines();
     let told =
         format!("Chef Infra Client {pid} is running, will wait for it to finish and then run.");
-    waiting.find(|line| line.as_ref().is_ok_and(|line| line.contains(&told))).expect("it waits");
+    assert!(waiting.any(|line| line.is_ok_and(|line| line.contains(&told))), "it waits");
     fs::write(&go, "").expect("the sign");
     for _rest in lines.by_ref() {}
     assert_eq!(first.wait().expect("it ends").code(), Some(0));
@@ -67,7 +67,7 @@ fn a_killed_run_frees_the_lock() {
     let dir = stage("puts 'at work'; $stdout.flush; sleep 60");
     let mut first = client(dir.path(), &[]);
     let mut lines = BufReader::new(first.stdout.take().expect("it is piped")).lines();
-    lines.find(|line| line.as_ref().is_ok_and(|line| line.contains("at work"))).expect("it runs");
+    assert!(lines.any(|line| line.is_ok_and(|line| line.contains("at work"))), "it runs");
     first.kill().expect("it can be killed");
     first.wait().expect("it ends");
     fs::write(dir.path().join("cookbooks/t/recipes/default.rb"), "log 'x'\n").expect("a recipe");

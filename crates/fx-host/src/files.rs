@@ -155,9 +155,7 @@ pub trait Files {
 
     /// Refuses a file or a directory that somebody else could write, or reach by a name that
     /// somebody else could change. For an ordinary user there is nobody else.
-    fn check_trusted(&self, path: &Path) -> Result<()> {
-        self.stat(path).map(drop)
-    }
+    fn check_trusted(&self, path: &Path) -> Result<()>;
     /// The whole content of a file that nobody else can write, up to a limit
     /// (see [`crate::limits`]). For all that is acted upon as root: policy, modules, plug-ins.
     fn read_trusted_up_to(&self, path: &Path, limit: u64) -> Result<Vec<u8>> {
@@ -174,9 +172,7 @@ pub trait Files {
     }
     /// The first refusal of these calls, for a run that takes what it cannot read for absent:
     /// it must not go on without what was refused.
-    fn refused(&self) -> Option<String> {
-        None
-    }
+    fn refused(&self) -> Option<String>;
     /// The names in a directory to which nobody else can add any.
     fn list_trusted(&self, path: &Path) -> Result<Vec<Entry>> {
         self.check_trusted(path)?;
@@ -193,9 +189,7 @@ pub trait Files {
     fn real_path(&self, path: &Path) -> Result<PathBuf>;
     /// The path with every link resolved under the stricter rule for changes: what a write
     /// behind a final link goes to.
-    fn real_path_to_change(&self, path: &Path) -> Result<PathBuf> {
-        self.real_path(path)
-    }
+    fn real_path_to_change(&self, path: &Path) -> Result<PathBuf>;
     /// Room on the file system that holds the path. A dead network file system costs no
     /// more than the limit and gives an error of kind `TimedOut`.
     fn space(&self, path: &Path, limit: Duration) -> Result<FsSpace>;

@@ -86,7 +86,12 @@ impl Files for LookingHost {
         open(path: &Path) -> Result<Reader<'_>>;
         read_link(path: &Path) -> Result<PathBuf>;
         list(path: &Path) -> Result<Vec<Entry>>;
+        read_limited(path: &Path, limit: u64) -> Result<Vec<u8>>;
+        check_trusted(path: &Path) -> Result<()>;
+        read_trusted_up_to(path: &Path, limit: u64) -> Result<Vec<u8>>;
+        refused() -> Option<String>;
         real_path(path: &Path) -> Result<PathBuf>;
+        real_path_to_change(path: &Path) -> Result<PathBuf>;
         space(path: &Path, limit: Duration) -> Result<FsSpace>;
         xattrs(path: &Path) -> Result<Vec<OsString>>;
         xattr(path: &Path, name: &str) -> Result<Option<Vec<u8>>>;

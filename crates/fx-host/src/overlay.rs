@@ -299,6 +299,11 @@ impl Files for OverlayHost<'_> {
         self.listed(&path)
     }
 
+    // Changes go to the layer, so no link of the machine can lead one astray.
+    fn real_path_to_change(&self, path: &Path) -> Result<PathBuf> {
+        self.real_path(path)
+    }
+
     fn real_path(&self, path: &Path) -> Result<PathBuf> {
         let path = self.locate(path, true)?;
         self.need("resolve", &path)?;

@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
+use crate::in_place::{InPlace, Opening};
 use crate::{
     Accounts, Child, Clock, Commands, Ended, Entry, Env, Files, FsSpace, Group, Host, Interface,
-    LeftOut, Line, Meta, Neighbour, Net, Reader, Request, Response, Result, Route, Spec, Time,
-    Uname, User, WriteOptions,
+    LeftOut, Line, Lock, Meta, Neighbour, Net, Reader, Request, Response, Result, Route, Spec,
+    Time, Uname, User, WriteOptions,
 };
 
 /// The machine, watched.
@@ -64,7 +65,14 @@ impl Files for WatchingHost {
         open(path) -> Reader<'_>;
         read_link(path) -> PathBuf;
         list(path) -> Vec<Entry>;
+        read_limited(path, limit: u64) -> Vec<u8>;
+        check_trusted(path) -> ();
+        read_trusted_up_to(path, limit: u64) -> Vec<u8>;
         real_path(path) -> PathBuf;
+        real_path_to_change(path) -> PathBuf;
+        copy_file(path, to: &Path, options: &WriteOptions) -> ();
+        open_in_place(path, how: &Opening) -> Box<dyn InPlace>;
+        lock(path, patience: Duration) -> Option<Lock>;
         space(path, limit: Duration) -> FsSpace;
         write(path, content: &[u8], options: &WriteOptions) -> ();
         append(path, content: &[u8], mode: u32) -> ();
@@ -92,6 +100,7 @@ impl Files for WatchingHost {
     }
 
     pass! {
+        refused() -> Option<String>;
         settle() -> Result<()>;
         commit() -> Result<()>;
     }
