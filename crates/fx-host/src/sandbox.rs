@@ -90,10 +90,14 @@ impl Sandbox {
             .map_err(|error| fail("read the mounts", error))?;
         let (mut layers, mut left_out) = mounts::layers(&mountinfo, &options.shared);
         let steps = mounts::build_steps(&layers, options);
-        let standing =
-            init::start(&steps, options.net, &lock).map_err(|(step, error)| fail(&step, error))?;
-        let limits = limits::Limits::new(&mountinfo, options.processes, options.memory);
-        limits.add(standing.pid()).map_err(|error| fail("set limits", error))?;
+        let mut limits = limits::Limits::default();
+        // The kernel takes its time to move a process between groups: while the mounts are made.
+        let meanwhile = |pid| {
+            limits = limits::Limits::new(&mountinfo, options.processes, options.memory);
+            limits.add(pid)
+        };
+        let standing = init::start(&steps, options.net, &lock, meanwhile)
+            .map_err(|(step, error)| fail(&step, error))?;
         leave_out(&steps, &standing.skipped, &mut layers, &mut left_out);
         let open = |name: &str| {
             let flags = OFlags::RDONLY | OFlags::CLOEXEC;

@@ -70,9 +70,15 @@ pub(super) struct Standing {
 
 type Failure = (String, io::Error);
 
-/// Starts the first process and waits until the mounts stand.
+/// Starts the first process and waits until the mounts stand; something else can be done to
+/// it meanwhile.
 #[expect(unsafe_code, reason = "new namespaces for a child need the clone system call")]
-pub(super) fn start(planned: &[Step], net: bool, lock: &Lock) -> Result<Standing, Failure> {
+pub(super) fn start(
+    planned: &[Step],
+    net: bool,
+    lock: &Lock,
+    meanwhile: impl FnOnce(i32) -> io::Result<()>,
+) -> Result<Standing, Failure> {
     let named = |what: &str| {
         let what = what.to_owned();
         move |error: io::Error| (what, error)
@@ -108,6 +114,7 @@ pub(super) fn start(planned: &[Step], net: bool, lock: &Lock) -> Result<Standing
     }
     drop(theirs);
     let mut standing = Standing { init: Init { pid, line: ours }, skipped: Vec::new() };
+    meanwhile(pid).map_err(named("set limits"))?;
     loop {
         match said(&standing.init.line).map_err(named("make the box"))? {
             (STANDS, ..) => return Ok(standing),
