@@ -23,7 +23,8 @@ const APPLY: &[&str] = &["puppet", "apply"];
 const CHEF: &[&str] = &["chef-apply"];
 const AGENT: &[&str] = &["cf-agent", "-KIf"];
 
-/// Runs a policy in a copy of the machine with less memory than any file here is large.
+/// Runs a policy in a copy of the machine, with address space for the stack of the deepest
+/// program and little more.
 fn run(dir: &Path, args: &[&str], policy: &str) -> String {
     let shared = vec![dir.to_owned()];
     let copy = Sandbox::new(&SandboxOptions { shared, ..SandboxOptions::default() }).unwrap();
@@ -35,7 +36,7 @@ fn run(dir: &Path, args: &[&str], policy: &str) -> String {
     let file = dir.join(name);
     fs::write(&file, policy.replace("DIR", dir.to_str().unwrap())).unwrap();
     let line = format!(
-        "ulimit -v 1500000; exec {} {} {}",
+        "ulimit -v 4000000; exec {} {} {}",
         env!("CARGO_BIN_EXE_fixpoint"),
         args.join(" "),
         file.display()

@@ -189,10 +189,12 @@ impl Sandbox {
         let [program, args @ ..] = argv else { return Err(io::ErrorKind::InvalidInput.into()) };
         for fd in [rustix::stdio::stdin(), rustix::stdio::stdout(), rustix::stdio::stderr()] {
             let kind = fstat(fd).map(|stat| FileType::from_raw_mode(stat.st_mode));
-            if matches!(kind, Ok(FileType::Directory | FileType::BlockDevice)) {
+            // Inside it could be opened once more, for anything.
+            let leads_out = [FileType::RegularFile, FileType::Directory, FileType::BlockDevice];
+            if kind.is_ok_and(|kind| leads_out.contains(&kind)) {
                 return Err(io::Error::new(
                     io::ErrorKind::InvalidInput,
-                    "a directory or a disk as standard input or output would lead out of the copy",
+                    "a file, a directory or a disk as standard input or output would lead out of the copy; use a terminal or a pipe",
                 ));
             }
         }

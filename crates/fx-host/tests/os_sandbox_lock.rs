@@ -82,6 +82,8 @@ const REFUSED: &[&str] = &[
     "unshare -m true",
     "nsenter -t 1 -m true",
     "dmesg -n 4",
+    "chmod 666 /proc/self/fd/0",
+    "chown 0 /proc/self/fd/0",
     "readlink /proc/1/fd/0",
     "readlink /proc/1/root",
     "test -s /proc/kcore",

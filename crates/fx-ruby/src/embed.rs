@@ -85,9 +85,12 @@ pub enum Ended {
     Failed(String),
 }
 
+/// How much stack the deepest program that is allowed needs.
+pub const STACK: usize = 1 << 30;
+
 /// Runs a closure on a thread with room for deep recursion, and gives what it gives.
 pub fn on_big_stack<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> Option<T> {
-    let thread = std::thread::Builder::new().stack_size(1 << 30).spawn(f).ok()?;
+    let thread = std::thread::Builder::new().stack_size(STACK).spawn(f).ok()?;
     thread.join().ok()
 }
 

@@ -40,7 +40,7 @@ pub mod value;
 pub mod vm;
 mod wording;
 
-pub use embed::{Ended, Hooks, HostObject, Options, on_big_stack};
+pub use embed::{Ended, Hooks, HostObject, Options, STACK, on_big_stack};
 pub use flow_lines::flow_further_in;
 pub use fx_ruby_syntax::Sym;
 pub use regex::{Simple, Slots, TooLong, engine as regex_engine};

@@ -9,7 +9,7 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 
-use rustix::fd::{AsFd, OwnedFd};
+use rustix::fd::AsFd;
 use rustix::fs::{
     AtFlags, FileType, Gid, Mode, OFlags, Stat, Timespec, Timestamps, Uid, XattrFlags,
 };
@@ -65,7 +65,8 @@ fn may_bequeath(place: &Place, uid: u32) -> io::Result<bool> {
 
 /// Sets owner and group of what a descriptor holds, and takes away what a former owner
 /// other than root may have set on it for himself.
-pub(super) fn hand_over(fd: &OwnedFd, uid: Option<u32>, gid: Option<u32>) -> Result<(), Errno> {
+pub(super) fn hand_over(fd: impl AsFd, uid: Option<u32>, gid: Option<u32>) -> Result<(), Errno> {
+    let fd = fd.as_fd();
     let old = rustix::fs::fstat(fd)?;
     let (user, group) = (uid.map(Uid::from_raw), gid.map(Gid::from_raw));
     rustix::fs::chownat(fd, "", user, group, AtFlags::EMPTY_PATH)?;

@@ -8,16 +8,16 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fd::OwnedFd;
-use rustix::fs::{
-    AtFlags, FallocateFlags, FileType, FlockOperation, Mode, OFlags, Stat, Timespec, Timestamps,
-};
+use rustix::fs::{AtFlags, FallocateFlags, FileType, FlockOperation, Mode, OFlags, Stat};
 use rustix::io::{Errno, retry_on_intr};
 
 use super::OsHost;
+use super::attributes;
 use super::files::to_meta;
 use super::path::{Intent, Leaf, Place, place};
+use super::pour::check_pipe;
 use crate::in_place::{Access, InPlace, LockWish, Opening};
-use crate::{Files, HostError, Meta, Result, Time};
+use crate::{Files, HostError, Meta, Result, Time, limits};
 
 /// Old content up to this size is kept while a file is refilled on a file system that cannot
 /// reserve room.
@@ -29,6 +29,11 @@ const TRIES: u32 = 16;
 
 /// Opens a path by the rules of the walk.
 pub(super) fn open(host: &OsHost, path: &Path, how: &Opening) -> Result<Box<dyn InPlace>> {
+    if let Some(fd) = standard(path) {
+        let fd = fd.map_err(|errno| HostError::io(op(how.access), path, errno))?;
+        // Written as it comes, wherever the caller's own output stands.
+        return Ok(Box::new(Opened { file: File::from(fd), path: path.to_owned(), regular: false }));
+    }
     let leaf = if how.exclusive { Leaf::Itself } else { Leaf::Followed };
     let intent = if how.access.changes() { Intent::Change } else { Intent::Read };
     let place = place(path, leaf, intent)?;
@@ -46,7 +51,8 @@ pub(super) fn open(host: &OsHost, path: &Path, how: &Opening) -> Result<Box<dyn 
     let stat = rustix::fs::fstat(&fd).map_err(failed)?;
     let kind = FileType::from_raw_mode(stat.st_mode);
     if kind == FileType::Fifo && how.access.changes() {
-        refuse_strangers(path, &place, &stat)?;
+        let dir = rustix::fs::fstat(&place.dir).map_err(failed)?;
+        check_pipe(&stat, &dir).map_err(|error| HostError::io("write", path, error))?;
     }
     if how.access.changes() {
         let touched = host.stage.borrow_mut().touch(&place.dir);
@@ -60,21 +66,20 @@ pub(super) fn open(host: &OsHost, path: &Path, how: &Opening) -> Result<Box<dyn 
     Ok(Box::new(Opened { file, path: path.to_owned(), regular: kind == FileType::RegularFile }))
 }
 
-fn op(access: Access) -> &'static str {
-    if access == Access::Read { "read" } else { "change" }
+/// What this process was started with, where a path names it: these lead to pipes and other
+/// things that no walk can reach.
+fn standard(path: &Path) -> Option<Result<OwnedFd, Errno>> {
+    let fd = match path.to_str()? {
+        "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0" => rustix::stdio::stdin(),
+        "/dev/stdout" | "/dev/fd/1" | "/proc/self/fd/1" => rustix::stdio::stdout(),
+        "/dev/stderr" | "/dev/fd/2" | "/proc/self/fd/2" => rustix::stdio::stderr(),
+        _ => return None,
+    };
+    Some(rustix::io::fcntl_dupfd_cloexec(fd, 3))
 }
 
-// Whoever put a pipe there reads what is poured into it.
-fn refuse_strangers(path: &Path, place: &Place, stat: &Stat) -> Result<()> {
-    let user = rustix::process::geteuid().as_raw();
-    if stat.st_uid == 0 || stat.st_uid == user {
-        return Ok(());
-    }
-    Err(HostError::UnsafePath {
-        path: path.to_owned(),
-        link: PathBuf::from(&place.name),
-        reason: format!("it is a pipe of user {}", stat.st_uid),
-    })
+fn op(access: Access) -> &'static str {
+    if access == Access::Read { "read" } else { "change" }
 }
 
 fn open_or_make(place: &Place, how: &Opening) -> Result<OwnedFd, Errno> {
@@ -199,7 +204,11 @@ impl InPlace for Opened {
         if self.regular {
             file.seek(SeekFrom::Start(at)).map_err(|error| self.failed(error))?;
         }
-        match file.read_to_end(&mut content) {
+        let most = limits::WHOLE + 1;
+        match file.take(most).read_to_end(&mut content) {
+            Ok(count) if count as u64 == most => {
+                Err(HostError::TooLarge { path: self.path.clone(), limit: limits::WHOLE })
+            }
             // A pipe or a terminal that has nothing now.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(content),
             Err(error) => Err(HostError::io("read", &self.path, error)),
@@ -276,20 +285,12 @@ impl InPlace for Opened {
     }
 
     fn set_owner(&self, uid: Option<u32>, gid: Option<u32>) -> Result<()> {
-        let (uid, gid) = (uid.map(rustix::fs::Uid::from_raw), gid.map(rustix::fs::Gid::from_raw));
-        rustix::fs::chownat(&self.file, "", uid, gid, AtFlags::EMPTY_PATH)
+        attributes::hand_over(&self.file, uid, gid)
             .map_err(|errno| HostError::io("set owner of", &self.path, errno))
     }
 
     fn set_times(&self, atime: Option<Time>, mtime: Option<Time>) -> Result<()> {
-        let omitted = Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_OMIT };
-        let spec = |time: Option<Time>| {
-            time.map_or(omitted, |time| Timespec {
-                tv_sec: time.secs,
-                tv_nsec: i64::from(time.nanos),
-            })
-        };
-        let times = Timestamps { last_access: spec(atime), last_modification: spec(mtime) };
+        let times = attributes::timestamps(atime, mtime);
         rustix::fs::utimensat(rustix::fs::CWD, self.magic_path(), &times, AtFlags::empty())
             .map_err(|errno| HostError::io("set times of", &self.path, errno))
     }

@@ -41,9 +41,9 @@ pub(super) fn pour(place: &Place, content: &mut dyn Read) -> io::Result<()> {
     }
 }
 
-// The directory counts as much as the pipe: policy may just have taken the pipe over from
-// the user who put it there.
-fn check_pipe(pipe: &Stat, dir: &Stat) -> io::Result<()> {
+/// Refuses a pipe that another user made or could have put there. The directory counts as
+/// much as the pipe: policy may just have taken the pipe over from its maker.
+pub(super) fn check_pipe(pipe: &Stat, dir: &Stat) -> io::Result<()> {
     let me = rustix::process::geteuid().as_raw();
     let is_ours = |uid: u32| uid == 0 || uid == me;
     let text = if !is_ours(pipe.st_uid) {

@@ -40,6 +40,9 @@ pub(super) fn enter(way: &Way) -> io::Result<()> {
         // Fails closed: whatever the namespace's own root is, this one is the box's.
         check(libc::fchdir(way.root) == 0 && libc::chroot(c".".as_ptr()) == 0)?;
         lock::close_on_exec();
+        for fd in 0..3 {
+            check(reopen(fd))?;
+        }
         match libc::fork() {
             -1 => Err(io::Error::last_os_error()),
             0 => {
@@ -48,6 +51,38 @@ pub(super) fn enter(way: &Way) -> io::Result<()> {
             }
             child => wait_for(child),
         }
+    }
+}
+
+/// Opens a device among the standard descriptors again, by its name inside: through the one of
+/// the machine its owner and mode could be changed. A directory leads out, and becomes null.
+#[expect(unsafe_code, reason = "system calls between fork and exec")]
+fn reopen(fd: i32) -> bool {
+    // SAFETY: the structure and the strings outlive their calls; the rest are numbers.
+    unsafe {
+        let mut stat: libc::stat = std::mem::zeroed();
+        if libc::fstat(fd, &raw mut stat) != 0 {
+            // Closed it leads nowhere.
+            return *libc::__errno_location() == libc::EBADF;
+        }
+        let name = match stat.st_mode & libc::S_IFMT {
+            libc::S_IFIFO | libc::S_IFSOCK | libc::S_IFREG => return true,
+            libc::S_IFCHR => match (libc::major(stat.st_rdev), libc::minor(stat.st_rdev)) {
+                (1, 5) => c"/dev/zero",
+                (1, 7) => c"/dev/full",
+                (1, 8) => c"/dev/random",
+                (1, 9) => c"/dev/urandom",
+                _ if libc::isatty(fd) == 1 => c"/dev/tty",
+                _ => c"/dev/null",
+            },
+            _ => c"/dev/null",
+        };
+        let mut new = libc::open(name.as_ptr(), libc::O_RDWR | libc::O_CLOEXEC);
+        if new < 0 {
+            // A terminal that is not ours to speak on.
+            new = libc::open(c"/dev/null".as_ptr(), libc::O_RDWR | libc::O_CLOEXEC);
+        }
+        new >= 0 && libc::dup2(new, fd) == fd && libc::close(new) == 0
     }
 }
 

@@ -5,6 +5,7 @@ use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::table::{self, Mount};
 
@@ -77,7 +78,7 @@ impl Drop for Limits {
             for _ in 0..20 {
                 match fs::remove_dir(group) {
                     Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
-                        std::thread::sleep(std::time::Duration::from_millis(1));
+                        std::thread::sleep(Duration::from_millis(1));
                     }
                     _ => break,
                 }
@@ -152,12 +153,15 @@ fn make(
     }
 }
 
-/// Groups of runs that were killed. One that still holds a process cannot be removed.
+/// Groups of runs that were killed. One that still holds a process cannot be removed; a new one
+/// may hold none yet, and its maker be in a process namespace that is not ours.
 fn remove_stale(parent: &Path) {
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
         let owner = name.strip_prefix(PREFIX).and_then(|rest| rest.split('-').next());
-        if owner.is_some_and(|pid| !Path::new("/proc").join(pid).exists()) {
+        let age = || entry.metadata().ok()?.modified().ok()?.elapsed().ok();
+        let gone = owner.is_some_and(|pid| !Path::new("/proc").join(pid).exists());
+        if gone && age().is_some_and(|age| age > Duration::from_mins(1)) {
             let _ = fs::remove_dir(entry.path());
         }
     }

@@ -69,6 +69,9 @@ enum Format {
     Json,
 }
 
+/// About as many bytes of errors are kept of a run.
+const MAX_COMPLAINTS: usize = 1 << 20;
+
 /// An item of one run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Item {
@@ -184,6 +187,8 @@ fn attempt(host: &OsHost, sandbox: &Sandbox, args: &Args) -> Result<Attempt, fx_
                 made.note(&event, &mut secret);
             }
         }
+        // Whoever is inside may write without end.
+        Stream::Stderr if made.complaints.len() > MAX_COMPLAINTS => {}
         Stream::Stderr => {
             made.complaints.push_str(&String::from_utf8_lossy(line.bytes));
             made.complaints.push('\n');
@@ -209,7 +214,7 @@ impl Attempt {
         let text = |key: &str| event[key].as_str().unwrap_or_default().to_owned();
         let number = event["step"].as_u64().unwrap_or_default();
         match event["event"].as_str().unwrap_or_default() {
-            "message" if event["level"] == "error" => {
+            "message" if event["level"] == "error" && self.complaints.len() <= MAX_COMPLAINTS => {
                 let _ = writeln!(self.complaints, "{}", text("text"));
             }
             "change_made" if event["sensitive"] == true => {
@@ -239,7 +244,11 @@ fn keep(host: &OsHost, sandbox: &Sandbox, dir: &Path) -> Result<(), fx_host::Hos
     fx_host::Files::make_dir(host, dir, 0o700)?;
     for layer in sandbox.layers() {
         let name = layer.mount.to_string_lossy().trim_matches('/').replace('/', "-");
-        let to = dir.join(if name.is_empty() { "root".to_owned() } else { name });
+        let mut to = dir.join(if name.is_empty() { "root".to_owned() } else { name });
+        // Two mounts may come to one name.
+        while fx_host::Files::lstat(host, &to).is_ok() {
+            to.as_mut_os_string().push("+");
+        }
         let from = sandbox.upper(layer);
         let spec =
             Spec::argv([OsString::from("cp"), "-a".into(), "--".into(), from.into(), to.into()]);

@@ -270,6 +270,9 @@ pub(super) fn inside(sandbox: &Sandbox, verb: &str) -> u8 {
             closed = terminal::print(&text) != exit::OK;
         }
     });
+    if let Some(signal) = fx_host::stop_signal() {
+        return failed(format_args!("stopped by signal {signal}"));
+    }
     match ended {
         Ok(ended) => u8::try_from(ended.exit.code()).unwrap_or(exit::ERROR).max(u8::from(closed)),
         Err(error) => failed(error),
