@@ -152,7 +152,7 @@ impl<'a> Kept<'a> {
         bucket: &Bucket,
         path: &Path,
     ) -> Result<(), String> {
-        let shown = path.display();
+        let shown = fx_source::visible_path(path.as_os_str().as_encoded_bytes());
         let content = host.read(path).map_err(|error| error.to_string())?;
         self.said.push((Level::Info, false, format!("Computing checksum on file {shown}")));
         let kept = bucket

@@ -238,7 +238,7 @@ fn describe(out: &mut String, change: &FsChange) {
         attributes.map_or_else(String::new, |a| format!("{:04o} {}:{}", a.mode, a.uid, a.gid))
     };
     let (before, after) = (attributes(change.before), attributes(change.after));
-    let path = change.path.display();
+    let path = fx_source::visible_path(change.path.as_os_str().as_encoded_bytes());
     let slash = if change.after.or(change.before).is_some_and(|a| a.is_dir) { "/" } else { "" };
     let _ = match change.kind {
         ChangeKind::Added => writeln!(out, "  added      {path}{slash} {after}"),
@@ -255,12 +255,8 @@ fn describe(out: &mut String, change: &FsChange) {
     // What not everyone may read is not copied onto a screen. New files come from the policy.
     let secret = change.before.is_some_and(|before| before.mode & 0o004 == 0);
     if let Some((old, new)) = change.contents(MAX_SHOWN).filter(|_| shows && !secret) {
-        for line in unified(&path.to_string(), &old, &new).lines().skip(2) {
-            let shown: String = line
-                .chars()
-                .map(|c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c })
-                .collect();
-            let _ = writeln!(out, "    {shown}");
+        for line in unified(&path, &old, &new).lines().skip(2) {
+            let _ = writeln!(out, "    {}", fx_source::visible(line));
         }
     }
 }
