@@ -47,13 +47,17 @@ impl Sink for SystemLogSink {
                         .unwrap_or_default();
                     self.0.send(
                         priority,
-                        &format!("{} {}{reason}", step.outcome.word(), step.resource),
+                        &fx_source::visible(&format!(
+                            "{} {}{reason}",
+                            step.outcome.word(),
+                            step.resource
+                        )),
                     );
                 }
             }
             Event::Message { level, text, .. } => {
                 if let Some(priority) = priority(*level) {
-                    self.0.send(priority, text);
+                    self.0.send(priority, &fx_source::visible(text));
                 }
             }
             _ => {}

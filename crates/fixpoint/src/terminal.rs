@@ -43,7 +43,8 @@ fn colored(host: &dyn Host, choice: ColorChoice, terminal: bool) -> bool {
 
 /// One line on standard error. If nobody reads it, nobody misses it.
 pub(crate) fn complain(text: impl std::fmt::Display) {
-    let _ = writeln!(std::io::stderr(), "fixpoint: {text}");
+    let text = text.to_string();
+    let _ = writeln!(std::io::stderr(), "fixpoint: {}", fx_source::visible(&text));
 }
 
 /// Hands on what another process complained of.

@@ -29,7 +29,8 @@ impl ResourceId {
 
 impl std::fmt::Display for ResourceId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}[{}]", self.kind, self.name)
+        // A name may be that of a file somebody else made.
+        write!(f, "{}[{}]", self.kind, fx_source::visible_name(&self.name))
     }
 }
 

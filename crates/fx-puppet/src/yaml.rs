@@ -11,6 +11,10 @@ use crate::value::{Hash, Value};
 /// Deepest nesting that is read.
 const MAX_DEPTH: usize = 200;
 
+/// Values that all aliases of a text may stand for together. They share what they stand for, but
+/// whoever looks a value up walks through all of it.
+const MAX_ALIASED: u64 = 2_000_000;
+
 enum Open {
     Array(Vec<Value>, usize),
     Map(Hash, Option<Value>, usize),
@@ -91,9 +95,10 @@ fn read(source: &str, strict: bool) -> Result<Value, String> {
 fn events(source: &str, strict: bool) -> Result<Value, String> {
     let mut stack: Vec<Open> = Vec::new();
     let mut anchors: FxHashMap<usize, Value> = FxHashMap::default();
+    let mut sizes = Sizes::default();
     let mut result = Value::Undef;
     for event in Parser::new_from_str(source) {
-        let (event, _) = event.map_err(|error| {
+        let (event, span) = event.map_err(|error| {
             let at = *error.marker();
             let place = if strict { "" } else { "(<unknown>): " };
             format!(
@@ -103,6 +108,13 @@ fn events(source: &str, strict: bool) -> Result<Value, String> {
                 at.col() + 1
             )
         })?;
+        if !sizes.admits(&event) {
+            let place = if strict { "" } else { "(<unknown>): " };
+            let line = span.start.line();
+            return Err(format!(
+                "{place}aliases stand for more than {MAX_ALIASED} values at line {line}"
+            ));
+        }
         let value = match event {
             Event::SequenceStart(anchor, _) => {
                 stack.push(Open::Array(Vec::new(), anchor));
@@ -174,6 +186,44 @@ fn events(source: &str, strict: bool) -> Result<Value, String> {
         }
     }
     Ok(result)
+}
+
+/// How many values there are below each anchor, aliases included.
+#[derive(Default)]
+struct Sizes {
+    open: Vec<(usize, u64)>,
+    anchors: FxHashMap<usize, u64>,
+    aliased: u64,
+}
+
+impl Sizes {
+    /// Counts an event; whether there are not too many.
+    fn admits(&mut self, event: &Event<'_>) -> bool {
+        let size = match event {
+            Event::SequenceStart(anchor, _) | Event::MappingStart(anchor, _) => {
+                self.open.push((*anchor, 1));
+                return true;
+            }
+            Event::SequenceEnd | Event::MappingEnd => {
+                let Some((anchor, size)) = self.open.pop() else { return true };
+                if anchor > 0 {
+                    self.anchors.insert(anchor, size);
+                }
+                size
+            }
+            Event::Scalar(..) => 1,
+            Event::Alias(anchor) => {
+                let size = self.anchors.get(anchor).copied().unwrap_or(1);
+                self.aliased = self.aliased.saturating_add(size);
+                size
+            }
+            _ => return true,
+        };
+        if let Some((_, above)) = self.open.last_mut() {
+            *above = above.saturating_add(size);
+        }
+        self.aliased <= MAX_ALIASED
+    }
 }
 
 /// `<<: *other`: all its keys; of several the first has the last word.
@@ -309,5 +359,24 @@ mod tests {
             "x: &x {k: 1}\ny:\n  <<: *x\n  z: 2",
             "{'x' => {'k' => 1}, 'y' => {'k' => 1, 'z' => 2}}",
         );
+    }
+
+    #[test]
+    fn aliases_that_stand_for_too_much_are_refused_with_their_line() {
+        let mut text = String::from("a: &a [x,x,x,x,x,x,x,x,x,x]\n");
+        for (from, to) in "abcdefgh".chars().zip("bcdefghi".chars()) {
+            let list = vec![format!("*{from}"); 10].join(",");
+            text.push_str(&format!("{to}: &{to} [{list}]\n"));
+        }
+        let refused = parse_data(&text).unwrap_err();
+        assert_eq!(refused, "aliases stand for more than 2000000 values at line 7");
+        let mut keys = String::from("a: &a {k1: 1, k2: 2, k3: 3}\n");
+        for (from, to) in "abcdefghijklmnopqr".chars().zip("bcdefghijklmnopqrs".chars()) {
+            keys.push_str(&format!("{to}: &{to} {{x: *{from}, y: *{from}, z: *{from}}}\n"));
+        }
+        assert!(parse(&keys).is_err());
+        // What is used often but small is read as ever.
+        let many = format!("a: &a [1, 2]\nb: [{}]\n", vec!["*a"; 10_000].join(", "));
+        assert!(parse_data(&many).is_ok());
     }
 }

@@ -12,6 +12,7 @@ mod render;
 mod sarif;
 mod scan;
 mod span;
+mod visible;
 
 pub use diagnostic::{Diagnostic, Label, Severity};
 pub use map::{FileId, Location, SourceFile, SourceMap};
@@ -20,3 +21,4 @@ pub use render::{Color, render_json, render_text};
 pub use sarif::render_sarif;
 pub use scan::find_byte;
 pub use span::{Span, Spanned};
+pub use visible::{visible, visible_bytes, visible_message, visible_name, visible_path};

@@ -6,7 +6,7 @@
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use serde_json::{Value, json};
 
-use crate::{Diagnostic, Severity, SourceMap, Span};
+use crate::{Diagnostic, Severity, SourceMap, Span, visible, visible_name};
 
 /// Whether the text may carry terminal colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,12 +70,12 @@ impl Excerpt {
         let at = map.location(span);
         let line = file.line_text(at.line);
         let column = at.column as usize - 1;
-        let shown: String = line.chars().take(column + MAX_LINE).map(visible).collect();
+        let shown: String = line.chars().take(column + MAX_LINE).map(one).collect();
         let upto = |chars: usize| shown.chars().take(chars).map(char::len_utf8).sum::<usize>();
         let length = map.text(span).lines().next().map_or(0, |first| first.chars().count());
         let range = upto(column)..upto(column + length);
         Excerpt {
-            name: file.name().to_string(),
+            name: visible_name(file.name()).into_owned(),
             line: at.line,
             text: shown,
             marks: vec![(range, kind, text)],
@@ -94,17 +94,18 @@ impl Excerpt {
     }
 }
 
-// Control characters in policy text must not drive the reader's terminal.
-fn visible(c: char) -> char {
+// Control characters in policy text must not drive the reader's terminal. Columns are counted
+// in letters, so each becomes one.
+fn one(c: char) -> char {
     match c {
         '\t' => ' ',
-        c if c.is_control() => '\u{fffd}',
+        c if *visible_name(c.encode_utf8(&mut [0; 4])) != *c.encode_utf8(&mut [0; 4]) => '\u{fffd}',
         c => c,
     }
 }
 
 fn printable(text: &str) -> String {
-    text.chars().map(|c| if c == '\n' { c } else { visible(c) }).collect()
+    visible(text).replace('\t', " ")
 }
 
 /// Renders diagnostics as JSON lines: code, severity, message, labels with places, help.

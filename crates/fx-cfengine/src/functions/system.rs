@@ -168,9 +168,12 @@ fn sysctl_tree(ctx: &Context<'_>, dir: &str, prefix: &str, out: &mut Object, dep
 impl Context<'_> {
     /// A command line of policy as a program to start, in the directory we were started in.
     pub(crate) fn command_spec(&self, line: &str, shell: bool) -> Spec {
-        spec_for(self, line, shell)
+        Spec { output_limit: OUTPUT, ..spec_for(self, line, shell) }
     }
 }
+
+/// Bytes of a command's output that are kept.
+const OUTPUT: usize = 4 << 20;
 
 fn exec(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
     let command = arg(args, 0);
@@ -209,6 +212,11 @@ fn exec(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
             return None;
         }
     };
+    if ended.truncated {
+        ctx.warning(&format!(
+            "{name} '{command}' printed more than {OUTPUT} bytes; the rest is not used"
+        ));
+    }
     let output = decode(if select == "stderr" { &ended.stderr } else { &ended.stdout });
     let output = output.trim_end().to_owned();
     if name == "execresult" {

@@ -152,7 +152,7 @@ impl<'a> Kept<'a> {
         bucket: &Bucket,
         path: &Path,
     ) -> Result<(), String> {
-        let shown = path.display();
+        let shown = fx_source::visible_path(path.as_os_str().as_encoded_bytes());
         let size = host.stat(path).map_err(|error| error.to_string())?.size;
         if size > fx_host::limits::DIGEST {
             // A user's sparse file must not hold up the run that replaces it.

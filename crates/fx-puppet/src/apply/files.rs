@@ -1,5 +1,6 @@
 //! Files, directories and links: what their attributes mean on the machine.
 
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use fx_host::{Host, Program};
@@ -21,6 +22,10 @@ fn has(resource: &Resource, name: &str) -> bool {
 
 /// The path of a file, without slashes at its end.
 pub(super) fn path_of(resource: &Resource) -> PathBuf {
+    // A name on the disk need not be text.
+    if let Some(Value::Binary(bytes)) = attribute(resource, "path") {
+        return PathBuf::from(std::ffi::OsStr::from_bytes(&bytes));
+    }
     let path = text(resource, "path").unwrap_or_else(|| resource.title.to_string());
     let bare = path.trim_end_matches('/');
     PathBuf::from(if bare.is_empty() { "/" } else { bare })

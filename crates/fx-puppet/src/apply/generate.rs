@@ -1,6 +1,7 @@
 //! Resources that others bring with them before anything is done: the files that a `tidy`
 //! removes, what a `resources` purges, and the keys that a `user` does. What a directory brings is in [`super::recurse`].
 
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -223,7 +224,15 @@ fn tidied(
                 ("force", Value::Bool(true)),
                 ("backup", backup.clone()),
             ];
-            child(resource, "file", &path.to_string_lossy(), &own)
+            let bytes = path.as_os_str().as_bytes();
+            let title = fx_source::visible_path(bytes);
+            let mut own = own.to_vec();
+            // A name that is not fit to be shown is not the title.
+            if title.as_bytes() != bytes {
+                let text = path.to_str().map(Value::from);
+                own.push(("path", text.unwrap_or_else(|| Value::Binary(bytes.to_vec().into()))));
+            }
+            child(resource, "file", &title, &own)
         })
         .collect())
 }

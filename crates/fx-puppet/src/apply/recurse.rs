@@ -2,6 +2,7 @@
 //! to purge.
 
 use std::collections::BTreeMap;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -143,7 +144,8 @@ pub(super) fn children(
         .collect();
     let mut out = Vec::new();
     for (path, own) in found {
-        let title = path.to_string_lossy().into_owned();
+        let bytes = path.as_os_str().as_bytes();
+        let title = fx_source::visible_path(bytes);
         if others.iter().any(|other| path.starts_with(other)) {
             continue;
         }
@@ -158,6 +160,14 @@ pub(super) fn children(
         let own = if purge && !is_own { vec![("ensure", Value::from("absent"))] } else { own };
         for (name, value) in own {
             child.attributes.insert(name.into(), Attribute::new(value, resource.span, &source));
+        }
+        // Somebody else made the file, and gave it a name that is not fit to be shown.
+        if title.as_bytes() != bytes {
+            let real = match path.to_str() {
+                Some(text) => Value::from(text),
+                None => Value::Binary(bytes.to_vec().into()),
+            };
+            child.attributes.insert("path".into(), Attribute::new(real, resource.span, &source));
         }
         child.tags.clone_from(&resource.tags);
         out.push(child);

@@ -75,6 +75,9 @@ fn pretty(value: &Value, depth: usize, out: &mut String) {
     }
 }
 
+/// Lines of a command's output that are shown and reported.
+const MOST_LINES: usize = 10_000;
+
 impl Transaction<'_> {
     /// Tells what was changed; how many properties.
     pub(super) fn tell_changes(
@@ -309,12 +312,18 @@ impl Transaction<'_> {
             self.speaker.set(Some("returns"));
             return self.say(level, &format!("{path}/returns: [output redacted]"));
         }
-        for line in String::from_utf8_lossy(&ended.stdout)
-            .lines()
-            .chain(String::from_utf8_lossy(&ended.stderr).lines())
-        {
+        let (out, error) =
+            (String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr));
+        let mut lines = out.lines().chain(error.lines());
+        for line in lines.by_ref().take(MOST_LINES) {
             self.speaker.set(Some("returns"));
             self.say(level, &format!("{path}/returns: {line}"));
+        }
+        // Each line is a message of the report as well, which is kept until the end.
+        let left = lines.count();
+        if left > 0 {
+            self.speaker.set(Some("returns"));
+            self.say(level, &format!("{path}/returns: [{left} more lines are not shown]"));
         }
     }
 

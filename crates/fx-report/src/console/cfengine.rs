@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::io::Write;
 
 use fx_engine::{Event, Level, Sink};
+use fx_source::{visible_bytes, visible_message};
 use fx_value::Value;
 
 /// Where the two streams go.
@@ -60,7 +61,8 @@ impl CfengineConsole {
             let _closed = write!(out, "{} ", stamp());
         }
         let _closed = write!(out, "{level:>8}: ");
-        let _closed = out.write_all(text);
+        let text = visible_bytes(text);
+        let _closed = out.write_all(visible_message(&text).as_bytes());
         let _closed = out.write_all(b"\n");
         if self.coloured {
             let _closed = out.write_all(b"\x1b[0m");
@@ -103,7 +105,7 @@ impl Sink for CfengineConsole {
             Event::Note { code: "cf.report", fields, .. } => {
                 let mut out = self.out.borrow_mut();
                 let _closed = out.write_all(b"R: ");
-                let _closed = out.write_all(field(fields, "text"));
+                let _closed = out.write_all(visible_bytes(field(fields, "text")).as_bytes());
                 let _closed = out.write_all(b"\n");
             }
             Event::Note { code: "cf.critical", fields, .. } => {
@@ -111,7 +113,7 @@ impl Sink for CfengineConsole {
             }
             Event::Note { code: "cf.print", fields, .. } => {
                 let mut out = self.out.borrow_mut();
-                let _closed = out.write_all(field(fields, "text"));
+                let _closed = out.write_all(visible_bytes(field(fields, "text")).as_bytes());
                 let _closed = out.write_all(b"\n");
             }
             Event::Note { code: "cf.prefix", fields, .. } => {
@@ -124,7 +126,7 @@ impl Sink for CfengineConsole {
             Event::Note { code: "cf.stderr", fields, .. } => {
                 let _closed = self.out.borrow_mut().flush();
                 let mut error = self.error.borrow_mut();
-                let _closed = error.write_all(field(fields, "text"));
+                let _closed = error.write_all(visible_bytes(field(fields, "text")).as_bytes());
                 let _closed = error.write_all(b"\n");
             }
             _ => {}

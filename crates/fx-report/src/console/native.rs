@@ -178,7 +178,7 @@ fn describe(text: &mut String, step: &Step, change: &Change) {
 
 /// Text from the machine or from policy must not drive the reader's terminal.
 fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c }).collect()
+    fx_source::visible(text).replace('\n', "\\n")
 }
 
 impl Sink for Native {
@@ -327,7 +327,7 @@ mod tests {
         let verbose = shown(Verbosity::Verbose);
         assert!(
             verbose.contains("kept         file[/kept]\n")
-                && verbose.contains("skipped      file[/sk\u{fffd}ip]: no class\n"),
+                && verbose.contains("skipped      file[/sk\\x1bip]: no class\n"),
             "{verbose}"
         );
     }

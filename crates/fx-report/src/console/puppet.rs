@@ -51,6 +51,7 @@ impl PuppetConsole {
         let text = if text.is_empty() { " " } else { text };
         // A text that ends its line needs no other end.
         let text = text.strip_suffix('\n').unwrap_or(text);
+        let text = fx_source::visible_message(text);
         let _closed = if self.color {
             writeln!(stream, "\u{1b}[{color}m{word}: {text}\u{1b}[0m")
         } else {

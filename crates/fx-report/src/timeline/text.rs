@@ -33,5 +33,5 @@ pub fn text(moments: &[Moment]) -> String {
         }
         out.push('\n');
     }
-    out
+    fx_source::visible(&out).into_owned()
 }

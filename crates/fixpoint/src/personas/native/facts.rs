@@ -68,7 +68,7 @@ pub(crate) fn run(args: &Args) -> u8 {
                 Some(value) => lines = format!("{value}\n"),
                 None => flatten(&mut lines, "", &chosen),
             }
-            lines
+            fx_source::visible(&lines).into_owned()
         }
     };
     let written = terminal::print(&text);

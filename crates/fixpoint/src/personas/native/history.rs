@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Args) -> u8 {
         Some(Verb::Show { run }) => show(&store, *run, args.format, is_busy),
     };
     match text {
-        Ok(Ok(text)) => terminal::print(&text),
+        Ok(Ok(text)) => terminal::print(&fx_source::visible(&text)),
         Ok(Err(missing)) => failed(missing),
         Err(error) => failed(error),
     }
@@ -123,7 +123,7 @@ fn list(runs: &[(RunRecord, State)], format: Format) -> String {
             run.kept,
             run.repaired,
             run.failed,
-            run.info.target
+            fx_source::visible_name(&run.info.target)
         );
     }
     text
@@ -173,7 +173,7 @@ fn show(
             (" @ ", &step.origin, ""),
         ] {
             if !part.is_empty() {
-                let _ = write!(text, "{open}{part}{close}");
+                let _ = write!(text, "{open}{}{close}", fx_source::visible_name(part));
             }
         }
         text.push('\n');

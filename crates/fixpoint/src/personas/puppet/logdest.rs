@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use fx_engine::{Event, Level, Sink};
 use fx_host::{Clock, Files, OsHost, Time};
+use fx_source::{visible, visible_name};
 use fx_value::Value;
 
 /// Messages for one file.
@@ -57,6 +58,7 @@ impl LogFile {
                 let _ = writeln!(out, "{row}");
             } else {
                 let at = at.strftime("%Y-%m-%d %H:%M:%S");
+                let (source, message) = (visible_name(source), visible(message));
                 for line in message.lines() {
                     let _ = writeln!(out, "{at} +0000 {source} ({level}): {line}");
                 }

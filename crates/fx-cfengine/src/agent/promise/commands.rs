@@ -194,6 +194,12 @@ fn tell(
     let module = promise.bool("module") == Some(true);
     let quiet = is_quiet(promise);
     let mut reader = module.then(|| Module::new(line, !quiet));
+    if ended.truncated {
+        ctx.warning(&format!(
+            "Command '{}' printed too much; the end of it is not shown",
+            promise.promiser
+        ));
+    }
     let text = decode(&ended.stdout);
     let mut quoted = Quoted::default();
     let mut count = 0;

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use fx_host::{Attributes, ChangeKind, FsChange, LeftOut};
 use fx_report::unified;
+use fx_source::{visible, visible_path};
 use serde_json::{Value, json};
 
 use super::{Attempt, Item, Tried, entries};
@@ -88,7 +89,7 @@ impl Tried<'_> {
             self.describe(out, change);
         }
         for path in &self.changes.not_read {
-            let _ = writeln!(out, "  not read   {}", clean(&path.to_string_lossy()));
+            let _ = writeln!(out, "  not read   {}", visible_path(path.as_os_str().as_encoded_bytes()));
         }
         if self.changes.found.is_empty() && self.changes.not_read.is_empty() {
             out.push_str("  unchanged\n");
@@ -100,7 +101,7 @@ impl Tried<'_> {
             attributes.map_or_else(String::new, |a| format!("{:04o} {}:{}", a.mode, a.uid, a.gid))
         };
         let (before, after) = (attributes(change.before), attributes(change.after));
-        let path = clean(&change.path.to_string_lossy());
+        let path = visible_path(change.path.as_os_str().as_encoded_bytes());
         let slash = if change.after.or(change.before).is_some_and(|a| a.is_dir) { "/" } else { "" };
         let _ = match change.kind {
             ChangeKind::Added => writeln!(out, "  added      {path}{slash} {after}"),
@@ -124,7 +125,7 @@ impl Tried<'_> {
         let contents = (shows && !hidden).then(|| self.sandbox.contents(change, MAX_SHOWN));
         if let Some((old, new)) = contents.flatten() {
             for line in unified(&path, &old, &new).lines().skip(2) {
-                let _ = writeln!(out, "    {}", clean(line));
+                let _ = writeln!(out, "    {}", visible(line));
             }
         }
     }
@@ -173,9 +174,4 @@ fn line(item: &Item) -> String {
         }
     }
     text
-}
-
-/// Without characters that a terminal acts on.
-fn clean(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c }).collect()
 }
