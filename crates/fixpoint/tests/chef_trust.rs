@@ -12,6 +12,8 @@ use std::os::unix::fs::{PermissionsExt, lchown, symlink};
 use std::path::Path;
 use std::process::Command;
 
+use fx_host::{OsHost, Sandbox, SandboxOptions, Spec};
+
 const OTHER: u32 = 1_234_567;
 
 fn stage(name: &str) -> Option<tempfile::TempDir> {
@@ -101,13 +103,26 @@ fn chef_apply_and_chef_solo_look_for_no_workstation_configuration() {
     let name = "chef_apply_and_chef_solo_look_for_no_workstation_configuration";
     let Some(dir) = stage(name) else { return };
     own(&dir.path().join("repo/.chef"), OTHER);
-    let recipe = dir.path().join("r.rb");
-    let (success, text) = call(dir.path(), &[], &["chef-apply", &recipe.to_string_lossy()]);
-    assert!(success && !dir.path().join("PWNED").exists(), "{text}");
-    let cookbooks = dir.path().join("repo/cookbooks");
-    let solo = ["chef-solo", "--cookbook-path", &cookbooks.to_string_lossy(), "-o", "t"];
-    let (_, text) = call(dir.path(), &[], &solo);
-    assert!(!dir.path().join("PWNED").exists(), "{text}");
+    // They keep their cache in /var/chef, so they run in a copy of the machine.
+    let shared = vec![dir.path().to_path_buf()];
+    let sandbox = match Sandbox::new(&SandboxOptions { shared, ..SandboxOptions::default() }) {
+        Ok(sandbox) => sandbox,
+        Err(error) => {
+            eprintln!("SKIPPED {name}: {error}");
+            return;
+        }
+    };
+    let (program, at) = (env!("CARGO_BIN_EXE_fixpoint"), dir.path().display());
+    for line in [
+        format!("{program} chef-apply {at}/r.rb"),
+        format!("{program} chef-solo --cookbook-path {at}/repo/cookbooks -o t"),
+    ] {
+        let spec = Spec::shell(format!("cd {at}/repo/work && HOME={at} {line} 2>&1"));
+        let ended = sandbox.run(&OsHost::new(), &spec).expect("it starts");
+        let text = String::from_utf8_lossy(&ended.stdout).into_owned();
+        assert!(text.contains("log[converged]"), "{line}: {text}");
+        assert!(!dir.path().join("PWNED").exists(), "{line}: {text}");
+    }
 }
 
 #[test]

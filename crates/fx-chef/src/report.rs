@@ -63,7 +63,8 @@ impl Machine {
 
     pub(crate) fn log_line(&self, vm: &mut Vm, level: &str, message: &str) {
         let when = crate::clock::stamp(vm, &*self.host);
-        let message = crate::shown::text(message);
+        let message = self.rows.borrow().on_one_line(message);
+        let message = crate::shown::text(&message);
         let line = format!("[{when}] {}: {message}\n", level.to_uppercase());
         let mut rows = self.rows.borrow_mut();
         if rows.log.is_some() {

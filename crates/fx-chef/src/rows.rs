@@ -105,12 +105,25 @@ pub(crate) struct Rows {
     recipe: String,
     /// What the doc formatter writes on.
     pub(crate) page: Page,
+    /// Names of resources with a line break, which would forge a line wherever they are shown.
+    forging: Vec<String>,
     pub(crate) log: Option<std::path::PathBuf>,
     pub(crate) log_text: Vec<u8>,
 }
 
 fn write(vm: &mut Vm, text: &str) {
     drop(vm.out.write_all(crate::shown::text(text).as_bytes()));
+}
+
+impl Rows {
+    /// Text with names of resources on one line each.
+    pub(crate) fn on_one_line(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for name in &self.forging {
+            text = text.replace(name.as_str(), &crate::shown::name(name));
+        }
+        text
+    }
 }
 
 impl Machine {
@@ -159,6 +172,10 @@ impl Machine {
     pub(crate) fn row_changed(&self, vm: &mut Vm, lines: Vec<String>) {
         let lines: Vec<String> =
             lines.into_iter().map(|line| crate::shown::mask(&line).into_owned()).collect();
+        let lines: Vec<String> = {
+            let rows = self.rows.borrow();
+            lines.iter().map(|line| rows.on_one_line(line)).collect()
+        };
         let mut rows = self.rows.borrow_mut();
         if rows.hushed > 0 {
             return;
@@ -262,6 +279,9 @@ fn row_open(machine: &Machine, vm: &mut Vm, a: Args) -> R {
         machine.traps.borrow_mut().enter(&resource);
     }
     let mut rows = machine.rows.borrow_mut();
+    if name.contains('\n') {
+        rows.forging.push(name.strip_suffix(']').unwrap_or(name).to_owned());
+    }
     let mut request = Request::new(
         ResourceId::new(kind.to_owned(), name.strip_suffix(']').unwrap_or(name)),
         action.clone(),
@@ -475,6 +495,11 @@ fn row_failed(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     if rows.format == Format::Doc {
         let mut shown = String::new();
         if let Some(title) = title {
+            let title = rows.on_one_line(&title);
+            let sections: Vec<(String, String)> = sections
+                .iter()
+                .map(|(head, text)| (head.clone(), rows.on_one_line(text)))
+                .collect();
             rows.page.failure(&mut shown, &title, &sections);
         }
         rows.page.unindent();

@@ -28,19 +28,38 @@ pub(crate) fn key(loc: &p::Location<'_>, kind: u8) -> Key {
     (loc.start(), loc.end(), kind)
 }
 
-/// Finds the captured locals of every scope.
-pub(crate) fn analyse(node: &p::Node<'_>) -> FxHashMap<Key, Captured> {
-    let mut finder = Finder { open: Vec::new(), done: FxHashMap::default() };
+/// Links of a chain on one way down the tree. The parser makes chains in a loop (`1 + 1 + …`,
+/// `a.b.c…`, `elsif`), so its own limit of nesting does not see them; everything after it
+/// walks them by recursion.
+const MAX_CHAIN: u32 = 20_000;
+
+/// Finds the captured locals of every scope; the place where a chain is too long, otherwise.
+pub(crate) fn analyse(node: &p::Node<'_>) -> Result<FxHashMap<Key, Captured>, (u32, i32)> {
+    let mut finder =
+        Finder { open: Vec::new(), done: FxHashMap::default(), links: 0, too_long: None };
     finder.visit(node);
-    finder.done
+    finder.too_long.map_or(Ok(finder.done), Err)
 }
 
 struct Finder {
     open: Vec<(Key, Captured)>,
     done: FxHashMap<Key, Captured>,
+    links: u32,
+    /// Offset and line of the first link too many.
+    too_long: Option<(u32, i32)>,
 }
 
 impl Finder {
+    fn link(&mut self, at: &p::Location<'_>, walk: impl FnOnce(&mut Finder)) {
+        if self.links >= MAX_CHAIN {
+            self.too_long.get_or_insert_with(|| (at.start(), at.start_line()));
+            return;
+        }
+        self.links += 1;
+        walk(self);
+        self.links -= 1;
+    }
+
     fn scope(&mut self, key: Key, walk: impl FnOnce(&mut Finder)) {
         self.open.push((key, Captured::default()));
         walk(self);
@@ -176,6 +195,42 @@ impl<'pr> Visit<'pr> for Finder {
         if dynamic {
             self.keep_all();
         }
-        p::visit_call_node(self, node);
+        self.link(&node.location(), |f| p::visit_call_node(f, node));
+    }
+    fn visit_and_node(&mut self, node: &p::AndNode<'pr>) {
+        self.link(&node.location(), |f| p::visit_and_node(f, node));
+    }
+    fn visit_or_node(&mut self, node: &p::OrNode<'pr>) {
+        self.link(&node.location(), |f| p::visit_or_node(f, node));
+    }
+    fn visit_if_node(&mut self, node: &p::IfNode<'pr>) {
+        self.link(&node.location(), |f| p::visit_if_node(f, node));
+    }
+    fn visit_unless_node(&mut self, node: &p::UnlessNode<'pr>) {
+        self.link(&node.location(), |f| p::visit_unless_node(f, node));
+    }
+    fn visit_while_node(&mut self, node: &p::WhileNode<'pr>) {
+        self.link(&node.location(), |f| p::visit_while_node(f, node));
+    }
+    fn visit_until_node(&mut self, node: &p::UntilNode<'pr>) {
+        self.link(&node.location(), |f| p::visit_until_node(f, node));
+    }
+    fn visit_rescue_node(&mut self, node: &p::RescueNode<'pr>) {
+        self.link(&node.location(), |f| p::visit_rescue_node(f, node));
+    }
+    fn visit_rescue_modifier_node(&mut self, node: &p::RescueModifierNode<'pr>) {
+        self.link(&node.location(), |f| p::visit_rescue_modifier_node(f, node));
+    }
+    fn visit_constant_path_node(&mut self, node: &p::ConstantPathNode<'pr>) {
+        self.link(&node.location(), |f| p::visit_constant_path_node(f, node));
+    }
+    fn visit_alternation_pattern_node(&mut self, node: &p::AlternationPatternNode<'pr>) {
+        self.link(&node.location(), |f| p::visit_alternation_pattern_node(f, node));
+    }
+    fn visit_match_predicate_node(&mut self, node: &p::MatchPredicateNode<'pr>) {
+        self.link(&node.location(), |f| p::visit_match_predicate_node(f, node));
+    }
+    fn visit_match_required_node(&mut self, node: &p::MatchRequiredNode<'pr>) {
+        self.link(&node.location(), |f| p::visit_match_required_node(f, node));
     }
 }

@@ -57,13 +57,60 @@ pub(crate) fn leak_slice<T>(values: Vec<T>) -> &'static [T] {
 
 /// What is wrong with a text, without making anything of it.
 pub fn errors(source: &[u8]) -> Vec<ParseError> {
+    if let Some(error) = long_prefix(source, 1) {
+        return vec![error];
+    }
     let options = p::Options::default().version(p::Version::CRuby3_3).build();
     errors_of(&p::parse_with_options(source, &options))
+}
+
+/// After so many errors nobody reads on; a hostile text has one for each byte.
+const MAX_ERRORS: usize = 100;
+/// So many prefix operators in a row are no program. The parser gives up at 10,000, takes the
+/// rest for the next statement, and so on to the end, each time with all that came before.
+const MAX_PREFIXES: usize = 20_000;
+
+fn too_deep(start: u32, line: i32) -> ParseError {
+    ParseError { message: "nesting too deep".to_owned(), start, end: start, line }
+}
+
+/// The place where a run of prefix operators is too long.
+fn long_prefix(source: &[u8], first_line: i32) -> Option<ParseError> {
+    if source.len() < MAX_PREFIXES {
+        return None;
+    }
+    let (mut run, mut at) = (0, 0);
+    while at < source.len() {
+        let rest = &source[at..];
+        let step = match rest[0] {
+            b'!' | b'~' | b'-' | b'(' | b'[' | b'{' => 1,
+            b' ' | b'\t' if run > 0 => {
+                at += 1;
+                continue;
+            }
+            b'n' if rest.starts_with(b"not") => 3,
+            _ if rest[1..].starts_with(b"{") && rest[0].is_ascii_alphabetic() => 2,
+            _ => {
+                run = 0;
+                at += 1;
+                continue;
+            }
+        };
+        run += 1;
+        at += step;
+        if run > MAX_PREFIXES {
+            let lines = source[..at].split(|byte| *byte == b'\n').count() - 1;
+            let line = first_line.saturating_add(i32::try_from(lines).unwrap_or(i32::MAX));
+            return Some(too_deep(u32::try_from(at).unwrap_or(u32::MAX), line));
+        }
+    }
+    None
 }
 
 fn errors_of(result: &p::ParseResult<'_>) -> Vec<ParseError> {
     result
         .errors()
+        .take(MAX_ERRORS)
         .map(|e| {
             let at = e.location();
             ParseError {
@@ -93,6 +140,9 @@ pub fn parse(request: &Request<'_>, syms: &mut Interner) -> Result<Parsed, Vec<P
             options = options.scope(p::Scope::default().locals(locals));
         }
     }
+    if let Some(error) = long_prefix(request.source, request.line) {
+        return Err(vec![error]);
+    }
     let options = options.build();
     let result = p::parse_with_options(request.source, &options);
     let errors = errors_of(&result);
@@ -100,7 +150,7 @@ pub fn parse(request: &Request<'_>, syms: &mut Interner) -> Result<Parsed, Vec<P
         return Err(errors);
     }
     let root = result.node();
-    let captured = locals::analyse(&root);
+    let captured = locals::analyse(&root).map_err(|(start, line)| vec![too_deep(start, line)])?;
     let mut source_enc = 0;
     for comment in result.magic_comments() {
         if matches!(comment.key(), b"encoding" | b"coding") {

@@ -89,7 +89,8 @@ impl Tried<'_> {
             self.describe(out, change);
         }
         for path in &self.changes.not_read {
-            let _ = writeln!(out, "  not read   {}", visible_path(path.as_os_str().as_encoded_bytes()));
+            let _ =
+                writeln!(out, "  not read   {}", visible_path(path.as_os_str().as_encoded_bytes()));
         }
         if self.changes.found.is_empty() && self.changes.not_read.is_empty() {
             out.push_str("  unchanged\n");
