@@ -84,6 +84,10 @@ impl OsHost {
 
     fn judged(&self, path: &Path) -> Result<()> {
         let Some((rule, asked)) = self.to_judge(path)? else { return Ok(()) };
+        // What we wrote a moment ago is judged under its name.
+        if !self.stage.borrow().is_empty() {
+            self.settle()?;
+        }
         self.present(path)?;
         let real = self.resolve(rule, &asked)?;
         if self.trust.passed.borrow().get(&real) == Some(&Sticky::Yes) {
@@ -424,6 +428,16 @@ mod tests {
                 other => panic!("{} was not refused: {other:?}", path.display()),
             }
         }
+    }
+
+    #[test]
+    fn what_waits_for_its_name_is_judged_too() {
+        let Some((dir, host)) = scratch(None, &[]) else { return };
+        let path = dir.path().join("written");
+        let options = crate::WriteOptions { mode: Some(0o644), ..crate::WriteOptions::default() };
+        host.write(&path, b"x", &options).unwrap();
+        host.check_trusted(&path).unwrap();
+        assert!(path.exists(), "it has its name now");
     }
 
     #[test]
