@@ -92,7 +92,11 @@ fn a_users_sparse_file_is_replaced_and_the_run_goes_on() {
 fn a_large_file_is_copied_kept_and_compared_as_a_stream() {
     let agent = "bundle agent main { files: \"DIR/copy\" copy_from => c; }\n\
                  body copy_from c { source => \"DIR/source\"; compare => \"digest\"; }";
-    for (args, policy) in [(APPLY, "file { 'DIR/copy': source => 'DIR/source' }"), (AGENT, agent)] {
+    for (args, policy) in [
+        (APPLY, "file { 'DIR/copy': source => 'DIR/source' }"),
+        (CHEF, "remote_file 'DIR/copy' do\n source 'file://DIR/source'\nend"),
+        (AGENT, agent),
+    ] {
         let Some(dir) = scratch("a_large_file_is_copied_kept_and_compared_as_a_stream") else {
             return;
         };

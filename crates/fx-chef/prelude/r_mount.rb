@@ -24,6 +24,7 @@ class Chef
         return if @mounted
         fx_unmet(Chef::Exceptions::Mount, "Mount point #{@point} does not exist") unless ::File.exist?(@point) || Chef::Config[:why_run]
         converge_by("mount #{new_resource.device} to #{@point}") do
+          FX.check_mount_point(@point)
           o = Array(new_resource.options) - ["defaults"]
           dev = { device: [device], label: ["-L", new_resource.device], uuid: ["-U", new_resource.device] }[new_resource.device_type]
           shell_out!("mount", "-t", new_resource.fstype, *(o.empty? ? [] : ["-o", o.join(",")]), *dev, @point)
@@ -31,7 +32,7 @@ class Chef
       end
       def action_umount
         return unless @mounted
-        converge_by("unmount #{new_resource.device}") { shell_out!("umount", "--", @point) }
+        converge_by("unmount #{new_resource.device}") { FX.check_mount_point(@point); shell_out!("umount", "--", @point) }
       end
       alias action_unmount action_umount
       def action_remount

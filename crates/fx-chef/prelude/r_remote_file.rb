@@ -54,15 +54,23 @@ class Chef
         raise errors if @content.nil? && errors
         if r.checksum
           require "digest"
-          got = Digest::SHA256.hexdigest(@content)
+          got = @content.is_a?(Array) ? Digest::SHA256.file(@content.first).hexdigest : Digest::SHA256.hexdigest(@content)
           raise Chef::Exceptions::ChecksumMismatch.new(r.checksum[0, 6], got[0, 6]) unless got.start_with?(r.checksum)
         end
         @content
       end
+      # What is large is copied as a stream, and given by its path.
+      LARGE = 10_000_000
+      def local(path)
+        large = ::File.size(path) > LARGE && !new_resource.fx_verified?
+        large ? [path] : ::File.binread(path)
+      end
       def fetch(uri)
         case uri
         when %r{\Afile://(localhost)?(/.*)\z}
-          ::File.binread(URI::DEFAULT_PARSER.unescape($2)) rescue ::File.binread($2)
+          plain = $2
+          path = URI::DEFAULT_PARSER.unescape(plain)
+          local(::File.exist?(path) ? path : plain)
         when %r{\Ahttps?://}
           Chef::HTTP::Simple.fetch(uri, new_resource.headers || {})
         else

@@ -32,6 +32,7 @@ pub(crate) const METHODS: &[(&str, Method)] = &[
     ("settle", settle),
     ("file_apply", file_apply),
     ("check_target", check_target),
+    ("check_mount_point", check_mount_point),
     ("access", access),
 ];
 
@@ -278,13 +279,25 @@ fn owner(machine: &Machine, vm: &mut Vm, v: Option<Value>, what: &str) -> Res<Op
     }
 }
 
-/// `FX.file_apply(path, content, mode, owner, group, rehearse, [backup dir, copies] | nil,
+/// The file whose content is wanted, where it is given as a list of one path.
+fn copied(vm: &mut Vm, a: Args) -> Res<Option<PathBuf>> {
+    match vm.opt_nil(a, 1) {
+        Some(list) if list.is_arr() => {
+            let first = vm.heap.arr(list).first().copied();
+            first.map(|path| vm.to_s(path).map(PathBuf::from)).transpose()
+        }
+        _ => Ok(None),
+    }
+}
+
+/// `FX.file_apply(path, content or [path of a file with it], mode, owner, group, rehearse, [backup dir, copies] | nil,
 /// sensitive, follow link, keep content, check the target, remove what is in the way, tell)`:
 /// nil when nothing was to do; else the descriptions of what was changed, as lists, when
 /// somebody is to be told, and otherwise only that there was something.
 fn file_apply(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let path = text(vm, a, 0)?.unwrap_or_default();
-    let content = bytes(vm, a, 1)?;
+    let copied = copied(vm, a)?;
+    let content = if copied.is_some() { None } else { bytes(vm, a, 1)? };
     let mode = vm.opt_nil(a, 2).and_then(Value::fixnum).map(|m| m as u32 & 0o7777);
     let (o, g) = (vm.opt_nil(a, 3), vm.opt_nil(a, 4));
     let owner_of = owner(machine, vm, o, "user")?;
@@ -306,7 +319,7 @@ fn file_apply(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let force = vm.opt(a, 11).is_some_and(Value::truthy);
     let mut file = File::new(Desired {
         path: PathBuf::from(&path),
-        content: content.as_deref().map(Content::bytes),
+        content: copied.map(Content::copy).or(content.as_deref().map(Content::bytes)),
         mode: mode.map(Mode::Exact),
         create_mode: Some(0o666 & !vm.umask),
         owner: owner_of,
@@ -362,7 +375,7 @@ fn file_apply(machine: &Machine, vm: &mut Vm, a: Args) -> R {
         machine.note_changes(&changes, rehearse);
     }
     let telling = Telling { path: &path, sensitive, rehearse, was, now: (now.secs, now.nanos) };
-    let told = describe(vm, &telling, &changes, content.as_deref());
+    let told = describe(vm, &telling, &changes);
     if !vm.opt(a, 12).is_some_and(Value::truthy) {
         for lines in told {
             machine.row_changed(vm, lines);
@@ -384,6 +397,15 @@ fn check_target(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let rehearse = vm.opt(a, 2).is_some_and(Value::truthy);
     obstacle(machine, vm, &path, force, rehearse, false)?;
     Ok(NIL)
+}
+
+/// `FX.check_mount_point(path)`: fails where a link of somebody else leads to it.
+fn check_mount_point(machine: &Machine, vm: &mut Vm, a: Args) -> R {
+    let path = text(vm, a, 0)?.unwrap_or_default();
+    match fx_resources::mount::check_point(&*machine.host, Path::new(&path)) {
+        Ok(()) => Ok(NIL),
+        Err(failure) => vm.fail(fx_ruby::object::c::RUNTIME_ERROR, failure.message),
+    }
 }
 
 /// Fails when a file cannot stand at a path: no directory around it, or something else there.
@@ -450,13 +472,17 @@ struct Telling<'a> {
     now: (i64, u32),
 }
 
+/// The beginning of a digest; what has none is shown as it is.
+fn short(label: &fx_value::Value) -> String {
+    let label = shown(label);
+    match label.strip_prefix("{sha256}") {
+        Some(digest) => digest.chars().take(6).collect(),
+        None => label,
+    }
+}
+
 /// The changes in the words of Chef's formatter.
-fn describe(
-    vm: &mut Vm,
-    telling: &Telling<'_>,
-    changes: &[Change],
-    content: Option<&[u8]>,
-) -> Vec<Vec<String>> {
+fn describe(vm: &mut Vm, telling: &Telling<'_>, changes: &[Change]) -> Vec<Vec<String>> {
     let path = telling.path;
     let created = changes.iter().any(|change| change.property == "ensure");
     let mut out = Vec::new();
@@ -466,26 +492,22 @@ fn describe(
     let content_changed = changes.iter().find(|change| change.property == "content");
     // A file that is not there has no content to change, as long as nothing is done.
     let rehearsed = created && telling.rehearse;
-    if !rehearsed && (content_changed.is_some() || (created && content.is_some())) {
-        let new = content.unwrap_or_default();
-        let old = match content_changed.and_then(|change| change.detail.as_ref()) {
-            Some(Detail::Content { old, .. }) => old.clone(),
-            _ => Vec::new(),
-        };
-        let short = |bytes: &[u8]| crate::report::sha256(bytes)[..6].to_owned();
-        let from = if created { "none".to_owned() } else { short(&old) };
-        let mut lines =
-            vec![format!("update content in file {path} from {from} to {}", short(new))];
+    if let Some(change) = content_changed.filter(|_| !rehearsed) {
+        let from = if created { "none".to_owned() } else { short(&change.from) };
+        let to = short(&change.to);
+        let mut lines = vec![format!("update content in file {path} from {from} to {to}")];
         if telling.sensitive {
             out.push(lines);
             lines = vec!["suppressed sensitive resource".into()];
-        } else {
+        } else if let Some(Detail::Content { old, new }) = &change.detail {
             let name = Path::new(path);
             let beside = name.file_name().unwrap_or_default().to_string_lossy();
             let temporary = name.with_file_name(format!(".chef-{beside}"));
             let before = Side { name: path, at: telling.was };
             let after = Side { name: &temporary.to_string_lossy(), at: telling.now };
-            lines.extend(crate::diff::lines(vm, (before, &old), (after, new)));
+            lines.extend(crate::diff::lines(vm, (before, old), (after, new)));
+        } else {
+            lines.push("(file sizes exceed 10000000 bytes, diff output suppressed)".into());
         }
         out.push(lines);
     }

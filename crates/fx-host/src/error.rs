@@ -59,6 +59,14 @@ pub enum HostError {
         /// The kernel's answer, where there was one.
         kind: io::ErrorKind,
     },
+    /// There is no copy of the machine.
+    #[error("cannot make a copy of the machine: {step}: {}", describe(source))]
+    Copy {
+        /// What was being done.
+        step: String,
+        /// The kernel's answer.
+        source: io::Error,
+    },
     /// A request over the network failed.
     #[error("cannot fetch '{url}': {reason}")]
     Net {
@@ -81,7 +89,7 @@ impl HostError {
     /// The kind of the kernel's answer; `Other` where the kernel was not asked.
     pub fn kind(&self) -> io::ErrorKind {
         match self {
-            HostError::Io { source, .. } => source.kind(),
+            HostError::Io { source, .. } | HostError::Copy { source, .. } => source.kind(),
             HostError::UnsafePath { .. } | HostError::Untrusted { .. } => {
                 io::ErrorKind::PermissionDenied
             }

@@ -73,19 +73,13 @@ pub struct Sandbox {
 impl Sandbox {
     /// Makes a box over the machine as it is now.
     pub fn new(options: &SandboxOptions) -> Result<Sandbox> {
-        let fail = |step: &str, error: io::Error| HostError::Command {
-            program: "sandbox".into(),
-            reason: format!("{step}: {error}"),
-            kind: error.kind(),
-        };
+        let fail =
+            |step: &str, source: io::Error| HostError::Copy { step: step.to_owned(), source };
         if !rustix::process::geteuid().is_root() {
-            return Err(fail(
-                "a copy of the machine needs root",
-                io::ErrorKind::PermissionDenied.into(),
-            ));
+            return Err(fail("it needs root", io::ErrorKind::PermissionDenied.into()));
         }
         let lock = lock::Lock::new(options.net, options.trusted)
-            .map_err(|error| fail("a copy of the machine cannot be locked", error))?;
+            .map_err(|error| fail("lock it", error))?;
         let mountinfo = std::fs::read("/proc/self/mountinfo")
             .map_err(|error| fail("read the mounts", error))?;
         let (mut layers, mut left_out) = mounts::layers(&mountinfo, &options.shared);

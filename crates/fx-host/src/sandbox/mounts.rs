@@ -1,5 +1,6 @@
 //! What is mounted where inside the box: a list of steps worked out before it is made.
 
+use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -83,6 +84,27 @@ pub(super) enum Step {
     Content { at: PathBuf, bytes: Vec<u8>, mode: u32, uid: u32, gid: u32 },
     /// Makes a symbolic link.
     Link(PathBuf, PathBuf),
+}
+
+/// In the words of an error: where it is to be inside.
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let inside = |at: &Path| {
+            Path::new("/").join(at.strip_prefix("root").unwrap_or(at)).display().to_string()
+        };
+        match self {
+            Step::Dir(at, _) | Step::Owner { at, .. } => {
+                write!(f, "make the directory '{}'", inside(at))
+            }
+            Step::Overlay { at, .. } => write!(f, "mount a layer on '{}'", inside(at)),
+            Step::Special { kind, at, .. } => write!(f, "mount {kind} on '{}'", inside(at)),
+            Step::Bind { from, at, .. } => {
+                write!(f, "show '{}' as '{}'", from.display(), inside(at))
+            }
+            Step::File(at) | Step::Content { at, .. } => write!(f, "make '{}'", inside(at)),
+            Step::Link(_, at) => write!(f, "make the link '{}'", inside(at)),
+        }
+    }
 }
 
 /// The layers for the mounts of this machine, parents before children, and what has none.

@@ -13,8 +13,9 @@ use super::{Compare, Content, Desired, Ensure, Links, New, Obstruction, Seen};
 use crate::account::{self, Account};
 use crate::digest::{same_bytes, same_content};
 
-/// Larger content is not carried along for a diff that nobody could read.
-const DETAIL_LIMIT: u64 = 4 << 20;
+/// Larger content is not carried along for a diff that nobody could read. Chef draws the line
+/// here too.
+const DETAIL_LIMIT: u64 = 10_000_000;
 
 type Observed = (Seen, Vec<Change>);
 
