@@ -158,9 +158,7 @@ impl Context<'_> {
 
     /// What was said so far is to be seen: something that may take long comes next.
     pub(crate) fn show_now(&self) {
-        if !self.run.ledger.wants_steps() {
-            self.run.ledger.note("cf.flush", &[], &Origin::default());
-        }
+        self.run.ledger.flush();
     }
 
     // What stands before lines for the curious, from now on.

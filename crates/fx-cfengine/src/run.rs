@@ -326,7 +326,7 @@ fn evaluate(ctx: &mut Context<'_>, request: &Request, fallback: &mut Option<Stri
         }
         ctx.tell_begin();
         ctx.run_sequence();
-        if !ctx.stopped() && !ctx.run.ledger.wants_steps() {
+        if !ctx.stopped() && !ctx.run.ledger.in_copy() {
             crate::agent::promise::packages::update_inventory(ctx);
         }
         crate::agent::promise::commands::wait_for_background(ctx);

@@ -9,7 +9,7 @@ use fx_source::SourceMap;
 fn check(bundle: &str, expected: &[&str]) {
     let host = MemoryHost::linux();
     host.put_mode("/policy/main.cf", bundle, 0o600);
-    let (ledger, sources, cancel) = (Ledger::messages_only(), SourceMap::new(), Cancel::default());
+    let (ledger, sources, cancel) = (Ledger::new(), SourceMap::new(), Cancel::default());
     let request = Request {
         file: Some("/policy/main.cf".to_owned()),
         interactive: true,

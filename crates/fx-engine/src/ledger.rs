@@ -87,8 +87,6 @@ pub struct Ledger {
     left_out: RefCell<Vec<(PathBuf, Rc<str>)>>,
     /// Why nothing is certain: such a tree was looked at before there was a step.
     astray: RefCell<Option<Rc<str>>>,
-    /// Whether nobody will ask for steps.
-    messages_only: bool,
 }
 
 /// How many counted steps ended in which way.
@@ -173,17 +171,6 @@ impl Ledger {
         self.in_copy.get()
     }
 
-    /// An empty record for a run of which only messages and notes are wanted. A language
-    /// may then leave steps out; one that opens them anyway is recorded as ever.
-    pub fn messages_only() -> Ledger {
-        Ledger { messages_only: true, ..Ledger::default() }
-    }
-
-    /// Whether steps are wanted.
-    pub fn wants_steps(&self) -> bool {
-        !self.messages_only
-    }
-
     /// Adds a watcher; it sees events from now on.
     pub fn watch(&self, sink: Rc<dyn Sink>) {
         self.sinks.borrow_mut().push(sink);
@@ -191,11 +178,20 @@ impl Ledger {
 
     /// Tells all watchers.
     pub fn emit(&self, event: &Event<'_>) {
+        self.each_sink(|sink| sink.event(event));
+    }
+
+    /// Has all watchers show what they hold back.
+    pub fn flush(&self) {
+        self.each_sink(|sink| sink.flush());
+    }
+
+    fn each_sink(&self, call: impl Fn(&dyn Sink)) {
         // Indexed, not borrowed across the call, so a sink may be added meanwhile.
         let mut index = 0;
         loop {
             let Some(sink) = self.sinks.borrow().get(index).map(Rc::clone) else { break };
-            sink.event(event);
+            call(&*sink);
             index += 1;
         }
     }

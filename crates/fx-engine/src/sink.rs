@@ -7,4 +7,7 @@ use crate::Event;
 pub trait Sink {
     /// Takes note of an event.
     fn event(&self, event: &Event<'_>);
+
+    /// Shows what it holds back: something that may take long comes next.
+    fn flush(&self) {}
 }

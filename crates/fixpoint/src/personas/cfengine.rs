@@ -456,7 +456,7 @@ fn start(invocation: &Invocation, flags: &[Flag], check: bool) -> u8 {
     let flag = fx_host::stop_on_signals();
     let host = OsHost::cancelled_by(std::sync::Arc::clone(&flag));
     let cancel = Cancel::from_flag(flag);
-    let ledger = Ledger::messages_only();
+    let ledger = Ledger::new();
     let sources = SourceMap::new();
     // Somebody who looks on sees each line as it comes.
     let stdout = std::io::stdout();
@@ -471,11 +471,10 @@ fn start(invocation: &Invocation, flags: &[Flag], check: bool) -> u8 {
         console = console
             .stamped(Box::new(|| jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%z").to_string()));
     }
-    let console = Rc::new(console);
-    ledger.watch(console.clone());
+    ledger.watch(Rc::new(console));
     let summary =
         fx_cfengine::run(Run { host: &host, ledger: &ledger, cancel: &cancel }, &sources, &request);
-    console.flush();
+    ledger.flush();
     // What was written and not yet put in place, where the run ended early.
     drop(host);
     fx_host::leave(summary.code)

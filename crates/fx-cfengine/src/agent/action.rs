@@ -54,9 +54,6 @@ impl Context<'_> {
 
     /// The content that is about to replace a file's, to be told with the change.
     pub(crate) fn about_to_write(&self, file: &std::path::Path, new: &[u8]) {
-        if !self.run.ledger.wants_steps() {
-            return;
-        }
         let to = Algorithm::Sha256.label(new);
         let change = match self.host().read_limited(file, DIFF_LIMIT) {
             Ok(old) => {

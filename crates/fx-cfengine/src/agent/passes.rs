@@ -331,9 +331,6 @@ impl Context<'_> {
         expanded: &Rc<Expanded>,
         act: impl FnOnce(&mut Context<'_>, &Rc<Expanded>) -> Outcome,
     ) -> Outcome {
-        if !self.run.ledger.wants_steps() {
-            return act(self, expanded);
-        }
         let promise = &expanded.promise;
         let id = ResourceId::new(promise.kind.to_string(), Rc::clone(&expanded.promiser));
         let mut request = Request::new(id, "keep");

@@ -183,7 +183,7 @@ impl Context<'_> {
     // run: it can only come to the same again, which acts once.
     fn settles(&self, promise: &Promise, attributes: &[(Str, Rval)]) -> bool {
         &*promise.kind == "files"
-            && !self.run.ledger.wants_steps()
+            && !self.config.trace
             && !self.logs(Level::Verbose)
             && is_constant_text(&promise.promiser)
             && !crate::regex::is_meant(&promise.promiser)

@@ -126,7 +126,7 @@ pub(super) fn start(
                     ENTER => "enter the box".to_owned(),
                     number => planned
                         .get(number as usize)
-                        .map_or_else(String::new, |step| step.to_string()),
+                        .map_or_else(String::new, ToString::to_string),
                 };
                 return Err((what, io::Error::from_raw_os_error(errno)));
             }

@@ -41,13 +41,6 @@ impl CfengineConsole {
         self
     }
 
-    /// Writes out what is buffered. A reader that has gone is nobody's loss.
-    pub fn flush(&self) {
-        // What is wrong with policy was found before anything was said of the run.
-        let _closed = self.error.borrow_mut().flush();
-        let _closed = self.out.borrow_mut().flush();
-    }
-
     fn line(&self, level: &str, text: &[u8]) {
         let mut out = self.out.borrow_mut();
         if self.coloured {
@@ -99,6 +92,13 @@ fn field<'a>(fields: &'a [(std::borrow::Cow<'static, str>, Value)], name: &str) 
 }
 
 impl Sink for CfengineConsole {
+    // A reader that has gone is nobody's loss.
+    fn flush(&self) {
+        // What is wrong with policy was found before anything was said of the run.
+        let _closed = self.error.borrow_mut().flush();
+        let _closed = self.out.borrow_mut().flush();
+    }
+
     fn event(&self, event: &Event<'_>) {
         match event {
             Event::Message { level, text, .. } => self.line(word(*level), text.as_bytes()),
@@ -119,7 +119,6 @@ impl Sink for CfengineConsole {
             Event::Note { code: "cf.prefix", fields, .. } => {
                 *self.prefix.borrow_mut() = field(fields, "text").to_vec();
             }
-            Event::Note { code: "cf.flush", .. } => self.flush(),
             Event::Note { code: "cf.raw", fields, .. } => {
                 let _closed = self.out.borrow_mut().write_all(field(fields, "text"));
             }
