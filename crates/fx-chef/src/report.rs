@@ -6,7 +6,6 @@ use std::path::Path;
 
 use fx_ruby::value::NIL;
 use fx_ruby::{Args, R, Vm};
-use sha2::{Digest, Sha256};
 
 use crate::machine::{Machine, Method, text};
 use crate::page::Stream;
@@ -32,11 +31,6 @@ pub(crate) const METHODS: &[(&str, Method)] = &[
     ("store", store),
     ("masked", masked),
 ];
-
-/// Hexadecimal digest of content.
-pub(crate) fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
-}
 
 impl Machine {
     /// A line of a formatter, at the page's indentation.
