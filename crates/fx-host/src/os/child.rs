@@ -244,11 +244,8 @@ pub(crate) fn run(
         watch.enforce();
     };
     drop(awaited);
-    let adopted = Adopted { before };
     if watch.ended_by.is_some() {
-        adopted.end();
-    } else {
-        adopted.bury();
+        Adopted { before }.end();
     }
     let mut kept = outputs.into_iter().map(|output| output.finish(on_line));
     let (stdout, cut_out) = kept.next().unwrap_or_default();

@@ -44,10 +44,22 @@ impl New<'_> {
     }
 }
 
+/// How much of a file is held at a time.
+const BUFFER: usize = 256 * 1024;
+
 /// Copies what a file holds, skipping its holes: a sparse file costs what it holds, not the
 /// size it claims.
 fn copy(source: &File, file: &File) -> io::Result<u64> {
-    let mut buffer = vec![0; 1 << 20];
+    let size = rustix::fs::fstat(source)?.st_size as u64;
+    if size <= BUFFER as u64 {
+        let mut content = Vec::with_capacity(size as usize + 1);
+        FromStart { file: source.try_clone()?, at: 0 }
+            .take(BUFFER as u64)
+            .read_to_end(&mut content)?;
+        write_with_holes(file, &content, 0)?;
+        return Ok(content.len() as u64);
+    }
+    let mut buffer = vec![0; BUFFER];
     let (mut at, mut written) = (0, 0);
     loop {
         let data = match rustix::fs::seek(source, SeekFrom::Data(at)) {
@@ -75,7 +87,7 @@ fn copy(source: &File, file: &File) -> io::Result<u64> {
         }
     }
     // The last bytes may be a hole.
-    file.set_len(rustix::fs::fstat(source)?.st_size as u64)?;
+    file.set_len(size)?;
     Ok(written)
 }
 

@@ -72,17 +72,16 @@ pub(super) struct Adopted {
 }
 
 impl Adopted {
+    // What is in our own group never left the group of a command: somebody else here
+    // started it.
     fn ours(&self) -> Vec<i32> {
         let awaited = awaited();
         let known = |pid: &i32| awaited.contains(pid) || self.before.contains(pid);
-        children().into_iter().filter(|pid| !known(pid)).collect()
-    }
-
-    /// Takes the ends of adopted processes, so that they do not stay as zombies.
-    pub(super) fn bury(&self) {
-        for pid in self.ours() {
-            let _ = wait(pid);
-        }
+        let left = |pid: &i32| {
+            let group = Pid::from_raw(*pid).map(|pid| rustix::process::getpgid(Some(pid)));
+            group.is_some_and(|group| group.is_ok_and(|group| group != rustix::process::getpgrp()))
+        };
+        children().into_iter().filter(|pid| !known(pid) && left(pid)).collect()
     }
 
     /// Ends all of them with their own children.

@@ -124,9 +124,9 @@ pub(super) fn start(
                     DETACH => "part the mounts from the machine's".to_owned(),
                     STORE => "mount the store".to_owned(),
                     ENTER => "enter the box".to_owned(),
-                    number => planned
-                        .get(number as usize)
-                        .map_or_else(String::new, ToString::to_string),
+                    number => {
+                        planned.get(number as usize).map_or_else(String::new, ToString::to_string)
+                    }
                 };
                 return Err((what, io::Error::from_raw_os_error(errno)));
             }
