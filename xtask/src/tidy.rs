@@ -53,16 +53,46 @@ pub(crate) fn root() -> PathBuf {
 fn problems(root: &Path) -> Result<Vec<String>> {
     let mut problems = layers::check(root)?;
     let deviations = std::fs::read_to_string(root.join("docs/deviations.md")).unwrap_or_default();
+    let mut all = String::new();
     for file in sources(root)? {
         let name = file.strip_prefix(root)?.display().to_string();
         let text = std::fs::read_to_string(&file)?;
+        all.push_str(&text);
         problems.extend(
             check_file(&name, &text, &deviations)
                 .into_iter()
                 .map(|problem| format!("{name}: {problem}")),
         );
     }
+    let promises = std::fs::read_to_string(root.join("SECURITY.md"))?;
+    problems.extend(untested(&promises, &all, |path| root.join(path).exists()));
     Ok(problems)
+}
+
+/// Promises whose test is not there: each row of the table names files of tests or tests.
+fn untested(promises: &str, sources: &str, exists: impl Fn(&str) -> bool) -> Vec<String> {
+    let rows = promises.lines().filter(|line| line.starts_with("| ")).skip(2);
+    let mut problems = Vec::new();
+    for row in rows {
+        let cells: Vec<&str> = row.trim_matches('|').split(" | ").map(str::trim).collect();
+        let [promise, _, tests] = cells[..] else {
+            problems.push(format!("SECURITY.md: not a promise, how it is kept and a test: {row}"));
+            continue;
+        };
+        for name in tests.split('`').skip(1).step_by(2) {
+            let there = if name.starts_with("crates/") {
+                exists(name)
+            } else if name.ends_with(".rs") {
+                exists(&format!("crates/fixpoint/tests/{name}"))
+            } else {
+                name.starts_with("FX_") || sources.contains(&format!("fn {name}("))
+            };
+            if !there {
+                problems.push(format!("SECURITY.md: '{promise}' names '{name}', which is no test"));
+            }
+        }
+    }
+    problems
 }
 
 fn sources(root: &Path) -> Result<Vec<PathBuf>> {
@@ -170,6 +200,11 @@ mod tests {
             let problems = check_file(name, text, "D-001");
             assert!(problems.len() == 1 && problems[0].contains(expected), "{name}: {problems:?}");
         }
+        let promises =
+            "| promise | how | test |\n| --- | --- | --- |\n| a | b | `x.rs`, `a_test` |\n";
+        assert!(untested(promises, "fn a_test()", |_| true).is_empty());
+        assert!(untested(promises, "fn a_test()", |_| false)[0].contains("names 'x.rs'"));
+        assert!(untested(promises, "", |_| true)[0].contains("names 'a_test'"));
         assert!(
             check_file("crates/fx-engine/src/x.rs", "//! promise\n// a promise", "").is_empty()
         );
