@@ -82,7 +82,7 @@ fn untested(promises: &str, sources: &str, exists: impl Fn(&str) -> bool) -> Vec
         for name in tests.split('`').skip(1).step_by(2) {
             let there = if name.starts_with("crates/") {
                 exists(name)
-            } else if name.ends_with(".rs") {
+            } else if Path::new(name).extension().is_some_and(|kind| kind == "rs") {
                 exists(&format!("crates/fixpoint/tests/{name}"))
             } else {
                 name.starts_with("FX_") || sources.contains(&format!("fn {name}("))
