@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
-use fx_engine::{Counts, Event, Sink, Step, StepId};
+use fx_engine::{Counts, Event, Failure, Outcome, Sink, Step, StepId};
 use fx_host::{Clock, OsHost};
 use fx_source::SourceMap;
 use fx_store::{RunInfo, RunRecord, StepRecord, Store, StoreError, UNDER_WAY};
@@ -30,14 +30,23 @@ pub(crate) struct Recorder {
     state: RefCell<State>,
 }
 
+/// A step that ended, its changes, and which of all files it wrote.
+struct Ended {
+    step: Step,
+    changes: Vec<Changed>,
+    files: (u64, u64),
+}
+
 #[derive(Default)]
 struct State {
     info: Option<RunRecord>,
-    /// Steps that ended, with their changes, and how many of them are in place.
-    ended: Vec<(Step, Vec<Changed>)>,
+    /// Steps that ended, and how many of them are in place.
+    ended: Vec<Ended>,
     in_place: usize,
     /// Steps that began and did not end, and the changes they made so far.
     open: Vec<Step>,
+    /// How many files were written when each of them began.
+    began: BTreeMap<StepId, u64>,
     /// The last step that was noted as under way.
     noted: Option<StepId>,
     changes: BTreeMap<StepId, Vec<Changed>>,
@@ -97,7 +106,12 @@ impl Recorder {
             state.policy = (files, drift::policy(&self.sources));
         }
         let in_place = std::mem::take(&mut state.in_place);
-        for (step, changes) in state.ended.drain(..in_place) {
+        for Ended { mut step, changes, files } in state.ended.drain(..in_place) {
+            // What was reported as done before its file got its name, and then did not get it.
+            if files.0 < files.1 && self.host.lacks_names(files.0, files.1) {
+                let failure = Failure::new("what it wrote could not be put in place");
+                step.outcome = Outcome::Failed(failure);
+            }
             let cause = drift::cause(&self.store, self.id, &state.policy.1, &step, &changes)?;
             state.in_doubt.extend(cause.before.map(|before| (step.id.number(), before)));
             state.counts.add(&step);
@@ -140,7 +154,11 @@ impl Recorder {
         let mut state = self.state.borrow_mut();
         // What never ended is recorded as the ledger has it.
         let left = std::mem::take(&mut state.open);
-        state.ended.extend(left.into_iter().map(|step| (step, Vec::new())));
+        state.ended.extend(left.into_iter().map(|step| Ended {
+            step,
+            changes: Vec::new(),
+            files: (0, 0),
+        }));
         state.in_place = state.ended.len();
         if let Some(run) = &mut state.info {
             run.exit = Some(i64::from(code));
@@ -164,14 +182,19 @@ impl Sink for Recorder {
     fn event(&self, event: &Event<'_>) {
         let mut state = self.state.borrow_mut();
         match event {
-            Event::StepOpened { step } => state.open.push(Step::clone(step)),
+            Event::StepOpened { step } => {
+                state.began.insert(step.id, self.host.files_written());
+                state.open.push(Step::clone(step));
+            }
             Event::ChangeMade { step, change } => {
                 state.changes.entry(*step).or_default().extend(Changed::of(change));
             }
             Event::StepClosed { step } => {
                 state.open.retain(|open| open.id != step.id);
                 let changes = state.changes.remove(&step.id).unwrap_or_default();
-                state.ended.push((Step::clone(step), changes));
+                let now = self.host.files_written();
+                let files = (state.began.remove(&step.id).unwrap_or(now), now);
+                state.ended.push(Ended { step: Step::clone(step), changes, files });
                 if self.host.is_settled() {
                     state.in_place = state.ended.len();
                 }

@@ -253,7 +253,7 @@ fn run_once<'a>(
         return Summary { code: 1 };
     }
     ctx.tell_classes();
-    let summary = evaluate(&mut ctx, request, fallback);
+    let mut summary = evaluate(&mut ctx, request, fallback);
     if let Some(found) = found {
         found.extend(crate::lint::findings(&ctx));
     }
@@ -262,6 +262,7 @@ fn run_once<'a>(
     save_persistent(&mut ctx);
     if let Err(error) = ctx.host().commit() {
         ctx.error(&error.to_string());
+        summary.code = summary.code.max(1);
     }
     // The process ends with the run: giving back every variable and promise one by one
     // would cost more than the rest of a small run.

@@ -244,8 +244,12 @@ fn ohai(machine: &Machine, vm: &mut Vm, a: Args) -> R {
 }
 
 /// Puts what was written under its final names.
-fn settle(machine: &Machine, _: &mut Vm, _: Args) -> R {
-    drop(machine.host.settle());
+fn settle(machine: &Machine, vm: &mut Vm, _: Args) -> R {
+    let settled = machine.host.settle();
+    settled.or_else(|error| {
+        let path = error.path().map(|path| path.to_string_lossy().into_owned());
+        vm.host_error(&error, &path.unwrap_or_default())
+    })?;
     Ok(NIL)
 }
 
@@ -419,13 +423,15 @@ fn obstacle(
     absent: bool,
 ) -> Res<()> {
     let at = Path::new(path);
-    let there = if absent { None } else { machine.host.lstat_opt(at).ok().flatten() };
+    let look = |vm: &mut Vm, at: &Path, found: fx_host::Result<Option<fx_host::Meta>>| {
+        found.or_else(|error| vm.host_error(&error, &at.to_string_lossy()))
+    };
+    let there = if absent { None } else { look(vm, at, machine.host.lstat_opt(at))? };
     match there.map(|meta| meta.kind) {
         None => {
             let parent = at.parent().unwrap_or(Path::new("/"));
-            let there =
-                machine.host.stat_opt(parent).ok().flatten().is_some_and(|meta| meta.is_dir());
-            if there {
+            let there = look(vm, parent, machine.host.stat_opt(parent))?;
+            if there.is_some_and(|meta| meta.is_dir()) {
                 return Ok(());
             }
             let message = format!("Parent directory {} does not exist.", parent.display());
@@ -537,7 +543,8 @@ fn access(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let rehearse = vm.opt(a, 4).is_some_and(Value::truthy);
     let fresh = vm.opt(a, 5).is_some_and(Value::truthy);
     let host = &*machine.host;
-    let meta = host.stat_opt(&path).ok().flatten();
+    let meta =
+        host.stat_opt(&path).or_else(|error| vm.host_error(&error, &path.to_string_lossy()))?;
     let mut out = Vec::new();
     let mut failed = None;
     let uid = owner_of.as_ref().and_then(|o| account::user_id(host, o).ok().flatten());

@@ -179,9 +179,11 @@ pub fn run(
         properties: RefCell::default(),
         mapped: RefCell::default(),
     });
-    let code = drive(&mut vm, &machine);
+    let mut code = drive(&mut vm, &machine);
     vm.flush_output();
     if let Err(error) = machine.host.commit() {
+        code = code.max(1);
+        // Where standard error is closed as well, the status is what is left to say it.
         drop(std::io::Write::write_all(&mut vm.err, format!("{error}\n").as_bytes()));
     }
     // The heap ends with the process; taking it apart would only cost time.

@@ -105,6 +105,22 @@ impl HostError {
         matches!(self.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
     }
 
+    /// Whether links on the way lead in a circle.
+    pub fn is_loop(&self) -> bool {
+        self.errno() == Some(rustix::io::Errno::LOOP.raw_os_error())
+    }
+
+    /// The file or directory it is about, where it is about one.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            HostError::Io { path, .. }
+            | HostError::UnsafePath { path, .. }
+            | HostError::Untrusted { path, .. }
+            | HostError::TooLarge { path, .. } => Some(path),
+            _ => None,
+        }
+    }
+
     /// The kernel's number, for languages that show it.
     pub fn errno(&self) -> Option<i32> {
         match self {

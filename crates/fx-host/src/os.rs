@@ -69,6 +69,17 @@ impl OsHost {
         self.stage.borrow().is_empty()
     }
 
+    /// How many files were written so far, for [`OsHost::lacks_names`].
+    pub fn files_written(&self) -> u64 {
+        self.stage.borrow().written()
+    }
+
+    /// Whether a file written after the first of these counts, up to the second, is not under
+    /// its final name: it waits, or could not be put in place.
+    pub fn lacks_names(&self, after: u64, to: u64) -> bool {
+        self.stage.borrow().is_nameless(after, to)
+    }
+
     /// Has something done each time everything written so far is under its final name, before
     /// a command starts as well. It must not call this machine.
     pub fn on_settled(&self, call: std::rc::Rc<dyn Fn()>) {

@@ -8,6 +8,7 @@
     clippy::print_stdout,
     clippy::print_stderr,
     clippy::disallowed_methods,
+    unreachable_pub,
     reason = "a test looks at the machine from outside"
 )]
 
@@ -21,6 +22,9 @@ use fx_engine::{Cancel, Ledger, Request, Resource, Run, step};
 use fx_host::{Files, Lock, Locked, OsHost};
 use fx_resources::file::{Content, Desired, Ensure, File};
 use fx_resources::mode::Mode;
+
+#[path = "faults/strace.rs"]
+mod strace;
 
 const ROLE: &str = "FX_CRASH_VICTIM";
 
@@ -204,20 +208,6 @@ fn on_a_read_only_disk_every_item_is_named_and_nothing_is_lost() {
     assert!(text.trim_end().ends_with("kept"), "{text}");
 }
 
-fn strace_works() -> bool {
-    let works = Command::new("strace")
-        .args(["-o", "/dev/null", "true"])
-        .stderr(Stdio::null())
-        .status()
-        .is_ok_and(|status| status.success());
-    if !works {
-        eprintln!(
-            "SKIPPED every_fault_is_survived_and_reported: strace is not here or may not trace"
-        );
-    }
-    works
-}
-
 fn lines<'a>(output: &'a Output, head: &str) -> Vec<&'a str> {
     let text = std::str::from_utf8(&output.stdout).unwrap();
     text.lines().filter_map(|line| line.strip_prefix(head)).collect()
@@ -231,7 +221,7 @@ fn every_fault_is_survived_and_reported() {
         "unlinkat", "mkdirat", "statx",
     ];
     const ERRORS: [&str; 7] = ["EIO", "ENOSPC", "EACCES", "EROFS", "EINTR", "EMFILE", "ENOMEM"];
-    if !strace_works() {
+    if !strace::works("every_fault_is_survived_and_reported") {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
@@ -254,22 +244,12 @@ fn every_fault_is_survived_and_reported() {
             let log = dir.path().join("strace.log");
             let error = ERRORS[(nth + runs) % ERRORS.len()];
             let victim = victim_command(dir.path(), "new", FILES);
-            let mut traced = Command::new("strace");
-            traced.args(["-f", "-o"]).arg(&log).args([
-                "-e",
-                &format!("trace={call}"),
-                "-e",
-                &format!("inject={call}:error={error}:when={nth}"),
-            ]);
-            traced
-                .arg(victim.get_program())
-                .args(victim.get_args())
-                .env(ROLE, format!("{} new {FILES}", dir.path().display()));
-            let output = traced.stdin(Stdio::null()).output().unwrap();
+            let fault = format!("error={error}");
+            let output = strace::traced(&victim, &log, call, Some((nth, &fault))).output().unwrap();
             let context = format!("{call} number {nth} fails with {error}");
             judge(dir.path(), FILES, &output, &context);
             runs += 1;
-            if !fs::read_to_string(&log).unwrap_or_default().contains("(INJECTED)") {
+            if !strace::injected(&log) {
                 break;
             }
             faults += 1;

@@ -99,17 +99,12 @@ impl OsHost {
         let Some(fd) = stage.written_to(path) else { return Ok(false) };
         let io = |error: io::Error| HostError::io("write", path, error);
         let file = File::from(fd.try_clone().map_err(io)?);
-        let old = rustix::fs::fstat(&file).map_err(failed("write", path))?;
-        if old.st_size > 0 {
-            file.set_len(0).map_err(io)?;
+        if let Err(error) = refill_waiting(&file, content) {
+            // What has neither the old nor the new content gets no name.
+            stage.discard_written_to(path);
+            return Err(io(error));
         }
-        file.write_all_at(content, 0).map_err(io)?;
-        // Writing may have cleared the set-user bits.
-        if old.st_mode & 0o6000 != 0 {
-            let mode = Mode::from_raw_mode(old.st_mode & 0o7777);
-            rustix::fs::fchmod(&file, mode).map_err(failed("write", path))?;
-        }
-        stage.count_bytes(content.len() as u64);
+        stage.rewritten(path, content.len() as u64);
         let full = stage.is_full();
         drop(stage);
         if full {
@@ -168,7 +163,13 @@ impl OsHost {
     }
 
     /// Makes `path` a regular file with new content, in one moment.
-    fn replace(&self, path: &Path, options: &WriteOptions, new: &New<'_>) -> Result<()> {
+    fn replace(
+        &self,
+        path: &Path,
+        options: &WriteOptions,
+        new: &New<'_>,
+        copy_of: Option<&Path>,
+    ) -> Result<()> {
         let place = place(path, Leaf::Itself, Intent::Change)?;
         let io = |error: io::Error| HostError::io("write", path, error);
         let old = match self.staged(&place) {
@@ -215,7 +216,7 @@ impl OsHost {
             return new.with_reader(|reader| refill(&place, reader)).map_err(io);
         }
         let mut stage = self.stage.borrow_mut();
-        stage.add(&place.dir, &place.name, path.to_owned(), temp, bytes).map_err(io)?;
+        stage.add(&place.dir, &place.name, path.to_owned(), temp, bytes, copy_of).map_err(io)?;
         let full = stage.is_full();
         drop(stage);
         // An old link would still lead walks elsewhere while the file waits for its name.
@@ -336,7 +337,7 @@ impl Files for OsHost {
         if *options == WriteOptions::default() && self.rewrite(path, content)? {
             return Ok(());
         }
-        self.replace(path, options, &New::Bytes(content))
+        self.replace(path, options, &New::Bytes(content), None)
     }
 
     fn copy_file(&self, from: &Path, to: &Path, options: &WriteOptions) -> Result<()> {
@@ -347,7 +348,7 @@ impl Files for OsHost {
             let error = io::Error::new(io::ErrorKind::InvalidInput, text);
             return Err(HostError::io("copy", from, error));
         }
-        self.replace(to, options, &New::CopyOf(&source))
+        self.replace(to, options, &New::CopyOf(&source), Some(from))
     }
 
     fn append(&self, path: &Path, content: &[u8], mode: u32) -> Result<()> {
@@ -387,8 +388,13 @@ impl Files for OsHost {
     }
 
     fn remove_file(&self, path: &Path) -> Result<()> {
-        // A link to a directory: what was written through it is to be found where it is.
-        if self.stage.borrow().holds_below(path) {
+        // A link to a directory: what was written through it is to be found where it is. And
+        // a copy of the file may be its backup.
+        let waits = {
+            let stage = self.stage.borrow();
+            stage.holds_below(path) || stage.holds_copy_of(path)
+        };
+        if waits {
             self.settle()?;
         }
         let place = self.touch(path)?;
@@ -520,6 +526,19 @@ impl Files for OsHost {
         settled?;
         self.stage.borrow_mut().sync().map_err(|error| HostError::io("sync", "/", error))
     }
+}
+
+fn refill_waiting(file: &File, content: &[u8]) -> io::Result<()> {
+    let old = rustix::fs::fstat(file)?;
+    if old.st_size > 0 {
+        file.set_len(0)?;
+    }
+    file.write_all_at(content, 0)?;
+    // Writing may have cleared the set-user bits.
+    if old.st_mode & 0o6000 != 0 {
+        rustix::fs::fchmod(file, Mode::from_raw_mode(old.st_mode & 0o7777))?;
+    }
+    Ok(())
 }
 
 fn is_out_of_descriptors(error: &io::Error) -> bool {

@@ -45,7 +45,8 @@ pub(super) fn open(host: &OsHost, path: &Path, how: &Opening) -> Result<Box<dyn 
         let stage = host.stage.borrow();
         // A file named later in a directory would stamp the directory again.
         let stamps = how.access == Access::Attributes && !stage.is_empty();
-        stamps || stage.find(&place.dir, &place.name).is_some()
+        let copied = how.access.changes() && stage.holds_copy_of(path);
+        stamps || copied || stage.find(&place.dir, &place.name).is_some()
     };
     if waits {
         host.settle()?;

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, Stat};
-use rustix::io::retry_on_intr;
+use rustix::io::{Errno, retry_on_intr};
 
 use super::temp::Temp;
 
@@ -29,6 +29,9 @@ struct Staged {
     key: Key,
     path: PathBuf,
     temp: Temp,
+    /// The file it is a copy of, which may be a backup and all there will be of the old one.
+    copy_of: Option<PathBuf>,
+    number: u64,
 }
 
 /// Files waiting for their names, in the order they were written.
@@ -37,7 +40,10 @@ pub(super) struct Stage {
     waiting: Vec<Staged>,
     bytes: u64,
     /// Files that could not get their names.
-    lost: Vec<(PathBuf, io::ErrorKind)>,
+    lost: Vec<(PathBuf, io::Error)>,
+    /// How many files were written, and which of them never got their names.
+    written: u64,
+    nameless: Vec<u64>,
     /// One open directory per file system that was changed, for the final sync.
     touched: Vec<(u64, OwnedFd)>,
 }
@@ -86,6 +92,13 @@ impl Stage {
         self.position(dir, name).map(|index| &self.waiting[index].temp.fd)
     }
 
+    /// Forgets the file that was written to this very path and waits for its name.
+    pub(super) fn discard_written_to(&mut self, path: &Path) {
+        if let Some(index) = self.waiting.iter().rposition(|staged| staged.path == path) {
+            drop(self.waiting.remove(index));
+        }
+    }
+
     /// Forgets the file that waits for this name; whether there was one.
     pub(super) fn discard(&mut self, dir: &OwnedFd, name: &OsStr) -> bool {
         if self.waiting.is_empty() {
@@ -106,13 +119,16 @@ impl Stage {
         path: PathBuf,
         temp: Temp,
         bytes: u64,
+        copy_of: Option<&Path>,
     ) -> io::Result<()> {
         let stat = rustix::fs::fstat(dir)?;
         if let Some(index) = self.position_at(&stat, name) {
             drop(self.waiting.remove(index));
         }
-        self.touch_device(stat.st_dev, dir);
-        self.waiting.push(Staged { key: (stat.st_dev, stat.st_ino, name.to_owned()), path, temp });
+        self.touch_device(stat.st_dev, dir)?;
+        let key = (stat.st_dev, stat.st_ino, name.to_owned());
+        let (copy_of, number) = (copy_of.map(Path::to_owned), self.next_number());
+        self.waiting.push(Staged { key, path, temp, copy_of, number });
         self.bytes += bytes;
         Ok(())
     }
@@ -122,9 +138,35 @@ impl Stage {
         self.waiting.iter().any(|staged| staged.path.starts_with(path) && staged.path != path)
     }
 
-    /// Counts bytes written to a file that waits already.
-    pub(super) fn count_bytes(&mut self, bytes: u64) {
+    fn next_number(&mut self) -> u64 {
+        self.written += 1;
+        self.written
+    }
+
+    /// How many files were written so far.
+    pub(super) fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// Which of the files in this range of numbers has no name, if any.
+    pub(super) fn is_nameless(&self, after: u64, to: u64) -> bool {
+        let within = |number: u64| number > after && number <= to;
+        self.nameless.iter().any(|number| within(*number))
+            || self.waiting.iter().any(|staged| within(staged.number))
+    }
+
+    /// Whether a copy of this file waits for its name, and the file must outlive the wait.
+    pub(super) fn holds_copy_of(&self, path: &Path) -> bool {
+        self.waiting.iter().any(|staged| staged.copy_of.as_deref() == Some(path))
+    }
+
+    /// Notes that a file that waits already was written again.
+    pub(super) fn rewritten(&mut self, path: &Path, bytes: u64) {
         self.bytes += bytes;
+        let number = self.next_number();
+        if let Some(staged) = self.waiting.iter_mut().rfind(|staged| staged.path == path) {
+            staged.number = number;
+        }
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -134,13 +176,12 @@ impl Stage {
     /// Remembers that something on this directory's file system changed.
     pub(super) fn touch(&mut self, dir: &OwnedFd) -> io::Result<()> {
         let dev = rustix::fs::fstat(dir)?.st_dev;
-        self.touch_device(dev, dir);
-        Ok(())
+        self.touch_device(dev, dir)
     }
 
-    fn touch_device(&mut self, dev: u64, dir: &OwnedFd) {
+    fn touch_device(&mut self, dev: u64, dir: &OwnedFd) -> io::Result<()> {
         if self.touched.iter().any(|(known, _)| *known == dev) {
-            return;
+            return Ok(());
         }
         // A path-only descriptor cannot be synced, so the directory is opened for reading.
         let fd = rustix::fs::openat(
@@ -149,15 +190,21 @@ impl Stage {
             OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
             Mode::empty(),
         );
-        if let Ok(fd) = fd {
-            self.touched.push((dev, fd));
+        match fd {
+            Ok(fd) => self.touched.push((dev, fd)),
+            // A user may change a directory that they may not read; what they wrote is synced
+            // before it gets its name all the same.
+            Err(Errno::ACCESS) => {}
+            Err(errno) => return Err(errno.into()),
         }
+        Ok(())
     }
 
     /// Syncs contents, then gives every waiting file its name. If contents cannot be
     /// synced, all of them wait on: without it a name could point to what is not there. A
     /// file that cannot get its name is lost, and remembered for [`Stage::take_lost`]; the
-    /// rest is put in place. The first trouble is returned with its path.
+    /// rest is put in place, but for what would replace a file whose copy was lost: that may
+    /// have been its backup. The first trouble is returned with its path.
     pub(super) fn settle(&mut self) -> Result<(), (PathBuf, io::Error)> {
         let mut synced: Vec<u64> = Vec::new();
         for staged in &self.waiting {
@@ -170,9 +217,19 @@ impl Stage {
         }
         self.bytes = 0;
         let mut first_error = None;
+        let mut uncopied: Vec<PathBuf> = Vec::new();
         for mut staged in std::mem::take(&mut self.waiting) {
-            if let Err(error) = staged.temp.publish(&staged.key.2) {
-                self.lost.push((staged.path.clone(), error.kind()));
+            let published = if uncopied.contains(&staged.path) {
+                Err(io::Error::other("a copy of the old file could not be put in place"))
+            } else {
+                staged.temp.publish(&staged.key.2)
+            };
+            if let Err(error) = published {
+                uncopied.extend(staged.copy_of);
+                self.nameless.push(staged.number);
+                let same = error.raw_os_error().map(io::Error::from_raw_os_error);
+                let same = same.unwrap_or_else(|| io::Error::new(error.kind(), error.to_string()));
+                self.lost.push((staged.path.clone(), same));
                 first_error.get_or_insert((staged.path, error));
             }
         }
@@ -182,8 +239,7 @@ impl Stage {
     /// A file whose writing was reported as done and then could not get its name. A run
     /// that meets one must not report success, whoever heard of it first.
     pub(super) fn take_lost(&mut self) -> Option<(PathBuf, io::Error)> {
-        let lost = std::mem::take(&mut self.lost);
-        lost.into_iter().next().map(|(path, kind)| (path, kind.into()))
+        std::mem::take(&mut self.lost).into_iter().next()
     }
 
     /// Makes all changes so far survive a power loss.

@@ -112,7 +112,10 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
             Err(error) => return Ok(broken(error.to_string())),
         }
     }
-    let there = evaluator.run.host.lstat_opt(&path).ok().flatten();
+    let there = match evaluator.run.host.lstat_opt(&path) {
+        Ok(there) => there,
+        Err(error) => return Ok(broken(error.to_string())),
+    };
     if let Some(source) = &source {
         let copies_mode = match text(resource, "source_permissions").as_deref() {
             Some("use") => true,

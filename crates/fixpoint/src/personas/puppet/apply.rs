@@ -234,14 +234,17 @@ pub(super) fn run(args: &[String]) -> u8 {
             complain(&format!("Error: {message}"));
         }
     }
+    let mut code = summary.code;
     if let Err(error) = machine.run().host.commit() {
         complain(&format!("Error: {error}"));
+        // Of the detailed codes 4 stands for failures.
+        code = if request.detailed_exitcodes { code | 4 } else { code.max(1) };
     }
     console.flush();
     if !summary.figures.is_empty() {
         say(summary.figures.trim_end());
     }
-    summary.code
+    code
 }
 
 fn stdin() -> Vec<u8> {

@@ -406,7 +406,8 @@ fn work(
     }
     let mut file = Rc::clone(file);
     let place = path(&file);
-    let mut meta = ctx.host().lstat_opt(&place).ok().flatten();
+    let found = ctx.host().lstat_opt(&place);
+    let Ok(mut meta) = seen(ctx, promise, found, result) else { return true };
     let was_there = meta.is_some();
     if meta.is_none() {
         if wanted.create || wanted.touch {
@@ -444,7 +445,9 @@ fn work(
     {
         return false;
     }
-    let mut exists = match ctx.host().stat_opt(&place).ok().flatten() {
+    let found = ctx.host().stat_opt(&place);
+    let Ok(found) = seen(ctx, promise, found, result) else { return true };
+    let mut exists = match found {
         None => {
             if wanted.create || wanted.touch {
                 if !create::create(ctx, promise, &file, wanted.search, result) {
@@ -535,7 +538,8 @@ fn work(
             return true;
         }
     }
-    let again = ctx.host().stat_opt(&place).ok().flatten();
+    let found = ctx.host().stat_opt(&place);
+    let Ok(again) = seen(ctx, promise, found, result) else { return true };
     match &again {
         Some(found) if found.is_file() => {
             if !wanted.select || select::selected(ctx, promise, &file, found) {
@@ -556,6 +560,27 @@ fn work(
     }
     true
 }
+
+/// What a look found, if anything. A look that fails is a failure of the promise and no sign
+/// of absence; only links that lead in a circle lead to nothing.
+fn seen(
+    ctx: &mut Context<'_>,
+    promise: &Expanded,
+    found: fx_host::Result<Option<fx_host::Meta>>,
+    result: &mut Outcome,
+) -> Result<Option<fx_host::Meta>, Unseen> {
+    match found {
+        Ok(found) => Ok(found),
+        Err(error) if error.is_loop() => Ok(None),
+        Err(error) => {
+            failed(ctx, promise, result, &error.to_string());
+            Err(Unseen)
+        }
+    }
+}
+
+/// The failure to look was reported.
+struct Unseen;
 
 // The original moves to the directory of each file it works on, and stays there.
 fn enter_parent(ctx: &mut Context<'_>, file: &str) {

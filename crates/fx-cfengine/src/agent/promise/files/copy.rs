@@ -22,7 +22,7 @@ use crate::text::{Str, canonify, from_path, path};
 
 use tree::{remove_tree, tree};
 
-use super::{as_promised, changed, create, failed, leaf, link, select};
+use super::{as_promised, changed, create, failed, leaf, link, rename, select};
 
 /// Source inodes with several names, and where the first of them was copied to.
 type Linked = FxHashMap<(u64, u64), String>;
@@ -192,7 +192,8 @@ fn copy_file(
         }
         return link_copy(ctx, promise, source, file, meta, linked);
     }
-    let mut old = ctx.host().lstat_opt(&path(file)).ok().flatten();
+    let found = ctx.host().lstat_opt(&path(file));
+    let Ok(mut old) = super::seen(ctx, promise, found, &mut result) else { return result };
     match &old {
         Some(found) if found.is_symlink() && !meta.is_symlink() => {
             if promise.bool("type_check").unwrap_or(false) {
@@ -471,7 +472,8 @@ fn copy_regular(
             }
         }
     }
-    let old = ctx.host().stat(&path(file)).ok();
+    let found = ctx.host().stat_opt(&path(file));
+    let Ok(old) = super::seen(ctx, promise, found, result) else { return false };
     if ctx.host().open(&path(source)).is_err() {
         let text = format!("Failed copying file '{source}' to '{file}.cfnew'");
         failed(ctx, promise, result, &text);
@@ -506,12 +508,18 @@ fn copy_regular(
             {
                 changed(ctx, promise, result, &format!("Removed old backup '{name}'"));
             }
-            match ctx.host().rename(&path(file), &path(&name)) {
-                Ok(()) => changed(ctx, promise, result, &format!("Backed up '{file}' as '{name}'")),
-                Err(_) => {
-                    failed(ctx, promise, result, &format!("Failed to back up '{file}' as '{name}'"))
-                }
+            // The name is free for a moment only where something else than a file has it.
+            let kept = if old.is_file() {
+                rename::keep(ctx, file, &name)
+            } else {
+                ctx.host().rename(&path(file), &path(&name))
+            };
+            if kept.is_err() {
+                let text = format!("Failed to back up '{file}' as '{name}'");
+                failed(ctx, promise, result, &text);
+                return false;
             }
+            changed(ctx, promise, result, &format!("Backed up '{file}' as '{name}'"));
             saved = Some(name);
         }
     }
@@ -527,8 +535,12 @@ fn copy_regular(
             reason(&error)
         );
         failed(ctx, promise, result, &text);
-        if let Some(saved) = saved {
-            let _restored = ctx.host().rename(&path(&saved), &path(file));
+        // Where the name was given up for the copy, the old thing has it again.
+        if let Some(saved) = saved
+            && ctx.host().lstat(&path(file)).is_err()
+            && let Err(error) = ctx.host().rename(&path(&saved), &path(file))
+        {
+            failed(ctx, promise, result, &error.to_string());
         }
         return false;
     }
@@ -537,7 +549,7 @@ fn copy_regular(
         && super::edit::archive(ctx, promise, &saved)
     {
         changed(ctx, promise, result, &format!("Archived backup '{saved}'"));
-        let _gone = ctx.host().remove_file(&path(&saved));
+        rename::remove_archived(ctx, promise, &saved, result);
     }
     true
 }

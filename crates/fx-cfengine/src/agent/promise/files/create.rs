@@ -11,7 +11,7 @@ use crate::mode;
 use crate::outcome::Outcome;
 use crate::text::{canonify, path};
 
-use super::{changed, failed};
+use super::{changed, failed, rename};
 
 /// Creates what the path stands for; whether it is there afterwards.
 pub(super) fn create(
@@ -85,7 +85,9 @@ pub(super) fn create(
     if !ctx.making_changes(promise, result, &format!("create file '{file}', mode '{mode:04o}'")) {
         return false;
     }
-    if ctx.host().lstat_opt(&place).ok().flatten().is_some() {
+    let found = ctx.host().lstat_opt(&place);
+    let Ok(found) = super::seen(ctx, promise, found, result) else { return false };
+    if found.is_some() {
         let text = format!(
             "Error creating file '{file}', mode '{mode:04o}'. (open: 'File exists'). Most likely a dangling symlink is in the way. Refusing to create the target file of dangling symlink (security risk)."
         );
@@ -242,7 +244,7 @@ pub(super) fn move_obstruction(
     }
     changed(ctx, promise, result, &did);
     if !meta.is_dir() && super::edit::archive(ctx, promise, &saved) {
-        let _gone = ctx.host().remove_file(&path(&saved));
+        rename::remove_archived(ctx, promise, &saved, result);
     }
     true
 }

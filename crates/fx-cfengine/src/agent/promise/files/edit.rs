@@ -469,24 +469,10 @@ fn save(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, bytes: &[u8])
     let none = matches!(&*policy, "false" | "no" | "off");
     let backup = copy::backup_name(ctx, &real, &policy, ".cf-before-edit");
     if !none {
-        let place = path(&backup);
-        let _old = ctx.host().remove_file(&place);
-        if ctx.host().hard_link(&path(&real), &place).is_err()
-            && let Ok(meta) = ctx.host().stat(&path(&real))
-        {
-            let options = WriteOptions {
-                mode: Some(meta.mode),
-                uid: Some(meta.uid),
-                gid: Some(meta.gid),
-                mtime: None,
-            };
-            let _best_effort = ctx.host().copy_file(&path(&real), &place, &options);
-        }
-        if policy == "rotate" {
-            rename::rotate(ctx, &backup, promise.int("rotate").unwrap_or(0).max(1));
-            let _gone = ctx.host().remove_file(&place);
-        } else if archive(ctx, promise, &backup) {
-            let _gone = ctx.host().remove_file(&place);
+        // As the original does: without its backup a file is not changed.
+        if let Err(error) = back_up(ctx, promise, &real, &backup, &policy) {
+            ctx.error(&format!("Can't rename '{real}' to '{backup}' - so promised edits could not be moved into place. (rename: {})", reason(&error)));
+            return false;
         }
     }
     match ctx.host().write(&path(&real), bytes, &WriteOptions::default()) {
@@ -496,6 +482,28 @@ fn save(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, bytes: &[u8])
             false
         }
     }
+}
+
+fn back_up(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    file: &str,
+    backup: &str,
+    policy: &str,
+) -> fx_host::Result<()> {
+    let place = path(backup);
+    match ctx.host().remove_file(&place) {
+        Err(error) if !error.is_not_found() => return Err(error),
+        _ => {}
+    }
+    rename::keep(ctx, file, backup)?;
+    if policy == "rotate" {
+        rename::rotate(ctx, backup, promise.int("rotate").unwrap_or(0).max(1))?;
+        ctx.host().remove_file(&place)?;
+    } else if archive(ctx, promise, backup) {
+        ctx.host().remove_file(&place)?;
+    }
+    Ok(())
 }
 
 /// The file behind a chain of links, each of them one that a change may follow.
@@ -526,7 +534,9 @@ pub(super) fn archive(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str)
     let _made = create::make_parents(ctx, promise, &target, &mut result);
     let Ok(meta) = ctx.host().stat(&path(file)) else { return false };
     let options = WriteOptions { mode: Some(meta.mode & 0o7777), ..WriteOptions::default() };
-    match ctx.host().copy_file(&path(file), &path(&target), &options) {
+    // The backup is removed next, so the copy needs its name now.
+    let copied = ctx.host().copy_file(&path(file), &path(&target), &options);
+    match copied.and_then(|()| ctx.host().settle()) {
         Ok(()) => {
             ctx.info(&format!("Moved '{file}' to repository location '{target}'"));
             true

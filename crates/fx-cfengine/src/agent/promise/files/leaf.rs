@@ -35,7 +35,11 @@ pub(super) fn verify(
         Some(meta) => meta.clone(),
         None => match ctx.host().lstat(&path(file)) {
             Ok(meta) => meta,
-            Err(_) => return,
+            Err(error) if error.is_not_found() => return,
+            Err(error) => {
+                failed(ctx, promise, result, &error.to_string());
+                return;
+            }
         },
     };
     if promise.has("transformer") {
@@ -285,8 +289,9 @@ fn attributes_at(
     // Told before, as what should be done; the original does it nevertheless.
     if promise.bool("touch").unwrap_or(false) && ctx.action(promise) == Action::Fix {
         let now = ctx.host().now();
-        if ctx.host().set_times(&path(file), Some(now), Some(now)).is_ok() {
-            changed(ctx, promise, result, &format!("Updated timestamps on '{file}'"));
+        match ctx.host().set_times(&path(file), Some(now), Some(now)) {
+            Ok(()) => changed(ctx, promise, result, &format!("Updated timestamps on '{file}'")),
+            Err(error) => failed(ctx, promise, result, &error.to_string()),
         }
     }
 }

@@ -359,8 +359,10 @@ pub(super) fn kill_dead(
         return false;
     }
     if ctx.making_changes(promise, result, &format!("remove dead link '{file}'")) {
-        let _gone = ctx.host().remove_file(&path(file));
-        changed(ctx, promise, result, &format!("Removed dead link '{file}'"));
+        match ctx.host().remove_file(&path(file)) {
+            Ok(()) => changed(ctx, promise, result, &format!("Removed dead link '{file}'")),
+            Err(error) => failed(ctx, promise, result, &error.to_string()),
+        }
     }
     true
 }

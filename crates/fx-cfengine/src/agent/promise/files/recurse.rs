@@ -92,9 +92,15 @@ fn descend(
         return;
     }
     let max = depth(promise);
-    let Ok(entries) = ctx.host().list(&path(dir)) else {
-        log!(ctx, Info, "Could not open existing directory '{dir}'");
-        return;
+    let entries = match ctx.host().list(&path(dir)) {
+        Ok(entries) => entries,
+        Err(error) => {
+            log!(ctx, Info, "Could not open existing directory '{dir}'");
+            if !error.is_not_found() {
+                failed(ctx, promise, result, &error.to_string());
+            }
+            return;
+        }
     };
     let known = promise.has("changes").then(|| changes::listing(ctx, dir));
     let mut selected = BTreeSet::new();
@@ -104,7 +110,14 @@ fn descend(
         let name = from_path(std::path::Path::new(&entry.name));
         let file: Str =
             if &**dir == "/" { format!("/{name}").into() } else { format!("{dir}/{name}").into() };
-        let Ok(mut meta) = ctx.host().lstat(&path(&file)) else { continue };
+        let mut meta = match ctx.host().lstat(&path(&file)) {
+            Ok(meta) => meta,
+            Err(error) if error.is_not_found() => continue,
+            Err(error) => {
+                failed(ctx, promise, result, &error.to_string());
+                continue;
+            }
+        };
         if !considered(ctx, dir, &name, meta.is_file() || meta.is_symlink()) {
             continue;
         }

@@ -67,8 +67,10 @@ pub(super) fn verify(
     }
     match promise.int("rotate") {
         Some(0) if ctx.making_changes(promise, result, &format!("truncate '{file}'")) => {
-            let _logged = ctx.host().write(&place, b"", &WriteOptions::default());
-            changed(ctx, promise, result, &format!("Truncated '{file}'"));
+            match ctx.host().write(&place, b"", &WriteOptions::default()) {
+                Ok(()) => changed(ctx, promise, result, &format!("Truncated '{file}'")),
+                Err(error) => failed(ctx, promise, result, &error.to_string()),
+            }
         }
         Some(levels)
             if levels > 0
@@ -79,12 +81,27 @@ pub(super) fn verify(
                 ) =>
         {
             // Whatever asks for it, a file is rotated once in a run.
-            if ctx.agent.edits.rotated.insert(file.into()) {
-                rotate(ctx, file, levels);
+            if ctx.agent.edits.rotated.insert(file.into())
+                && let Err(error) = rotate(ctx, file, levels)
+            {
+                failed(ctx, promise, result, &error.to_string());
+                return;
             }
             changed(ctx, promise, result, &format!("Rotated file '{file}' in {levels} fifo"));
         }
         _ => {}
+    }
+}
+
+/// Removes what the repository has now.
+pub(super) fn remove_archived(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    file: &str,
+    result: &mut Outcome,
+) {
+    if let Err(error) = ctx.host().remove_file(&path(file)) {
+        failed(ctx, promise, result, &error.to_string());
     }
 }
 
@@ -149,7 +166,7 @@ fn disable_file(
             changed(ctx, promise, result, &text);
             ctx.simulated_rename(file, &name);
             if super::edit::archive(ctx, promise, &name) {
-                let _gone = ctx.host().remove_file(&path(&name));
+                remove_archived(ctx, promise, &name, result);
             }
         }
         Err(error) => {
@@ -161,37 +178,50 @@ fn disable_file(
 }
 
 /// `file.1` becomes `file.2` and so on; the file is copied to `file.1` and emptied.
-pub(super) fn rotate(ctx: &Context<'_>, file: &str, levels: i64) {
+/// What could not be kept is not emptied.
+pub(super) fn rotate(ctx: &Context<'_>, file: &str, levels: i64) -> fx_host::Result<()> {
     for level in (1..levels).rev() {
         for packed in ["", ".gz", ".Z", ".bz", ".bz2"] {
             let from = format!("{file}.{level}{packed}");
             if ctx.host().lstat(&path(&from)).is_ok() {
                 let to = format!("{file}.{}{packed}", level + 1);
-                let _best_effort = ctx.host().rename(&path(&from), &path(&to));
+                ctx.host().rename(&path(&from), &path(&to))?;
             }
         }
     }
     let place = path(file);
-    let Ok(meta) = ctx.host().stat(&place) else { return };
+    let Ok(meta) = ctx.host().stat(&place) else { return Ok(()) };
     if meta.is_dir() {
         ctx.error(&format!(
             "Unable to read source file while copying '{file}' to '{file}.1' (read: Is a directory)"
         ));
-        return;
+        return Ok(());
     }
     if ctx.host().open(&place).is_ok() {
-        let options = WriteOptions {
-            mode: Some(meta.mode),
-            uid: Some(meta.uid),
-            gid: Some(meta.gid),
-            mtime: None,
-        };
-        let kept = ctx.host().copy_file(&place, &path(&format!("{file}.1")), &options);
-        // What could not be kept is not emptied.
-        if let Err(error) =
-            kept.and_then(|()| ctx.host().write(&place, b"", &WriteOptions::default()))
-        {
-            ctx.error(&error.to_string());
-        }
+        keep_copy(ctx, file, &format!("{file}.1"))?;
+        ctx.host().write(&place, b"", &WriteOptions::default())?;
     }
+    Ok(())
+}
+
+/// Gives a file a second name, or a copy where it can have none. The file keeps its own name
+/// until something new takes it, so nothing that fails later leaves the name empty.
+pub(super) fn keep(ctx: &Context<'_>, file: &str, backup: &str) -> fx_host::Result<()> {
+    match ctx.host().hard_link(&path(file), &path(backup)) {
+        Ok(()) => Ok(()),
+        Err(_) => keep_copy(ctx, file, backup),
+    }
+}
+
+/// Copies a file with its owner and mode; the copy has its name before anything else happens.
+fn keep_copy(ctx: &Context<'_>, file: &str, copy: &str) -> fx_host::Result<()> {
+    let meta = ctx.host().stat(&path(file))?;
+    let options = WriteOptions {
+        mode: Some(meta.mode & 0o7777),
+        uid: Some(meta.uid),
+        gid: Some(meta.gid),
+        mtime: None,
+    };
+    ctx.host().copy_file(&path(file), &path(copy), &options)?;
+    ctx.host().settle()
 }
