@@ -58,7 +58,7 @@ impl Ground {
 
 /// A value as YAML, its head included.
 fn yaml(value: &Value) -> String {
-    fx_puppet::yaml_document(&fx_puppet::value_to_json(value))
+    fx_puppet::yaml_document(&fx_puppet::shown_json(value))
 }
 
 /// Runs a subcommand; `None` if it is not one of these.
@@ -181,7 +181,7 @@ fn lookup(flags: &Flags, keys: &[String]) -> u8 {
         return failed(&message);
     }
     match flag(flags, "--render-as") {
-        Some("json") => say(&fx_puppet::value_to_json(&value).to_string()),
+        Some("json") => say(&fx_puppet::shown_json(&value).to_string()),
         Some("s") => say(&fx_puppet::ruby_text(&value)),
         _ => terminal::print(&yaml(&value)),
     }

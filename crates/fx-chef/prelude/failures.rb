@@ -68,7 +68,7 @@ class Chef
       def declaration(resource)
         file = resource.source_line_file
         return "" unless FX.file?(file)
-        lines = ::File.readlines(file)
+        lines = FX.shown_lines(::File.read(file)).lines
         first = resource.source_line_number.to_i
         at = [first - 1, 0].max
         out = +"# In #{file}\n\n"
@@ -91,7 +91,7 @@ class Chef
 
       def around(place)
         file, line = place[/\A(.+?):\d+/, 1], place[/\A.+?:(\d+)/, 1].to_i
-        lines = ::File.readlines(file)
+        lines = FX.shown_lines(::File.read(file)).lines
         out = +"#{file}:\n\n"
         ([line - 8, 0].max..[line + 8, lines.size].min).each do |i|
           out << "#{(i + 1).to_s.rjust(3)}#{i + 1 == line ? ">> " : ":  "}#{lines[i]}"

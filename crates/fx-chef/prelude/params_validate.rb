@@ -6,6 +6,12 @@ class Chef
         raise Chef::Exceptions::ValidationFailed, message || text
       end
 
+      # A value as it is told of: not at all where the resource or the property is sensitive.
+      def self.told(resource, key, value)
+        secret = resource.respond_to?(:fx_secret?) && (resource.fx_secret? || resource.class.properties[key.to_sym]&.sensitive?)
+        secret ? "[sensitive]" : value
+      end
+
       def self.run_check(resource, key, value, check, arg, message = nil)
         case check
         when :is then is(resource, key, value, arg, message)
@@ -13,20 +19,20 @@ class Chef
           return if value.nil?
           to_be = Array(arg)
           return if to_be.any? { |t| value.is_a?(t) }
-          fail!(message, "Option #{key} must be a kind of #{to_be}!  You passed #{value.inspect}.")
+          fail!(message, "Option #{key} must be a kind of #{to_be}!  You passed #{told(resource, key, value.inspect)}.")
         when :equal_to
           return if value.nil?
           to_be = Array(arg)
           return if to_be.any? { |t| value == t }
-          fail!(message, "Option #{key} must be equal to one of: #{to_be.map(&:inspect).join(", ")}!  You passed #{value.inspect}.")
+          fail!(message, "Option #{key} must be equal to one of: #{to_be.map(&:inspect).join(", ")}!  You passed #{told(resource, key, value.inspect)}.")
         when :regex
           return if value.nil?
           return if Array(arg).flatten.any? { |r| r.match(value.to_s) }
-          fail!(message, "Property #{key}'s value #{value} does not match regular expression #{arg.inspect}")
+          fail!(message, "Property #{key}'s value #{told(resource, key, value)} does not match regular expression #{arg.inspect}")
         when :callbacks
           raise ArgumentError, "Callback list must be a hash!" unless arg.is_a?(Hash)
           return if value.nil?
-          arg.each { |text, block| fail!(message, "Option #{key}'s value #{value} #{text}!") unless block.call(value) }
+          arg.each { |text, block| fail!(message, "Option #{key}'s value #{told(resource, key, value)} #{text}!") unless block.call(value) }
         when :respond_to
           return if value.nil?
           Array(arg).each { |m| fail!(message, "Option #{key} must have a #{m} method!") unless value.respond_to?(m) }
@@ -63,7 +69,7 @@ class Chef
           end
         end
         return if passed
-        text = "Property #{key} must be one of: #{to_be.map(&:inspect).join(", ")}!  You passed #{value.inspect}."
+        text = "Property #{key} must be one of: #{to_be.map(&:inspect).join(", ")}!  You passed #{told(resource, key, value.inspect)}."
         text += " Errors:\n#{errors.map { |m| "- #{m}" }.join("\n")}" unless errors.empty?
         fail!(message, text)
       end

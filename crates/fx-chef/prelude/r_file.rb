@@ -154,6 +154,7 @@ class Chef
           FX.settle
           new_resource.verifications.each do |v|
             next if v.verify(tmp.path)
+            raise Chef::Exceptions::ValidationFailed, v.error(tmp.path) if new_resource.fx_secret?
             failed = "#{Chef::Config[:file_cache_path]}/failed_validations"
             require "fileutils"
             FileUtils.mkdir_p(failed)

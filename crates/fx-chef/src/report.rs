@@ -30,6 +30,7 @@ pub(crate) const METHODS: &[(&str, Method)] = &[
     ("save_node", save_node),
     ("store", store),
     ("masked", masked),
+    ("shown_lines", shown_lines),
 ];
 
 impl Machine {
@@ -328,6 +329,16 @@ fn write_file(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let written = machine.host.write(&path, &body, &fx_host::WriteOptions::default());
     written.or_else(|error| vm.host_error(&error, &path.to_string_lossy()))?;
     Ok(NIL)
+}
+
+/// `FX.shown_lines(text)`: lines of source, without the secrets that they say they hold.
+fn shown_lines(_: &Machine, vm: &mut Vm, a: Args) -> R {
+    let text = text(vm, a, 0)?.unwrap_or_default();
+    let lines: Vec<&str> = text.lines().collect();
+    let line = |at: u32| lines.get(at as usize - 1).map_or("", |line| *line).to_owned();
+    let count = u32::try_from(lines.len()).unwrap_or(u32::MAX);
+    let shown = (1..=count).map(|at| fx_source::shown_among(at, &line) + "\n").collect::<String>();
+    Ok(vm.str(shown))
 }
 
 /// `FX.masked(text)`: passwords of addresses are hidden.

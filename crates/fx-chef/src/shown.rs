@@ -1,58 +1,24 @@
 //! Text made fit to be shown: no terminal control from data, no password of an address.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 
-use fx_value::REDACTED;
+pub(crate) use fx_source::without_passwords as mask;
 
-/// Text of several lines for the terminal or the log: control characters but line breaks and
-/// tabs are replaced, passwords of addresses are hidden.
+/// Text of several lines for the terminal or the log.
 pub(crate) fn text(text: &str) -> Cow<'_, str> {
-    let masked = mask(text);
-    if !masked.chars().any(is_control) {
-        return masked;
-    }
-    Cow::Owned(masked.chars().map(|c| if is_control(c) { '\u{fffd}' } else { c }).collect())
+    both(text, fx_source::visible)
 }
 
 /// A name for a line: a line break would forge another one.
 pub(crate) fn name(text: &str) -> Cow<'_, str> {
-    if text.contains('\n') {
-        return Cow::Owned(self::text(text).replace('\n', "\u{fffd}"));
-    }
-    self::text(text)
+    both(text, fx_source::visible_name)
 }
 
-fn is_control(c: char) -> bool {
-    c.is_control() && c != '\n' && c != '\t'
-}
-
-/// Hides `PASSWORD` in every `scheme://user:PASSWORD@host`.
-pub(crate) fn mask(text: &str) -> Cow<'_, str> {
-    if !text.contains("://") {
-        return Cow::Borrowed(text);
+fn both(text: &str, visible: impl Fn(&str) -> Cow<'_, str>) -> Cow<'_, str> {
+    match mask(text) {
+        Cow::Borrowed(text) => visible(text),
+        Cow::Owned(text) => Cow::Owned(visible(&text).into_owned()),
     }
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some(at) = rest.find("://") {
-        let (before, after) = rest.split_at(at + 3);
-        out.push_str(before);
-        let ends =
-            |c: char| c == '/' || c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '<' | '>');
-        let authority = &after[..after.find(ends).unwrap_or(after.len())];
-        let secret = authority
-            .rsplit_once('@')
-            .and_then(|(user, host)| user.split_once(':').map(|(user, _)| (user, host)));
-        match secret {
-            Some((user, host)) => {
-                let _infallible = write!(out, "{user}:{REDACTED}@{host}");
-            }
-            None => out.push_str(authority),
-        }
-        rest = &after[authority.len()..];
-    }
-    out.push_str(rest);
-    Cow::Owned(out)
 }
 
 #[cfg(test)]
@@ -60,28 +26,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_terminal_control_is_shown() {
-        for (given, shown) in [
-            ("plain\ttext\n", "plain\ttext\n"),
-            ("\u{1b}[2Jx", "\u{fffd}[2Jx"),
-            ("\u{9b}31m\u{7}\r", "\u{fffd}31m\u{fffd}\u{fffd}"),
-        ] {
-            assert_eq!(text(given), shown);
-        }
-        assert_eq!(name("a\nError: forged"), "a\u{fffd}Error: forged");
-    }
-
-    #[test]
-    fn passwords_of_addresses_are_hidden() {
-        for (given, shown) in [
-            ("no address: a@b", "no address: a@b"),
-            ("https://h/p?x=1", "https://h/p?x=1"),
-            ("https://u@h/p", "https://u@h/p"),
-            ("clone https://u:pw@h/p now", "clone https://u:[redacted]@h/p now"),
-            ("'ftp://u:p@w@h' svn+ssh://:x@h", "'ftp://u:[redacted]@h' svn+ssh://:[redacted]@h"),
-            ("https://u:pw", "https://u:pw"),
-        ] {
-            assert_eq!(mask(given), shown);
-        }
+    fn what_is_shown_has_neither_controls_nor_passwords() {
+        assert_eq!(text("\u{1b}[2J https://u:p@h\n"), "\\x1b[2J https://u:[redacted]@h\n");
+        assert_eq!(name("a\nError: forged"), "a\\nError: forged");
+        assert!(matches!(text("as it is"), Cow::Borrowed(_)));
     }
 }

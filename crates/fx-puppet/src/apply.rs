@@ -19,6 +19,7 @@ mod report;
 mod ruby;
 mod saved;
 mod schedule;
+mod secrets;
 mod selinux;
 mod sourced;
 mod state;

@@ -56,7 +56,7 @@ pub use psych::document as yaml_document;
 pub use regex::Regex;
 pub use tools::{
     assert_type, epp, evaluate, explain_lookup, explain_lookup_options, lookup, machine_facts,
-    ruby_text, value_from_text, value_to_json,
+    ruby_text, shown_json, value_from_text, value_to_json,
 };
 pub use types::Type;
 pub use value::{Hash, Value};

@@ -116,7 +116,11 @@ pub(crate) fn dig(value: &Value, parts: &[Value]) -> Option<Value> {
             (Value::Array(items), Value::Int(number)) => {
                 items.get(usize::try_from(*number).ok()?)?.clone()
             }
-            (Value::Sensitive(inner), part) => dig(inner, std::slice::from_ref(part))?,
+            // What is inside a secret is one.
+            (Value::Sensitive(inner), part) => match dig(inner, std::slice::from_ref(part))? {
+                secret @ Value::Sensitive(_) => secret,
+                open => Value::Sensitive(Rc::new(open)),
+            },
             _ => return None,
         };
     }

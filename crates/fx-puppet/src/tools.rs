@@ -123,7 +123,27 @@ pub fn evaluate(machine: &Machine, request: &CatalogRequest, text: &str) -> Resu
     evaluator.evaluate_text(text, &scope).map_err(Flow::text)
 }
 
-/// A value of the language as JSON.
+/// A value of the language as JSON for people: secrets are redacted.
+pub fn shown_json(value: &Value) -> serde_json::Value {
+    crate::compile::to_json(&without_secrets(value))
+}
+
+fn without_secrets(value: &Value) -> Value {
+    match value {
+        Value::Sensitive(_) => Value::from(crate::eval::interpolated(value)),
+        Value::Array(items) => Value::array(items.iter().map(without_secrets).collect()),
+        Value::Hash(hash) => {
+            let mut out = crate::value::Hash::default();
+            for (key, value) in &**hash {
+                out.insert(without_secrets(key), without_secrets(value));
+            }
+            Value::Hash(std::rc::Rc::new(out))
+        }
+        other => other.clone(),
+    }
+}
+
+/// A value of the language as JSON, as catalogs have it.
 pub fn value_to_json(value: &Value) -> serde_json::Value {
     crate::compile::to_json(value)
 }

@@ -3,7 +3,6 @@
 
 mod causes;
 mod html;
-mod secrets;
 mod text;
 mod why;
 
@@ -79,7 +78,7 @@ impl Timeline {
             Some(span) => {
                 let at = self.sources.location(span);
                 let file = self.sources.file(span.file);
-                (at.to_string(), secrets::shown(at.line, &|line| file.line_text(line)))
+                (at.to_string(), fx_source::shown_line(at.line, &|line| file.line_text(line)))
             }
             None => (String::new(), String::new()),
         };
@@ -126,7 +125,7 @@ impl Sink for Timeline {
                 let number = Some(step.number());
                 let mut moments = self.moments.borrow_mut();
                 if let Some(moment) = moments.iter_mut().rev().find(|one| one.step == number) {
-                    moment.source = secrets::hidden(&moment.source);
+                    moment.source = fx_source::hidden_line(&moment.source);
                 }
             }
             // What one console prints in words of its own is no moment of the order.

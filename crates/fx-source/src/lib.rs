@@ -11,6 +11,7 @@ mod origin;
 mod render;
 mod sarif;
 mod scan;
+mod secret_lines;
 mod span;
 mod visible;
 
@@ -20,5 +21,8 @@ pub use origin::{Frame, Origin};
 pub use render::{Color, render_json, render_text};
 pub use sarif::render_sarif;
 pub use scan::find_byte;
+pub use secret_lines::{hidden_line, shown_among, shown_line};
 pub use span::{Span, Spanned};
-pub use visible::{visible, visible_bytes, visible_message, visible_name, visible_path};
+pub use visible::{
+    visible, visible_bytes, visible_message, visible_name, visible_path, without_passwords,
+};

@@ -68,7 +68,7 @@ impl Excerpt {
     fn around(map: &SourceMap, span: Span, kind: AnnotationKind, text: String) -> Excerpt {
         let file = map.file(span.file);
         let at = map.location(span);
-        let line = file.line_text(at.line);
+        let line = crate::secret_lines::shown_among(at.line, &|line| file.line_text(line));
         let column = at.column as usize - 1;
         let shown: String = line.chars().take(column + MAX_LINE).map(one).collect();
         let upto = |chars: usize| shown.chars().take(chars).map(char::len_utf8).sum::<usize>();

@@ -4,6 +4,37 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
+/// What stands where a secret is not shown.
+pub(crate) const REDACTED: &str = "[redacted]";
+
+/// Hides `PASSWORD` in every `scheme://user:PASSWORD@host`.
+pub fn without_passwords(text: &str) -> Cow<'_, str> {
+    if !text.contains("://") {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("://") {
+        let (before, after) = rest.split_at(at + 3);
+        out.push_str(before);
+        let ends =
+            |c: char| c == '/' || c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '<' | '>');
+        let authority = &after[..after.find(ends).unwrap_or(after.len())];
+        let secret = authority
+            .rsplit_once('@')
+            .and_then(|(user, host)| user.split_once(':').map(|(user, _)| (user, host)));
+        match secret {
+            Some((user, host)) => {
+                let _infallible = write!(out, "{user}:{REDACTED}@{host}");
+            }
+            None => out.push_str(authority),
+        }
+        rest = &after[authority.len()..];
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
 /// A text of one or more lines. Ends of lines and tabs stay.
 pub fn visible(text: &str) -> Cow<'_, str> {
     with(text, |c| c == '\n' || c == '\t')
@@ -125,6 +156,20 @@ mod tests {
         }
         assert_eq!(visible_path(b"a\xff\n\xc3\xa9"), "a\\xff\\né");
         assert_eq!(visible_bytes(b"a\xff\n\x1b"), "a\\xff\n\\x1b");
+    }
+
+    #[test]
+    fn passwords_of_addresses_are_hidden() {
+        for (given, shown) in [
+            ("no address: a@b", "no address: a@b"),
+            ("https://h/p?x=1", "https://h/p?x=1"),
+            ("https://u@h/p", "https://u@h/p"),
+            ("clone https://u:pw@h/p now", "clone https://u:[redacted]@h/p now"),
+            ("'ftp://u:p@w@h' svn+ssh://:x@h", "'ftp://u:[redacted]@h' svn+ssh://:[redacted]@h"),
+            ("https://u:pw", "https://u:pw"),
+        ] {
+            assert_eq!(without_passwords(given), shown);
+        }
     }
 
     #[test]

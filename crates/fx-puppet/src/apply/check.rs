@@ -91,7 +91,8 @@ pub(super) fn check(resource: &Resource) -> Result<(), String> {
             },
         };
         if let Err(why) = found {
-            return failed(name, why);
+            let hides = super::secrets::is_marked(resource, name);
+            return failed(name, if hides { fx_value::REDACTED.to_owned() } else { why });
         }
     }
     if &*resource.low == "package"

@@ -15,6 +15,9 @@ use crate::compile::Resource;
 use crate::eval::interpolated;
 use crate::value::Value;
 
+/// What stands for a command that is a secret.
+pub(super) const COMMAND: &str = "[command redacted]";
+
 fn program(value: &Value) -> Program {
     match value {
         Value::Array(words) => {
@@ -31,7 +34,9 @@ pub(super) fn make(resource: &Resource) -> Result<Made, String> {
     let path: Vec<String> = list(resource, "path").iter().map(interpolated).collect();
     let is_shell = text(resource, "provider").as_deref() == Some("shell");
     if path.is_empty() && !is_shell && !is_qualified(&command) {
-        let why = unqualified(&command);
+        let shown =
+            if is_secret(resource, "command") { Value::from(COMMAND) } else { command.clone() };
+        let why = unqualified(&shown);
         return Err(format!("Validation of {} failed: {why}", resource.reference()));
     }
     // Who runs the agent is nothing to the command.
@@ -79,7 +84,7 @@ pub(super) fn make(resource: &Resource) -> Result<Made, String> {
         refresh: attribute(resource, "refresh").map(|command| program(&command)),
         tries: number("tries").unwrap_or(1.0) as u32,
         try_sleep: Duration::from_secs_f64(number("try_sleep").unwrap_or(0.0).max(0.0)),
-        sensitive: is_secret(resource, "command"),
+        sensitive: is_secret(resource, "command") || is_secret(resource, "refresh"),
     }))))
 }
 
@@ -95,12 +100,13 @@ impl Sought<'_> {
             Program::Argv(words) => words.first()?.to_string_lossy().into_owned(),
             Program::Shell(line) => first_word(&line.to_string_lossy())?,
         };
+        let shown = if exec.desired.sensitive { COMMAND } else { &first };
         if first.starts_with('/') {
             return match host.stat(Path::new(&first)) {
-                Ok(meta) if meta.is_dir() => Some(format!("'{first}' is a directory, not a file")),
-                Ok(meta) if meta.mode & 0o111 == 0 => Some(format!("'{first}' is not executable")),
+                Ok(meta) if meta.is_dir() => Some(format!("'{shown}' is a directory, not a file")),
+                Ok(meta) if meta.mode & 0o111 == 0 => Some(format!("'{shown}' is not executable")),
                 Ok(_) => None,
-                Err(_) => Some(format!("Could not find command '{first}'")),
+                Err(_) => Some(format!("Could not find command '{shown}'")),
             };
         }
         let path = exec.desired.rules.env.iter().rev().find(|(name, _)| name == "PATH");
@@ -109,7 +115,7 @@ impl Sought<'_> {
             let file = Path::new(dir).join(&first);
             host.stat(&file).is_ok_and(|meta| !meta.is_dir() && meta.mode & 0o111 != 0)
         });
-        (!is_there).then(|| format!("Could not find command '{first}'"))
+        (!is_there).then(|| format!("Could not find command '{shown}'"))
     }
 }
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use fx_engine::{Level, Mode, Outcome, Request};
+use fx_engine::{Failure, Level, Mode, Outcome, Request};
 use fx_source::Origin;
 
 use super::order::Point;
@@ -58,7 +58,7 @@ impl Transaction<'_> {
             _ => None,
         };
         let refreshed = match refused {
-            Some(why) => Some(Err(fx_engine::Failure::new(why))),
+            Some(why) => Some(Err(Failure::new(why))),
             None => thing.refresh(self.run.host),
         };
         match refreshed {
@@ -89,9 +89,10 @@ impl Transaction<'_> {
                 });
             }
             Some(Err(failure)) => {
-                close(failure.clone().into());
                 let why = super::wording::failure(self.run.host, resource, &[], &failure, true);
-                let message = self.exec_failure(thing, &why);
+                let message = super::secrets::shown(resource, &self.exec_failure(thing, &why));
+                let hides = super::secrets::hides_failures(resource);
+                close(if hides { Failure::new(message.as_str()) } else { failure.clone() }.into());
                 self.say(Level::Error, &format!("{path}: Failed to call refresh: {message}"));
                 self.say(Level::Error, &format!("{path}: {message}"));
                 status.failed_to_restart = true;

@@ -1,6 +1,7 @@
 //! What is told of changes, refreshes and failures, in the original's words.
 
 use fx_engine::{Change, Detail, Level};
+use fx_value::REDACTED;
 
 use super::things::{Made, attribute, is_secret};
 use super::transaction::Transaction;
@@ -349,6 +350,7 @@ impl Transaction<'_> {
         }
         match exec.ended.as_ref().map(|ended| ended.exit) {
             Some(exit) if exit.code() == 127 && self.is_missing(exec, first) => {
+                let first = if exec.desired.sensitive { super::execs::COMMAND } else { first };
                 format!("Could not find command '{first}'")
             }
             Some(fx_host::Exit::TimedOut) => "Command exceeded timeout".to_owned(),
@@ -393,7 +395,7 @@ impl Transaction<'_> {
         changes: &[Change],
         message: &str,
     ) {
-        let message = self.exec_failure(thing, message);
+        let message = super::secrets::shown(resource, &self.exec_failure(thing, message));
         if let Made::Exec(exec) = thing
             && !changes.is_empty()
         {
@@ -450,6 +452,11 @@ impl Transaction<'_> {
                             || (format!("'{from}'"), format!("'{to}'")),
                             |(from, to)| (from.to_owned(), to.to_owned()),
                         );
+                        let (from, to) = if super::secrets::is_marked(resource, &change.property) {
+                            (REDACTED.to_owned(), REDACTED.to_owned())
+                        } else {
+                            (from, to)
+                        };
                         self.say(Level::Error, &message);
                         let property = &change.property;
                         self.say(

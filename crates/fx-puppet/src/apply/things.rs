@@ -201,16 +201,21 @@ pub(super) fn is_secret(resource: &Resource, property: &str) -> bool {
     if &*resource.low == "user" && name == "password" {
         return true;
     }
-    resource.sensitive.iter().any(|known| **known == *name)
-        || matches!(
-            resource.attributes.get(name).map(|given| &given.value),
-            Some(Value::Sensitive(_))
-        )
+    super::secrets::is_marked(resource, name)
 }
 
 /// What is wrong with a resource before anything is done.
 pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, String> {
     super::check::check(resource)?;
+    built(evaluator, resource).map_err(|why| {
+        if super::secrets::hides_failures(resource) {
+            return format!("Validation of {} failed: [redacted]", resource.reference());
+        }
+        why
+    })
+}
+
+fn built(evaluator: &Evaluator, resource: &Resource) -> Result<Made, String> {
     match &*resource.kind {
         "Notify" => {
             let given = attribute(resource, "message");

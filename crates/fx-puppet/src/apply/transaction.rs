@@ -457,7 +457,8 @@ impl Transaction<'_> {
         let stepped = match &keep {
             Some(keep) => {
                 let Some(inner) = thing.thing() else { return status };
-                let mut kept = super::backup::Kept::new(inner, keep, resource);
+                let mut discreet = super::secrets::Discreet::new(inner, resource);
+                let mut kept = super::backup::Kept::new(&mut discreet, keep, resource);
                 let stepped = step(self.run, request, &mut kept);
                 for (level, is_own, text) in kept.said {
                     let start = if is_own { format!("{path}: ") } else { String::new() };
@@ -471,7 +472,10 @@ impl Transaction<'_> {
                     step(self.run, request, &mut super::execs::Sought { inner: &mut *exec })
                 }
                 _ => match thing.thing() {
-                    Some(inner) => step(self.run, request, inner),
+                    Some(inner) => {
+                        let mut discreet = super::secrets::Discreet::new(inner, resource);
+                        step(self.run, request, &mut discreet)
+                    }
                     None => return status,
                 },
             },
@@ -480,7 +484,7 @@ impl Transaction<'_> {
         super::wording::changes(resource, &mut changes);
         if let Made::Ruby(ruby) = thing {
             for (level, text) in ruby.looked() {
-                self.say(level, &text);
+                self.say(level, &super::secrets::shown(resource, &text));
             }
         }
         let events = |status: &'static str, changes: &[fx_engine::Change]| {
@@ -620,7 +624,7 @@ impl Transaction<'_> {
         let (parts, end) = ruby.done();
         let hear = |said: &[super::ruby::Said]| {
             for (level, text) in said {
-                self.say(*level, text);
+                self.say(*level, &super::secrets::shown(resource, text));
             }
         };
         for part in parts {
@@ -645,6 +649,7 @@ impl Transaction<'_> {
         let Some(end) = end else { return };
         hear(&end.said);
         if let Some(message) = end.failure {
+            let message = super::secrets::shown(resource, &message);
             self.say(Level::Error, &format!("{path}: Could not evaluate: {message}"));
             status.failed = true;
             status.out_of_sync += 1;

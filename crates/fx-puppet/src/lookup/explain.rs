@@ -6,6 +6,7 @@ use std::rc::Rc;
 use super::config::{Config, Entry};
 use super::{Query, Strategy, split_key};
 use crate::eval::{Evaluated, Evaluator, Flow, interpolated};
+use crate::types::Type;
 use crate::value::Value;
 
 /// Lines with their depth.
@@ -15,9 +16,19 @@ struct Told {
     depth: usize,
     /// Whether options of a merge are told.
     options: bool,
+    /// Whether the value is a secret in the end.
+    is_secret: bool,
 }
 
 impl Told {
+    /// A value that was found, or what stands for it.
+    fn value(&self, value: &Value) -> String {
+        if self.is_secret {
+            return interpolated(&Value::Sensitive(Rc::new(Value::Undef)));
+        }
+        shown(value, 0)
+    }
+
     /// The heading of a merge; what follows stands below it.
     fn strategy(&mut self, strategy: &Strategy) {
         self.line(&format!("Merge strategy {}", word(strategy)));
@@ -116,9 +127,10 @@ impl Evaluator {
         };
         // Options are told where the caller set them.
         told.options = merge.is_some();
+        let wanted = options.as_ref().and_then(|options| options.get(&Value::from("convert_to")));
+        told.is_secret = wanted.is_some_and(|wanted| self.makes_a_secret(wanted));
         let found = self.explain_search(&root, module, &strategy, query, &mut told)?;
         told.depth = 0;
-        let wanted = options.as_ref().and_then(|options| options.get(&Value::from("convert_to")));
         match (found, wanted) {
             (None, _) => {
                 told.line(&format!("Function lookup() did not find a value for the name '{key}'"));
@@ -133,6 +145,14 @@ impl Evaluator {
             _ => {}
         }
         Ok(told.text)
+    }
+
+    fn makes_a_secret(&self, wanted: &Value) -> bool {
+        let name = match wanted {
+            Value::Array(items) => items.first().map(interpolated).unwrap_or_default(),
+            other => interpolated(other),
+        };
+        self.type_from_text(&name).is_ok_and(|ty| matches!(*ty, Type::Sensitive(_)))
     }
 
     /// The options that hold for a key, or those of no module without one.
@@ -189,7 +209,7 @@ impl Evaluator {
         }
         let merged = strategy.merge(found).map_err(Flow::bare)?;
         if merges {
-            told.line(&format!("Merged result: {}", shown(&merged, 0)));
+            told.line(&format!("Merged result: {}", told.value(&merged)));
         }
         told.depth = depth;
         Ok(Some(merged))
@@ -260,7 +280,7 @@ impl Evaluator {
         }
         let value = strategy.merge(found).map_err(Flow::bare)?;
         if merges {
-            told.line(&format!("Merged result: {}", shown(&value, 0)));
+            told.line(&format!("Merged result: {}", told.value(&value)));
         }
         Ok(Some(value))
     }
@@ -360,7 +380,7 @@ impl Evaluator {
     fn explain_value(&self, root: &str, value: Option<&Value>, told: &mut Told) {
         match value {
             Some(value) => {
-                told.line(&format!("Found key: \"{root}\" value: {}", shown(value, 0)));
+                told.line(&format!("Found key: \"{root}\" value: {}", told.value(value)));
             }
             None => told.line(&format!("No such key: \"{root}\"")),
         }

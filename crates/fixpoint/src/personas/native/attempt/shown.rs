@@ -36,7 +36,10 @@ impl Tried<'_> {
         self.attempts.iter().flat_map(|attempt| &attempt.secrets).any(|item| {
             let name = item.resource.split_once('[').map_or("", |(_, rest)| rest);
             let named = Path::new(name.strip_suffix(']').unwrap_or(name));
-            named == path || !self.changes.found.iter().any(|change| change.path == named)
+            // A backup has the name of what it is of in its own.
+            let is_of =
+                named.is_absolute() && path.to_string_lossy().contains(&*named.to_string_lossy());
+            is_of || !self.changes.found.iter().any(|change| change.path == named)
         })
     }
 
