@@ -64,7 +64,7 @@ fn changes_on_such_mounts_are_told_and_not_made() {
     for path in ["/srv/tm/f", "/mnt/data/f", "/srv/many/60/f"] {
         assert!(told.contains(&format!("  changed    {path} ")), "{path}: {told}");
     }
-    assert!(told.contains("  changed    /srv/o,d:d \\n\u{fffd}x/f "), "{told}");
+    assert!(told.contains("  changed    /srv/o,d:d \\n\\nx/f "), "{told}");
     // A read-only mount is one in the copy as well.
     assert!(told.contains("try 1") && !told.contains("changed    /srv/ro/f"), "{told}");
     assert!(told.ends_with("keepkeepkeepkeepCode(0)"), "{told}");
