@@ -32,7 +32,11 @@ pub(super) fn open(host: &OsHost, path: &Path, how: &Opening) -> Result<Box<dyn 
     if let Some(fd) = standard(path) {
         let fd = fd.map_err(|errno| HostError::io(op(how.access), path, errno))?;
         // Written as it comes, wherever the caller's own output stands.
-        return Ok(Box::new(Opened { file: File::from(fd), path: path.to_owned(), regular: false }));
+        return Ok(Box::new(Opened {
+            file: File::from(fd),
+            path: path.to_owned(),
+            regular: false,
+        }));
     }
     let leaf = if how.exclusive { Leaf::Itself } else { Leaf::Followed };
     let intent = if how.access.changes() { Intent::Change } else { Intent::Read };
