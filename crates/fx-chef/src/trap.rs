@@ -17,6 +17,7 @@ use fx_host::{Host, Meta};
 use fx_ruby::value::NIL;
 use fx_ruby::{Args, Hooks, R, Vm};
 use fx_source::{Diagnostic, Origin, Span};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::machine::{Machine, Method, text};
 
@@ -60,13 +61,8 @@ struct Managed {
     reads_before: usize,
     /// What lies below the path is managed too.
     whole: bool,
-}
-
-impl Managed {
-    fn covers(&self, path: &str) -> bool {
-        let below = |rest: &str| rest.is_empty() || (self.whole && rest.starts_with('/'));
-        path.strip_prefix(self.path.as_str()).is_some_and(below)
-    }
+    /// It acted while recipes were compiled.
+    acted: bool,
 }
 
 /// What was read and declared so far.
@@ -74,6 +70,10 @@ impl Managed {
 pub(crate) struct Reads {
     noted: Vec<Read>,
     managed: Vec<Managed>,
+    /// Which of them are of a resource and did not act yet; as many of them as are named here.
+    /// There may be very many resources, of which mostly none acts while recipes are compiled.
+    waiting: FxHashMap<String, Vec<usize>>,
+    named: usize,
     /// How many resources are acting just now.
     acting: u32,
     /// Changes seen while resources acted: the read, and the resource with its place.
@@ -85,7 +85,13 @@ impl Reads {
     /// after it sees what it did.
     pub(crate) fn enter(&mut self, resource: &str) {
         self.acting += 1;
-        self.managed.retain(|managed| managed.resource != resource);
+        for (index, managed) in self.managed.iter().enumerate().skip(self.named) {
+            self.waiting.entry(managed.resource.clone()).or_default().push(index);
+        }
+        self.named = self.managed.len();
+        for index in self.waiting.remove(resource).unwrap_or_default() {
+            self.managed[index].acted = true;
+        }
     }
 
     pub(crate) fn leave(&mut self) {
@@ -159,58 +165,99 @@ fn declared(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let whole = vm.opt(a, 3).is_some_and(fx_ruby::Value::truthy);
     let mut reads = machine.traps.borrow_mut();
     let reads_before = reads.noted.len();
-    reads.managed.push(Managed { path, resource, place, reads_before, whole });
+    reads.managed.push(Managed { path, resource, place, reads_before, whole, acted: false });
     Ok(NIL)
 }
 
-/// Whether a command names a path as one of its words.
-fn names(line: &str, path: &str) -> bool {
+/// The words of a command, as far as they can be paths.
+fn words(line: &str) -> impl Iterator<Item = &str> {
     line.split(|ch: char| ch.is_whitespace() || "'\"`;|&<>()=".contains(ch))
-        .any(|word| word == path)
 }
 
-/// Resources that will act only when they are notified.
-fn quiet(machine: &Machine, resource: &str) -> bool {
-    let rows = machine.rows.borrow();
-    let mut own = rows.all.iter().filter(|row| row.resource == resource).peekable();
-    own.peek().is_some() && own.all(|row| row.action == "nothing")
+/// Resources that will act only when they are notified: whether so, by name.
+fn quiet<'a>(actions: impl Iterator<Item = (&'a str, &'a str)>) -> FxHashMap<&'a str, bool> {
+    let mut quiet = FxHashMap::default();
+    for (resource, action) in actions {
+        *quiet.entry(resource).or_insert(true) &= action == "nothing";
+    }
+    quiet
+}
+
+/// The first resource that manages a path, for itself and with what is below it.
+#[derive(Clone, Copy, Default)]
+struct First {
+    itself: Option<usize>,
+    whole: Option<usize>,
+}
+
+impl Reads {
+    /// Which reads are of paths that a resource declared before manages: the resource, the
+    /// read, how, and the path. Of each read and path the first resource counts.
+    fn early(&self, quiet: &FxHashMap<&str, bool>) -> Vec<(usize, usize, &'static str, &str)> {
+        let mut first: FxHashMap<&str, First> = FxHashMap::default();
+        for (index, managed) in self.managed.iter().enumerate() {
+            if managed.acted || quiet.get(&*managed.resource) == Some(&true) {
+                continue;
+            }
+            let known = first.entry(&managed.path).or_default();
+            known.itself.get_or_insert(index);
+            if managed.whole {
+                known.whole.get_or_insert(index);
+            }
+        }
+        let mut found = Vec::new();
+        if first.is_empty() {
+            return found;
+        }
+        let known = |path: &str| first.get(path).copied().unwrap_or_default();
+        for (number, read) in self.noted.iter().enumerate() {
+            // Resources are in the order they were declared in, and so are their reads.
+            let before = |index: &usize| self.managed[*index].reads_before <= number;
+            match &read.what {
+                What::Path(path) => {
+                    let above =
+                        path.match_indices('/').filter_map(|(at, _)| known(&path[..at]).whole);
+                    let index = above.chain(known(path).itself).filter(before).min();
+                    found.extend(index.map(|index| (index, number, "looks at", path.as_str())));
+                }
+                What::Command(line) => {
+                    found.extend(words(line).filter_map(|word| {
+                        let index = known(word).itself.filter(before)?;
+                        Some((index, number, "runs a command on", word))
+                    }));
+                }
+            }
+        }
+        found.sort_by_key(|(index, number, ..)| (*index, *number));
+        found
+    }
 }
 
 /// What was read too early: the read, how, the path, and the resource with its place.
 fn pairs(machine: &Machine, vm: &Vm) -> Vec<(String, &'static str, String, String, String)> {
     let reads = machine.traps.borrow();
+    if reads.noted.is_empty() {
+        return Vec::new();
+    }
     let place = |read: &Read| {
         let (file, pos) = read.place;
         (vm.path_of(file), vm.line_of(file, pos))
     };
+    let mut known = FxHashSet::default();
     let mut found = Vec::new();
     let mut add = |read: &Read, how, path: &str, resource: &str, at: &str| {
         let (file, line) = place(read);
         let pair =
             (format!("{file}:{line}"), how, path.to_owned(), resource.to_owned(), at.to_owned());
-        let known = |old: &(String, _, String, _, _)| old.0 == pair.0 && old.2 == pair.2;
-        if !found.iter().any(known) {
+        if known.insert((pair.0.clone(), pair.2.clone())) {
             found.push(pair);
         }
     };
-    for managed in reads.managed.iter().filter(|managed| !quiet(machine, &managed.resource)) {
-        for read in reads.noted.iter().skip(managed.reads_before) {
-            match &read.what {
-                What::Path(path) if managed.covers(path) => {
-                    add(read, "looks at", path, &managed.resource, &managed.place);
-                }
-                What::Command(line) if names(line, &managed.path) => {
-                    add(
-                        read,
-                        "runs a command on",
-                        &managed.path,
-                        &managed.resource,
-                        &managed.place,
-                    );
-                }
-                _ => {}
-            }
-        }
+    let rows = machine.rows.borrow();
+    let quiet = quiet(rows.all.iter().map(|row| (&*row.resource, &*row.action)));
+    for (index, number, how, path) in reads.early(&quiet) {
+        let managed = &reads.managed[index];
+        add(&reads.noted[number], how, path, &managed.resource, &managed.place);
     }
     for (index, resource, at) in &reads.seen {
         let read = &reads.noted[*index];
@@ -287,4 +334,95 @@ fn excerpt(machine: &Machine, told: &Diagnostic) -> String {
         let _ = writeln!(out, "  help: {help}");
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn manage(reads: &mut Reads, path: &str, whole: bool) {
+        let (resource, place) = (format!("file[{path}]"), "r.rb:1".to_owned());
+        let (path, reads_before) = (path.to_owned(), reads.noted.len());
+        reads.managed.push(Managed { path, resource, place, reads_before, whole, acted: false });
+    }
+
+    fn read(reads: &mut Reads, what: What) {
+        let line = reads.noted.len() as u32 + 1;
+        reads.note(what, (1, line), State::default());
+    }
+
+    #[test]
+    fn the_first_resource_that_will_act_and_was_declared_before_counts() {
+        let path = |path: &str| What::Path(path.to_owned());
+        let mut reads = Reads::default();
+        manage(&mut reads, "/done", false);
+        reads.enter("file[/done]");
+        reads.leave();
+        manage(&mut reads, "/quiet", false);
+        manage(&mut reads, "/tree", true);
+        manage(&mut reads, "/tree/a", false);
+        manage(&mut reads, "/flat", false);
+        for one in ["/done", "/quiet", "/tree/a", "/treetop", "/flat/x", "/flat", "/late"] {
+            read(&mut reads, path(one));
+        }
+        read(&mut reads, What::Command("cat '/flat' /tree/b >/tree".to_owned()));
+        manage(&mut reads, "/late", false);
+        let quiet = quiet([("file[/quiet]", "nothing"), ("file[/flat]", "create")].into_iter());
+        let found = reads.early(&quiet);
+        let shown: Vec<String> = found
+            .iter()
+            .map(|(index, _, how, path)| {
+                format!("{how} {path}: {}", reads.managed[*index].resource)
+            })
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                "looks at /tree/a: file[/tree]",
+                "runs a command on /tree: file[/tree]",
+                "looks at /flat: file[/flat]",
+                "runs a command on /flat: file[/flat]",
+            ]
+        );
+    }
+
+    /// Processor time of this thread in ticks of the clock.
+    #[expect(clippy::disallowed_methods, reason = "a test measures itself")]
+    fn spent() -> u64 {
+        let text = std::fs::read_to_string("/proc/thread-self/stat").unwrap();
+        let fields: Vec<&str> = text.rsplit_once(')').unwrap().1.split_whitespace().collect();
+        fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
+    }
+
+    /// A recipe that looks at each of its files before it declares it.
+    fn cost(count: usize) -> u64 {
+        let before = spent();
+        let mut reads = Reads::default();
+        for number in 0..count {
+            let path = format!("/srv/x/{number}");
+            read(&mut reads, What::Path(path.clone()));
+            manage(&mut reads, &path, false);
+            if number % 2 == 0 {
+                reads.enter(&format!("file[{path}]"));
+                reads.leave();
+            }
+        }
+        let names: Vec<&str> = reads.managed.iter().map(|one| &*one.resource).collect();
+        let quiet = quiet(names.into_iter().map(|name| (name, "create")));
+        assert_eq!(reads.early(&quiet).len(), 0);
+        spent() - before
+    }
+
+    #[test]
+    fn four_times_the_resources_and_reads_cost_at_most_six_times_as_much() {
+        let mut told = Vec::new();
+        for _ in 0..3 {
+            let (one, four) = (cost(25_000), cost(100_000));
+            if four <= 6 * one.max(5) {
+                return;
+            }
+            told.push((one, four));
+        }
+        panic!("ticks for 25,000 and 100,000 resources: {told:?}");
+    }
 }

@@ -6,7 +6,7 @@
 //! everybody can write. Callers need no checks of their own.
 
 use std::ffi::OsString;
-use std::io::Read;
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -16,8 +16,11 @@ use crate::{HostError, Lock, Result, Time, limits};
 /// A stream of a file's bytes.
 pub type Reader<'a> = Box<dyn Read + 'a>;
 
+/// Hands out the content of a file piece by piece. It may be called more than once.
+pub type Pieces<'a> = &'a dyn Fn(&mut dyn Write) -> io::Result<()>;
+
 /// What kind of thing a name stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
     /// A regular file.
     File,
@@ -104,6 +107,8 @@ impl Meta {
 pub struct Entry {
     /// The name alone.
     pub name: OsString,
+    /// What it stands for, a link not followed; nothing where the file system does not say.
+    pub kind: Option<Kind>,
 }
 
 /// Room on the file system that holds a path, in bytes.
@@ -199,6 +204,12 @@ pub trait Files {
     /// owner, mode, ACL, label and other extended attributes unless told otherwise. A
     /// final link is replaced, not followed; resolve it first to write behind it.
     fn write(&self, path: &Path, content: &[u8], options: &WriteOptions) -> Result<()>;
+    /// The same for content that is too large to be held in memory as a whole.
+    fn write_pieces(&self, path: &Path, pieces: Pieces<'_>, options: &WriteOptions) -> Result<()> {
+        let mut whole = Vec::new();
+        pieces(&mut whole).map_err(|error| HostError::io("write", path, error))?;
+        self.write(path, &whole, options)
+    }
     /// Makes `to` a regular file with the content of another, of any size, by the rules of
     /// [`Files::write`]. Links to the source are followed; its owner and mode do not count.
     fn copy_file(&self, from: &Path, to: &Path, options: &WriteOptions) -> Result<()> {

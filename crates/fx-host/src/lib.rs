@@ -39,7 +39,7 @@ pub use clock::{Clock, Time};
 pub use commands::{Child, Commands, Ended, Exit, Line, Program, Spec, Stdin, Stream};
 pub use env::{Env, Uname};
 pub use error::HostError;
-pub use files::{Entry, Files, FsSpace, Kind, Meta, Reader, WriteOptions};
+pub use files::{Entry, Files, FsSpace, Kind, Meta, Pieces, Reader, WriteOptions};
 pub use in_place::{Access, InPlace, LockWish, Opening};
 pub use inherited::close_inherited;
 pub use lock::{Holder, Lock, Locked};

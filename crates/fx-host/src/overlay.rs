@@ -5,7 +5,7 @@
 //! not start what he does not want to happen. Works without root, unlike a [`crate::Sandbox`].
 
 use std::cell::RefCell;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Component, Path, PathBuf};
@@ -207,16 +207,20 @@ impl<'a> OverlayHost<'a> {
 
     fn listed(&self, path: &Path) -> Result<Vec<Entry>> {
         let inside = self.inside(path);
-        let mut all = BTreeSet::new();
+        let mut all: BTreeMap<OsString, Option<Kind>> = BTreeMap::new();
         if self.inner.lstat_opt(&inside)?.is_some() {
-            all.extend(self.inner.list(&inside)?);
+            let upper = self.inner.list(&inside)?;
+            all.extend(upper.into_iter().map(|entry| (entry.name, entry.kind)));
         }
         if !self.hidden(path) && self.inner.lstat_opt(path)?.is_some() {
             let gone = self.gone.borrow();
-            let lower = self.inner.list(path)?;
-            all.extend(lower.into_iter().filter(|entry| !gone.contains(&path.join(&entry.name))));
+            for entry in self.inner.list(path)? {
+                if !gone.contains(&path.join(&entry.name)) {
+                    all.entry(entry.name).or_insert(entry.kind);
+                }
+            }
         }
-        Ok(all.into_iter().collect())
+        Ok(all.into_iter().map(|(name, kind)| Entry { name, kind }).collect())
     }
 
     /// The place of something that is to be made: its way is there, the name is free.

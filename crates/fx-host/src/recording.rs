@@ -13,8 +13,8 @@ use std::time::Duration;
 use crate::in_place::{Access, InPlace, Opening};
 use crate::{
     Accounts, Child, Clock, Commands, Ended, Entry, Env, Files, FsSpace, Group, Host, Interface,
-    Line, Meta, Neighbour, Net, Operation, Reader, Request, Response, Result, Route, Spec, Time,
-    Uname, User, WriteOptions,
+    Line, Meta, Neighbour, Net, Operation, Pieces, Reader, Request, Response, Result, Route, Spec,
+    Time, Uname, User, WriteOptions,
 };
 
 /// One request that was made.
@@ -133,6 +133,7 @@ impl Files for RecordingHost<'_> {
         RealPath real_path_to_change(path) -> PathBuf;
         Space space(path, limit: Duration) -> FsSpace;
         Write write(path, content: &[u8], options: &WriteOptions) -> ();
+        Write write_pieces(path, pieces: Pieces<'_>, options: &WriteOptions) -> ();
         Append append(path, content: &[u8], mode: u32) -> ();
         MakeDir make_dir(path, mode: u32) -> ();
         MakeFifo make_fifo(path, mode: u32) -> ();

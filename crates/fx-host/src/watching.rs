@@ -11,8 +11,8 @@ use std::time::Duration;
 use crate::in_place::{InPlace, Opening};
 use crate::{
     Accounts, Child, Clock, Commands, Ended, Entry, Env, Files, FsSpace, Group, Host, Interface,
-    LeftOut, Line, Lock, Meta, Neighbour, Net, Reader, Request, Response, Result, Route, Spec,
-    Time, Uname, User, WriteOptions,
+    LeftOut, Line, Lock, Meta, Neighbour, Net, Pieces, Reader, Request, Response, Result, Route,
+    Spec, Time, Uname, User, WriteOptions,
 };
 
 /// The machine, watched.
@@ -75,6 +75,7 @@ impl Files for WatchingHost {
         lock(path, patience: Duration) -> Option<Lock>;
         space(path, limit: Duration) -> FsSpace;
         write(path, content: &[u8], options: &WriteOptions) -> ();
+        write_pieces(path, pieces: Pieces<'_>, options: &WriteOptions) -> ();
         append(path, content: &[u8], mode: u32) -> ();
         make_dir(path, mode: u32) -> ();
         make_fifo(path, mode: u32) -> ();

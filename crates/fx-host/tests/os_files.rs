@@ -226,3 +226,39 @@ fn blocks_of_zeros_are_not_written() {
     let blocks = fs::metadata(&file).expect("there").blocks();
     assert!(blocks * 512 <= content.len() as u64 + 4096, "{blocks} blocks");
 }
+
+#[test]
+fn content_in_pieces_replaces_a_file_as_a_whole_does() {
+    let (dir, host) = scratch();
+    let path = dir.path().join("a");
+    fs::write(&path, "old").unwrap();
+    let options = WriteOptions { mode: Some(0o640), ..WriteOptions::default() };
+    let pieces = |out: &mut dyn std::io::Write| (0..50_000).try_for_each(|n| writeln!(out, "{n}"));
+    host.write_pieces(&path, &pieces, &options).unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"old", "the name waits for the content");
+    host.settle().unwrap();
+    let whole: String = (0..50_000).map(|n| format!("{n}\n")).collect();
+    assert!(fs::read(&path).unwrap() == whole.as_bytes());
+    assert_eq!(fs::metadata(&path).unwrap().mode() & 0o7777, 0o640);
+    let broken = |out: &mut dyn std::io::Write| {
+        out.write_all(b"half")?;
+        Err(std::io::Error::other("no more"))
+    };
+    host.write_pieces(&path, &broken, &options).unwrap_err();
+    host.settle().unwrap();
+    assert!(fs::read(&path).unwrap() == whole.as_bytes());
+    assert_eq!(names(dir.path()), ["a"]);
+}
+
+#[test]
+fn a_listing_tells_what_the_names_stand_for() {
+    let (dir, host) = scratch();
+    fs::create_dir(dir.path().join("d")).unwrap();
+    symlink("d", dir.path().join("l")).unwrap();
+    host.write(&dir.path().join("f"), b"x", &WriteOptions::default()).unwrap();
+    for entry in host.list(dir.path()).unwrap() {
+        let is = host.lstat(&dir.path().join(&entry.name)).unwrap().kind;
+        // A file system need not say.
+        assert_eq!(entry.kind.unwrap_or(is), is, "{:?}", entry.name);
+    }
+}

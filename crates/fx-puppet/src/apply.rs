@@ -375,6 +375,7 @@ fn carry_out(evaluator: &Evaluator, request: &Request, mut account: Account<'_>)
     let state_file = request.vardir.as_ref().map(|dir| dir.join("state/state.yaml"));
     let mut transaction = Transaction {
         run,
+        phase: "apply".into(),
         why: "".into(),
         evaluator,
         catalog: &catalog,
@@ -384,6 +385,7 @@ fn carry_out(evaluator: &Evaluator, request: &Request, mut account: Account<'_>)
         show_diff: request.show_diff,
         status: BTreeMap::new(),
         generated: Vec::new(),
+        managed: std::cell::OnceCell::new(),
         brought: BTreeMap::new(),
         misgenerated: false,
         changed: BTreeMap::new(),
@@ -420,7 +422,7 @@ fn carry_out(evaluator: &Evaluator, request: &Request, mut account: Account<'_>)
     }
     let states = || {
         let own = transaction.status.values();
-        own.chain(transaction.generated.iter().map(|(_, status, _)| status))
+        own.chain(transaction.generated.iter().map(|one| &one.status))
     };
     let changed = states().any(|status| status.changed);
     let failed = states().any(|status| status.failed || status.failed_to_restart);
@@ -445,14 +447,10 @@ fn carry_out(evaluator: &Evaluator, request: &Request, mut account: Account<'_>)
             let tags = transaction.tags(resource, &path);
             all.push((resource, status, path, tags));
         }
-        let generated = transaction.generated.iter();
-        all.extend(
-            generated.map(|(child, status, path)| (child, status, path.clone(), tags_of(child))),
-        );
         let logs = transaction.logs.take();
         let account = Account {
             all,
-            generated: transaction.generated.len(),
+            generated: &transaction.generated,
             logs,
             status,
             completed: transaction.aborted.is_none(),
@@ -626,14 +624,14 @@ fn hook(run: Run<'_>, name: &str, command: Option<&String>) -> Option<String> {
 
 fn write_report(evaluator: &Evaluator, request: &Request, account: &Account<'_>) {
     let run = evaluator.run;
-    let write = |path: &Option<PathBuf>, mode: u32, text: &dyn Fn() -> String| {
+    let write = |path: &Option<PathBuf>, mode: u32, pieces: fx_host::Pieces<'_>| {
         let Some(path) = path else { return };
         let options =
             fx_host::WriteOptions { mode: Some(mode), ..fx_host::WriteOptions::default() };
         let made = fx_resources::directory::make_parents(run.host, path, 0o755)
             .map_err(|failure| failure.message)
             .and_then(|()| {
-                let written = run.host.write(path, text().as_bytes(), &options);
+                let written = run.host.write_pieces(path, pieces, &options);
                 written.map_err(|error| error.to_string())
             });
         if let Err(error) = made {
@@ -641,6 +639,6 @@ fn write_report(evaluator: &Evaluator, request: &Request, account: &Account<'_>)
             run.ledger.message(Level::Error, &text, &Origin::default());
         }
     };
-    write(&request.report, 0o640, &|| account.report(evaluator));
-    write(&request.summary, 0o644, &|| account.summary(evaluator));
+    write(&request.report, 0o640, &|out| account.report(evaluator, out));
+    write(&request.summary, 0o644, &|out| out.write_all(account.summary(evaluator).as_bytes()));
 }

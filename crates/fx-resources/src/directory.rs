@@ -3,6 +3,7 @@
 //!
 //! Links below it are changed themselves, never what they point to.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -235,6 +236,8 @@ impl Directory {
         changes: &mut Vec<Change>,
     ) -> Result<(), Failure> {
         let Some(purge) = &self.desired.purge else { return Ok(()) };
+        // What is kept and the directories above it. There may be very many of both.
+        let keep: HashSet<&Path> = purge.keep.iter().flat_map(|keep| keep.ancestors()).collect();
         let mut todo = vec![PathBuf::new()];
         while let Some(relative) = todo.pop() {
             if relative.components().count() > DEPTH_LIMIT as usize {
@@ -244,8 +247,7 @@ impl Directory {
                 let inner = relative.join(&entry.name);
                 let path = seen.path.join(&inner);
                 let meta = host.lstat(&path)?;
-                let kept = purge.keep.iter().any(|keep| keep.starts_with(&inner));
-                if kept {
+                if keep.contains(&*inner) {
                     if meta.is_dir() && purge.deep {
                         todo.push(inner);
                     }

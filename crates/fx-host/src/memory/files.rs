@@ -253,7 +253,11 @@ impl Files for MemoryHost {
             if !state.caller().may(state.tree.get(ino), READ) {
                 return Err(libc::EACCES);
             }
-            Ok(names.keys().map(|name| Entry { name: name.clone() }).collect())
+            let entry = |(name, ino): (&OsString, &Ino)| Entry {
+                name: name.clone(),
+                kind: Some(state.tree.get(*ino).kind()),
+            };
+            Ok(names.iter().map(entry).collect())
         })
     }
 

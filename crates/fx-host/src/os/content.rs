@@ -1,7 +1,7 @@
 //! Bytes of files: read whole up to a limit, written and copied with their holes.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, BufWriter, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
@@ -11,13 +11,15 @@ use rustix::io::Errno;
 
 use super::files::open_in;
 use super::path::Place;
-use crate::{HostError, Result, limits};
+use crate::{HostError, Pieces, Result, limits};
 
 /// What a file is to hold.
 pub(super) enum New<'a> {
     Bytes(&'a [u8]),
     /// The content of a regular file, of any size.
     CopyOf(&'a File),
+    /// What is handed out piece by piece.
+    Pieces(Pieces<'a>),
 }
 
 impl New<'_> {
@@ -29,6 +31,12 @@ impl New<'_> {
                 Ok(bytes.len() as u64)
             }
             New::CopyOf(source) => copy(source, file),
+            New::Pieces(pieces) => {
+                let mut out = BufWriter::with_capacity(1 << 16, file);
+                pieces(&mut out)?;
+                out.flush()?;
+                Ok(file.metadata()?.len())
+            }
         }
     }
 
@@ -40,6 +48,12 @@ impl New<'_> {
         match self {
             New::Bytes(bytes) => write(&mut &**bytes),
             New::CopyOf(source) => write(&mut FromStart { file: source.try_clone()?, at: 0 }),
+            // Into a device or a file that is mounted: rare enough to be held as a whole.
+            New::Pieces(pieces) => {
+                let mut whole = Vec::new();
+                pieces(&mut whole)?;
+                write(&mut &*whole)
+            }
         }
     }
 }

@@ -20,7 +20,9 @@ use super::path::{Intent, Leaf, Place, open_plain, place, resolve};
 use super::pour::pour;
 use super::temp::Temp;
 use crate::in_place::{InPlace, Opening};
-use crate::{Entry, Files, FsSpace, HostError, Kind, Meta, Reader, Result, Time, WriteOptions};
+use crate::{
+    Entry, Files, FsSpace, HostError, Kind, Meta, Pieces, Reader, Result, Time, WriteOptions,
+};
 
 /// Opens a name in a held directory.
 pub(super) fn open_in(place: &Place, flags: OFlags) -> Result<OwnedFd, Errno> {
@@ -295,7 +297,8 @@ impl Files for OsHost {
             let entry = entry.map_err(failed("list", path))?;
             let name = OsStr::from_bytes(entry.file_name().to_bytes());
             if name != "." && name != ".." {
-                entries.push(Entry { name: name.to_owned() });
+                let kind = to_kind(entry.file_type());
+                entries.push(Entry { name: name.to_owned(), kind });
             }
         }
         entries.sort();
@@ -338,6 +341,10 @@ impl Files for OsHost {
             return Ok(());
         }
         self.replace(path, options, &New::Bytes(content), None)
+    }
+
+    fn write_pieces(&self, path: &Path, pieces: Pieces<'_>, options: &WriteOptions) -> Result<()> {
+        self.replace(path, options, &New::Pieces(pieces), None)
     }
 
     fn copy_file(&self, from: &Path, to: &Path, options: &WriteOptions) -> Result<()> {
@@ -553,16 +560,21 @@ fn is_mount_point(place: &Place) -> bool {
     found.is_ok_and(|found| found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
 }
 
-pub(super) fn to_meta(stat: &Stat) -> Meta {
-    let kind = match FileType::from_raw_mode(stat.st_mode) {
+fn to_kind(kind: FileType) -> Option<Kind> {
+    Some(match kind {
+        FileType::RegularFile => Kind::File,
         FileType::Directory => Kind::Directory,
         FileType::Symlink => Kind::Symlink,
         FileType::Fifo => Kind::Fifo,
         FileType::Socket => Kind::Socket,
         FileType::CharacterDevice => Kind::CharDevice,
         FileType::BlockDevice => Kind::BlockDevice,
-        _ => Kind::File,
-    };
+        FileType::Unknown => return None,
+    })
+}
+
+pub(super) fn to_meta(stat: &Stat) -> Meta {
+    let kind = to_kind(FileType::from_raw_mode(stat.st_mode)).unwrap_or(Kind::File);
     let time = |secs, nanos| Time { secs, nanos: nanos as u32 };
     Meta {
         kind,

@@ -1,9 +1,9 @@
 //! Files, directories and links: what their attributes mean on the machine.
 
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use fx_host::{Host, Program};
+use fx_host::{Host, Meta, Program};
 use fx_resources::account::Account;
 use fx_resources::digest::Algorithm;
 use fx_resources::file::{Backup, Content, Ensure, Obstruction, Verify};
@@ -62,6 +62,26 @@ pub(super) fn property(host: &dyn Host, resource: &Resource, name: &str) -> Opti
     })
 }
 
+/// A source on this machine, and what it is, looked at once.
+struct LocalSource {
+    path: PathBuf,
+    /// What is there, links followed.
+    meta: Meta,
+    is_link: bool,
+}
+
+impl LocalSource {
+    /// What is at a path, if something is.
+    fn at(host: &dyn Host, path: &Path) -> Option<LocalSource> {
+        let mut meta = host.lstat(path).ok()?;
+        let is_link = meta.is_symlink();
+        if is_link {
+            meta = host.stat(path).ok()?;
+        }
+        Some(LocalSource { path: path.to_owned(), meta, is_link })
+    }
+}
+
 /// A file, directory or link as it should be.
 pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, String> {
     let mut path = path_of(resource);
@@ -80,17 +100,13 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
     let obstruction = if force { Obstruction::Remove } else { Obstruction::Refuse };
     let candidates = candidates(evaluator, resource);
     let host = evaluator.run.host;
-    let is_there = |candidate: &&Candidate| match candidate {
-        Candidate::Local { path, .. } => path.as_ref().is_some_and(|path| host.stat(path).is_ok()),
-        Candidate::Web(_) => true,
-    };
-    let source = match candidates.iter().find(is_there) {
-        Some(Candidate::Local { path, .. }) => path.clone(),
-        _ => None,
-    };
+    let found = candidates.iter().find_map(|candidate| match candidate {
+        Candidate::Local { path, .. } => LocalSource::at(host, path.as_ref()?).map(Some),
+        Candidate::Web(_) => Some(None),
+    });
     let is_absent = text(resource, "ensure").as_deref() == Some("absent");
-    let is_web =
-        candidates.iter().find(is_there).is_some_and(|found| matches!(found, Candidate::Web(_)));
+    let is_web = matches!(found, Some(None));
+    let source = found.flatten();
     if !candidates.is_empty() && source.is_none() && !is_web {
         let all: Vec<&str> = candidates.iter().map(Candidate::shown).collect();
         return Ok(broken(format!(
@@ -116,22 +132,20 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
         Ok(there) => there,
         Err(error) => return Ok(broken(error.to_string())),
     };
-    if let Some(source) = &source {
+    if let Some(LocalSource { path: source, meta, is_link }) = &source {
         let copies_mode = match text(resource, "source_permissions").as_deref() {
             Some("use") => true,
             Some("use_when_creating") => there.is_none(),
             _ => false,
         };
-        if copies_mode && let Ok(meta) = host.stat(source) {
+        if copies_mode {
             let digits = format!("{:04o}", meta.mode & 0o7777);
             mode = mode.or_else(|| Mode::parse(&digits).ok());
             owner = owner.or_else(|| Some(Account::parse(&meta.uid.to_string())));
             group = group.or_else(|| Some(Account::parse(&meta.gid.to_string())));
         }
         // A link is copied as a link, unless it is to be followed.
-        if text(resource, "links").as_deref() != Some("follow")
-            && host.lstat(source).is_ok_and(|meta| meta.is_symlink())
-        {
+        if *is_link && !follows {
             let target = host.read_link(source).unwrap_or_default();
             return Ok(Made::Link(link::Link::new(link::Desired {
                 path,
@@ -144,20 +158,16 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
         }
     }
     let source_is_file = source.is_some();
+    let source_is_dir = source.as_ref().is_some_and(|source| source.meta.is_dir());
     let content = match (attribute(resource, "content"), source) {
         (Some(Value::Binary(bytes)), _) => Some(Content::bytes(bytes)),
         // Of several contents the last one counts.
         (Some(Value::Array(items)), _) => items.last().map(|one| Content::bytes(interpolated(one))),
         (Some(value), _) => Some(Content::bytes(interpolated(&value))),
-        (None, Some(source)) => Some(Content::copy(source)),
+        (None, Some(source)) => Some(Content::copy(source.path)),
         (None, None) => None,
     };
-    let is_tree = content.as_ref().is_some_and(|content| match content {
-        Content::Copy { source, .. } => {
-            evaluator.run.host.stat(source).is_ok_and(|meta| meta.is_dir())
-        }
-        _ => false,
-    });
+    let is_tree = source_is_dir && matches!(content, Some(Content::Copy { .. }));
     let content = if is_tree { None } else { content };
     let target = text(resource, "target");
     let given = Kind::named(&text(resource, "checksum").unwrap_or_default());
@@ -186,7 +196,7 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
         Some(_) => "link",
     };
     let if_present = if word == "keep" { Ensure::IfPresent } else { Ensure::Present };
-    let is_dir = there.as_ref().is_some_and(fx_host::Meta::is_dir);
+    let is_dir = there.as_ref().is_some_and(Meta::is_dir);
     if matches!(word, "file" | "link") && is_dir && !force {
         let wanted = if word == "file" { "file" } else { "link" };
         let path = path.to_string_lossy().into_owned();
@@ -197,7 +207,7 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
         matches!(value, Value::Bool(false)) || matches!(value.as_str(), Some("false" | "no"))
     });
     if (word == "keep" || (word == "file" && create_only))
-        && there.as_ref().is_some_and(fx_host::Meta::is_symlink)
+        && there.as_ref().is_some_and(Meta::is_symlink)
         && !follows
     {
         let target = evaluator.run.host.read_link(&path).unwrap_or_default();

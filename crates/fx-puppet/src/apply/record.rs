@@ -5,6 +5,8 @@ use std::rc::Rc;
 
 use fx_engine::Level;
 
+use crate::compile::Resource;
+
 /// What became of a resource.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Status {
@@ -23,6 +25,44 @@ pub(super) struct Status {
     pub(super) provider: Option<String>,
     /// Seconds it took.
     pub(super) took: f64,
+}
+
+/// A resource that came up on the way, and what became of it. There may be very many: of each
+/// only what the report tells is kept.
+#[derive(Debug)]
+pub(super) struct Generated {
+    pub(super) kin: Rc<Kin>,
+    pub(super) title: Rc<str>,
+    pub(super) status: Status,
+}
+
+/// What resources that came up on the way have in common.
+#[derive(Debug)]
+pub(super) struct Kin {
+    pub(super) kind: Rc<str>,
+    pub(super) low: Rc<str>,
+    /// The path of what contains them.
+    pub(super) base: Rc<str>,
+    pub(super) tags: Rc<[Rc<str>]>,
+}
+
+impl Kin {
+    /// Whether a resource of the same base has the rest in common as well.
+    pub(super) fn is_of(&self, resource: &Resource) -> bool {
+        self.low == resource.low && self.tags.iter().eq(&resource.tags)
+    }
+}
+
+impl Generated {
+    /// `File[/x]`
+    pub(super) fn reference(&self) -> String {
+        format!("{}[{}]", self.kin.kind, self.title)
+    }
+
+    /// `/Stage[main]/Main/File[/x]`
+    pub(super) fn path(&self) -> String {
+        format!("{}/{}", self.kin.base, self.reference())
+    }
 }
 
 /// A change as the report tells it.
@@ -86,5 +126,5 @@ impl Log {
 pub(super) struct Place {
     /// File and line.
     pub(super) place: Option<(String, u32)>,
-    pub(super) tags: Vec<Rc<str>>,
+    pub(super) tags: Rc<[Rc<str>]>,
 }

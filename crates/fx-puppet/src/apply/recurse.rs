@@ -1,10 +1,14 @@
 //! Files that a directory brings with it: from its source, from what lies in it, and those
 //! to purge.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::ops::Bound;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+
+use fx_host::{Host, Kind};
+use rustc_hash::FxHashSet;
 
 use super::things::{attribute, list, text, truth};
 use crate::compile::{Attribute, Catalog, Resource};
@@ -58,7 +62,7 @@ pub(super) fn too_many(evaluator: &Evaluator, resource: &Resource) -> Option<Str
         return None;
     }
     let top = super::files::path_of(resource);
-    let count = below(evaluator, &top, limit, &|_| false).len();
+    let count = below(evaluator.run.host, &top, limit, &|_| false, None).len();
     (count > most).then(|| {
         format!(
             "The directory '{}' contains {count} entries, which exceeds the limit of {most} \
@@ -71,16 +75,34 @@ pub(super) fn too_many(evaluator: &Evaluator, resource: &Resource) -> Option<Str
     })
 }
 
-/// Files that come with a directory, in the order of their paths.
-pub(super) fn children(
+/// Files that come with a directory, in the order of their paths. Each becomes a resource when
+/// it has its turn and not before: there may be very many.
+pub(super) struct Tree {
+    top: PathBuf,
+    /// What all of them have in common.
+    pattern: Resource,
+    sources: Vec<PathBuf>,
+    follows: bool,
+    purge: bool,
+    found: Vec<Found>,
+}
+
+/// A path below the directory.
+struct Found {
+    rest: Box<Path>,
+    kind: Option<Kind>,
+    /// The source it is from, by number.
+    source: Option<usize>,
+}
+
+/// What there is below a directory that a resource takes as a whole; nothing where it does not.
+/// `managed` are the paths of all files of the catalog.
+pub(super) fn tree(
     evaluator: &Evaluator,
-    catalog: &Catalog,
+    managed: &BTreeSet<PathBuf>,
     resource: &Resource,
-) -> Vec<Resource> {
-    if &*resource.low != "file" {
-        return Vec::new();
-    }
-    let Some(limit) = depth(resource) else { return Vec::new() };
+) -> Option<Tree> {
+    let limit = depth(resource).filter(|_| &*resource.low == "file")?;
     let host = evaluator.run.host;
     let top = super::files::path_of(resource);
     let ignored: Vec<crate::regex::Regex> = list(resource, "ignore")
@@ -88,15 +110,9 @@ pub(super) fn children(
         .map(|name| crate::lookup::glob_regex(&interpolated(name)))
         .collect();
     let is_ignored = |name: &str| ignored.iter().any(|regex| regex.is_match(name).unwrap_or(false));
-    let is_remote = text(resource, "recurse").as_deref() == Some("remote");
-    let mut found: BTreeMap<PathBuf, Vec<(&'static str, Value)>> = BTreeMap::new();
-    if !is_remote {
-        for path in below(evaluator, &top, limit, &is_ignored) {
-            found.insert(path, Vec::new());
-        }
-    }
-    let mut from_source: Vec<PathBuf> = Vec::new();
     let all = text(resource, "sourceselect").as_deref() == Some("all");
+    let mut sources = Vec::new();
+    let mut found = Vec::new();
     for source in list(resource, "source") {
         let Some(source) = super::files::local_source(evaluator, &interpolated(&source)) else {
             continue;
@@ -104,102 +120,202 @@ pub(super) fn children(
         if !host.stat(&source).is_ok_and(|meta| meta.is_dir()) {
             continue;
         }
-        for path in below(evaluator, &source, limit, &is_ignored) {
-            let Ok(rest) = path.strip_prefix(&source) else { continue };
-            let target = top.join(rest);
-            if from_source.contains(&target) {
-                continue;
-            }
-            let meta = host.lstat(&path);
-            let mut own = Vec::new();
-            match meta.map(|meta| meta.kind) {
-                Ok(fx_host::Kind::Directory) => own.push(("ensure", Value::from("directory"))),
-                Ok(fx_host::Kind::Symlink)
-                    if text(resource, "links").as_deref() != Some("follow") =>
-                {
-                    let to = host.read_link(&path).unwrap_or_default();
-                    own.push(("ensure", Value::from("link")));
-                    own.push(("target", Value::from(to.to_string_lossy().into_owned())));
-                }
-                _ => {
-                    own.push(("ensure", Value::from("file")));
-                    own.push(("source", Value::from(path.to_string_lossy().into_owned())));
-                }
-            }
-            from_source.push(target.clone());
-            found.insert(target, own);
-        }
+        let number = Some(sources.len());
+        found = merged(found, below(host, &source, limit, &is_ignored, number));
+        sources.push(source);
         if !all {
             break;
         }
     }
-    let purge = truth(attribute(resource, "purge"));
+    let is_remote = text(resource, "recurse").as_deref() == Some("remote");
+    if !is_remote {
+        found = merged(found, below(host, &top, limit, &is_ignored, None));
+    }
     // What another resource manages below is its own, with all that is in it.
-    let others: Vec<PathBuf> = catalog
-        .resources
-        .iter()
-        .filter(|other| &*other.low == "file" && other.is_real())
-        .map(super::files::path_of)
-        .filter(|path| *path != top && path.starts_with(&top))
+    let others: FxHashSet<&Path> = managed
+        .range::<Path, _>((Bound::Excluded(&*top), Bound::Unbounded))
+        .map_while(|path| path.strip_prefix(&top).ok())
         .collect();
-    let mut out = Vec::new();
-    for (path, own) in found {
+    if !others.is_empty() {
+        found.retain(|one| !one.rest.ancestors().any(|path| others.contains(path)));
+    }
+    let mut pattern = Resource::new("file", "", resource.span, Rc::clone(&resource.frame));
+    for name in INHERITED {
+        if let Some(given) = resource.attributes.get(name) {
+            pattern.attributes.insert(name.into(), given.clone());
+        }
+    }
+    pattern.tags.clone_from(&resource.tags);
+    Some(Tree {
+        top,
+        pattern,
+        sources,
+        follows: text(resource, "links").as_deref() == Some("follow"),
+        purge: truth(attribute(resource, "purge")),
+        found,
+    })
+}
+
+/// Paths of all files of a catalog.
+pub(super) fn managed(catalog: &Catalog) -> BTreeSet<PathBuf> {
+    let files = catalog.of_kind("file").iter().map(|at| &catalog.resources[*at]);
+    files.filter(|file| file.is_real()).map(super::files::path_of).collect()
+}
+
+impl Tree {
+    pub(super) fn is_empty(&self) -> bool {
+        self.found.is_empty()
+    }
+
+    /// The files as resources.
+    pub(super) fn resources(mut self, host: &dyn Host) -> impl Iterator<Item = Resource> {
+        let found = std::mem::take(&mut self.found);
+        found.into_iter().map(move |one| self.resource(host, &one))
+    }
+
+    fn resource(&self, host: &dyn Host, found: &Found) -> Resource {
+        let path = self.top.join(&found.rest);
         let bytes = path.as_os_str().as_bytes();
         let title = fx_source::visible_path(bytes);
-        if others.iter().any(|other| path.starts_with(other)) {
-            continue;
-        }
-        let mut child = Resource::new("file", &title, resource.span, Rc::clone(&resource.frame));
-        let source = Rc::clone(&resource.frame.source);
-        for name in INHERITED {
-            if let Some(given) = resource.attributes.get(name) {
-                child.attributes.insert(name.into(), given.clone());
-            }
-        }
-        let is_own = from_source.contains(&path);
-        let own = if purge && !is_own { vec![("ensure", Value::from("absent"))] } else { own };
-        for (name, value) in own {
-            child.attributes.insert(name.into(), Attribute::new(value, resource.span, &source));
-        }
+        let mut child = self.pattern.clone();
+        child.title = (&*title).into();
+        let source = Rc::clone(&child.frame.source);
+        let mut give = |name: &str, value: Value| {
+            child.attributes.insert(name.into(), Attribute::new(value, child.span, &source));
+        };
         // Somebody else made the file, and gave it a name that is not fit to be shown.
         if title.as_bytes() != bytes {
-            let real = match path.to_str() {
-                Some(text) => Value::from(text),
-                None => Value::Binary(bytes.to_vec().into()),
-            };
-            child.attributes.insert("path".into(), Attribute::new(real, resource.span, &source));
+            give(
+                "path",
+                match path.to_str() {
+                    Some(text) => Value::from(text),
+                    None => Value::Binary(bytes.to_vec().into()),
+                },
+            );
         }
-        child.tags.clone_from(&resource.tags);
-        out.push(child);
+        let Some(number) = found.source else {
+            if self.purge {
+                give("ensure", Value::from("absent"));
+            }
+            return child;
+        };
+        let from = self.sources[number].join(&found.rest);
+        match found.kind {
+            Some(Kind::Directory) => give("ensure", Value::from("directory")),
+            Some(Kind::Symlink) if !self.follows => {
+                let to = host.read_link(&from).unwrap_or_default();
+                give("ensure", Value::from("link"));
+                give("target", Value::from(to.to_string_lossy().into_owned()));
+            }
+            _ => {
+                give("ensure", Value::from("file"));
+                give("source", Value::from(from.to_string_lossy().into_owned()));
+            }
+        }
+        child
+    }
+}
+
+/// All paths below a directory in order, links not followed.
+fn below(
+    host: &dyn Host,
+    top: &Path,
+    limit: u32,
+    is_ignored: &dyn Fn(&str) -> bool,
+    source: Option<usize>,
+) -> Vec<Found> {
+    let names = |dir: &Path| host.list(dir).unwrap_or_default().into_iter();
+    let mut out = Vec::new();
+    let mut open = Vec::new();
+    if limit > 0 {
+        open.push((PathBuf::new(), names(top)));
+    }
+    // Names come in order, and what is in a directory comes right after it: this is the order
+    // of the paths.
+    while let Some((dir, left)) = open.last_mut() {
+        let Some(item) = left.next() else {
+            open.pop();
+            continue;
+        };
+        if is_ignored(&item.name.to_string_lossy()) {
+            continue;
+        }
+        let rest = dir.join(&item.name);
+        let kind = item.kind.or_else(|| host.lstat(&top.join(&rest)).ok().map(|meta| meta.kind));
+        let level = open.len() as u32;
+        if kind == Some(Kind::Directory) && level < limit && level <= 200 {
+            let inside = names(&top.join(&rest));
+            open.push((rest.clone(), inside));
+        }
+        out.push(Found { rest: rest.into(), kind, source });
     }
     out
 }
 
-/// All paths below a directory, links not followed.
-fn below(
-    evaluator: &Evaluator,
-    top: &Path,
-    limit: u32,
-    is_ignored: &dyn Fn(&str) -> bool,
-) -> Vec<PathBuf> {
-    let host = evaluator.run.host;
-    let mut out = Vec::new();
-    let mut left = vec![(top.to_path_buf(), 0)];
-    while let Some((dir, level)) = left.pop() {
-        if level >= limit || level > 200 {
-            continue;
+/// Two lists in the order of their paths as one. Of a path that is in both the first counts.
+fn merged(first: Vec<Found>, second: Vec<Found>) -> Vec<Found> {
+    if first.is_empty() || second.is_empty() {
+        return if first.is_empty() { second } else { first };
+    }
+    let mut out = Vec::with_capacity(first.len().max(second.len()));
+    let (mut first, mut second) = (first.into_iter().peekable(), second.into_iter().peekable());
+    while let (Some(one), Some(other)) = (first.peek(), second.peek()) {
+        let order = one.rest.cmp(&other.rest);
+        if order.is_ge() {
+            let other = second.next();
+            out.extend(other.filter(|_| order.is_gt()));
         }
-        for item in host.list(&dir).unwrap_or_default() {
-            if is_ignored(&item.name.to_string_lossy()) {
-                continue;
-            }
-            let path = dir.join(&item.name);
-            if host.lstat(&path).is_ok_and(|meta| meta.is_dir()) {
-                left.push((path.clone(), level + 1));
-            }
-            out.push(path);
+        if order.is_le() {
+            out.extend(first.next());
         }
     }
-    out.sort();
+    out.extend(first);
+    out.extend(second);
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use fx_host::Files;
+
+    use super::*;
+
+    fn found(paths: &[&str], source: Option<usize>) -> Vec<Found> {
+        let one = |path: &&str| Found { rest: Path::new(path).into(), kind: None, source };
+        paths.iter().map(one).collect()
+    }
+
+    #[test]
+    fn two_lists_are_one_in_order_and_the_first_counts() {
+        let both = merged(
+            found(&["a", "a/b", "a-b", "d"], Some(0)),
+            found(&["a", "a/a", "a-b", "c", "e"], None),
+        );
+        let shown: Vec<String> = both
+            .iter()
+            .map(|one| format!("{}{}", one.rest.display(), one.source.map_or("", |_| "!")))
+            .collect();
+        assert_eq!(shown, ["a!", "a/a", "a/b!", "a-b!", "c", "d!", "e"]);
+    }
+
+    #[test]
+    fn a_walk_gives_the_order_of_paths_and_keeps_its_limit() {
+        let host = fx_host::MemoryHost::linux();
+        for dir in ["/t", "/t/a", "/t/a/c", "/t/b"] {
+            host.make_dir(Path::new(dir), 0o755).unwrap();
+        }
+        for file in ["/t/a/x", "/t/a/c/y", "/t/a-b", "/t/a.skip"] {
+            host.put(file, "");
+        }
+        let walk = |limit| -> Vec<PathBuf> {
+            let skips = |name: &str| name == "a.skip";
+            let all = below(&host, Path::new("/t"), limit, &skips, None);
+            all.into_iter().map(|one| one.rest.into()).collect()
+        };
+        let all = walk(u32::MAX);
+        assert!(all.is_sorted(), "{all:?}");
+        assert_eq!(all, ["a", "a/c", "a/c/y", "a/x", "a-b", "b"].map(PathBuf::from));
+        assert_eq!(walk(1), ["a", "a-b", "b"].map(PathBuf::from));
+        assert!(walk(0).is_empty());
+    }
 }

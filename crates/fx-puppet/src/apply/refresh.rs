@@ -155,11 +155,11 @@ impl Transaction<'_> {
     ) -> fx_engine::StepId {
         let names: Vec<String> =
             incoming.by.iter().map(|at| self.catalog.resources[*at].reference()).collect();
-        let id = fx_engine::ResourceId::new(resource.low.to_string(), resource.title.to_string());
+        let id = super::transaction::step_name(resource);
         let mut request = Request::new(id, "refresh");
         request.origin = Origin::at(resource.span);
         request.why = format!("notified by {}", names.join(", ")).into();
-        request.phase = Rc::from("apply");
+        request.phase = Rc::clone(&self.phase);
         request.mode = if withheld { Mode::Rehearse } else { Mode::Apply };
         self.run.ledger.open(self.run.host, request)
     }

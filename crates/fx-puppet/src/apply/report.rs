@@ -1,18 +1,20 @@
 //! The account of a run in the form of `last_run_report.yaml` (format 12), and its figures
 //! in the form of `last_run_summary.yaml`.
 
+use std::io::{self, Write};
+
 use fx_engine::Level;
 use fx_host::Time;
 use serde_json::{Map, Value as Json, json};
 
-use super::transaction::{Event, Log, Status};
+use super::transaction::{Event, Generated, Log, Status};
 use crate::compile::Resource;
 use crate::eval::Evaluator;
 
 /// What is known at the end of a run.
 #[derive(Default)]
 pub(super) struct Account<'a> {
-    /// Resources with what became of them and their path from the stage on.
+    /// Resources of the catalog with what became of them and their path from the stage on.
     pub(super) all: Vec<(&'a Resource, &'a Status, String, Vec<std::rc::Rc<str>>)>,
     /// The log holds what was said down to this level.
     pub(super) level: Option<Level>,
@@ -20,8 +22,8 @@ pub(super) struct Account<'a> {
     pub(super) is_bare: bool,
     /// What every catalog has was left out because of tags.
     pub(super) left_out: bool,
-    /// How many of them, from the end, are not in the manifest.
-    pub(super) generated: usize,
+    /// Resources that are not in the manifest.
+    pub(super) generated: &'a [Generated],
     pub(super) logs: Vec<Log>,
     pub(super) noop: bool,
     pub(super) status: &'static str,
@@ -194,92 +196,151 @@ fn parts(path: &str, reference: &str) -> Vec<String> {
     parts
 }
 
-impl Account<'_> {
-    /// What became of each resource. There are many, most of them unchanged: their lines are
-    /// written as they are, without a tree in between.
-    fn statuses(&self, evaluator: &Evaluator, out: &mut String) {
-        if self.all.is_empty() && self.is_bare {
-            out.push_str("resource_statuses: {}\n");
-            return;
+/// A resource as the report tells it.
+struct Row<'a> {
+    reference: String,
+    kind: &'a str,
+    low: &'a str,
+    title: &'a str,
+    /// File and line, where it has them.
+    place: Option<(String, u32)>,
+    provider: Option<String>,
+    path: &'a str,
+    tags: &'a [std::rc::Rc<str>],
+    status: &'a Status,
+}
+
+impl Row<'_> {
+    fn write(&self, began: &str, out: &mut String) {
+        let (reference, status) = (&self.reference, self.status);
+        let quoted = crate::psych::scalar;
+        let flag = |flag: bool| if flag { "true" } else { "false" };
+        out.extend(["  ", &quoted(reference, 2, 0), ":\n"]);
+        let mut row = |name: &str, value: &str| {
+            let gap = if value.is_empty() { "" } else { " " };
+            out.extend(["    ", name, ":", gap, value, "\n"]);
+        };
+        row("title", &quoted(self.title, 6, 11));
+        let file = match &self.place {
+            None => String::new(),
+            Some((file, _)) if file.is_empty() => "''".into(),
+            Some((file, _)) => quoted(file, 6, 10),
+        };
+        row("file", &file);
+        let line = self.place.as_ref().map(|(_, line)| line.to_string());
+        row("line", &line.unwrap_or_default());
+        row("resource", &quoted(reference, 6, 14));
+        row("resource_type", self.kind);
+        row("provider_used", self.provider.as_deref().unwrap_or_default());
+        row("containment_path", "");
+        for part in parts(self.path, reference) {
+            out.extend(["    - ", &quoted(&part, 6, 6), "\n"]);
         }
-        out.push_str("resource_statuses:\n");
+        let took = crate::value::Value::Float(status.took);
+        out.extend(["    evaluation_time: ", &crate::eval::interpolated(&took), "\n"]);
+        out.push_str("    tags:\n");
+        for tag in self.tags {
+            out.extend(["    - ", &quoted(tag, 6, 6), "\n"]);
+        }
+        let mut row = |name: &str, value: &str| {
+            out.extend(["    ", name, ": ", value, "\n"]);
+        };
+        row("time", &format!("'{began}'"));
+        row("failed", flag(status.failed));
+        row("failed_to_restart", flag(status.failed_to_restart));
+        row("changed", flag(status.changed));
+        row("out_of_sync", flag(status.out_of_sync > 0));
+        row("skipped", flag(status.skipped));
+        row("change_count", &status.changes.to_string());
+        row("out_of_sync_count", &status.out_of_sync.to_string());
+        if status.events.is_empty() {
+            row("events", "[]");
+        } else {
+            out.push_str("    events:\n");
+            let events: Vec<Json> =
+                status.events.iter().map(|event| event_json(self.low, event, began)).collect();
+            let text = crate::psych::document(&Json::from(events));
+            for line in text.lines().skip(1) {
+                out.extend(["    ", line, "\n"]);
+            }
+        }
+        out.push_str("    corrective_change: false\n");
+    }
+}
+
+impl<'a> Account<'a> {
+    /// What became of all resources, whether in the manifest or not.
+    fn every(&self) -> impl Iterator<Item = &'a Status> {
+        let own = self.all.iter().map(|(_, status, ..)| *status);
+        own.chain(self.generated.iter().map(|one| &one.status))
+    }
+
+    /// What became of each resource. There are many, most of them unchanged: their lines are
+    /// written as they are, without a tree in between and never all at once.
+    fn statuses(&self, evaluator: &Evaluator, out: &mut dyn Write) -> io::Result<()> {
+        if self.all.is_empty() && self.generated.is_empty() && self.is_bare {
+            return out.write_all(b"resource_statuses: {}\n");
+        }
+        out.write_all(b"resource_statuses:\n")?;
         let began = moment(self.began);
-        for (number, (resource, status, path, tags)) in self.all.iter().enumerate() {
-            let reference = resource.reference();
-            let at = evaluator.sources.location(resource.span);
-            let is_declared = number < self.all.len() - self.generated
-                && !evaluator.ruby_is_placeless(&resource.low);
-            let quoted = crate::psych::scalar;
-            let flag = |flag: bool| if flag { "true" } else { "false" };
-            out.extend(["  ", &quoted(&reference, 2, 0), ":\n"]);
-            let mut row = |name: &str, value: &str| {
-                let gap = if value.is_empty() { "" } else { " " };
-                out.extend(["    ", name, ":", gap, value, "\n"]);
+        let mut text = String::new();
+        for (resource, status, path, tags) in &self.all {
+            let is_declared = !evaluator.ruby_is_placeless(&resource.low);
+            let place = is_declared.then(|| evaluator.sources.location(resource.span));
+            let given = status.provider.clone();
+            let row = Row {
+                reference: resource.reference(),
+                kind: &resource.kind,
+                low: &resource.low,
+                title: resource.told.as_ref().unwrap_or(&resource.title),
+                place: place.map(|at| (at.file.to_string(), at.line)),
+                provider: given.or_else(|| provider(evaluator.run.host, resource)),
+                path,
+                tags,
+                status,
             };
-            row("title", &quoted(resource.told.as_ref().unwrap_or(&resource.title), 6, 11));
-            let file = match (is_declared, at.file.is_empty()) {
-                (false, _) => String::new(),
-                (true, true) => "''".into(),
-                (true, false) => quoted(&at.file, 6, 10),
-            };
-            row("file", &file);
-            row("line", &if is_declared { at.line.to_string() } else { String::new() });
-            row("resource", &quoted(&reference, 6, 14));
-            row("resource_type", &resource.kind);
-            row(
-                "provider_used",
-                &status
-                    .provider
-                    .clone()
-                    .or_else(|| provider(evaluator.run.host, resource))
-                    .unwrap_or_default(),
-            );
-            row("containment_path", "");
-            for part in parts(path, &reference) {
-                out.extend(["    - ", &quoted(&part, 6, 6), "\n"]);
-            }
-            let took = crate::value::Value::Float(status.took);
-            out.extend(["    evaluation_time: ", &crate::eval::interpolated(&took), "\n"]);
-            out.push_str("    tags:\n");
-            for tag in tags {
-                out.extend(["    - ", &quoted(tag, 6, 6), "\n"]);
-            }
-            let mut row = |name: &str, value: &str| {
-                out.extend(["    ", name, ": ", value, "\n"]);
-            };
-            row("time", &format!("'{began}'"));
-            row("failed", flag(status.failed));
-            row("failed_to_restart", flag(status.failed_to_restart));
-            row("changed", flag(status.changed));
-            row("out_of_sync", flag(status.out_of_sync > 0));
-            row("skipped", flag(status.skipped));
-            row("change_count", &status.changes.to_string());
-            row("out_of_sync_count", &status.out_of_sync.to_string());
-            if status.events.is_empty() {
-                row("events", "[]");
-            } else {
-                out.push_str("    events:\n");
-                let events: Vec<Json> = status
-                    .events
-                    .iter()
-                    .map(|event| event_json(&resource.low, event, &began))
-                    .collect();
-                let text = crate::psych::document(&Json::from(events));
-                for line in text.lines().skip(1) {
-                    out.extend(["    ", line, "\n"]);
+            row.write(&began, &mut text);
+            out.write_all(text.as_bytes())?;
+            text.clear();
+        }
+        let mut known: Option<(&str, Option<String>)> = None;
+        for one in self.generated {
+            let (kin, status) = (&one.kin, &one.status);
+            let provider = match (&status.provider, &known) {
+                (Some(given), _) => Some(given.clone()),
+                (None, Some((low, found))) if *low == &*kin.low => found.clone(),
+                (None, _) => {
+                    let found = default_provider(evaluator.run.host, &kin.low);
+                    known = Some((&kin.low, found.clone()));
+                    found
                 }
-            }
-            out.push_str("    corrective_change: false\n");
+            };
+            let row = Row {
+                reference: one.reference(),
+                kind: &kin.kind,
+                low: &kin.low,
+                title: &one.title,
+                place: None,
+                provider,
+                path: &one.path(),
+                tags: &kin.tags,
+                status,
+            };
+            row.write(&began, &mut text);
+            out.write_all(text.as_bytes())?;
+            text.clear();
         }
         for (kind, title) in self.defaults() {
-            default_status(kind, title, &began, self.left_out, out);
+            default_status(kind, title, &began, self.left_out, &mut text);
         }
+        out.write_all(text.as_bytes())
     }
 
     /// What the original adds to every catalog: schedules and a filebucket.
     fn defaults(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         let declared = |kind: &str, title: &str| {
             self.all.iter().any(|(one, ..)| *one.kind == *kind && *one.title == *title)
+                || self.generated.iter().any(|one| *one.kin.kind == *kind && *one.title == *title)
         };
         let none = if self.is_bare { DEFAULTS.len() } else { 0 };
         DEFAULTS.iter().copied().skip(none).filter(move |(kind, title)| !declared(kind, title))
@@ -288,7 +349,7 @@ impl Account<'_> {
     /// Figures by family: name, label and value of each.
     fn metrics(&self) -> Vec<(&'static str, Vec<(String, String, Json)>)> {
         let count = |wanted: &dyn Fn(&Status) -> bool| {
-            Json::from(self.all.iter().filter(|(_, status, ..)| wanted(status)).count())
+            Json::from(self.every().filter(|status| wanted(status)).count())
         };
         let row = |name: &str, value: Json| {
             let mut label = name.replace('_', " ");
@@ -297,10 +358,10 @@ impl Account<'_> {
             }
             (name.to_owned(), label, value)
         };
-        let skipped = self.all.iter().filter(|(_, status, ..)| status.skipped).count()
+        let skipped = self.every().filter(|status| status.skipped).count()
             + if self.left_out { self.defaults().count() } else { 0 };
         let resources = vec![
-            row("total", Json::from(self.all.len() + self.defaults().count())),
+            row("total", Json::from(self.every().count() + self.defaults().count())),
             row("skipped", Json::from(skipped)),
             row("failed", count(&|status| status.failed)),
             row("failed_to_restart", count(&|status| status.failed_to_restart)),
@@ -311,10 +372,12 @@ impl Account<'_> {
             row("corrective_change", Json::from(0)),
         ];
         let mut by_kind: Vec<(&str, f64)> = Vec::new();
-        for (resource, status, ..) in &self.all {
-            match by_kind.iter_mut().find(|(kind, _)| *kind == &*resource.low) {
+        let own = self.all.iter().map(|(resource, status, ..)| (&*resource.low, *status));
+        let all = own.chain(self.generated.iter().map(|one| (&*one.kin.low, &one.status)));
+        for (low, status) in all {
+            match by_kind.iter_mut().find(|(kind, _)| *kind == low) {
                 Some(known) => known.1 += status.took,
-                None => by_kind.push((&resource.low, status.took)),
+                None => by_kind.push((low, status.took)),
             }
         }
         let mut times: Vec<_> =
@@ -323,9 +386,9 @@ impl Account<'_> {
         times.push(row("transaction_evaluation", Json::from(self.applied)));
         times.push(row("catalog_application", Json::from(self.applied)));
         times.push(row("total", Json::from(self.compiled + self.applied)));
-        let changes: usize = self.all.iter().map(|(_, status, ..)| status.changes).sum();
+        let changes: usize = self.every().map(|status| status.changes).sum();
         let events = |word: &str| {
-            let all = self.all.iter().flat_map(|(_, status, ..)| &status.events);
+            let all = self.every().flat_map(|status| &status.events);
             all.filter(|event| event.status == word).count()
         };
         let (failure, success, noop) = (events("failure"), events("success"), events("noop"));
@@ -376,14 +439,14 @@ impl Account<'_> {
     }
 
     /// The whole account.
-    pub(super) fn report(&self, evaluator: &Evaluator) -> String {
+    pub(super) fn report(&self, evaluator: &Evaluator, out: &mut dyn Write) -> io::Result<()> {
         let mut metrics = Map::new();
         for (name, rows) in self.metrics() {
             let mut label = name.to_owned();
             label[..1].make_ascii_uppercase();
             metrics.insert(name.into(), json!({"name": name, "label": label, "values": rows}));
         }
-        let pending = self.all.iter().any(|(_, status, ..)| status.noop > 0);
+        let pending = self.every().any(|status| status.noop > 0);
         let whole = json!({
             "host": evaluator.settings.node,
             "time": moment(self.began),
@@ -400,12 +463,13 @@ impl Account<'_> {
             "metrics": metrics,
         });
         let text = crate::psych::document(&whole);
-        let mut text = text.replacen("---", "--- !ruby/object:Puppet::Transaction::Report", 1);
-        self.statuses(evaluator, &mut text);
-        text.push_str("corrective_change: false\n");
-        text.push_str(&format!("catalog_uuid: {}\n", uuid(evaluator)));
-        text.push_str("cached_catalog_status: not_used\n");
-        text
+        let body = text.strip_prefix("---").unwrap_or(&text);
+        out.write_all(b"--- !ruby/object:Puppet::Transaction::Report")?;
+        out.write_all(body.as_bytes())?;
+        self.statuses(evaluator, out)?;
+        let catalog = uuid(evaluator);
+        write!(out, "corrective_change: false\ncatalog_uuid: {catalog}\n")?;
+        out.write_all(b"cached_catalog_status: not_used\n")
     }
 
     /// The figures alone.

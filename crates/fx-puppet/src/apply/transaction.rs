@@ -7,7 +7,8 @@ use fx_engine::{Level, Mode, Outcome, Request, Run, step};
 use fx_source::Origin;
 
 use super::order::{Plan, Point};
-pub(super) use super::record::{Event, Log, Place, Status};
+use super::record::Kin;
+pub(super) use super::record::{Event, Generated, Log, Place, Status};
 use super::things::{Made, attribute};
 use crate::compile::{Catalog, Resource};
 use crate::eval::{Evaluator, interpolated};
@@ -18,6 +19,15 @@ pub(super) fn container_name(resource: &Resource) -> String {
     match &*resource.low {
         "class" => format!("Class[{}]", crate::types::capitalized(&resource.title)),
         _ => resource.reference(),
+    }
+}
+
+/// What the record calls a resource. There may be very many of them that are files.
+pub(super) fn step_name(resource: &Resource) -> fx_engine::ResourceId {
+    let title = Rc::clone(&resource.title);
+    match &*resource.low {
+        "file" => fx_engine::ResourceId::new("file", title),
+        other => fx_engine::ResourceId::new(other.to_owned(), title),
     }
 }
 
@@ -50,7 +60,9 @@ pub(super) struct Transaction<'a> {
     pub(super) alone: bool,
     pub(super) status: BTreeMap<usize, Status>,
     /// Resources that came up on the way, with what became of them.
-    pub(super) generated: Vec<(Resource, Status, String)>,
+    pub(super) generated: Vec<Generated>,
+    /// Paths of all files of the catalog, once a directory is taken as a whole.
+    pub(super) managed: std::cell::OnceCell<BTreeSet<std::path::PathBuf>>,
     /// Resources that others bring with them, found before anything is done; or why they
     /// could not be found.
     pub(super) brought: BTreeMap<usize, Result<Vec<Resource>, String>>,
@@ -74,6 +86,8 @@ pub(super) struct Transaction<'a> {
     pub(super) announced: BTreeSet<usize>,
     /// Resources left out because of tags or schedules.
     pub(super) left_out: BTreeSet<usize>,
+    /// What the record calls this part of the run.
+    pub(super) phase: Rc<str>,
     /// Why the resource at hand has its turn now.
     pub(super) why: Rc<str>,
     /// Failed dependencies are told by the classes around, once.
@@ -119,13 +133,7 @@ impl Transaction<'_> {
         let has_place =
             super::order::acts_alone(resource) && !self.evaluator.ruby_is_placeless(&resource.low);
         let place = has_place.then(|| (at.file.to_string(), at.line));
-        self.place = Some(Rc::new(Place { place, tags }));
-    }
-
-    /// The same for a resource that the engine made: it has no place in the manifest.
-    fn turn_to_generated(&mut self, resource: &Resource) {
-        let tags = resource.tags.iter().map(|tag| Rc::from(&**tag)).collect();
-        self.place = Some(Rc::new(Place { place: None, tags }));
+        self.place = Some(Rc::new(Place { place, tags: tags.into() }));
     }
 
     /// Lets resources find out what they bring with them.
@@ -177,7 +185,7 @@ impl Transaction<'_> {
 
     /// A resource that is passed over, as a step of its own.
     fn passed_over(&self, resource: &Resource, reason: &str) {
-        let id = fx_engine::ResourceId::new(resource.low.to_string(), resource.title.to_string());
+        let id = step_name(resource);
         let mut request = Request::new(id, "apply");
         request.origin = Origin::at(resource.span);
         request.why = Rc::clone(&self.why);
@@ -390,7 +398,7 @@ impl Transaction<'_> {
         match self.brought.remove(&at) {
             Some(Ok(children)) => {
                 let speaks = matches!(thing, Made::Ruby(_)) && !children.is_empty();
-                self.take(at, children, noop, &mut outgoing);
+                self.take(at, children.into_iter(), noop, &mut outgoing);
                 // As of a tree, one word of all that was generated.
                 if speaks && outgoing.real + outgoing.withheld > 0 {
                     outgoing.withheld = usize::from(outgoing.real == 0);
@@ -407,9 +415,13 @@ impl Transaction<'_> {
                 outgoing.failed.push(at);
             }
             None if !status.failed && !too_many => {
-                let children = super::recurse::children(self.evaluator, self.catalog, resource);
-                let is_tree = !children.is_empty();
-                self.take(at, children, noop, &mut outgoing);
+                let managed = self.managed.get_or_init(|| super::recurse::managed(self.catalog));
+                let tree = super::recurse::tree(self.evaluator, managed, resource);
+                let tree = tree.filter(|tree| !tree.is_empty());
+                let is_tree = tree.is_some();
+                if let Some(tree) = tree {
+                    self.take(at, tree.resources(self.run.host), noop, &mut outgoing);
+                }
                 // A tree is one change to who is notified, however many files it has.
                 if is_tree && outgoing.real + outgoing.withheld > 0 {
                     if outgoing.real == 0 {
@@ -443,12 +455,12 @@ impl Transaction<'_> {
             return status;
         }
         // A directory is a file here, as it is in the manifest.
-        let id = fx_engine::ResourceId::new(resource.low.to_string(), resource.title.to_string());
+        let id = step_name(resource);
         let mut request = Request::new(id, "apply");
         request.mode = if noop { Mode::Rehearse } else { Mode::Apply };
         request.origin = Origin::at(resource.span);
         request.why = Rc::clone(&self.why);
-        request.phase = Rc::from("apply");
+        request.phase = Rc::clone(&self.phase);
         if request.resource.kind == "notify" {
             request.purpose = fx_engine::Purpose::Tell;
         }
@@ -679,26 +691,41 @@ impl Transaction<'_> {
         tags
     }
 
-    /// What a resource brings with it, taken at once.
-    fn take(&mut self, at: usize, children: Vec<Resource>, noop: bool, outgoing: &mut Outgoing) {
-        if children.is_empty() {
-            return;
-        }
+    /// What a resource brings with it, one after the other.
+    fn take(
+        &mut self,
+        at: usize,
+        children: impl Iterator<Item = Resource>,
+        noop: bool,
+        outgoing: &mut Outgoing,
+    ) {
         let resource = &self.catalog.resources[at];
-        let base = match self.path(at).rsplit_once(&format!("/{}", resource.reference())) {
-            Some((base, _)) => base.to_owned(),
-            None => String::new(),
+        // What Ruby generates is withheld where it says so itself.
+        let is_own = matches!(&*resource.low, "file" | "tidy" | "resources" | "user");
+        let base: Rc<str> = match self.path(at).rsplit_once(&format!("/{}", resource.reference())) {
+            Some((base, _)) => base.into(),
+            None => "".into(),
         };
+        // Most have kind and tags of the one before, and a place in the log, which they share.
+        let mut last: Option<(Rc<Kin>, Rc<Place>)> = None;
         for child in children {
+            let (kin, place) = match last.take().filter(|(kin, _)| kin.is_of(&child)) {
+                Some(known) => known,
+                None => {
+                    let tags: Rc<[Rc<str>]> = child.tags.iter().cloned().collect();
+                    // The engine made it: it has no place in the manifest.
+                    let place = Rc::new(Place { place: None, tags: Rc::clone(&tags) });
+                    let (kind, low) = (Rc::clone(&child.kind), Rc::clone(&child.low));
+                    (Rc::new(Kin { kind, low, base: Rc::clone(&base), tags }), place)
+                }
+            };
+            self.place = Some(Rc::clone(&place));
             let path = format!("{base}/{}", child.reference());
-            self.turn_to_generated(&child);
             let started = self.run.host.monotonic();
             self.evaluator.phase(|| format!("generate and apply {}", child.reference()));
             let mut status = match super::things::make(self.evaluator, &child) {
                 Ok(mut thing) => {
-                    // What Ruby generates is withheld where it says so itself.
-                    let own = matches!(&*resource.low, "file" | "tidy" | "resources" | "user");
-                    let noop = if own { noop } else { self.is_noop(&child) };
+                    let noop = if is_own { noop } else { self.is_noop(&child) };
                     self.attempt(&child, &path, &mut thing, noop)
                 }
                 Err(message) => {
@@ -707,12 +734,15 @@ impl Transaction<'_> {
                 }
             };
             status.took = self.run.host.monotonic().saturating_sub(started).as_secs_f64();
+            status.provider = status.provider.or_else(|| super::things::text(&child, "provider"));
             outgoing.real += status.changes;
             outgoing.withheld += status.noop;
             if status.failed && !outgoing.failed.contains(&at) {
                 outgoing.failed.push(at);
             }
-            self.generated.push((child, status, path));
+            let title = child.told.unwrap_or(child.title);
+            self.generated.push(Generated { kin: Rc::clone(&kin), title, status });
+            last = Some((kin, place));
         }
     }
 }

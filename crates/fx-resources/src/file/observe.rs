@@ -117,14 +117,22 @@ fn content(
     let new = match content {
         Content::Bytes(bytes) => New::Bytes(Rc::clone(bytes)),
         Content::Copy { source, compare, preserve } => {
-            let source_meta = host.stat(source)?;
-            if *preserve {
-                keep_attributes(&source_meta, desired, seen);
+            // Where content alone counts, reading tells all there is to know.
+            if *preserve || *compare != Compare::Content {
+                let source_meta = host.stat(source)?;
+                if *preserve {
+                    keep_attributes(&source_meta, desired, seen);
+                }
+                if !copy_needed(*compare, &source_meta, current) {
+                    return Ok(());
+                }
             }
-            if !copy_needed(*compare, &source_meta, current) {
-                return Ok(());
+            let read = small(host, source);
+            if read.is_err() {
+                // A source that is not there is missed first of all.
+                host.stat(source)?;
             }
-            match small(host, source)? {
+            match read? {
                 Some(bytes) => New::Bytes(bytes.into()),
                 None => New::CopyOf(source.clone()),
             }
