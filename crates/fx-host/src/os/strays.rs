@@ -27,6 +27,14 @@ pub(super) fn children() -> BTreeSet<i32> {
     children_of("self")
 }
 
+/// The number of a process's group: 0 where its leader is outside this pid namespace, which
+/// the call of the library does not expect.
+fn group_of(process: &str) -> Option<i32> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // Behind the name, which may hold anything: state, parent, group.
+    stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(2)?.parse().ok()
+}
+
 // A kernel without these files shows no children, and only the group is ended.
 fn children_of(process: &str) -> BTreeSet<i32> {
     let tasks = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten();
@@ -77,10 +85,8 @@ impl Adopted {
     fn ours(&self) -> Vec<i32> {
         let awaited = awaited();
         let known = |pid: &i32| awaited.contains(pid) || self.before.contains(pid);
-        let left = |pid: &i32| {
-            let group = Pid::from_raw(*pid).map(|pid| rustix::process::getpgid(Some(pid)));
-            group.is_some_and(|group| group.is_ok_and(|group| group != rustix::process::getpgrp()))
-        };
+        let ours = group_of("self");
+        let left = |pid: &i32| group_of(&pid.to_string()).is_some_and(|group| Some(group) != ours);
         children().into_iter().filter(|pid| !known(pid) && left(pid)).collect()
     }
 
