@@ -29,6 +29,7 @@ use std::time::Instant;
 use stage::Stage;
 
 pub(crate) use child::run as run_prepared;
+pub(crate) use strays::Awaited;
 
 /// The machine we run on. Not shared between threads: files written are staged in it and
 /// appear under their final names in groups (see [`crate::Files::settle`]).

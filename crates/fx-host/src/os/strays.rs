@@ -56,7 +56,15 @@ fn awaited() -> MutexGuard<'static, BTreeSet<i32>> {
 }
 
 /// A mark that a child is waited for. Dropped when that is over.
-pub(super) struct Awaited(i32);
+pub(crate) struct Awaited(i32);
+
+impl Awaited {
+    /// Marks a child that was started in another way.
+    pub(crate) fn new(pid: i32) -> Awaited {
+        awaited().insert(pid);
+        Awaited(pid)
+    }
+}
 
 impl Drop for Awaited {
     fn drop(&mut self) {

@@ -22,6 +22,8 @@ pub(super) struct Init {
     pid: i32,
     /// Held for its end.
     line: OwnedFd,
+    /// Nobody takes it for a process that a command left behind.
+    _awaited: crate::os::Awaited,
 }
 
 impl Init {
@@ -113,7 +115,10 @@ pub(super) fn start(
         first_process(&prepared, ours.as_raw_fd(), theirs.as_raw_fd(), net, lock);
     }
     drop(theirs);
-    let mut standing = Standing { init: Init { pid, line: ours }, skipped: Vec::new() };
+    let mut standing = Standing {
+        init: Init { pid, line: ours, _awaited: crate::os::Awaited::new(pid) },
+        skipped: Vec::new(),
+    };
     meanwhile(pid).map_err(named("set limits"))?;
     loop {
         match said(&standing.init.line).map_err(named("make the box"))? {
