@@ -10,6 +10,8 @@
 
 #![expect(clippy::disallowed_methods, reason = "this is the crate the others are sent to")]
 
+#[macro_use]
+mod passing;
 mod error;
 pub mod limits;
 mod files;

@@ -5,18 +5,16 @@
 //! refused does it again in a [`crate::Sandbox`], where it may happen.
 
 use std::cell::RefCell;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
 use crate::in_place::{InPlace, Opening};
 use crate::{
-    Accounts, Child, Clock, Commands, Ended, Entry, Env, Files, FsSpace, Group, Host, HostError,
-    Interface, Line, Meta, Neighbour, Net, Reader, Request, Response, Result, Route, Spec, Time,
-    Uname, User, WriteOptions,
+    Child, Commands, Ended, Entry, Files, FsSpace, Host, HostError, Line, Meta, Reader, Result,
+    Spec, Time, WriteOptions,
 };
 
 /// The machine, without its effects.
@@ -58,14 +56,6 @@ impl LookingHost {
             kind: io::ErrorKind::PermissionDenied,
         })
     }
-}
-
-macro_rules! pass {
-    ($($name:ident($($arg:ident: $ty:ty),*) -> $out:ty;)*) => {
-        $(fn $name(&self $(, $arg: $ty)*) -> $out {
-            self.inner.$name($($arg),*)
-        })*
-    };
 }
 
 macro_rules! refuse {
@@ -150,50 +140,7 @@ impl Commands for LookingHost {
     }
 }
 
-impl Accounts for LookingHost {
-    pass! {
-        user(name: &str) -> Result<Option<User>>;
-        user_by_id(uid: u32) -> Result<Option<User>>;
-        group(name: &str) -> Result<Option<Group>>;
-        group_by_id(gid: u32) -> Result<Option<Group>>;
-        users() -> Result<Vec<User>>;
-        groups() -> Result<Vec<Group>>;
-    }
-}
-
-impl Clock for LookingHost {
-    pass! {
-        now() -> Time;
-        monotonic() -> Duration;
-        sleep(duration: Duration) -> ();
-    }
-}
-
-impl Env for LookingHost {
-    pass! {
-        var(name: &OsStr) -> Option<OsString>;
-        vars() -> Vec<(OsString, OsString)>;
-        cwd() -> PathBuf;
-        euid() -> u32;
-        egid() -> u32;
-        pid() -> u32;
-        uname() -> Uname;
-        random(buffer: &mut [u8]) -> ();
-        cpus() -> usize;
-    }
-}
-
-impl Net for LookingHost {
-    pass! {
-        http(request: &Request) -> Result<Response>;
-        interfaces() -> Result<Vec<Interface>>;
-        routes() -> Result<Vec<Route>>;
-        neighbours() -> Result<Vec<Neighbour>>;
-        resolve(name: &str) -> Result<Vec<IpAddr>>;
-        reverse(address: IpAddr) -> Result<Option<String>>;
-        ask(address: SocketAddr, question: &[u8], limit: usize, patience: Duration) -> Result<Vec<u8>>;
-    }
-}
+pass_the_rest!(LookingHost);
 
 #[cfg(test)]
 mod tests {

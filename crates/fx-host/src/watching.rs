@@ -2,17 +2,15 @@
 //! of the machine does not have: every request goes through, and one that is about such a
 //! tree is told.
 
-use std::ffi::{OsStr, OsString};
-use std::net::{IpAddr, SocketAddr};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
 use crate::in_place::{InPlace, Opening};
 use crate::{
-    Accounts, Child, Clock, Commands, Ended, Entry, Env, Files, FsSpace, Group, Host, Interface,
-    LeftOut, Line, Lock, Meta, Neighbour, Net, Pieces, Reader, Request, Response, Result, Route,
-    Spec, Time, Uname, User, WriteOptions,
+    Child, Commands, Ended, Entry, Files, FsSpace, Host, LeftOut, Line, Lock, Meta, Pieces, Reader,
+    Result, Spec, Time, WriteOptions,
 };
 
 /// The machine, watched.
@@ -44,14 +42,6 @@ macro_rules! about {
         $(fn $name(&self, path: &Path $(, $arg: $ty)*) -> Result<$out> {
             self.about(path);
             self.inner.$name(path $(, $arg)*)
-        })*
-    };
-}
-
-macro_rules! pass {
-    ($($name:ident($($arg:ident: $ty:ty),*) -> $out:ty;)*) => {
-        $(fn $name(&self $(, $arg: $ty)*) -> $out {
-            self.inner.$name($($arg),*)
         })*
     };
 }
@@ -116,47 +106,4 @@ impl Commands for WatchingHost {
     }
 }
 
-impl Accounts for WatchingHost {
-    pass! {
-        user(name: &str) -> Result<Option<User>>;
-        user_by_id(uid: u32) -> Result<Option<User>>;
-        group(name: &str) -> Result<Option<Group>>;
-        group_by_id(gid: u32) -> Result<Option<Group>>;
-        users() -> Result<Vec<User>>;
-        groups() -> Result<Vec<Group>>;
-    }
-}
-
-impl Clock for WatchingHost {
-    pass! {
-        now() -> Time;
-        monotonic() -> Duration;
-        sleep(duration: Duration) -> ();
-    }
-}
-
-impl Env for WatchingHost {
-    pass! {
-        var(name: &OsStr) -> Option<OsString>;
-        vars() -> Vec<(OsString, OsString)>;
-        cwd() -> PathBuf;
-        euid() -> u32;
-        egid() -> u32;
-        pid() -> u32;
-        uname() -> Uname;
-        random(buffer: &mut [u8]) -> ();
-        cpus() -> usize;
-    }
-}
-
-impl Net for WatchingHost {
-    pass! {
-        http(request: &Request) -> Result<Response>;
-        interfaces() -> Result<Vec<Interface>>;
-        routes() -> Result<Vec<Route>>;
-        neighbours() -> Result<Vec<Neighbour>>;
-        resolve(name: &str) -> Result<Vec<IpAddr>>;
-        reverse(address: IpAddr) -> Result<Option<String>>;
-        ask(address: SocketAddr, question: &[u8], limit: usize, patience: Duration) -> Result<Vec<u8>>;
-    }
-}
+pass_the_rest!(WatchingHost);
