@@ -9,7 +9,9 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fx_engine::Cancel;
-use fx_host::{Files, HostError, LookingHost, OsHost, Sandbox, SandboxOptions, Spec, WriteOptions};
+use fx_host::{
+    Edits, Files, HostError, LookingHost, OsHost, Sandbox, SandboxOptions, Spec, WriteOptions,
+};
 use fx_puppet::{CatalogRequest, Machine};
 use fx_report::console::puppet::PuppetConsole;
 

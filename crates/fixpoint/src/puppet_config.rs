@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use fx_host::{Files, OsHost, WriteOptions};
+use fx_host::{Edits, Files, OsHost, WriteOptions};
 
 use crate::puppet_settings::Settings;
 use crate::terminal;

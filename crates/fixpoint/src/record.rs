@@ -144,7 +144,7 @@ impl Recorder {
             why: step.why.to_string(),
             origin: place.unwrap_or_default(),
             cause: cause.to_owned(),
-            message: step.outcome.failure().map(|failure| failure.message.clone()),
+            message: step.outcome.failure().map(ToString::to_string),
             elapsed_us: step.elapsed.as_micros() as i64,
         }
     }

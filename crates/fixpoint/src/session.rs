@@ -5,7 +5,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use fx_engine::{Event, Level, Sink};
-use fx_host::{Clock, Files, Lock, Locked, OsHost, stop_signal};
+use fx_host::{Clock, Edits, Lock, Locked, OsHost, stop_signal};
 use fx_report::console::native::{Native, Verbosity};
 use fx_report::{JsonLines, Screen};
 use fx_source::Origin;

@@ -420,10 +420,7 @@ impl Context<'_> {
 /// The kernel's words alone.
 pub(crate) fn reason(error: &fx_host::HostError) -> String {
     match error {
-        fx_host::HostError::Io { source, .. } => {
-            let text = source.to_string();
-            text.split(" (os error").next().unwrap_or(&text).to_owned()
-        }
+        fx_host::HostError::Io { answer, .. } => answer.to_string(),
         other => other.to_string(),
     }
 }

@@ -53,14 +53,15 @@ fn rehearse(policy: &str) -> u32 {
     host.put_dir("/var/cfengine", 0o755);
     host.put_dir("/var/cfengine/state", 0o755);
     let before = host.snapshot_with_times();
-    let recording = RecordingHost::new(&host);
+    let effects = std::cell::RefCell::new(Vec::new());
+    let recording = RecordingHost::new(&host, |record| effects.borrow_mut().push(record));
     let request =
         Request { file: Some("/policy.cf".to_owned()), dry_run: true, ..Request::default() };
     let (ledger, sources, cancel) = (Ledger::new(), SourceMap::new(), Cancel::default());
     let run = Run { host: &recording, ledger: &ledger, cancel: &cancel };
     fx_cfengine::run(run, &sources, &request);
     assert_eq!(host.snapshot_with_times(), before);
-    let effects = recording.effects();
+    let effects = effects.borrow();
     let ran = effects.iter().filter(|made| made.operation == Operation::Run);
     assert!(
         ran.clone().all(|made| made.subject.to_string_lossy().starts_with("ps ")),

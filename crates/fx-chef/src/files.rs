@@ -352,7 +352,7 @@ fn file_apply(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     }
     let changes = match observed {
         Ok(changes) => changes,
-        Err(failure) => return vm.fail(fx_ruby::object::c::RUNTIME_ERROR, failure.message),
+        Err(failure) => return vm.fail(fx_ruby::object::c::RUNTIME_ERROR, failure.to_string()),
     };
     let now = machine.host.now();
     let mut was = (now.secs, now.nanos);
@@ -367,7 +367,7 @@ fn file_apply(machine: &Machine, vm: &mut Vm, a: Args) -> R {
         if nothing {
             obstacle(machine, vm, &path, force, rehearse, nothing)?;
         }
-        return vm.fail(fx_ruby::object::c::RUNTIME_ERROR, failure.message);
+        return vm.fail(fx_ruby::object::c::RUNTIME_ERROR, failure.to_string());
     }
     if sensitive {
         let hidden = changes.iter().cloned().map(|change| match &*change.property {
@@ -408,7 +408,7 @@ fn check_mount_point(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let path = text(vm, a, 0)?.unwrap_or_default();
     match fx_resources::mount::check_point(&*machine.host, Path::new(&path)) {
         Ok(()) => Ok(NIL),
-        Err(failure) => vm.fail(fx_ruby::object::c::RUNTIME_ERROR, failure.message),
+        Err(failure) => vm.fail(fx_ruby::object::c::RUNTIME_ERROR, failure.to_string()),
     }
 }
 

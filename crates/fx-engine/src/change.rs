@@ -1,14 +1,17 @@
-//! One property that is not as desired: what it is and what it should be.
+//! One property of one thing that is not as desired: what it is and what it should be.
 
 use std::borrow::Cow;
 
 use fx_value::Value;
 
+use crate::Target;
+
 /// A difference between the machine and what is wanted, in plain data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
-    /// Name of the property: `content`, `mode`, `ensure`. Empty where only a sentence in
-    /// the detail says what is done.
+    /// What it is about.
+    pub target: Target,
+    /// Name of the property: `content`, `mode`, `ensure`.
     pub property: Cow<'static, str>,
     /// As found. Content is given by its digest, secrets as sensitive values.
     pub from: Value,
@@ -28,18 +31,19 @@ pub enum Detail {
         /// As wanted.
         new: Vec<u8>,
     },
-    /// A sentence that says what is done.
+    /// How a provider that policy brings words it.
     Text(String),
 }
 
 impl Change {
-    /// A change of one property.
-    pub fn new(
+    /// A change of one property of one thing.
+    pub fn of(
+        target: Target,
         property: impl Into<Cow<'static, str>>,
         from: impl Into<Value>,
         to: impl Into<Value>,
     ) -> Change {
-        Change { property: property.into(), from: from.into(), to: to.into(), detail: None }
+        Change { target, property: property.into(), from: from.into(), to: to.into(), detail: None }
     }
 
     /// Adds the long form.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use fx_source::Origin;
 use fx_value::Value;
 
-use crate::{Change, Outcome, Step, StepId};
+use crate::{Change, Failure, Outcome, Step, StepId};
 
 /// How important a message is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -61,6 +61,24 @@ pub enum Event<'a> {
         step: StepId,
         /// What would change.
         change: &'a Change,
+    },
+    /// A change was tried and could not be made.
+    ChangeFailed {
+        /// By which attempt.
+        step: StepId,
+        /// What was to change.
+        change: &'a Change,
+        /// Why it did not.
+        failure: &'a Failure,
+    },
+    /// Evaluation of policy itself did something to the machine.
+    Evaluated {
+        /// The function, fact or file whose code did it.
+        author: &'a str,
+        /// What it did.
+        record: &'a fx_host::Record,
+        /// During which attempt.
+        step: Option<StepId>,
     },
     /// A line a running command printed, for live display.
     Output {

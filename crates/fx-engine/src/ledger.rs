@@ -247,6 +247,12 @@ impl Ledger {
         self.steps.borrow_mut()[id.0 as usize - 1].open_ended = true;
     }
 
+    /// Whether an open step makes its changes: it may, and in a copy their effects are known.
+    pub fn makes_changes(&self, id: StepId) -> bool {
+        let step = &self.steps.borrow()[id.0 as usize - 1];
+        step.mode == Mode::Apply && !(step.open_ended && self.in_copy())
+    }
+
     /// Says that what an open step looks at is not in the copy, such as processes.
     pub fn not_seen(&self, id: StepId) {
         let reason = Rc::from("not to be seen in a copy");
@@ -316,9 +322,7 @@ impl Ledger {
     }
 
     fn mark(&self, id: StepId, change: &Change) {
-        if !change.property.is_empty() {
-            self.steps.borrow_mut()[id.0 as usize - 1].changed.push(change.property.clone());
-        }
+        self.steps.borrow_mut()[id.0 as usize - 1].changed.push(change.property.clone());
     }
 
     /// Takes a step that is still open out of the counts: it turned out to repeat another.

@@ -6,30 +6,36 @@
 
 #![forbid(unsafe_code)]
 
+mod attempt;
 mod cancel;
 mod change;
 mod event;
+mod failure;
 mod ledger;
 mod mode;
 mod outcome;
 mod resource;
 mod sink;
 mod step;
+mod target;
 mod trace;
 #[cfg(test)]
 mod tests;
 
 use fx_host::Host;
 
+pub use attempt::{Attempt, Done};
 pub use cancel::Cancel;
 pub use change::{Change, Detail};
 pub use event::{Event, Level};
+pub use failure::{Failure, FailureKind};
 pub use ledger::{Certainty, Counts, Ledger, Step, StepId};
 pub use mode::{Mode, Purpose};
-pub use outcome::{Failure, FailureKind, Outcome};
+pub use outcome::Outcome;
 pub use resource::{Refresh, Resource, ResourceId};
 pub use sink::Sink;
 pub use step::{Request, Stepped, step};
+pub use target::{Target, TargetKind};
 pub use trace::{Trace, trace_line};
 
 /// What every driver is given: the machine, the record, and the wish to stop.
@@ -41,4 +47,11 @@ pub struct Run<'a> {
     pub ledger: &'a Ledger,
     /// Set when the user or a signal asks to stop.
     pub cancel: &'a Cancel,
+}
+
+impl<'a> Run<'a> {
+    /// A run on this machine, with this record.
+    pub fn new(host: &'a dyn Host, ledger: &'a Ledger, cancel: &'a Cancel) -> Run<'a> {
+        Run { host, ledger, cancel }
+    }
 }

@@ -7,9 +7,9 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
-use fx_host::Host;
+use fx_host::{Act, Look};
 
-use crate::{Change, Failure};
+use crate::{Change, Failure, Target};
 
 /// Kind and name of a resource, as traces and reports show it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -39,9 +39,18 @@ pub trait Resource {
     /// Kind and name.
     fn id(&self) -> ResourceId;
 
+    /// The thing that its changes are about.
+    fn target(&self) -> Target;
+
+    /// Runs the commands that policy itself names to find out whether it has to be done at
+    /// all, and keeps their answers for `observe`.
+    fn ask_guards(&mut self, _act: &dyn Act) -> Result<(), Failure> {
+        Ok(())
+    }
+
     /// Compares the machine with the desired state. Changes nothing. May keep what it saw
     /// for `apply`.
-    fn observe(&mut self, host: &dyn Host) -> Result<Vec<Change>, Failure>;
+    fn observe(&mut self, host: &dyn Look) -> Result<Vec<Change>, Failure>;
 
     /// Whether `apply` runs something whose effects on the rest of the machine nobody can
     /// know beforehand, such as a command.
@@ -50,11 +59,11 @@ pub trait Resource {
     }
 
     /// Makes exactly these changes, which the last `observe` returned.
-    fn apply(&mut self, host: &dyn Host, changes: &[Change]) -> Result<(), Failure>;
+    fn apply(&mut self, host: &dyn Act, changes: &[Change]) -> Result<(), Failure>;
 }
 
 /// A resource that can also be told that something it depends on has changed.
 pub trait Refresh: Resource {
     /// Restarts, reloads or runs again.
-    fn refresh(&mut self, host: &dyn Host) -> Result<(), Failure>;
+    fn refresh(&mut self, host: &dyn Act) -> Result<(), Failure>;
 }

@@ -1,14 +1,12 @@
 //! The step: open, observe, apply or withhold, close. The one way resources are acted on.
 
 use std::borrow::Cow;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
 use fx_source::Origin;
 
-use crate::{
-    Change, Failure, FailureKind, Mode, Outcome, Purpose, Resource, ResourceId, Run, StepId,
-};
+use crate::attempt::guarded;
+use crate::{Attempt, Change, Done, Mode, Outcome, Purpose, Resource, ResourceId, Run, StepId};
 
 /// What the driver knows about a step before it is taken.
 #[derive(Clone, Debug)]
@@ -55,61 +53,43 @@ pub struct Stepped {
     pub changes: Vec<Change>,
 }
 
-/// Attempts to bring one resource to its desired state, and records it.
+/// Attempts to bring one resource to its desired state, and records it: a small function over
+/// the seam, for languages that observe first and apply afterwards.
 pub fn step(run: Run<'_>, request: Request, resource: &mut dyn Resource) -> Stepped {
-    let mut mode = request.mode;
-    let id = run.ledger.open(run.host, request);
+    let attempt = run.open(request);
     if resource.open_ended() {
-        run.ledger.open_ended(id);
-        if run.ledger.in_copy() {
-            mode = Mode::Rehearse;
-        }
+        attempt.open_ended();
     }
     let (outcome, changes) = if run.cancel.is_cancelled() {
         (Outcome::NotReached, Vec::new())
     } else {
-        attempt(run, id, mode, resource)
+        converge(run, attempt, resource)
     };
-    run.ledger.close(run.host, id, outcome.clone());
+    let id = attempt.close(outcome.clone());
     Stepped { id, outcome, changes }
 }
 
-fn attempt(
+fn converge(
     run: Run<'_>,
-    id: StepId,
-    mode: Mode,
+    attempt: Attempt<'_>,
     resource: &mut dyn Resource,
 ) -> (Outcome, Vec<Change>) {
-    let changes = match guarded(|| resource.observe(run.host)) {
+    let observed = guarded(|| {
+        let author = resource.id().to_string();
+        run.evaluate(&author, |act| resource.ask_guards(act))?;
+        resource.observe(run.look())
+    });
+    let changes = match observed {
         Ok(changes) => changes,
         Err(failure) => return (failure.into(), Vec::new()),
     };
     if changes.is_empty() {
         return (Outcome::Kept, changes);
     }
-    if mode == Mode::Rehearse {
-        for change in &changes {
-            run.ledger.withheld(id, change);
-        }
-        return (Outcome::WouldRepair, changes);
-    }
-    match guarded(|| resource.apply(run.host, &changes)) {
-        Ok(()) => {
-            for change in &changes {
-                run.ledger.changed(id, change);
-            }
-            (Outcome::Repaired, changes)
-        }
-        Err(failure) => (failure.into(), changes),
-    }
-}
-
-// A defect in one resource fails that resource, not the run of a root agent.
-fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<String>().cloned();
-        let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
-        let text = text.unwrap_or_else(|| "unknown".to_owned());
-        Err(Failure::of(FailureKind::Internal, format!("internal error: {text}")))
-    })
+    let outcome = match attempt.changes(&changes, |act| resource.apply(act, &changes)) {
+        Ok(Done::Made(())) => Outcome::Repaired,
+        Ok(Done::Withheld) => Outcome::WouldRepair,
+        Err(failure) => failure.into(),
+    };
+    (outcome, changes)
 }

@@ -4,26 +4,28 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use fx_host::{Host, MemoryHost};
+use fx_host::{Act, Look, MemoryHost};
 use fx_source::{Origin, SourceMap, Span};
 
 use crate::{
     Cancel, Change, Counts, Event, Failure, FailureKind, Ledger, Level, Mode, Outcome, Purpose,
-    Request, Resource, ResourceId, Run, Sink, StepId, Stepped, step,
+    Request, Resource, ResourceId, Run, Sink, StepId, Stepped, Target, step,
 };
 
 /// A resource that finds what it is told and does what it is told.
 struct Fake {
     name: &'static str,
     found: Result<Vec<Change>, Failure>,
-    applies: fn(&dyn Host) -> Result<(), Failure>,
+    applies: fn(&dyn Act) -> Result<(), Failure>,
     applied: u32,
     open_ended: bool,
 }
 
 impl Fake {
     fn new(name: &'static str, changes: usize) -> Fake {
-        let change = |n: usize| Change::new(["content", "mode", "owner"][n], "old", "new");
+        let change = |n: usize| {
+            Change::of(Target::file("/x"), ["content", "mode", "owner"][n], "old", "new")
+        };
         Fake {
             name,
             found: Ok((0..changes).map(change).collect()),
@@ -39,7 +41,11 @@ impl Resource for Fake {
         ResourceId::new("fake", self.name)
     }
 
-    fn observe(&mut self, _: &dyn Host) -> Result<Vec<Change>, Failure> {
+    fn target(&self) -> Target {
+        Target::other("fake", self.name)
+    }
+
+    fn observe(&mut self, _: &dyn Look) -> Result<Vec<Change>, Failure> {
         self.found.clone()
     }
 
@@ -47,7 +53,7 @@ impl Resource for Fake {
         self.open_ended
     }
 
-    fn apply(&mut self, host: &dyn Host, _: &[Change]) -> Result<(), Failure> {
+    fn apply(&mut self, host: &dyn Act, _: &[Change]) -> Result<(), Failure> {
         self.applied += 1;
         (self.applies)(host)
     }
@@ -77,14 +83,14 @@ impl World {
 
 #[test]
 fn the_outcome_follows_from_what_is_found_and_what_is_allowed() {
-    let fails: fn(&dyn Host) -> Result<(), Failure> = |_| Err(Failure::new("no"));
-    let denied: fn(&dyn Host) -> Result<(), Failure> =
-        |_| Err(Failure::of(FailureKind::Denied, "no"));
-    let late: fn(&dyn Host) -> Result<(), Failure> =
-        |_| Err(Failure::of(FailureKind::TimedOut, "no"));
-    let stopped: fn(&dyn Host) -> Result<(), Failure> =
-        |_| Err(Failure::of(FailureKind::Interrupted, "no"));
-    let good: fn(&dyn Host) -> Result<(), Failure> = |_| Ok(());
+    let fails: fn(&dyn Act) -> Result<(), Failure> = |_| Err(Failure::new("no"));
+    let denied: fn(&dyn Act) -> Result<(), Failure> =
+        |_| Err(Failure::Hidden { kind: FailureKind::Denied, message: "no".into() });
+    let late: fn(&dyn Act) -> Result<(), Failure> =
+        |_| Err(Failure::Hidden { kind: FailureKind::TimedOut, message: "no".into() });
+    let stopped: fn(&dyn Act) -> Result<(), Failure> =
+        |_| Err(Failure::Hidden { kind: FailureKind::Interrupted, message: "no".into() });
+    let good: fn(&dyn Act) -> Result<(), Failure> = |_| Ok(());
     let table = [
         (Mode::Apply, 0, good, "kept", 0),
         (Mode::Rehearse, 0, good, "kept", 0),
@@ -181,7 +187,7 @@ fn a_defect_in_one_resource_fails_that_resource_alone() {
     let stepped = world.step(Mode::Apply, &mut bad);
     let failure = stepped.outcome.failure().unwrap();
     assert_eq!(
-        (failure.kind, failure.message.as_str()),
+        (failure.kind(), failure.to_string().as_str()),
         (FailureKind::Internal, "internal error: index out of bounds")
     );
     assert_eq!(world.step(Mode::Apply, &mut Fake::new("good", 1)).outcome, Outcome::Repaired);

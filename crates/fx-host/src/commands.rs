@@ -208,7 +208,16 @@ pub trait Child {
     fn wait(&mut self) -> Result<Exit>;
 }
 
-/// Starting commands.
+/// Programs that are only looked at, or only look themselves.
+pub trait Queries {
+    /// Where a program would be found along a `PATH`, if it can be executed.
+    fn find_program(&self, name: &str) -> Option<PathBuf>;
+    /// Runs a program that only reads and prints, such as `dpkg-query`; a rehearsal does it as
+    /// well. Never for what policy names: nobody knows what that does.
+    fn query(&self, spec: &Spec) -> Result<Ended>;
+}
+
+/// Starting commands. Reachable only where a change is made: see [`crate::Act`].
 pub trait Commands {
     /// Runs a command to its end, telling each line as it comes. Files changed before are
     /// under their final names when it starts.
@@ -217,8 +226,6 @@ pub trait Commands {
     fn start(&self, spec: &Spec) -> Result<Box<dyn Child>>;
     /// Sends a signal to a process.
     fn signal(&self, pid: i32, signal: i32) -> Result<()>;
-    /// Where a program would be found along a `PATH`, if it can be executed.
-    fn find_program(&self, name: &str) -> Option<PathBuf>;
 
     /// Runs a command to its end.
     fn run(&self, spec: &Spec) -> Result<Ended> {

@@ -4,17 +4,17 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// A refusal or failure of the machine.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HostError {
     /// The kernel said no.
-    #[error("cannot {op} '{}': {}", path.display(), describe(source))]
+    #[error("cannot {op} '{}': {}", path.display(), answer)]
     Io {
         /// What was tried, as a verb: `read`, `create directory`.
         op: &'static str,
         /// On what.
         path: PathBuf,
         /// The kernel's answer.
-        source: io::Error,
+        answer: Answer,
     },
     /// A component of the path could be swapped by somebody else, so it was not followed.
     #[error("refusing to follow '{}' on the way to '{}': {reason}", link.display(), path.display())]
@@ -60,12 +60,12 @@ pub enum HostError {
         kind: io::ErrorKind,
     },
     /// There is no copy of the machine.
-    #[error("cannot make a copy of the machine: {step}: {}", describe(source))]
+    #[error("cannot make a copy of the machine: {step}: {}", answer)]
     Copy {
         /// What was being done.
         step: String,
         /// The kernel's answer.
-        source: io::Error,
+        answer: Answer,
     },
     /// A request over the network failed.
     #[error("cannot fetch '{url}': {reason}")]
@@ -83,13 +83,13 @@ pub enum HostError {
 impl HostError {
     /// Wraps a kernel error with what was tried on which path.
     pub fn io(op: &'static str, path: impl AsRef<Path>, source: impl Into<io::Error>) -> HostError {
-        HostError::Io { op, path: path.as_ref().to_owned(), source: source.into() }
+        HostError::Io { op, path: path.as_ref().to_owned(), answer: Answer::from(source.into()) }
     }
 
     /// The kind of the kernel's answer; `Other` where the kernel was not asked.
     pub fn kind(&self) -> io::ErrorKind {
         match self {
-            HostError::Io { source, .. } | HostError::Copy { source, .. } => source.kind(),
+            HostError::Io { answer, .. } | HostError::Copy { answer, .. } => answer.kind,
             HostError::UnsafePath { .. } | HostError::Untrusted { .. } => {
                 io::ErrorKind::PermissionDenied
             }
@@ -124,7 +124,7 @@ impl HostError {
     /// The kernel's number, for languages that show it.
     pub fn errno(&self) -> Option<i32> {
         match self {
-            HostError::Io { source, .. } => source.raw_os_error(),
+            HostError::Io { answer, .. } => answer.errno,
             _ => None,
         }
     }
@@ -136,8 +136,27 @@ fn vouch(culprit: &Path, asked: &Path) -> String {
     dir.display().to_string()
 }
 
-// The kernel's words as C's strerror gives them, without Rust's "(os error N)".
-fn describe(error: &io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or(&text).to_owned()
+/// An error of the kernel as data that can be kept and compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// Its kind.
+    pub kind: io::ErrorKind,
+    /// Its number, where the kernel itself gave it.
+    pub errno: Option<i32>,
+    words: String,
+}
+
+impl From<io::Error> for Answer {
+    fn from(error: io::Error) -> Answer {
+        // As C's strerror words it, without Rust's "(os error N)".
+        let text = error.to_string();
+        let words = text.split(" (os error").next().unwrap_or(&text).to_owned();
+        Answer { kind: error.kind(), errno: error.raw_os_error(), words }
+    }
+}
+
+impl std::fmt::Display for Answer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.words)
+    }
 }

@@ -136,7 +136,7 @@ pub struct WriteOptions {
     pub mtime: Option<Time>,
 }
 
-/// Reading and changing files.
+/// Looking at files.
 pub trait Files {
     /// What a path stands for, links followed.
     fn stat(&self, path: &Path) -> Result<Meta>;
@@ -199,66 +199,10 @@ pub trait Files {
     /// more than the limit and gives an error of kind `TimedOut`.
     fn space(&self, path: &Path, limit: Duration) -> Result<FsSpace>;
 
-    /// Makes `path` a regular file with this content, replacing an old one as a whole: a
-    /// reader, a kill and a power loss see the old or the new file. Keeps the old file's
-    /// owner, mode, ACL, label and other extended attributes unless told otherwise. A
-    /// final link is replaced, not followed; resolve it first to write behind it.
-    fn write(&self, path: &Path, content: &[u8], options: &WriteOptions) -> Result<()>;
-    /// The same for content that is too large to be held in memory as a whole.
-    fn write_pieces(&self, path: &Path, pieces: Pieces<'_>, options: &WriteOptions) -> Result<()> {
-        let mut whole = Vec::new();
-        pieces(&mut whole).map_err(|error| HostError::io("write", path, error))?;
-        self.write(path, &whole, options)
-    }
-    /// Makes `to` a regular file with the content of another, of any size, by the rules of
-    /// [`Files::write`]. Links to the source are followed; its owner and mode do not count.
-    fn copy_file(&self, from: &Path, to: &Path, options: &WriteOptions) -> Result<()> {
-        self.write(to, &self.read(from)?, options)
-    }
-    /// Adds to the end of a file in place, making it first if needed. For logs.
-    fn append(&self, path: &Path, content: &[u8], mode: u32) -> Result<()>;
-    /// Opens a file to be changed where it is: the inode stays, and so do hard links and
-    /// attributes. A final link is followed by the rules of the walk, unless the name is to
-    /// be made exclusively. Never waits for the other end of a pipe.
-    fn open_in_place(&self, path: &Path, how: &Opening) -> Result<Box<dyn InPlace>>;
-    /// Makes a directory; its parent must be there. The mode is exact, whatever the umask.
-    fn make_dir(&self, path: &Path, mode: u32) -> Result<()>;
-    /// Makes a named pipe. The mode is exact, whatever the umask.
-    fn make_fifo(&self, path: &Path, mode: u32) -> Result<()>;
-    /// Removes a file, link, pipe, socket or device.
-    fn remove_file(&self, path: &Path) -> Result<()>;
-    /// Removes an empty directory.
-    fn remove_dir(&self, path: &Path) -> Result<()>;
-    /// Gives a file another name on the same file system, replacing what has it.
-    fn rename(&self, from: &Path, to: &Path) -> Result<()>;
-    /// Makes a symbolic link at `path`; fails if the name is taken.
-    fn symlink(&self, target: &Path, path: &Path) -> Result<()>;
-    /// Makes a second name for an existing file; fails if the name is taken.
-    fn hard_link(&self, existing: &Path, path: &Path) -> Result<()>;
-    /// Sets permission bits; a final link is refused.
-    fn set_mode(&self, path: &Path, mode: u32) -> Result<()>;
-    /// Sets owner and group; of a final link itself, never of what it points to.
-    fn set_owner(&self, path: &Path, uid: Option<u32>, gid: Option<u32>) -> Result<()>;
-    /// Sets access and modification time; of a final link itself.
-    fn set_times(&self, path: &Path, atime: Option<Time>, mtime: Option<Time>) -> Result<()>;
     /// Names of extended attributes, in byte order; none where the file system has none.
     fn xattrs(&self, path: &Path) -> Result<Vec<OsString>>;
     /// One extended attribute.
     fn xattr(&self, path: &Path, name: &str) -> Result<Option<Vec<u8>>>;
-    /// Sets or, with `None`, removes one extended attribute.
-    fn set_xattr(&self, path: &Path, name: &str, value: Option<&[u8]>) -> Result<()>;
-
-    /// Keeps other processes out that take the same lock, for a moment; `None` where they could
-    /// not be kept out within the patience. There are no others on a fake machine.
-    fn lock(&self, _path: &Path, _patience: Duration) -> Result<Option<Lock>> {
-        Ok(None)
-    }
-
-    /// Puts every change made so far under its final name, for others to see. Called by
-    /// the host itself before a command starts.
-    fn settle(&self) -> Result<()>;
-    /// Returns when every change made so far survives a power loss.
-    fn commit(&self) -> Result<()>;
 
     /// Whether anything has this name; a link counts whatever it points to.
     fn exists(&self, path: &Path) -> Result<bool> {
@@ -294,6 +238,66 @@ pub trait Files {
     fn list_trusted_opt(&self, path: &Path) -> Result<Option<Vec<Entry>>> {
         absent(self.list_trusted(path))
     }
+}
+
+/// Changing files. Reachable only where a change is made: see [`crate::Act`].
+pub trait Edits: Files {
+    /// Makes `path` a regular file with this content, replacing an old one as a whole: a
+    /// reader, a kill and a power loss see the old or the new file. Keeps the old file's
+    /// owner, mode, ACL, label and other extended attributes unless told otherwise. A
+    /// final link is replaced, not followed; resolve it first to write behind it.
+    fn write(&self, path: &Path, content: &[u8], options: &WriteOptions) -> Result<()>;
+    /// The same for content that is too large to be held in memory as a whole.
+    fn write_pieces(&self, path: &Path, pieces: Pieces<'_>, options: &WriteOptions) -> Result<()> {
+        let mut whole = Vec::new();
+        pieces(&mut whole).map_err(|error| HostError::io("write", path, error))?;
+        self.write(path, &whole, options)
+    }
+    /// Makes `to` a regular file with the content of another, of any size, by the rules of
+    /// [`Edits::write`]. Links to the source are followed; its owner and mode do not count.
+    fn copy_file(&self, from: &Path, to: &Path, options: &WriteOptions) -> Result<()> {
+        self.write(to, &self.read(from)?, options)
+    }
+    /// Adds to the end of a file in place, making it first if needed. For logs.
+    fn append(&self, path: &Path, content: &[u8], mode: u32) -> Result<()>;
+    /// Opens a file to be changed where it is: the inode stays, and so do hard links and
+    /// attributes. A final link is followed by the rules of the walk, unless the name is to
+    /// be made exclusively. Never waits for the other end of a pipe.
+    fn open_in_place(&self, path: &Path, how: &Opening) -> Result<Box<dyn InPlace>>;
+    /// Makes a directory; its parent must be there. The mode is exact, whatever the umask.
+    fn make_dir(&self, path: &Path, mode: u32) -> Result<()>;
+    /// Makes a named pipe. The mode is exact, whatever the umask.
+    fn make_fifo(&self, path: &Path, mode: u32) -> Result<()>;
+    /// Removes a file, link, pipe, socket or device.
+    fn remove_file(&self, path: &Path) -> Result<()>;
+    /// Removes an empty directory.
+    fn remove_dir(&self, path: &Path) -> Result<()>;
+    /// Gives a file another name on the same file system, replacing what has it.
+    fn rename(&self, from: &Path, to: &Path) -> Result<()>;
+    /// Makes a symbolic link at `path`; fails if the name is taken.
+    fn symlink(&self, target: &Path, path: &Path) -> Result<()>;
+    /// Makes a second name for an existing file; fails if the name is taken.
+    fn hard_link(&self, existing: &Path, path: &Path) -> Result<()>;
+    /// Sets permission bits; a final link is refused.
+    fn set_mode(&self, path: &Path, mode: u32) -> Result<()>;
+    /// Sets owner and group; of a final link itself, never of what it points to.
+    fn set_owner(&self, path: &Path, uid: Option<u32>, gid: Option<u32>) -> Result<()>;
+    /// Sets access and modification time; of a final link itself.
+    fn set_times(&self, path: &Path, atime: Option<Time>, mtime: Option<Time>) -> Result<()>;
+    /// Sets or, with `None`, removes one extended attribute.
+    fn set_xattr(&self, path: &Path, name: &str, value: Option<&[u8]>) -> Result<()>;
+
+    /// Keeps other processes out that take the same lock, for a moment; `None` where they could
+    /// not be kept out within the patience. There are no others on a fake machine.
+    fn lock(&self, _path: &Path, _patience: Duration) -> Result<Option<Lock>> {
+        Ok(None)
+    }
+
+    /// Puts every change made so far under its final name, for others to see. Called by
+    /// the host itself before a command starts.
+    fn settle(&self) -> Result<()>;
+    /// Returns when every change made so far survives a power loss.
+    fn commit(&self) -> Result<()>;
 }
 
 fn absent<T>(result: Result<T>) -> Result<Option<T>> {

@@ -1,6 +1,6 @@
 //! A file opened to be changed where it is: same inode, same hard links, same attributes.
 //!
-//! [`crate::Files::write`] replaces a file as a whole, which is right for configuration. A
+//! [`crate::Edits::write`] replaces a file as a whole, which is right for configuration. A
 //! program that opens a file and writes into it means that very file: others have it open,
 //! it has a second name, or it is not a file of a disk at all (`/proc`, `/sys`, a device).
 
@@ -55,7 +55,7 @@ pub enum LockWish {
     Release,
 }
 
-/// A file opened by [`crate::Files::open_in_place`]. Every error is returned, none is kept
+/// A file opened by [`crate::Edits::open_in_place`]. Every error is returned, none is kept
 /// for later. It stays open until it is dropped, whatever happens to its name.
 pub trait InPlace {
     /// What it is.

@@ -38,16 +38,16 @@ mod watching;
 pub use account_files::{parse_group, parse_passwd};
 pub use accounts::{Accounts, Group, User};
 pub use clock::{Clock, Time};
-pub use commands::{Child, Commands, Ended, Exit, Line, Program, Spec, Stdin, Stream};
+pub use commands::{Child, Commands, Ended, Exit, Line, Program, Queries, Spec, Stdin, Stream};
 pub use env::{Env, Uname};
-pub use error::HostError;
-pub use files::{Entry, Files, FsSpace, Kind, Meta, Pieces, Reader, WriteOptions};
+pub use error::{Answer, HostError};
+pub use files::{Edits, Entry, Files, FsSpace, Kind, Meta, Pieces, Reader, WriteOptions};
 pub use in_place::{Access, InPlace, LockWish, Opening};
 pub use inherited::close_inherited;
 pub use lock::{Holder, Lock, Locked};
 pub use looking::LookingHost;
 pub use memory::{FaultOn, MemoryHost, Reply};
-pub use net::{Address, Counters, Interface, Neighbour, Net, Request, Response, Route};
+pub use net::{Address, Counters, Interface, Neighbour, Net, Request, Requests, Response, Route};
 pub use operation::Operation;
 pub use os::OsHost;
 pub use overlay::OverlayHost;
@@ -63,7 +63,18 @@ pub use watching::WatchingHost;
 /// Result of anything asked of the machine.
 pub type Result<T, E = HostError> = std::result::Result<T, E>;
 
-/// A machine: the sum of its parts.
-pub trait Host: Files + Commands + Accounts + Clock + Env + Net {}
+/// A machine that is only looked at. What evaluates, guards and compares gets this.
+pub trait Look: Files + Queries + Accounts + Clock + Env + Net {}
 
-impl<T: Files + Commands + Accounts + Clock + Env + Net> Host for T {}
+impl<T: Files + Queries + Accounts + Clock + Env + Net> Look for T {}
+
+/// A machine that can be changed. Languages get it only inside a recorded change, or for what
+/// their evaluation itself does; the engine hands it out.
+pub trait Act: Look + Edits + Commands + Requests {}
+
+impl<T: Look + Edits + Commands + Requests> Act for T {}
+
+/// A machine: the sum of its parts. For whoever assembles a run.
+pub trait Host: Act {}
+
+impl<T: Act> Host for T {}

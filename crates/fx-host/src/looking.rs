@@ -7,14 +7,16 @@
 use std::cell::RefCell;
 use std::ffi::OsString;
 use std::io;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
 use crate::in_place::{InPlace, Opening};
 use crate::{
-    Child, Commands, Ended, Entry, Files, FsSpace, Host, HostError, Line, Meta, Reader, Result,
-    Spec, Time, WriteOptions,
+    Child, Commands, Edits, Ended, Entry, Files, FsSpace, Host, HostError, Interface, Line, Meta,
+    Neighbour, Net, Queries, Reader, Request, Requests, Response, Result, Route, Spec, Time,
+    WriteOptions,
 };
 
 /// The machine, without its effects.
@@ -85,6 +87,11 @@ impl Files for LookingHost {
         space(path: &Path, limit: Duration) -> Result<FsSpace>;
         xattrs(path: &Path) -> Result<Vec<OsString>>;
         xattr(path: &Path, name: &str) -> Result<Option<Vec<u8>>>;
+    }
+}
+
+impl Edits for LookingHost {
+    pass! {
         settle() -> Result<()>;
         commit() -> Result<()>;
     }
@@ -134,13 +141,45 @@ impl Commands for LookingHost {
     fn signal(&self, pid: i32, signal: i32) -> Result<()> {
         self.refuse_command(&Spec::argv(["kill".to_owned(), format!("-{signal}"), pid.to_string()]))
     }
+}
 
-    fn find_program(&self, name: &str) -> Option<PathBuf> {
-        self.inner.find_program(name)
+impl Queries for LookingHost {
+    pass! {
+        find_program(name: &str) -> Option<PathBuf>;
+        query(spec: &Spec) -> Result<Ended>;
     }
 }
 
-pass_the_rest!(LookingHost);
+impl Net for LookingHost {
+    pass! {
+        interfaces() -> Result<Vec<Interface>>;
+        routes() -> Result<Vec<Route>>;
+        neighbours() -> Result<Vec<Neighbour>>;
+        resolve(name: &str) -> Result<Vec<IpAddr>>;
+        reverse(address: IpAddr) -> Result<Option<String>>;
+    }
+
+    fn fetch(&self, request: &Request) -> Result<Response> {
+        self.http(request)
+    }
+}
+
+// A copy of the machine has no network either, so nothing is gained by another try in one.
+impl Requests for LookingHost {
+    fn http(&self, request: &Request) -> Result<Response> {
+        Err(HostError::Net {
+            url: request.url.clone(),
+            reason: "the network is not used where policy is only looked at".to_owned(),
+        })
+    }
+
+    fn ask(&self, address: SocketAddr, _: &[u8], _: usize, _: Duration) -> Result<Vec<u8>> {
+        let url = address.to_string();
+        self.http(&Request::get(url)).map(|answer| answer.body)
+    }
+}
+
+pass_surroundings!(LookingHost);
 
 #[cfg(test)]
 mod tests {

@@ -21,8 +21,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use crate::{
-    Clock, Env, Files, FsSpace, HostError, Interface, Neighbour, Net, Request, Response, Result,
-    Route, Time, Uname, WriteOptions,
+    Clock, Edits, Env, FsSpace, HostError, Interface, Neighbour, Net, Operation, Request, Requests,
+    Response, Result, Route, Time, Uname, WriteOptions,
 };
 
 pub use commands::Reply;
@@ -38,6 +38,8 @@ const START: Time = Time { secs: 1_767_225_600, nanos: 0 };
 struct State {
     tree: Tree,
     faults: Faults,
+    /// What was asked of files, in order.
+    requests: Vec<(Operation, PathBuf)>,
     script: Script,
     now: Time,
     monotonic: Duration,
@@ -84,6 +86,7 @@ impl MemoryHost {
         let state = State {
             tree: Tree::new(),
             faults: Faults::default(),
+            requests: Vec::new(),
             script: Script::default(),
             now: START,
             monotonic: Duration::ZERO,
@@ -241,6 +244,15 @@ impl MemoryHost {
         self.state.borrow().faults.hits()
     }
 
+    /// Takes what was asked of files so far, in order, such as `stat /etc/x`.
+    pub fn take_requests(&self) -> Vec<String> {
+        let requests = std::mem::take(&mut self.state.borrow_mut().requests);
+        requests
+            .iter()
+            .map(|(operation, path)| format!("{} {}", operation.verb(), path.display()))
+            .collect()
+    }
+
     /// Sets the wall clock.
     pub fn set_now(&self, now: Time) {
         self.state.borrow_mut().now = now;
@@ -394,12 +406,8 @@ impl Env for MemoryHost {
 }
 
 impl Net for MemoryHost {
-    fn http(&self, request: &Request) -> Result<Response> {
-        let state = self.state.borrow();
-        state.http.get(&request.url).cloned().ok_or_else(|| HostError::Net {
-            url: request.url.clone(),
-            reason: "connection refused".into(),
-        })
+    fn fetch(&self, request: &Request) -> Result<Response> {
+        self.http(request)
     }
 
     fn interfaces(&self) -> Result<Vec<Interface>> {
@@ -422,6 +430,16 @@ impl Net for MemoryHost {
         let state = self.state.borrow();
         let found = state.names.iter().find(|(_, addresses)| addresses.contains(&address));
         Ok(found.map(|(name, _)| name.clone()))
+    }
+}
+
+impl Requests for MemoryHost {
+    fn http(&self, request: &Request) -> Result<Response> {
+        let state = self.state.borrow();
+        state.http.get(&request.url).cloned().ok_or_else(|| HostError::Net {
+            url: request.url.clone(),
+            reason: "connection refused".into(),
+        })
     }
 
     fn ask(&self, address: SocketAddr, _: &[u8], _: usize, _: Duration) -> Result<Vec<u8>> {

@@ -166,10 +166,10 @@ pub struct Neighbour {
     pub mac: String,
 }
 
-/// Talking to the network.
+/// Looking at the network.
 pub trait Net {
-    /// One HTTP exchange.
-    fn http(&self, request: &Request) -> Result<Response>;
+    /// One HTTP exchange that only reads: GET or HEAD; another method is refused.
+    fn fetch(&self, request: &Request) -> Result<Response>;
     /// The interfaces of the machine, in the kernel's order.
     fn interfaces(&self) -> Result<Vec<Interface>>;
     /// The routes of the main table, those of version 4 first, else in the kernel's order.
@@ -180,6 +180,12 @@ pub trait Net {
     fn resolve(&self, name: &str) -> Result<Vec<IpAddr>>;
     /// The name an address belongs to.
     fn reverse(&self, address: IpAddr) -> Result<Option<String>>;
+}
+
+/// Talking to others. Reachable only where a change is made: see [`crate::Act`].
+pub trait Requests {
+    /// One HTTP exchange.
+    fn http(&self, request: &Request) -> Result<Response>;
     /// Connects to an address, says something and takes what comes back in one go, up to a
     /// limit; without a limit the connection is closed at once.
     fn ask(

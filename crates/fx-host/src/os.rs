@@ -32,7 +32,7 @@ pub(crate) use child::run as run_prepared;
 pub(crate) use strays::Awaited;
 
 /// The machine we run on. Not shared between threads: files written are staged in it and
-/// appear under their final names in groups (see [`crate::Files::settle`]).
+/// appear under their final names in groups (see [`crate::Edits::settle`]).
 pub struct OsHost {
     started: Instant,
     cancelled: Arc<AtomicBool>,
@@ -105,6 +105,6 @@ impl Default for OsHost {
 // calls `commit` and hears of errors; this is for early returns, where nobody listens.
 impl Drop for OsHost {
     fn drop(&mut self) {
-        let _ = crate::Files::settle(self);
+        let _ = crate::Edits::settle(self);
     }
 }

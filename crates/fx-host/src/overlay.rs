@@ -6,16 +6,13 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::ffi::{OsStr, OsString};
-use std::net::{IpAddr, SocketAddr};
+use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 use crate::in_place::{InPlace, Opening};
 use crate::{
-    Accounts, Child, Clock, Commands, Ended, Entry, Env, Files, FsSpace, Group, Host, HostError,
-    Interface, Kind, Line, Meta, Neighbour, Net, Reader, Request, Response, Result, Route, Spec,
-    Time, Uname, User, WriteOptions,
+    Edits, Entry, Files, FsSpace, Host, HostError, Kind, Meta, Reader, Result, Time, WriteOptions,
 };
 
 /// As many links as the kernel follows on one path.
@@ -318,6 +315,16 @@ impl Files for OverlayHost<'_> {
         self.inner.space(&self.need("stat", &self.locate(path, true)?)?.0, limit)
     }
 
+    fn xattrs(&self, path: &Path) -> Result<Vec<OsString>> {
+        self.inner.xattrs(&self.need("read attributes", &self.locate(path, true)?)?.0)
+    }
+
+    fn xattr(&self, path: &Path, name: &str) -> Result<Option<Vec<u8>>> {
+        self.inner.xattr(&self.need("read attributes", &self.locate(path, true)?)?.0, name)
+    }
+}
+
+impl Edits for OverlayHost<'_> {
     fn write(&self, path: &Path, content: &[u8], options: &WriteOptions) -> Result<()> {
         let path = self.locate(path, false)?;
         // What the old file had is kept, so it is brought up first.
@@ -444,14 +451,6 @@ impl Files for OverlayHost<'_> {
         self.inner.set_times(&self.copy_up(&self.locate(path, false)?)?, atime, mtime)
     }
 
-    fn xattrs(&self, path: &Path) -> Result<Vec<OsString>> {
-        self.inner.xattrs(&self.need("read attributes", &self.locate(path, true)?)?.0)
-    }
-
-    fn xattr(&self, path: &Path, name: &str) -> Result<Option<Vec<u8>>> {
-        self.inner.xattr(&self.need("read attributes", &self.locate(path, true)?)?.0, name)
-    }
-
     fn set_xattr(&self, path: &Path, name: &str, value: Option<&[u8]>) -> Result<()> {
         self.inner.set_xattr(&self.copy_up(&self.locate(path, true)?)?, name, value)
     }
@@ -466,137 +465,9 @@ impl Files for OverlayHost<'_> {
     }
 }
 
-impl Commands for OverlayHost<'_> {
-    fn run_streaming(&self, spec: &Spec, on_line: &mut dyn FnMut(Line<'_>)) -> Result<Ended> {
-        self.inner.run_streaming(spec, on_line)
-    }
-
-    fn start(&self, spec: &Spec) -> Result<Box<dyn Child>> {
-        self.inner.start(spec)
-    }
-
-    fn signal(&self, pid: i32, signal: i32) -> Result<()> {
-        self.inner.signal(pid, signal)
-    }
-
-    fn find_program(&self, name: &str) -> Option<PathBuf> {
-        self.inner.find_program(name)
-    }
-}
-
-impl Accounts for OverlayHost<'_> {
-    fn user(&self, name: &str) -> Result<Option<User>> {
-        self.inner.user(name)
-    }
-
-    fn user_by_id(&self, uid: u32) -> Result<Option<User>> {
-        self.inner.user_by_id(uid)
-    }
-
-    fn group(&self, name: &str) -> Result<Option<Group>> {
-        self.inner.group(name)
-    }
-
-    fn group_by_id(&self, gid: u32) -> Result<Option<Group>> {
-        self.inner.group_by_id(gid)
-    }
-
-    fn users(&self) -> Result<Vec<User>> {
-        self.inner.users()
-    }
-
-    fn groups(&self) -> Result<Vec<Group>> {
-        self.inner.groups()
-    }
-}
-
-impl Clock for OverlayHost<'_> {
-    fn now(&self) -> Time {
-        self.inner.now()
-    }
-
-    fn monotonic(&self) -> Duration {
-        self.inner.monotonic()
-    }
-
-    fn sleep(&self, duration: Duration) {
-        self.inner.sleep(duration);
-    }
-}
-
-impl Env for OverlayHost<'_> {
-    fn var(&self, name: &OsStr) -> Option<OsString> {
-        self.inner.var(name)
-    }
-
-    fn vars(&self) -> Vec<(OsString, OsString)> {
-        self.inner.vars()
-    }
-
-    fn cwd(&self) -> PathBuf {
-        self.inner.cwd()
-    }
-
-    fn euid(&self) -> u32 {
-        self.inner.euid()
-    }
-
-    fn egid(&self) -> u32 {
-        self.inner.egid()
-    }
-
-    fn pid(&self) -> u32 {
-        self.inner.pid()
-    }
-
-    fn uname(&self) -> Uname {
-        self.inner.uname()
-    }
-
-    fn random(&self, buffer: &mut [u8]) {
-        self.inner.random(buffer);
-    }
-
-    fn cpus(&self) -> usize {
-        self.inner.cpus()
-    }
-}
-
-impl Net for OverlayHost<'_> {
-    fn http(&self, request: &Request) -> Result<Response> {
-        self.inner.http(request)
-    }
-
-    fn interfaces(&self) -> Result<Vec<Interface>> {
-        self.inner.interfaces()
-    }
-
-    fn routes(&self) -> Result<Vec<Route>> {
-        self.inner.routes()
-    }
-
-    fn neighbours(&self) -> Result<Vec<Neighbour>> {
-        self.inner.neighbours()
-    }
-
-    fn resolve(&self, name: &str) -> Result<Vec<IpAddr>> {
-        self.inner.resolve(name)
-    }
-
-    fn reverse(&self, address: IpAddr) -> Result<Option<String>> {
-        self.inner.reverse(address)
-    }
-
-    fn ask(
-        &self,
-        address: SocketAddr,
-        question: &[u8],
-        limit: usize,
-        patience: Duration,
-    ) -> Result<Vec<u8>> {
-        self.inner.ask(address, question, limit, patience)
-    }
-}
+pass_commands!(OverlayHost<'_>);
+pass_surroundings!(OverlayHost<'_>);
+pass_network!(OverlayHost<'_>);
 
 #[cfg(test)]
 mod tests {

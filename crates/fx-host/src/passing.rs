@@ -9,8 +9,58 @@ macro_rules! pass {
     };
 }
 
-/// Everything but files and commands.
-macro_rules! pass_the_rest {
+/// The network, looked at.
+macro_rules! pass_looks_at_network {
+    ($host:ty) => {
+        impl crate::Net for $host {
+            pass! {
+                fetch(request: &crate::Request) -> crate::Result<crate::Response>;
+                interfaces() -> crate::Result<Vec<crate::Interface>>;
+                routes() -> crate::Result<Vec<crate::Route>>;
+                neighbours() -> crate::Result<Vec<crate::Neighbour>>;
+                resolve(name: &str) -> crate::Result<Vec<std::net::IpAddr>>;
+                reverse(address: std::net::IpAddr) -> crate::Result<Option<String>>;
+            }
+        }
+    };
+}
+
+/// The network.
+macro_rules! pass_network {
+    ($host:ty) => {
+        pass_looks_at_network!($host);
+
+        impl crate::Requests for $host {
+            pass! {
+                http(request: &crate::Request) -> crate::Result<crate::Response>;
+                ask(address: std::net::SocketAddr, question: &[u8], limit: usize, patience: std::time::Duration) -> crate::Result<Vec<u8>>;
+            }
+        }
+    };
+}
+
+/// Programs, looked for and started.
+macro_rules! pass_commands {
+    ($host:ty) => {
+        impl crate::Queries for $host {
+            pass! {
+                find_program(name: &str) -> Option<std::path::PathBuf>;
+                query(spec: &crate::Spec) -> crate::Result<crate::Ended>;
+            }
+        }
+
+        impl crate::Commands for $host {
+            pass! {
+                run_streaming(spec: &crate::Spec, on_line: &mut dyn FnMut(crate::Line<'_>)) -> crate::Result<crate::Ended>;
+                start(spec: &crate::Spec) -> crate::Result<Box<dyn crate::Child>>;
+                signal(pid: i32, signal: i32) -> crate::Result<()>;
+            }
+        }
+    };
+}
+
+/// Accounts, time and what surrounds our own process.
+macro_rules! pass_surroundings {
     ($host:ty) => {
         impl crate::Accounts for $host {
             pass! {
@@ -42,18 +92,6 @@ macro_rules! pass_the_rest {
                 uname() -> crate::Uname;
                 random(buffer: &mut [u8]) -> ();
                 cpus() -> usize;
-            }
-        }
-
-        impl crate::Net for $host {
-            pass! {
-                http(request: &crate::Request) -> crate::Result<crate::Response>;
-                interfaces() -> crate::Result<Vec<crate::Interface>>;
-                routes() -> crate::Result<Vec<crate::Route>>;
-                neighbours() -> crate::Result<Vec<crate::Neighbour>>;
-                resolve(name: &str) -> crate::Result<Vec<std::net::IpAddr>>;
-                reverse(address: std::net::IpAddr) -> crate::Result<Option<String>>;
-                ask(address: std::net::SocketAddr, question: &[u8], limit: usize, patience: std::time::Duration) -> crate::Result<Vec<u8>>;
             }
         }
     };

@@ -1,31 +1,28 @@
-//! A machine that passes every request on and writes it down with its author.
+//! A machine that does every request and reports those that may change something.
 //!
-//! Used to show what a step or a program did and read. It judges nothing and hides
-//! nothing; contents are not kept, only what was asked of which item.
+//! For what policy does while it is evaluated: nobody can hold that back, so it is written
+//! down. It judges nothing and keeps no content, only what was done to which item.
 
-use std::cell::RefCell;
 use std::ffi::{OsStr, OsString};
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
 use crate::in_place::{Access, InPlace, Opening};
 use crate::{
-    Accounts, Child, Clock, Commands, Ended, Entry, Env, Files, FsSpace, Group, Host, Interface,
-    Line, Meta, Neighbour, Net, Operation, Pieces, Reader, Request, Response, Result, Route, Spec,
-    Time, Uname, User, WriteOptions,
+    Child, Commands, Edits, Ended, Entry, Files, FsSpace, Host, Line, Lock, Meta, Operation,
+    Pieces, Reader, Request, Requests, Response, Result, Spec, Time, WriteOptions,
 };
 
-/// One request that was made.
+/// One request that may have changed something.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// Who asked, as last set with [`RecordingHost::set_author`].
-    pub author: Rc<str>,
-    /// What was asked.
+    /// What was done.
     pub operation: Operation,
-    /// Of what: a path, a command line, an address, a name.
-    pub subject: PathBuf,
+    /// To what: a path, a command line, an address.
+    pub subject: OsString,
     /// Whether the machine did it.
     pub done: bool,
 }
@@ -37,60 +34,38 @@ impl std::fmt::Display for Record {
     }
 }
 
-/// A recorder in front of another machine.
+/// The machine behind, borrowed for one call or shared for as long as somebody needs it.
+enum Inner<'a> {
+    Borrowed(&'a dyn Host),
+    Shared(Rc<dyn Host>),
+}
+
+impl<'a> Deref for Inner<'a> {
+    type Target = dyn Host + 'a;
+
+    fn deref(&self) -> &(dyn Host + 'a) {
+        match self {
+            Inner::Borrowed(host) => *host,
+            Inner::Shared(host) => &**host,
+        }
+    }
+}
+
+/// A machine with somebody who is told of each effect.
 pub struct RecordingHost<'a> {
-    inner: &'a dyn Host,
-    author: RefCell<Rc<str>>,
-    records: RefCell<Vec<Record>>,
+    inner: Inner<'a>,
+    listener: Box<dyn Fn(Record) + 'a>,
 }
 
 impl<'a> RecordingHost<'a> {
-    /// Records what is asked of `inner` from now on.
-    pub fn new(inner: &'a dyn Host) -> RecordingHost<'a> {
-        RecordingHost {
-            inner,
-            author: RefCell::new(Rc::from("")),
-            records: RefCell::new(Vec::new()),
-        }
+    /// Reports what is done to `inner` from now on.
+    pub fn new(inner: &'a dyn Host, listener: impl Fn(Record) + 'a) -> RecordingHost<'a> {
+        RecordingHost { inner: Inner::Borrowed(inner), listener: Box::new(listener) }
     }
 
-    /// Names who asks from now on; returns the one before, to be set back.
-    pub fn set_author(&self, author: impl Into<Rc<str>>) -> Rc<str> {
-        self.author.replace(author.into())
-    }
-
-    /// Everything asked so far, in order.
-    pub fn records(&self) -> Vec<Record> {
-        self.records.borrow().clone()
-    }
-
-    /// Requests that may have changed something, in order.
-    pub fn effects(&self) -> Vec<Record> {
-        self.select(|record| record.operation.is_effect())
-    }
-
-    /// Requests that only looked, in order.
-    pub fn reads(&self) -> Vec<Record> {
-        self.select(|record| !record.operation.is_effect())
-    }
-
-    /// Requests of one author, in order.
-    pub fn by_author(&self, author: &str) -> Vec<Record> {
-        self.select(|record| &*record.author == author)
-    }
-
-    /// Requests about one item, in order.
-    pub fn about(&self, subject: &Path) -> Vec<Record> {
-        self.select(|record| record.subject == subject)
-    }
-
-    /// Takes what was recorded so far, and starts anew.
-    pub fn take(&self) -> Vec<Record> {
-        self.records.take()
-    }
-
-    fn select(&self, wanted: impl Fn(&Record) -> bool) -> Vec<Record> {
-        self.records.borrow().iter().filter(|record| wanted(record)).cloned().collect()
+    /// The same for a machine that is kept.
+    pub fn shared(inner: Rc<dyn Host>, listener: impl Fn(Record) + 'a) -> RecordingHost<'a> {
+        RecordingHost { inner: Inner::Shared(inner), listener: Box::new(listener) }
     }
 
     fn note<T>(
@@ -99,74 +74,74 @@ impl<'a> RecordingHost<'a> {
         subject: impl AsRef<OsStr>,
         result: Result<T>,
     ) -> Result<T> {
-        self.records.borrow_mut().push(Record {
-            author: Rc::clone(&self.author.borrow()),
-            operation,
-            subject: PathBuf::from(subject.as_ref()),
-            done: result.is_ok(),
-        });
+        let subject = subject.as_ref().to_owned();
+        (self.listener)(Record { operation, subject, done: result.is_ok() });
         result
     }
 }
 
-macro_rules! pass_paths {
-    ($($operation:ident $name:ident(path $(, $arg:ident: $ty:ty)*) -> $out:ty;)*) => {
-        $(fn $name(&self, path: &Path $(, $arg: $ty)*) -> Result<$out> {
+impl Files for RecordingHost<'_> {
+    pass! {
+        stat(path: &Path) -> Result<Meta>;
+        lstat(path: &Path) -> Result<Meta>;
+        read(path: &Path) -> Result<Vec<u8>>;
+        read_with_meta(path: &Path) -> Result<(Meta, Vec<u8>)>;
+        read_limited(path: &Path, limit: u64) -> Result<Vec<u8>>;
+        check_trusted(path: &Path) -> Result<()>;
+        read_trusted_up_to(path: &Path, limit: u64) -> Result<Vec<u8>>;
+        refused() -> Option<String>;
+        open(path: &Path) -> Result<Reader<'_>>;
+        read_link(path: &Path) -> Result<PathBuf>;
+        list(path: &Path) -> Result<Vec<Entry>>;
+        real_path(path: &Path) -> Result<PathBuf>;
+        real_path_to_change(path: &Path) -> Result<PathBuf>;
+        space(path: &Path, limit: Duration) -> Result<FsSpace>;
+        xattrs(path: &Path) -> Result<Vec<OsString>>;
+        xattr(path: &Path, name: &str) -> Result<Option<Vec<u8>>>;
+    }
+}
+
+macro_rules! note_paths {
+    ($($operation:ident $name:ident(path $(, $arg:ident: $ty:ty)*);)*) => {
+        $(fn $name(&self, path: &Path $(, $arg: $ty)*) -> Result<()> {
             self.note(Operation::$operation, path, self.inner.$name(path $(, $arg)*))
         })*
     };
 }
 
-impl Files for RecordingHost<'_> {
-    pass_paths! {
-        Stat stat(path) -> Meta;
-        Lstat lstat(path) -> Meta;
-        Read read(path) -> Vec<u8>;
-        Read read_with_meta(path) -> (Meta, Vec<u8>);
-        Read read_limited(path, limit: u64) -> Vec<u8>;
-        Stat check_trusted(path) -> ();
-        Read read_trusted_up_to(path, limit: u64) -> Vec<u8>;
-        Open open(path) -> Reader<'_>;
-        ReadLink read_link(path) -> PathBuf;
-        List list(path) -> Vec<Entry>;
-        RealPath real_path(path) -> PathBuf;
-        RealPath real_path_to_change(path) -> PathBuf;
-        Space space(path, limit: Duration) -> FsSpace;
-        Write write(path, content: &[u8], options: &WriteOptions) -> ();
-        Write write_pieces(path, pieces: Pieces<'_>, options: &WriteOptions) -> ();
-        Append append(path, content: &[u8], mode: u32) -> ();
-        MakeDir make_dir(path, mode: u32) -> ();
-        MakeFifo make_fifo(path, mode: u32) -> ();
-        RemoveFile remove_file(path) -> ();
-        RemoveDir remove_dir(path) -> ();
-        SetMode set_mode(path, mode: u32) -> ();
-        SetOwner set_owner(path, uid: Option<u32>, gid: Option<u32>) -> ();
-        SetTimes set_times(path, atime: Option<Time>, mtime: Option<Time>) -> ();
-        Xattrs xattrs(path) -> Vec<OsString>;
-        Xattr xattr(path, name: &str) -> Option<Vec<u8>>;
-        SetXattr set_xattr(path, name: &str, value: Option<&[u8]>) -> ();
+impl Edits for RecordingHost<'_> {
+    note_paths! {
+        Write write(path, content: &[u8], options: &WriteOptions);
+        Write write_pieces(path, pieces: Pieces<'_>, options: &WriteOptions);
+        Append append(path, content: &[u8], mode: u32);
+        MakeDir make_dir(path, mode: u32);
+        MakeFifo make_fifo(path, mode: u32);
+        RemoveFile remove_file(path);
+        RemoveDir remove_dir(path);
+        SetMode set_mode(path, mode: u32);
+        SetOwner set_owner(path, uid: Option<u32>, gid: Option<u32>);
+        SetTimes set_times(path, atime: Option<Time>, mtime: Option<Time>);
+        SetXattr set_xattr(path, name: &str, value: Option<&[u8]>);
     }
 
-    fn lock(&self, path: &Path, patience: Duration) -> Result<Option<crate::Lock>> {
-        self.inner.lock(path, patience)
-    }
-
-    fn refused(&self) -> Option<String> {
-        self.inner.refused()
+    pass! {
+        lock(path: &Path, patience: Duration) -> Result<Option<Lock>>;
+        settle() -> Result<()>;
+        commit() -> Result<()>;
     }
 
     fn copy_file(&self, from: &Path, to: &Path, options: &WriteOptions) -> Result<()> {
         self.note(Operation::Write, to, self.inner.copy_file(from, to, options))
     }
 
-    // What is done through it is noted once, as a write or a look at the file.
+    // What is done through it is noted once, as a write; a file that is only read is not.
     fn open_in_place(&self, path: &Path, how: &Opening) -> Result<Box<dyn InPlace>> {
-        let operation = match how.access {
-            Access::Read => Operation::Open,
-            Access::Attributes => Operation::SetMode,
-            Access::Write | Access::ReadWrite => Operation::Write,
-        };
-        self.note(operation, path, self.inner.open_in_place(path, how))
+        let opened = self.inner.open_in_place(path, how);
+        match how.access {
+            Access::Read => opened,
+            Access::Attributes => self.note(Operation::SetMode, path, opened),
+            Access::Write | Access::ReadWrite => self.note(Operation::Write, path, opened),
+        }
     }
 
     fn rename(&self, from: &Path, to: &Path) -> Result<()> {
@@ -179,14 +154,6 @@ impl Files for RecordingHost<'_> {
 
     fn hard_link(&self, existing: &Path, path: &Path) -> Result<()> {
         self.note(Operation::HardLink, path, self.inner.hard_link(existing, path))
-    }
-
-    fn settle(&self) -> Result<()> {
-        self.note(Operation::Settle, "", self.inner.settle())
-    }
-
-    fn commit(&self) -> Result<()> {
-        self.note(Operation::Commit, "", self.inner.commit())
     }
 }
 
@@ -203,116 +170,11 @@ impl Commands for RecordingHost<'_> {
         let subject = format!("{pid} with {signal}");
         self.note(Operation::Signal, subject, self.inner.signal(pid, signal))
     }
-
-    fn find_program(&self, name: &str) -> Option<PathBuf> {
-        let found = self.inner.find_program(name);
-        self.note(Operation::FindProgram, name, Ok(found)).unwrap_or_default()
-    }
 }
 
-impl Accounts for RecordingHost<'_> {
-    fn user(&self, name: &str) -> Result<Option<User>> {
-        self.note(Operation::Account, name, self.inner.user(name))
-    }
-
-    fn user_by_id(&self, uid: u32) -> Result<Option<User>> {
-        self.note(Operation::Account, uid.to_string(), self.inner.user_by_id(uid))
-    }
-
-    fn group(&self, name: &str) -> Result<Option<Group>> {
-        self.note(Operation::Account, name, self.inner.group(name))
-    }
-
-    fn group_by_id(&self, gid: u32) -> Result<Option<Group>> {
-        self.note(Operation::Account, gid.to_string(), self.inner.group_by_id(gid))
-    }
-
-    fn users(&self) -> Result<Vec<User>> {
-        self.note(Operation::Account, "users", self.inner.users())
-    }
-
-    fn groups(&self) -> Result<Vec<Group>> {
-        self.note(Operation::Account, "groups", self.inner.groups())
-    }
-}
-
-// Time passes whether or not it is asked for, so asking is not written down.
-impl Clock for RecordingHost<'_> {
-    fn now(&self) -> Time {
-        self.inner.now()
-    }
-
-    fn monotonic(&self) -> Duration {
-        self.inner.monotonic()
-    }
-
-    fn sleep(&self, duration: Duration) {
-        self.inner.sleep(duration);
-    }
-}
-
-impl Env for RecordingHost<'_> {
-    fn var(&self, name: &OsStr) -> Option<OsString> {
-        let value = self.inner.var(name);
-        self.note(Operation::Variable, name, Ok(value)).unwrap_or_default()
-    }
-
-    fn vars(&self) -> Vec<(OsString, OsString)> {
-        self.note(Operation::Variable, "*", Ok(self.inner.vars())).unwrap_or_default()
-    }
-
-    fn cwd(&self) -> PathBuf {
-        self.inner.cwd()
-    }
-
-    fn euid(&self) -> u32 {
-        self.inner.euid()
-    }
-
-    fn egid(&self) -> u32 {
-        self.inner.egid()
-    }
-
-    fn pid(&self) -> u32 {
-        self.inner.pid()
-    }
-
-    fn uname(&self) -> Uname {
-        self.inner.uname()
-    }
-
-    fn random(&self, buffer: &mut [u8]) {
-        self.inner.random(buffer);
-    }
-
-    fn cpus(&self) -> usize {
-        self.inner.cpus()
-    }
-}
-
-impl Net for RecordingHost<'_> {
+impl Requests for RecordingHost<'_> {
     fn http(&self, request: &Request) -> Result<Response> {
         self.note(Operation::Http, &request.url, self.inner.http(request))
-    }
-
-    fn interfaces(&self) -> Result<Vec<Interface>> {
-        self.note(Operation::Network, "interfaces", self.inner.interfaces())
-    }
-
-    fn routes(&self) -> Result<Vec<Route>> {
-        self.note(Operation::Network, "routes", self.inner.routes())
-    }
-
-    fn neighbours(&self) -> Result<Vec<Neighbour>> {
-        self.note(Operation::Network, "neighbours", self.inner.neighbours())
-    }
-
-    fn resolve(&self, name: &str) -> Result<Vec<IpAddr>> {
-        self.note(Operation::Network, name, self.inner.resolve(name))
-    }
-
-    fn reverse(&self, address: IpAddr) -> Result<Option<String>> {
-        self.note(Operation::Network, address.to_string(), self.inner.reverse(address))
     }
 
     fn ask(
@@ -327,30 +189,34 @@ impl Net for RecordingHost<'_> {
     }
 }
 
+impl crate::Queries for RecordingHost<'_> {
+    pass! {
+        find_program(name: &str) -> Option<PathBuf>;
+        query(spec: &Spec) -> Result<Ended>;
+    }
+}
+
+pass_surroundings!(RecordingHost<'_>);
+pass_looks_at_network!(RecordingHost<'_>);
+
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
+
     use super::*;
     use crate::{MemoryHost, Reply};
 
     #[test]
-    fn requests_are_recorded_in_order_with_their_author() {
+    fn effects_are_reported_in_order_and_looks_are_not() {
         let machine = MemoryHost::linux();
         machine.on(["date"], Reply::prints("now\n"));
-        let host = RecordingHost::new(&machine);
-        host.set_author("step 1");
+        let lines = RefCell::new(Vec::new());
+        let host =
+            RecordingHost::new(&machine, |record| lines.borrow_mut().push(record.to_string()));
         host.write(Path::new("/etc/motd"), b"hello", &WriteOptions::default()).unwrap();
-        let before = host.set_author("step 2");
         host.read_opt(Path::new("/etc/none")).unwrap();
         host.run(&Spec::argv(["date"])).unwrap();
         host.run(&Spec::argv(["rm", "-rf", "/"])).unwrap_err();
-        assert_eq!(&*before, "step 1");
-        let lines: Vec<String> = host.records().iter().map(ToString::to_string).collect();
-        let expected =
-            ["write /etc/motd", "read /etc/none (failed)", "run date", "run rm -rf / (failed)"];
-        assert_eq!(lines, expected);
-        assert_eq!(host.effects().len(), 3);
-        assert_eq!(host.reads().len(), 1);
-        assert_eq!(host.by_author("step 1").len(), 1);
-        assert_eq!(host.about(Path::new("/etc/motd")).len(), 1);
+        assert_eq!(*lines.borrow(), ["write /etc/motd", "run date", "run rm -rf / (failed)"]);
     }
 }

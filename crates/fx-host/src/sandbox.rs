@@ -73,8 +73,10 @@ pub struct Sandbox {
 impl Sandbox {
     /// Makes a box over the machine as it is now.
     pub fn new(options: &SandboxOptions) -> Result<Sandbox> {
-        let fail =
-            |step: &str, source: io::Error| HostError::Copy { step: step.to_owned(), source };
+        let fail = |step: &str, error: io::Error| HostError::Copy {
+            step: step.to_owned(),
+            answer: error.into(),
+        };
         if !rustix::process::geteuid().is_root() {
             return Err(fail("it needs root", io::ErrorKind::PermissionDenied.into()));
         }

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use crate::in_place::{InPlace, Opening};
 use crate::{
-    Child, Commands, Ended, Entry, Files, FsSpace, Host, LeftOut, Line, Lock, Meta, Pieces, Reader,
-    Result, Spec, Time, WriteOptions,
+    Edits, Entry, Files, FsSpace, Host, LeftOut, Lock, Meta, Pieces, Reader, Result, Time,
+    WriteOptions,
 };
 
 /// The machine, watched.
@@ -60,10 +60,21 @@ impl Files for WatchingHost {
         read_trusted_up_to(path, limit: u64) -> Vec<u8>;
         real_path(path) -> PathBuf;
         real_path_to_change(path) -> PathBuf;
+        space(path, limit: Duration) -> FsSpace;
+        xattrs(path) -> Vec<OsString>;
+        xattr(path, name: &str) -> Option<Vec<u8>>;
+    }
+
+    pass! {
+        refused() -> Option<String>;
+    }
+}
+
+impl Edits for WatchingHost {
+    about! {
         copy_file(path, to: &Path, options: &WriteOptions) -> ();
         open_in_place(path, how: &Opening) -> Box<dyn InPlace>;
         lock(path, patience: Duration) -> Option<Lock>;
-        space(path, limit: Duration) -> FsSpace;
         write(path, content: &[u8], options: &WriteOptions) -> ();
         write_pieces(path, pieces: Pieces<'_>, options: &WriteOptions) -> ();
         append(path, content: &[u8], mode: u32) -> ();
@@ -75,8 +86,6 @@ impl Files for WatchingHost {
         set_mode(path, mode: u32) -> ();
         set_owner(path, uid: Option<u32>, gid: Option<u32>) -> ();
         set_times(path, atime: Option<Time>, mtime: Option<Time>) -> ();
-        xattrs(path) -> Vec<OsString>;
-        xattr(path, name: &str) -> Option<Vec<u8>>;
         set_xattr(path, name: &str, value: Option<&[u8]>) -> ();
     }
 
@@ -91,19 +100,11 @@ impl Files for WatchingHost {
     }
 
     pass! {
-        refused() -> Option<String>;
         settle() -> Result<()>;
         commit() -> Result<()>;
     }
 }
 
-impl Commands for WatchingHost {
-    pass! {
-        run_streaming(spec: &Spec, on_line: &mut dyn FnMut(Line<'_>)) -> Result<Ended>;
-        start(spec: &Spec) -> Result<Box<dyn Child>>;
-        signal(pid: i32, signal: i32) -> Result<()>;
-        find_program(name: &str) -> Option<PathBuf>;
-    }
-}
-
-pass_the_rest!(WatchingHost);
+pass_commands!(WatchingHost);
+pass_surroundings!(WatchingHost);
+pass_network!(WatchingHost);

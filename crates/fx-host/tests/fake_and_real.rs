@@ -8,7 +8,7 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use fx_host::{Env, Files, Kind, MemoryHost, OsHost, Result, Time, WriteOptions};
+use fx_host::{Edits, Env, Files, Kind, MemoryHost, OsHost, Result, Time, WriteOptions};
 
 /// A small generator, so that a failing seed can be run again.
 struct Dice(u64);
@@ -39,7 +39,7 @@ fn told<T>(result: Result<T>, show: impl FnOnce(T) -> String) -> String {
     }
 }
 
-fn request(host: &dyn Files, top: &Path, dice: &mut Dice) -> String {
+fn request(host: &dyn Edits, top: &Path, dice: &mut Dice) -> String {
     let (one, two) = (path(top, dice), path(top, dice));
     let mode = [0o644, 0o600, 0o755, 0o4711][dice.roll(4)];
     let number = dice.roll(22);
@@ -83,7 +83,7 @@ fn request(host: &dyn Files, top: &Path, dice: &mut Dice) -> String {
     format!("{number} {} {} {answer}", one.display(), two.display())
 }
 
-fn tree(host: &dyn Files, top: &Path) -> String {
+fn tree(host: &dyn Edits, top: &Path) -> String {
     let mut out = String::new();
     let mut todo = vec![top.to_owned()];
     while let Some(path) = todo.pop() {

@@ -14,7 +14,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use fx_host::{Files, OsHost, Spec, WriteOptions};
+use fx_host::{Edits, Files, OsHost, Spec, WriteOptions};
 
 const USER: u32 = 12_345;
 const ACCESS: &str = "system.posix_acl_access";

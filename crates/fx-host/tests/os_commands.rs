@@ -9,7 +9,7 @@
 
 use std::time::Duration;
 
-use fx_host::{Clock, Commands, Exit, Files, OsHost, Spec, Stream, WriteOptions};
+use fx_host::{Clock, Commands, Edits, Exit, Files, OsHost, Spec, Stream, WriteOptions};
 
 fn run(spec: &Spec) -> fx_host::Ended {
     OsHost::new().run(spec).unwrap()

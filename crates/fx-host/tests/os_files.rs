@@ -11,7 +11,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use fx_host::{Files, Kind, OsHost, WriteOptions};
+use fx_host::{Edits, Files, Kind, OsHost, WriteOptions};
 
 fn scratch() -> (tempfile::TempDir, OsHost) {
     (tempfile::tempdir().unwrap(), OsHost::new())

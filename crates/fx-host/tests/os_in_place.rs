@@ -7,8 +7,8 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 
 use fx_host::{
-    Access, FaultOn, Files, Host, HostError, LockWish, MemoryHost, Opening, Operation, OsHost,
-    OverlayHost, WriteOptions,
+    Access, Edits, FaultOn, Files, Host, HostError, LockWish, MemoryHost, Opening, Operation,
+    OsHost, OverlayHost, WriteOptions,
 };
 
 fn writes(mode: u32) -> Opening {

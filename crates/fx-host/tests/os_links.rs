@@ -15,7 +15,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use fx_host::{Files, HostError, OsHost, WriteOptions};
+use fx_host::{Edits, Files, HostError, OsHost, WriteOptions};
 
 const STRANGER: u32 = 12_345;
 const OTHER: u32 = 23_456;

@@ -7,7 +7,7 @@ use std::net::TcpListener;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use fx_host::{Net, OsHost, Request};
+use fx_host::{Net, OsHost, Request, Requests};
 
 /// Answers each connection with one of the replies and gives back what was asked.
 fn serve(replies: Vec<String>) -> (String, JoinHandle<Vec<String>>) {

@@ -121,7 +121,7 @@ impl Summary {
 }
 
 /// The local time of a moment.
-pub(crate) fn local_time(host: &dyn fx_host::Host, secs: i64) -> jiff::Zoned {
+pub(crate) fn local_time(host: &dyn fx_host::Look, secs: i64) -> jiff::Zoned {
     schedule::local(host, secs)
 }
 
@@ -347,7 +347,7 @@ fn carry_out(evaluator: &Evaluator, request: &Request, mut account: Account<'_>)
             let made = fx_resources::directory::make_parents(run.host, &path, 0o755);
             let written = run.host.write(&path, text.as_bytes(), &fx_host::WriteOptions::default());
             if let (Err(failure), _) = (made, written) {
-                run.ledger.message(Level::Error, &failure.message, &origin);
+                run.ledger.message(Level::Error, &failure.to_string(), &origin);
             }
         }
     }
@@ -499,7 +499,7 @@ fn write_lists(evaluator: &Evaluator, request: &Request, catalog: &Catalog) {
         let made = fx_resources::directory::make_parents(run.host, path, 0o755);
         let written = run.host.write(path, text.as_bytes(), &options);
         if let (Err(failure), _) = (made, &written) {
-            run.ledger.message(Level::Error, &failure.message, &Origin::default());
+            run.ledger.message(Level::Error, &failure.to_string(), &Origin::default());
         } else if let Err(error) = written {
             run.ledger.message(Level::Error, &error.to_string(), &Origin::default());
         }
@@ -629,7 +629,7 @@ fn write_report(evaluator: &Evaluator, request: &Request, account: &Account<'_>)
         let options =
             fx_host::WriteOptions { mode: Some(mode), ..fx_host::WriteOptions::default() };
         let made = fx_resources::directory::make_parents(run.host, path, 0o755)
-            .map_err(|failure| failure.message)
+            .map_err(|failure| failure.to_string())
             .and_then(|()| {
                 let written = run.host.write_pieces(path, pieces, &options);
                 written.map_err(|error| error.to_string())

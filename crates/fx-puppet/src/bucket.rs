@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use fx_host::{Host, Time, WriteOptions};
+use fx_host::{Act, Time, WriteOptions};
 use fx_resources::digest::Algorithm;
 use fx_resources::directory;
 
@@ -52,11 +52,11 @@ impl Bucket {
     }
 
     /// Keeps the content of a file, which can be read as `old`.
-    pub fn keep(&self, host: &dyn Host, path: &Path, old: &Path) -> Result<Kept, String> {
+    pub fn keep(&self, host: &dyn Act, path: &Path, old: &Path) -> Result<Kept, String> {
         let told = |error: fx_host::HostError| error.to_string();
         let sum = self.algorithm.hex_of_file(host, old).map_err(told)?;
         let contents = self.contents(&sum);
-        directory::make_parents(host, &contents, 0o770).map_err(|failure| failure.message)?;
+        directory::make_parents(host, &contents, 0o770).map_err(|failure| failure.to_string())?;
         let was_known = host.exists(&contents).map_err(told)?;
         if was_known {
             host.set_times(&contents, None, Some(host.now())).map_err(told)?;
@@ -77,7 +77,7 @@ impl Bucket {
     }
 
     /// The content of a digest.
-    pub fn find(&self, host: &dyn Host, sum: &str) -> Result<Option<Vec<u8>>, String> {
+    pub fn find(&self, host: &dyn Act, sum: &str) -> Result<Option<Vec<u8>>, String> {
         if !self.is_sum(sum) {
             return Err(format!("Invalid checksum \"{sum}\""));
         }
@@ -85,7 +85,7 @@ impl Bucket {
     }
 
     /// Everything kept between two moments, by path and time.
-    pub fn list(&self, host: &dyn Host, from: i64, to: i64) -> Vec<Row> {
+    pub fn list(&self, host: &dyn Act, from: i64, to: i64) -> Vec<Row> {
         let mut rows: Vec<Row> = Vec::new();
         let mut left = vec![(self.dir.clone(), 0)];
         while let Some((dir, depth)) = left.pop() {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use fx_engine::{Cancel, Event, Level, Sink};
-use fx_host::{Files, MemoryHost};
+use fx_host::{Edits, Files, MemoryHost};
 use fx_puppet::{Machine, Request};
 
 #[derive(Default)]

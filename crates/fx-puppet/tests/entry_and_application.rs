@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 use expect_test::{Expect, expect};
 use fx_engine::Cancel;
-use fx_host::{Files, MemoryHost, WriteOptions};
+use fx_host::{Edits, MemoryHost, WriteOptions};
 use fx_puppet::{Hash, Machine, Request, Value};
 use phases::Phases;
 

@@ -62,7 +62,9 @@ fn change(kind: &str, step: fx_engine::StepId, change: &Change) -> Value {
         _ => None,
     };
     json!({
-        "event": kind, "step": step.number(), "property": change.property,
+        "event": kind, "step": step.number(),
+        "target": { "kind": change.target.kind.word(), "name": change.target.name() },
+        "property": change.property,
         "from": change.from.to_json(), "to": change.to.to_json(), "text": sentence,
         "sensitive": change.is_sensitive(),
     })
@@ -90,8 +92,8 @@ impl Sink for JsonLines {
             }
             Event::StepClosed { step } => {
                 let skipped = match &step.outcome {
-                    Outcome::Skipped(reason) => Some(reason.as_str()),
-                    outcome => outcome.failure().map(|failure| failure.message.as_str()),
+                    Outcome::Skipped(reason) => Some(reason.clone()),
+                    outcome => outcome.failure().map(ToString::to_string),
                 };
                 let end = json!({
                     "outcome": step.outcome.word(), "reason": skipped, "changed": step.changed,
@@ -106,6 +108,15 @@ impl Sink for JsonLines {
             Event::ChangeWithheld { step, change: withheld } => {
                 change("change_withheld", *step, withheld)
             }
+            Event::ChangeFailed { step, change: failed, failure } => merged(
+                change("change_failed", *step, failed),
+                json!({ "reason": failure.to_string() }),
+            ),
+            Event::Evaluated { author, record, step } => json!({
+                "event": "evaluated", "author": author, "step": step.map(fx_engine::StepId::number),
+                "operation": record.operation.verb(), "subject": record.subject.to_string_lossy(),
+                "done": record.done,
+            }),
             Event::Output { step, line } => json!({
                 "event": "output", "step": step.map(fx_engine::StepId::number), "line": String::from_utf8_lossy(line),
             }),

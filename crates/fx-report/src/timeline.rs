@@ -109,7 +109,7 @@ impl Timeline {
         moment.changed = step.changed.iter().map(ToString::to_string).collect();
         moment.reason = match &step.outcome {
             Outcome::Skipped(reason) => reason.clone(),
-            outcome => outcome.failure().map(|failure| failure.message.clone()).unwrap_or_default(),
+            outcome => outcome.failure().map(ToString::to_string).unwrap_or_default(),
         };
     }
 }

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use fx_engine::{Cancel, Ledger, Outcome, Request, Resource, Run, step};
-use fx_host::{Files, OsHost};
+use fx_host::{Edits, OsHost};
 use fx_resources::file::{Content, Desired, File};
 use fx_resources::{account::Account, mode::Mode};
 

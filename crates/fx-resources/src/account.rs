@@ -1,7 +1,7 @@
 //! An owner or group given by name or number, and its way to a number on a machine.
 
 use fx_engine::Failure;
-use fx_host::Host;
+use fx_host::Look;
 use fx_value::Value;
 
 /// A user or group as policy names it.
@@ -33,7 +33,7 @@ impl std::fmt::Display for Account {
 }
 
 /// The number of a user; `None` when the machine does not know the name.
-pub fn user_id(host: &dyn Host, account: &Account) -> Result<Option<u32>, Failure> {
+pub fn user_id(host: &dyn Look, account: &Account) -> Result<Option<u32>, Failure> {
     match account {
         Account::Id(id) => Ok(Some(*id)),
         Account::Name(name) => Ok(host.user(name)?.map(|user| user.uid)),
@@ -41,7 +41,7 @@ pub fn user_id(host: &dyn Host, account: &Account) -> Result<Option<u32>, Failur
 }
 
 /// The number of a group; `None` when the machine does not know the name.
-pub fn group_id(host: &dyn Host, account: &Account) -> Result<Option<u32>, Failure> {
+pub fn group_id(host: &dyn Look, account: &Account) -> Result<Option<u32>, Failure> {
     match account {
         Account::Id(id) => Ok(Some(*id)),
         Account::Name(name) => Ok(host.group(name)?.map(|group| group.gid)),
@@ -49,17 +49,17 @@ pub fn group_id(host: &dyn Host, account: &Account) -> Result<Option<u32>, Failu
 }
 
 /// The number of a user that must be there by now.
-pub fn known_user(host: &dyn Host, account: &Account) -> Result<u32, Failure> {
-    user_id(host, account)?.ok_or_else(|| Failure::new(format!("could not find user {account}")))
+pub fn known_user(host: &dyn Look, account: &Account) -> Result<u32, Failure> {
+    user_id(host, account)?.ok_or_else(|| Failure::NoUser(account.to_string()))
 }
 
 /// The number of a group that must be there by now.
-pub fn known_group(host: &dyn Host, account: &Account) -> Result<u32, Failure> {
-    group_id(host, account)?.ok_or_else(|| Failure::new(format!("could not find group {account}")))
+pub fn known_group(host: &dyn Look, account: &Account) -> Result<u32, Failure> {
+    group_id(host, account)?.ok_or_else(|| Failure::NoGroup(account.to_string()))
 }
 
 /// A user's name for a report, its number where the machine has no name for it.
-pub fn user_label(host: &dyn Host, uid: u32) -> Value {
+pub fn user_label(host: &dyn Look, uid: u32) -> Value {
     match host.user_by_id(uid) {
         Ok(Some(user)) => Value::from(user.name),
         _ => Value::from(uid.to_string()),
@@ -67,7 +67,7 @@ pub fn user_label(host: &dyn Host, uid: u32) -> Value {
 }
 
 /// A group's name for a report, its number where the machine has no name for it.
-pub fn group_label(host: &dyn Host, gid: u32) -> Value {
+pub fn group_label(host: &dyn Look, gid: u32) -> Value {
     match host.group_by_id(gid) {
         Ok(Some(group)) => Value::from(group.name),
         _ => Value::from(gid.to_string()),
@@ -92,6 +92,6 @@ mod tests {
         let host = MemoryHost::linux();
         assert_eq!(known_user(&host, &Account::parse("nobody")).unwrap(), 65534);
         let failure = known_group(&host, &Account::parse("ops")).unwrap_err();
-        assert_eq!(failure.message, "could not find group ops");
+        assert_eq!(failure.to_string(), "could not find group ops");
     }
 }

@@ -8,8 +8,8 @@ pub mod list;
 
 use std::path::PathBuf;
 
-use fx_engine::{Change, Failure, Resource, ResourceId};
-use fx_host::{Host, Meta};
+use fx_engine::{Change, Failure, Resource, ResourceId, Target};
+use fx_host::{Act, Look, Meta};
 
 use crate::account::{self, Account};
 use crate::wanted;
@@ -112,7 +112,7 @@ impl AclOf {
         AclOf { desired, access: None, inherited: None }
     }
 
-    fn who(host: &dyn Host, subject: &Subject) -> Result<Who, Failure> {
+    fn who(host: &dyn Look, subject: &Subject) -> Result<Who, Failure> {
         Ok(match subject {
             Subject::Owner => Who::Owner,
             Subject::User(user) => Who::User(account::known_user(host, user)?),
@@ -123,7 +123,7 @@ impl AclOf {
         })
     }
 
-    fn ruled(&self, host: &dyn Host, rules: &[Rule], found: &Acl) -> Result<Acl, Failure> {
+    fn ruled(&self, host: &dyn Look, rules: &[Rule], found: &Acl) -> Result<Acl, Failure> {
         let mut list = found.clone();
         let mut named = Vec::new();
         for rule in rules {
@@ -141,7 +141,7 @@ impl AclOf {
     }
 }
 
-fn read(host: &dyn Host, path: &std::path::Path, name: &str) -> Result<Option<Acl>, Failure> {
+fn read(host: &dyn Look, path: &std::path::Path, name: &str) -> Result<Option<Acl>, Failure> {
     let Some(bytes) = host.xattr(path, name)? else { return Ok(None) };
     let list = Acl::decode(&bytes);
     list.map(Some).ok_or_else(|| {
@@ -154,7 +154,11 @@ impl Resource for AclOf {
         ResourceId::new("acl", self.desired.path.to_string_lossy())
     }
 
-    fn observe(&mut self, host: &dyn Host) -> Result<Vec<Change>, Failure> {
+    fn target(&self) -> Target {
+        Target::file(&self.desired.path)
+    }
+
+    fn observe(&mut self, host: &dyn Look) -> Result<Vec<Change>, Failure> {
         (self.access, self.inherited) = (None, None);
         let path = self.desired.path.clone();
         let meta: Meta = host.lstat(&path)?;
@@ -168,7 +172,12 @@ impl Resource for AclOf {
         if !self.desired.access.is_empty() {
             access = self.ruled(host, &self.desired.access, &found)?;
             if access != found {
-                changes.push(Change::new("acl", found.to_string(), access.to_string()));
+                changes.push(Change::of(
+                    self.target(),
+                    "acl",
+                    found.to_string(),
+                    access.to_string(),
+                ));
                 self.access = Some(access.clone());
             }
         }
@@ -191,13 +200,13 @@ impl Resource for AclOf {
         };
         if goal != found {
             let text = |list: &Option<Acl>| list.as_ref().map_or_else(String::new, Acl::to_string);
-            changes.push(Change::new("default acl", text(&found), text(&goal)));
+            changes.push(Change::of(self.target(), "default acl", text(&found), text(&goal)));
             self.inherited = Some(goal.into_iter().collect());
         }
         Ok(changes)
     }
 
-    fn apply(&mut self, host: &dyn Host, changes: &[Change]) -> Result<(), Failure> {
+    fn apply(&mut self, host: &dyn Act, changes: &[Change]) -> Result<(), Failure> {
         let path = &self.desired.path;
         if let Some(list) = self.access.take().filter(|_| wanted(changes, "acl")) {
             if list.is_minimal() {

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use fx_engine::Failure;
-use fx_host::{Ended, Exit, Host, Spec};
+use fx_host::{Act, Ended, Exit, Look, Spec};
 
 /// A tool's command: C locale, so that its output can be read by programs.
 pub fn tool<I: IntoIterator<Item = S>, S: Into<OsString>>(argv: I) -> Spec {
@@ -22,17 +22,34 @@ pub fn changing<I: IntoIterator<Item = S>, S: Into<OsString>>(argv: I) -> Spec {
 }
 
 /// Runs a command that must succeed; its failure carries what it printed.
-pub fn succeed(host: &dyn Host, spec: &Spec) -> Result<Ended, Failure> {
-    let ended = host.run(spec)?;
+pub fn succeed(act: &dyn Act, spec: &Spec) -> Result<Ended, Failure> {
+    succeeded(spec, act.run(spec)?)
+}
+
+/// The same for a command that only reads and prints.
+pub fn query(look: &dyn Look, spec: &Spec) -> Result<Ended, Failure> {
+    succeeded(spec, look.query(spec)?)
+}
+
+fn succeeded(spec: &Spec, ended: Ended) -> Result<Ended, Failure> {
     match failure(spec, &ended) {
         Some(failure) => Err(failure),
         None => Ok(ended),
     }
 }
 
-/// Runs a command whose code is an answer; a signal or time limit is still a failure.
-pub fn ask(host: &dyn Host, spec: &Spec) -> Result<Ended, Failure> {
-    let ended = host.run(spec)?;
+/// Runs a command that only reads and whose code is an answer; a signal or time limit is
+/// still a failure.
+pub fn ask(look: &dyn Look, spec: &Spec) -> Result<Ended, Failure> {
+    answered(spec, look.query(spec)?)
+}
+
+/// The same for a command that policy names, of which nobody knows what it does.
+pub fn ask_guard(act: &dyn Act, spec: &Spec) -> Result<Ended, Failure> {
+    answered(spec, act.run(spec)?)
+}
+
+fn answered(spec: &Spec, ended: Ended) -> Result<Ended, Failure> {
     match ended.exit {
         Exit::Code(_) => Ok(ended),
         _ => Err(failure(spec, &ended).unwrap_or_else(|| Failure::new(spec.display()))),
@@ -88,8 +105,8 @@ mod tests {
         let host = MemoryHost::new();
         host.on(["tool", "--now"], Reply::exit(7).stderr("no such thing\n"));
         let failure = succeed(&host, &tool(["tool", "--now"])).unwrap_err();
-        assert_eq!(failure.message, "'tool --now' returned 7");
-        assert_eq!(failure.output.as_deref(), Some("no such thing"));
+        assert_eq!(failure.to_string(), "'tool --now' returned 7");
+        assert_eq!(failure.output(), Some("no such thing"));
         assert_eq!(ask(&host, &tool(["tool", "--now"])).unwrap().exit, Exit::Code(7));
         assert_eq!(host.calls()[0].env[0], ("LC_ALL".into(), Some("C".into())));
     }

@@ -5,8 +5,8 @@ pub mod table;
 
 use std::path::PathBuf;
 
-use fx_engine::{Change, Failure, Resource, ResourceId};
-use fx_host::{Exit, Host, WriteOptions};
+use fx_engine::{Change, Failure, Resource, ResourceId, Target};
+use fx_host::{Act, Exit, Look, WriteOptions};
 
 use crate::command;
 use table::{Entry, Schedule};
@@ -19,7 +19,7 @@ pub struct Desired {
     /// Whether it should not be there.
     pub absent: bool,
     /// Where it stands.
-    pub target: Target,
+    pub target: Table,
     /// The words before the name in the comment; `Puppet Name` where empty.
     pub marker: String,
     /// When it runs.
@@ -32,7 +32,7 @@ pub struct Desired {
 
 /// Where a job stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum Table {
     /// In the crontab of this user, through `crontab`.
     Crontab(String),
     /// In a file whose lines name the user.
@@ -46,9 +46,9 @@ pub enum Target {
     },
 }
 
-impl Default for Target {
-    fn default() -> Target {
-        Target::Crontab("root".to_owned())
+impl Default for Table {
+    fn default() -> Table {
+        Table::Crontab("root".to_owned())
     }
 }
 
@@ -81,8 +81,8 @@ impl Cron {
             }
         }
         match &desired.target {
-            Target::Crontab(user) => command::check_name("user", user),
-            Target::File { user, .. } => command::check_field("user", user, &[' ']),
+            Table::Crontab(user) => command::check_name("user", user),
+            Table::File { user, .. } => command::check_field("user", user, &[' ']),
         }
     }
 
@@ -92,17 +92,17 @@ impl Cron {
             environment: desired.environment.clone(),
             schedule: desired.schedule.clone(),
             user: match &desired.target {
-                Target::Crontab(_) => None,
-                Target::File { user, .. } => Some(user.clone()),
+                Table::Crontab(_) => None,
+                Table::File { user, .. } => Some(user.clone()),
             },
             command: desired.command.clone(),
         }
     }
 
-    fn read(&self, host: &dyn Host) -> Result<Vec<u8>, Failure> {
+    fn read(&self, host: &dyn Look) -> Result<Vec<u8>, Failure> {
         match &self.desired.target {
-            Target::File { path, .. } => Ok(host.read_opt(path)?.unwrap_or_default()),
-            Target::Crontab(user) => {
+            Table::File { path, .. } => Ok(host.read_opt(path)?.unwrap_or_default()),
+            Table::Crontab(user) => {
                 let spec = command::tool(["crontab", "-u", user, "-l"]);
                 let ended = command::ask(host, &spec)?;
                 let complaint = String::from_utf8_lossy(&ended.stderr).into_owned();
@@ -123,29 +123,33 @@ impl Resource for Cron {
         ResourceId::new("cron", self.desired.name.as_str())
     }
 
-    fn observe(&mut self, host: &dyn Host) -> Result<Vec<Change>, Failure> {
+    fn target(&self) -> Target {
+        Target::cron(&self.desired.name)
+    }
+
+    fn observe(&mut self, host: &dyn Look) -> Result<Vec<Change>, Failure> {
         self.check()?;
         let desired = &self.desired;
         self.old = self.read(host)?;
         let marker = if desired.marker.is_empty() { "Puppet Name" } else { &desired.marker };
-        let with_user = matches!(desired.target, Target::File { .. });
+        let with_user = matches!(desired.target, Table::File { .. });
         let found = table::find(&self.old, marker, &desired.name, with_user);
         if desired.absent {
             self.new = table::remove(&self.old, marker, &desired.name);
-            let gone = found.map(|_| Change::new("ensure", "present", "absent"));
+            let gone = found.map(|_| Change::of(self.target(), "ensure", "present", "absent"));
             return Ok(gone.into_iter().collect());
         }
         let entry = self.entry();
         self.new = table::set(&self.old, marker, &desired.name, &entry);
         let Some(found) = found else {
-            return Ok(vec![Change::new("ensure", "absent", "present")]);
+            return Ok(vec![Change::of(self.target(), "ensure", "absent", "present")]);
         };
-        Ok(found.differences(&entry))
+        Ok(found.differences(&entry, &self.target()))
     }
 
-    fn apply(&mut self, host: &dyn Host, _changes: &[Change]) -> Result<(), Failure> {
+    fn apply(&mut self, host: &dyn Act, _changes: &[Change]) -> Result<(), Failure> {
         match &self.desired.target {
-            Target::File { path, mode, .. } => {
+            Table::File { path, mode, .. } => {
                 if self.new.is_empty() {
                     return Ok(host.remove_file(path)?);
                 }
@@ -154,7 +158,7 @@ impl Resource for Cron {
                 let options = WriteOptions { mode, ..WriteOptions::default() };
                 Ok(host.write(path, &self.new, &options)?)
             }
-            Target::Crontab(user) => {
+            Table::Crontab(user) => {
                 let spec = command::changing(["crontab", "-u", user, "-"]);
                 command::succeed(host, &spec.stdin(self.new.clone())).map(drop)
             }
@@ -238,7 +242,7 @@ mod tests {
     fn a_job_in_a_file_names_its_user_and_the_file_goes_with_it() {
         let host = MemoryHost::linux();
         let target =
-            Target::File { path: "/etc/cron.d/b".into(), user: "nobody".into(), mode: Some(0o600) };
+            Table::File { path: "/etc/cron.d/b".into(), user: "nobody".into(), mode: Some(0o600) };
         host.put_dir("/etc/cron.d", 0o755);
         let schedule = Schedule { special: Some("daily".into()), ..Schedule::default() };
         let desired = Desired { target, schedule, marker: "Job".into(), ..backup() };
@@ -260,7 +264,7 @@ mod tests {
                 schedule: Schedule { minute: "* * * * * evil".into(), ..Schedule::default() },
                 ..backup()
             },
-            Desired { target: Target::Crontab("-r".into()), ..backup() },
+            Desired { target: Table::Crontab("-r".into()), ..backup() },
         ];
         for desired in bad {
             assert!(Cron::new(desired.clone()).observe(&host).is_err(), "{desired:?}");

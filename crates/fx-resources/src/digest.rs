@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::path::Path;
 
-use fx_host::{Host, HostError, limits};
+use fx_host::{HostError, Look, limits};
 use md5::Md5;
 use sha1::Sha1;
 use sha2::{Digest, Sha224, Sha256, Sha384, Sha512};
@@ -82,14 +82,14 @@ impl Algorithm {
     }
 
     /// The digest of a file of any size, in lower-case hexadecimal.
-    pub fn hex_of_file(self, host: &dyn Host, path: &Path) -> Result<String, HostError> {
+    pub fn hex_of_file(self, host: &dyn Look, path: &Path) -> Result<String, HostError> {
         let mut content = host.open(path)?;
         self.hex_of(&mut content).map_err(|error| HostError::io("read", path, error))
     }
 
     /// The label of a file as reports show it. One that is too large to be read just for
     /// that is shown by its size.
-    pub fn label_of_file(self, host: &dyn Host, path: &Path) -> Result<String, HostError> {
+    pub fn label_of_file(self, host: &dyn Look, path: &Path) -> Result<String, HostError> {
         let size = host.stat(path)?.size;
         if size > limits::DIGEST {
             return Ok(format!("{size} bytes"));
@@ -118,7 +118,7 @@ fn digest<D: Digest>(content: &mut dyn Read, limit: u64) -> io::Result<String> {
 }
 
 /// Whether two files hold the same bytes, whatever their size.
-pub fn same_content(host: &dyn Host, one: &Path, other: &Path) -> Result<bool, HostError> {
+pub fn same_content(host: &dyn Look, one: &Path, other: &Path) -> Result<bool, HostError> {
     let (size, other_size) = (host.stat(one)?.size, host.stat(other)?.size);
     // Files of the kernel say they are empty and are not.
     if size != other_size && size != 0 && other_size != 0 {

@@ -8,8 +8,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use fx_engine::{Change, Failure, Resource, ResourceId};
-use fx_host::{Host, Meta};
+use fx_engine::{Change, Failure, Resource, ResourceId, Target};
+use fx_host::{Act, Look, Meta};
 
 use crate::account::Account;
 use crate::file::apply::{clear_obstruction, is_lost, resolve, set_attributes};
@@ -112,7 +112,7 @@ impl Directory {
         Directory { desired, seen: None }
     }
 
-    fn look(&self, host: &dyn Host) -> Result<(Seen, Vec<Change>), Failure> {
+    fn look(&self, host: &dyn Look) -> Result<(Seen, Vec<Change>), Failure> {
         let desired = &self.desired;
         let mut path = desired.path.clone();
         let mut meta = host.lstat_opt(&path)?;
@@ -132,7 +132,7 @@ impl Directory {
         Ok((seen, changes))
     }
 
-    fn absence(&self, host: &dyn Host, path: &Path, meta: &Meta) -> Result<Vec<Change>, Failure> {
+    fn absence(&self, host: &dyn Look, path: &Path, meta: &Meta) -> Result<Vec<Change>, Failure> {
         if !meta.is_dir() && self.desired.obstruction == Obstruction::Refuse {
             return Err(obstructed(path, meta.kind));
         }
@@ -140,10 +140,10 @@ impl Directory {
             let text = format!("directory '{}' is not empty and is not removed", path.display());
             return Err(Failure::new(text));
         }
-        Ok(vec![Change::new("ensure", meta.kind.word(), "absent")])
+        Ok(vec![Change::of(self.target(), "ensure", meta.kind.word(), "absent")])
     }
 
-    fn presence(&self, host: &dyn Host, seen: &mut Seen) -> Result<Vec<Change>, Failure> {
+    fn presence(&self, host: &dyn Look, seen: &mut Seen) -> Result<Vec<Change>, Failure> {
         let desired = &self.desired;
         let current = seen.meta.clone().filter(Meta::is_dir);
         let mut changes = Vec::new();
@@ -156,7 +156,7 @@ impl Directory {
                 return Err(obstructed(&seen.path, meta.kind));
             }
             let from = seen.meta.as_ref().map_or("absent", |meta| meta.kind.word());
-            changes.push(Change::new("ensure", from, "directory"));
+            changes.push(Change::of(self.target(), "ensure", from, "directory"));
         }
         let bits = current.as_ref().map(|meta| meta.mode);
         if let Some(mode) = &desired.mode {
@@ -164,11 +164,17 @@ impl Directory {
             let mode = self.dir_bits(mode, base);
             seen.mode = Some(mode);
             if bits != Some(mode) {
-                changes.push(Change::new("mode", bits.map(octal), octal(mode)));
+                changes.push(Change::of(self.target(), "mode", bits.map(octal), octal(mode)));
             }
         }
         let ids = current.as_ref().map(|meta| (meta.uid, meta.gid));
-        changes.extend(ownership(host, ids, desired.owner.as_ref(), desired.group.as_ref())?);
+        changes.extend(ownership(
+            host,
+            &self.target(),
+            ids,
+            desired.owner.as_ref(),
+            desired.group.as_ref(),
+        )?);
         if current.is_some() {
             self.look_below(host, seen, &mut changes)?;
             self.look_for_surplus(host, seen, &mut changes)?;
@@ -183,7 +189,7 @@ impl Directory {
 
     fn look_below(
         &self,
-        host: &dyn Host,
+        host: &dyn Look,
         seen: &mut Seen,
         changes: &mut Vec<Change>,
     ) -> Result<(), Failure> {
@@ -221,8 +227,7 @@ impl Directory {
                     below.uid.unwrap_or(below.meta.uid),
                     below.gid.unwrap_or(below.meta.gid)
                 );
-                let property = format!("perms of {}", below.path.display());
-                changes.push(Change::new(property, from, to));
+                changes.push(Change::of(Target::file(&below.path), "perms", from, to));
                 seen.below.push(below);
             }
         }
@@ -231,7 +236,7 @@ impl Directory {
 
     fn look_for_surplus(
         &self,
-        host: &dyn Host,
+        host: &dyn Look,
         seen: &mut Seen,
         changes: &mut Vec<Change>,
     ) -> Result<(), Failure> {
@@ -256,15 +261,15 @@ impl Directory {
                 if meta.is_dir() && !purge.force {
                     continue;
                 }
-                let property = format!("surplus {}", inner.display());
-                changes.push(Change::new(property, meta.kind.word(), "absent"));
+                let target = Target::file(&path);
+                changes.push(Change::of(target, "ensure", meta.kind.word(), "absent"));
                 seen.surplus.push((path, meta.is_dir()));
             }
         }
         Ok(())
     }
 
-    fn create(&self, host: &dyn Host, seen: &Seen, mode: u32) -> Result<(), Failure> {
+    fn create(&self, host: &dyn Act, seen: &Seen, mode: u32) -> Result<(), Failure> {
         let desired = &self.desired;
         if desired.parents {
             make_parents(host, &seen.path, desired.parents_mode.unwrap_or(mode))?;
@@ -289,14 +294,18 @@ impl Resource for Directory {
         ResourceId::new("directory", self.desired.path.to_string_lossy())
     }
 
-    fn observe(&mut self, host: &dyn Host) -> Result<Vec<Change>, Failure> {
+    fn target(&self) -> Target {
+        Target::file(&self.desired.path)
+    }
+
+    fn observe(&mut self, host: &dyn Look) -> Result<Vec<Change>, Failure> {
         self.seen = None;
         let (seen, changes) = self.look(host)?;
         self.seen = Some(seen);
         Ok(changes)
     }
 
-    fn apply(&mut self, host: &dyn Host, changes: &[Change]) -> Result<(), Failure> {
+    fn apply(&mut self, host: &dyn Act, changes: &[Change]) -> Result<(), Failure> {
         let Some(seen) = self.seen.take() else {
             return Err(Failure::new("directory was not observed before it was applied"));
         };
@@ -337,7 +346,7 @@ impl Resource for Directory {
 /// Everything below a directory with what the kernel knows of it, parents before children,
 /// in byte order. Links are not followed.
 pub fn walk(
-    host: &dyn Host,
+    host: &dyn Look,
     top: &Path,
     depth: Option<u32>,
 ) -> Result<Vec<(PathBuf, Meta)>, Failure> {
@@ -367,7 +376,7 @@ pub fn walk(
 }
 
 /// Removes a directory with all it holds. Links are removed, not followed.
-pub fn remove_tree(host: &dyn Host, top: &Path) -> Result<(), Failure> {
+pub fn remove_tree(host: &dyn Act, top: &Path) -> Result<(), Failure> {
     let mut dirs = vec![top.to_owned()];
     for (path, meta) in walk(host, top, None)? {
         if meta.is_dir() {
@@ -383,7 +392,7 @@ pub fn remove_tree(host: &dyn Host, top: &Path) -> Result<(), Failure> {
 }
 
 /// Makes the directories above a path that are missing.
-pub fn make_parents(host: &dyn Host, path: &Path, mode: u32) -> Result<(), Failure> {
+pub fn make_parents(host: &dyn Act, path: &Path, mode: u32) -> Result<(), Failure> {
     let mut missing = Vec::new();
     let mut dir = path.parent();
     while let Some(here) = dir.filter(|dir| !dir.as_os_str().is_empty()) {
@@ -400,7 +409,7 @@ pub fn make_parents(host: &dyn Host, path: &Path, mode: u32) -> Result<(), Failu
 }
 
 /// A name beside a path that nobody else can guess or hold.
-pub(crate) fn temporary_beside(host: &dyn Host, path: &Path) -> PathBuf {
+pub(crate) fn temporary_beside(host: &dyn Look, path: &Path) -> PathBuf {
     let mut random = [0; 16];
     host.random(&mut random);
     let name = OsString::from(format!(".fx-{}", crate::digest::hex(&random)));

@@ -8,8 +8,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use fx_engine::{Change, Failure, FailureKind, Refresh, Resource, ResourceId};
-use fx_host::{Ended, Exit, Host, Line, Program, Spec, Stdin};
+use fx_engine::{Change, Failure, FailureKind, Refresh, Resource, ResourceId, Target};
+use fx_host::{Act, Ended, Exit, Line, Look, Program, Spec, Stdin};
 use fx_value::Value;
 
 use crate::account::{self, Account};
@@ -86,7 +86,7 @@ impl Guard {
 
 impl Rules {
     /// The command under these rules. An unknown user or group is a failure.
-    pub fn spec(&self, host: &dyn Host, program: &Program) -> Result<Spec, Failure> {
+    pub fn spec(&self, host: &dyn Look, program: &Program) -> Result<Spec, Failure> {
         let mut spec = match program {
             Program::Argv(argv) => Spec::argv(argv.iter().cloned()),
             Program::Shell(line) => Spec::shell(line.clone()),
@@ -115,12 +115,14 @@ pub struct Exec {
     /// How the last run of the command ended, with its output.
     pub ended: Option<Ended>,
     watch: Option<Watch>,
+    /// What the guards answered.
+    is_wanted: bool,
 }
 
 impl Exec {
     /// A command that should have been run.
     pub fn new(desired: Desired) -> Exec {
-        Exec { desired, ended: None, watch: None }
+        Exec { desired, ended: None, watch: None, is_wanted: true }
     }
 
     /// Tells each line of output as it comes.
@@ -129,7 +131,7 @@ impl Exec {
     }
 
     /// Whether the guards say that the command is needed.
-    pub fn is_needed(&self, host: &dyn Host) -> Result<bool, Failure> {
+    pub fn is_needed(&self, host: &dyn Act) -> Result<bool, Failure> {
         let desired = &self.desired;
         for path in &desired.creates {
             if host.stat_opt(path)?.is_some() {
@@ -149,7 +151,7 @@ impl Exec {
         Ok(true)
     }
 
-    fn holds(&self, host: &dyn Host, guard: &Guard) -> Result<bool, Failure> {
+    fn holds(&self, host: &dyn Act, guard: &Guard) -> Result<bool, Failure> {
         let rules = guard.rules.as_ref().unwrap_or(&self.desired.rules);
         let spec = rules.spec(host, &guard.program)?;
         let ended = match host.run(&spec) {
@@ -168,8 +170,11 @@ impl Exec {
         let failure = crate::command::failure(spec, ended)
             .unwrap_or_else(|| Failure::new(format!("'{}' returned 0", spec.display())));
         if self.desired.sensitive {
-            let text = format!("'{}' failed with {}", self.label(), ended.exit.code());
-            return Failure::of(failure.kind, text);
+            return Failure::Command {
+                command: self.label(),
+                exit: ended.exit,
+                output: String::new(),
+            };
         }
         failure
     }
@@ -189,7 +194,7 @@ impl Exec {
         if self.desired.returns.is_empty() { &[0] } else { &self.desired.returns }
     }
 
-    fn run(&mut self, host: &dyn Host, program: &Program) -> Result<(), Failure> {
+    fn run(&mut self, host: &dyn Act, program: &Program) -> Result<(), Failure> {
         let spec = self.desired.rules.spec(host, program)?;
         let tries = self.desired.tries.max(1);
         for number in 1..=tries {
@@ -199,11 +204,12 @@ impl Exec {
                 None => &mut ignore,
             };
             let ended = host.run_streaming(&spec, on_line).map_err(|error| {
-                let kind = Failure::from(error);
+                let failure = Failure::from(error);
                 if self.desired.sensitive {
-                    Failure::of(kind.kind, format!("cannot run '{}'", self.label()))
+                    let message = format!("cannot run '{}'", self.label());
+                    Failure::Hidden { kind: failure.kind(), message }
                 } else {
-                    kind
+                    failure
                 }
             })?;
             let good = matches!(ended.exit, Exit::Code(code) if self.expected().contains(&code));
@@ -211,7 +217,7 @@ impl Exec {
             self.ended = Some(ended);
             match failure {
                 None => return Ok(()),
-                Some(failure) if number == tries || failure.kind == FailureKind::Interrupted => {
+                Some(failure) if number == tries || failure.kind() == FailureKind::Interrupted => {
                     return Err(failure);
                 }
                 Some(_) => host.sleep(self.desired.try_sleep),
@@ -226,23 +232,32 @@ impl Resource for Exec {
         ResourceId::new("exec", self.label())
     }
 
+    fn target(&self) -> Target {
+        Target::command(self.label())
+    }
+
     fn open_ended(&self) -> bool {
         true
     }
 
-    fn observe(&mut self, host: &dyn Host) -> Result<Vec<Change>, Failure> {
+    fn ask_guards(&mut self, act: &dyn Act) -> Result<(), Failure> {
+        self.is_wanted = self.desired.refresh_only || self.is_needed(act)?;
+        Ok(())
+    }
+
+    fn observe(&mut self, _look: &dyn Look) -> Result<Vec<Change>, Failure> {
         self.ended = None;
         if self.desired.command.is_none() {
             return Err(Failure::new(format!("exec '{}' has no command", self.label())));
         }
-        if self.desired.refresh_only || !self.is_needed(host)? {
+        if self.desired.refresh_only || !self.is_wanted {
             return Ok(Vec::new());
         }
         let codes = self.expected().iter().map(|code| Value::from(*code)).collect::<Vec<_>>();
-        Ok(vec![Change::new("returns", "notrun", codes)])
+        Ok(vec![Change::of(self.target(), "returns", "notrun", codes)])
     }
 
-    fn apply(&mut self, host: &dyn Host, _changes: &[Change]) -> Result<(), Failure> {
+    fn apply(&mut self, host: &dyn Act, _changes: &[Change]) -> Result<(), Failure> {
         match self.desired.command.clone() {
             Some(program) => self.run(host, &program),
             None => Ok(()),
@@ -252,7 +267,7 @@ impl Resource for Exec {
 
 impl Refresh for Exec {
     /// Runs the refresh command, or the command again, unless the guards say no.
-    fn refresh(&mut self, host: &dyn Host) -> Result<(), Failure> {
+    fn refresh(&mut self, host: &dyn Act) -> Result<(), Failure> {
         if !self.is_needed(host)? {
             return Ok(());
         }
@@ -321,7 +336,7 @@ mod tests {
         exec.desired.returns = vec![0];
         exec.desired.tries = 0;
         let failure = exec.apply(&host, &[]).unwrap_err();
-        assert_eq!(failure.message, "'make' returned 2");
+        assert_eq!(failure.to_string(), "'make' returned 2");
     }
 
     #[test]
@@ -333,7 +348,7 @@ mod tests {
         assert_eq!(format!("{} {failure:?}", exec.id()).matches("make").count(), 0);
         exec.desired.command = Some(shell("nonesuch"));
         let failure = exec.apply(&host, &[]).unwrap_err();
-        assert!(!failure.message.contains("nonesuch"));
+        assert!(!failure.to_string().contains("nonesuch"));
     }
 
     #[test]
@@ -355,7 +370,7 @@ mod tests {
         assert_eq!((call.uid, call.gid, call.umask), (Some(65534), Some(4), Some(0o27)));
         assert_eq!(call.timeout, Some(Duration::from_secs(9)));
         exec.desired.rules.user = Some(Account::parse("ghost"));
-        assert_eq!(exec.apply(&host, &[]).unwrap_err().message, "could not find user ghost");
+        assert_eq!(exec.apply(&host, &[]).unwrap_err().to_string(), "could not find user ghost");
     }
 
     #[test]

@@ -12,8 +12,8 @@ pub mod verify;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use fx_engine::{Change, Failure, Resource, ResourceId};
-use fx_host::{Host, Meta, Time};
+use fx_engine::{Change, Failure, Resource, ResourceId, Target};
+use fx_host::{Act, Look, Meta, Time};
 
 use crate::account::Account;
 use crate::digest::Algorithm;
@@ -201,14 +201,18 @@ impl Resource for File {
         ResourceId::new("file", self.desired.path.to_string_lossy())
     }
 
-    fn observe(&mut self, host: &dyn Host) -> Result<Vec<Change>, Failure> {
+    fn target(&self) -> Target {
+        Target::file(&self.desired.path)
+    }
+
+    fn observe(&mut self, host: &dyn Look) -> Result<Vec<Change>, Failure> {
         self.seen = None;
         let (seen, changes) = observe::observe(host, &self.desired)?;
         self.seen = Some(seen);
         Ok(changes)
     }
 
-    fn apply(&mut self, host: &dyn Host, changes: &[Change]) -> Result<(), Failure> {
+    fn apply(&mut self, host: &dyn Act, changes: &[Change]) -> Result<(), Failure> {
         match self.seen.take() {
             Some(seen) => apply::apply(host, &self.desired, seen, changes),
             None => Err(Failure::new("file was not observed before it was applied")),

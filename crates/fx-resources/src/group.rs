@@ -1,8 +1,8 @@
 //! A group: there or not, with its number and members, through the account files or
 //! through groupadd and its kin.
 
-use fx_engine::{Change, Failure, Resource, ResourceId};
-use fx_host::Host;
+use fx_engine::{Change, Failure, Resource, ResourceId, Target};
+use fx_host::{Act, Look};
 use fx_value::Value;
 
 use crate::shadow::{self, GROUP, GSHADOW, Table, field};
@@ -80,7 +80,7 @@ impl Group {
         Group { desired, method, members: None }
     }
 
-    fn apply_by_commands(&self, host: &dyn Host, changes: &[Change]) -> Result<(), Failure> {
+    fn apply_by_commands(&self, host: &dyn Act, changes: &[Change]) -> Result<(), Failure> {
         let desired = &self.desired;
         let run = |mut argv: Vec<String>| {
             argv.push(desired.name.clone());
@@ -116,7 +116,7 @@ impl Group {
         Ok(())
     }
 
-    fn apply_by_files(&self, host: &dyn Host, changes: &[Change]) -> Result<(), Failure> {
+    fn apply_by_files(&self, host: &dyn Act, changes: &[Change]) -> Result<(), Failure> {
         let desired = &self.desired;
         shadow::locked(host, || {
             let mut groups = Table::read(host, GROUP)?;
@@ -179,7 +179,7 @@ pub(crate) fn add_row(
 }
 
 /// The next free group number.
-pub(crate) fn free_gid(host: &dyn Host, groups: &Table, system: bool) -> Result<u32, Failure> {
+pub(crate) fn free_gid(host: &dyn Look, groups: &Table, system: bool) -> Result<u32, Failure> {
     let used: Vec<u32> = groups.rows().filter_map(|row| field(&row, 2).parse().ok()).collect();
     shadow::free_id(host, "GID", system, &used)
 }
@@ -195,7 +195,11 @@ impl Resource for Group {
         ResourceId::new("group", self.desired.name.as_str())
     }
 
-    fn observe(&mut self, host: &dyn Host) -> Result<Vec<Change>, Failure> {
+    fn target(&self) -> Target {
+        Target::group(&self.desired.name)
+    }
+
+    fn observe(&mut self, host: &dyn Look) -> Result<Vec<Change>, Failure> {
         self.members = None;
         let desired = &self.desired;
         check("group", &desired.name)?;
@@ -204,14 +208,14 @@ impl Resource for Group {
         }
         let found = host.group(&desired.name)?;
         if desired.absent {
-            let gone = found.map(|_| Change::new("ensure", "present", "absent"));
+            let gone = found.map(|_| Change::of(self.target(), "ensure", "present", "absent"));
             return Ok(gone.into_iter().collect());
         }
         let mut changes = Vec::new();
         match (&found, desired.gid) {
-            (None, _) => changes.push(Change::new("ensure", "absent", "present")),
+            (None, _) => changes.push(Change::of(self.target(), "ensure", "absent", "present")),
             (Some(group), Some(gid)) if group.gid != gid => {
-                changes.push(Change::new("gid", group.gid, gid));
+                changes.push(Change::of(self.target(), "gid", group.gid, gid));
             }
             _ => {}
         }
@@ -219,14 +223,14 @@ impl Resource for Group {
             let current = found.map(|group| group.members).unwrap_or_default();
             let merged = desired.membership.merge(&current, members);
             if merged != current {
-                changes.push(Change::new("members", names(&current), names(&merged)));
+                changes.push(Change::of(self.target(), "members", names(&current), names(&merged)));
                 self.members = Some(merged);
             }
         }
         Ok(changes)
     }
 
-    fn apply(&mut self, host: &dyn Host, changes: &[Change]) -> Result<(), Failure> {
+    fn apply(&mut self, host: &dyn Act, changes: &[Change]) -> Result<(), Failure> {
         match self.method {
             Method::Commands => self.apply_by_commands(host, changes),
             Method::Files => self.apply_by_files(host, changes),
@@ -288,7 +292,7 @@ mod tests {
         let mut group = Group::new(clash, Method::Files);
         let changes = group.observe(&host).unwrap();
         let failure = group.apply(&host, &changes).unwrap_err();
-        assert_eq!(failure.message, "gid 60 of group 'x' is taken");
+        assert_eq!(failure.to_string(), "gid 60 of group 'x' is taken");
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-use fx_engine::{Change, Failure, Resource, ResourceId};
-use fx_host::{Host, WriteOptions};
+use fx_engine::{Change, Failure, Resource, ResourceId, Target};
+use fx_host::{Act, Look, WriteOptions};
 
 use crate::command;
 use crate::group::names;
@@ -94,7 +94,11 @@ impl Resource for HostEntry {
         ResourceId::new("host", self.desired.name.as_str())
     }
 
-    fn observe(&mut self, host: &dyn Host) -> Result<Vec<Change>, Failure> {
+    fn target(&self) -> Target {
+        Target::host_entry(&self.desired.name)
+    }
+
+    fn observe(&mut self, host: &dyn Look) -> Result<Vec<Change>, Failure> {
         self.check()?;
         let desired = &self.desired;
         let old = host.read_opt(&self.path())?;
@@ -105,7 +109,7 @@ impl Resource for HostEntry {
         if desired.absent {
             let new = text::delete(&old, &is_ours);
             self.new = new;
-            let gone = found.map(|_| Change::new("ensure", "present", "absent"));
+            let gone = found.map(|_| Change::of(self.target(), "ensure", "present", "absent"));
             return Ok(gone.into_iter().collect());
         }
         let mut wanted = found.clone().unwrap_or_default();
@@ -124,18 +128,23 @@ impl Resource for HostEntry {
         }
         let mut changes = Vec::new();
         match &found {
-            None => changes.push(Change::new("ensure", "absent", "present")),
+            None => changes.push(Change::of(self.target(), "ensure", "absent", "present")),
             Some(found) => {
                 if found.ip != wanted.ip {
-                    changes.push(Change::new("ip", found.ip.as_str(), wanted.ip.as_str()));
+                    changes.push(Change::of(
+                        self.target(),
+                        "ip",
+                        found.ip.as_str(),
+                        wanted.ip.as_str(),
+                    ));
                 }
                 if found.aliases != wanted.aliases {
                     let (from, to) = (names(&found.aliases), names(&wanted.aliases));
-                    changes.push(Change::new("host_aliases", from, to));
+                    changes.push(Change::of(self.target(), "host_aliases", from, to));
                 }
                 if found.comment != wanted.comment {
                     let (from, to) = (found.comment.as_str(), wanted.comment.as_str());
-                    changes.push(Change::new("comment", from, to));
+                    changes.push(Change::of(self.target(), "comment", from, to));
                 }
             }
         }
@@ -145,7 +154,7 @@ impl Resource for HostEntry {
         Ok(changes)
     }
 
-    fn apply(&mut self, host: &dyn Host, _changes: &[Change]) -> Result<(), Failure> {
+    fn apply(&mut self, host: &dyn Act, _changes: &[Change]) -> Result<(), Failure> {
         let mode = self.fresh.then_some(0o644);
         let options = WriteOptions { mode, ..WriteOptions::default() };
         Ok(host.write(&self.path(), &self.new, &options)?)

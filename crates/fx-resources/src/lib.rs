@@ -18,7 +18,6 @@ pub mod exec;
 pub mod file;
 pub mod group;
 pub mod link;
-pub mod moved;
 pub mod package;
 pub mod service;
 pub mod user;
@@ -26,7 +25,6 @@ pub mod user;
 pub mod cron;
 pub mod host_entry;
 pub mod mount;
-pub mod process;
 pub mod ssh_key;
 pub mod sysctl;
 

@@ -3,8 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use fx_engine::{Change, Failure, Resource, ResourceId};
-use fx_host::{Host, Meta};
+use fx_engine::{Change, Failure, Resource, ResourceId, Target};
+use fx_host::{Act, Look, Meta};
 
 use crate::account::Account;
 use crate::directory::{make_parents, temporary_beside};
@@ -68,7 +68,7 @@ impl Link {
         path.to_string_lossy().into_owned()
     }
 
-    fn look(&self, host: &dyn Host, meta: Option<&Meta>) -> Result<Vec<Change>, Failure> {
+    fn look(&self, host: &dyn Look, meta: Option<&Meta>) -> Result<Vec<Change>, Failure> {
         let desired = &self.desired;
         let path = &desired.path;
         let is_ours = meta.is_some_and(|meta| match desired.kind {
@@ -79,12 +79,14 @@ impl Link {
             return match meta {
                 None => Ok(Vec::new()),
                 Some(meta) if is_ours => {
-                    Ok(vec![Change::new("ensure", meta.kind.word(), "absent")])
+                    Ok(vec![Change::of(self.target(), "ensure", meta.kind.word(), "absent")])
                 }
                 Some(meta) if desired.obstruction == Obstruction::Refuse => {
                     Err(obstructed(path, meta.kind))
                 }
-                Some(meta) => Ok(vec![Change::new("ensure", meta.kind.word(), "absent")]),
+                Some(meta) => {
+                    Ok(vec![Change::of(self.target(), "ensure", meta.kind.word(), "absent")])
+                }
             };
         }
         if meta.is_none() && desired.ensure == Ensure::IfPresent {
@@ -98,7 +100,7 @@ impl Link {
 
     fn look_symbolic(
         &self,
-        host: &dyn Host,
+        host: &dyn Look,
         meta: Option<&Meta>,
         is_ours: bool,
     ) -> Result<Vec<Change>, Failure> {
@@ -120,19 +122,30 @@ impl Link {
                     let text = format!("'{path}' points to '{found}' and is not replaced");
                     return Err(Failure::new(text));
                 }
-                changes.push(Change::new("target", Link::target_text(&found), target));
+                changes.push(Change::of(
+                    self.target(),
+                    "target",
+                    Link::target_text(&found),
+                    target,
+                ));
             }
         } else {
             let from = meta.map_or("absent", |meta| meta.kind.word());
-            changes.push(Change::new("ensure", from, "link"));
-            changes.push(Change::new("target", fx_value::Value::Undef, target));
+            changes.push(Change::of(self.target(), "ensure", from, "link"));
+            changes.push(Change::of(self.target(), "target", fx_value::Value::Undef, target));
         }
         let ids = meta.filter(|_| is_ours).map(|meta| (meta.uid, meta.gid));
-        changes.extend(ownership(host, ids, desired.owner.as_ref(), desired.group.as_ref())?);
+        changes.extend(ownership(
+            host,
+            &self.target(),
+            ids,
+            desired.owner.as_ref(),
+            desired.group.as_ref(),
+        )?);
         Ok(changes)
     }
 
-    fn look_hard(&self, host: &dyn Host, meta: Option<&Meta>) -> Result<Vec<Change>, Failure> {
+    fn look_hard(&self, host: &dyn Look, meta: Option<&Meta>) -> Result<Vec<Change>, Failure> {
         let desired = &self.desired;
         let other = host.stat(&desired.target)?;
         if meta.is_some_and(|meta| (meta.dev, meta.ino) == (other.dev, other.ino)) {
@@ -146,13 +159,13 @@ impl Link {
         let from = meta.map_or("absent", |meta| meta.kind.word());
         let target = Link::target_text(&desired.target);
         Ok(vec![
-            Change::new("ensure", from, "hard link"),
-            Change::new("target", fx_value::Value::Undef, target),
+            Change::of(self.target(), "ensure", from, "hard link"),
+            Change::of(self.target(), "target", fx_value::Value::Undef, target),
         ])
     }
 
     // Made under another name and renamed, so that the old link stands until the new does.
-    fn replace(&self, host: &dyn Host, uid: Option<u32>, gid: Option<u32>) -> Result<(), Failure> {
+    fn replace(&self, host: &dyn Act, uid: Option<u32>, gid: Option<u32>) -> Result<(), Failure> {
         let path = &self.desired.path;
         let temporary = temporary_beside(host, path);
         match self.desired.kind {
@@ -181,7 +194,11 @@ impl Resource for Link {
         ResourceId::new("link", self.desired.path.to_string_lossy())
     }
 
-    fn observe(&mut self, host: &dyn Host) -> Result<Vec<Change>, Failure> {
+    fn target(&self) -> Target {
+        Target::file(&self.desired.path)
+    }
+
+    fn observe(&mut self, host: &dyn Look) -> Result<Vec<Change>, Failure> {
         self.seen = None;
         let meta = host.lstat_opt(&self.desired.path)?;
         let changes = self.look(host, meta.as_ref())?;
@@ -189,7 +206,7 @@ impl Resource for Link {
         Ok(changes)
     }
 
-    fn apply(&mut self, host: &dyn Host, changes: &[Change]) -> Result<(), Failure> {
+    fn apply(&mut self, host: &dyn Act, changes: &[Change]) -> Result<(), Failure> {
         let Some(Seen { meta }) = self.seen.take() else {
             return Err(Failure::new("link was not observed before it was applied"));
         };

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use fx_engine::{Change, Failure, Refresh, Resource, ResourceId};
-use fx_host::{Host, WriteOptions};
+use fx_engine::{Change, Failure, Refresh, Resource, ResourceId, Target};
+use fx_host::{Act, Look, WriteOptions};
 
 use crate::{command, text, wanted};
 
@@ -129,7 +129,7 @@ impl Mount {
         })
     }
 
-    fn is_mounted(&self, host: &dyn Host) -> Result<bool, Failure> {
+    fn is_mounted(&self, host: &dyn Look) -> Result<bool, Failure> {
         let table = host.read_opt(Path::new(MOUNTED))?.unwrap_or_default();
         Ok(text::lines(&table).any(|line| self.parse(line).is_some()))
     }
@@ -160,7 +160,7 @@ impl Mount {
         Ok(row)
     }
 
-    fn run(&self, host: &dyn Host, argv: &[&str]) -> Result<(), Failure> {
+    fn run(&self, host: &dyn Act, argv: &[&str]) -> Result<(), Failure> {
         check_point(host, &self.desired.path)?;
         let mut argv: Vec<String> = argv.iter().map(|word| (*word).to_owned()).collect();
         argv.push(self.point());
@@ -169,7 +169,7 @@ impl Mount {
 }
 
 /// Refuses a mount point that a link of somebody else leads to: `mount` follows every link.
-pub fn check_point(host: &dyn Host, point: &Path) -> Result<(), Failure> {
+pub fn check_point(host: &dyn Look, point: &Path) -> Result<(), Failure> {
     match host.real_path_to_change(point) {
         // The tool has its own words for a point that is not there.
         Err(error) if !error.is_not_found() => Err(error.into()),
@@ -182,7 +182,11 @@ impl Resource for Mount {
         ResourceId::new("mount", self.point())
     }
 
-    fn observe(&mut self, host: &dyn Host) -> Result<Vec<Change>, Failure> {
+    fn target(&self) -> Target {
+        Target::mount(self.point())
+    }
+
+    fn observe(&mut self, host: &dyn Look) -> Result<Vec<Change>, Failure> {
         self.seen = None;
         self.check()?;
         let desired = &self.desired;
@@ -212,7 +216,7 @@ impl Resource for Mount {
                 Ensure::Mounted => "mounted",
                 Ensure::Unmounted => "unmounted",
             };
-            changes.push(Change::new("ensure", state, goal));
+            changes.push(Change::of(self.target(), "ensure", state, goal));
         }
         let new = if desired.ensure == Ensure::Absent {
             text::delete(&old, &is_ours)
@@ -227,7 +231,12 @@ impl Resource for Mount {
                     ("pass", &found.pass, &row.pass),
                 ] {
                     if from != to {
-                        changes.push(Change::new(property, from.as_str(), to.as_str()));
+                        changes.push(Change::of(
+                            self.target(),
+                            property,
+                            from.as_str(),
+                            to.as_str(),
+                        ));
                     }
                 }
             }
@@ -244,7 +253,7 @@ impl Resource for Mount {
         Ok(changes)
     }
 
-    fn apply(&mut self, host: &dyn Host, changes: &[Change]) -> Result<(), Failure> {
+    fn apply(&mut self, host: &dyn Act, changes: &[Change]) -> Result<(), Failure> {
         let Some(seen) = self.seen.take() else {
             return Err(Failure::new("mount was not observed before it was applied"));
         };
@@ -272,7 +281,7 @@ impl Resource for Mount {
 
 impl Refresh for Mount {
     /// Mounts it again with what the table says, if it is mounted.
-    fn refresh(&mut self, host: &dyn Host) -> Result<(), Failure> {
+    fn refresh(&mut self, host: &dyn Act) -> Result<(), Failure> {
         self.check()?;
         if !self.is_mounted(host)? {
             return Ok(());
@@ -355,7 +364,7 @@ mod tests {
         assert_eq!(apply(&host, ghost), "ensure: ghost -> mounted");
         let none = Desired { path: "/none".into(), ..Desired::default() };
         let failure = Mount::new(none).observe(&host).unwrap_err();
-        assert_eq!(failure.message, "mount '/none' has no device");
+        assert_eq!(failure.to_string(), "mount '/none' has no device");
         let bad = Desired { options: Some("rw 0 0\nx".into()), ..old() };
         assert!(Mount::new(bad).observe(&host).is_err());
     }

@@ -18,8 +18,8 @@ mod zypper;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use fx_engine::{Change, Failure, Resource, ResourceId};
-use fx_host::Host;
+use fx_engine::{Change, Failure, Resource, ResourceId, Target};
+use fx_host::{Act, Look};
 
 use crate::command;
 use crate::wanted;
@@ -82,7 +82,7 @@ impl Package {
         Package { desired, backend, step: None }
     }
 
-    fn decide(&self, host: &dyn Host) -> Result<(Step, Vec<Change>), Failure> {
+    fn decide(&self, host: &dyn Look) -> Result<(Step, Vec<Change>), Failure> {
         let (desired, backend) = (&self.desired, &*self.backend);
         command::check_name("package", &desired.name)?;
         backend.check_name(&desired.name)?;
@@ -99,7 +99,7 @@ impl Package {
             Ensure::Installed => {
                 if installed.is_none() {
                     step.verb = Some(Verb::Install);
-                    changes.push(Change::new("ensure", from, "present"));
+                    changes.push(Change::of(self.target(), "ensure", from, "present"));
                 }
             }
             Ensure::Version(version) => {
@@ -118,7 +118,7 @@ impl Package {
                             desired.name
                         )));
                     }
-                    changes.push(Change::new("ensure", from, version.as_str()));
+                    changes.push(Change::of(self.target(), "ensure", from, version.as_str()));
                 }
             }
             Ensure::Latest => match (installed, backend.candidate(host, &desired.name)?) {
@@ -130,17 +130,17 @@ impl Package {
                 (Some(_), None) => {}
                 (found, Some(newest)) => {
                     step.verb = Some(found.map_or(Verb::Install, |_| Verb::Upgrade));
-                    changes.push(Change::new("ensure", from, newest.as_str()));
+                    changes.push(Change::of(self.target(), "ensure", from, newest.as_str()));
                     step.version = Some(newest);
                 }
             },
             Ensure::Absent if installed.is_some() => {
                 step.verb = Some(Verb::Remove);
-                changes.push(Change::new("ensure", from, "absent"));
+                changes.push(Change::of(self.target(), "ensure", from, "absent"));
             }
             Ensure::Purged if installed.is_some() || state.residual => {
                 step.verb = Some(Verb::Purge);
-                changes.push(Change::new("ensure", from, "purged"));
+                changes.push(Change::of(self.target(), "ensure", from, "purged"));
             }
             Ensure::Absent | Ensure::Purged => {}
         }
@@ -148,7 +148,7 @@ impl Package {
         if let Some(hold) = desired.hold.filter(|_| stays) {
             step.held = backend.held(host, &desired.name)?;
             if step.held != hold {
-                changes.push(Change::new("hold", step.held, hold));
+                changes.push(Change::of(self.target(), "hold", step.held, hold));
             }
         }
         Ok((step, changes))
@@ -160,18 +160,22 @@ impl Resource for Package {
         ResourceId::new("package", self.desired.name.as_str())
     }
 
+    fn target(&self) -> Target {
+        Target::package(&self.desired.name)
+    }
+
     fn open_ended(&self) -> bool {
         true
     }
 
-    fn observe(&mut self, host: &dyn Host) -> Result<Vec<Change>, Failure> {
+    fn observe(&mut self, host: &dyn Look) -> Result<Vec<Change>, Failure> {
         self.step = None;
         let (step, changes) = self.decide(host)?;
         self.step = Some(step);
         Ok(changes)
     }
 
-    fn apply(&mut self, host: &dyn Host, changes: &[Change]) -> Result<(), Failure> {
+    fn apply(&mut self, host: &dyn Act, changes: &[Change]) -> Result<(), Failure> {
         let Some(step) = self.step.take() else {
             return Err(Failure::new("package was not observed before it was applied"));
         };

@@ -7,8 +7,8 @@ mod sysv;
 
 use std::rc::Rc;
 
-use fx_engine::{Change, Failure, Refresh, Resource, ResourceId};
-use fx_host::{Host, Program};
+use fx_engine::{Change, Failure, Refresh, Resource, ResourceId, Target};
+use fx_host::{Act, Look, Program};
 
 use crate::exec::Rules;
 use crate::{command, wanted};
@@ -84,28 +84,27 @@ pub struct Service {
     pub desired: Desired,
     backend: Rc<dyn Backend>,
     seen: Option<backend::State>,
+    /// What policy's own command says of it.
+    runs: Option<bool>,
 }
 
 impl Service {
     /// A service that should be like this, by this manager.
     pub fn new(desired: Desired, backend: Rc<dyn Backend>) -> Service {
-        Service { desired, backend, seen: None }
+        Service { desired, backend, seen: None, runs: None }
     }
 
     /// What is known of it now.
-    pub fn state(&self, host: &dyn Host) -> Result<backend::State, Failure> {
+    pub fn state(&self, host: &dyn Look) -> Result<backend::State, Failure> {
         command::check_name("service", &self.desired.name)?;
         self.backend.check_name(&self.desired.name)?;
         let mut state = self.backend.state(host, &self.desired.name)?;
-        if let Some(status) = &self.desired.commands.status {
-            let spec = Rules::default().spec(host, status)?;
-            state.running = command::ask(host, &spec)?.exit.success();
-        }
+        state.running = self.runs.unwrap_or(state.running);
         Ok(state)
     }
 
     /// Does it, by policy's own command where there is one.
-    pub fn act(&self, host: &dyn Host, verb: Verb) -> Result<(), Failure> {
+    pub fn act(&self, host: &dyn Act, verb: Verb) -> Result<(), Failure> {
         let commands = &self.desired.commands;
         let own = match verb {
             Verb::Start => &commands.start,
@@ -129,25 +128,37 @@ impl Resource for Service {
         ResourceId::new("service", self.desired.name.as_str())
     }
 
+    fn target(&self) -> Target {
+        Target::service(&self.desired.name)
+    }
+
     fn open_ended(&self) -> bool {
         true
     }
 
-    fn observe(&mut self, host: &dyn Host) -> Result<Vec<Change>, Failure> {
+    fn ask_guards(&mut self, act: &dyn Act) -> Result<(), Failure> {
+        if let Some(status) = &self.desired.commands.status {
+            let spec = Rules::default().spec(act, status)?;
+            self.runs = Some(command::ask_guard(act, &spec)?.exit.success());
+        }
+        Ok(())
+    }
+
+    fn observe(&mut self, host: &dyn Look) -> Result<Vec<Change>, Failure> {
         self.seen = None;
         let desired = &self.desired;
         let state = self.state(host)?;
         let asks_to_be_there =
             desired.running == Some(true) || desired.enabled == Some(Enabled::Yes);
         if !state.known && asks_to_be_there && desired.commands.start.is_none() {
-            return Err(Failure::new(format!("could not find service '{}'", desired.name)));
+            return Err(Failure::NoService(desired.name.clone()));
         }
         let mut changes = Vec::new();
         if let Some(running) = desired.running
             && running != state.running
         {
             let word = |running| if running { "running" } else { "stopped" };
-            changes.push(Change::new("ensure", word(state.running), word(running)));
+            changes.push(Change::of(self.target(), "ensure", word(state.running), word(running)));
         }
         // Nothing can be done about a unit that cannot be enabled, and one that is masked or
         // not there does not start at boot.
@@ -165,13 +176,13 @@ impl Resource for Service {
                 let text = format!("service '{}' cannot be made static", desired.name);
                 return Err(Failure::new(text));
             }
-            changes.push(Change::new("enable", state.enabled.word(), enabled.word()));
+            changes.push(Change::of(self.target(), "enable", state.enabled.word(), enabled.word()));
         }
         self.seen = Some(state);
         Ok(changes)
     }
 
-    fn apply(&mut self, host: &dyn Host, changes: &[Change]) -> Result<(), Failure> {
+    fn apply(&mut self, host: &dyn Act, changes: &[Change]) -> Result<(), Failure> {
         let Some(state) = self.seen.take() else {
             return Err(Failure::new("service was not observed before it was applied"));
         };
@@ -201,7 +212,8 @@ impl Resource for Service {
 
 impl Refresh for Service {
     /// Restarts or reloads it if it runs; one that does not run has nothing to forget.
-    fn refresh(&mut self, host: &dyn Host) -> Result<(), Failure> {
+    fn refresh(&mut self, host: &dyn Act) -> Result<(), Failure> {
+        self.ask_guards(host)?;
         if !self.state(host)?.running {
             return Ok(());
         }

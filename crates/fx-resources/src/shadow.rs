@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fx_engine::Failure;
-use fx_host::{Host, WriteOptions};
+use fx_host::{Act, Look, WriteOptions};
 
 use crate::file::apply::with_suffix;
 use crate::text;
@@ -29,7 +29,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    pub(crate) fn read(host: &dyn Host, path: &str) -> Result<Table, Failure> {
+    pub(crate) fn read(host: &dyn Look, path: &str) -> Result<Table, Failure> {
         let content = host.read_opt(Path::new(path))?;
         let present = content.is_some();
         let lines = text::lines(&content.unwrap_or_default()).map(<[u8]>::to_vec).collect();
@@ -83,7 +83,7 @@ impl Table {
     }
 
     /// Writes the file if a row changed; its mode and owner stay.
-    pub(crate) fn write(&self, host: &dyn Host) -> Result<(), Failure> {
+    pub(crate) fn write(&self, host: &dyn Act) -> Result<(), Failure> {
         if !self.changed {
             return Ok(());
         }
@@ -109,7 +109,7 @@ pub(crate) fn members(list: &str) -> Vec<String> {
 /// Works on the account files while all of them are locked; frees the locks whatever
 /// comes of it.
 pub(crate) fn locked<T>(
-    host: &dyn Host,
+    host: &dyn Act,
     work: impl FnOnce() -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let mut held = Vec::new();
@@ -135,7 +135,7 @@ pub(crate) fn locked<T>(
 
 // As lib/commonio.c of the shadow tools does: our number in a file of our own, which is
 // then given the lock's name by a hard link; the link fails if the name is taken.
-fn take(host: &dyn Host, path: &Path) -> Result<PathBuf, Failure> {
+fn take(host: &dyn Act, path: &Path) -> Result<PathBuf, Failure> {
     let lock = with_suffix(path, ".lock");
     let ours = with_suffix(path, &format!(".{}", host.pid()));
     let options = WriteOptions { mode: Some(0o600), ..WriteOptions::default() };
@@ -175,7 +175,7 @@ fn take(host: &dyn Host, path: &Path) -> Result<PathBuf, Failure> {
     result
 }
 
-fn holder(host: &dyn Host, lock: &Path) -> Option<u32> {
+fn holder(host: &dyn Look, lock: &Path) -> Option<u32> {
     let content = host.read(lock).ok()?;
     String::from_utf8_lossy(&content).trim_end_matches(['\0', '\n']).trim().parse().ok()
 }
@@ -183,7 +183,7 @@ fn holder(host: &dyn Host, lock: &Path) -> Option<u32> {
 /// A number free for a new account: the wanted range of `/etc/login.defs`, from above what
 /// is used, or from the top down for the system's own.
 pub(crate) fn free_id(
-    host: &dyn Host,
+    host: &dyn Look,
     kind: &str,
     system: bool,
     used: &[u32],
@@ -246,7 +246,7 @@ mod tests {
         host.put("/etc/group.lock", "99\0");
         host.put_dir("/proc/99", 0o755);
         let failure = locked(&host, || Ok(())).unwrap_err();
-        assert_eq!(failure.message, "cannot lock '/etc/group': process 99 holds it");
+        assert_eq!(failure.to_string(), "cannot lock '/etc/group': process 99 holds it");
         assert!(host.exists(Path::new("/etc/group.lock")).unwrap());
         assert!(!host.exists(Path::new("/etc/passwd.lock")).unwrap());
     }

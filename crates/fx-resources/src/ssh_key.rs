@@ -5,8 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
-use fx_engine::{Change, Failure, Resource, ResourceId};
-use fx_host::{Host, WriteOptions};
+use fx_engine::{Change, Failure, Resource, ResourceId, Target};
+use fx_host::{Act, Look, WriteOptions};
 
 use crate::command;
 use crate::group::names;
@@ -150,7 +150,11 @@ impl Resource for SshKey {
         ResourceId::new("ssh_authorized_key", self.desired.name.as_str())
     }
 
-    fn observe(&mut self, host: &dyn Host) -> Result<Vec<Change>, Failure> {
+    fn target(&self) -> Target {
+        Target::other("ssh key", &self.desired.name)
+    }
+
+    fn observe(&mut self, host: &dyn Look) -> Result<Vec<Change>, Failure> {
         self.seen = None;
         self.check()?;
         let desired = &self.desired;
@@ -171,7 +175,7 @@ impl Resource for SshKey {
         let mut seen = Seen { path, new: Vec::new(), uid: user.uid, gid: user.gid, fresh };
         let mut changes = Vec::new();
         if desired.absent {
-            changes.extend(found.map(|_| Change::new("ensure", "present", "absent")));
+            changes.extend(found.map(|_| Change::of(self.target(), "ensure", "present", "absent")));
             seen.new = text::delete(&old, &is_ours);
         } else {
             let wanted = Line {
@@ -181,18 +185,23 @@ impl Resource for SshKey {
                 comment: desired.name.clone(),
             };
             match &found {
-                None => changes.push(Change::new("ensure", "absent", "present")),
+                None => changes.push(Change::of(self.target(), "ensure", "absent", "present")),
                 Some(found) => {
                     for (property, from, to) in
                         [("type", &found.kind, &wanted.kind), ("key", &found.key, &wanted.key)]
                     {
                         if from != to {
-                            changes.push(Change::new(property, from.as_str(), to.as_str()));
+                            changes.push(Change::of(
+                                self.target(),
+                                property,
+                                from.as_str(),
+                                to.as_str(),
+                            ));
                         }
                     }
                     if found.options != wanted.options {
                         let (from, to) = (names(&found.options), names(&wanted.options));
-                        changes.push(Change::new("options", from, to));
+                        changes.push(Change::of(self.target(), "options", from, to));
                     }
                 }
             }
@@ -202,7 +211,7 @@ impl Resource for SshKey {
         Ok(changes)
     }
 
-    fn apply(&mut self, host: &dyn Host, _changes: &[Change]) -> Result<(), Failure> {
+    fn apply(&mut self, host: &dyn Act, _changes: &[Change]) -> Result<(), Failure> {
         let Some(seen) = self.seen.take() else {
             return Err(Failure::new("key was not observed before it was applied"));
         };

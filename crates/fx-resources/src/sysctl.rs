@@ -3,8 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use fx_engine::{Change, Failure, Resource, ResourceId};
-use fx_host::{Host, WriteOptions};
+use fx_engine::{Change, Failure, Resource, ResourceId, Target};
+use fx_host::{Act, Look, WriteOptions};
 
 use crate::{command, text, wanted};
 
@@ -84,7 +84,11 @@ impl Resource for Sysctl {
         ResourceId::new("sysctl", self.desired.name.as_str())
     }
 
-    fn observe(&mut self, host: &dyn Host) -> Result<Vec<Change>, Failure> {
+    fn target(&self) -> Target {
+        Target::sysctl(&self.desired.name)
+    }
+
+    fn observe(&mut self, host: &dyn Look) -> Result<Vec<Change>, Failure> {
         self.new = None;
         self.check()?;
         let desired = &self.desired;
@@ -94,7 +98,12 @@ impl Resource for Sysctl {
                 Some(found) => {
                     let found = plain(&String::from_utf8_lossy(&found));
                     if found != plain(&desired.value) {
-                        changes.push(Change::new("value", found, plain(&desired.value)));
+                        changes.push(Change::of(
+                            self.target(),
+                            "value",
+                            found,
+                            plain(&desired.value),
+                        ));
                     }
                 }
                 None if desired.ignore_unknown => {}
@@ -115,7 +124,7 @@ impl Resource for Sysctl {
             let goal = (!desired.absent).then(|| plain(&desired.value));
             if value != goal {
                 let word = |value: Option<String>| value.unwrap_or_else(|| "absent".to_owned());
-                changes.push(Change::new("persisted", word(value), word(goal)));
+                changes.push(Change::of(self.target(), "persisted", word(value), word(goal)));
                 let line = format!("{} = {}", desired.name, desired.value);
                 self.new = Some(if desired.absent {
                     text::delete(&old, &is_ours)
@@ -127,7 +136,7 @@ impl Resource for Sysctl {
         Ok(changes)
     }
 
-    fn apply(&mut self, host: &dyn Host, changes: &[Change]) -> Result<(), Failure> {
+    fn apply(&mut self, host: &dyn Act, changes: &[Change]) -> Result<(), Failure> {
         let desired = &self.desired;
         if let (Some(file), Some(new)) = (&desired.file, self.new.take())
             && wanted(changes, "persisted")
@@ -198,7 +207,7 @@ mod tests {
     fn unknown_settings_and_bad_names_are_refused() {
         let host = machine();
         let failure = Sysctl::new(setting("no.such", "1")).observe(&host).unwrap_err();
-        assert_eq!(failure.message, "the kernel has no setting 'no.such'");
+        assert_eq!(failure.to_string(), "the kernel has no setting 'no.such'");
         check(&host, Desired { ignore_unknown: true, ..setting("no.such", "1") }, "");
         for name in ["-w", "a=b", "../../etc/passwd", "a..b", "a\nb", ""] {
             assert!(Sysctl::new(setting(name, "1")).observe(&host).is_err(), "{name:?}");

@@ -9,8 +9,8 @@ mod by_files;
 
 use std::path::PathBuf;
 
-use fx_engine::{Change, Failure, Resource, ResourceId};
-use fx_host::Host;
+use fx_engine::{Change, Failure, Resource, ResourceId, Target};
+use fx_host::{Act, Look};
 use fx_value::REDACTED;
 
 use crate::account::{self, Account};
@@ -154,29 +154,34 @@ impl User {
 
     fn differences(
         &mut self,
-        host: &dyn Host,
+        host: &dyn Look,
         found: &fx_host::User,
     ) -> Result<Vec<Change>, Failure> {
         let desired = &self.desired;
         let mut changes = Vec::new();
         if let Some(uid) = desired.uid.filter(|uid| *uid != found.uid) {
-            changes.push(Change::new("uid", found.uid, uid));
+            changes.push(Change::of(self.target(), "uid", found.uid, uid));
         }
         if let Some(gid) = &desired.gid
             && account::group_id(host, gid)? != Some(found.gid)
         {
-            changes.push(Change::new("gid", found.gid, gid.to_string()));
+            changes.push(Change::of(self.target(), "gid", found.gid, gid.to_string()));
         }
         if let Some(comment) = desired.comment.as_ref().filter(|comment| **comment != found.comment)
         {
-            changes.push(Change::new("comment", found.comment.as_str(), comment.as_str()));
+            changes.push(Change::of(
+                self.target(),
+                "comment",
+                found.comment.as_str(),
+                comment.as_str(),
+            ));
         }
         for (property, wanted, now) in
             [("home", &desired.home, &found.home), ("shell", &desired.shell, &found.shell)]
         {
             if let Some(wanted) = wanted.as_ref().filter(|wanted| *wanted != now) {
                 let text = |path: &PathBuf| path.to_string_lossy().into_owned();
-                changes.push(Change::new(property, text(now), text(wanted)));
+                changes.push(Change::of(self.target(), property, text(now), text(wanted)));
             }
         }
         self.shadow_differences(host, &mut changes)?;
@@ -186,7 +191,7 @@ impl User {
 
     fn shadow_differences(
         &self,
-        host: &dyn Host,
+        host: &dyn Look,
         changes: &mut Vec<Change>,
     ) -> Result<(), Failure> {
         let desired = &self.desired;
@@ -209,29 +214,31 @@ impl User {
             // A lock stands before the hash and is looked at for itself.
             let bare = if desired.locked.is_some() { hash.trim_start_matches('!') } else { hash };
             if bare != password.reveal() {
-                changes.push(Change::new("password", hash, password.reveal()).sensitive());
+                changes.push(
+                    Change::of(self.target(), "password", hash, password.reveal()).sensitive(),
+                );
             }
         }
         if let Some(locked) = desired.locked.filter(|locked| *locked != is_locked) {
-            changes.push(Change::new("locked", is_locked, locked));
+            changes.push(Change::of(self.target(), "locked", is_locked, locked));
         }
         for (property, wanted, at) in ages {
             let found = field(&row, at).parse::<i64>().ok();
             if let Some(wanted) = wanted.filter(|wanted| Some(*wanted) != found) {
-                changes.push(Change::new(property, found, wanted));
+                changes.push(Change::of(self.target(), property, found, wanted));
             }
         }
         if let Some(expiry) = desired.expiry.map(Expiry::text)
             && expiry != field(&row, 7)
         {
-            changes.push(Change::new("expiry", field(&row, 7), expiry));
+            changes.push(Change::of(self.target(), "expiry", field(&row, 7), expiry));
         }
         Ok(())
     }
 
     fn group_differences(
         &mut self,
-        host: &dyn Host,
+        host: &dyn Look,
         changes: &mut Vec<Change>,
     ) -> Result<(), Failure> {
         let Some(wanted) = &self.desired.groups else { return Ok(()) };
@@ -243,7 +250,12 @@ impl User {
         current.sort_unstable();
         merged.sort_unstable();
         if current != merged {
-            changes.push(Change::new("groups", group::names(&current), group::names(&merged)));
+            changes.push(Change::of(
+                self.target(),
+                "groups",
+                group::names(&current),
+                group::names(&merged),
+            ));
             self.seen.merged = Some(merged);
         }
         self.seen.groups = current;
@@ -256,7 +268,11 @@ impl Resource for User {
         ResourceId::new("user", self.desired.name.as_str())
     }
 
-    fn observe(&mut self, host: &dyn Host) -> Result<Vec<Change>, Failure> {
+    fn target(&self) -> Target {
+        Target::user(&self.desired.name)
+    }
+
+    fn observe(&mut self, host: &dyn Look) -> Result<Vec<Change>, Failure> {
         self.seen = Seen::default();
         self.check()?;
         let found = host.user(&self.desired.name)?;
@@ -264,19 +280,19 @@ impl Resource for User {
             None if self.desired.absent => Ok(Vec::new()),
             None => {
                 self.seen.merged.clone_from(&self.desired.groups);
-                Ok(vec![Change::new("ensure", "absent", "present")])
+                Ok(vec![Change::of(self.target(), "ensure", "absent", "present")])
             }
             Some(found) => {
                 self.seen.home.clone_from(&found.home);
                 if self.desired.absent {
-                    return Ok(vec![Change::new("ensure", "present", "absent")]);
+                    return Ok(vec![Change::of(self.target(), "ensure", "present", "absent")]);
                 }
                 self.differences(host, &found)
             }
         }
     }
 
-    fn apply(&mut self, host: &dyn Host, changes: &[Change]) -> Result<(), Failure> {
+    fn apply(&mut self, host: &dyn Act, changes: &[Change]) -> Result<(), Failure> {
         match self.method {
             Method::Commands => by_commands::apply(host, &self.desired, &self.seen, changes),
             Method::Files => by_files::apply(host, &self.desired, &self.seen, changes),

@@ -19,7 +19,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use fx_engine::{Cancel, Ledger, Request, Resource, Run, step};
-use fx_host::{Files, Lock, Locked, OsHost};
+use fx_host::{Edits, Lock, Locked, OsHost};
 use fx_resources::file::{Content, Desired, Ensure, File};
 use fx_resources::mode::Mode;
 
@@ -92,7 +92,7 @@ fn converge(run: Run<'_>, dir: &Path, version: &str, count: usize) -> Vec<String
         };
         let mut file = File::new(desired);
         let stepped = step(run, Request::new(file.id(), "set"), &mut file);
-        let message = stepped.outcome.failure().map_or("", |failure| &failure.message);
+        let message = stepped.outcome.failure().map_or_else(String::new, ToString::to_string);
         report.push(format!("REPORT {number} {} {message}", stepped.outcome.word()));
     }
     report

@@ -10,7 +10,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use fx_engine::{Cancel, Ledger, Mode as StepMode, Outcome, Request, Resource, Run, step};
-use fx_host::{Files, OsHost, Program, Time};
+use fx_host::{Edits, OsHost, Program, Time};
 use fx_resources::account::Account;
 use fx_resources::file::{Backup, Content, Ensure, Links, Obstruction};
 use fx_resources::mode::Mode;
@@ -290,7 +290,7 @@ fn a_full_or_closed_place_fails_that_item_alone() {
     let mut below = file::File::new(file::Desired { path, ..file::Desired::default() });
     let outcome = take_step(&mut below, StepMode::Apply);
     let failure = outcome.failure().expect("a file has nothing below it");
-    assert!(failure.message.contains("file/below"), "{failure}");
+    assert!(failure.to_string().contains("file/below"), "{failure}");
     let path = PathBuf::from("/proc/fixpoint-cannot-write-here");
     let mut closed = file::File::new(file::Desired { path, ..file::Desired::default() });
     assert!(take_step(&mut closed, StepMode::Apply).is_failure());
@@ -310,7 +310,7 @@ fn access_lists_are_kept_by_the_kernel() {
     };
     let other = || acl::Subject::User(Account::Id(4242));
     let outcome = take_step(&mut list(other(), acl::Perms::Set(7)), StepMode::Apply);
-    if outcome.failure().is_some_and(|failure| failure.message.contains("not supported")) {
+    if outcome.failure().is_some_and(|failure| failure.to_string().contains("not supported")) {
         return;
     }
     assert_eq!(outcome, Outcome::Repaired);

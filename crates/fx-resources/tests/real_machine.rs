@@ -15,7 +15,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use fx_engine::{Cancel, Ledger, Mode, Outcome, Request, Resource, Run, step};
-use fx_host::{Files, OsHost, Sandbox, SandboxOptions, Spec};
+use fx_host::{Edits, OsHost, Sandbox, SandboxOptions, Spec};
 use fx_resources::account::Account;
 use fx_resources::{cron, group, host_entry, mount, package, ssh_key, sysctl, user};
 
@@ -79,7 +79,7 @@ fn inside() {
     if std::env::var(ROLE).is_err() {
         return;
     }
-    let has = |program: &str| fx_host::Commands::find_program(&OsHost::new(), program).is_some();
+    let has = |program: &str| fx_host::Queries::find_program(&OsHost::new(), program).is_some();
     accounts(group::Method::Files, "files");
     if has("useradd") {
         accounts(group::Method::Commands, "commands");
@@ -178,7 +178,7 @@ fn text_files() {
     hold("cron file", &|| {
         let desired = cron::Desired {
             name: "fx job".into(),
-            target: cron::Target::File {
+            target: cron::Table::File {
                 path: "/etc/cron.d/fx".into(),
                 user: "root".into(),
                 mode: None,

@@ -13,7 +13,7 @@ use std::process::Command;
 use std::rc::Rc;
 
 use fx_engine::{Cancel, Ledger, Outcome, Request, Resource, Run, step};
-use fx_host::{Commands, Files, OsHost, Sandbox, SandboxOptions, Spec};
+use fx_host::{Edits, OsHost, Queries, Sandbox, SandboxOptions, Spec};
 use fx_resources::account::Account;
 use fx_resources::group::{self, Membership, Method};
 use fx_resources::package::{self, Ensure};
@@ -134,7 +134,7 @@ fn packages_are_really_installed_held_changed_and_purged() {
     let missing = package::Desired { name: "fx-nonesuch".into(), ..package::Desired::default() };
     let outcome = take_step(&mut package::Package::new(missing, Rc::clone(&backend)));
     let failure = outcome.failure().unwrap();
-    assert!(failure.output.as_ref().unwrap().contains("Unable to locate package"), "{failure:?}");
+    assert!(failure.output().as_ref().unwrap().contains("Unable to locate package"), "{failure:?}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
-use fx_host::{Files, MemoryHost, WriteOptions};
+use fx_host::{Edits, MemoryHost, WriteOptions};
 use fx_ruby::object::c;
 use fx_ruby::{Args, Ended, Hooks, HostObject, Limits, Options, R, Vm, on_big_stack};
 use fx_value::Value as Data;

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use fx_engine::Level;
-use fx_host::{Commands, Env, Files, Line, Sandbox, SandboxOptions, Spec, Stream, WriteOptions};
+use fx_host::{
+    Commands, Edits, Env, Files, Line, Sandbox, SandboxOptions, Spec, Stream, WriteOptions,
+};
 use fx_source::{Diagnostic, Origin, Span};
 use serde_json::{Value as J, json};
 

@@ -5,7 +5,7 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use fx_host::{Commands, Files, ORIGINALS, OsHost, Sandbox, Spec, WriteOptions};
+use fx_host::{Commands, Edits, Files, ORIGINALS, OsHost, Sandbox, Spec, WriteOptions};
 
 use crate::persona::Invocation;
 use crate::{exit, terminal};

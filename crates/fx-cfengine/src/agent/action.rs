@@ -1,6 +1,6 @@
 //! Whether a promise may change the machine: the action body, dry run, and its words.
 
-use fx_engine::{Change, Detail, Level, Mode};
+use fx_engine::{Change, Detail, Level, Mode, Target};
 use fx_resources::digest::Algorithm;
 
 use crate::eval::Context;
@@ -59,15 +59,15 @@ impl Context<'_> {
             Ok(old) => {
                 let from = Algorithm::Sha256.label(&old);
                 let detail = Detail::Content { old, new: new.to_vec() };
-                Change::new("content", from, to).detail(detail)
+                Change::of(Target::file(file), "content", from, to).detail(detail)
             }
             Err(error) if error.is_not_found() => {
                 let detail = Detail::Content { old: Vec::new(), new: new.to_vec() };
-                Change::new("content", "absent", to).detail(detail)
+                Change::of(Target::file(file), "content", "absent", to).detail(detail)
             }
             Err(_) => {
                 let from = Algorithm::Sha256.label_of_file(self.host(), file);
-                Change::new("content", from.unwrap_or_default(), to)
+                Change::of(Target::file(file), "content", from.unwrap_or_default(), to)
             }
         };
         self.content.replace(Some(change));
@@ -82,7 +82,7 @@ impl Context<'_> {
             } else {
                 message.to_owned()
             };
-            Change::new("", "", "").detail(Detail::Text(text))
+            Change::of(Target::other("promise", ""), "", "", "").detail(Detail::Text(text))
         })
     }
 

@@ -9,7 +9,8 @@ use super::tree::{Body, Caller, Errno, Found, Ino, Inode, Last};
 use super::{MemoryHost, State};
 use crate::in_place::{InPlace, Opening};
 use crate::{
-    Entry, Files, FsSpace, HostError, Kind, Meta, Operation, Reader, Result, Time, WriteOptions,
+    Edits, Entry, Files, FsSpace, HostError, Kind, Meta, Operation, Reader, Result, Time,
+    WriteOptions,
 };
 
 pub(super) const READ: u32 = 4;
@@ -25,6 +26,7 @@ impl MemoryHost {
         work: impl FnOnce(&mut State) -> std::result::Result<T, Errno>,
     ) -> Result<T> {
         let mut state = self.state.borrow_mut();
+        state.requests.push((operation, path.to_owned()));
         let result = match state.faults.check(operation) {
             Some(errno) => Err(errno),
             None => work(&mut state),
@@ -288,6 +290,22 @@ impl Files for MemoryHost {
         })
     }
 
+    fn xattrs(&self, path: &Path) -> Result<Vec<OsString>> {
+        self.ask(Operation::Xattrs, path, |state| {
+            let ino = state.find(path, Last::Keep)?;
+            Ok(state.tree.get(ino).xattrs.keys().cloned().collect())
+        })
+    }
+
+    fn xattr(&self, path: &Path, name: &str) -> Result<Option<Vec<u8>>> {
+        self.ask(Operation::Xattr, path, |state| {
+            let ino = state.find(path, Last::Keep)?;
+            Ok(state.tree.get(ino).xattrs.get(std::ffi::OsStr::new(name)).cloned())
+        })
+    }
+}
+
+impl Edits for MemoryHost {
     fn write(&self, path: &Path, content: &[u8], options: &WriteOptions) -> Result<()> {
         self.ask(Operation::Write, path, |state| state.write(path, content, options))
     }
@@ -420,20 +438,6 @@ impl Files for MemoryHost {
             inode.mtime = mtime.unwrap_or(inode.mtime);
             inode.ctime = now;
             Ok(())
-        })
-    }
-
-    fn xattrs(&self, path: &Path) -> Result<Vec<OsString>> {
-        self.ask(Operation::Xattrs, path, |state| {
-            let ino = state.find(path, Last::Keep)?;
-            Ok(state.tree.get(ino).xattrs.keys().cloned().collect())
-        })
-    }
-
-    fn xattr(&self, path: &Path, name: &str) -> Result<Option<Vec<u8>>> {
-        self.ask(Operation::Xattr, path, |state| {
-            let ino = state.find(path, Last::Keep)?;
-            Ok(state.tree.get(ino).xattrs.get(std::ffi::OsStr::new(name)).cloned())
         })
     }
 

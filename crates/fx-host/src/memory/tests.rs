@@ -4,8 +4,8 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use crate::{
-    Accounts, Clock, Commands, Env, Exit, FaultOn, Files, HostError, Kind, MemoryHost, Operation,
-    Reply, Spec, Time, WriteOptions,
+    Accounts, Clock, Commands, Edits, Env, Exit, FaultOn, Files, HostError, Kind, MemoryHost,
+    Operation, Queries, Reply, Spec, Time, WriteOptions,
 };
 
 fn path(text: &str) -> &Path {

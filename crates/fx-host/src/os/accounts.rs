@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::OsHost;
 use crate::account_files::{parse_group, parse_passwd};
-use crate::{Accounts, Commands, Files, Group, Result, Spec, Time, User};
+use crate::{Accounts, Commands, Files, Group, Queries, Result, Spec, Time, User};
 
 const PASSWD: &str = "/etc/passwd";
 const GROUP: &str = "/etc/group";

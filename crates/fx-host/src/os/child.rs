@@ -89,7 +89,11 @@ pub(super) fn prepare(host: &OsHost, spec: &Spec, first: Option<First<'_>>) -> R
 /// Opens a directory that a command is to act in, by the rules for a change.
 fn open_dir(spec: &Spec, dir: &Path) -> Result<OwnedFd> {
     super::path::open_dir(dir).map_err(|error| match error {
-        HostError::Io { source, .. } => failed(spec, &source),
+        HostError::Io { answer, .. } => HostError::Command {
+            program: spec.display(),
+            reason: answer.to_string(),
+            kind: answer.kind,
+        },
         refused => refused,
     })
 }
@@ -196,7 +200,7 @@ pub(crate) fn run(
     on_line: &mut dyn FnMut(Line<'_>),
     first: Option<First<'_>>,
 ) -> Result<Ended> {
-    crate::Files::settle(host)?;
+    crate::Edits::settle(host)?;
     let began = Instant::now();
     let mut prepared = prepare(host, spec, first)?;
     let command = &mut prepared.command;

@@ -27,7 +27,7 @@ struct Conversation {
 
 /// Starts a child to talk to. Standard error goes where ours goes unless merged.
 pub(super) fn start(host: &OsHost, spec: &Spec) -> Result<Box<dyn Child>> {
-    crate::Files::settle(host)?;
+    crate::Edits::settle(host)?;
     let mut prepared = child::prepare(host, spec, None)?;
     let command = &mut prepared.command;
     let fail = |error: io::Error| command_error(spec.display(), &error);

@@ -21,7 +21,7 @@ use super::pour::pour;
 use super::temp::Temp;
 use crate::in_place::{InPlace, Opening};
 use crate::{
-    Entry, Files, FsSpace, HostError, Kind, Meta, Pieces, Reader, Result, Time, WriteOptions,
+    Edits, Entry, Files, FsSpace, HostError, Kind, Meta, Pieces, Reader, Result, Time, WriteOptions,
 };
 
 /// Opens a name in a held directory.
@@ -336,6 +336,31 @@ impl Files for OsHost {
         })
     }
 
+    fn xattrs(&self, path: &Path) -> Result<Vec<OsString>> {
+        self.with_proc_path(path, Intent::Read, |name| {
+            let names = match grown(|buffer| rustix::fs::listxattr(name, buffer)) {
+                Err(Errno::OPNOTSUPP) => Vec::new(),
+                result => result?,
+            };
+            let parts = names.split(|byte| *byte == 0).filter(|part| !part.is_empty());
+            let mut names: Vec<OsString> =
+                parts.map(|part| OsStr::from_bytes(part).to_owned()).collect();
+            names.sort();
+            Ok(names)
+        })
+    }
+
+    fn xattr(&self, path: &Path, attribute: &str) -> Result<Option<Vec<u8>>> {
+        self.with_proc_path(path, Intent::Read, |name| {
+            match grown(|buffer| rustix::fs::getxattr(name, attribute, buffer)) {
+                Err(Errno::NODATA | Errno::OPNOTSUPP) => Ok(None),
+                result => result.map(Some),
+            }
+        })
+    }
+}
+
+impl Edits for OsHost {
     fn write(&self, path: &Path, content: &[u8], options: &WriteOptions) -> Result<()> {
         if *options == WriteOptions::default() && self.rewrite(path, content)? {
             return Ok(());
@@ -478,29 +503,6 @@ impl Files for OsHost {
         self.settle()?;
         rustix::fs::utimensat(&place.dir, &place.name, &times, AtFlags::SYMLINK_NOFOLLOW)
             .map_err(failed(op, path))
-    }
-
-    fn xattrs(&self, path: &Path) -> Result<Vec<OsString>> {
-        self.with_proc_path(path, Intent::Read, |name| {
-            let names = match grown(|buffer| rustix::fs::listxattr(name, buffer)) {
-                Err(Errno::OPNOTSUPP) => Vec::new(),
-                result => result?,
-            };
-            let parts = names.split(|byte| *byte == 0).filter(|part| !part.is_empty());
-            let mut names: Vec<OsString> =
-                parts.map(|part| OsStr::from_bytes(part).to_owned()).collect();
-            names.sort();
-            Ok(names)
-        })
-    }
-
-    fn xattr(&self, path: &Path, attribute: &str) -> Result<Option<Vec<u8>>> {
-        self.with_proc_path(path, Intent::Read, |name| {
-            match grown(|buffer| rustix::fs::getxattr(name, attribute, buffer)) {
-                Err(Errno::NODATA | Errno::OPNOTSUPP) => Ok(None),
-                result => result.map(Some),
-            }
-        })
     }
 
     fn set_xattr(&self, path: &Path, attribute: &str, value: Option<&[u8]>) -> Result<()> {

@@ -17,7 +17,7 @@ use super::files::to_meta;
 use super::path::{Intent, Leaf, Place, place};
 use super::pour::check_pipe;
 use crate::in_place::{Access, InPlace, LockWish, Opening};
-use crate::{Files, HostError, Meta, Result, Time, limits};
+use crate::{Edits, HostError, Meta, Result, Time, limits};
 
 /// Old content up to this size is kept while a file is refilled on a file system that cannot
 /// reserve room.

@@ -8,10 +8,57 @@ use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
 use super::{OsHost, netlink};
 use crate::{
-    Commands, Files, HostError, Interface, Neighbour, Net, Request, Response, Result, Route, Spec,
+    Commands, Files, HostError, Interface, Neighbour, Net, Queries, Request, Requests, Response,
+    Result, Route, Spec,
 };
 
 impl Net for OsHost {
+    fn fetch(&self, request: &Request) -> Result<Response> {
+        if !matches!(request.method.as_str(), "GET" | "HEAD") {
+            let reason = format!("{} does not only read", request.method);
+            return Err(HostError::Net { url: without_credentials(&request.url), reason });
+        }
+        self.http(request)
+    }
+
+    fn interfaces(&self) -> Result<Vec<Interface>> {
+        netlink::interfaces().map_err(|error| HostError::io("list interfaces of", "/", error))
+    }
+
+    fn routes(&self) -> Result<Vec<Route>> {
+        netlink::routes().map_err(|error| HostError::io("list routes of", "/", error))
+    }
+
+    fn neighbours(&self) -> Result<Vec<Neighbour>> {
+        netlink::neighbours().map_err(|error| HostError::io("list neighbours of", "/", error))
+    }
+
+    fn resolve(&self, name: &str) -> Result<Vec<IpAddr>> {
+        let addresses = (name, 0)
+            .to_socket_addrs()
+            .map_err(|error| HostError::Net { url: name.into(), reason: error.to_string() })?;
+        let mut list: Vec<IpAddr> = Vec::new();
+        for address in addresses {
+            if !list.contains(&address.ip()) {
+                list.push(address.ip());
+            }
+        }
+        Ok(list)
+    }
+
+    fn reverse(&self, address: IpAddr) -> Result<Option<String>> {
+        // Through the system's own resolver, which knows more sources than we do.
+        let Some(getent) = self.find_program("getent") else { return Ok(None) };
+        let spec =
+            Spec::argv([getent.into_os_string(), "hosts".into(), address.to_string().into()])
+                .timeout(Duration::from_secs(5));
+        let ended = self.run(&spec)?;
+        let text = String::from_utf8_lossy(&ended.stdout).into_owned();
+        Ok(text.split_whitespace().nth(1).map(str::to_owned).filter(|_| ended.exit.success()))
+    }
+}
+
+impl Requests for OsHost {
     fn http(&self, request: &Request) -> Result<Response> {
         let fail =
             |reason: String| HostError::Net { url: without_credentials(&request.url), reason };
@@ -61,42 +108,6 @@ impl Net for OsHost {
             (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
         });
         Ok(Response { status: answer.status().as_u16(), headers: headers.collect(), body })
-    }
-
-    fn interfaces(&self) -> Result<Vec<Interface>> {
-        netlink::interfaces().map_err(|error| HostError::io("list interfaces of", "/", error))
-    }
-
-    fn routes(&self) -> Result<Vec<Route>> {
-        netlink::routes().map_err(|error| HostError::io("list routes of", "/", error))
-    }
-
-    fn neighbours(&self) -> Result<Vec<Neighbour>> {
-        netlink::neighbours().map_err(|error| HostError::io("list neighbours of", "/", error))
-    }
-
-    fn resolve(&self, name: &str) -> Result<Vec<IpAddr>> {
-        let addresses = (name, 0)
-            .to_socket_addrs()
-            .map_err(|error| HostError::Net { url: name.into(), reason: error.to_string() })?;
-        let mut list: Vec<IpAddr> = Vec::new();
-        for address in addresses {
-            if !list.contains(&address.ip()) {
-                list.push(address.ip());
-            }
-        }
-        Ok(list)
-    }
-
-    fn reverse(&self, address: IpAddr) -> Result<Option<String>> {
-        // Through the system's own resolver, which knows more sources than we do.
-        let Some(getent) = self.find_program("getent") else { return Ok(None) };
-        let spec =
-            Spec::argv([getent.into_os_string(), "hosts".into(), address.to_string().into()])
-                .timeout(Duration::from_secs(5));
-        let ended = self.run(&spec)?;
-        let text = String::from_utf8_lossy(&ended.stdout).into_owned();
-        Ok(text.split_whitespace().nth(1).map(str::to_owned).filter(|_| ended.exit.success()))
     }
 
     fn ask(

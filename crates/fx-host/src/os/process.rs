@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use rustix::process::{Pid, Signal};
 
 use super::{OsHost, child, conversation};
-use crate::{Child, Commands, Ended, HostError, Line, Result, Spec};
+use crate::{Child, Commands, Ended, HostError, Line, Queries, Result, Spec};
 
 impl Commands for OsHost {
     fn run_streaming(&self, spec: &Spec, on_line: &mut dyn FnMut(Line<'_>)) -> Result<Ended> {
@@ -38,8 +38,14 @@ impl Commands for OsHost {
             }
         })
     }
+}
 
+impl Queries for OsHost {
     fn find_program(&self, name: &str) -> Option<PathBuf> {
         child::find_program(name, std::env::var_os("PATH"))
+    }
+
+    fn query(&self, spec: &Spec) -> Result<Ended> {
+        self.run(spec)
     }
 }

@@ -22,7 +22,7 @@ use rustix::io::{Errno, retry_on_intr};
 use super::OsHost;
 use super::content::FromStart;
 use super::path::open_plain;
-use crate::{Accounts, Files, HostError, Result};
+use crate::{Accounts, Edits, Files, HostError, Result};
 
 /// Directories whose content the administrator accepts whoever can write it.
 const VOUCHED: &str = "FIXPOINT_TRUST";

@@ -1,8 +1,8 @@
 //! `augeas`: changes of configuration files through the program `augtool`, which brings the
 //! grammars of files. Without that program the resource fails.
 
-use fx_engine::{Change, Detail, Failure, Resource as Thing, ResourceId};
-use fx_host::{Host, Spec};
+use fx_engine::{Change, Detail, Failure, Resource as Thing, ResourceId, Target};
+use fx_host::{Act, Ended, Look, Spec};
 
 use super::things::{Made, attribute, list, text, truth};
 use crate::compile::Resource;
@@ -108,7 +108,7 @@ fn in_full(path: &str, context: &str) -> String {
 
 impl Augeas {
     /// What the program prints for a script.
-    fn run(&self, host: &dyn Host, script: &[String]) -> Result<String, Failure> {
+    fn script(&self, script: &[String]) -> Spec {
         let mut text = String::new();
         if self.args.iter().any(|arg| arg == "-t") {
             text.push_str("load\n");
@@ -119,7 +119,19 @@ impl Augeas {
         }
         let program = ["/usr/bin/augtool".to_owned()];
         let spec = Spec::argv(program.into_iter().chain(self.args.iter().cloned()));
-        let ended = host.run(&spec.stdin(text))?;
+        spec.stdin(text)
+    }
+
+    /// Runs a script that saves nothing.
+    fn query(&self, look: &dyn Look, script: &[String]) -> Result<String, Failure> {
+        Augeas::judged(look.query(&self.script(script))?)
+    }
+
+    fn run(&self, act: &dyn Act, script: &[String]) -> Result<String, Failure> {
+        Augeas::judged(act.run(&self.script(script))?)
+    }
+
+    fn judged(ended: Ended) -> Result<String, Failure> {
         let shown = String::from_utf8_lossy(&ended.stdout).into_owned();
         if !ended.exit.success() {
             let why = String::from_utf8_lossy(&ended.stderr);
@@ -130,7 +142,7 @@ impl Augeas {
     }
 
     /// Whether the guard holds.
-    fn is_wanted(&self, host: &dyn Host, guard: &str) -> Result<bool, Failure> {
+    fn is_wanted(&self, host: &dyn Look, guard: &str) -> Result<bool, Failure> {
         let bad = || Failure::new(format!("invalid onlyif '{guard}'"));
         let (verb, rest) = guard.trim().split_once(char::is_whitespace).ok_or_else(bad)?;
         let (path, rest) = split_path(rest.trim());
@@ -138,7 +150,7 @@ impl Augeas {
         match verb {
             "get" => {
                 let (operator, wanted) = rest.split_once(char::is_whitespace).ok_or_else(bad)?;
-                let shown = self.run(host, &[format!("get {path}")])?;
+                let shown = self.query(host, &[format!("get {path}")])?;
                 let is = shown.trim_end().split_once(" = ").map_or("", |(_, value)| value);
                 let wanted = wanted.trim().trim_matches(['"', '\'']);
                 Ok(match operator {
@@ -149,7 +161,7 @@ impl Augeas {
                 })
             }
             "match" | "values" => {
-                let shown = self.run(host, &[format!("match {path}")])?;
+                let shown = self.query(host, &[format!("match {path}")])?;
                 let found: Vec<(&str, &str)> = shown
                     .lines()
                     .filter(|line| line.starts_with('/'))
@@ -223,7 +235,11 @@ impl Thing for Augeas {
         ResourceId::new("augeas", self.name.as_str())
     }
 
-    fn observe(&mut self, host: &dyn Host) -> Result<Vec<Change>, Failure> {
+    fn target(&self) -> Target {
+        Target::other("augeas", &self.name)
+    }
+
+    fn observe(&mut self, host: &dyn Look) -> Result<Vec<Change>, Failure> {
         if let Some(guard) = &self.only_if
             && !self.is_wanted(host, guard)?
         {
@@ -234,12 +250,12 @@ impl Thing for Augeas {
             let mut script = vec!["set /augeas/save noop".to_owned()];
             script.extend(self.changes.iter().cloned());
             script.extend(["save".to_owned(), "match /augeas/events/saved".to_owned()]);
-            let shown = self.run(host, &script)?;
+            let shown = self.query(host, &script)?;
             if !shown.contains("/augeas/events/saved") {
                 return Ok(Vec::new());
             }
         }
-        let change = Change::new("returns", "need_to_run", "0");
+        let change = Change::of(self.target(), "returns", "need_to_run", "0");
         Ok(vec![change.detail(Detail::Text("executed successfully".into()))])
     }
 
@@ -247,7 +263,7 @@ impl Thing for Augeas {
         true
     }
 
-    fn apply(&mut self, host: &dyn Host, _changes: &[Change]) -> Result<(), Failure> {
+    fn apply(&mut self, host: &dyn Act, _changes: &[Change]) -> Result<(), Failure> {
         let mut script = self.changes.clone();
         script.push("save".to_owned());
         self.run(host, &script).map(drop)

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use fx_engine::{Change, Failure, Level, Resource as Thing, ResourceId};
-use fx_host::Host;
+use fx_engine::{Change, Failure, Level, Resource as Thing, ResourceId, Target};
+use fx_host::{Act, Look};
 use fx_resources::digest::Algorithm;
 
 use super::things::{attribute, text, truth};
@@ -111,7 +111,7 @@ impl<'a> Kept<'a> {
         Kept { inner, keep, path: super::files::path_of(resource), recurses, said: Vec::new() }
     }
 
-    fn keep(&mut self, host: &dyn Host) -> Result<(), String> {
+    fn keep(&mut self, host: &dyn Act) -> Result<(), String> {
         let Ok(meta) = host.lstat(&self.path) else { return Ok(()) };
         let path = self.path.clone();
         match self.keep {
@@ -125,7 +125,7 @@ impl<'a> Kept<'a> {
                 };
                 cleared
                     .and_then(|()| copy_tree(host, &path, &to, 0))
-                    .map_err(|failure| failure.message)
+                    .map_err(|failure| failure.to_string())
             }
             Keep::Suffix(_) => Ok(()),
             Keep::Bucket(name, bucket) if meta.is_file() => self.one(host, name, bucket, &path),
@@ -147,7 +147,7 @@ impl<'a> Kept<'a> {
 
     fn one(
         &mut self,
-        host: &dyn Host,
+        host: &dyn Act,
         name: &str,
         bucket: &Bucket,
         path: &Path,
@@ -179,7 +179,7 @@ impl<'a> Kept<'a> {
 }
 
 /// Files below a directory, parents before what is in them, in the order of names.
-fn files_below(host: &dyn Host, top: &Path) -> Vec<PathBuf> {
+fn files_below(host: &dyn Act, top: &Path) -> Vec<PathBuf> {
     let (mut out, mut left) = (Vec::new(), vec![(top.to_path_buf(), 0)]);
     while let Some((dir, depth)) = left.pop() {
         for item in host.list(&dir).unwrap_or_default() {
@@ -196,7 +196,7 @@ fn files_below(host: &dyn Host, top: &Path) -> Vec<PathBuf> {
 }
 
 /// Copies a directory and everything in it, with modes, owners and times.
-fn copy_tree(host: &dyn Host, from: &Path, to: &Path, depth: u32) -> Result<(), Failure> {
+fn copy_tree(host: &dyn Act, from: &Path, to: &Path, depth: u32) -> Result<(), Failure> {
     if depth > 200 {
         return Err(Failure::new(format!("{} is nested too deep", from.display())));
     }
@@ -230,7 +230,15 @@ impl Thing for Kept<'_> {
         self.inner.id()
     }
 
-    fn observe(&mut self, host: &dyn Host) -> Result<Vec<Change>, Failure> {
+    fn target(&self) -> Target {
+        self.inner.target()
+    }
+
+    fn ask_guards(&mut self, act: &dyn Act) -> Result<(), Failure> {
+        self.inner.ask_guards(act)
+    }
+
+    fn observe(&mut self, host: &dyn Look) -> Result<Vec<Change>, Failure> {
         self.inner.observe(host)
     }
 
@@ -238,7 +246,7 @@ impl Thing for Kept<'_> {
         self.inner.open_ended()
     }
 
-    fn apply(&mut self, host: &dyn Host, changes: &[Change]) -> Result<(), Failure> {
+    fn apply(&mut self, host: &dyn Act, changes: &[Change]) -> Result<(), Failure> {
         if changes.iter().any(|change| matches!(&*change.property, "ensure" | "content")) {
             self.keep(host).map_err(Failure::new)?;
         }

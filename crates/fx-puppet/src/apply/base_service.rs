@@ -1,7 +1,7 @@
 //! Services without a manager: commands that the resource gives, and the table of processes.
 
 use fx_engine::Failure;
-use fx_host::{Host, Spec};
+use fx_host::{Act, Look, Spec};
 use fx_resources::service::backend::{Backend, State, Verb};
 use fx_resources::service::{Commands, Enabled};
 
@@ -17,8 +17,8 @@ pub(super) struct Base {
 
 impl Base {
     /// The process whose line in the table matches, if there is one.
-    fn process(&self, host: &dyn Host) -> Result<Option<String>, Failure> {
-        let ended = host.run(&Spec::argv(["ps", "-ef"]))?;
+    fn process(&self, host: &dyn Look) -> Result<Option<String>, Failure> {
+        let ended = host.query(&Spec::argv(["ps", "-ef"]))?;
         let regex = crate::regex::Regex::new(&self.pattern);
         let table = String::from_utf8_lossy(&ended.stdout).into_owned();
         let line = table.lines().find(|line| regex.is_match(line).unwrap_or(false));
@@ -31,25 +31,25 @@ impl Backend for Base {
         "base"
     }
 
-    fn state(&self, host: &dyn Host, _service: &str) -> Result<State, Failure> {
+    fn state(&self, host: &dyn Look, _service: &str) -> Result<State, Failure> {
         let running = self.commands.status.is_none() && self.process(host)?.is_some();
         Ok(State { known: true, running, enabled: Enabled::No })
     }
 
-    fn act(&self, host: &dyn Host, _service: &str, verb: Verb) -> Result<(), Failure> {
+    fn act(&self, host: &dyn Act, _service: &str, verb: Verb) -> Result<(), Failure> {
         self.take(host, verb)
     }
 }
 
 impl Base {
-    fn take(&self, host: &dyn Host, verb: Verb) -> Result<(), Failure> {
+    fn take(&self, host: &dyn Act, verb: Verb) -> Result<(), Failure> {
         let run = |words: Vec<String>| {
             let shown = words.join(" ");
             let ended = host.run(&Spec::argv(words))?;
-            if ended.exit.success() {
-                return Ok(());
+            match Failure::of_command(&shown, ended.exit, &[]) {
+                None => Ok(()),
+                Some(failure) => Err(failure),
             }
-            Err(Failure::new(format!("Execution of '{shown}' returned {}: ", ended.exit.code())))
         };
         match verb {
             Verb::Start => match &self.binary {

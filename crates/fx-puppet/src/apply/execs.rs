@@ -4,8 +4,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use fx_engine::{Change, Failure, Resource as Thing, ResourceId};
-use fx_host::{Host, Program};
+use fx_engine::{Change, Failure, Resource as Thing, ResourceId, Target};
+use fx_host::{Act, Look, Program};
 use fx_resources::account::Account;
 use fx_resources::exec;
 
@@ -95,7 +95,7 @@ pub(super) struct Sought<'a> {
 
 impl Sought<'_> {
     /// Why the program of a command cannot be run, if so.
-    pub(super) fn refusal(host: &dyn Host, exec: &exec::Exec, program: &Program) -> Option<String> {
+    pub(super) fn refusal(host: &dyn Look, exec: &exec::Exec, program: &Program) -> Option<String> {
         let first = match program {
             Program::Argv(words) => words.first()?.to_string_lossy().into_owned(),
             Program::Shell(line) => first_word(&line.to_string_lossy())?,
@@ -133,11 +133,15 @@ impl Thing for Sought<'_> {
         self.inner.id()
     }
 
+    fn target(&self) -> Target {
+        self.inner.target()
+    }
+
     fn open_ended(&self) -> bool {
         true
     }
 
-    fn observe(&mut self, host: &dyn Host) -> Result<Vec<Change>, Failure> {
+    fn ask_guards(&mut self, host: &dyn Act) -> Result<(), Failure> {
         let desired = &self.inner.desired;
         let is_made = desired.creates.iter().any(|path| host.stat(path).is_ok());
         let guards = desired.only_if.iter().chain(&desired.unless);
@@ -148,10 +152,14 @@ impl Thing for Sought<'_> {
                 }
             }
         }
-        self.inner.observe(host)
+        self.inner.ask_guards(host)
     }
 
-    fn apply(&mut self, host: &dyn Host, changes: &[Change]) -> Result<(), Failure> {
+    fn observe(&mut self, look: &dyn Look) -> Result<Vec<Change>, Failure> {
+        self.inner.observe(look)
+    }
+
+    fn apply(&mut self, host: &dyn Act, changes: &[Change]) -> Result<(), Failure> {
         let command = self.inner.desired.command.clone();
         let why = command.and_then(|command| Sought::refusal(host, self.inner, &command));
         match why {

@@ -242,6 +242,7 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
             let named = ensure.filter(|ensure| !matches!(ensure.as_str(), "link" | "present"));
             let Some(target) = target.or(named) else {
                 return Ok(Made::Untargeted(super::things::Untargeted {
+                    path: path.to_string_lossy().into_owned(),
                     from: there.map_or("absent", |there| there.kind.word()),
                 }));
             };

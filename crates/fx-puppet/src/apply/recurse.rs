@@ -276,7 +276,7 @@ fn merged(first: Vec<Found>, second: Vec<Found>) -> Vec<Found> {
 
 #[cfg(test)]
 mod tests {
-    use fx_host::Files;
+    use fx_host::Edits;
 
     use super::*;
 

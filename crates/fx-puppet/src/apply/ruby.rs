@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
-use fx_engine::{Change, Detail, Failure, Refresh, Resource as Thing, ResourceId};
-use fx_host::Host;
+use fx_engine::{Change, Detail, Failure, Refresh, Resource as Thing, ResourceId, Target};
+use fx_host::{Act, Look};
 use fx_ruby::value::Value as Rb;
 
 use super::things::Made;
@@ -186,7 +186,11 @@ impl Thing for RubyThing {
         self.id.clone()
     }
 
-    fn observe(&mut self, _host: &dyn Host) -> Result<Vec<Change>, Failure> {
+    fn target(&self) -> Target {
+        Target::other(self.id.kind.clone(), &*self.id.name)
+    }
+
+    fn observe(&mut self, _host: &dyn Look) -> Result<Vec<Change>, Failure> {
         self.evaluator.ruby_listen();
         let rows = self.evaluator.ruby_observe(self.object);
         self.looked = self.evaluator.ruby_heard();
@@ -197,7 +201,7 @@ impl Thing for RubyThing {
             .map(|row| {
                 let [property, from, to, message, is, should, event] = row;
                 self.shown.push([property.clone(), is, should, event]);
-                let change = Change::new(property, from.as_str(), to.as_str());
+                let change = Change::of(self.target(), property, from.as_str(), to.as_str());
                 change.detail(Detail::Text(message))
             })
             .collect())
@@ -207,7 +211,7 @@ impl Thing for RubyThing {
         self.runs_commands
     }
 
-    fn apply(&mut self, _host: &dyn Host, changes: &[Change]) -> Result<(), Failure> {
+    fn apply(&mut self, _host: &dyn Act, changes: &[Change]) -> Result<(), Failure> {
         for change in changes {
             let name = change.property.to_string();
             let part = self.part(&name, || self.evaluator.ruby_sync(self.object, &name));
@@ -225,7 +229,7 @@ impl Thing for RubyThing {
 }
 
 impl Refresh for RubyThing {
-    fn refresh(&mut self, _host: &dyn Host) -> Result<(), Failure> {
+    fn refresh(&mut self, _host: &dyn Act) -> Result<(), Failure> {
         self.evaluator.ruby_refresh(self.object).map_err(|flow| Failure::new(flow.text()))
     }
 }

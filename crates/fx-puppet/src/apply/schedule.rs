@@ -2,7 +2,7 @@
 //!
 //! When a resource last had its turn is kept by [`super::state`].
 
-use fx_host::Host;
+use fx_host::Look;
 use jiff::Zoned;
 
 use super::things::{list, text};
@@ -27,7 +27,7 @@ pub(super) struct Schedule {
 const STANDARD: [&str; 6] = ["puppet", "hourly", "daily", "weekly", "monthly", "never"];
 
 /// The local time of a moment.
-pub(super) fn local(host: &dyn Host, secs: i64) -> Zoned {
+pub(super) fn local(host: &dyn Look, secs: i64) -> Zoned {
     let rules = match host.var("TZ".as_ref()) {
         Some(name) => {
             let name = name.to_string_lossy().trim_start_matches(':').to_owned();

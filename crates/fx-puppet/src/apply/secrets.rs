@@ -1,8 +1,8 @@
 //! What a resource with secret values may say of its failure. The values are marked in the
 //! catalog; what fails is often a tool or another's Ruby, whose words may hold any of them.
 
-use fx_engine::{Change, Failure, Resource as Thing, ResourceId};
-use fx_host::Host;
+use fx_engine::{Change, Failure, Resource as Thing, ResourceId, Target};
+use fx_host::{Act, Look};
 use fx_value::REDACTED;
 
 use crate::compile::Resource;
@@ -56,11 +56,13 @@ impl<'a> Discreet<'a> {
 
     fn failure(&self, failure: Failure) -> Failure {
         let hides = hides_failures(self.resource);
-        Failure {
-            message: shown(self.resource, &failure.message),
-            output: failure.output.filter(|_| !hides),
-            ..failure
-        }
+        let failure = match failure {
+            Failure::Command { command, exit, .. } if hides => {
+                Failure::Command { command, exit, output: String::new() }
+            }
+            failure => failure,
+        };
+        failure.map_text(&|text| shown(self.resource, text))
     }
 }
 
@@ -69,7 +71,15 @@ impl Thing for Discreet<'_> {
         self.inner.id()
     }
 
-    fn observe(&mut self, host: &dyn Host) -> Result<Vec<Change>, Failure> {
+    fn target(&self) -> Target {
+        self.inner.target()
+    }
+
+    fn ask_guards(&mut self, act: &dyn Act) -> Result<(), Failure> {
+        self.inner.ask_guards(act).map_err(|failure| self.failure(failure))
+    }
+
+    fn observe(&mut self, host: &dyn Look) -> Result<Vec<Change>, Failure> {
         let mut changes = self.inner.observe(host).map_err(|failure| self.failure(failure))?;
         if !self.resource.sensitive.is_empty() {
             let hide = |change: Change| {
@@ -85,7 +95,7 @@ impl Thing for Discreet<'_> {
         self.inner.open_ended()
     }
 
-    fn apply(&mut self, host: &dyn Host, changes: &[Change]) -> Result<(), Failure> {
+    fn apply(&mut self, host: &dyn Act, changes: &[Change]) -> Result<(), Failure> {
         let is_wanted =
             |change: &&Change| changes.iter().any(|one| one.property == change.property);
         let open: Vec<Change> = self.open.iter().filter(is_wanted).cloned().collect();

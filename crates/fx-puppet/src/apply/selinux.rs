@@ -3,8 +3,8 @@
 
 use std::path::PathBuf;
 
-use fx_engine::{Change, Failure, Resource as Thing, ResourceId};
-use fx_host::{Ended, Host, Spec};
+use fx_engine::{Change, Failure, Resource as Thing, ResourceId, Target};
+use fx_host::{Act, Ended, Look, Spec};
 
 use super::things::{Made, attribute, text, truth};
 use crate::compile::Resource;
@@ -19,8 +19,15 @@ pub(super) fn programs(low: &str) -> &'static [&'static str] {
     }
 }
 
-fn run(host: &dyn Host, words: &[&str]) -> Result<Ended, Failure> {
-    let ended = host.run(&Spec::argv(words.iter().copied()))?;
+fn run(act: &dyn Act, words: &[&str]) -> Result<Ended, Failure> {
+    judged(words, act.run(&Spec::argv(words.iter().copied()))?)
+}
+
+fn query(look: &dyn Look, words: &[&str]) -> Result<Ended, Failure> {
+    judged(words, look.query(&Spec::argv(words.iter().copied()))?)
+}
+
+fn judged(words: &[&str], ended: Ended) -> Result<Ended, Failure> {
     if ended.exit.success() {
         return Ok(ended);
     }
@@ -47,17 +54,21 @@ impl Thing for Switch {
         ResourceId::new("selboolean", self.name.as_str())
     }
 
-    fn observe(&mut self, host: &dyn Host) -> Result<Vec<Change>, Failure> {
-        let ended = run(host, &["/usr/sbin/getsebool", &self.name])?;
+    fn target(&self) -> Target {
+        Target::other("selboolean", &self.name)
+    }
+
+    fn observe(&mut self, host: &dyn Look) -> Result<Vec<Change>, Failure> {
+        let ended = query(host, &["/usr/sbin/getsebool", &self.name])?;
         let is_on = String::from_utf8_lossy(&ended.stdout).trim_end().ends_with("on");
         let word = |on| if on { "on" } else { "off" };
         if is_on == self.on {
             return Ok(Vec::new());
         }
-        Ok(vec![Change::new("value", word(is_on), word(self.on))])
+        Ok(vec![Change::of(self.target(), "value", word(is_on), word(self.on))])
     }
 
-    fn apply(&mut self, host: &dyn Host, _changes: &[Change]) -> Result<(), Failure> {
+    fn apply(&mut self, host: &dyn Act, _changes: &[Change]) -> Result<(), Failure> {
         let mut words = vec!["/usr/sbin/setsebool"];
         if self.persistent {
             words.push("-P");
@@ -90,8 +101,12 @@ impl Thing for Module {
         ResourceId::new("selmodule", self.name.as_str())
     }
 
-    fn observe(&mut self, host: &dyn Host) -> Result<Vec<Change>, Failure> {
-        let ended = run(host, &["/usr/sbin/semodule", "--list"])?;
+    fn target(&self) -> Target {
+        Target::other("selmodule", &self.name)
+    }
+
+    fn observe(&mut self, host: &dyn Look) -> Result<Vec<Change>, Failure> {
+        let ended = query(host, &["/usr/sbin/semodule", "--list"])?;
         let shown = String::from_utf8_lossy(&ended.stdout).into_owned();
         let is_there =
             shown.lines().any(|line| line.split_whitespace().next() == Some(self.name.as_str()));
@@ -99,10 +114,10 @@ impl Thing for Module {
         if is_there != self.absent {
             return Ok(Vec::new());
         }
-        Ok(vec![Change::new("ensure", word(is_there), word(!is_there))])
+        Ok(vec![Change::of(self.target(), "ensure", word(is_there), word(!is_there))])
     }
 
-    fn apply(&mut self, host: &dyn Host, _changes: &[Change]) -> Result<(), Failure> {
+    fn apply(&mut self, host: &dyn Act, _changes: &[Change]) -> Result<(), Failure> {
         let file = self.file.to_string_lossy().into_owned();
         let (flag, what) =
             if self.absent { ("--remove", self.name.as_str()) } else { ("--install", &*file) };

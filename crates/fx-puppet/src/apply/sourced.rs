@@ -4,8 +4,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use fx_engine::{Change, Failure, Resource as Thing, ResourceId};
-use fx_host::{Host, HostError, Meta, Request, Response};
+use fx_engine::{Change, Failure, Resource as Thing, ResourceId, Target};
+use fx_host::{Act, HostError, Look, Meta, Request, Response};
 use fx_resources::digest::Algorithm;
 use fx_resources::file;
 
@@ -116,7 +116,7 @@ impl Sourced {
     }
 
     /// The first source there is, with what it says of its content.
-    fn find(&self, host: &dyn Host) -> Result<(&Candidate, Label), Failure> {
+    fn find(&self, host: &dyn Look) -> Result<(&Candidate, Label), Failure> {
         for candidate in &self.candidates {
             let label = match candidate {
                 Candidate::Local { path: Some(path), .. } => match host.stat(path) {
@@ -143,7 +143,7 @@ impl Sourced {
         )))
     }
 
-    fn local(&self, host: &dyn Host, path: &Path, meta: &Meta) -> Result<Label, Failure> {
+    fn local(&self, host: &dyn Look, path: &Path, meta: &Meta) -> Result<Label, Failure> {
         Ok(match self.kind {
             Kind::Digest(algorithm) => {
                 let text = algorithm.label_of_file(host, path)?;
@@ -153,7 +153,7 @@ impl Sourced {
         })
     }
 
-    fn fetch(&self, host: &dyn Host, candidate: &Candidate) -> Result<file::Content, String> {
+    fn fetch(&self, host: &dyn Look, candidate: &Candidate) -> Result<file::Content, String> {
         match candidate {
             Candidate::Local { path: Some(path), .. } => Ok(file::Content::copy(path)),
             Candidate::Local { path: None, shown } => Err(format!("{shown} is not there")),
@@ -169,7 +169,7 @@ impl Sourced {
     }
 
     /// The label of what is there.
-    fn current(&self, host: &dyn Host, kind: Kind, meta: &Meta) -> Result<Label, Failure> {
+    fn current(&self, host: &dyn Look, kind: Kind, meta: &Meta) -> Result<Label, Failure> {
         Ok(match kind {
             Kind::Digest(algorithm) => {
                 let text = algorithm.label_of_file(host, &self.desired.path)?;
@@ -185,7 +185,11 @@ impl Thing for Sourced {
         ResourceId::new("file", self.desired.path.to_string_lossy())
     }
 
-    fn observe(&mut self, host: &dyn Host) -> Result<Vec<Change>, Failure> {
+    fn target(&self) -> Target {
+        Target::file(&self.desired.path)
+    }
+
+    fn observe(&mut self, host: &dyn Look) -> Result<Vec<Change>, Failure> {
         self.work = None;
         if let Some(why) = self.refused {
             return Err(Failure::new(why));
@@ -224,7 +228,7 @@ impl Thing for Sourced {
             };
             Some(
                 candidate
-                    .map_err(|failure| failure.message)
+                    .map_err(|failure| failure.to_string())
                     .and_then(|candidate| self.fetch(host, candidate)),
             )
         };
@@ -240,7 +244,7 @@ impl Thing for Sourced {
         let touches = new.is_some() && !writes && there.is_some();
         if new.is_some() && self.value.is_none() {
             let from = current.map(|current| current.text);
-            let mut change = Change::new("content", from, wanted.text.as_str());
+            let mut change = Change::of(self.target(), "content", from, wanted.text.as_str());
             let written = changes.iter().find(|change| change.property == "content");
             if there.is_some()
                 && let Some(written) = written
@@ -252,14 +256,19 @@ impl Thing for Sourced {
             && let Some(current) = current
         {
             let bare = |label: &str| label.split_once('}').map_or("", |(_, sum)| sum).to_owned();
-            told.push(Change::new("checksum_value", bare(&current.text), bare(&wanted.text)));
+            told.push(Change::of(
+                self.target(),
+                "checksum_value",
+                bare(&current.text),
+                bare(&wanted.text),
+            ));
         }
         let kind = wanted.kind;
         self.work = Some(Work { inner, changes, new, wanted: wanted.text, kind, touches });
         Ok(told)
     }
 
-    fn apply(&mut self, host: &dyn Host, _changes: &[Change]) -> Result<(), Failure> {
+    fn apply(&mut self, host: &dyn Act, _changes: &[Change]) -> Result<(), Failure> {
         let Some(mut work) = self.work.take() else {
             return Err(Failure::new("file was not observed before it was applied"));
         };
@@ -292,7 +301,7 @@ fn stamp(kind: Kind, meta: &Meta) -> i64 {
     if kind == Kind::Ctime { meta.ctime.secs } else { meta.mtime.secs }
 }
 
-fn time_label(host: &dyn Host, kind: Kind, secs: i64) -> Label {
+fn time_label(host: &dyn Look, kind: Kind, secs: i64) -> Label {
     let word = if kind == Kind::Ctime { "ctime" } else { "mtime" };
     let time = super::local_time(host, secs).strftime("%Y-%m-%d %H:%M:%S %z");
     Label { kind, text: format!("{{{word}}}{time}"), secs }
@@ -300,7 +309,7 @@ fn time_label(host: &dyn Host, kind: Kind, secs: i64) -> Label {
 
 /// What an answer says of its content: by the digest that was asked for, by another one, or by
 /// its time, which is now where it has none.
-fn label(host: &dyn Host, answer: &Response, asked: Kind) -> Label {
+fn label(host: &dyn Look, answer: &Response, asked: Kind) -> Label {
     let header = |name: &str| {
         let found = answer.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
         found.map(|(_, value)| value.trim().to_owned())
@@ -346,7 +355,7 @@ fn http_time(text: &str) -> Option<jiff::Timestamp> {
 }
 
 /// Asks what a server says of a file; nothing where it has none.
-fn head(host: &dyn Host, url: &str) -> Result<Option<Response>, String> {
+fn head(host: &dyn Look, url: &str) -> Result<Option<Response>, String> {
     let is_there = |answer: &Response| (200..300).contains(&answer.status);
     let answer = exchange(host, "HEAD", url, &[])?;
     if is_there(&answer) {
@@ -361,7 +370,7 @@ fn head(host: &dyn Host, url: &str) -> Result<Option<Response>, String> {
 }
 
 fn exchange(
-    host: &dyn Host,
+    host: &dyn Look,
     method: &str,
     url: &str,
     headers: &[(&str, &str)],
@@ -381,7 +390,7 @@ fn exchange(
         request.headers.push(("Authorization".into(), format!("Basic {word}")));
     }
     let started = host.monotonic();
-    host.http(&request).map_err(|error| {
+    host.fetch(&request).map_err(|error| {
         let took = host.monotonic().saturating_sub(started).as_secs_f64();
         let reason = match error {
             HostError::Net { reason, .. } => reason,
@@ -441,12 +450,12 @@ mod tests {
                 if !changes.is_empty()
                     && let Err(failure) = thing.apply(host, &changes)
                 {
-                    return failure.message;
+                    return failure.to_string();
                 }
                 let line = |c: &Change| format!("{}: {} -> {}", c.property, c.from, c.to);
                 changes.iter().map(line).collect::<Vec<_>>().join("\n")
             }
-            Err(failure) => failure.message,
+            Err(failure) => failure.to_string(),
         }
     }
 

@@ -168,7 +168,11 @@ impl State {
         if let Some(dir) = file.parent() {
             fx_resources::directory::make_parents(host, &dir.join("x"), 0o755).map_err(
                 |failure| {
-                    fx_host::HostError::io("create", dir, std::io::Error::other(failure.message))
+                    fx_host::HostError::io(
+                        "create",
+                        dir,
+                        std::io::Error::other(failure.to_string()),
+                    )
                 },
             )?;
         }

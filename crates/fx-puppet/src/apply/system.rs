@@ -191,7 +191,7 @@ fn make_package(evaluator: &Evaluator, resource: &Resource) -> Made {
     };
     let backend = match backend {
         Ok(backend) => backend,
-        Err(failure) => return broken(failure.message),
+        Err(failure) => return broken(failure.to_string()),
     };
     let ensure = match text(resource, "ensure").as_deref() {
         None | Some("present" | "installed" | "held") => package::Ensure::Installed,
@@ -251,7 +251,7 @@ fn make_service(evaluator: &Evaluator, resource: &Resource) -> Made {
     };
     let backend = match backend {
         Ok(backend) => backend,
-        Err(failure) => return broken(failure.message),
+        Err(failure) => return broken(failure.to_string()),
     };
     let desired = service::Desired {
         name: name(resource),
@@ -301,7 +301,7 @@ fn make_cron(resource: &Resource) -> Made {
     let desired = cron::Desired {
         name: name(resource),
         absent: is_absent(resource),
-        target: cron::Target::Crontab(
+        target: cron::Table::Crontab(
             text(resource, "user")
                 .or_else(|| text(resource, "target"))
                 .unwrap_or_else(|| "root".to_owned()),

@@ -1,8 +1,8 @@
 //! Resources of the catalog as things of the machine: what an attribute means there. Files
 //! are in [`super::files`], accounts, packages and services in [`super::system`].
 
-use fx_engine::{Change, Failure, Refresh, Resource as Thing, ResourceId};
-use fx_host::Host;
+use fx_engine::{Change, Failure, Refresh, Resource as Thing, ResourceId, Target};
+use fx_host::{Act, Look};
 use fx_resources::{directory, exec, file, link};
 
 use crate::compile::Resource;
@@ -57,7 +57,7 @@ impl Made {
     }
 
     /// Reacts to a notification, if it can.
-    pub(super) fn refresh(&mut self, host: &dyn Host) -> Option<Result<(), Failure>> {
+    pub(super) fn refresh(&mut self, host: &dyn Act) -> Option<Result<(), Failure>> {
         match self {
             Made::Exec(thing) => Some(thing.refresh(host)),
             Made::Service(thing) => Some(thing.refresh(host)),
@@ -85,11 +85,15 @@ impl Thing for Notify {
         ResourceId::new("notify", self.message.as_str())
     }
 
-    fn observe(&mut self, _host: &dyn Host) -> Result<Vec<Change>, Failure> {
-        Ok(vec![Change::new("message", "absent", self.message.as_str())])
+    fn target(&self) -> Target {
+        Target::other("notify", &self.message)
     }
 
-    fn apply(&mut self, _host: &dyn Host, _changes: &[Change]) -> Result<(), Failure> {
+    fn observe(&mut self, _host: &dyn Look) -> Result<Vec<Change>, Failure> {
+        Ok(vec![Change::of(self.target(), "message", "absent", self.message.as_str())])
+    }
+
+    fn apply(&mut self, _host: &dyn Act, _changes: &[Change]) -> Result<(), Failure> {
         Ok(())
     }
 }
@@ -106,17 +110,22 @@ impl Thing for Obstructed {
         ResourceId::new("file", self.path.as_str())
     }
 
-    fn observe(&mut self, _host: &dyn Host) -> Result<Vec<Change>, Failure> {
-        Ok(vec![Change::new("ensure", "directory", self.wanted)])
+    fn target(&self) -> Target {
+        Target::file(&self.path)
     }
 
-    fn apply(&mut self, _host: &dyn Host, _changes: &[Change]) -> Result<(), Failure> {
+    fn observe(&mut self, _host: &dyn Look) -> Result<Vec<Change>, Failure> {
+        Ok(vec![Change::of(self.target(), "ensure", "directory", self.wanted)])
+    }
+
+    fn apply(&mut self, _host: &dyn Act, _changes: &[Change]) -> Result<(), Failure> {
         Err(Failure::new("is a directory"))
     }
 }
 
 /// A link without a target.
 pub(super) struct Untargeted {
+    pub(super) path: String,
     /// What is there.
     pub(super) from: &'static str,
 }
@@ -126,14 +135,18 @@ impl Thing for Untargeted {
         ResourceId::new("file", "link")
     }
 
-    fn observe(&mut self, _host: &dyn Host) -> Result<Vec<Change>, Failure> {
+    fn target(&self) -> Target {
+        Target::file(&self.path)
+    }
+
+    fn observe(&mut self, _host: &dyn Look) -> Result<Vec<Change>, Failure> {
         if self.from == "link" {
             return Ok(Vec::new());
         }
-        Ok(vec![Change::new("ensure", self.from, "link")])
+        Ok(vec![Change::of(self.target(), "ensure", self.from, "link")])
     }
 
-    fn apply(&mut self, _host: &dyn Host, _changes: &[Change]) -> Result<(), Failure> {
+    fn apply(&mut self, _host: &dyn Act, _changes: &[Change]) -> Result<(), Failure> {
         Err(Failure::new("Cannot create a symlink without a target"))
     }
 }
@@ -148,11 +161,15 @@ impl Thing for Broken {
         ResourceId::new("broken", self.why.as_str())
     }
 
-    fn observe(&mut self, _host: &dyn Host) -> Result<Vec<Change>, Failure> {
+    fn target(&self) -> Target {
+        Target::other("broken", &self.why)
+    }
+
+    fn observe(&mut self, _host: &dyn Look) -> Result<Vec<Change>, Failure> {
         Err(Failure::new(self.why.clone()))
     }
 
-    fn apply(&mut self, _host: &dyn Host, _changes: &[Change]) -> Result<(), Failure> {
+    fn apply(&mut self, _host: &dyn Act, _changes: &[Change]) -> Result<(), Failure> {
         Ok(())
     }
 }

@@ -569,9 +569,9 @@ impl Transaction<'_> {
                 status.events = events("failure", &changes);
                 let host = self.run.host;
                 // What a check of content printed belongs to its message.
-                let message = other.failure().map(|failure| match &failure.output {
-                    Some(output) if failure.message.starts_with("new content of") => {
-                        format!("{}\n{output}", failure.message)
+                let message = other.failure().map(|failure| match &failure.output() {
+                    Some(output) if failure.to_string().starts_with("new content of") => {
+                        format!("{failure}\n{output}")
                     }
                     _ => super::wording::failure(host, resource, &changes, failure, false),
                 });

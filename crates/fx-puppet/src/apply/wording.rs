@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use fx_engine::{Change, Failure};
-use fx_host::Host;
+use fx_host::{Exit, Host};
 
 use super::things::text;
 use crate::compile::Resource;
@@ -34,29 +34,20 @@ pub(super) fn failure(
     refreshes: bool,
 ) -> String {
     if !matches!(&*resource.low, "user" | "group" | "service" | "package" | "mount" | "cron") {
-        return failure.message.clone();
+        return failure.to_string();
     }
-    let parts = failure
-        .message
-        .strip_prefix('\'')
-        .and_then(|rest| rest.rsplit_once("' returned "))
-        .filter(|(_, code)| code.bytes().all(|byte| byte.is_ascii_digit()));
-    let executed = match parts {
-        Some((line, code)) => {
-            let output = failure.output.as_deref().unwrap_or_default();
-            format!("Execution of '{}' returned {code}: {output}", whole_path(host, line))
-        }
-        None if failure.message.starts_with("Execution of '") => failure.message.clone(),
-        None => return failure.message.clone(),
+    let Failure::Command { command, exit: Exit::Code(code), output } = failure else {
+        return failure.to_string();
     };
+    let executed =
+        format!("Execution of '{}' returned {code}: {output}", whole_path(host, command));
     let name = text(resource, "name").unwrap_or_else(|| resource.title.to_string());
     let change = changes.first();
     let to = change.map(|change| super::tell::text_of(&change.to)).unwrap_or_default();
     let property = change.map(|change| change.property.to_string()).unwrap_or_default();
     let reference = resource.reference();
     // A restart may be a stop and a start.
-    let line = parts.map(|(line, _)| line);
-    let is = |name: &str| line.is_some() && text(resource, name).as_deref() == line;
+    let is = |name: &str| text(resource, name).as_deref() == Some(command.as_str());
     match (&*resource.low, property.as_str(), to.as_str()) {
         ("service", ..) if refreshes && is("start") => {
             format!("Could not start {reference}: {executed}")
@@ -144,7 +135,8 @@ pub(super) fn changes(resource: &Resource, changes: &mut [Change]) {
                 "true" => "hold",
                 _ => "none",
             };
-            let now = Change::new("mark", word(&change.from), word(&change.to));
+            let now =
+                Change::of(change.target.clone(), "mark", word(&change.from), word(&change.to));
             *change = now;
         }
     }
@@ -242,7 +234,7 @@ mod tests {
 
     #[test]
     fn programs_are_told_by_their_whole_path() {
-        use fx_host::{Files, WriteOptions};
+        use fx_host::{Edits, WriteOptions};
         let host = MemoryHost::linux();
         let _there = host.make_dir(Path::new("/usr/sbin"), 0o755);
         host.write(Path::new("/usr/sbin/useradd"), b"", &WriteOptions::default()).unwrap();

@@ -3,8 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use fx_engine::{Change, Failure, Resource as Thing, ResourceId};
-use fx_host::{Host, WriteOptions};
+use fx_engine::{Change, Failure, Resource as Thing, ResourceId, Target};
+use fx_host::{Act, Look, WriteOptions};
 
 use super::things::{Made, text};
 use crate::compile::Resource;
@@ -125,12 +125,12 @@ fn value<'l>(lines: &'l [String], key: &str) -> Option<&'l str> {
     })
 }
 
-fn lines(host: &dyn Host, path: &Path) -> Result<Vec<String>, Failure> {
+fn lines(host: &dyn Look, path: &Path) -> Result<Vec<String>, Failure> {
     let bytes = host.read_opt(path)?.unwrap_or_default();
     Ok(String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect())
 }
 
-fn dirs(host: &dyn Host) -> Result<Vec<PathBuf>, Failure> {
+fn dirs(host: &dyn Look) -> Result<Vec<PathBuf>, Failure> {
     let conf = lines(host, Path::new(CONF))?;
     let own = section(&conf, "main").and_then(|range| value(&conf[range], "reposdir"));
     let all: Vec<PathBuf> = match own {
@@ -158,7 +158,7 @@ impl Yumrepo {
     }
 
     /// The file that has the section.
-    fn find(&self, host: &dyn Host, dirs: &[PathBuf]) -> Result<Option<PathBuf>, Failure> {
+    fn find(&self, host: &dyn Look, dirs: &[PathBuf]) -> Result<Option<PathBuf>, Failure> {
         let mut files = vec![PathBuf::from(CONF)];
         for dir in dirs {
             let mut names: Vec<PathBuf> =
@@ -181,7 +181,11 @@ impl Thing for Yumrepo {
         ResourceId::new("yumrepo", self.name.as_str())
     }
 
-    fn observe(&mut self, host: &dyn Host) -> Result<Vec<Change>, Failure> {
+    fn target(&self) -> Target {
+        Target::other("yumrepo", &self.name)
+    }
+
+    fn observe(&mut self, host: &dyn Look) -> Result<Vec<Change>, Failure> {
         let values = self.wanted.iter().map(|(property, value)| (*property, value));
         // A second line would be a setting, or a section, of its own.
         if let Some((property, _)) =
@@ -193,11 +197,11 @@ impl Thing for Yumrepo {
         let found = self.find(host, &dirs)?;
         self.file = found.clone().unwrap_or_else(|| self.path(&dirs));
         let Some(file) = found else {
-            let change = Change::new("ensure", "absent", "present");
+            let change = Change::of(self.target(), "ensure", "absent", "present");
             return Ok(if self.absent { Vec::new() } else { vec![change] });
         };
         if self.absent {
-            return Ok(vec![Change::new("ensure", "present", "absent")]);
+            return Ok(vec![Change::of(self.target(), "ensure", "present", "absent")]);
         }
         let lines = lines(host, &file)?;
         let own = section(&lines, &self.name).map_or(&[][..], |range| &lines[range]);
@@ -205,13 +209,13 @@ impl Thing for Yumrepo {
         for (property, wanted) in &self.wanted {
             let is = value(own, key(property)).unwrap_or("absent");
             if is != wanted {
-                changes.push(Change::new(*property, is, wanted.as_str()));
+                changes.push(Change::of(self.target(), *property, is, wanted.as_str()));
             }
         }
         Ok(changes)
     }
 
-    fn apply(&mut self, host: &dyn Host, changes: &[Change]) -> Result<(), Failure> {
+    fn apply(&mut self, host: &dyn Act, changes: &[Change]) -> Result<(), Failure> {
         let mut all = lines(host, &self.file)?;
         let range = section(&all, &self.name);
         if self.absent {
@@ -254,7 +258,7 @@ impl Thing for Yumrepo {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fx_host::{Files, MemoryHost};
+    use fx_host::{Edits, Files, MemoryHost};
 
     fn repo(name: &str, absent: bool, wanted: &[(&'static str, &str)]) -> Yumrepo {
         Yumrepo {

@@ -117,7 +117,7 @@ impl Native {
             Outcome::Skipped(reason) => write!(text, ": {reason}"),
             outcome => outcome
                 .failure()
-                .map_or(Ok(()), |failure| write!(text, ": {}", printable(&failure.message))),
+                .map_or(Ok(()), |failure| write!(text, ": {}", printable(&failure.to_string()))),
         }
         .expect("writing to a string cannot fail");
         if self.verbosity >= Verbosity::Verbose && !step.why.is_empty() {
@@ -140,7 +140,7 @@ impl Native {
         for (_, change) in &changes {
             describe(&mut text, step, change);
         }
-        if let Some(output) = step.outcome.failure().and_then(|failure| failure.output.as_deref()) {
+        if let Some(output) = step.outcome.failure().and_then(|failure| failure.output()) {
             for line in output.lines() {
                 let _ = writeln!(text, "    | {}", printable(line));
             }
@@ -227,7 +227,7 @@ mod tests {
     use std::io::Write;
     use std::sync::{Arc, Mutex};
 
-    use fx_engine::{Failure, Ledger, Request, ResourceId};
+    use fx_engine::{Failure, Ledger, Request, ResourceId, Target};
     use fx_host::MemoryHost;
 
     use super::*;
@@ -257,14 +257,17 @@ mod tests {
             |name: &str| ledger.open(&host, Request::new(ResourceId::new("file", name), "set"));
 
         let step = open("/etc/motd");
-        let content = Change::new("content", "{sha256}a", "{sha256}b")
+        let content = Change::of(Target::file("/etc/motd"), "content", "{sha256}a", "{sha256}b")
             .detail(Detail::Content { old: b"a\n".into(), new: b"b\n".into() });
         ledger.changed(step, &content);
-        ledger.changed(step, &Change::new("mode", "0600", "0644"));
+        ledger.changed(step, &Change::of(Target::file("/etc/motd"), "mode", "0600", "0644"));
         ledger.close(&host, step, Outcome::Repaired);
 
         let step = open("/etc/secret");
-        ledger.withheld(step, &Change::new("content", "hunter1", "hunter2").sensitive());
+        ledger.withheld(
+            step,
+            &Change::of(Target::file("/etc/secret"), "content", "hunter1", "hunter2").sensitive(),
+        );
         ledger.close(&host, step, Outcome::WouldRepair);
 
         let step = open("/kept");
@@ -272,7 +275,16 @@ mod tests {
         let step = open("/sk\x1bip");
         ledger.close(&host, step, Outcome::Skipped("no class".into()));
         let step = open("/bad");
-        ledger.close(&host, step, Failure::new("'make' returned 2").output("no rule\nstop").into());
+        ledger.close(
+            &host,
+            step,
+            Failure::Command {
+                command: "make".into(),
+                exit: fx_host::Exit::Code(2),
+                output: "no rule\nstop".into(),
+            }
+            .into(),
+        );
         console.summary(ledger.counts(), Duration::from_millis(1234));
         let bytes = buffer.0.lock().unwrap().clone();
         String::from_utf8(bytes).unwrap()

@@ -1,6 +1,6 @@
 //! The text of a crontab: jobs found by their comment, other lines left alone. Pure text.
 
-use fx_engine::Change;
+use fx_engine::{Change, Target};
 
 use crate::group::names;
 use crate::text;
@@ -90,11 +90,11 @@ impl Entry {
     }
 
     /// What must change to make it the wanted one.
-    pub fn differences(&self, wanted: &Entry) -> Vec<Change> {
+    pub fn differences(&self, wanted: &Entry, target: &Target) -> Vec<Change> {
         let mut changes = Vec::new();
         let mut compare = |property: &'static str, from: &str, to: &str| {
             if from != to {
-                changes.push(Change::new(property, from, to));
+                changes.push(Change::of(target.clone(), property, from, to));
             }
         };
         let (now, then) = (&self.schedule, &wanted.schedule);
@@ -111,7 +111,7 @@ impl Entry {
         compare("command", &self.command, &wanted.command);
         if self.environment != wanted.environment {
             let (from, to) = (names(&self.environment), names(&wanted.environment));
-            changes.push(Change::new("environment", from, to));
+            changes.push(Change::of(target.clone(), "environment", from, to));
         }
         changes
     }

@@ -6,14 +6,14 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use fx_engine::{Change, Failure};
-use fx_host::{Host, Meta, WriteOptions};
+use fx_host::{Act, Look, Meta, WriteOptions};
 
 use super::{Desired, Ensure, Links, New, Obstruction, Seen, backup, verify};
 use crate::account::{self, Account};
 use crate::{directory, wanted};
 
 pub(super) fn apply(
-    host: &dyn Host,
+    host: &dyn Act,
     desired: &Desired,
     seen: Seen,
     changes: &[Change],
@@ -70,7 +70,7 @@ pub(super) fn apply(
 
 /// Numbers of owner and group that are to be set; a name nobody knows is a failure.
 pub(crate) fn resolve(
-    host: &dyn Host,
+    host: &dyn Look,
     owner: Option<&Account>,
     group: Option<&Account>,
 ) -> Result<(Option<u32>, Option<u32>), Failure> {
@@ -87,7 +87,7 @@ pub(crate) fn is_lost(mode: u32, uid: Option<u32>, gid: Option<u32>) -> bool {
 /// Owner first, then mode: a change of owner takes set-id bits away, and only policy may
 /// give them to the new owner.
 pub(crate) fn set_attributes(
-    host: &dyn Host,
+    host: &dyn Act,
     path: &Path,
     uid: Option<u32>,
     gid: Option<u32>,
@@ -102,7 +102,7 @@ pub(crate) fn set_attributes(
     Ok(())
 }
 
-fn remove(host: &dyn Host, desired: &Desired, seen: &Seen) -> Result<(), Failure> {
+fn remove(host: &dyn Act, desired: &Desired, seen: &Seen) -> Result<(), Failure> {
     // With links followed, "absent" still means the name policy gave.
     let path = &desired.path;
     match host.lstat_opt(path)? {
@@ -118,7 +118,7 @@ fn remove(host: &dyn Host, desired: &Desired, seen: &Seen) -> Result<(), Failure
 }
 
 // A write replaces anything but a directory by itself, in one moment.
-fn clear_way(host: &dyn Host, desired: &Desired, seen: &Seen) -> Result<(), Failure> {
+fn clear_way(host: &dyn Act, desired: &Desired, seen: &Seen) -> Result<(), Failure> {
     let Some(meta) = &seen.meta else { return Ok(()) };
     if meta.is_symlink() && desired.links == Links::Replace {
         return Ok(());
@@ -128,7 +128,7 @@ fn clear_way(host: &dyn Host, desired: &Desired, seen: &Seen) -> Result<(), Fail
 
 /// Moves or removes what stands in the way, where policy allows it.
 pub(crate) fn clear_obstruction(
-    host: &dyn Host,
+    host: &dyn Act,
     path: &Path,
     meta: &Meta,
     obstruction: &Obstruction,

@@ -5,7 +5,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use fx_engine::Failure;
-use fx_host::{Host, Meta, WriteOptions};
+use fx_host::{Act, Meta, WriteOptions};
 
 use super::apply::with_suffix;
 use super::stamp;
@@ -67,7 +67,7 @@ pub enum Backup {
 /// Keeps the old content of a file, which is `old`, with its owner, mode and time, under a
 /// name made from `path`.
 pub fn keep(
-    host: &dyn Host,
+    host: &dyn Act,
     backup: &Backup,
     path: &Path,
     old: &Path,
@@ -128,7 +128,7 @@ fn under(dir: &Path, path: &Path) -> PathBuf {
 }
 
 fn keep_by_digest(
-    host: &dyn Host,
+    host: &dyn Act,
     dir: &Path,
     algorithm: Algorithm,
     path: &Path,
@@ -154,7 +154,7 @@ fn keep_by_digest(
     Ok(())
 }
 
-fn drop_oldest(host: &dyn Host, base: &Path, copies: u32) -> Result<(), Failure> {
+fn drop_oldest(host: &dyn Act, base: &Path, copies: u32) -> Result<(), Failure> {
     let (Some(dir), Some(name)) = (base.parent(), base.file_name()) else { return Ok(()) };
     let mut prefix = name.as_bytes().to_vec();
     prefix.extend_from_slice(b".chef-");

@@ -5,8 +5,8 @@
 use std::path::Path;
 use std::rc::Rc;
 
-use fx_engine::{Change, Detail, Failure};
-use fx_host::{Host, HostError, Kind, Meta, Time};
+use fx_engine::{Change, Detail, Failure, Target};
+use fx_host::{HostError, Kind, Look, Meta, Time};
 use fx_value::Value;
 
 use super::{Compare, Content, Desired, Ensure, Links, New, Obstruction, Seen};
@@ -19,7 +19,7 @@ const DETAIL_LIMIT: u64 = 10_000_000;
 
 type Observed = (Seen, Vec<Change>);
 
-pub(super) fn observe(host: &dyn Host, desired: &Desired) -> Result<Observed, Failure> {
+pub(super) fn observe(host: &dyn Look, desired: &Desired) -> Result<Observed, Failure> {
     let mut path = desired.path.clone();
     let mut meta = host.lstat_opt(&path)?;
     if desired.links == Links::Follow && meta.as_ref().is_some_and(Meta::is_symlink) {
@@ -57,10 +57,10 @@ fn absence(desired: &Desired, seen: &Seen) -> Result<Vec<Change>, Failure> {
     if meta.is_dir() && desired.obstruction == Obstruction::Refuse {
         return Err(obstructed(&seen.path, meta.kind));
     }
-    Ok(vec![Change::new("ensure", meta.kind.word(), "absent")])
+    Ok(vec![Change::of(Target::file(&seen.path), "ensure", meta.kind.word(), "absent")])
 }
 
-fn presence(host: &dyn Host, desired: &Desired, seen: &mut Seen) -> Result<Vec<Change>, Failure> {
+fn presence(host: &dyn Look, desired: &Desired, seen: &mut Seen) -> Result<Vec<Change>, Failure> {
     // Only a regular file has content and bits to compare with; the rest is replaced.
     let in_place = match &seen.meta {
         Some(meta) if meta.is_file() => true,
@@ -73,7 +73,7 @@ fn presence(host: &dyn Host, desired: &Desired, seen: &mut Seen) -> Result<Vec<C
     let mut changes = Vec::new();
     if !in_place {
         let from = seen.meta.as_ref().map_or("absent", |meta| meta.kind.word());
-        changes.push(Change::new("ensure", from, "file"));
+        changes.push(Change::of(Target::file(&seen.path), "ensure", from, "file"));
     }
     let current = seen.meta.clone().filter(|_| in_place);
     content(host, desired, current.as_ref(), seen, &mut changes)?;
@@ -86,10 +86,16 @@ fn presence(host: &dyn Host, desired: &Desired, seen: &mut Seen) -> Result<Vec<C
         && bits != Some(mode)
     {
         let from = Value::from(bits.map(octal));
-        changes.push(Change::new("mode", from, octal(mode)));
+        changes.push(Change::of(Target::file(&seen.path), "mode", from, octal(mode)));
     }
     let ids = current.as_ref().map(|meta| (meta.uid, meta.gid));
-    changes.extend(ownership(host, ids, seen.owner.as_ref(), seen.group.as_ref())?);
+    changes.extend(ownership(
+        host,
+        &Target::file(&seen.path),
+        ids,
+        seen.owner.as_ref(),
+        seen.group.as_ref(),
+    )?);
     for (property, wanted, found) in [
         ("atime", desired.atime, current.as_ref().map(|meta| meta.atime)),
         ("mtime", seen.mtime, current.as_ref().map(|meta| meta.mtime)),
@@ -97,14 +103,19 @@ fn presence(host: &dyn Host, desired: &Desired, seen: &mut Seen) -> Result<Vec<C
         if let Some(wanted) = wanted
             && found != Some(wanted)
         {
-            changes.push(Change::new(property, found.map(time_text), time_text(wanted)));
+            changes.push(Change::of(
+                Target::file(&seen.path),
+                property,
+                found.map(time_text),
+                time_text(wanted),
+            ));
         }
     }
     Ok(changes)
 }
 
 fn content(
-    host: &dyn Host,
+    host: &dyn Look,
     desired: &Desired,
     current: Option<&Meta>,
     seen: &mut Seen,
@@ -172,7 +183,7 @@ fn content(
         New::Bytes(new) => algorithm.label(new),
         New::CopyOf(source) => algorithm.label_of_file(host, source)?,
     };
-    let change = Change::new("content", from, to);
+    let change = Change::of(Target::file(&seen.path), "content", from, to);
     changes.push(match &new {
         _ if desired.sensitive => change.sensitive(),
         New::Bytes(new)
@@ -188,7 +199,7 @@ fn content(
 }
 
 /// The content of a file that is small enough for a diff.
-fn small(host: &dyn Host, path: &Path) -> Result<Option<Vec<u8>>, Failure> {
+fn small(host: &dyn Look, path: &Path) -> Result<Option<Vec<u8>>, Failure> {
     match host.read_limited(path, DETAIL_LIMIT) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(HostError::TooLarge { .. }) => Ok(None),
@@ -197,7 +208,7 @@ fn small(host: &dyn Host, path: &Path) -> Result<Option<Vec<u8>>, Failure> {
 }
 
 /// Whether a large file holds exactly these bytes.
-fn is_file_of(host: &dyn Host, path: &Path, bytes: &[u8]) -> Result<bool, Failure> {
+fn is_file_of(host: &dyn Look, path: &Path, bytes: &[u8]) -> Result<bool, Failure> {
     if host.stat(path)?.size != bytes.len() as u64 {
         return Ok(false);
     }
@@ -228,7 +239,8 @@ fn copy_needed(compare: Compare, source: &Meta, current: Option<&Meta>) -> bool 
 /// Changes of owner and group, shared with directories and links. A name the machine does
 /// not know yet is out of sync now and a failure only when it is set.
 pub(crate) fn ownership(
-    host: &dyn Host,
+    host: &dyn Look,
+    target: &Target,
     current: Option<(u32, u32)>,
     owner: Option<&Account>,
     group: Option<&Account>,
@@ -239,7 +251,12 @@ pub(crate) fn ownership(
         let found = current.map(|(uid, _)| uid);
         if id.is_none() || id != found {
             let from = found.map(|uid| account::user_label(host, uid));
-            changes.push(Change::new("owner", from.unwrap_or_default(), owner.to_string()));
+            changes.push(Change::of(
+                target.clone(),
+                "owner",
+                from.unwrap_or_default(),
+                owner.to_string(),
+            ));
         }
     }
     if let Some(group) = group {
@@ -247,7 +264,12 @@ pub(crate) fn ownership(
         let found = current.map(|(_, gid)| gid);
         if id.is_none() || id != found {
             let from = found.map(|gid| account::group_label(host, gid));
-            changes.push(Change::new("group", from.unwrap_or_default(), group.to_string()));
+            changes.push(Change::of(
+                target.clone(),
+                "group",
+                from.unwrap_or_default(),
+                group.to_string(),
+            ));
         }
     }
     Ok(changes)
@@ -255,7 +277,7 @@ pub(crate) fn ownership(
 
 /// The failure of an attempt that found something else under its name.
 pub(crate) fn obstructed(path: &Path, kind: Kind) -> Failure {
-    Failure::new(format!("'{}' is a {} and is not replaced", path.display(), kind.word()))
+    Failure::InTheWay { path: path.to_owned(), kind }
 }
 
 /// Permission bits as reports show them.

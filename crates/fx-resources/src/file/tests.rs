@@ -6,7 +6,7 @@ use std::path::Path;
 
 use expect_test::{Expect, expect};
 use fx_engine::{Change, Resource};
-use fx_host::{Files, MemoryHost, Program, RecordingHost, Reply, Time};
+use fx_host::{Edits, MemoryHost, Program, Reply, Time};
 
 use super::{Backup, Compare, Content, Desired, Ensure, File, Links, Obstruction, Verify};
 use crate::account::Account;
@@ -159,7 +159,7 @@ fn links_are_replaced_followed_or_in_the_way() {
     setup(&host);
     let mut file = File::new(Desired { links: Links::Obstruct, ..desired });
     let failure = file.observe(&host).unwrap_err();
-    assert_eq!(failure.message, "'/etc/x' is a link and is not replaced");
+    assert_eq!(failure.to_string(), "'/etc/x' is a link and is not replaced");
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn a_directory_in_the_way_is_refused_removed_or_moved() {
     let host = MemoryHost::new();
     setup(&host);
     let failure = File::new(file("/etc/x")).observe(&host).unwrap_err();
-    assert_eq!(failure.message, "'/etc/x' is a directory and is not replaced");
+    assert_eq!(failure.to_string(), "'/etc/x' is a directory and is not replaced");
     check(
         setup,
         Desired { obstruction: Obstruction::Remove, ..file("/etc/x") },
@@ -333,7 +333,7 @@ fn edits_work_on_what_is_there() {
     let broken = Content::edit(|_| Err("no such section".into()));
     let mut file = File::new(Desired { content: Some(broken), ..file("/etc/x") });
     let failure = file.observe(&host).unwrap_err();
-    assert_eq!(failure.message, "cannot edit '/etc/x': no such section");
+    assert_eq!(failure.to_string(), "cannot edit '/etc/x': no such section");
 }
 
 #[test]
@@ -349,18 +349,17 @@ fn content_of_a_create_only_or_if_present_file_is_left_alone() {
 
 #[test]
 fn an_unchanged_file_costs_one_look_and_one_read() {
-    let machine = MemoryHost::linux();
-    machine.put("/etc/x", "same");
-    let host = RecordingHost::new(&machine);
+    let host = MemoryHost::linux();
+    host.put("/etc/x", "same");
     let mut file = File::new(Desired {
         content: Some(Content::bytes("same")),
         mode: Some(Mode::Exact(0o644)),
         owner: Some(Account::Id(0)),
         ..file("/etc/x")
     });
+    host.take_requests();
     assert_eq!(file.observe(&host).unwrap(), []);
-    let lines: Vec<String> = host.records().iter().map(ToString::to_string).collect();
-    assert_eq!(lines, ["stat /etc/x", "read /etc/x"]);
+    assert_eq!(host.take_requests(), ["stat /etc/x", "read /etc/x"]);
 }
 
 #[test]
@@ -371,7 +370,7 @@ fn an_unknown_owner_is_a_change_that_fails_when_made() {
     let changes = file.observe(&host).unwrap();
     assert_eq!(show(&changes), "owner: root -> ghost\n");
     let failure = file.apply(&host, &changes).unwrap_err();
-    assert_eq!(failure.message, "could not find user ghost");
+    assert_eq!(failure.to_string(), "could not find user ghost");
 }
 
 #[test]
@@ -397,10 +396,10 @@ fn refused_content_never_gets_its_name() {
     let changes = bad.observe(&host).unwrap();
     let failure = bad.apply(&host, &changes).unwrap_err();
     assert!(
-        failure.message.starts_with("new content of '/etc/sudoers' was refused: "),
+        failure.to_string().starts_with("new content of '/etc/sudoers' was refused: "),
         "{failure}"
     );
-    assert_eq!(failure.output.as_deref(), Some("syntax error"));
+    assert_eq!(failure.output(), Some("syntax error"));
     assert_eq!(host.text("/etc/sudoers"), "old");
     converge(&host, desired("good"));
     assert_eq!(host.text("/etc/sudoers"), "good");

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use fx_engine::Failure;
-use fx_host::{Host, Program, WriteOptions};
+use fx_host::{Act, Program, WriteOptions};
 
 use super::Desired;
 use crate::command;
@@ -36,7 +36,7 @@ impl std::fmt::Debug for Verify {
 }
 
 pub(super) fn check(
-    host: &dyn Host,
+    host: &dyn Act,
     desired: &Desired,
     path: &Path,
     content: &[u8],
@@ -57,7 +57,7 @@ pub(super) fn check(
 }
 
 fn ask(
-    host: &dyn Host,
+    host: &dyn Act,
     verify: &Verify,
     path: &Path,
     trial: &Path,
@@ -66,11 +66,12 @@ fn ask(
     let spec = verify.rules.spec(host, &(verify.program)(trial))?;
     let ended = host.run(&spec)?;
     let Some(failure) = command::failure(&spec, &ended) else { return Ok(()) };
-    let text = format!("new content of '{}' was refused: {}", path.display(), failure.message);
-    let refused = Failure::of(failure.kind, text);
     // What a checker prints may quote the content.
-    Err(match failure.output {
-        Some(output) if !desired.sensitive => refused.output(output),
-        _ => refused,
-    })
+    let check = match failure {
+        Failure::Command { command, exit, .. } if desired.sensitive => {
+            Failure::Command { command, exit, output: String::new() }
+        }
+        failure => failure,
+    };
+    Err(Failure::RefusedContent { path: path.to_owned(), check: Box::new(check) })
 }

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::path::Path;
 
 use fx_engine::Failure;
-use fx_host::{Host, Spec};
+use fx_host::{Look, Spec};
 
 use super::backend::{Action, Backend, State, Verb};
 use super::version;
@@ -19,7 +19,7 @@ impl Backend for Apk {
         "apk"
     }
 
-    fn installed(&self, host: &dyn Host, name: &str) -> Result<State, Failure> {
+    fn installed(&self, host: &dyn Look, name: &str) -> Result<State, Failure> {
         let text = host.read_opt(Path::new(DATABASE))?.unwrap_or_default();
         let text = String::from_utf8_lossy(&text);
         // Paragraphs of one-letter fields; `P:` is the name and `V:` the version.
@@ -42,8 +42,8 @@ impl Backend for Apk {
 
     // `apk policy` lists each version with the places that have it indented below; the
     // installed database is a place too, so only versions with another place count.
-    fn candidate(&self, host: &dyn Host, name: &str) -> Result<Option<String>, Failure> {
-        let ended = command::succeed(host, &command::tool(["apk", "policy", name]))?;
+    fn candidate(&self, host: &dyn Look, name: &str) -> Result<Option<String>, Failure> {
+        let ended = command::query(host, &command::tool(["apk", "policy", name]))?;
         let text = command::stdout(&ended);
         let mut newest: Option<&str> = None;
         let mut current = None;

@@ -4,7 +4,7 @@
 use std::cmp::Ordering;
 
 use fx_engine::Failure;
-use fx_host::{Host, Spec};
+use fx_host::{Act, Look, Spec};
 
 use super::backend::{Action, Backend, State, Verb};
 use super::dpkg::Record;
@@ -29,7 +29,7 @@ impl Backend for Apt {
         "apt"
     }
 
-    fn installed(&self, host: &dyn Host, name: &str) -> Result<State, Failure> {
+    fn installed(&self, host: &dyn Look, name: &str) -> Result<State, Failure> {
         let Some(entry) = self.record.find(host, name)? else { return Ok(State::absent()) };
         Ok(match entry.status.as_str() {
             "not-installed" => State::absent(),
@@ -40,8 +40,8 @@ impl Backend for Apt {
         })
     }
 
-    fn candidate(&self, host: &dyn Host, name: &str) -> Result<Option<String>, Failure> {
-        let ended = command::succeed(host, &command::tool(["apt-cache", "policy", name]))?;
+    fn candidate(&self, host: &dyn Look, name: &str) -> Result<Option<String>, Failure> {
+        let ended = command::query(host, &command::tool(["apt-cache", "policy", name]))?;
         let text = command::stdout(&ended);
         let candidate = text.lines().find_map(|line| line.trim().strip_prefix("Candidate: "));
         Ok(candidate.filter(|version| *version != "(none)").map(str::to_owned))
@@ -51,7 +51,7 @@ impl Backend for Apt {
         version::dpkg(a, b)
     }
 
-    fn held(&self, host: &dyn Host, name: &str) -> Result<bool, Failure> {
+    fn held(&self, host: &dyn Look, name: &str) -> Result<bool, Failure> {
         Ok(self.record.find(host, name)?.is_some_and(|entry| entry.want == "hold"))
     }
 
@@ -98,7 +98,7 @@ impl Backend for Apt {
         Ok(vec![quiet(argv)])
     }
 
-    fn act(&self, host: &dyn Host, action: &Action<'_>) -> Result<(), Failure> {
+    fn act(&self, host: &dyn Act, action: &Action<'_>) -> Result<(), Failure> {
         self.record.forget();
         let done = self
             .commands(action)?

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use fx_engine::Failure;
-use fx_host::{Host, Spec};
+use fx_host::{Act, Look, Spec};
 
 use super::{apk, apt, dnf, gem, pacman, pip, zypper};
 use crate::command;
@@ -80,9 +80,9 @@ pub trait Backend {
     /// What policy calls it.
     fn name(&self) -> &'static str;
     /// What is installed.
-    fn installed(&self, host: &dyn Host, name: &str) -> Result<State, Failure>;
+    fn installed(&self, host: &dyn Look, name: &str) -> Result<State, Failure>;
     /// The newest version that can be had; `None` when there is none to be had.
-    fn candidate(&self, host: &dyn Host, name: &str) -> Result<Option<String>, Failure>;
+    fn candidate(&self, host: &dyn Look, name: &str) -> Result<Option<String>, Failure>;
     /// Which of two versions is newer.
     fn compare(&self, a: &str, b: &str) -> Ordering;
     /// The commands that do it, in order.
@@ -94,7 +94,7 @@ pub trait Backend {
     }
 
     /// Whether it is held at its version.
-    fn held(&self, _host: &dyn Host, _name: &str) -> Result<bool, Failure> {
+    fn held(&self, _host: &dyn Look, _name: &str) -> Result<bool, Failure> {
         Err(Failure::new(format!("'{}' cannot hold packages", self.name())))
     }
 
@@ -104,7 +104,7 @@ pub trait Backend {
     }
 
     /// Does it.
-    fn act(&self, host: &dyn Host, action: &Action<'_>) -> Result<(), Failure> {
+    fn act(&self, host: &dyn Act, action: &Action<'_>) -> Result<(), Failure> {
         for spec in self.commands(action)? {
             command::succeed(host, &spec)?;
         }
@@ -130,7 +130,7 @@ impl Action<'_> {
 }
 
 /// The manager of the machine's own packages, by what is there.
-pub fn detect(host: &dyn Host) -> Result<Rc<dyn Backend>, Failure> {
+pub fn detect(host: &dyn Look) -> Result<Rc<dyn Backend>, Failure> {
     let managers = ["apt-get", "dnf", "yum", "zypper", "apk", "pacman"];
     match managers.into_iter().find(|program| host.find_program(program).is_some()) {
         Some(program) => named(program),

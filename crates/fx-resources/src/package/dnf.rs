@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use fx_engine::Failure;
-use fx_host::{Exit, Host, Spec};
+use fx_host::{Exit, Look, Spec};
 
 use super::backend::{Action, Backend, State, Verb};
 use super::{rpm, version};
@@ -24,11 +24,11 @@ impl Backend for Dnf {
         self.program
     }
 
-    fn installed(&self, host: &dyn Host, name: &str) -> Result<State, Failure> {
+    fn installed(&self, host: &dyn Look, name: &str) -> Result<State, Failure> {
         rpm::installed(host, name)
     }
 
-    fn candidate(&self, host: &dyn Host, name: &str) -> Result<Option<String>, Failure> {
+    fn candidate(&self, host: &dyn Look, name: &str) -> Result<Option<String>, Failure> {
         let spec = command::tool([self.program, "-q", "list", "available", name]);
         let ended = command::ask(host, &spec)?;
         let text = command::stdout(&ended);
@@ -61,9 +61,9 @@ impl Backend for Dnf {
         rpm::satisfies(installed, wanted)
     }
 
-    fn held(&self, host: &dyn Host, name: &str) -> Result<bool, Failure> {
+    fn held(&self, host: &dyn Look, name: &str) -> Result<bool, Failure> {
         let spec = command::tool([self.program, "-q", "versionlock", "list"]);
-        let text = command::stdout(&command::succeed(host, &spec)?);
+        let text = command::stdout(&command::query(host, &spec)?);
         // Locks read `name-0:1.2-3.fc38.*`, or `0:name-1.2-3.*` with yum.
         Ok(text.lines().any(|line| {
             let line = line.trim();

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use fx_engine::Failure;
-use fx_host::{Host, Spec};
+use fx_host::{Look, Spec};
 
 use super::backend::{Action, Backend, State, Verb};
 use super::version;
@@ -24,15 +24,15 @@ impl Backend for Gem {
         "gem"
     }
 
-    fn installed(&self, host: &dyn Host, name: &str) -> Result<State, Failure> {
+    fn installed(&self, host: &dyn Look, name: &str) -> Result<State, Failure> {
         let spec = command::tool(["gem", "list", "--local", "--exact", name]);
-        let text = command::stdout(&command::succeed(host, &spec)?);
+        let text = command::stdout(&command::query(host, &spec)?);
         Ok(State { versions: versions(&text, name), residual: false })
     }
 
-    fn candidate(&self, host: &dyn Host, name: &str) -> Result<Option<String>, Failure> {
+    fn candidate(&self, host: &dyn Look, name: &str) -> Result<Option<String>, Failure> {
         let spec = command::tool(["gem", "list", "--remote", "--exact", name]);
-        let text = command::stdout(&command::succeed(host, &spec)?);
+        let text = command::stdout(&command::query(host, &spec)?);
         let found = versions(&text, name);
         Ok(found.into_iter().max_by(|a, b| version::ruby(a, b)))
     }

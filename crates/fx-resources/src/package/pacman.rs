@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use fx_engine::Failure;
-use fx_host::{Exit, Host, Spec};
+use fx_host::{Exit, Look, Spec};
 
 use super::backend::{Action, Backend, State, Verb};
 use super::version;
@@ -16,7 +16,7 @@ impl Backend for Pacman {
         "pacman"
     }
 
-    fn installed(&self, host: &dyn Host, name: &str) -> Result<State, Failure> {
+    fn installed(&self, host: &dyn Look, name: &str) -> Result<State, Failure> {
         let spec = command::tool(["pacman", "-Q", "--", name]);
         let ended = command::ask(host, &spec)?;
         if ended.exit == Exit::Code(1) {
@@ -30,7 +30,7 @@ impl Backend for Pacman {
         Ok(version.map_or_else(State::absent, State::version))
     }
 
-    fn candidate(&self, host: &dyn Host, name: &str) -> Result<Option<String>, Failure> {
+    fn candidate(&self, host: &dyn Look, name: &str) -> Result<Option<String>, Failure> {
         let ended = command::ask(host, &command::tool(["pacman", "-Si", "--", name]))?;
         let text = command::stdout(&ended);
         let mut fields = text.lines().filter_map(|line| line.split_once(':'));

@@ -4,7 +4,7 @@
 use std::cmp::Ordering;
 
 use fx_engine::Failure;
-use fx_host::{Exit, Host, Spec};
+use fx_host::{Exit, Look, Spec};
 
 use super::backend::{Action, Backend, State, Verb};
 use super::version;
@@ -41,9 +41,9 @@ impl Backend for Pip {
         self.program
     }
 
-    fn installed(&self, host: &dyn Host, name: &str) -> Result<State, Failure> {
+    fn installed(&self, host: &dyn Look, name: &str) -> Result<State, Failure> {
         let spec = quiet(command::tool([self.program, "freeze", "--all"]));
-        let text = command::stdout(&command::succeed(host, &spec)?);
+        let text = command::stdout(&command::query(host, &spec)?);
         let name = normal(name);
         let mut lines = text.lines().filter_map(|line| line.split_once("=="));
         let version = lines.find(|(found, _)| normal(found) == name);
@@ -51,7 +51,7 @@ impl Backend for Pip {
     }
 
     // The first line reads `name (version)`.
-    fn candidate(&self, host: &dyn Host, name: &str) -> Result<Option<String>, Failure> {
+    fn candidate(&self, host: &dyn Look, name: &str) -> Result<Option<String>, Failure> {
         let spec = quiet(command::tool([self.program, "index", "versions", name]));
         let ended = command::ask(host, &spec)?;
         if ended.exit != Exit::Code(0) {

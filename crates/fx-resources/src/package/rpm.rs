@@ -1,7 +1,7 @@
 //! The RPM database as `rpm -q` tells it, shared by dnf, yum and zypper.
 
 use fx_engine::Failure;
-use fx_host::{Exit, Host};
+use fx_host::{Exit, Look};
 
 use super::backend::State;
 use super::version;
@@ -11,7 +11,7 @@ use crate::command;
 const FORMAT: &str = "%{EPOCHNUM} %{VERSION} %{RELEASE}\\n";
 
 /// What is installed under this name. Several lines are several versions, as of a kernel.
-pub(super) fn installed(host: &dyn Host, name: &str) -> Result<State, Failure> {
+pub(super) fn installed(host: &dyn Look, name: &str) -> Result<State, Failure> {
     let spec = command::tool(["rpm", "-q", "--queryformat", FORMAT, name]);
     let ended = command::ask(host, &spec)?;
     if ended.exit != Exit::Code(0) {

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use fx_engine::Failure;
-use fx_host::{Exit, Host, Spec};
+use fx_host::{Exit, Look, Spec};
 
 use super::backend::{Action, Backend, State, Verb};
 use super::{rpm, version};
@@ -19,11 +19,11 @@ impl Backend for Zypper {
         "zypper"
     }
 
-    fn installed(&self, host: &dyn Host, name: &str) -> Result<State, Failure> {
+    fn installed(&self, host: &dyn Look, name: &str) -> Result<State, Failure> {
         rpm::installed(host, name)
     }
 
-    fn candidate(&self, host: &dyn Host, name: &str) -> Result<Option<String>, Failure> {
+    fn candidate(&self, host: &dyn Look, name: &str) -> Result<Option<String>, Failure> {
         let spec = command::tool(["zypper", "--quiet", "--non-interactive", "info", name]);
         let ended = command::ask(host, &spec)?;
         match ended.exit {
@@ -48,9 +48,9 @@ impl Backend for Zypper {
         rpm::satisfies(installed, wanted)
     }
 
-    fn held(&self, host: &dyn Host, name: &str) -> Result<bool, Failure> {
+    fn held(&self, host: &dyn Look, name: &str) -> Result<bool, Failure> {
         let spec = command::tool(["zypper", "--quiet", "--non-interactive", "locks"]);
-        let text = command::stdout(&command::succeed(host, &spec)?);
+        let text = command::stdout(&command::query(host, &spec)?);
         let names = text.lines().filter_map(|line| line.split('|').nth(1));
         Ok(names.map(str::trim).any(|locked| locked == name))
     }

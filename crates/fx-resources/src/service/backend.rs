@@ -4,7 +4,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use fx_engine::Failure;
-use fx_host::Host;
+use fx_host::{Act, Look};
 
 use super::{Enabled, systemd, sysv};
 
@@ -54,9 +54,9 @@ pub trait Backend {
     /// What policy calls it.
     fn name(&self) -> &'static str;
     /// What is known of a service.
-    fn state(&self, host: &dyn Host, service: &str) -> Result<State, Failure>;
+    fn state(&self, host: &dyn Look, service: &str) -> Result<State, Failure>;
     /// Does it.
-    fn act(&self, host: &dyn Host, service: &str, verb: Verb) -> Result<(), Failure>;
+    fn act(&self, host: &dyn Act, service: &str, verb: Verb) -> Result<(), Failure>;
     /// Refuses names this manager would read as something else.
     fn check_name(&self, _service: &str) -> Result<(), Failure> {
         Ok(())
@@ -64,7 +64,7 @@ pub trait Backend {
 }
 
 /// The manager that runs this machine.
-pub fn detect(host: &dyn Host) -> Result<Rc<dyn Backend>, Failure> {
+pub fn detect(host: &dyn Look) -> Result<Rc<dyn Backend>, Failure> {
     let is_dir =
         |path: &str| host.stat_opt(Path::new(path)).map(|meta| meta.is_some_and(|m| m.is_dir()));
     // As sd_booted does: the directory is there if and only if systemd is process 1.

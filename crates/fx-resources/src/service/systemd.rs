@@ -1,7 +1,7 @@
 //! Services through `systemctl`: one `show` tells all that matters about a unit.
 
 use fx_engine::Failure;
-use fx_host::Host;
+use fx_host::{Act, Look};
 
 use super::Enabled;
 use super::backend::{Backend, State, Verb};
@@ -14,7 +14,7 @@ impl Backend for Systemd {
         "systemd"
     }
 
-    fn state(&self, host: &dyn Host, service: &str) -> Result<State, Failure> {
+    fn state(&self, host: &dyn Look, service: &str) -> Result<State, Failure> {
         let spec = command::tool([
             "systemctl",
             "show",
@@ -22,7 +22,7 @@ impl Backend for Systemd {
             "--",
             service,
         ]);
-        let text = command::stdout(&command::succeed(host, &spec)?);
+        let text = command::stdout(&command::query(host, &spec)?);
         let field = |name: &str| {
             let mut values = text.lines().filter_map(|line| line.split_once('='));
             values.find(|(key, _)| *key == name).map_or("", |(_, value)| value)
@@ -40,7 +40,7 @@ impl Backend for Systemd {
         Ok(State { known: load != "not-found", running, enabled })
     }
 
-    fn act(&self, host: &dyn Host, service: &str, verb: Verb) -> Result<(), Failure> {
+    fn act(&self, host: &dyn Act, service: &str, verb: Verb) -> Result<(), Failure> {
         let word = match verb {
             Verb::Reload => "reload-or-restart",
             verb => verb.word(),

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use fx_engine::Failure;
-use fx_host::Host;
+use fx_host::{Act, Look};
 
 use super::Enabled;
 use super::backend::{Backend, State, Verb};
@@ -17,7 +17,7 @@ const LEVELS: [&str; 2] = ["/etc/rc{}.d", "/etc/rc.d/rc{}.d"];
 
 pub(super) struct Sysv;
 
-fn script(host: &dyn Host, service: &str) -> Result<Option<PathBuf>, Failure> {
+fn script(host: &dyn Look, service: &str) -> Result<Option<PathBuf>, Failure> {
     for dir in SCRIPTS {
         let path = Path::new(dir).join(service);
         if host.stat_opt(&path)?.is_some_and(|meta| meta.is_file()) {
@@ -28,7 +28,7 @@ fn script(host: &dyn Host, service: &str) -> Result<Option<PathBuf>, Failure> {
 }
 
 // Enabled if any multi-user level has a link `S20name`.
-fn starts_at_boot(host: &dyn Host, service: &str) -> Result<bool, Failure> {
+fn starts_at_boot(host: &dyn Look, service: &str) -> Result<bool, Failure> {
     for level in ["2", "3", "4", "5"] {
         for pattern in LEVELS {
             let dir = PathBuf::from(pattern.replace("{}", level));
@@ -54,7 +54,7 @@ impl Backend for Sysv {
         "sysv"
     }
 
-    fn state(&self, host: &dyn Host, service: &str) -> Result<State, Failure> {
+    fn state(&self, host: &dyn Look, service: &str) -> Result<State, Failure> {
         let Some(script) = script(host, service)? else {
             return Ok(State { known: false, running: false, enabled: Enabled::No });
         };
@@ -64,8 +64,8 @@ impl Backend for Sysv {
         Ok(State { known: true, running, enabled })
     }
 
-    fn act(&self, host: &dyn Host, service: &str, verb: Verb) -> Result<(), Failure> {
-        let unknown = || Failure::new(format!("could not find service '{service}'"));
+    fn act(&self, host: &dyn Act, service: &str, verb: Verb) -> Result<(), Failure> {
+        let unknown = || Failure::NoService(service.to_owned());
         let specs = match verb {
             Verb::Start | Verb::Stop | Verb::Restart | Verb::Reload => {
                 let script = script(host, service)?.ok_or_else(unknown)?;

@@ -84,9 +84,9 @@ fn units_are_started_stopped_enabled_and_masked_in_a_working_order() {
     check(wants("ghost", Some(false), no), "", &[]);
     let mut ghost = Service::new(wants("ghost", Some(true), None), named("systemd").unwrap());
     let failure = ghost.observe(&host).unwrap_err();
-    assert_eq!(failure.message, "could not find service 'ghost'");
+    assert_eq!(failure.to_string(), "could not find service 'ghost'");
     let mut pattern = Service::new(wants("ssh*", Some(true), None), named("systemd").unwrap());
-    assert_eq!(pattern.observe(&host).unwrap_err().message, "'ssh*' is not a unit name");
+    assert_eq!(pattern.observe(&host).unwrap_err().to_string(), "'ssh*' is not a unit name");
 }
 
 #[test]

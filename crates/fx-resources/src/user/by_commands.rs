@@ -1,13 +1,13 @@
 //! Users through useradd, usermod, userdel, chage and chpasswd.
 
 use fx_engine::{Change, Failure};
-use fx_host::{Host, Spec};
+use fx_host::{Act, Spec};
 
 use super::{Desired, Expiry, Seen};
 use crate::{command, wanted};
 
 pub(super) fn apply(
-    host: &dyn Host,
+    host: &dyn Act,
     desired: &Desired,
     seen: &Seen,
     changes: &[Change],

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use fx_engine::{Change, Failure};
-use fx_host::{Host, WriteOptions};
+use fx_host::{Act, Look, WriteOptions};
 
 use super::{Desired, Expiry, Seen};
 use crate::account::{self, Account};
@@ -21,7 +21,7 @@ struct Tables {
 }
 
 pub(super) fn apply(
-    host: &dyn Host,
+    host: &dyn Act,
     desired: &Desired,
     seen: &Seen,
     changes: &[Change],
@@ -101,7 +101,7 @@ struct Home {
 }
 
 fn set(
-    host: &dyn Host,
+    host: &dyn Look,
     desired: &Desired,
     seen: &Seen,
     changes: &[Change],
@@ -167,7 +167,7 @@ fn set(
 }
 
 fn own_group(
-    host: &dyn Host,
+    host: &dyn Look,
     desired: &Desired,
     uid: u32,
     tables: &mut Tables,
@@ -184,7 +184,7 @@ fn own_group(
 }
 
 fn set_password(
-    host: &dyn Host,
+    host: &dyn Look,
     desired: &Desired,
     is_due: &dyn Fn(&str) -> bool,
     tables: &mut Tables,
@@ -219,7 +219,7 @@ fn set_password(
 }
 
 // A home that is there already is left as it is; an old one is moved.
-fn make_home(host: &dyn Host, seen: &Seen, home: &Home) -> Result<(), Failure> {
+fn make_home(host: &dyn Act, seen: &Seen, home: &Home) -> Result<(), Failure> {
     if host.exists(&home.path)? {
         return Ok(());
     }

@@ -163,10 +163,10 @@ fn what_would_break_a_row_is_refused_without_showing_the_hash() {
         let text = format!("{desired:?}");
         assert!(!text.contains("se:cret"));
         let failure = User::new(desired, Method::Files).observe(&host).unwrap_err();
-        assert!(!failure.message.contains("se:cret"), "{text}: {failure}");
+        assert!(!failure.to_string().contains("se:cret"), "{text}: {failure}");
     }
     let mut taken = User::new(Desired { uid: Some(1000), ..user("bob") }, Method::Files);
     let changes = taken.observe(&host).unwrap();
     let failure = taken.apply(&host, &changes).unwrap_err();
-    assert_eq!(failure.message, "uid 1000 of user 'bob' is taken");
+    assert_eq!(failure.to_string(), "uid 1000 of user 'bob' is taken");
 }

@@ -149,8 +149,8 @@ fn every_refused_change_is_a_failure_and_tears_nothing() {
                 let harmless = case.tolerates_faults && !stepped.outcome.is_failure();
                 assert!(stepped.outcome.is_failure() || harmless, "{at}: {:?}", stepped.outcome);
                 if let Some(failure) = stepped.outcome.failure() {
-                    assert!(failure.message.contains('\''), "{at}: {failure}");
-                    assert!(!failure.message.contains("internal error"), "{at}: {failure}");
+                    assert!(failure.to_string().contains('\''), "{at}: {failure}");
+                    assert!(!failure.to_string().contains("internal error"), "{at}: {failure}");
                 }
                 no_torn_file(&host.snapshot(), &before, &whole, &at);
                 let (again, _) = take_step(&host, &case, Mode::Apply);

@@ -10,7 +10,7 @@ use fx_resources::account::Account;
 use fx_resources::digest::Algorithm;
 use fx_resources::file::{Backup, Content, Ensure, Links, Obstruction};
 use fx_resources::mode::Mode;
-use fx_resources::{acl, directory, exec, file, link, moved};
+use fx_resources::{acl, directory, exec, file, link};
 
 /// Planted wherever a resource takes a secret.
 pub(crate) const SECRET: &str = "hunter2";
@@ -39,7 +39,6 @@ pub(crate) fn cases() -> Vec<Case> {
     let mut all = files();
     all.extend(directories());
     all.extend(lists());
-    all.extend(moves());
     all.extend(links());
     all.extend(execs());
     all.extend(system::cases());
@@ -215,22 +214,6 @@ fn lists() -> Vec<Case> {
                 }],
                 inherited: acl::Inherited::AsAccess,
                 exact: false,
-            }))
-        },
-    )]
-}
-
-fn moves() -> Vec<Case> {
-    vec![case(
-        "moved file",
-        |_| {},
-        || {
-            Box::new(moved::Moved::new(moved::Desired {
-                path: "/etc/motd".into(),
-                to: "/var/aside/motd".into(),
-                mode: Some(Mode::Exact(0o600)),
-                parents: Some(0o700),
-                overwrite: false,
             }))
         },
     )]

@@ -241,7 +241,7 @@ impl Attempt {
 }
 
 fn keep(host: &OsHost, sandbox: &Sandbox, dir: &Path) -> Result<(), fx_host::HostError> {
-    fx_host::Files::make_dir(host, dir, 0o700)?;
+    fx_host::Edits::make_dir(host, dir, 0o700)?;
     for layer in sandbox.layers() {
         let name = layer.mount.to_string_lossy().trim_matches('/').replace('/', "-");
         let mut to = dir.join(if name.is_empty() { "root".to_owned() } else { name });

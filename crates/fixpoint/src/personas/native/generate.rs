@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use fx_host::{Files, HostError, OsHost, WriteOptions};
+use fx_host::{Edits, HostError, OsHost, WriteOptions};
 
 use super::{command, failed};
 use crate::{exit, terminal};

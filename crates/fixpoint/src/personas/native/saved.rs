@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use fx_engine::{Event, Ledger, Purpose, Sink};
-use fx_host::{Files, OsHost, WriteOptions};
+use fx_host::{Edits, Files, OsHost, WriteOptions};
 use fx_source::SourceMap;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};

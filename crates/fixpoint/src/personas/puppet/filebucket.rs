@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use fx_host::{Clock, Commands, Files, OsHost, Spec, WriteOptions};
+use fx_host::{Clock, Commands, Edits, Files, OsHost, Spec, WriteOptions};
 use fx_puppet::bucket::Bucket;
 
 use super::{complain, say};

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use fx_engine::{Event, Level, Sink};
-use fx_host::{Clock, Files, OsHost, Time};
+use fx_host::{Clock, Edits, Files, OsHost, Time};
 use fx_source::{visible, visible_name};
 use fx_value::Value;
 

@@ -1,13 +1,10 @@
 //! Cases of resources that live in accounts, packages, services and other tables.
 
-use std::rc::Rc;
-use std::time::Duration;
-
 use fx_host::{MemoryHost, Reply, Spec, Stdin};
 use fx_resources::account::Account;
 use fx_resources::group::{self, Membership, Method};
 use fx_resources::user::{self, Expiry, Password};
-use fx_resources::{cron, host_entry, mount, package, process, service, ssh_key, sysctl};
+use fx_resources::{cron, host_entry, mount, package, service, ssh_key, sysctl};
 
 use super::{Case, SECRET, case};
 
@@ -235,7 +232,7 @@ fn crontab(host: &MemoryHost) {
     });
 }
 
-fn job(target: cron::Target) -> Box<cron::Cron> {
+fn job(target: cron::Table) -> Box<cron::Cron> {
     Box::new(cron::Cron::new(cron::Desired {
         name: "job".into(),
         command: "run".into(),
@@ -246,13 +243,13 @@ fn job(target: cron::Target) -> Box<cron::Cron> {
 
 fn tables() -> Vec<Case> {
     vec![
-        case("job in a crontab", crontab, || job(cron::Target::Crontab("root".into()))),
+        case("job in a crontab", crontab, || job(cron::Table::Crontab("root".into()))),
         case(
             "job in a file",
             |host| host.put_dir("/etc/cron.d", 0o755),
             || {
                 let path = "/etc/cron.d/job".into();
-                job(cron::Target::File { path, user: "nobody".into(), mode: None })
+                job(cron::Table::File { path, user: "nobody".into(), mode: None })
             },
         ),
         case(
@@ -296,22 +293,6 @@ fn kernel() -> Vec<Case> {
                     ensure: mount::Ensure::Mounted,
                     device: Some("/dev/b".into()),
                     ..mount::Desired::default()
-                }))
-            },
-        ),
-        case(
-            "ended process",
-            |host| {
-                let stat = "50 (web) S 1 50 50 0 -1 0 0 0 0 0 1 1 0 0 20 0 1 0 500 1000 10";
-                host.put("/proc/50/stat", stat);
-                host.put("/proc/50/cmdline", "web\0");
-            },
-            || {
-                Box::new(process::Signalled::new(process::Desired {
-                    name: "web".into(),
-                    selects: Rc::new(|process| process.name == "web"),
-                    signals: vec![15, 9],
-                    grace: Duration::from_secs(1),
                 }))
             },
         ),
