@@ -9,6 +9,7 @@ use crate::eval::Context;
 use crate::load::reason;
 use crate::policy::Rval;
 use crate::text::int_from;
+use crate::wording;
 
 /// What to say to whom.
 pub(crate) struct Call<'a> {
@@ -41,8 +42,7 @@ impl Context<'_> {
         let addresses = match self.host().resolve(call.host) {
             Ok(addresses) => addresses,
             Err(error) => {
-                let why = reason(&error);
-                let why = why.rsplit_once(": ").map_or(&*why, |(_, why)| why);
+                let why = wording::bare_reason(&error);
                 self.info(&format!(
                     "Unable to find host '{}' service '{}' ({why})",
                     call.host, call.port
@@ -54,7 +54,10 @@ impl Context<'_> {
         let mut last = "Success".to_owned();
         for address in addresses.into_iter().filter(wanted) {
             let address = SocketAddr::new(address, number);
-            match self.host().ask(address, call.question, call.limit, call.patience) {
+            let answer = self.in_evaluation(&format!("connection to {}", call.host), |act| {
+                act.ask(address, call.question, call.limit, call.patience)
+            });
+            match answer {
                 Ok(answer) => return Ok(answer),
                 Err(error) => {
                     let why = reason(&error);

@@ -38,7 +38,7 @@ fn tags(text: &str) -> Rc<[Str]> {
 impl Context<'_> {
     /// Defines everything known about the machine before policy is read.
     pub(crate) fn discover(&mut self) {
-        let facts = Facts::new(self.run.host);
+        let facts = Facts::new(self.run.look());
         let agent = tags("source=agent");
         let kind = match self.config.component {
             crate::load::lower::Component::Agent => "agent",

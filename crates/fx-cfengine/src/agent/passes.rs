@@ -345,20 +345,30 @@ impl Context<'_> {
         if &*promise.kind == "reports" {
             request.purpose = fx_engine::Purpose::Tell;
         }
-        let step = self.run.ledger.open(self.run.host, request);
+        let attempt = self.run.open(request);
+        let step = attempt.id();
         // The copy has processes of its own only.
         if &*promise.kind == "processes" && self.run.ledger.in_copy() {
             self.run.ledger.not_seen(step);
         }
         if !foreseeable(expanded) {
-            self.run.ledger.open_ended(step);
+            attempt.open_ended();
         }
+        let outer = self.agent.why.begin();
         let outcome = act(self, expanded);
+        let cause = self.agent.why.end(outer, outcome.is_failure());
         // What an earlier pass has dealt with is one promise, not two.
         if outcome == Outcome::Skipped && self.pass > 1 {
             self.run.ledger.uncount(step);
         }
-        self.run.ledger.close(self.run.host, step, outcome.shared("already done or not its time"));
+        let ended = match outcome.shared(cause) {
+            // What is put down for later says so before it is known to be withheld.
+            fx_engine::Outcome::Repaired if !attempt.makes_changes() => {
+                fx_engine::Outcome::WouldRepair
+            }
+            ended => ended,
+        };
+        attempt.close(ended);
         outcome
     }
 }

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use fx_engine::Level;
 
+use crate::agent::change::line as line_of;
 use crate::agent::promise;
 use crate::eval::promise::Expanded;
 use crate::eval::{Context, frames::Frame};
@@ -112,15 +113,16 @@ pub(super) fn conclude(
             &format!("No changes done for the {kind} promise '{name}'"),
         ),
         Outcome::Repaired => {
-            ctx.settle(Level::Info, result, promise, &format!("{kind} promise '{name}' repaired"))
+            let text = format!("{kind} promise '{name}' repaired");
+            ctx.settle_last(Level::Info, result, promise, &text)
         }
-        Outcome::Warn => ctx.settle(
+        Outcome::Warn => ctx.settle_last(
             Level::Warning,
             result,
             promise,
             &format!("Warnings encountered when actuating {kind} promise '{name}'"),
         ),
-        _ => ctx.settle(
+        _ => ctx.settle_last(
             Level::Error,
             result,
             promise,
@@ -187,11 +189,9 @@ fn delete_lines(ctx: &mut Context<'_>, promise: &Rc<Expanded>, edit: &mut Edit) 
             continue;
         }
         touched = true;
-        if !ctx.making_changes(
-            promise,
-            &mut result,
-            &format!("delete line '{line}' from {}", edit.file),
-        ) {
+        let should = format!("delete line '{line}' from {}", edit.file);
+        let edited = line_of(&edit.file, Some(&line), None);
+        if !ctx.may_edit(promise, &mut result, &edited, &should) {
             at += 1;
             continue;
         }
@@ -551,7 +551,8 @@ fn insert_line(
                    at: usize,
                    should: String,
                    did: String| {
-        if ctx.making_changes(promise, result, &should) {
+        let edited = line_of(&edit.file, None, Some(line));
+        if ctx.may_edit(promise, result, &edited, &should) {
             edit.lines.insert(at, line.into(), marks);
             edit.lines.edits += 1;
             ctx.settle(Level::Info, Outcome::Repaired, promise, &did);

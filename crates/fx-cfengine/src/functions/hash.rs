@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use fx_host::{Host, HostError, limits};
+use fx_host::{HostError, Look, limits};
 use fx_resources::digest::Algorithm;
 use sha2::Digest;
 
@@ -83,7 +83,7 @@ pub(crate) fn digest_hex(method: &str, bytes: &[u8]) -> Option<String> {
 
 /// The digest of a file's content in hexadecimal; `None` for an unknown method.
 pub(crate) fn digest_of_file(
-    host: &dyn Host,
+    host: &dyn Look,
     method: &str,
     file: &Path,
 ) -> Option<Result<String, HostError>> {

@@ -522,7 +522,7 @@ fn map_array(ctx: &mut Context<'_>, name: &str, call: &Rc<Call>) -> FnResult {
 fn json_pipe(ctx: &Context<'_>, command: &str, json: &Json) -> FnResult {
     let spec = crate::agent::promise::commands::spec_for(ctx, command, false)
         .stdin(json.pretty().into_bytes());
-    let output = match ctx.host().run(&spec) {
+    let output = match ctx.in_evaluation("mapdata", |act| act.run(&spec)) {
         Ok(ended) if !ended.stdout.is_empty() => crate::text::decode(&ended.stdout),
         _ => {
             ctx.error("Function mapdata failed to get output from 'json_pipe' execution");

@@ -21,8 +21,7 @@ pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult
         // What does not resolve is given back as it is.
         "host2ip" => {
             let found = ctx.host().resolve(first).unwrap_or_else(|error| {
-                let why = crate::load::reason(&error);
-                let why = why.rsplit_once(": ").map_or(&*why, |(_, why)| why);
+                let why = crate::wording::bare_reason(&error);
                 ctx.info(&format!(
                     "Unable to lookup hostname '{first}' or cfengine service. (getaddrinfo: {why})"
                 ));
@@ -165,7 +164,7 @@ fn fetch(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
         request.limit = limit;
     }
     let mut out = Object::new();
-    match ctx.host().http(&request) {
+    match ctx.host().fetch(&request) {
         Ok(response) => {
             out.insert("returncode".into(), Json::Int(i64::from(response.status)));
             out.insert("rc".into(), Json::Int(0));

@@ -205,7 +205,7 @@ fn exec(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
     let mut spec = ctx.command_spec(command, shell);
     let select = if args.len() > 2 { arg(args, 2) } else { "both" };
     spec.merge_stderr = select == "both";
-    let ended = match ctx.host().run(&spec) {
+    let ended = match ctx.in_evaluation(name, |act| act.run(&spec)) {
         Ok(ended) => ended,
         Err(error) => {
             ctx.error(&format!("Couldn't open pipe to command '{command}'. (cf_popen: {error})"));
@@ -245,7 +245,9 @@ fn returns_zero(ctx: &mut Context<'_>, args: &[Rval]) -> FnResult {
         return truth(false);
     }
     let spec = ctx.command_spec(command, shell);
-    let Ok(ended) = ctx.host().run(&spec) else { return truth(false) };
+    let Ok(ended) = ctx.in_evaluation("returnszero", |act| act.run(&spec)) else {
+        return truth(false);
+    };
     // What a shell says is seen, what a command says only by whoever asked to be informed.
     if shell || ctx.logs(fx_engine::Level::Info) {
         if !ended.stdout.is_empty() {
@@ -298,7 +300,7 @@ fn use_module(ctx: &mut Context<'_>, module: &str, args: &str) -> FnResult {
     let command = format!("\"{file}\" {args}");
     let mut spec = ctx.command_spec(&command, false);
     spec.timeout = Some(Duration::from_hours(1));
-    let ended = ctx.host().run(&spec).ok()?;
+    let ended = ctx.in_evaluation("usemodule", |act| act.run(&spec)).ok()?;
     let mut reader = Module::new(&command, true);
     for line in decode(&ended.stdout).lines() {
         reader.line(ctx, line);

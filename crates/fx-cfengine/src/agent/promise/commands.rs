@@ -3,14 +3,16 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use fx_engine::Level;
+use fx_engine::{Done, Failure, Level};
 use fx_host::{Exit, HostError, Spec};
 
 use crate::agent::action::Action;
+use crate::agent::change;
 use crate::eval::promise::Expanded;
 use crate::eval::{Context, log};
 use crate::outcome::Outcome;
 use crate::text::{Str, decode, encode, os, path};
+use crate::wording;
 
 use super::module_protocol::{Module, command_arg0};
 
@@ -67,23 +69,11 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
     let shown_owner = owner.map(|id| format!(",uid={id}")).unwrap_or_default();
     let shown_group = group.map(|id| format!(",gid={id}")).unwrap_or_default();
     ctx.log(level, &format!("Executing '{shown_timeout}{shown_owner}{shown_group}' ... '{line}'"));
+    let action = ctx.action(promise);
     // A preview is run in a dry run as well.
-    match ctx.action(promise) {
-        Action::DryRun if promise.bool("preview") == Some(true) => {}
-        Action::DryRun => {
-            return ctx.settle(
-                Level::Warning,
-                Outcome::Warn,
-                promise,
-                &format!("Would execute script '{line}'"),
-            );
-        }
-        Action::Warn => {
-            let text =
-                format!("Command '{line}' needs to be executed, but only warning was promised");
-            return ctx.settle(Level::Warning, Outcome::Warn, promise, &text);
-        }
-        Action::Fix => {}
+    let preview = action == Action::DryRun && promise.bool("preview") == Some(true);
+    if action != Action::Fix && !preview {
+        return withheld(ctx, promise, &line, action);
     }
     if windows {
         ctx.error("Powershell is only supported on Windows");
@@ -103,24 +93,43 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
     spec.timeout = timeout.map(|seconds| Duration::from_secs(seconds.max(1) as u64));
     if promise.bool("background") == Some(true) {
         log!(ctx, Verbose, "Backgrounding job '{line}'");
-        let started = ctx.host().start(&spec);
+        let started = if preview {
+            ctx.in_evaluation("preview", |act| act.start(&spec)).map(Some).map_err(Failure::from)
+        } else {
+            ctx.make(&[change::run(&line)], |act| act.start(&spec)).map(Done::made)
+        };
         ctx.log(level, &format!("Completed execution of '{line}'"));
         return match started {
             Ok(child) => {
-                let promise = Rc::clone(promise);
-                ctx.agent.background.push(Background { promise, line, level, child });
+                if let Some(child) = child {
+                    let promise = Rc::clone(promise);
+                    ctx.agent.background.push(Background { promise, line, level, child });
+                }
                 Outcome::Kept
             }
-            Err(error) => ctx.settle(Level::Error, Outcome::Failed, promise, &error.to_string()),
+            Err(failure) => {
+                ctx.settle(Level::Error, Outcome::Failed, promise, &failure.to_string())
+            }
         };
     }
     log!(ctx, Verbose, "Setting umask to {umask:o}");
     if umask == 0 {
         log!(ctx, Verbose, "Programming '{line}' running with umask 0! Use umask= to set");
     }
-    let outcome = execute(ctx, promise, &line, &spec);
+    let outcome = execute(ctx, promise, &line, &spec, preview);
     ctx.log(level, &format!("Completed execution of '{line}'"));
     outcome
+}
+
+// Says what would be run.
+fn withheld(ctx: &mut Context<'_>, promise: &Rc<Expanded>, line: &str, action: Action) -> Outcome {
+    let text = if action == Action::Warn {
+        format!("Command '{line}' needs to be executed, but only warning was promised")
+    } else {
+        format!("Would execute script '{line}'")
+    };
+    ctx.withhold(&[change::run(line)]);
+    ctx.settle(Level::Warning, Outcome::Warn, promise, &text)
 }
 
 // A module's output is not shown unless that is asked for.
@@ -160,7 +169,13 @@ pub(crate) fn wait_for_background(ctx: &mut Context<'_>) {
     }
 }
 
-fn execute(ctx: &mut Context<'_>, promise: &Rc<Expanded>, line: &str, spec: &Spec) -> Outcome {
+fn execute(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    line: &str,
+    spec: &Spec,
+    preview: bool,
+) -> Outcome {
     let failed = |told: String| fx_host::Ended {
         exit: Exit::Code(1),
         stdout: format!("   error: {told}\n").into_bytes(),
@@ -169,17 +184,26 @@ fn execute(ctx: &mut Context<'_>, promise: &Rc<Expanded>, line: &str, spec: &Spe
         elapsed: Duration::ZERO,
     };
     ctx.show_now();
-    // It is the child that moves, changes itself and starts, and that tells of it.
-    let ended = match misplaced(ctx, promise, spec) {
-        Some(told) => failed(told),
-        None => match ctx.host().run(spec) {
-            Ok(ended) => ended,
-            Err(error) => {
-                let (program, why) = (command_arg0(line), crate::load::reason(&error));
-                let why = why.rsplit_once(": ").map_or(&*why, |(_, why)| why);
-                failed(format!("Couldn't run '{program}'. (execv: {why})"))
-            }
-        },
+    // It is the child that moves, changes itself and starts, and that reports a failure.
+    if let Some(told) = misplaced(ctx, promise, spec) {
+        return tell(ctx, promise, line, &failed(told));
+    }
+    let ended = if preview {
+        ctx.in_evaluation("preview", |act| act.run(spec)).map(Some).map_err(Failure::from)
+    } else {
+        ctx.make(&[change::run(line)], |act| act.run(spec)).map(Done::made)
+    };
+    let ended = match ended {
+        Ok(Some(ended)) => ended,
+        Ok(None) | Err(Failure::Interrupted) => return Outcome::Interrupted,
+        Err(failure) => {
+            let program = command_arg0(line);
+            let why = match &failure {
+                Failure::Host(error) => wording::bare_reason(error),
+                other => other.to_string(),
+            };
+            failed(format!("Couldn't run '{program}'. (execv: {why})"))
+        }
     };
     tell(ctx, promise, line, &ended)
 }
@@ -299,12 +323,12 @@ pub(crate) fn judge(
     if !listed.iter().any(|list| promise.has(list)) {
         if code == 0 {
             let text = format!("Finished command related to promiser '{name}' -- succeeded");
-            return ctx.settle(Level::Verbose, Outcome::Repaired, promise, &text);
+            return ctx.settle_last(Level::Verbose, Outcome::Repaired, promise, &text);
         }
         let text = format!(
             "Finished command related to promiser '{name}' -- an error occurred, returned {code}"
         );
-        return ctx.settle(Level::Error, Outcome::Failed, promise, &text);
+        return ctx.settle_last(Level::Error, Outcome::Failed, promise, &text);
     }
     let quiet = &*promise.promise.kind == "commands" && promise.bool("inform") == Some(false);
     let level = if quiet { Level::Verbose } else { Level::Info };
@@ -316,11 +340,11 @@ pub(crate) fn judge(
     let mut matched = false;
     let start = format!("Command related to promiser '{name}' returned code '{code}'");
     if contains("kept_returncodes") {
-        ctx.settle(level, Outcome::Kept, promise, &format!("{start} defined as promise kept"));
+        ctx.settle_last(level, Outcome::Kept, promise, &format!("{start} defined as promise kept"));
         matched = true;
     }
     if contains("repaired_returncodes") {
-        let outcome = ctx.settle(
+        let outcome = ctx.settle_last(
             level,
             Outcome::Repaired,
             promise,
@@ -330,7 +354,7 @@ pub(crate) fn judge(
         matched = true;
     }
     if contains("failed_returncodes") {
-        let outcome = ctx.settle(
+        let outcome = ctx.settle_last(
             Level::Error,
             Outcome::Failed,
             promise,
@@ -342,7 +366,7 @@ pub(crate) fn judge(
     if !matched {
         let text =
             format!("{start} not defined as promise kept, not kept or repaired; setting to failed");
-        result = result.merge(ctx.settle(level, Outcome::Failed, promise, &text));
+        result = result.merge(ctx.settle_last(level, Outcome::Failed, promise, &text));
     }
     result
 }

@@ -367,20 +367,16 @@ fn verify(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &Str) -> Outcome 
                 ctx.log_outcome_string(result, &expanded);
             }
             Outcome::Repaired => {
-                ctx.settle(
-                    Level::Verbose,
-                    result,
-                    &expanded,
-                    &format!("files promise '{name}' repaired"),
-                );
+                let text = format!("files promise '{name}' repaired");
+                ctx.settle_last(Level::Verbose, result, &expanded, &text);
             }
             Outcome::Warn => {
                 let text = format!("Warnings encountered when actuating files promise '{name}'");
-                ctx.settle(Level::Warning, result, &expanded, &text);
+                ctx.settle_last(Level::Warning, result, &expanded, &text);
             }
             _ => {
                 let text = format!("Errors encountered when actuating files promise '{name}'");
-                ctx.settle(Level::Error, result, &expanded, &text);
+                ctx.settle_last(Level::Error, result, &expanded, &text);
             }
         }
     }

@@ -3,11 +3,12 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use fx_engine::Level;
+use fx_engine::{Change, Done, Failure, Level, Target};
 use fx_host::Spec;
 use rustc_hash::FxHashSet;
 
 use crate::agent::action::Action;
+use crate::agent::change::{self, ABSENT, value};
 use crate::eval::classes::ClassScope;
 use crate::eval::promise::Expanded;
 use crate::eval::{Context, expr, log};
@@ -15,6 +16,7 @@ use crate::outcome::Outcome;
 use crate::policy::Rval;
 use crate::regex;
 use crate::text::{Str, decode, int_from, path};
+use crate::wording;
 
 use super::commands::{in_environment, is_executable, spec_for};
 use super::module_protocol::command_arg0;
@@ -74,7 +76,7 @@ pub(crate) fn table(ctx: &mut Context<'_>) -> Rc<Vec<Process>> {
     let spec =
         in_environment(ctx, Spec::argv([ps, "-eo", columns])).timeout(Duration::from_mins(1));
     let now = ctx.host().now().secs;
-    let text = match ctx.host().run(&spec) {
+    let text = match ctx.host().query(&spec) {
         Ok(ended) => decode(&ended.stdout),
         Err(error) => {
             ctx.error(&format!("Unable to read the process table: {error}"));
@@ -343,10 +345,12 @@ fn stop(
     result: &mut Outcome,
 ) -> bool {
     let name = &promise.promiser;
+    let changes = [change::run(command)];
     if ctx.action(promise) == Action::DryRun {
         let text = format!(
             "Need to keep process-stop promise for '{name}', but only a warning is promised"
         );
+        ctx.withhold(&changes);
         *result = result.merge(ctx.settle(Level::Error, Outcome::Warn, promise, &text));
         return true;
     }
@@ -357,7 +361,12 @@ fn stop(
         *result = result.merge(ctx.settle(Level::Error, Outcome::Failed, promise, &text));
         return false;
     }
-    if ctx.host().run(&spec_for(ctx, command, false)).is_ok_and(|ended| ended.exit.success()) {
+    let spec = spec_for(ctx, command, false);
+    let stopped = ctx.make(&changes, |act| {
+        let ended = act.run(&spec)?;
+        Failure::of_command(command, ended.exit, &ended.stderr).map_or(Ok(()), Err)
+    });
+    if stopped.is_ok() {
         let text = format!("Promise to stop '{name}' repaired, '{command}' returned zero");
         *result = result.merge(ctx.settle(Level::Info, Outcome::Repaired, promise, &text));
     } else {
@@ -400,27 +409,27 @@ fn signal_all(ctx: &mut Context<'_>, promise: &Rc<Expanded>, found: &[Process]) 
                 continue;
             }
             let Some(number) = signal_number(word) else { continue };
-            if ctx.withholds() {
-                ctx.error(&format!(
+            let target = Target::process(format!("{} {}", process.pid, process.command()));
+            let changes = [Change::of(target, "signal", ABSENT, value(word))];
+            let sent = ctx.make(&changes, |act| act.signal(process.pid as i32, number));
+            killed |= matches!(number, 9 | 15) && !matches!(sent, Ok(Done::Withheld));
+            match sent {
+                Ok(Done::Withheld) => ctx.error(&format!(
                     "Need to keep signal promise '{word}' in process entry '{}'",
                     process.line
-                ));
-                continue;
-            }
-            killed |= matches!(number, 9 | 15);
-            match ctx.host().signal(process.pid as i32, number) {
-                Ok(()) => {
+                )),
+                Ok(Done::Made(())) => {
                     let text = format!(
                         "Signalled '{word}' ({number}) to process {} ({})",
                         process.pid, process.line
                     );
                     ctx.settle(Level::Info, Outcome::Repaired, promise, &text);
                 }
-                Err(error) => {
+                Err(failure) => {
                     let text = format!(
                         "Couldn't send promised signal '{word}' ({number}) to pid {} (might be dead). (kill: {})",
                         process.pid,
-                        crate::load::reason(&error)
+                        wording::why(&failure)
                     );
                     ctx.settle(Level::Info, Outcome::Failed, promise, &text);
                 }

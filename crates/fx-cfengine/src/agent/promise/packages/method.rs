@@ -250,7 +250,8 @@ fn compare_by(
     let line = fill(command, &[("v1", one), ("v2", other)]);
     log!(ctx, Verbose, "Executing '{line}'");
     let shell = promise.bool("package_commands_useshell").unwrap_or(true);
-    let ended = ctx.host().run(&spec_for(ctx, &line, shell)).ok()?;
+    let spec = spec_for(ctx, &line, shell);
+    let ended = ctx.in_evaluation("package version command", |act| act.run(&spec)).ok()?;
     Some(ended.exit == Exit::Code(0))
 }
 

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use fx_engine::Level;
-use fx_host::{Exit, Spec, Stdin};
+use fx_engine::{Change, Failure, Level};
+use fx_host::{Ended, Exit, Spec, Stdin};
 
+use crate::agent::change::{ABSENT, package, value};
 use crate::agent::promise::commands::{in_environment, split_command};
 use crate::agent::simulate::{Operation, PackageNote};
 use crate::eval::promise::Expanded;
@@ -222,13 +223,30 @@ impl Module {
         })
     }
 
-    fn talk(&self, ctx: &Context<'_>, command: &str, request: &str) -> Option<String> {
+    fn spec(&self, ctx: &Context<'_>, command: &str, request: &str) -> Spec {
         let words = self.argv.iter().map(|word| os(word)).chain([os(command)]);
         let mut spec = in_environment(ctx, Spec::argv(words));
         spec.stdin = Stdin::Bytes(encode(request).into_owned());
-        match ctx.host().run(&spec) {
+        spec
+    }
+
+    // Queries the module for something, which policy asks for when it is evaluated.
+    fn talk(&self, ctx: &Context<'_>, command: &str, request: &str) -> Option<String> {
+        let spec = self.spec(ctx, command, request);
+        let author = format!("package module {}", self.name);
+        let ended = ctx.in_evaluation(&author, |act| act.run(&spec)).map_err(Failure::from);
+        self.reply(ctx, command, ended)
+    }
+
+    fn reply(
+        &self,
+        ctx: &Context<'_>,
+        command: &str,
+        ended: Result<Ended, Failure>,
+    ) -> Option<String> {
+        match ended {
             Ok(ended) if ended.exit == Exit::Code(0) => Some(decode(&ended.stdout)),
-            Ok(_) => {
+            Ok(_) | Err(Failure::Command { .. }) => {
                 let doing = match command {
                     "get-package-data" => "collecting package data",
                     "repo-install" | "file-install" => "installing package",
@@ -313,11 +331,24 @@ impl Module {
         ctx.agent.packages.modules.updates.insert(self.name.clone(), list);
     }
 
-    // An operation whose reply, if any, tells of an error.
-    fn act(&self, ctx: &Context<'_>, command: &str, request: &str) -> bool {
-        let Some(reply) = self.talk(ctx, command, &format!("{}{request}", self.options)) else {
-            return false;
+    // An operation whose reply, if any, reports an error.
+    fn act(&self, ctx: &Context<'_>, change: &Change, command: &str, request: &str) -> bool {
+        let spec = self.spec(ctx, command, &format!("{}{request}", self.options));
+        let ended = ctx.make(std::slice::from_ref(change), |act| {
+            let ended = act.run(&spec)?;
+            match Failure::of_command(&self.name, ended.exit, &ended.stderr) {
+                Some(failure) => Err(failure),
+                None => Ok(ended),
+            }
+        });
+        let ended = match ended {
+            Ok(done) => match done.made() {
+                Some(ended) => Ok(ended),
+                None => return false,
+            },
+            Err(failure) => Err(failure),
         };
+        let Some(reply) = self.reply(ctx, command, ended) else { return false };
         for line in reply.lines() {
             ctx.error(&format!("package module: {line}"));
         }
@@ -332,6 +363,17 @@ fn holds(list: &[Package], name: &str, version: Option<&str>, arch: Option<&str>
             && version.is_none_or(|text| text == package.version)
             && arch.is_none_or(|text| text == package.arch)
     })
+}
+
+// A package that is not there yet, or another version of one that is.
+fn installation(installed: &[Package], name: &str, version: Option<&str>) -> Change {
+    match installed.iter().find(|one| one.name == name) {
+        None => package(name, "ensure", ABSENT, "present"),
+        Some(one) => {
+            let to = version.filter(|to| *to != one.version).unwrap_or("latest");
+            package(name, "version", value(&one.version), value(to))
+        }
+    }
 }
 
 fn request(kind: &str, name: &str, version: Option<&str>, arch: Option<&str>) -> String {
@@ -376,24 +418,24 @@ fn present(ctx: &mut Context<'_>, promise: &Rc<Expanded>, module: &Module) -> Ou
             ctx.simulated_package(note(Operation::Present));
             return Outcome::Kept;
         }
-        if !ctx.making_changes(
-            promise,
-            &mut result,
-            &format!("install file type package: {}", promise.promiser),
-        ) {
+        let change = installation(&installed, &name, version.as_deref());
+        let should = format!("install file type package: {}", promise.promiser);
+        if !ctx.may(promise, &mut result, std::slice::from_ref(&change), &should) {
             return result;
         }
         if ctx.simulated_package(note(Operation::Install)) {
             return Outcome::Repaired;
         }
-        if !module.act(ctx, "file-install", &request("File", &promise.promiser, None, None)) {
+        let asked = request("File", &promise.promiser, None, None);
+        if !module.act(ctx, &change, "file-install", &asked) {
             return Outcome::Failed;
         }
         return verified(ctx, module, &name, version.as_deref(), arch.as_deref(), true);
     }
     if !holds(&installed, &name, version, arch) {
-        if !ctx.making_changes(promise, &mut result, &format!("install repo type package: {name}"))
-        {
+        let change = installation(&installed, &name, version);
+        let should = format!("install repo type package: {name}");
+        if !ctx.may(promise, &mut result, std::slice::from_ref(&change), &should) {
             return result;
         }
         if ctx.simulated_package(PackageNote::new(Operation::Install, &name, version, arch)) {
@@ -401,7 +443,7 @@ fn present(ctx: &mut Context<'_>, promise: &Rc<Expanded>, module: &Module) -> Ou
         }
         module.updates(ctx);
         let exact = version.filter(|text| *text != "latest");
-        if !module.act(ctx, "repo-install", &request("Name", &name, exact, arch)) {
+        if !module.act(ctx, &change, "repo-install", &request("Name", &name, exact, arch)) {
             return Outcome::Failed;
         }
         return verified(ctx, module, &name, exact, arch, true);
@@ -426,7 +468,10 @@ fn present(ctx: &mut Context<'_>, promise: &Rc<Expanded>, module: &Module) -> Ou
         ctx.simulated_package(present);
         return Outcome::Kept;
     }
-    if !ctx.making_changes(promise, &mut result, &format!("install repo type package: {name}")) {
+    let newest = wanted.last().map(|one| one.version.clone());
+    let change = installation(&installed, &name, newest.as_deref());
+    let should = format!("install repo type package: {name}");
+    if !ctx.may(promise, &mut result, std::slice::from_ref(&change), &should) {
         return result;
     }
     if ctx.simulation.is_some() {
@@ -440,7 +485,7 @@ fn present(ctx: &mut Context<'_>, promise: &Rc<Expanded>, module: &Module) -> Ou
         .iter()
         .map(|one| request("Name", &name, Some(&one.version), Some(&one.arch)))
         .collect();
-    if !module.act(ctx, "repo-install", &all) {
+    if !module.act(ctx, &change, "repo-install", &all) {
         return Outcome::Failed;
     }
     let mut result = Outcome::Kept;
@@ -467,13 +512,15 @@ fn absent(ctx: &mut Context<'_>, promise: &Rc<Expanded>, module: &Module) -> Out
         return Outcome::Kept;
     }
     let mut result = Outcome::Skipped;
-    if !ctx.making_changes(promise, &mut result, &format!("remove package '{name}'")) {
+    let change = package(&name, "ensure", "present", ABSENT);
+    let should = format!("remove package '{name}'");
+    if !ctx.may(promise, &mut result, std::slice::from_ref(&change), &should) {
         return result;
     }
     if ctx.simulated_package(note(Operation::Remove)) {
         return Outcome::Repaired;
     }
-    if !module.act(ctx, "remove", &request("Name", &name, version, arch)) {
+    if !module.act(ctx, &change, "remove", &request("Name", &name, version, arch)) {
         return Outcome::Failed;
     }
     verified(ctx, module, &name, version, arch, false)
