@@ -159,13 +159,13 @@ impl<'a> Context<'a> {
         &mut self,
         promise: &Expanded,
         result: &mut Outcome,
-        change: &Change,
+        changes: &[Change],
         should: &str,
     ) -> bool {
         if self.action(promise) == Action::Fix {
             return true;
         }
-        self.withhold(std::slice::from_ref(change));
+        self.withhold(changes);
         self.should(promise, result, should);
         false
     }

@@ -31,6 +31,10 @@ const ORDER: &[&str] = &[
 pub(crate) struct Edit {
     pub(crate) file: Str,
     pub(crate) lines: Lines,
+    /// Whether the lines are those of a template, which replace what the file has.
+    pub(crate) rendering: bool,
+    /// Lines that would be inserted, in their order.
+    pub(crate) withheld: Vec<Str>,
 }
 
 /// Runs an edit_line bundle whose frame is on the stack.
@@ -190,7 +194,7 @@ fn delete_lines(ctx: &mut Context<'_>, promise: &Rc<Expanded>, edit: &mut Edit) 
         }
         touched = true;
         let should = format!("delete line '{line}' from {}", edit.file);
-        let edited = line_of(&edit.file, Some(&line), None);
+        let edited = [line_of(&edit.file, Some(&line), None)];
         if !ctx.may_edit(promise, &mut result, &edited, &should) {
             at += 1;
             continue;
@@ -552,14 +556,19 @@ fn insert_line(
                    should: String,
                    did: String| {
         let edited = line_of(&edit.file, None, Some(line));
-        if ctx.may_edit(promise, result, &edited, &should) {
+        // A template is one change of the whole content.
+        let edited = if edit.rendering { &[][..] } else { std::slice::from_ref(&edited) };
+        if ctx.may_edit(promise, result, edited, &should) {
             edit.lines.insert(at, line.into(), marks);
             edit.lines.edits += 1;
             ctx.settle(Level::Info, Outcome::Repaired, promise, &did);
             *result = result.merge(Outcome::Repaired);
-        } else if edit.lines.is_empty() {
-            // Into nothing, it counts as an edit also where it is not made.
-            edit.lines.edits += 1;
+        } else {
+            edit.withheld.push(line.into());
+            if edit.lines.is_empty() {
+                // Into nothing, it counts as an edit also where it is not made.
+                edit.lines.edits += 1;
+            }
         }
     };
     if marks.prev.is_none() && how.before {

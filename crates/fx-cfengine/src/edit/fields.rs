@@ -143,7 +143,7 @@ fn edit_columns(
         if !(field.contains(&**value) || **field != **value) {
             return false;
         }
-        let edited = field_of(&edit.file, field, value);
+        let edited = [field_of(&edit.file, field, value)];
         let should = format!("edit field '{value}' in '{}'", edit.file);
         if !ctx.may_edit(promise, result, &edited, &should) {
             return false;
@@ -162,7 +162,7 @@ fn edit_columns(
     let old = columns[index].clone();
     if &*column.operation == "delete" {
         let should = format!("delete field value '{old}' in '{}'", edit.file);
-        if !ctx.may_edit(promise, result, &field_of(&edit.file, &old, ABSENT), &should) {
+        if !ctx.may_edit(promise, result, &[field_of(&edit.file, &old, ABSENT)], &should) {
             return false;
         }
         columns[index].clear();
@@ -171,7 +171,7 @@ fn edit_columns(
         return true;
     }
     let should = format!("set column field value '{old}' to '{value}' in '{}'", edit.file);
-    if !ctx.may_edit(promise, result, &field_of(&edit.file, &old, value), &should) {
+    if !ctx.may_edit(promise, result, &[field_of(&edit.file, &old, value)], &should) {
         return false;
     }
     let text = format!("Set whole column field value '{old}' to '{value}' in '{}'", edit.file);

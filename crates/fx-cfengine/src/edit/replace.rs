@@ -63,7 +63,7 @@ pub(super) fn replace(ctx: &mut Context<'_>, promise: &Rc<Expanded>, edit: &mut 
         if rehearsing {
             let should = format!("replace pattern '{name}' in '{}'", edit.file);
             if replaced {
-                let edited = line_of(&edit.file, Some(&line), Some(&text));
+                let edited = [line_of(&edit.file, Some(&line), Some(&text))];
                 ctx.may_edit(promise, &mut result, &edited, &should);
             } else {
                 ctx.should(promise, &mut result, &should);

@@ -538,6 +538,10 @@ fn evaluate(ctx: &mut Context<'_>, module: &mut Module, promise: &Rc<Expanded>) 
         Some("not_kept") => {
             let text =
                 format!("Promise with promiser '{name}' was not kept by promise module '{file}'");
+            if dry {
+                // What it was not allowed to do.
+                ctx.withhold(&[promised(promise)]);
+            }
             let outcome = ctx.settle(Level::Verbose, Outcome::Failed, promise, &text);
             if !dry && counts.error == 0 && counts.critical == 0 {
                 critical(

@@ -15,7 +15,7 @@ use crate::eval::{Context, expr, log};
 use crate::outcome::Outcome;
 use crate::policy::Rval;
 use crate::regex;
-use crate::text::{Str, decode, int_from, path};
+use crate::text::{Str, decode, int_from, os, path};
 use crate::wording;
 
 use super::commands::{in_environment, is_executable, spec_for};
@@ -291,7 +291,19 @@ fn act(
         result = result.merge(Outcome::Warn);
     }
     let mut killed = false;
-    if !warn && matches > 0 {
+    if warn {
+        let stop = promise.scalar("process_stop").filter(|_| matches > 0);
+        ctx.withhold(&stop.map(|command| change::run(command)).into_iter().collect::<Vec<_>>());
+        for process in found {
+            let signals = promise.list("signals").unwrap_or_default();
+            let sent: Vec<Change> = signals
+                .iter()
+                .filter(|word| signal_number(word).is_some())
+                .map(|word| signalled(process, word))
+                .collect();
+            ctx.withhold(&sent);
+        }
+    } else if matches > 0 {
         if let Some(command) = promise.scalar("process_stop").cloned()
             && !stop(ctx, promise, &command, &mut result)
         {
@@ -396,6 +408,12 @@ fn signal_number(name: &str) -> Option<i32> {
     })
 }
 
+// A signal to one process.
+fn signalled(process: &Process, word: &str) -> Change {
+    let target = Target::process(os(&format!("{} {}", process.pid, process.command())));
+    Change::of(target, "signal", ABSENT, value(word))
+}
+
 fn signal_all(ctx: &mut Context<'_>, promise: &Rc<Expanded>, found: &[Process]) -> bool {
     let Some(signals) = promise.list("signals") else {
         log!(ctx, Verbose, "No signals to send for '{}'", promise.promiser);
@@ -409,8 +427,7 @@ fn signal_all(ctx: &mut Context<'_>, promise: &Rc<Expanded>, found: &[Process]) 
                 continue;
             }
             let Some(number) = signal_number(word) else { continue };
-            let target = Target::process(format!("{} {}", process.pid, process.command()));
-            let changes = [Change::of(target, "signal", ABSENT, value(word))];
+            let changes = [signalled(process, word)];
             let sent = ctx.make(&changes, |act| act.signal(process.pid as i32, number));
             killed |= matches!(number, 9 | 15) && !matches!(sent, Ok(Done::Withheld));
             match sent {

@@ -89,7 +89,12 @@ fn edit(
 ) -> Outcome {
     let mut result = Outcome::Kept;
     let empty = promise.bool("empty_file_before_editing").unwrap_or(false);
-    let mut edit = Edit { file: Rc::clone(file), lines: Lines::default() };
+    let mut edit = Edit {
+        file: Rc::clone(file),
+        lines: Lines::default(),
+        rendering: false,
+        withheld: Vec::new(),
+    };
     if promise.has("edit_line") || promise.has("edit_xml") {
         match text {
             Some(text) => {
@@ -280,14 +285,10 @@ fn render_lines(
         failed(ctx, promise, result, &text);
         return;
     }
-    run_bundle(
-        ctx,
-        promise,
-        &target,
-        args,
-        edit,
-        promise.bool("empty_file_before_editing").unwrap_or(false),
-    );
+    edit.rendering = true;
+    edit.withheld.clear();
+    let empty = promise.bool("empty_file_before_editing").unwrap_or(false);
+    run_bundle(ctx, promise, &target, args, edit, empty);
     edit.lines.edits = edit.lines.edits.max(1);
 }
 
@@ -424,7 +425,12 @@ fn finish(
         as_promised(ctx, promise, format_args!("No edit changes to file '{file}' need saving"));
         return;
     }
-    let text = edit.lines.to_text();
+    // Of a template the original says what should be inserted, whatever the file has.
+    let text = if edit.rendering && !edit.withheld.is_empty() {
+        edit.withheld.iter().map(|line| format!("{line}\n")).collect()
+    } else {
+        edit.lines.to_text()
+    };
     let changes = [change::content(ctx.host(), &path(file), &encode(&text))];
     if !ctx.may(promise, result, &changes, &format!("edit file '{file}'")) {
         return;

@@ -62,8 +62,16 @@ pub(super) fn verify(
         Some(0) => {
             let empty = [change::content(ctx.host(), &place, b"")];
             let options = WriteOptions::default();
+            let words = wording::truncate(file);
             let truncate = |act: &dyn Act| act.write(&place, b"", &options);
-            ctx.change(promise, result, &empty, &wording::truncate(file), truncate);
+            if empty[0].from == empty[0].to {
+                // It is said of an empty file as well.
+                if ctx.may(promise, result, &empty, &words.should) {
+                    changed(ctx, promise, result, &words.done);
+                }
+            } else {
+                ctx.change(promise, result, &empty, &words, truncate);
+            }
         }
         Some(levels) if levels > 0 => {
             let words = wording::rotate(file, levels);

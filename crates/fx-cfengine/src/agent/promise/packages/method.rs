@@ -17,7 +17,7 @@ use crate::text::path;
 
 use super::Package;
 use super::listing::{NO_MATCH, default_arch, first_reference, list_installed};
-use super::schedule::{Operation, add};
+use super::schedule::{Operation, add, changes};
 use super::version::{Select, compare};
 
 /// Keeps a promise made with a package method.
@@ -357,6 +357,7 @@ fn plan(
         );
     };
     if ctx.action(promise) == Action::Warn {
+        ctx.withhold(&changes(operation, &command, &[(id.to_owned(), Rc::clone(promise))]));
         let text = format!(
             "Need to repair promise '{}' by '{}' package '{id}'",
             promise.promiser,

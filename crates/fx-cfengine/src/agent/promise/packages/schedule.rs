@@ -175,8 +175,8 @@ pub(super) fn command_summary(line: &str) -> String {
     line[start..].chars().take(20).collect()
 }
 
-// What one command of the package manager changes.
-fn changes(operation: Operation, line: &str, items: &[Item]) -> Vec<Change> {
+/// What one command of the package manager changes.
+pub(super) fn changes(operation: Operation, line: &str, items: &[Item]) -> Vec<Change> {
     let of = |(_, promise): &Item| {
         let (property, from, to) = match operation {
             Operation::Delete => ("ensure", "present", ABSENT),

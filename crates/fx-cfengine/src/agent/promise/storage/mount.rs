@@ -9,6 +9,7 @@ use std::time::Duration;
 use fx_engine::{Change, Done, Failure, Level, Request, ResourceId, Target};
 use fx_host::{Kind, Spec, WriteOptions};
 
+use crate::agent::action::Action;
 use crate::agent::change::{self, ABSENT, value};
 use crate::eval::promise::Expanded;
 use crate::eval::{Context, log};
@@ -304,7 +305,11 @@ fn add_line(ctx: &mut Context<'_>, promise: &Rc<Expanded>, wanted: &Wanted, resu
     let name = Rc::clone(&promise.promiser);
     log!(ctx, Verbose, "Verifying '{name}' in '{FSTAB}'");
     let mut lines = fstab(ctx);
-    ctx.agent.mount_all = true;
+    if ctx.action(promise) == Action::Fix {
+        ctx.agent.mount_all = true;
+    } else {
+        ctx.withhold(&[state(&name, false, true)]);
+    }
     if lines.iter().any(|line| is_about(line, &name)) {
         return;
     }
