@@ -30,6 +30,7 @@ body copy_from whole(file)
 body depth_search all { depth => "inf"; }
 body link_from to(file)
 { source => "$(file)"; when_no_source => "force"; }
+body link_from children(file) { source => "$(file)"; link_children => "true"; }
 body link_from hard(file) { source => "$(file)"; link_type => "hardlink"; }
 body delete tidy { dirlinks => "delete"; rmdirs => "true"; }
 body file_select any_file { leaf_name => { ".*" }; file_result => "leaf_name"; }
@@ -145,6 +146,10 @@ const LAWS: &[Law] = &[
         "link elsewhere",
         r#"files: "/link" link_from => to("/lines"),
         move_obstructions => "true" ACTION;"#,
+    ),
+    settles(
+        "links to children",
+        r#"files: "/link" link_from => children("/tree"), move_obstructions => "true" ACTION;"#,
     ),
     settles("hard link", r#"files: "/new" link_from => hard("/old") ACTION;"#),
     settles("delete", r#"files: "/old" delete => tidy ACTION;"#),
