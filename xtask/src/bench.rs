@@ -141,7 +141,7 @@ struct Scratch(PathBuf);
 impl Scratch {
     fn new(number: usize) -> Result<Scratch> {
         let dir = std::env::temp_dir().join(format!("fx-bench-{}-{number}", std::process::id()));
-        for part in ["out", "work/inputs", "work/state", "work/bin", "work/ppkeys"] {
+        for part in ["out", "work/inputs", "work/bin"] {
             std::fs::create_dir_all(dir.join(part))?;
         }
         Ok(Scratch(dir))
