@@ -40,6 +40,11 @@ pub(crate) fn created(file: &str, kind: Kind) -> Change {
     of_file(file, "ensure", ABSENT, kind.word())
 }
 
+/// Something that comes into being with this mode.
+pub(crate) fn created_with(file: &str, kind: Kind, mode: u32) -> [Change; 2] {
+    [created(file, kind), of_file(file, "mode", ABSENT, octal(mode))]
+}
+
 /// Something that is removed.
 pub(crate) fn removed(file: &str, kind: Kind) -> Change {
     of_file(file, "ensure", kind.word(), ABSENT)

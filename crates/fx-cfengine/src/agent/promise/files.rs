@@ -443,7 +443,7 @@ fn work(
     }
     let found = ctx.host().stat_opt(&place);
     let Ok(found) = seen(ctx, promise, found, result) else { return true };
-    let mut exists = match found {
+    let exists = match found {
         None => {
             if wanted.create || wanted.touch {
                 if !create::create(ctx, promise, &file, wanted.search, result) {
@@ -498,26 +498,7 @@ fn work(
         *result = result.merge(outcome);
     }
     if wanted.content {
-        if wanted.edit {
-            let text = "A file promise with content attribute cannot have edit operations";
-            *result = result.merge(ctx.settle(Level::Error, Outcome::Failed, promise, text));
-            return true;
-        }
-        if !exists && promise.bool("create") != Some(false) {
-            exists = create::create(ctx, promise, &file, wanted.search, result);
-        }
-        let content = promise.scalar("content").cloned().unwrap_or_default();
-        if exists {
-            log!(ctx, Verbose, "Replacing '{file}' with content '{content}'");
-            let outcome = edit::write_content(ctx, promise, &file);
-            *result = result.merge(outcome);
-        } else {
-            log!(
-                ctx,
-                Verbose,
-                "Cannot render file '{file}' with content '{content}': file does not exist"
-            );
-        }
+        content(ctx, promise, wanted, &file, exists, result);
         return true;
     }
     if wanted.edit {
@@ -534,15 +515,60 @@ fn work(
             return true;
         }
     }
+    let was_link = wanted.link || meta.as_ref().is_some_and(fx_host::Meta::is_symlink);
+    verify_leaf(ctx, promise, wanted, &file, was_link, result);
+    true
+}
+
+// The content that a promise gives as a whole.
+fn content(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    wanted: &Wanted,
+    file: &Str,
+    mut exists: bool,
+    result: &mut Outcome,
+) {
+    if wanted.edit {
+        let text = "A file promise with content attribute cannot have edit operations";
+        *result = result.merge(ctx.settle(Level::Error, Outcome::Failed, promise, text));
+        return;
+    }
+    if !exists && promise.bool("create") != Some(false) {
+        exists = create::create(ctx, promise, file, wanted.search, result);
+    }
+    let content = promise.scalar("content").cloned().unwrap_or_default();
+    if exists {
+        log!(ctx, Verbose, "Replacing '{file}' with content '{content}'");
+        let outcome = edit::write_content(ctx, promise, file);
+        *result = result.merge(outcome);
+    } else {
+        log!(
+            ctx,
+            Verbose,
+            "Cannot render file '{file}' with content '{content}': file does not exist"
+        );
+    }
+}
+
+// The file itself, once all else was done.
+fn verify_leaf(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    wanted: &Wanted,
+    file: &Str,
+    was_link: bool,
+    result: &mut Outcome,
+) {
+    let place = path(file);
     let found = ctx.host().stat_opt(&place);
-    let Ok(again) = seen(ctx, promise, found, result) else { return true };
+    let Ok(again) = seen(ctx, promise, found, result) else { return };
     match &again {
         Some(found) if found.is_file() => {
-            if !wanted.select || select::selected(ctx, promise, &file, found) {
-                let was_link = wanted.link || meta.as_ref().is_some_and(fx_host::Meta::is_symlink);
+            if !wanted.select || select::selected(ctx, promise, file, found) {
                 let is_link =
                     was_link && ctx.host().lstat(&place).is_ok_and(|itself| itself.is_symlink());
-                leaf::verify(ctx, promise, &file, is_link.then_some(found), result);
+                leaf::verify(ctx, promise, file, is_link.then_some(found), result);
             }
         }
         Some(_) => {}
@@ -554,7 +580,6 @@ fn work(
             }
         }
     }
-    true
 }
 
 /// What a look found, if anything. A look that fails is a failure of the promise and no sign

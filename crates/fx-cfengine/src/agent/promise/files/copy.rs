@@ -194,50 +194,12 @@ fn copy_file(
         }
         return link_copy(ctx, promise, source, file, meta, linked);
     }
-    let found = ctx.host().lstat_opt(&path(file));
-    let Ok(mut old) = super::seen(ctx, promise, found, &mut result) else { return result };
-    match &old {
-        Some(found) if found.is_symlink() && !meta.is_symlink() => {
-            if promise.bool("type_check").unwrap_or(false) {
-                let text =
-                    "File image exists but destination type is silly (file/dir/link doesn't match)";
-                failed(ctx, promise, &mut result, text);
-                ctx.tell_place(Level::Error, &promise.promise);
-                return result;
-            }
-            let gone = [change::removed(file, Kind::Symlink)];
-            let words = wording::remove_old_link(file);
-            let remove = |act: &dyn Act| act.remove_file(&path(file));
-            if ctx.change(promise, &mut result, &gone, &words, remove).is_none() {
-                return result;
-            }
-            old = None;
-        }
-        Some(_) => {}
-        None => match create::make_parents(ctx, promise, file, &mut result) {
-            None => return result,
-            Some(true) => changed(
-                ctx,
-                promise,
-                &mut result,
-                &format!("Created parent directory for '{file}'"),
-            ),
-            Some(false) => {}
-        },
-    }
-    if let Some(range) = promise.scalar("copy_size")
-        && let Some((low, high)) = range.split_once(',')
-    {
-        let low = crate::text::int_from(low.trim()).unwrap_or(0);
-        let high = crate::text::int_from(high.trim()).unwrap_or(i64::MAX);
-        let size = meta.size as i64;
-        if size < low || (size > high && high != 999_999_999) {
-            let text = format!(
-                "Source file '{source}' size is not in the permitted safety range, skipping"
-            );
-            as_promised(ctx, promise, format_args!("{text}"));
-            return result;
-        }
+    let Some(old) = make_way(ctx, promise, file, meta, &mut result) else { return result };
+    if !size_allowed(promise, meta) {
+        let text =
+            format!("Source file '{source}' size is not in the permitted safety range, skipping");
+        as_promised(ctx, promise, format_args!("{text}"));
+        return result;
     }
     let Some(old) = old else {
         return copy_new(ctx, promise, source, file, meta, linked, result);
@@ -299,6 +261,54 @@ fn copy_file(
         result = result.merge(link_copy(ctx, promise, source, file, meta, linked));
     }
     result
+}
+
+// What is at the destination, a link that is in the way being removed and directories above it
+// made; nothing where the copy cannot go on.
+fn make_way(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    file: &str,
+    meta: &Meta,
+    result: &mut Outcome,
+) -> Option<Option<Meta>> {
+    let found = ctx.host().lstat_opt(&path(file));
+    let old = super::seen(ctx, promise, found, result).ok()?;
+    match old {
+        Some(found) if found.is_symlink() && !meta.is_symlink() => {
+            if promise.bool("type_check").unwrap_or(false) {
+                let text =
+                    "File image exists but destination type is silly (file/dir/link doesn't match)";
+                failed(ctx, promise, result, text);
+                ctx.tell_place(Level::Error, &promise.promise);
+                return None;
+            }
+            let gone = [change::removed(file, Kind::Symlink)];
+            let words = wording::remove_old_link(file);
+            ctx.change(promise, result, &gone, &words, |act| act.remove_file(&path(file)))?;
+            Some(None)
+        }
+        Some(found) => Some(Some(found)),
+        None => {
+            if create::make_parents(ctx, promise, file, result)? {
+                let text = format!("Created parent directory for '{file}'");
+                changed(ctx, promise, result, &text);
+            }
+            Some(None)
+        }
+    }
+}
+
+// Whether the source is as large as the promise allows.
+fn size_allowed(promise: &Expanded, meta: &Meta) -> bool {
+    let Some((low, high)) = promise.scalar("copy_size").and_then(|range| range.split_once(','))
+    else {
+        return true;
+    };
+    let low = crate::text::int_from(low.trim()).unwrap_or(0);
+    let high = crate::text::int_from(high.trim()).unwrap_or(i64::MAX);
+    let size = meta.size as i64;
+    size >= low && (size <= high || high == 999_999_999)
 }
 
 fn copy_new(

@@ -57,12 +57,12 @@ pub(super) fn create(
     }
     let place = path(file);
     if fifo {
-        let made = [change::created(file, Kind::Fifo)];
+        let made = change::created_with(file, Kind::Fifo, mode);
         let words = wording::make_fifo(file, mode);
         let make = |act: &dyn Act| act.make_fifo(&place, mode);
         return ctx.change(promise, result, &made, &words, make).is_some();
     }
-    let made = [change::created(file, Kind::File)];
+    let made = change::created_with(file, Kind::File, mode);
     let words = wording::create_file(file, mode);
     if !ctx.may(promise, result, &made, &words.should) {
         return false;
