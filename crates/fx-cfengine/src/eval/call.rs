@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use crate::functions;
+use crate::functions::{self, Given};
 use crate::policy::{Call, Rval};
 use crate::text::has_scalar;
 use crate::vocabulary::{
@@ -128,7 +128,7 @@ impl Context<'_> {
             self.fatal("Bad arguments");
             return None;
         }
-        let result = functions::call(self, &call.name, &args, call);
+        let result = (function.run)(self, Given { name: &call.name, args: &args, call });
         for wrong in crate::regex::take_wrong() {
             self.error(&wrong);
         }

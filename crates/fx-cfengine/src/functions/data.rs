@@ -9,9 +9,10 @@ use crate::json::{Json, Object, put};
 use crate::policy::Rval;
 use crate::text::{Str, decode, int_from, path};
 
-use super::{FnResult, arg, container, text, truth};
+use super::{FnResult, Given, arg, container, text, truth};
 
-pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
+/// The functions of this family.
+pub(crate) fn call(ctx: &mut Context<'_>, Given { name, args, .. }: Given<'_>) -> FnResult {
     match name {
         "mergedata" => merge(ctx, args),
         "parsejson" | "parseyaml" => {

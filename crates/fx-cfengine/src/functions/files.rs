@@ -10,7 +10,7 @@ use crate::policy::Rval;
 use crate::regex;
 use crate::text::{Str, decode, from_path, int_from, path};
 
-use super::{FnResult, arg, container, list, primitives, text, truth};
+use super::{FnResult, Given, arg, container, list, primitives, text, truth};
 
 // A relative name is looked for where files promises have taken us.
 fn here(ctx: &Context<'_>, name: &str) -> Str {
@@ -21,7 +21,8 @@ fn here(ctx: &Context<'_>, name: &str) -> Str {
     }
 }
 
-pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
+/// The functions of this family.
+pub(crate) fn call(ctx: &mut Context<'_>, Given { name, args, .. }: Given<'_>) -> FnResult {
     let file = arg(args, 0);
     match name {
         "fileexists" | "isdir" | "islink" | "isplain" | "isexecutable" | "filesize" => {

@@ -7,12 +7,12 @@ use fx_resources::digest::Algorithm;
 use sha2::Digest;
 
 use crate::eval::Context;
-use crate::policy::Rval;
 use crate::text::{encode, int_from, path};
 
-use super::{FnResult, arg, text, truth};
+use super::{FnResult, Given, arg, text, truth};
 
-pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
+/// The functions of this family.
+pub(crate) fn call(ctx: &mut Context<'_>, Given { name, args, .. }: Given<'_>) -> FnResult {
     match name {
         "hash" => text(digest_hex(arg(args, 1), &encode(arg(args, 0)))?),
         "file_hash" => {

@@ -10,9 +10,10 @@ use crate::policy::{Call, Rval};
 use crate::regex;
 use crate::text::{Str, canonify, int_from};
 
-use super::{FnResult, arg, container, list, order, primitives, text, truth};
+use super::{FnResult, Given, arg, container, list, order, primitives, text, truth};
 
-pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval], call: &Rc<Call>) -> FnResult {
+/// The functions of this family.
+pub(crate) fn call(ctx: &mut Context<'_>, Given { name, args, call }: Given<'_>) -> FnResult {
     match name {
         "maplist" => return map_list(ctx, call),
         "maparray" | "mapdata" => return map_array(ctx, name, call),

@@ -7,9 +7,10 @@ use crate::policy::Rval;
 use crate::regex;
 use crate::text::{Str, canonify, int_from, real_from};
 
-use super::{FnResult, arg, list, text, truth};
+use super::{FnResult, Given, arg, list, text, truth};
 
-pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
+/// The functions of this family.
+pub(crate) fn call(ctx: &mut Context<'_>, Given { name, args, .. }: Given<'_>) -> FnResult {
     match name {
         "and" => truth(args.iter().enumerate().all(|(index, _)| ctx.defined(arg(args, index)))),
         "or" => truth(args.iter().enumerate().any(|(index, _)| ctx.defined(arg(args, index)))),

@@ -13,9 +13,10 @@ use crate::regex;
 use crate::text::{Str, canonify, decode, encode, int_from};
 
 use super::address::in_range;
-use super::{FnResult, arg, container, text, truth};
+use super::{FnResult, Given, arg, container, text, truth};
 
-pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
+/// The functions of this family.
+pub(crate) fn call(ctx: &mut Context<'_>, Given { name, args, .. }: Given<'_>) -> FnResult {
     let first = arg(args, 0);
     match name {
         // What does not resolve is given back as it is.

@@ -11,9 +11,10 @@ use crate::regex;
 use crate::text::{Str, int_from};
 
 use super::logic::lacks_argument;
-use super::{FnResult, arg, container, list, text, truth};
+use super::{FnResult, Given, arg, container, list, text, truth};
 
-pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
+/// The functions of this family.
+pub(crate) fn call(ctx: &mut Context<'_>, Given { name, args, .. }: Given<'_>) -> FnResult {
     match name {
         "variablesmatching"
         | "variablesmatching_as_data"

@@ -10,9 +10,10 @@ use crate::policy::Rval;
 use crate::regex;
 use crate::text::{Str, decode, encode, int_from, path, real_from};
 
-use super::{FnResult, arg, container, list, string, text, truth};
+use super::{FnResult, Given, arg, container, list, string, text, truth};
 
-pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
+/// The functions of this family.
+pub(crate) fn call(ctx: &mut Context<'_>, Given { name, args, .. }: Given<'_>) -> FnResult {
     match name {
         "readfile" => {
             let max = if args.len() > 1 { super::whole(ctx, arg(args, 1))? } else { 0 };

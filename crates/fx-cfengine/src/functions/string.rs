@@ -10,9 +10,10 @@ use crate::policy::Rval;
 use crate::regex;
 use crate::text::{Str, canonify, decode, encode, int_from, real_from};
 
-use super::{FnResult, arg, container, eval_math, list, text, truth};
+use super::{FnResult, Given, arg, container, eval_math, list, text, truth};
 
-pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
+/// The functions of this family.
+pub(crate) fn call(ctx: &mut Context<'_>, Given { name, args, .. }: Given<'_>) -> FnResult {
     let first = arg(args, 0);
     match name {
         "concat" => text((0..args.len()).map(|index| arg(args, index)).collect::<String>()),

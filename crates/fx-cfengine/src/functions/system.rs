@@ -14,9 +14,10 @@ use crate::policy::Rval;
 use crate::regex;
 use crate::text::{decode, int_from, os, path};
 
-use super::{FnResult, arg, container, list, text, truth};
+use super::{FnResult, Given, arg, container, list, text, truth};
 
-pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
+/// The functions of this family.
+pub(crate) fn call(ctx: &mut Context<'_>, Given { name, args, .. }: Given<'_>) -> FnResult {
     let first = arg(args, 0);
     match name {
         "execresult" | "execresult_as_data" => exec(ctx, name, args),

@@ -5,9 +5,10 @@ use crate::eval::Context;
 use crate::policy::Rval;
 use crate::text::int_from;
 
-use super::{FnResult, arg, text, truth};
+use super::{FnResult, Given, arg, text, truth};
 
-pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
+/// The functions of this family.
+pub(crate) fn call(ctx: &mut Context<'_>, Given { name, args, .. }: Given<'_>) -> FnResult {
     let now = ctx.host().now().secs;
     match name {
         "now" => text(now.to_string()),

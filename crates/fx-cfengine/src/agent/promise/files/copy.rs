@@ -194,7 +194,7 @@ fn copy_file(
         }
         return link_copy(ctx, promise, source, file, meta, linked);
     }
-    let Some(old) = make_way(ctx, promise, file, meta, &mut result) else { return result };
+    let Ok(old) = make_way(ctx, promise, file, meta, &mut result) else { return result };
     if !size_allowed(promise, meta) {
         let text =
             format!("Source file '{source}' size is not in the permitted safety range, skipping");
@@ -264,16 +264,16 @@ fn copy_file(
 }
 
 // What is at the destination, a link that is in the way being removed and directories above it
-// made; nothing where the copy cannot go on.
+// made.
 fn make_way(
     ctx: &mut Context<'_>,
     promise: &Rc<Expanded>,
     file: &str,
     meta: &Meta,
     result: &mut Outcome,
-) -> Option<Option<Meta>> {
+) -> Result<Option<Meta>, Blocked> {
     let found = ctx.host().lstat_opt(&path(file));
-    let old = super::seen(ctx, promise, found, result).ok()?;
+    let old = super::seen(ctx, promise, found, result).map_err(|_| Blocked)?;
     match old {
         Some(found) if found.is_symlink() && !meta.is_symlink() => {
             if promise.bool("type_check").unwrap_or(false) {
@@ -281,23 +281,26 @@ fn make_way(
                     "File image exists but destination type is silly (file/dir/link doesn't match)";
                 failed(ctx, promise, result, text);
                 ctx.tell_place(Level::Error, &promise.promise);
-                return None;
+                return Err(Blocked);
             }
             let gone = [change::removed(file, Kind::Symlink)];
             let words = wording::remove_old_link(file);
-            ctx.change(promise, result, &gone, &words, |act| act.remove_file(&path(file)))?;
-            Some(None)
+            let remove = |act: &dyn Act| act.remove_file(&path(file));
+            ctx.change(promise, result, &gone, &words, remove).map(|()| None).ok_or(Blocked)
         }
-        Some(found) => Some(Some(found)),
+        Some(found) => Ok(Some(found)),
         None => {
-            if create::make_parents(ctx, promise, file, result)? {
+            if create::make_parents(ctx, promise, file, result).ok_or(Blocked)? {
                 let text = format!("Created parent directory for '{file}'");
                 changed(ctx, promise, result, &text);
             }
-            Some(None)
+            Ok(None)
         }
     }
 }
+
+/// The copy cannot be made, and that was reported.
+struct Blocked;
 
 // Whether the source is as large as the promise allows.
 fn size_allowed(promise: &Expanded, meta: &Meta) -> bool {
