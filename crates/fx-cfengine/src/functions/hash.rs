@@ -11,55 +11,58 @@ use crate::text::{encode, int_from, path};
 
 use super::{FnResult, Given, arg, text, truth};
 
-/// The functions of this family.
-pub(crate) fn call(ctx: &mut Context<'_>, Given { name, args, .. }: Given<'_>) -> FnResult {
-    match name {
-        "hash" => text(digest_hex(arg(args, 1), &encode(arg(args, 0)))?),
-        "file_hash" => {
-            let digest = digest_hex(arg(args, 1), b"")?;
-            match digest_of_file(ctx.host(), arg(args, 1), &path(arg(args, 0)))? {
-                Ok(hex) => text(hex),
-                // Nothing is read from a directory; what cannot be opened has the digest that
-                // the original began with.
-                Err(_) if ctx.host().stat(&path(arg(args, 0))).is_ok_and(|meta| meta.is_dir()) => {
-                    text(digest)
-                }
-                Err(error) => {
-                    tell_unopened(ctx, arg(args, 0), &error);
-                    text("0".repeat(digest.len()))
-                }
-            }
+/// `hash`.
+pub(crate) fn hash(_: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    text(digest_hex(arg(args, 1), &encode(arg(args, 0)))?)
+}
+
+/// `file_hash`.
+pub(crate) fn file_hash(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let digest = digest_hex(arg(args, 1), b"")?;
+    match digest_of_file(ctx.host(), arg(args, 1), &path(arg(args, 0)))? {
+        Ok(hex) => text(hex),
+        // Nothing is read from a directory; what cannot be opened has the digest that
+        // the original began with.
+        Err(_) if ctx.host().stat(&path(arg(args, 0))).is_ok_and(|meta| meta.is_dir()) => {
+            text(digest)
         }
-        "hashmatch" => {
-            let file = path(arg(args, 0));
-            let Some(digest) = digest_of_file(ctx.host(), arg(args, 1), &file) else {
-                return match ctx.host().open(&file) {
-                    Ok(_) => None,
-                    Err(_) => truth(false),
-                };
-            };
-            match digest {
-                Ok(hex) => truth(hex.eq_ignore_ascii_case(arg(args, 2))),
-                Err(error) => {
-                    if ctx.host().stat(&file).is_err() {
-                        tell_unopened(ctx, arg(args, 0), &error);
-                    }
-                    truth(false)
-                }
-            }
+        Err(error) => {
+            tell_unopened(ctx, arg(args, 0), &error);
+            text("0".repeat(digest.len()))
         }
-        "hash_to_int" => {
-            let (from, to) = (int_from(arg(args, 0))?, int_from(arg(args, 1))?);
-            let (low, high) = (from.min(to), from.max(to));
-            if high == low {
-                return text(low.to_string());
-            }
-            let digest = sha2::Sha256::digest(encode(arg(args, 2)));
-            let number = u64::from_le_bytes(digest[..8].try_into().ok()?);
-            text((low + (number % (high - low) as u64) as i64).to_string())
-        }
-        _ => None,
     }
+}
+
+/// `hashmatch`.
+pub(crate) fn hashmatch(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let file = path(arg(args, 0));
+    let Some(digest) = digest_of_file(ctx.host(), arg(args, 1), &file) else {
+        return match ctx.host().open(&file) {
+            Ok(_) => None,
+            Err(_) => truth(false),
+        };
+    };
+    match digest {
+        Ok(hex) => truth(hex.eq_ignore_ascii_case(arg(args, 2))),
+        Err(error) => {
+            if ctx.host().stat(&file).is_err() {
+                tell_unopened(ctx, arg(args, 0), &error);
+            }
+            truth(false)
+        }
+    }
+}
+
+/// `hash_to_int`.
+pub(crate) fn hash_to_int(_: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let (from, to) = (int_from(arg(args, 0))?, int_from(arg(args, 1))?);
+    let (low, high) = (from.min(to), from.max(to));
+    if high == low {
+        return text(low.to_string());
+    }
+    let digest = sha2::Sha256::digest(encode(arg(args, 2)));
+    let number = u64::from_le_bytes(digest[..8].try_into().ok()?);
+    text((low + (number % (high - low) as u64) as i64).to_string())
 }
 
 fn tell_unopened(ctx: &Context<'_>, file: &str, error: &HostError) {

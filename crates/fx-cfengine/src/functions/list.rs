@@ -12,17 +12,38 @@ use crate::text::{Str, canonify, int_from};
 
 use super::{FnResult, Given, arg, container, list, order, primitives, text, truth};
 
-/// The functions of this family.
-pub(crate) fn call(ctx: &mut Context<'_>, Given { name, args, call }: Given<'_>) -> FnResult {
-    match name {
-        "maplist" => return map_list(ctx, call),
-        "maparray" | "mapdata" => return map_array(ctx, name, call),
-        "expandrange" => return expand_range(ctx, args),
-        "getindices" => return indices(ctx, args.first()?),
-        "getvalues" => return values(ctx, args.first()?),
-        "makerule" => return make_rule(ctx, args),
-        _ => {}
-    }
+/// `maplist`.
+pub(crate) fn maplist(ctx: &mut Context<'_>, Given { call, .. }: Given<'_>) -> FnResult {
+    map_list(ctx, call)
+}
+
+/// `maparray`, `mapdata`.
+pub(crate) fn map_elements(ctx: &mut Context<'_>, Given { name, call, .. }: Given<'_>) -> FnResult {
+    map_array(ctx, name, call)
+}
+
+/// `expandrange`.
+pub(crate) fn expandrange(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    expand_range(ctx, args)
+}
+
+/// `getindices`.
+pub(crate) fn getindices(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    indices(ctx, args.first()?)
+}
+
+/// `getvalues`.
+pub(crate) fn getvalues(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    values(ctx, args.first()?)
+}
+
+/// `makerule`.
+pub(crate) fn makerule(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    make_rule(ctx, args)
+}
+
+/// Functions of a list, an array or a container, which is read in the same way for all.
+pub(crate) fn of_container(ctx: &mut Context<'_>, Given { name, args, .. }: Given<'_>) -> FnResult {
     let at = match name {
         "join" | "grep" | "every" | "some" | "none" => 1,
         "filter" => 1,
