@@ -98,7 +98,7 @@ struct Driver<'a> {
     /// The token ahead, if one was read.
     token: Option<Kind>,
     last: Span,
-    /// Tokens still to be taken before another error is told as such.
+    /// Tokens still to be taken before another error is reported as such.
     recovering: u32,
     errors: usize,
     /// The value read last was none.
@@ -221,7 +221,7 @@ impl Driver<'_> {
         Ok(())
     }
 
-    // As yacc's skeleton does it: tell, pass over the token if it was the cause before, and
+    // As yacc's skeleton does it: report, pass over the token if it was the cause before, and
     // go back to a state that takes an error up.
     fn recover(&mut self) -> Result<(), Stop> {
         if self.recovering == 0 {

@@ -1,5 +1,5 @@
 //! Connections as the original makes them: each address of a name in turn, and what goes
-//! wrong told in its words. What is said over them is the caller's.
+//! wrong logged in its words. What is sent over them is the caller's.
 
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
@@ -61,7 +61,7 @@ impl Context<'_> {
                 Ok(answer) => return Ok(answer),
                 Err(error) => {
                     let why = reason(&error);
-                    self.info(&told(error.kind(), &why));
+                    self.info(&worded(error.kind(), &why));
                     // The call itself only said that it goes on.
                     last = if at_once(error.kind()) { why } else { GOES_ON.to_owned() };
                 }
@@ -83,8 +83,8 @@ fn at_once(kind: ErrorKind) -> bool {
     )
 }
 
-// What the kernel refuses at once is told in other words than what it finds out later.
-fn told(kind: ErrorKind, why: &str) -> String {
+// What the kernel refuses at once is worded otherwise than what it finds out later.
+fn worded(kind: ErrorKind, why: &str) -> String {
     match kind {
         ErrorKind::TimedOut => "Timeout connecting to server".to_owned(),
         kind if at_once(kind) => format!("Failed to connect to server (connect: {why})"),

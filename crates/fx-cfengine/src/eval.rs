@@ -84,7 +84,7 @@ pub(crate) struct Context<'a> {
     pub(crate) parsed: Vec<fx_source::FileId>,
     /// The machine's time zone, once it was asked for.
     pub(crate) zone: OnceCell<jiff::tz::TimeZone>,
-    /// Changes go to a layer, to be told at the end.
+    /// Changes are made in a layer, and reported at the end.
     pub(crate) simulation: Option<crate::agent::simulate::Simulation<'a>>,
 }
 
@@ -198,7 +198,7 @@ impl Context<'_> {
     }
 
     /// What is said of a promise of a mode in every pass.
-    pub(crate) fn tell_default_rxdirs(&self, promise: &crate::policy::Promise, promiser: &str) {
+    pub(crate) fn log_default_rxdirs(&self, promise: &crate::policy::Promise, promiser: &str) {
         self.warning(&format!(
             "Using the default value 'false' for attribute rxdirs (promiser: {promiser}, file: {}:{}), please set it explicitly",
             promise.bundle.file, promise.line
@@ -206,7 +206,7 @@ impl Context<'_> {
     }
 
     /// Says where a promise stands, after what was said of it.
-    pub(crate) fn tell_place(&self, level: Level, promise: &crate::policy::Promise) {
+    pub(crate) fn log_place(&self, level: Level, promise: &crate::policy::Promise) {
         let bundle = &promise.bundle;
         self.log(
             level,

@@ -209,7 +209,7 @@ impl Context<'_> {
             "3.21.0",
             "inventory,source=agent,attribute_name=CFEngine version",
         );
-        // One look at the directory tells which of them are worth a look of their own.
+        // One look at the directory shows which of them are worth a look of their own.
         let there = self.host().list(&path(&paths.bin)).unwrap_or_default();
         for tool in [
             "cf-agent",

@@ -34,7 +34,7 @@ pub(crate) use policy::default_template_data;
 /// Result of a function.
 pub(crate) type FnResult = Option<Rval>;
 
-/// A whole number as IntFromString reads it, which tells of a text that is none.
+/// A whole number as IntFromString reads it, which logs a text that is none.
 pub(crate) fn whole(ctx: &Context<'_>, text: &str) -> Option<i64> {
     let number = crate::text::int_from(text);
     if number.is_none() && !text.contains('$') {

@@ -233,7 +233,7 @@ impl Context<'_> {
         None
     }
 
-    // Every warning is told; `-W error=kind` makes it count.
+    // Every warning is reported; `-W error=kind` makes it count.
     fn fails_on(&self, warnings: &[Diagnostic]) -> bool {
         let given = self.control.agent.get("-W").and_then(Rval::as_scalar);
         let Some(list) = given.and_then(|text| text.strip_prefix("error")) else { return false };

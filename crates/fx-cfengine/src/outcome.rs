@@ -253,14 +253,14 @@ impl Context<'_> {
             log!(self, Verbose, "C:    + promise outcome class '{name}'");
             let local = scope == Some("bundle");
             if local {
-                self.tell_shadowed(&name);
+                self.log_shadowed(&name);
             }
             let scope = if local { ClassScope::Bundle } else { ClassScope::Namespace };
             self.put_class(&name, scope, none, None);
         }
     }
 
-    fn tell_shadowed(&self, name: &str) {
+    fn log_shadowed(&self, name: &str) {
         let Some(frame) = self.bundle_frame() else { return };
         let key = class_key(&frame.head.namespace, name);
         if self.soft.contains_key(&key) {

@@ -1,4 +1,4 @@
-//! Marks on directories of policy: that it was checked, and a number that tells one release
+//! Marks on directories of policy: that it was checked, and a number that separates one release
 //! from another. `cf-promises --tag-release` makes both, the agent the first after a check of
 //! its default policy. Policy named by `-f` is checked in each run and gets no mark.
 

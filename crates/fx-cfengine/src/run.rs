@@ -25,7 +25,7 @@ pub struct Summary {
     pub code: u8,
 }
 
-/// What is run when the policy cannot be read and nobody is there to be told.
+/// What is run when the policy cannot be read and nobody is at the terminal.
 const FAILSAFE: &str = "\
 # Written because the policy could not be read. Put your own recovery here: it is kept.
 body agent control
@@ -63,7 +63,7 @@ pub fn run(run: Run<'_>, sources: &SourceMap, request: &Request) -> Summary {
     }
 }
 
-/// Checks policy without running it, and tells besides what is hardly meant as written.
+/// Checks policy without running it, and reports besides what is hardly meant as written.
 pub fn check(
     run: Run<'_>,
     sources: &SourceMap,
@@ -119,19 +119,19 @@ fn run_or_fall_back<'a>(
     else {
         return summary;
     };
-    let told =
+    let log =
         |level: Level, text: &str| run.ledger.message(level, text, &fx_source::Origin::default());
-    told(
+    log(
         Level::Error,
         "CFEngine was not able to get confirmation of promises from cf-promises, so going to failsafe",
     );
     if run.look().stat(&path(&file)).is_err() {
         if request.dry_run {
-            told(Level::Warning, &format!("Should write built-in failsafe policy to '{file}'"));
+            log(Level::Warning, &format!("Should write built-in failsafe policy to '{file}'"));
             return summary;
         }
         if request.level.is_some_and(|level| level >= Level::Info) {
-            told(Level::Info, &format!("Writing built-in failsafe policy to '{file}'"));
+            log(Level::Info, &format!("Writing built-in failsafe policy to '{file}'"));
         }
         let options =
             fx_host::WriteOptions { mode: Some(0o600), ..fx_host::WriteOptions::default() };
@@ -143,12 +143,12 @@ fn run_or_fall_back<'a>(
             act.write(&path(&file), FAILSAFE.as_bytes(), &options).and_then(|()| act.commit())
         });
         if let Err(error) = written {
-            told(Level::Error, &error.to_string());
+            log(Level::Error, &error.to_string());
             return summary;
         }
     }
     if let Some(inputs) = file.strip_suffix("/failsafe.cf") {
-        told(Level::Error, &format!("CFEngine failsafe.cf: {inputs} {file}"));
+        log(Level::Error, &format!("CFEngine failsafe.cf: {inputs} {file}"));
     }
     let mut define = request.define.clone();
     define.push("failsafe_fallback".to_owned());
@@ -157,7 +157,7 @@ fn run_or_fall_back<'a>(
 }
 
 // The agent names the command that shows the errors; cf-promises is that command.
-fn tell_invalid(ctx: &Context<'_>, request: &Request) {
+fn log_invalid(ctx: &Context<'_>, request: &Request) {
     if request.check || request.fallback {
         return;
     }
@@ -184,7 +184,7 @@ fn run_once<'a>(
     make_directories(run, request, &config.paths);
     let mut ctx = new_context(run, sources, config, request);
     ctx.simulation = simulation.map(|(overlay, mode)| Simulation::new(overlay, mode));
-    ctx.tell_start();
+    ctx.log_start();
     // 1. Classes of the command line.
     note_step(&ctx, "command line classes");
     let environment: Rc<[Str]> = Rc::from(["source=environment".into()]);
@@ -194,12 +194,12 @@ fn run_once<'a>(
     // 2. The environment and hard classes.
     note_step(&ctx, "environment detection");
     ctx.discover();
-    ctx.tell_machine();
+    ctx.log_machine();
     negate(&mut ctx, request);
     // 3. Classes kept from earlier runs.
     note_step(&ctx, "persistent classes");
     load_persistent(&mut ctx);
-    ctx.tell_hub();
+    ctx.log_hub();
     ctx.load_augments();
     if ctx.host().stat(&path(&ctx.config.paths.entry)).is_err() {
         let entry = ctx.config.paths.entry.clone();
@@ -221,7 +221,7 @@ fn run_once<'a>(
     // of it once more after the last.
     note_step(&ctx, "policy check");
     note_step(&ctx, "pre-evaluation");
-    ctx.tell_loading();
+    ctx.log_loading();
     let mut loaded = Loaded::default();
     let policy = ctx.load_policy(&mut loaded);
     if let Some(why) = ctx.host().refused() {
@@ -236,23 +236,23 @@ fn run_once<'a>(
             if ctx.stop.is_none() {
                 ctx.error("There are syntax errors in policy files");
             }
-            tell_invalid(&ctx, request);
+            log_invalid(&ctx, request);
             *fallback = Some(format!("{}/failsafe.cf", ctx.config.paths.inputs));
         }
         return Summary { code: ctx.stop.map_or(1, |stop| stop.code.max(1)) };
     };
     ctx.policy = Rc::new(policy);
     if !check_whole(&mut ctx, !request.check || request.full_check) {
-        tell_invalid(&ctx, request);
+        log_invalid(&ctx, request);
         *fallback = Some(format!("{}/failsafe.cf", ctx.config.paths.inputs));
         return Summary { code: 1 };
     }
-    ctx.tell_classes();
+    ctx.log_classes();
     let mut summary = evaluate(&mut ctx, request, fallback);
     if let Some(found) = found {
         found.extend(crate::lint::findings(&ctx));
     }
-    ctx.tell_simulation();
+    ctx.report_simulation();
     ctx.save_locks();
     save_persistent(&mut ctx);
     if let Err(error) = ctx.own_state(|act| act.commit()) {
@@ -289,7 +289,7 @@ fn evaluate(ctx: &mut Context<'_>, request: &Request, fallback: &mut Option<Stri
         }
         if ctx.stopped() {
             if ctx.stop.is_some_and(|stop| stop.code == 1) {
-                tell_invalid(ctx, request);
+                log_invalid(ctx, request);
                 *fallback = Some(format!("{}/failsafe.cf", ctx.config.paths.inputs));
             }
             return status(ctx);
@@ -320,14 +320,14 @@ fn evaluate(ctx: &mut Context<'_>, request: &Request, fallback: &mut Option<Stri
         if checked && default && !ctx.config.dry_run {
             ctx.mark_checked();
         }
-        ctx.tell_begin();
+        ctx.log_begin();
         ctx.run_sequence();
         if !ctx.stopped() && !ctx.run.ledger.in_copy() {
             crate::agent::promise::packages::update_inventory(ctx);
         }
         crate::agent::promise::commands::wait_for_background(ctx);
         crate::agent::promise::custom::terminate(ctx);
-        ctx.tell_end();
+        ctx.log_end();
     }
     ctx.show_evaluated(request);
     status(ctx)

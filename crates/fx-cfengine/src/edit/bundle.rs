@@ -49,7 +49,7 @@ pub(crate) fn run(ctx: &mut Context<'_>, bundle: &Rc<Bundle>, edit: &mut Edit, e
             for item in &section.promises {
                 ctx.pass = pass;
                 ctx.expand_promise(item, &mut |ctx, expanded| {
-                    tell(ctx, expanded, outer);
+                    log_edit(ctx, expanded, outer);
                     keep(ctx, expanded, edit)
                 });
                 ctx.agent.banner = None;
@@ -68,9 +68,9 @@ pub(crate) fn run(ctx: &mut Context<'_>, bundle: &Rc<Bundle>, edit: &mut Edit, e
     ctx.pass = outer;
 }
 
-// What -v tells of an edit: the pass is that of the files promise, a class that is defined has
+// What -v logs of an edit: the pass is that of the files promise, a class that is defined has
 // none, and a report that is made has one more.
-fn tell(ctx: &mut Context<'_>, expanded: &Rc<Expanded>, outer: u32) {
+fn log_edit(ctx: &mut Context<'_>, expanded: &Rc<Expanded>, outer: u32) {
     if !ctx.logs(Level::Verbose) {
         return;
     }

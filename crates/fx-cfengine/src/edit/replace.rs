@@ -52,10 +52,10 @@ pub(super) fn replace(ctx: &mut Context<'_>, promise: &Rc<Expanded>, edit: &mut 
             );
             result =
                 result.merge(ctx.settle(Level::Error, Outcome::Interrupted, promise, &message));
-            ctx.tell_place(Level::Error, &promise.promise);
+            ctx.log_place(Level::Error, &promise.promise);
             break;
         }
-        // A dry run tells it of every line, whether the pattern is in it or not.
+        // A dry run logs it for every line, whether the pattern is in it or not.
         let rehearsing = ctx.action(promise) != Action::Fix;
         if !replaced && !rehearsing {
             continue;

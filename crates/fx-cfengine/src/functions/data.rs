@@ -189,7 +189,7 @@ fn parse_json(ctx: &Context<'_>, source: &str) -> FnResult {
     let lookup = |word: &str| ctx.variable_json(word, true);
     match Json::try_parse(source, Some(&lookup)) {
         Ok(json) if json.is_container() => container(json),
-        // The original tells what is left of the text where it stopped.
+        // The original logs what is left of the text where it stopped.
         Ok(Json::Str(_)) => {
             ctx.error("Non-container from parsing JSON expression '\"'");
             None

@@ -152,7 +152,7 @@ fn compare(ctx: &Context<'_>, name: &str, first: &str, second: &str) -> FnResult
     })
 }
 
-// Directories are told apart and the special bits are not.
+// Directories are distinguished and the special bits are not.
 fn permission_string(meta: &Meta) -> String {
     let mut out = String::from(if meta.is_dir() { 'd' } else { '-' });
     for shift in [6, 3, 0] {

@@ -27,7 +27,7 @@ pub(crate) fn file_hash(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) ->
             text(digest)
         }
         Err(error) => {
-            tell_unopened(ctx, arg(args, 0), &error);
+            log_unopened(ctx, arg(args, 0), &error);
             text("0".repeat(digest.len()))
         }
     }
@@ -46,7 +46,7 @@ pub(crate) fn hashmatch(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) ->
         Ok(hex) => truth(hex.eq_ignore_ascii_case(arg(args, 2))),
         Err(error) => {
             if ctx.host().stat(&file).is_err() {
-                tell_unopened(ctx, arg(args, 0), &error);
+                log_unopened(ctx, arg(args, 0), &error);
             }
             truth(false)
         }
@@ -65,7 +65,7 @@ pub(crate) fn hash_to_int(_: &mut Context<'_>, Given { args, .. }: Given<'_>) ->
     text((low + (number % (high - low) as u64) as i64).to_string())
 }
 
-fn tell_unopened(ctx: &Context<'_>, file: &str, error: &HostError) {
+fn log_unopened(ctx: &Context<'_>, file: &str, error: &HostError) {
     let why = crate::load::reason(error);
     ctx.info(&format!("Cannot open file for hashing '{file}'. (fopen: {why})"));
 }

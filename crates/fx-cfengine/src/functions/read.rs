@@ -127,7 +127,7 @@ pub(crate) fn read_module_protocol(
     }
 }
 
-/// A file as most functions read it; one that cannot be read is told of.
+/// A file as most functions read it; one that cannot be read is logged.
 pub(super) fn read(ctx: &Context<'_>, file: &str, max: i64) -> Option<String> {
     match ctx.host().read(&path(file)) {
         Ok(mut bytes) => {

@@ -316,7 +316,7 @@ fn user_info(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
         Ok(uid) => ctx.host().user_by_id(uid).ok().flatten(),
         Err(_) => ctx.host().user(arg(args, 0)).ok().flatten(),
     });
-    // Of somebody who is not there the original tells who it runs as.
+    // Of somebody who is not there the original gives who it runs as.
     let user = match named {
         Some(user) => user,
         None => ctx.host().user_by_id(ctx.host().euid()).ok().flatten()?,

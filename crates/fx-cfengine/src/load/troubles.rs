@@ -99,8 +99,9 @@ pub(super) fn in_order(
     let found: Vec<Diagnostic> =
         found.into_iter().map(|error| looked_ahead(file, text, error)).collect();
     let events = replay(file, text);
-    let told = events.iter().any(|(_, event)| matches!(event, Event::Error(_) | Event::Unspecific));
-    if told == parsed.is_empty() {
+    let stumbles =
+        events.iter().any(|(_, event)| matches!(event, Event::Error(_) | Event::Unspecific));
+    if stumbles == parsed.is_empty() {
         // Only one of the two readers stumbles: what it says is all there is.
         let mut all = parsed;
         all.extend(found);
@@ -139,9 +140,9 @@ pub(super) fn in_order(
             Step::Event(Event::Stop) => break,
             Step::Found(error) => {
                 let weight = weight(error.code);
-                let told = matches!(weight, Weight::Always | Weight::AlwaysLast) || !skipping;
+                let shown = matches!(weight, Weight::Always | Weight::AlwaysLast) || !skipping;
                 skipping |= matches!(weight, Weight::AlwaysLast | Weight::Last);
-                if told {
+                if shown {
                     out.push(error);
                 }
             }

@@ -463,7 +463,7 @@ fn validate(ctx: &Context<'_>, module: &mut Module, promise: &Expanded) -> bool 
         return false;
     }
     let mut counts = Counts::default();
-    // A module that is gone has no answer, and that is told below.
+    // A module that is gone has no answer, and that is reported below.
     let _sent = send(module, &request(ctx, promise, "validate_promise"));
     let Some(response) = receive(ctx, module, asked_level(promise), &mut counts) else {
         return false;

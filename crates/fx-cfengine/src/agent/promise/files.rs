@@ -43,7 +43,7 @@ pub(crate) struct EditState {
 
 /// Keeps a files promise.
 pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
-    leaf::tell_unknown_owners(ctx, promise);
+    leaf::log_unknown_owners(ctx, promise);
     let literal = promise.has("copy_from")
         || promise.scalar("pathtype").is_some_and(|kind| &**kind == "literal");
     if literal {
@@ -316,7 +316,7 @@ fn sane(ctx: &Context<'_>, wanted: &Wanted, promise: &Expanded, file: &str) -> b
     match wrong {
         Some(text) => {
             ctx.error(&text);
-            ctx.tell_place(Level::Error, &promise.promise);
+            ctx.log_place(Level::Error, &promise.promise);
             false
         }
         None => true,
@@ -326,7 +326,7 @@ fn sane(ctx: &Context<'_>, wanted: &Wanted, promise: &Expanded, file: &str) -> b
 // One path, in the order of VerifyFilePromise.
 fn verify(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &Str) -> Outcome {
     let wanted = Wanted::of(promise);
-    tell_default_rxdirs(ctx, promise, &promise.promiser);
+    log_default_rxdirs(ctx, promise, &promise.promiser);
     if !sane(ctx, &wanted, promise, file) {
         return Outcome::Kept;
     }
@@ -624,9 +624,9 @@ fn enter_parent(ctx: &mut Context<'_>, file: &str) {
 }
 
 // Told of a promise of a mode in every pass and of each file, directory or not.
-fn tell_default_rxdirs(ctx: &Context<'_>, promise: &Expanded, promiser: &str) {
+fn log_default_rxdirs(ctx: &Context<'_>, promise: &Expanded, promiser: &str) {
     if promise.has("mode") && promise.bool("rxdirs").is_none() {
-        ctx.tell_default_rxdirs(&promise.promise, promiser);
+        ctx.log_default_rxdirs(&promise.promise, promiser);
         promise.promise.tells_rxdirs.set(true);
     }
 }

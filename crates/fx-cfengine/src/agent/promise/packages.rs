@@ -21,7 +21,7 @@ use crate::text::{decode, path};
 pub(crate) use inventory::update as update_inventory;
 pub(crate) use schedule::run_scheduled;
 
-/// One package as a package manager tells of it.
+/// One package as a package manager lists it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Package {
     name: String,
@@ -29,7 +29,7 @@ struct Package {
     arch: String,
 }
 
-/// What one list command told.
+/// What one list command printed.
 struct Installed {
     command: String,
     packages: Vec<Package>,

@@ -230,32 +230,32 @@ fn check(ctx: &Context<'_>, promise: &Expanded, restart: Option<&Str>, counts: O
                 "Promise '{}' kills then restarts - never strictly converges",
                 promise.promiser
             ));
-            ctx.tell_place(Level::Info, &promise.promise);
+            ctx.log_place(Level::Info, &promise.promise);
         }
         if promise.has("process_count") {
             ctx.verbose("Note both process_count and restart_class define classes. Please exercises caution that there is not a logic error. Review process_count match_range, in_range_define, and out_of_range_define with respect to restart_class.");
-            ctx.tell_place(Level::Verbose, &promise.promise);
+            ctx.log_place(Level::Verbose, &promise.promise);
         }
         if counts == Some((0, 0)) {
             ctx.error(&format!(
                 "Promise constraint conflicts - '{}' processes cannot have zero count if restarted",
                 promise.promiser
             ));
-            ctx.tell_place(Level::Error, &promise.promise);
+            ctx.log_place(Level::Error, &promise.promise);
         }
     }
     if promise.has("process_select") && !promise.has("process_result") {
         ctx.error("Process select constraint body promised no result (check body definition)");
-        ctx.tell_place(Level::Error, &promise.promise);
+        ctx.log_place(Level::Error, &promise.promise);
     }
     if promise.has("process_count") {
         if counts.is_none() {
             ctx.error("process_count used without match_range, this promise will not define a class based on a count of matching promises.");
-            ctx.tell_place(Level::Error, &promise.promise);
+            ctx.log_place(Level::Error, &promise.promise);
         }
         if !promise.has("in_range_define") && !promise.has("out_of_range_define") {
             ctx.error("process_count body is insufficiently defined. process_count must specify at least one of in_range_define or out_of_range_define. ");
-            ctx.tell_place(Level::Error, &promise.promise);
+            ctx.log_place(Level::Error, &promise.promise);
         }
     }
 }

@@ -64,7 +64,7 @@ impl Wanted {
         let name = Rc::clone(&promise.promiser);
         let Some(policy) = text("policy") else {
             ctx.error(&format!("No policy specified for 'users' promise '{name}'"));
-            ctx.tell_place(Level::Error, &promise.promise);
+            ctx.log_place(Level::Error, &promise.promise);
             return None;
         };
         let password = match (text("data").filter(|data| !data.is_empty()), text("format")) {
@@ -74,7 +74,7 @@ impl Wanted {
                 ctx.error(&format!(
                     "Both 'data' and 'format' must be specified in password body for 'users' promise '{name}'"
                 ));
-                ctx.tell_place(Level::Error, &promise.promise);
+                ctx.log_place(Level::Error, &promise.promise);
                 return None;
             }
         };

@@ -116,7 +116,7 @@ fn look(ctx: &mut Context<'_>, promise: &Rc<Expanded>, failed: &mut bool) -> Out
     }
     if !legal_name(ctx, promise) {
         ctx.error(&format!("Variable identifier '{}' is not legal", promise.promiser));
-        ctx.tell_place(fx_engine::Level::Error, &promise.promise);
+        ctx.log_place(fx_engine::Level::Error, &promise.promise);
         return Outcome::Kept;
     }
     store(ctx, promise, &scope, name, kind, rval, drop_undefined).unwrap_or_else(|| {
@@ -218,7 +218,7 @@ fn store(
                 kind.word(),
                 other.show()
             ));
-            ctx.tell_place(fx_engine::Level::Error, &promise.promise);
+            ctx.log_place(fx_engine::Level::Error, &promise.promise);
             return Some(Outcome::Failed);
         }
     };

@@ -51,17 +51,17 @@ pub(super) fn verify(
     let misplaced = !meta.is_dir() && DEFAULTS.iter().any(|name| promise.has(name));
     if misplaced {
         ctx.error("acl_default can only be set on directories.");
-        ctx.tell_place(fx_engine::Level::Error, &promise.promise);
+        ctx.log_place(fx_engine::Level::Error, &promise.promise);
     }
     if misplaced || !acl_syntax::sound(ctx, promise) {
         let text = format!("Syntax error in access control list for '{file}'");
         failed(ctx, promise, result, &text);
-        ctx.tell_place(fx_engine::Level::Error, &promise.promise);
+        ctx.log_place(fx_engine::Level::Error, &promise.promise);
         return;
     }
     let aces = promise.list("aces").unwrap_or_default();
     if !entries(ctx, promise, file, &aces, Some(meta), result) {
-        ctx.tell_place(fx_engine::Level::Error, &promise.promise);
+        ctx.log_place(fx_engine::Level::Error, &promise.promise);
         return;
     }
     if !meta.is_dir() {
@@ -79,7 +79,7 @@ pub(super) fn verify(
                 .or_else(|| promise.list("specify_inherit_aces"))
                 .unwrap_or_default();
             if !entries(ctx, promise, file, &aces, None, result) {
-                ctx.tell_place(fx_engine::Level::Error, &promise.promise);
+                ctx.log_place(fx_engine::Level::Error, &promise.promise);
             }
         }
         Some("access" | "parent") => same_as_access(ctx, promise, file, meta, result),

@@ -1,4 +1,4 @@
-//! changes: content digests and attributes remembered across runs, and told when they differ.
+//! changes: content digests and attributes remembered across runs, and reported when they differ.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -324,28 +324,28 @@ fn stats(
     let mut differs: Vec<(String, String, &str)> = Vec::new();
     if old[0] != now[0] {
         let change = format!("{:04o} -> {:04o}", old[0], now[0]);
-        let told = format!("Permissions for '{file}' changed {change}");
-        differs.push((told, format!("Permission: {change}"), "permissions"));
+        let message = format!("Permissions for '{file}' changed {change}");
+        differs.push((message, format!("Permission: {change}"), "permissions"));
     }
     for (at, word, what) in
         [(1, "Owner", "ownership"), (2, "Group", "group"), (3, "Device", "device")]
     {
         if old[at] != now[at] {
             let change = format!("{} -> {}", old[at], now[at]);
-            let told = format!("{word} for '{file}' changed {change}");
-            differs.push((told, format!("{word}: {change}"), what));
+            let message = format!("{word} for '{file}' changed {change}");
+            differs.push((message, format!("{word}: {change}"), what));
         }
     }
     if old[4] != now[4] {
-        let told = format!("inode for '{file}' changed {} -> {}", old[4], now[4]);
-        differs.push((told, String::new(), ""));
+        let message = format!("inode for '{file}' changed {} -> {}", old[4], now[4]);
+        differs.push((message, String::new(), ""));
     }
     if old[5] != now[5] {
-        let told = format!("Last modified time for '{file}' changed '{from}' -> '{to}'");
-        differs.push((told, format!("Modified time: {from} -> {to}"), "mtime"));
+        let message = format!("Last modified time for '{file}' changed '{from}' -> '{to}'");
+        differs.push((message, format!("Modified time: {from} -> {to}"), "mtime"));
     }
-    for (told, logged, what) in differs {
-        ctx.log(Level::Notice, &told);
+    for (message, logged, what) in differs {
+        ctx.log(Level::Notice, &message);
         if what.is_empty() {
             continue;
         }

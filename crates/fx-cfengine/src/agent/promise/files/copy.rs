@@ -45,7 +45,7 @@ pub(super) fn schedule(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &Str
         server::Source::Local => {}
         server::Source::Nobody => {
             failed(ctx, promise, &mut result, &format!("No suitable server found for '{file}'"));
-            ctx.tell_place(Level::Error, &promise.promise);
+            ctx.log_place(Level::Error, &promise.promise);
             return result;
         }
         server::Source::Server(server) => {
@@ -280,7 +280,7 @@ fn make_way(
                 let text =
                     "File image exists but destination type is silly (file/dir/link doesn't match)";
                 failed(ctx, promise, result, text);
-                ctx.tell_place(Level::Error, &promise.promise);
+                ctx.log_place(Level::Error, &promise.promise);
                 return Err(Blocked);
             }
             let gone = [change::removed(file, Kind::Symlink)];
@@ -424,7 +424,7 @@ fn link_copy(
         "hardlink" => link::hard(ctx, promise, file, &target),
         _ => link::symbolic(ctx, promise, file, &target),
     };
-    // As LinkCopy does: how the link itself ended is told, but is not how the copy ended.
+    // As LinkCopy does: how the link itself ended is logged, but is not how the copy ended.
     let mut result = Outcome::Kept;
     if !matches!(outcome, Outcome::Kept | Outcome::Repaired) {
         return result;
@@ -564,8 +564,9 @@ fn own_umask(ctx: &mut Context<'_>) -> u32 {
     }
     let status = ctx.host().read(&path("/proc/self/status")).unwrap_or_default();
     let status = crate::text::decode(&status);
-    let told = status.lines().find_map(|line| line.strip_prefix("Umask:"));
-    let mask = told.and_then(|text| u32::from_str_radix(text.trim(), 8).ok()).unwrap_or(0o022);
+    let line_of_mask = status.lines().find_map(|line| line.strip_prefix("Umask:"));
+    let mask =
+        line_of_mask.and_then(|text| u32::from_str_radix(text.trim(), 8).ok()).unwrap_or(0o022);
     ctx.agent.edits.umask = Some(mask);
     mask
 }

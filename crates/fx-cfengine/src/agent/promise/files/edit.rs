@@ -207,7 +207,7 @@ fn joined(text: &str) -> String {
     text.replace("\\\n", "")
 }
 
-// As ItemListsEqual tells it, line for line, where only a warning is promised.
+// As ItemListsEqual logs it, line for line, where only a warning is promised.
 fn warn_of_lines(
     ctx: &mut Context<'_>,
     promise: &Rc<Expanded>,

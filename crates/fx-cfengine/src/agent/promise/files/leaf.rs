@@ -31,7 +31,7 @@ pub(super) fn verify(
     let promise = &super::with_path(ctx, promise);
     // By now the original has cut the dot off the promiser.
     let cut = promise.promiser.strip_suffix("/.").filter(|_| !promise.has("depth_search"));
-    super::tell_default_rxdirs(ctx, promise, cut.unwrap_or(&promise.promiser));
+    super::log_default_rxdirs(ctx, promise, cut.unwrap_or(&promise.promiser));
     let meta = match followed {
         Some(meta) => meta.clone(),
         None => match ctx.host().lstat(&path(file)) {
@@ -208,7 +208,7 @@ pub(super) fn attributes(
     attributes_at(ctx, promise, file, file, meta, result);
 }
 
-// The same for a file that is told of by one name and changed by another.
+// The same for a file that is logged by one name and changed by another.
 fn attributes_at(
     ctx: &mut Context<'_>,
     promise: &Rc<Expanded>,
@@ -277,13 +277,13 @@ fn choose(current: u32, names: Option<Vec<Str>>, find: impl Fn(&str) -> Option<u
     ids.into_iter().flatten().next().map_or(Choice::NoneExist, Choice::Set)
 }
 
-fn tell_unknown(ctx: &Context<'_>, promise: &Expanded, what: &str) {
+fn log_unknown(ctx: &Context<'_>, promise: &Expanded, what: &str) {
     ctx.info(&format!("Could not get {what}"));
-    ctx.tell_place(Level::Info, &promise.promise);
+    ctx.log_place(Level::Info, &promise.promise);
 }
 
-/// Names of owners and groups that are not there are told in each pass, whatever the file.
-pub(super) fn tell_unknown_owners(ctx: &mut Context<'_>, promise: &Expanded) {
+/// Names of owners and groups that are not there are logged in each pass, whatever the file.
+pub(super) fn log_unknown_owners(ctx: &mut Context<'_>, promise: &Expanded) {
     if !ctx.logs(Level::Info) {
         return;
     }
@@ -301,7 +301,7 @@ pub(super) fn tell_unknown_owners(ctx: &mut Context<'_>, promise: &Expanded) {
             .map(|name| no_group(&name)),
     );
     for what in &unknown {
-        tell_unknown(ctx, promise, what);
+        log_unknown(ctx, promise, what);
         ctx.repeats = true;
     }
 }
@@ -330,14 +330,14 @@ fn owner(
     let uid = choose(meta.uid, users, |name| {
         let found = ctx.host().user(name).ok().flatten();
         if found.is_none() {
-            tell_unknown(ctx, promise, &no_user(name));
+            log_unknown(ctx, promise, &no_user(name));
         }
         found.map(|user| user.uid)
     });
     let gid = choose(meta.gid, groups, |name| {
         let found = ctx.host().group(name).ok().flatten();
         if found.is_none() {
-            tell_unknown(ctx, promise, &no_group(name));
+            log_unknown(ctx, promise, &no_group(name));
         }
         found.map(|group| group.gid)
     });

@@ -25,7 +25,7 @@ pub(super) fn first_reference(pattern: &str, text: &str) -> String {
     }
 }
 
-/// The architecture of packages whose line tells none.
+/// The architecture of packages whose line has none.
 pub(super) fn default_arch(ctx: &Context<'_>, promise: &Expanded) -> Option<String> {
     let Some(command) = promise.scalar("package_default_arch_command") else {
         return Some("default".to_owned());
@@ -80,7 +80,7 @@ pub(super) fn list_installed(
         }
     }
     packages.reverse();
-    // What a command told before it failed is what the next promise takes for the list.
+    // What a command printed before it failed is what the next promise takes for the list.
     if !ended_well {
         if !packages.is_empty() {
             let command = command.to_owned();

@@ -1,4 +1,4 @@
-//! A package method: what is installed is told by a list command and read by regular
+//! A package method: what is installed is printed by a list command and read by regular
 //! expressions; what differs is put down for the end of the section.
 
 use std::rc::Rc;

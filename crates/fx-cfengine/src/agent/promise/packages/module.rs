@@ -18,7 +18,7 @@ use crate::text::{Str, decode, encode, int_from, os, path};
 use super::Package;
 use super::inventory::{self, Kind};
 
-/// What modules told of installed packages, for the run.
+/// What modules listed as installed, for the run.
 #[derive(Default)]
 pub(crate) struct Caches {
     installed: HashMap<String, Vec<Package>>,
@@ -396,14 +396,15 @@ fn present(ctx: &mut Context<'_>, promise: &Rc<Expanded>, module: &Module) -> Ou
         ctx.info(&format!("Can not obtain package data for promise: {}", promise.promiser));
         return Outcome::Failed;
     };
-    let told = |key: &str| reply.lines().find_map(|line| line.strip_prefix(key)).map(str::to_owned);
-    let (Some(kind), Some(name)) = (told("PackageType="), told("Name=")) else {
+    let field =
+        |key: &str| reply.lines().find_map(|line| line.strip_prefix(key)).map(str::to_owned);
+    let (Some(kind), Some(name)) = (field("PackageType="), field("Name=")) else {
         ctx.info(&format!("Can not obtain package data for promise: {}", promise.promiser));
         return Outcome::Failed;
     };
     if kind == "file"
         && let Some(text) =
-            unlike(told("Version=").as_deref(), version, told("Architecture=").as_deref(), arch)
+            unlike(field("Version=").as_deref(), version, field("Architecture=").as_deref(), arch)
     {
         ctx.warning(&text);
         ctx.error("Package data and policy doesn't match");
@@ -412,7 +413,7 @@ fn present(ctx: &mut Context<'_>, promise: &Rc<Expanded>, module: &Module) -> Ou
     let Some(installed) = module.installed(ctx, false) else { return Outcome::Failed };
     let mut result = Outcome::Skipped;
     if kind == "file" {
-        let (version, arch) = (told("Version="), told("Architecture="));
+        let (version, arch) = (field("Version="), field("Architecture="));
         let note = |operation| PackageNote::new(operation, &promise.promiser, None, None);
         if holds(&installed, &name, version.as_deref(), arch.as_deref()) {
             ctx.simulated_package(note(Operation::Present));
@@ -557,11 +558,11 @@ fn unlike(
         return Some("Unsupported 'latest' version for package promise of type file.".to_owned());
     }
     [("arch", arch, wanted_arch), ("version", version, wanted_version)].into_iter().find_map(
-        |(what, told, wanted)| {
-            let (told, wanted) = (told?, wanted?);
-            (told != wanted).then(|| {
+        |(what, field, wanted)| {
+            let (field, wanted) = (field?, wanted?);
+            (field != wanted).then(|| {
                 format!(
-                    "Package {what} and one specified in policy doesn't match: {told} -> {wanted}"
+                    "Package {what} and one specified in policy doesn't match: {field} -> {wanted}"
                 )
             })
         },

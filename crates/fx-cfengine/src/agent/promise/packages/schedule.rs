@@ -70,7 +70,7 @@ pub(super) fn add(
 
 /// Does what is scheduled, and forgets what was listed.
 ///
-/// How that ends is told of each promise, and says nothing of the bundle.
+/// How that ends is logged for each promise, and does not count for the bundle.
 pub(crate) fn run_scheduled(ctx: &mut Context<'_>) {
     let mut batches = std::mem::take(&mut ctx.agent.packages.scheduled);
     if !batches.is_empty() {
@@ -168,7 +168,7 @@ fn located(
         .find(|file| ctx.host().stat(&path(file)).is_ok())
 }
 
-/// The beginning of a command as its output is told with.
+/// The beginning of a command, which its output is logged with.
 pub(super) fn command_summary(line: &str) -> String {
     let word = line.split(' ').next().unwrap_or_default();
     let start = word.rfind('/').map_or(0, |at| at + 1);

@@ -222,7 +222,7 @@ fn put_on(
 ) -> Outcome {
     let name = &promise.promiser;
     let mut words = vec![MOUNT.to_owned()];
-    // A remote one tells its type by its form; a local one need not.
+    // A remote one shows its type by its form; a local one need not.
     if matches!(wanted.kind.as_str(), "panfs" | "cifs")
         || (!wanted.kind.is_empty() && wanted.device == wanted.source)
     {

@@ -93,7 +93,7 @@ pub(super) fn tree(
                 let words = wording::copy_directory(&target);
                 let made = [change::created(&target, Kind::Directory)];
                 if !ctx.may(promise, &mut result, &made, &words.should) {
-                    foretell(ctx, promise, &source, &target, depth - 1, &mut result);
+                    plan_copies(ctx, promise, &source, &target, depth - 1, &mut result);
                     continue;
                 }
                 if let Err(failure) = ctx.make(&made, |act| act.make_dir(&path(&target), 0o700)) {
@@ -118,7 +118,7 @@ pub(super) fn tree(
 }
 
 // What would be copied below a directory that is not made.
-fn foretell(
+fn plan_copies(
     ctx: &mut Context<'_>,
     promise: &Rc<Expanded>,
     from: &str,
@@ -142,7 +142,7 @@ fn foretell(
             if !recurse::skipped(promise, &source, &name) {
                 let made = [change::created(&target, Kind::Directory)];
                 ctx.may(promise, result, &made, &wording::copy_directory(&target).should);
-                foretell(ctx, promise, &source, &target, depth - 1, result);
+                plan_copies(ctx, promise, &source, &target, depth - 1, result);
             }
             continue;
         }
