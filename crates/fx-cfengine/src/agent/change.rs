@@ -12,6 +12,10 @@ use crate::text::{encode, os, path};
 /// Larger content is not carried along for a diff that nobody could read.
 const DIFF_LIMIT: u64 = 4 << 20;
 
+/// Content larger than this is known by its size and time: a digest would take longer than
+/// the copy.
+const DIGEST_LIMIT: u64 = 64 << 20;
+
 /// What stands for something that is not there.
 pub(crate) const ABSENT: &str = "absent";
 
@@ -102,6 +106,9 @@ pub(crate) fn copied(look: &dyn Look, source: &str, file: &str) -> Change {
 // The digest of what a path holds; what it is where it has no content.
 fn digest(look: &dyn Look, file: &Path) -> Value {
     match look.stat(file) {
+        Ok(meta) if meta.is_file() && meta.size > DIGEST_LIMIT => {
+            format!("{} bytes of {}", meta.size, meta.mtime.secs).into()
+        }
         Ok(meta) if meta.is_file() => match Algorithm::Sha256.label_of_file(look, file) {
             Ok(label) => label.into(),
             Err(_) => "unreadable".into(),
