@@ -143,3 +143,37 @@ pub(crate) fn record(
 ) -> Change {
     Change::of(Target::other("file record", os(file)), property, from, to)
 }
+
+#[cfg(test)]
+mod tests {
+    use fx_host::MemoryHost;
+
+    use super::*;
+
+    #[test]
+    fn content_is_a_digest_with_what_a_diff_needs() {
+        let host = MemoryHost::linux();
+        host.put("/old", "a\n");
+        let new = content(&host, Path::new("/new"), b"b\n");
+        assert_eq!(new.from, Value::from(ABSENT));
+        let label = Algorithm::Sha256.label(b"b\n");
+        assert_eq!(new.to, Value::from(label.as_str()));
+        let changed = content(&host, Path::new("/old"), b"b\n");
+        assert_eq!(changed.from, Value::from(Algorithm::Sha256.label(b"a\n")));
+        let detail = Detail::Content { old: b"a\n".to_vec(), new: b"b\n".to_vec() };
+        assert_eq!(changed.detail, Some(detail));
+    }
+
+    #[test]
+    fn copies_are_known_by_what_is_on_both_sides() {
+        let host = MemoryHost::linux();
+        host.put("/source", "a\n");
+        host.put_dir("/directory", 0o755);
+        let table = [("/nothing", ABSENT), ("/directory", "directory")];
+        for (file, from) in table {
+            let change = copied(&host, "/source", file);
+            assert_eq!(change.from, Value::from(from), "{file}");
+            assert_eq!(change.to, Value::from(Algorithm::Sha256.label(b"a\n")), "{file}");
+        }
+    }
+}
