@@ -1,5 +1,7 @@
 //! `puppet apply`: compiles a manifest and brings the machine to what the catalog says.
 
+mod attempt;
+mod attributes;
 mod audit;
 mod augeas;
 mod backup;
@@ -12,7 +14,7 @@ mod generate;
 mod graph;
 mod keys;
 mod order;
-mod record;
+mod status;
 mod recurse;
 mod refresh;
 mod report;
@@ -23,9 +25,11 @@ mod secrets;
 mod selinux;
 mod sourced;
 mod state;
-mod system;
-mod tell;
-mod things;
+mod system_types;
+mod log;
+mod names;
+mod logging;
+mod engine_resource;
 mod transaction;
 mod wording;
 mod yumrepo;
@@ -35,9 +39,12 @@ use std::path::PathBuf;
 
 use fx_engine::{Level, Run};
 use fx_source::Origin;
+use log::{Entry, Source};
 use report::Account;
 pub(crate) use report::default_provider;
-use transaction::{Status, Transaction};
+use status::Status;
+use transaction::Transaction;
+pub(crate) use wording::{Message, words};
 
 use crate::compile::{Catalog, Settings};
 use crate::eval::Evaluator;
@@ -226,7 +233,12 @@ fn carry_out(evaluator: &Evaluator, request: &Request, mut account: Account<'_>)
     let started = run.host.monotonic();
     if let Some(message) = hook(run, "prerun_command", request.prerun.as_ref()) {
         let mut account = Account { status: "failed", is_bare: true, ..account };
-        account.logs.push(transaction::Log::plain(run.host, Level::Error, message.clone()));
+        account.logs.push(Entry::new(
+            run,
+            Level::Error,
+            Source::Run,
+            &Message::Failed(message.clone()),
+        ));
         write_report(evaluator, request, &account);
         return refused(&message);
     }
@@ -243,12 +255,12 @@ fn carry_out(evaluator: &Evaluator, request: &Request, mut account: Account<'_>)
             continue;
         }
         if defers && deferred::is_deferred(resource) {
-            made.insert(at, things::Made::Nothing);
+            made.insert(at, engine_resource::Made::Nothing);
             continue;
         }
-        match things::make(evaluator, resource) {
+        match engine_resource::make(evaluator, resource) {
             Ok(thing) => {
-                if let things::Made::Ruby(thing) = &thing
+                if let engine_resource::Made::Ruby(thing) = &thing
                     && let Some(told) = thing.told()
                 {
                     retold.push((at, told));
@@ -280,8 +292,8 @@ fn carry_out(evaluator: &Evaluator, request: &Request, mut account: Account<'_>)
         }
     }
     for resource in catalog.resources.iter().filter(|resource| &*resource.low == "file") {
-        let recurses = things::text(resource, "recurse").is_some_and(|word| word != "false");
-        if things::text(resource, "recurselimit").is_some() && !recurses {
+        let recurses = attributes::text(resource, "recurse").is_some_and(|word| word != "false");
+        if attributes::text(resource, "recurselimit").is_some() && !recurses {
             let text = format!(
                 "/{}: Possible error: recurselimit is set but not recurse, no recursion will happen",
                 resource.reference()
@@ -290,7 +302,7 @@ fn carry_out(evaluator: &Evaluator, request: &Request, mut account: Account<'_>)
         }
     }
     for resource in &catalog.resources {
-        if &*resource.low == "file" && things::text(resource, "source_permissions").is_some() {
+        if &*resource.low == "file" && attributes::text(resource, "source_permissions").is_some() {
             let text = format!(
                 "The `source_permissions` parameter is deprecated. Explicitly set `owner`, `group`, and `mode`.\n   {}",
                 evaluator.line_text(resource.span)
@@ -300,16 +312,17 @@ fn carry_out(evaluator: &Evaluator, request: &Request, mut account: Account<'_>)
         }
     }
     if !request.alone {
-        let text = format!("Using environment '{}'", evaluator.settings.environment);
-        line(run, Level::Info, &text);
-        account.logs.push(transaction::Log::plain(run.host, Level::Info, text));
+        let message = Message::UsingEnvironment(evaluator.settings.environment.clone());
+        let entry = Entry::new(run, Level::Info, Source::Run, &message);
+        entry.show(run);
+        account.logs.push(entry);
     }
     let autos = autos(&catalog, &made);
     let plan = match order::plan(&catalog, &autos) {
         Ok(plan) => plan,
         Err((message, resources)) => {
-            let event =
-                transaction::Event::of_resource("resource is part of a dependency cycle".into());
+            let why = "resource is part of a dependency cycle".into();
+            let event = status::Event::of_resource(status::EventStatus::Failure, why);
             let failed =
                 Status { failed: true, out_of_sync: 1, events: vec![event], ..Status::default() };
             let containers = order::containers(&catalog);
@@ -322,7 +335,8 @@ fn carry_out(evaluator: &Evaluator, request: &Request, mut account: Account<'_>)
             let end =
                 "Failed to apply catalog: One or more resource dependency cycles detected in graph";
             for text in [message.as_str(), end] {
-                account.logs.push(transaction::Log::plain(run.host, Level::Error, text.into()));
+                let message = Message::Failed(text.to_owned());
+                account.logs.push(Entry::new(run, Level::Error, Source::Run, &message));
             }
             write_report(evaluator, request, &account);
             refused(&message);
@@ -351,15 +365,16 @@ fn carry_out(evaluator: &Evaluator, request: &Request, mut account: Account<'_>)
             }
         }
     }
-    let object_of = |thing: &things::Made| match thing {
-        things::Made::Ruby(thing) => Some(thing.object()),
+    let object_of = |thing: &engine_resource::Made| match thing {
+        engine_resource::Made::Ruby(thing) => Some(thing.object()),
         _ => None,
     };
     let mut objects: Vec<_> = made.values().filter_map(object_of).collect();
     // Key files that users purge are read together with all others.
     for user in catalog.resources.iter().filter(|resource| &*resource.low == "user") {
         for key in keys::unmanaged(run.host, &catalog, user) {
-            objects.extend(things::make(evaluator, &key).ok().as_ref().and_then(object_of));
+            objects
+                .extend(engine_resource::make(evaluator, &key).ok().as_ref().and_then(object_of));
         }
     }
     if let Err(flow) = evaluator.ruby_prefetch(&objects) {
@@ -391,34 +406,29 @@ fn carry_out(evaluator: &Evaluator, request: &Request, mut account: Account<'_>)
         changed: BTreeMap::new(),
         hearers: Vec::new(),
         logs: std::cell::RefCell::new(account.logs),
-        container: std::cell::RefCell::default(),
-        louder: std::cell::Cell::new(None),
         merges: crate::settings::text(&request.given, "merge_dependency_warnings").as_deref()
             == Some("true"),
         unprovided: std::cell::RefCell::default(),
         defers,
         aborted: None,
-        speaker: std::cell::Cell::new(None),
         place: None,
         announced: BTreeSet::new(),
         left_out,
         state: state::State::read(run.host, state_file.as_deref()),
     };
-    let text = format!("Applying configuration version '{version}'");
-    transaction.say(Level::Info, &text);
+    transaction.log(Level::Info, &Message::Applying { version });
     transaction.apply(&plan, &mut made);
     if let Some(file) = transaction.state.new_file() {
-        let text = format!("Creating state file {}", file.display());
-        transaction.say(Level::Info, &text);
+        transaction.log(Level::Info, &Message::CreatingStateFile(file.to_owned()));
     }
     if let Err(error) = transaction.state.write(run.host) {
         run.ledger.message(Level::Error, &format!("Could not write state: {error}"), &origin);
     }
     let took = run.host.monotonic().saturating_sub(started).as_secs_f64();
     if let Some(message) = &transaction.aborted {
-        transaction.say(Level::Error, &format!("Failed to apply catalog: {message}"));
+        transaction.log(Level::Error, &Message::NotApplied(message.clone()));
     } else if !request.alone {
-        transaction.say(Level::Notice, &format!("Applied catalog in {took:.2} seconds"));
+        transaction.log(Level::Notice, &Message::Applied { seconds: took });
     }
     let states = || {
         let own = transaction.status.values();
@@ -435,8 +445,9 @@ fn carry_out(evaluator: &Evaluator, request: &Request, mut account: Account<'_>)
     };
     let late = hook(run, "postrun_command", request.postrun.as_ref());
     if let Some(message) = &late {
-        let log = transaction::Log::plain(run.host, Level::Error, message.clone());
-        transaction.logs.borrow_mut().push(log);
+        let message = Message::Failed(message.clone());
+        let entry = Entry::new(run, Level::Error, Source::Run, &message);
+        transaction.logs.borrow_mut().push(entry);
     }
     let mut figures = String::new();
     if request.report.is_some() || request.summary.is_some() || request.summarizes {
@@ -445,7 +456,7 @@ fn carry_out(evaluator: &Evaluator, request: &Request, mut account: Account<'_>)
         for (at, status) in &transaction.status {
             let (resource, path) = (&catalog.resources[*at], transaction.path(*at));
             let tags = transaction.tags(resource, &path);
-            all.push((resource, status, path, tags));
+            all.push((resource, status, path.to_string(), tags));
         }
         let logs = transaction.logs.take();
         let account = Account {
@@ -488,7 +499,8 @@ fn write_lists(evaluator: &Evaluator, request: &Request, catalog: &Catalog) {
         .filter(|(at, _)| order::acts(catalog, *at))
         .map(|(_, resource)| {
             let key = if &*resource.low == "file" { "path" } else { "name" };
-            let name = things::text(resource, key).unwrap_or_else(|| resource.title.to_string());
+            let name =
+                attributes::text(resource, key).unwrap_or_else(|| resource.title.to_string());
             format!("{}[{name}]\n", resource.low)
         })
         .collect();
@@ -512,7 +524,7 @@ fn tags_of(resource: &crate::compile::Resource) -> Vec<std::rc::Rc<str>> {
 
 /// Edges that types draw by themselves: a file comes after its directory, a command after
 /// the files it needs, and what types in Ruby ask for.
-fn autos(catalog: &Catalog, made: &BTreeMap<usize, things::Made>) -> Vec<order::Auto> {
+fn autos(catalog: &Catalog, made: &BTreeMap<usize, engine_resource::Made>) -> Vec<order::Auto> {
     let mut found = Vec::new();
     let mut rubies = Vec::new();
     let mut add = |from: Option<usize>, to: usize| {
@@ -531,29 +543,30 @@ fn autos(catalog: &Catalog, made: &BTreeMap<usize, things::Made>) -> Vec<order::
                 }
             }
             "exec" => {
-                if let Some(dir) = things::text(resource, "cwd") {
+                if let Some(dir) = attributes::text(resource, "cwd") {
                     add(catalog.find("file", &dir), *at);
                 }
-                if let Some(user) = things::text(resource, "user") {
+                if let Some(user) = attributes::text(resource, "user") {
                     add(catalog.find("user", &user), *at);
                 }
-                let command =
-                    things::text(resource, "command").unwrap_or_else(|| resource.title.to_string());
+                let command = attributes::text(resource, "command")
+                    .unwrap_or_else(|| resource.title.to_string());
                 for word in command.split_whitespace().filter(|word| word.starts_with('/')).take(1)
                 {
                     add(catalog.find("file", word), *at);
                 }
             }
             "user" => {
-                for name in
-                    things::list(resource, "groups").iter().chain(&things::list(resource, "gid"))
+                for name in attributes::list(resource, "groups")
+                    .iter()
+                    .chain(&attributes::list(resource, "gid"))
                 {
                     add(catalog.find("group", &crate::eval::interpolated(name)), *at);
                 }
             }
             _ => {}
         }
-        if let things::Made::Ruby(thing) = thing {
+        if let engine_resource::Made::Ruby(thing) = thing {
             for (how, kind, title) in thing.autos() {
                 let Some(other) = catalog.find(&kind, &title) else { continue };
                 let (from, to) = if matches!(how.as_str(), "require" | "subscribe") {
@@ -570,7 +583,7 @@ fn autos(catalog: &Catalog, made: &BTreeMap<usize, things::Made>) -> Vec<order::
     }
     // Who brings files waits for what they need.
     for (at, thing) in made {
-        let things::Made::Ruby(thing) = thing else { continue };
+        let engine_resource::Made::Ruby(thing) = thing else { continue };
         if !thing.generates() {
             continue;
         }
@@ -591,7 +604,7 @@ fn needs_of_file(catalog: &Catalog, resource: &crate::compile::Resource) -> Vec<
     let mut needs = Vec::new();
     needs.extend(above.find_map(|dir| catalog.find("file", &dir.to_string_lossy())));
     for (attribute, kind) in [("owner", "user"), ("group", "group")] {
-        let name = things::text(resource, attribute);
+        let name = attributes::text(resource, attribute);
         needs.extend(name.and_then(|name| catalog.find(kind, &name)));
     }
     needs

@@ -405,7 +405,7 @@ impl Evaluator {
 
     /// What failed and where.
     pub(crate) fn failure_text(&self, failure: Failure) -> String {
-        let Failure { message, place } = failure;
+        let Failure { message, place, .. } = failure;
         match place {
             Place::At(span) => format!("Evaluation Error: {message} {}", self.place_text(span)),
             Place::Line(span) => format!("{message} {}", self.line_text(span)),

@@ -19,7 +19,7 @@ use fx_ruby::value::Value as Rb;
 use fx_ruby::{Hooks, Limits, Options, Res, Vm};
 use rustc_hash::FxHashMap;
 
-use crate::eval::{Evaluated, Evaluator, Flow, Scope};
+use crate::eval::{Evaluated, Evaluator, Flow, Issue, Scope};
 use crate::value::Value;
 pub(crate) use libs::Libs;
 pub(crate) use resources::Told;
@@ -64,10 +64,19 @@ pub(crate) struct Ruby {
     /// Names of the modules that a module says it depends on.
     needs: RefCell<FxHashMap<Rc<str>, Rc<[String]>>>,
     parts: RefCell<Vec<String>>,
-    /// What Ruby says, while someone listens.
-    said: RefCell<Option<Vec<(fx_engine::Level, String)>>>,
+    /// What Ruby logs, while it is collected.
+    said: RefCell<Option<Vec<Said>>>,
     /// Values come as words of a command line.
     pub(crate) takes_words: std::cell::Cell<bool>,
+}
+
+/// Something that code of a module logged.
+#[derive(Debug)]
+pub(crate) struct Said {
+    pub(crate) level: fx_engine::Level,
+    /// Who: its name, and whether that is the path of a resource.
+    pub(crate) source: Option<(Rc<str>, bool)>,
+    pub(crate) message: crate::apply::Message,
 }
 
 impl std::fmt::Debug for Ruby {
@@ -248,7 +257,12 @@ fn failure(ruby: &Ruby, vm: &mut Vm, unwind: fx_ruby::vm::Unwind) -> Flow {
             line.clone_into(&mut message);
         }
     }
-    Flow::raw(message)
+    let issue = match name.as_str() {
+        "Puppet::TemplateFailure" => Issue::Template,
+        "Puppet::NoSuitableProvider" => Issue::NoProvider,
+        _ => Issue::Other,
+    };
+    Flow::raw(message).with(issue)
 }
 
 /// Raises a failure of the language in Ruby.

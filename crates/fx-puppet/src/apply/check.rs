@@ -1,7 +1,7 @@
 //! Whether the values of core types can be taken, told in the original's words before anything
 //! is done. What needs the machine is found out when a resource has its turn.
 
-use super::things::{attribute, list, text};
+use super::attributes::{attribute, list, text};
 use crate::compile::Resource;
 use crate::eval::{inspected, interpolated};
 use crate::value::Value;

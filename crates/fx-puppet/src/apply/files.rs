@@ -3,15 +3,17 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use fx_host::{Host, Meta, Program};
+use fx_engine::Failure;
+use fx_host::{Look, Meta, Program};
 use fx_resources::account::Account;
 use fx_resources::digest::Algorithm;
 use fx_resources::file::{Backup, Content, Ensure, Obstruction, Verify};
 use fx_resources::mode::Mode;
 use fx_resources::{directory, exec, file, link};
 
+use super::attributes::{attribute, list, text, truth};
+use super::engine_resource::{Made, Obstructed, Stubborn, broken};
 use super::sourced::{Candidate, Kind, Sourced, is_web};
-use super::things::{Made, Notify, Obstructed, attribute, broken, list, text, truth};
 use crate::compile::Resource;
 use crate::eval::{Evaluator, interpolated};
 use crate::value::Value;
@@ -40,7 +42,7 @@ pub(super) fn local_source(evaluator: &Evaluator, name: &str) -> Option<PathBuf>
 }
 
 /// A property of a file as it is now, for audits.
-pub(super) fn property(host: &dyn Host, resource: &Resource, name: &str) -> Option<String> {
+pub(super) fn property(host: &dyn Look, resource: &Resource, name: &str) -> Option<String> {
     let path = path_of(resource);
     let meta = host.lstat(&path).ok()?;
     let word = meta.kind.word();
@@ -72,7 +74,7 @@ struct LocalSource {
 
 impl LocalSource {
     /// What is at a path, if something is.
-    fn at(host: &dyn Host, path: &Path) -> Option<LocalSource> {
+    fn at(host: &dyn Look, path: &Path) -> Option<LocalSource> {
         let mut meta = host.lstat(path).ok()?;
         let is_link = meta.is_symlink();
         if is_link {
@@ -108,12 +110,8 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
     let is_web = matches!(found, Some(None));
     let source = found.flatten();
     if !candidates.is_empty() && source.is_none() && !is_web {
-        let all: Vec<&str> = candidates.iter().map(Candidate::shown).collect();
-        return Ok(broken(format!(
-            "Could not retrieve information from environment {} source(s) {}",
-            evaluator.settings.environment,
-            all.join(", ")
-        )));
+        let all = candidates.iter().map(|one| one.shown().to_owned()).collect();
+        return Ok(broken(resource, Failure::NoSource(all)));
     }
     let ensure = text(resource, "ensure");
     // A link that is followed stands for what it points to, unless the link itself is meant.
@@ -125,12 +123,12 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
         match host.real_path_to_change(&path) {
             Ok(real) => path = real,
             Err(error) if error.is_not_found() => {}
-            Err(error) => return Ok(broken(error.to_string())),
+            Err(error) => return Ok(broken(resource, error.into())),
         }
     }
     let there = match evaluator.run.host.lstat_opt(&path) {
         Ok(there) => there,
-        Err(error) => return Ok(broken(error.to_string())),
+        Err(error) => return Ok(broken(resource, error.into())),
     };
     if let Some(LocalSource { path: source, meta, is_link }) = &source {
         let copies_mode = match text(resource, "source_permissions").as_deref() {
@@ -199,7 +197,6 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
     let is_dir = there.as_ref().is_some_and(Meta::is_dir);
     if matches!(word, "file" | "link") && is_dir && !force {
         let wanted = if word == "file" { "file" } else { "link" };
-        let path = path.to_string_lossy().into_owned();
         return Ok(Made::Obstructed(Obstructed { path, wanted }));
     }
     // A link that is there stays what it is, unless it is to be followed.
@@ -241,8 +238,8 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
         "link" => {
             let named = ensure.filter(|ensure| !matches!(ensure.as_str(), "link" | "present"));
             let Some(target) = target.or(named) else {
-                return Ok(Made::Untargeted(super::things::Untargeted {
-                    path: path.to_string_lossy().into_owned(),
+                return Ok(Made::Untargeted(super::engine_resource::Untargeted {
+                    path,
                     from: there.map_or("absent", |there| there.kind.word()),
                 }));
             };
@@ -257,7 +254,7 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
         }
         "absent" if is_dir => {
             if !force {
-                return Ok(Made::Stubborn(Notify { message: path.to_string_lossy().into_owned() }));
+                return Ok(Made::Stubborn(Stubborn { path }));
             }
             Made::Directory(directory::Directory::new(directory::Desired {
                 path,
@@ -312,7 +309,7 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
                 checksum: text(resource, "checksum")
                     .and_then(|name| Algorithm::named(&name))
                     .unwrap_or_else(|| super::backup::algorithm(evaluator)),
-                sensitive: super::things::is_secret(resource, "content"),
+                sensitive: super::attributes::is_secret(resource, "content"),
                 ..file::Desired::default()
             };
             if !is_sourced {
@@ -322,7 +319,6 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
             let kind = given.unwrap_or(Kind::Digest(algorithm));
             let mut sourced =
                 Sourced::new(file::Desired { content: None, ..desired }, candidates, kind);
-            sourced.environment.clone_from(&evaluator.settings.environment);
             sourced.value = text(resource, "checksum_value");
             sourced.creates = sourced.value.is_none() || ensure.is_some();
             let copies = text(resource, "source_permissions");

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use fx_host::Host;
 
-use super::things::{attribute, text};
+use super::attributes::{attribute, text};
 use crate::compile::{Catalog, Resource};
 use crate::eval::{inspected, interpolated};
 use crate::regex::Regex;

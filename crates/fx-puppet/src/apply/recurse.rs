@@ -10,7 +10,7 @@ use std::rc::Rc;
 use fx_host::{Host, Kind};
 use rustc_hash::FxHashSet;
 
-use super::things::{attribute, list, text, truth};
+use super::attributes::{attribute, list, text, truth};
 use crate::compile::{Attribute, Catalog, Resource};
 use crate::eval::{Evaluator, interpolated};
 use crate::value::Value;

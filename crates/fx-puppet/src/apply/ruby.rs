@@ -6,9 +6,9 @@ use fx_engine::{Change, Detail, Failure, Refresh, Resource as Thing, ResourceId,
 use fx_host::{Act, Look};
 use fx_ruby::value::Value as Rb;
 
-use super::things::Made;
+use super::engine_resource::Made;
 use crate::compile::Resource;
-use crate::eval::Evaluator;
+use crate::eval::{Evaluator, Flow};
 use crate::ruby::Told;
 use crate::value::{Hash, Value};
 
@@ -30,8 +30,7 @@ pub(super) struct RubyThing {
     flushed: Option<Part>,
 }
 
-/// Something said, and how loud.
-pub(super) type Said = (fx_engine::Level, String);
+pub(super) use crate::ruby::Said;
 
 /// One part of what was done: a property, or the end.
 #[derive(Default)]
@@ -60,7 +59,7 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
     let title = Value::String(Rc::clone(&resource.title));
     let made = evaluator
         .ruby_resource(&resource.low, &title, &Value::Hash(Rc::new(params)))
-        .map_err(crate::eval::Flow::text)?;
+        .map_err(Flow::text)?;
     let (object, can_refresh) = made;
     let runs_commands = evaluator.ruby_runs_commands(object).unwrap_or(true);
     let id = ResourceId::new(resource.low.to_string(), &*resource.title);
@@ -127,7 +126,7 @@ impl RubyThing {
         whole: bool,
     ) -> Result<Vec<Resource>, String> {
         let told = self.evaluator.ruby_generated(self.object, whole);
-        let told = told.map_err(crate::eval::Flow::text)?;
+        let told = told.map_err(Flow::text)?;
         Ok(told.iter().map(|told| brought(parent, told)).collect())
     }
 
@@ -171,8 +170,17 @@ impl RubyThing {
     /// Does something and keeps what is said meanwhile.
     fn part(&self, property: &str, act: impl FnOnce() -> crate::eval::Evaluated<()>) -> Part {
         self.evaluator.ruby_listen();
-        let failure = act().err().map(crate::eval::Flow::text);
+        let failure = act().err().map(Flow::text);
         Part { property: property.to_owned(), said: self.evaluator.ruby_heard(), failure }
+    }
+
+    fn failure(&self, flow: Flow) -> Failure {
+        match flow.misplaced() {
+            Flow::Fail(failure) if failure.issue == crate::eval::Issue::NoProvider => {
+                Failure::NoProvider(self.id.kind.to_string())
+            }
+            flow => Failure::Raised(flow.text()),
+        }
     }
 
     /// Edges its type draws by itself: kind of edge, type and title.
@@ -194,7 +202,7 @@ impl Thing for RubyThing {
         self.evaluator.ruby_listen();
         let rows = self.evaluator.ruby_observe(self.object);
         self.looked = self.evaluator.ruby_heard();
-        let rows = rows.map_err(|flow| Failure::new(flow.text()))?;
+        let rows = rows.map_err(|flow| self.failure(flow))?;
         self.shown.clear();
         Ok(rows
             .into_iter()
@@ -222,7 +230,7 @@ impl Thing for RubyThing {
         }
         let mut parts = self.synced.iter().chain(&self.flushed);
         match parts.find_map(|part| part.failure.clone()) {
-            Some(message) => Err(Failure::new(message)),
+            Some(message) => Err(Failure::Raised(message)),
             None => Ok(()),
         }
     }
@@ -230,6 +238,6 @@ impl Thing for RubyThing {
 
 impl Refresh for RubyThing {
     fn refresh(&mut self, _host: &dyn Act) -> Result<(), Failure> {
-        self.evaluator.ruby_refresh(self.object).map_err(|flow| Failure::new(flow.text()))
+        self.evaluator.ruby_refresh(self.object).map_err(|flow| self.failure(flow))
     }
 }

@@ -5,7 +5,7 @@
 use fx_host::Look;
 use jiff::Zoned;
 
-use super::things::{list, text};
+use super::attributes::{list, text};
 use crate::compile::{Catalog, Resource};
 use crate::eval::interpolated;
 

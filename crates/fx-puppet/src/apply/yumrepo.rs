@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use fx_engine::{Change, Failure, Resource as Thing, ResourceId, Target};
 use fx_host::{Act, Look, WriteOptions};
 
-use super::things::{Made, text};
+use super::attributes::text;
+use super::engine_resource::Made;
 use crate::compile::Resource;
 
 const CONF: &str = "/etc/yum.conf";

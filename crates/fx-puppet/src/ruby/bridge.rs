@@ -383,17 +383,34 @@ fn log(ruby: &Rc<Ruby>, evaluator: &Rc<Evaluator>, vm: &mut Vm, args: &[Rb]) -> 
         "warning" => Level::Warning,
         _ => Level::Error,
     };
-    if let Some(said) = &mut *ruby.said.borrow_mut() {
-        said.push((level, message));
-        return Ok(NIL);
-    }
-    evaluator.run.ledger.message(level, &message, &fx_source::Origin::default());
+    let source = match args.get(2) {
+        Some(name) if name.truthy() => {
+            let is_resource = args.get(3).is_some_and(|is_resource| is_resource.truthy());
+            Some((vm.to_s(*name)?.into(), is_resource))
+        }
+        _ => None,
+    };
+    let message = crate::apply::Message::Verbatim(message);
+    say(ruby, evaluator, super::Said { level, source, message });
     Ok(NIL)
+}
+
+/// Logs what Ruby says, or keeps it where it is collected.
+fn say(ruby: &Ruby, evaluator: &Evaluator, said: super::Said) {
+    if let Some(all) = &mut *ruby.said.borrow_mut() {
+        return all.push(said);
+    }
+    let words = crate::apply::words(&said.message);
+    let line = match &said.source {
+        Some((name, _)) => format!("{name}: {words}"),
+        None => words,
+    };
+    evaluator.run.ledger.message(said.level, &line, &fx_source::Origin::default());
 }
 
 /// Keeps a file's content in the bucket of this machine, where state is kept at all.
 fn keep(ruby: &Rc<Ruby>, evaluator: &Rc<Evaluator>, vm: &mut Vm, args: &[Rb]) -> Res<Rb> {
-    use fx_engine::Level;
+    use crate::apply::Message;
     let given = &evaluator.settings.given;
     if !["vardir", "clientbucketdir"].iter().any(|name| given.contains_key(*name)) {
         return Ok(NIL);
@@ -405,16 +422,15 @@ fn keep(ruby: &Rc<Ruby>, evaluator: &Rc<Evaluator>, vm: &mut Vm, args: &[Rb]) ->
         algorithm: crate::bucket::algorithm(&setting("digest_algorithm")).unwrap_or_default(),
     };
     let host = evaluator.run.host;
-    let say = |level: Level, text: String| match &mut *ruby.said.borrow_mut() {
-        Some(said) => said.push((level, text)),
-        None => evaluator.run.ledger.message(level, &text, &fx_source::Origin::default()),
+    let info = |message: Message| {
+        say(ruby, evaluator, super::Said { level: fx_engine::Level::Info, source: None, message });
     };
-    say(Level::Info, format!("Computing checksum on file {path}"));
+    info(Message::Checksumming(path.clone()));
     let path = std::path::Path::new(&path);
     match bucket.keep(host, path, path) {
         Ok(kept) if kept.was_known => {
-            let sum = format!("{{{}}}{}", bucket.algorithm.name(), kept.sum);
-            say(Level::Info, format!("FileBucket got a duplicate file {sum}"));
+            let (algorithm, sum) = (bucket.algorithm.name(), kept.sum);
+            info(Message::DuplicateInBucket { algorithm, sum });
             Ok(NIL)
         }
         Ok(_) => Ok(NIL),

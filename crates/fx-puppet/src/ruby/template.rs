@@ -6,7 +6,7 @@ use std::rc::Rc;
 use fx_ruby::value::NIL;
 
 use super::constant;
-use crate::eval::{Evaluated, Evaluator, Flow, Scope};
+use crate::eval::{Evaluated, Evaluator, Flow, Issue, Scope};
 use crate::value::Value;
 
 impl Evaluator {
@@ -40,8 +40,7 @@ impl Evaluator {
         });
         rendered.map_err(|flow| match flow {
             Flow::Fail(failure)
-                if failure.place == crate::eval::Place::Raw
-                    && !failure.message.starts_with("Failed to parse ") =>
+                if failure.place == crate::eval::Place::Raw && failure.issue != Issue::Template =>
             {
                 Flow::raw(match file {
                     Some(file) => format!(
@@ -51,6 +50,7 @@ impl Evaluator {
                     ),
                     None => format!("Failed to parse inline template: {}", failure.message),
                 })
+                .with(Issue::Template)
             }
             flow => flow,
         })

@@ -3,11 +3,13 @@
 
 use std::path::PathBuf;
 
+use fx_engine::Failure;
 use fx_host::Program;
 use fx_resources::account::Account;
 use fx_resources::{cron, group, host_entry, mount, package, service, ssh_key, user};
 
-use super::things::{Made, attribute, broken, list, text, truth};
+use super::attributes::{attribute, list, text, truth};
+use super::engine_resource::{Made, broken};
 use crate::compile::Resource;
 use crate::eval::{Evaluator, interpolated};
 use crate::value::Value;
@@ -100,10 +102,8 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Option<
             && !HARMLESS.contains(&&**name)
             && !crate::compile::is_metaparameter(name)
         {
-            return Ok(Some(broken(format!(
-                "attribute '{name}' of {} is not supported",
-                resource.low
-            ))));
+            let why = format!("attribute '{name}' of {} is not supported", resource.low);
+            return Ok(Some(broken(resource, Failure::new(why))));
         }
     }
     Ok(Some(made))
@@ -127,7 +127,7 @@ fn make_user(resource: &Resource) -> Made {
     if let Some(uid) = text(resource, "uid")
         && uid.parse::<u32>().is_err()
     {
-        return broken(format!("Invalid UID {uid}"));
+        return broken(resource, Failure::new(format!("Invalid UID {uid}")));
     }
     let desired = user::Desired {
         name: name(resource),
@@ -191,7 +191,7 @@ fn make_package(evaluator: &Evaluator, resource: &Resource) -> Made {
     };
     let backend = match backend {
         Ok(backend) => backend,
-        Err(failure) => return broken(failure.to_string()),
+        Err(failure) => return broken(resource, failure),
     };
     let ensure = match text(resource, "ensure").as_deref() {
         None | Some("present" | "installed" | "held") => package::Ensure::Installed,
@@ -251,7 +251,7 @@ fn make_service(evaluator: &Evaluator, resource: &Resource) -> Made {
     };
     let backend = match backend {
         Ok(backend) => backend,
-        Err(failure) => return broken(failure.to_string()),
+        Err(failure) => return broken(resource, failure),
     };
     let desired = service::Desired {
         name: name(resource),
