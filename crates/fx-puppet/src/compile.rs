@@ -83,7 +83,7 @@ impl Evaluator {
     pub(crate) fn compile(&self, manifests: &[(String, Vec<u8>)]) -> Result<(), String> {
         let made = self.compile_all(manifests);
         // What was not to be read passed for absent; nothing is made of the rest.
-        self.run.host.refused().map_or(made, Err)
+        self.run.look().refused().map_or(made, Err)
     }
 
     fn compile_all(&self, manifests: &[(String, Vec<u8>)]) -> Result<(), String> {

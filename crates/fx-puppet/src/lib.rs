@@ -22,6 +22,7 @@ mod types;
 mod eval;
 mod functions;
 mod lookup;
+mod effects;
 mod machine;
 mod ruby;
 mod tools;

@@ -15,6 +15,7 @@ mod types;
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use fx_host::RecordingHost;
 use fx_ruby::value::Value as Rb;
 use fx_ruby::{Hooks, Limits, Options, Res, Vm};
 use rustc_hash::FxHashMap;
@@ -87,7 +88,7 @@ impl std::fmt::Debug for Ruby {
 
 fn new_vm(evaluator: &Evaluator) -> Vm {
     let mut vm = Vm::new(Options {
-        host: Rc::clone(&evaluator.machine.host),
+        host: Rc::<RecordingHost<'static>>::clone(&evaluator.machine.ruby_machine),
         out: Box::new(std::io::sink()),
         err: Box::new(std::io::sink()),
         limits: Limits::default(),
@@ -189,7 +190,7 @@ impl Evaluator {
         let mut found: Vec<(String, std::path::PathBuf)> = Vec::new();
         let mut seen = rustc_hash::FxHashSet::default();
         for root in &self.settings.modulepath {
-            for item in self.run.host.list_trusted(root).unwrap_or_default() {
+            for item in self.run.look().list_trusted(root).unwrap_or_default() {
                 let name = item.name.to_string_lossy().into_owned();
                 let dir = root.join(&item.name);
                 let is_name = name.starts_with(|c: char| c.is_ascii_lowercase())
@@ -197,7 +198,7 @@ impl Evaluator {
                         byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_'
                     });
                 if is_name
-                    && self.run.host.stat(&dir).is_ok_and(|meta| meta.is_dir())
+                    && self.run.look().stat(&dir).is_ok_and(|meta| meta.is_dir())
                     && seen.insert(name.clone())
                 {
                     found.push((name, dir));

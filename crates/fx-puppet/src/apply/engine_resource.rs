@@ -35,6 +35,8 @@ pub(super) enum Made {
     Ruby(super::ruby::RubyThing),
     /// What cannot be acted on, and why.
     Broken(Broken),
+    /// Made when it has its turn: what it is depends on what is there then.
+    Later,
     /// Nothing to do.
     Nothing,
 }
@@ -55,7 +57,7 @@ impl Made {
             Made::Service(thing) => &mut **thing,
             Made::Ruby(thing) => thing,
             Made::Broken(thing) => thing,
-            Made::Nothing => return None,
+            Made::Later | Made::Nothing => return None,
         })
     }
 
@@ -209,12 +211,25 @@ pub(super) fn broken(resource: &Resource, why: Failure) -> Made {
 /// The thing that a resource of the catalog stands for; what is wrong with the resource otherwise.
 pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, String> {
     super::check::check(resource)?;
-    built(evaluator, resource).map_err(|why| {
-        if super::secrets::hides_failures(resource) {
-            return format!("Validation of {} failed: [redacted]", resource.reference());
-        }
-        why
-    })
+    built(evaluator, resource).map_err(|why| discreet(resource, why))
+}
+
+/// The same before anything is done: files are only checked, and made at their turn.
+pub(super) fn make_early(evaluator: &Evaluator, resource: &Resource) -> Result<Made, String> {
+    if &*resource.low != "file" {
+        return make(evaluator, resource);
+    }
+    super::check::check(resource)?;
+    super::files::check(resource).map_err(|why| discreet(resource, why))?;
+    Ok(Made::Later)
+}
+
+/// What is wrong with a resource, as far as it may be shown.
+fn discreet(resource: &Resource, why: String) -> String {
+    if super::secrets::hides_failures(resource) {
+        return format!("Validation of {} failed: [redacted]", resource.reference());
+    }
+    why
 }
 
 fn built(evaluator: &Evaluator, resource: &Resource) -> Result<Made, String> {
@@ -304,7 +319,7 @@ fn built(evaluator: &Evaluator, resource: &Resource) -> Result<Made, String> {
 
 /// Whether the programs are there that act for a type.
 fn has_programs(evaluator: &Evaluator, low: &str) -> bool {
-    let host = evaluator.run.host;
+    let host = evaluator.run.look();
     let is_there = |path: &&str| host.stat(std::path::Path::new(path)).is_ok();
     super::selinux::programs(low).iter().all(is_there)
 }

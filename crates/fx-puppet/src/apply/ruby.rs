@@ -219,7 +219,15 @@ impl Thing for RubyThing {
         self.runs_commands
     }
 
-    fn apply(&mut self, _host: &dyn Act, changes: &[Change]) -> Result<(), Failure> {
+    fn apply(&mut self, _act: &dyn Act, changes: &[Change]) -> Result<(), Failure> {
+        // Ruby has a machine of its own to act on; what it does there is this change.
+        let effects = Rc::clone(&self.evaluator.machine.effects);
+        effects.accounted(|| self.sync(changes))
+    }
+}
+
+impl RubyThing {
+    fn sync(&mut self, changes: &[Change]) -> Result<(), Failure> {
         for change in changes {
             let name = change.property.to_string();
             let part = self.part(&name, || self.evaluator.ruby_sync(self.object, &name));
@@ -237,7 +245,9 @@ impl Thing for RubyThing {
 }
 
 impl Refresh for RubyThing {
-    fn refresh(&mut self, _host: &dyn Act) -> Result<(), Failure> {
-        self.evaluator.ruby_refresh(self.object).map_err(|flow| self.failure(flow))
+    fn refresh(&mut self, _act: &dyn Act) -> Result<(), Failure> {
+        let effects = Rc::clone(&self.evaluator.machine.effects);
+        let refreshed = effects.accounted(|| self.evaluator.ruby_refresh(self.object));
+        refreshed.map_err(|flow| self.failure(flow))
     }
 }

@@ -187,7 +187,7 @@ fn make_package(evaluator: &Evaluator, resource: &Resource) -> Made {
             "pip3" => "pip",
             other => other,
         }),
-        None => package::detect(evaluator.run.host),
+        None => package::detect(evaluator.run.look()),
     };
     let backend = match backend {
         Ok(backend) => backend,
@@ -247,7 +247,7 @@ fn make_service(evaluator: &Evaluator, resource: &Resource) -> Made {
             Ok(std::rc::Rc::new(base) as std::rc::Rc<dyn service::backend::Backend>)
         }
         Some(provider) => service::named(&provider),
-        None => service::detect(evaluator.run.host),
+        None => service::detect(evaluator.run.look()),
     };
     let backend = match backend {
         Ok(backend) => backend,

@@ -143,12 +143,12 @@ impl Transaction<'_> {
                 return false;
             }
         };
-        let now = self.run.host.now();
+        let now = self.run.look().now();
         let key = resource.reference();
         // A time that is still to come was noted by a wrong clock, and would be waited for.
         let last = self.state.checked(&key).filter(|last| *last <= now.secs).unwrap_or(0);
         let due = schedule.is_none_or(|schedule| {
-            let local = |secs| super::schedule::local(self.run.host, secs);
+            let local = |secs| super::schedule::local(self.run.look(), secs);
             schedule.allows(&local(last), &local(now.secs))
         });
         if due {
@@ -163,8 +163,7 @@ impl Transaction<'_> {
         let mut request = Request::new(id, "apply");
         request.origin = Origin::at(resource.span);
         request.why = Rc::clone(&self.why);
-        let step = self.run.ledger.open(self.run.host, request);
-        self.run.ledger.close(self.run.host, step, Outcome::Skipped(reason.to_owned()));
+        self.run.open(request).close(Outcome::Skipped(reason.to_owned()));
     }
 
     /// `(file: F, line: L)` of a resource.
@@ -229,9 +228,9 @@ impl Transaction<'_> {
                 }
                 Point::Act(at) => {
                     self.why = plan.reason(self.catalog, *number).into();
-                    let started = self.run.host.monotonic();
+                    let started = self.run.look().monotonic();
                     let (mut status, outgoing) = self.one(*at, &incoming, made);
-                    status.took = self.run.host.monotonic().saturating_sub(started).as_secs_f64();
+                    status.took = self.run.look().monotonic().saturating_sub(started).as_secs_f64();
                     if self.aborted.is_some() && status.failed {
                         return;
                     }
@@ -305,10 +304,15 @@ impl Transaction<'_> {
         }
         // What is there is looked at when a file has its turn: an earlier resource may have
         // made it, or its source.
-        if &*resource.low == "file"
-            && let Ok(now) = super::engine_resource::make(self.evaluator, resource)
-        {
-            thing = now;
+        if let Made::Later = thing {
+            match super::engine_resource::make(self.evaluator, resource) {
+                Ok(now) => thing = now,
+                Err(why) => {
+                    self.log_of(&path, Level::Error, &Message::Failed(why));
+                    let status = Status { failed: true, ..Status::default() };
+                    return (status, Outgoing { failed: vec![at], ..Outgoing::default() });
+                }
+            }
         }
         if let Some(with_values) = self.changed.remove(&at)
             && let Ok(now) = super::engine_resource::make(self.evaluator, &with_values)
@@ -328,7 +332,7 @@ impl Transaction<'_> {
             too_many = true;
             self.misgenerated = true;
         }
-        let watched = super::audit::values(self.run.host, resource);
+        let watched = super::audit::values(self.run.look(), resource);
         let mut status = self.attempt(resource, &path, &mut thing, noop);
         self.audit(resource, &path, watched, &mut status);
         if let Made::Ruby(ruby) = &thing {
@@ -384,7 +388,7 @@ impl Transaction<'_> {
                 let tree = tree.filter(|tree| !tree.is_empty());
                 let is_tree = tree.is_some();
                 if let Some(tree) = tree {
-                    self.take(at, tree.resources(self.run.host), noop, &mut outgoing);
+                    self.take(at, tree.resources(self.run.look()), noop, &mut outgoing);
                 }
                 // A tree is one change to who is notified, however many files it has.
                 if is_tree && outgoing.real + outgoing.withheld > 0 {
@@ -402,7 +406,7 @@ impl Transaction<'_> {
             None => {}
         }
         if status.changed {
-            self.state.sync(&resource.reference(), self.run.host.now());
+            self.state.sync(&resource.reference(), self.run.look().now());
         }
         (status, outgoing)
     }
@@ -459,7 +463,7 @@ impl Transaction<'_> {
             };
             self.place = Some(Rc::clone(&place));
             let path: Rc<str> = format!("{base}/{}", child.reference()).into();
-            let started = self.run.host.monotonic();
+            let started = self.run.look().monotonic();
             self.evaluator.phase(|| format!("generate and apply {}", child.reference()));
             let mut status = match super::engine_resource::make(self.evaluator, &child) {
                 Ok(mut thing) => {
@@ -471,7 +475,7 @@ impl Transaction<'_> {
                     Status { failed: true, ..Status::default() }
                 }
             };
-            status.took = self.run.host.monotonic().saturating_sub(started).as_secs_f64();
+            status.took = self.run.look().monotonic().saturating_sub(started).as_secs_f64();
             status.provider =
                 status.provider.or_else(|| super::attributes::text(&child, "provider"));
             outgoing.real += status.changes;

@@ -94,6 +94,11 @@ pub(crate) enum Message {
     },
     /// No provider of this type works here.
     NoProvider(String),
+    Compiled {
+        node: String,
+        environment: String,
+        seconds: f64,
+    },
     UsingEnvironment(String),
     Applying {
         version: i64,
@@ -129,12 +134,12 @@ fn events(count: usize) -> String {
 pub(crate) fn words(message: &Message) -> String {
     use Message::{
         Applied, Applying, AuditChanged, BackingUpTree, ChangeFailed, Changed, ChangedSecret,
-        Checksumming, ClassDependencyFailed, ContentDefined, Created, CreatingStateFile, Defined,
-        DependencyFailed, Diff, DiffRedacted, DirectoryStays, DuplicateInBucket, EnsureChanged,
-        Executed, Failed, Filebucketed, NewlyRecorded, NoProvider, NotApplied, NotEvaluated,
-        NotGenerated, OutputCut, OutputRedacted, Purged, RefreshFailed, Removed, Scheduling,
-        SkippedByDependency, Tidying, TooLargeForBucket, Triggered, Unscheduling, UnschedulingAll,
-        UsingEnvironment, Verbatim, Withheld, WouldTrigger, Wrapped,
+        Checksumming, ClassDependencyFailed, Compiled, ContentDefined, Created, CreatingStateFile,
+        Defined, DependencyFailed, Diff, DiffRedacted, DirectoryStays, DuplicateInBucket,
+        EnsureChanged, Executed, Failed, Filebucketed, NewlyRecorded, NoProvider, NotApplied,
+        NotEvaluated, NotGenerated, OutputCut, OutputRedacted, Purged, RefreshFailed, Removed,
+        Scheduling, SkippedByDependency, Tidying, TooLargeForBucket, Triggered, Unscheduling,
+        UnschedulingAll, UsingEnvironment, Verbatim, Withheld, WouldTrigger, Wrapped,
     };
     match message {
         Verbatim(text) | Failed(text) => text.clone(),
@@ -177,6 +182,9 @@ pub(crate) fn words(message: &Message) -> String {
             format!("audit change: previously recorded value {from} has been changed to {to}")
         }
         NoProvider(kind) => format!("Could not find a suitable provider for {kind}"),
+        Compiled { node, environment, seconds } => format!(
+            "Compiled catalog for {node} in environment {environment} in {seconds:.2} seconds"
+        ),
         UsingEnvironment(name) => format!("Using environment '{name}'"),
         Applying { version } => format!("Applying configuration version '{version}'"),
         CreatingStateFile(path) => format!("Creating state file {}", path.display()),

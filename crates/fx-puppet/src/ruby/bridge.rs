@@ -148,13 +148,13 @@ const METHODS: &[Method] = &[
     }),
     ("builtin_provider", |ruby, evaluator, vm, args| {
         let name = vm.to_s(args[0])?;
-        let found = crate::apply::default_provider(evaluator.run.host, &name);
+        let found = crate::apply::default_provider(evaluator.run.look(), &name);
         ruby.to_ruby(vm, &found.map_or(Value::Undef, Value::from))
     }),
     ("provider_dir?", |_, evaluator, vm, args| {
         let name = vm.to_s(args[0])?;
         let dirs = evaluator.libs().all("puppet/provider", &name);
-        let host = evaluator.run.host;
+        let host = evaluator.run.look();
         Ok(Rb::bool(dirs.iter().any(|dir| host.stat(dir).is_ok_and(|meta| meta.is_dir()))))
     }),
     ("provider_free?", |_, evaluator, vm, args| {
@@ -367,7 +367,7 @@ fn reference_parts(text: &str) -> Option<(String, String)> {
 
 fn load(evaluator: &Rc<Evaluator>, vm: &mut Vm, path: &std::path::Path) -> Res<Rb> {
     let shown = path.to_string_lossy().into_owned();
-    match evaluator.run.host.read_trusted(path) {
+    match evaluator.run.look().read_trusted(path) {
         Ok(text) => vm.run_main(&text, &shown),
         Err(error) => vm.arg_error(error.to_string()),
     }
@@ -421,13 +421,12 @@ fn keep(ruby: &Rc<Ruby>, evaluator: &Rc<Evaluator>, vm: &mut Vm, args: &[Rb]) ->
         dir: setting("clientbucketdir").into(),
         algorithm: crate::bucket::algorithm(&setting("digest_algorithm")).unwrap_or_default(),
     };
-    let host = evaluator.run.host;
     let info = |message: Message| {
         say(ruby, evaluator, super::Said { level: fx_engine::Level::Info, source: None, message });
     };
     info(Message::Checksumming(path.clone()));
     let path = std::path::Path::new(&path);
-    match bucket.keep(host, path, path) {
+    match evaluator.run.own_state(|act| bucket.keep(act, path, path)) {
         Ok(kept) if kept.was_known => {
             let (algorithm, sum) = (bucket.algorithm.name(), kept.sum);
             info(Message::DuplicateInBucket { algorithm, sum });

@@ -47,14 +47,14 @@ impl Evaluator {
         {
             known = own;
         }
-        match &*known {
+        self.machine.effects.author(name, || match &*known {
             Known::New { object, dispatches } => {
                 self.call_new(name, *object, dispatches, &args, block, scope).map(Some)
             }
             Known::Old { arity, is_statement } => {
                 self.call_old(name, *arity, *is_statement, &args, scope).map(Some)
             }
-        }
+        })
     }
 
     /// A function written in Ruby, read from its file when first asked for.
@@ -114,7 +114,7 @@ impl Evaluator {
         let read = || {
             let text = self
                 .run
-                .host
+                .look()
                 .read_trusted_data(&self.module_dir(module)?.join("metadata.json"))
                 .ok()?;
             let data: serde_json::Value = serde_json::from_slice(&text).ok()?;
@@ -164,7 +164,7 @@ impl Evaluator {
     }
 
     fn function_file(&self, name: &str) -> Option<(PathBuf, bool)> {
-        let host = self.run.host;
+        let host = self.run.look();
         let is_good = name.split("::").all(|part| {
             !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
         });
@@ -190,7 +190,7 @@ impl Evaluator {
         is_new: bool,
     ) -> Evaluated<Option<Known>> {
         let text =
-            self.run.host.read_trusted(path).map_err(|error| Flow::raw(error.to_string()))?;
+            self.run.look().read_trusted(path).map_err(|error| Flow::raw(error.to_string()))?;
         let shown = path.to_string_lossy().into_owned();
         type Row = (
             Rb,
