@@ -1,4 +1,4 @@
-//! The build tool: `cargo xtask tidy | dist | startup | truth | changes`. Not part of the product.
+//! The build tool: `cargo xtask tidy | dist | startup | truth | changes | conformance`. Not part of the product.
 
 #![allow(
     clippy::print_stdout,
@@ -8,6 +8,7 @@
 )]
 
 mod changes;
+mod conformance;
 mod dist;
 mod layers;
 mod startup;
@@ -23,7 +24,8 @@ usage: cargo xtask COMMAND
   dist     build the static binary, run it in an empty chroot, make tarball, deb and rpm
   startup  measure start-up of the release binary: processor time, memory, size
   truth    compare the claims of plans with what runs do, in copies of the machine
-  changes  count the changes of plans that name target, property, from and to";
+  changes  count the changes of plans that name target, property, from and to
+  conformance  hold the results of a public suite against what conformance/ expects";
 
 fn main() -> ExitCode {
     let command = std::env::args().nth(1).unwrap_or_default();
@@ -33,6 +35,7 @@ fn main() -> ExitCode {
         "startup" => startup::run(),
         "truth" => truth::run(),
         "changes" => changes::run(),
+        "conformance" => conformance::run(),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(64);
