@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use fx_engine::{Change, Failure, Refresh, Resource as Thing, ResourceId, Target};
+use fx_engine::{Change, Failure, Refresh, Resource as Thing, ResourceId, Target, TargetKind};
 use fx_host::{Act, Look};
 use fx_resources::{directory, exec, file, link};
 
@@ -78,6 +78,23 @@ impl Made {
             _ => false,
         }
     }
+}
+
+/// The thing that a resource is about, by the name of its type.
+pub(super) fn target_of(id: &ResourceId) -> Target {
+    let kind = match &*id.kind {
+        "file" => TargetKind::File,
+        "package" => TargetKind::Package,
+        "service" => TargetKind::Service,
+        "user" => TargetKind::User,
+        "group" => TargetKind::Group,
+        "cron" => TargetKind::Cron,
+        "mount" => TargetKind::Mount,
+        "host" => TargetKind::HostEntry,
+        "exec" => TargetKind::Command,
+        _ => TargetKind::Other(id.kind.clone()),
+    };
+    Target::new(kind, &*id.name)
 }
 
 /// A message that is always due.
@@ -192,7 +209,7 @@ impl Thing for Broken {
     }
 
     fn target(&self) -> Target {
-        Target::other(self.id.kind.clone(), &*self.id.name)
+        target_of(&self.id)
     }
 
     fn observe(&mut self, _host: &dyn Look) -> Result<Vec<Change>, Failure> {

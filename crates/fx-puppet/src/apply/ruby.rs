@@ -195,7 +195,7 @@ impl Thing for RubyThing {
     }
 
     fn target(&self) -> Target {
-        Target::other(self.id.kind.clone(), &*self.id.name)
+        super::engine_resource::target_of(&self.id)
     }
 
     fn observe(&mut self, _host: &dyn Look) -> Result<Vec<Change>, Failure> {
