@@ -1,4 +1,4 @@
-//! `puppet apply`: its flags, what they ask for, and where what is said goes.
+//! `puppet apply`: what its flags mean, and where its log is written.
 
 use std::io::{BufWriter, Read};
 use std::path::PathBuf;
@@ -7,54 +7,11 @@ use std::rc::Rc;
 use fx_engine::{Cancel, Level};
 use fx_host::{Files, OsHost};
 use fx_puppet::Request;
-use fx_puppet::settings::{Kind, kind};
 use fx_report::console::puppet::PuppetConsole;
 
-use super::{complain, logdest, options, say};
-use crate::puppet_settings::Settings;
-
-/// Flags of its own; settings are flags, too.
-const OWN: [&str; 21] = [
-    "--version",
-    "-V",
-    "--debug",
-    "-d",
-    "--verbose",
-    "-v",
-    "--test",
-    "-t",
-    "--detailed-exitcodes",
-    "--parseonly",
-    "--write-catalog-summary",
-    "--loadclasses",
-    "-L",
-    "--use-nodes",
-    "--no-use-nodes",
-    "--catalog",
-    "--execute",
-    "-e",
-    "--logdest",
-    "-l",
-    "--no-color",
-];
-
-/// Why a flag cannot be taken, if so.
-fn refusal(name: &str, value: &str) -> Option<String> {
-    let could_not = |why: String| Some(format!("Could not parse application options: {why}"));
-    let long = name.strip_prefix("--").unwrap_or_default();
-    let setting = long
-        .strip_prefix("no-")
-        .map_or_else(|| kind(long), |name| kind(name).filter(|kind| *kind == Kind::Bool));
-    if !OWN.contains(&name) && setting.is_none() {
-        let meant = OWN.iter().find(|own| **own == format!("--{}", long.trim_start_matches("no-")));
-        let hint = meant.map_or_else(String::new, |own| format!("\nDid you mean?  {}", &own[2..]));
-        return could_not(format!("invalid option: {name}{hint}"));
-    }
-    if setting == Some(Kind::Bool) && !value.is_empty() {
-        return could_not(format!("needless argument: {name}={value}"));
-    }
-    None
-}
+use super::flags::{self, Flags, Sub};
+use super::settings::Settings;
+use super::{complain, logdest, say};
 
 /// What is wrong with settings that take one of a few words.
 fn misworded(settings: &Settings, host: &OsHost) -> Option<String> {
@@ -79,7 +36,7 @@ fn misworded(settings: &Settings, host: &OsHost) -> Option<String> {
     None
 }
 
-/// The level of a name; those above an error are as loud as one.
+/// The level of a name; those above an error count as one.
 fn level_of(name: &str) -> Option<Level> {
     Some(match name {
         "debug" => Level::Debug,
@@ -93,24 +50,19 @@ fn level_of(name: &str) -> Option<Level> {
 
 /// Runs the subcommand; its exit code.
 pub(super) fn run(args: &[String]) -> u8 {
-    let (flags, rest) = options(args);
-    let flag = |names: &[&str]| {
-        let found = flags.iter().rev().find(|(name, _)| names.contains(&name.as_str()));
-        found.map(|(_, value)| value.clone())
-    };
-    let has = |names: &[&str]| flag(names).is_some();
+    let (flags, rest) = flags::read(Sub::Apply, args);
     let failed = |message: &str| {
         complain(&format!("Error: {message}"));
         1
     };
-    if let Some(message) = flags.iter().find_map(|(name, value)| refusal(name, value)) {
+    if let Some(message) = flags.refusal(Sub::Apply) {
         return failed(&message);
     }
-    if has(&["--version", "-V"]) {
+    if flags.has("version") {
         say(crate::version::version("puppet"));
         return 0;
     }
-    if has(&["--parseonly"]) {
+    if flags.has("parseonly") {
         say("--parseonly has been removed. Please use 'puppet parser validate <manifest>'");
         return 1;
     }
@@ -124,18 +76,18 @@ pub(super) fn run(args: &[String]) -> u8 {
         Box::new(BufWriter::new(std::io::stdout())),
         Box::new(BufWriter::new(std::io::stderr())),
     );
-    if flag(&["--color"]).is_some_and(|color| matches!(color.as_str(), "ansi" | "true" | "yes")) {
+    if matches!(flags.setting("color"), Some("ansi" | "true" | "yes")) {
         console = console.colored();
     }
-    let level = if has(&["--debug", "-d"]) {
+    let level = if flags.has("debug") {
         Level::Debug
-    } else if has(&["--verbose", "-v", "--test", "-t"]) {
+    } else if flags.has("verbose") || flags.has("test") {
         Level::Info
     } else {
         level_of(&settings.get("log_level")).unwrap_or(Level::Notice)
     };
     let console = Rc::new(console.telling(level));
-    let catalog = match flag(&["--catalog"]).as_deref() {
+    let catalog = match flags.get("catalog") {
         None => None,
         Some("-") => Some(("-".to_owned(), stdin())),
         Some(path) => match host.read_trusted_data(std::path::Path::new(path)) {
@@ -150,9 +102,9 @@ pub(super) fn run(args: &[String]) -> u8 {
             }
         },
     };
-    let manifests = match (&catalog, flag(&["-e", "--execute"]), rest.first()) {
+    let manifests = match (&catalog, flags.get("execute"), rest.first()) {
         (Some(_), ..) => Vec::new(),
-        (None, Some(code), _) => vec![(String::new(), code.into_bytes())],
+        (None, Some(code), _) => vec![(String::new(), code.as_bytes().to_vec())],
         (None, None, Some(path)) => {
             let full = std::path::absolute(path).unwrap_or_else(|_| PathBuf::from(path));
             match fx_puppet::manifests(&*host, &full) {
@@ -179,14 +131,14 @@ pub(super) fn run(args: &[String]) -> u8 {
         let words = list.split(',').map(|tag| tag.trim().to_owned());
         words.filter(|tag| !tag.is_empty()).collect()
     };
-    // State goes where it was told to go, and nowhere else.
+    // State is kept where the settings say, and nowhere else.
     let keeps = ["vardir", "statedir", "publicdir"].iter().any(|name| settings.is_given(name));
     let reports = settings.get("report") != "false";
     let kept =
         |name: &str| (keeps || settings.is_given(name)).then(|| PathBuf::from(settings.get(name)));
     let is_on = |name: &str| settings.is_given(name) && settings.get(name) == "true";
     let hook = |name: &str| Some(settings.get(name)).filter(|command| !command.is_empty());
-    let writes_summary = has(&["--write-catalog-summary"]) || is_on("write_catalog_summary");
+    let writes_summary = flags.has("write-catalog-summary") || is_on("write_catalog_summary");
     let listed = |name: &str| (writes_summary && keeps).then(|| PathBuf::from(settings.get(name)));
     let request = Request {
         manifests,
@@ -204,8 +156,9 @@ pub(super) fn run(args: &[String]) -> u8 {
         summarizes: is_on("summarize"),
         alone: false,
         graphs: is_on("graph").then(|| PathBuf::from(settings.get("graphdir"))),
-        detailed_exitcodes: has(&["--detailed-exitcodes", "--test", "-t"]),
-        show_diff: is_on("show_diff") || (has(&["--test", "-t"]) && !has(&["--no-show_diff"])),
+        detailed_exitcodes: flags.has("detailed-exitcodes") || flags.has("test"),
+        show_diff: is_on("show_diff")
+            || (flags.has("test") && flags.setting("no-show_diff").is_none()),
         vardir: settings.is_given("vardir").then(|| PathBuf::from(settings.get("vardir"))),
         certname,
         given: environment.given,
@@ -235,7 +188,7 @@ pub(super) fn run(args: &[String]) -> u8 {
         }
     }
     let mut code = summary.code;
-    if let Err(error) = machine.run().host.commit() {
+    if let Err(error) = machine.run().own_state(|act| act.commit()) {
         complain(&format!("Error: {error}"));
         // Of the detailed codes 4 stands for failures.
         code = if request.detailed_exitcodes { code | 4 } else { code.max(1) };
@@ -253,18 +206,15 @@ fn stdin() -> Vec<u8> {
     text
 }
 
-/// Files that what is said goes to, and whether the console hears it, too.
+/// Files that the log is written to, and whether it is shown on the console, too.
 fn destinations(
-    flags: &[(String, String)],
+    flags: &Flags,
     host: &Rc<OsHost>,
     level: Level,
 ) -> Result<(Vec<Rc<logdest::LogFile>>, bool), u8> {
     let mut files = Vec::new();
     let mut on_console = true;
-    for (name, places) in flags {
-        if !matches!(name.as_str(), "--logdest" | "-l") {
-            continue;
-        }
+    for places in flags.all("logdest") {
         on_console = false;
         for place in places.split(',') {
             match place {
