@@ -14,6 +14,8 @@ use fx_host::{Host, Record, RecordingHost};
 pub(crate) struct Effects {
     /// Above zero effects are accounted for by a change.
     accounted: Cell<u32>,
+    /// What is done holds a secret.
+    hides: Cell<bool>,
     /// What is evaluated now, the innermost last.
     authors: RefCell<Vec<Rc<str>>>,
 }
@@ -24,6 +26,14 @@ impl Effects {
         self.accounted.set(self.accounted.get() + 1);
         let done = work();
         self.accounted.set(self.accounted.get().saturating_sub(1));
+        done
+    }
+
+    /// Does work whose commands may hold a secret.
+    pub(crate) fn hiding<T>(&self, hides: bool, work: impl FnOnce() -> T) -> T {
+        let before = self.hides.replace(self.hides.get() || hides);
+        let done = work();
+        self.hides.set(before);
         done
     }
 
@@ -45,7 +55,11 @@ impl Effects {
             (None, Some(step)) => run.ledger.step(step).resource.to_string(),
             (None, None) => "code of a module".to_owned(),
         };
-        run.ledger.emit(&Event::Evaluated { author: &author, record, step });
+        let mut record = record.clone();
+        if self.hides.get() {
+            record.subject = fx_value::REDACTED.into();
+        }
+        run.ledger.emit(&Event::Evaluated { author: &author, record: &record, step });
     }
 }
 

@@ -468,3 +468,10 @@ fn who_speaks_is_known_whatever_the_words_are() {
         "/Stage[main]/Main/Notify[a: b]/message: defined ''message'' as ''/looks: like a path";
     assert_eq!(found[1], own, "{found:?}");
 }
+
+#[test]
+fn a_secret_owner_is_in_no_failure() {
+    let code = "file { '/srv': ensure => directory, owner => Sensitive('hunter2') }";
+    let lines = apply(&machine(&[]), code);
+    assert!(!lines.is_empty() && lines.iter().all(|line| !line.contains("hunter2")), "{lines:?}");
+}

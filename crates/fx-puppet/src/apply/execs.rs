@@ -62,6 +62,9 @@ pub(super) fn make(resource: &Resource) -> Result<Made, String> {
         umask: text(resource, "umask").and_then(|mask| u32::from_str_radix(&mask, 8).ok()),
         timeout: (timeout > 0.0).then(|| Duration::from_secs_f64(timeout)),
         merge_stderr: true,
+        sensitive: ["command", "refresh", "unless", "onlyif"]
+            .iter()
+            .any(|name| is_secret(resource, name)),
         ..exec::Rules::default()
     };
     let guards = |name: &str| -> Vec<exec::Guard> {

@@ -20,6 +20,8 @@ pub(super) struct RubyThing {
     can_refresh: bool,
     /// Whether its provider may start programs.
     runs_commands: bool,
+    /// Whether a value of it is a secret.
+    is_secret: bool,
     /// What it said while it was looked at.
     looked: Vec<Said>,
     /// Values as they are shown, by property.
@@ -69,6 +71,7 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
         id,
         can_refresh,
         runs_commands,
+        is_secret: !resource.sensitive.is_empty(),
         looked: Vec::new(),
         shown: Vec::new(),
         synced: Vec::new(),
@@ -200,7 +203,8 @@ impl Thing for RubyThing {
 
     fn observe(&mut self, _host: &dyn Look) -> Result<Vec<Change>, Failure> {
         self.evaluator.ruby_listen();
-        let rows = self.evaluator.ruby_observe(self.object);
+        let effects = Rc::clone(&self.evaluator.machine.effects);
+        let rows = effects.hiding(self.is_secret, || self.evaluator.ruby_observe(self.object));
         self.looked = self.evaluator.ruby_heard();
         let rows = rows.map_err(|flow| self.failure(flow))?;
         self.shown.clear();

@@ -236,6 +236,9 @@ fn make_service(evaluator: &Evaluator, resource: &Resource) -> Made {
         restart: program("restart"),
         reload: None,
         status: program("status"),
+        sensitive: ["start", "stop", "restart", "status"]
+            .iter()
+            .any(|name| super::secrets::is_marked(resource, name)),
     };
     let backend = match text(resource, "provider") {
         Some(provider) if provider == "base" => {

@@ -1,5 +1,6 @@
 //! The transaction: one step after the other, what they generate, and refreshes.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -36,6 +37,11 @@ pub(super) fn step_name(resource: &Resource) -> fx_engine::ResourceId {
 /// Whether a command is a shell's to run.
 pub(super) fn is_shell(resource: &Resource) -> bool {
     attribute(resource, "provider").is_some_and(|word| interpolated(&word) == "shell")
+}
+
+/// Whether a resource is a directory that may be taken as a whole.
+fn is_tree(resource: &Resource) -> bool {
+    &*resource.low == "file" && attribute(resource, "recurse").is_some()
 }
 
 /// Most resources that are named as causes of a refresh.
@@ -98,7 +104,7 @@ pub(super) struct Transaction<'a> {
     pub(super) state: super::state::State,
 }
 
-impl Transaction<'_> {
+impl<'a> Transaction<'a> {
     /// From here on it is this resource that things are said of.
     fn turn_to(&mut self, resource: &Resource, path: &str) {
         let at = self.evaluator.sources.location(resource.span);
@@ -245,91 +251,124 @@ impl Transaction<'_> {
         }
     }
 
+    /// What becomes of a resource that tags or a failed dependency keep from its turn.
+    fn kept_from_turn(
+        &mut self,
+        at: usize,
+        path: &Rc<str>,
+        incoming: &Outgoing,
+    ) -> Option<(Status, Outgoing)> {
+        let resource = &self.catalog.resources[at];
+        let status = Status { skipped: true, ..Status::default() };
+        if self.left_out.contains(&at) {
+            self.passed_over(resource, "left out by tags");
+            return Some((status, Outgoing::default()));
+        }
+        if incoming.failed.is_empty() {
+            return None;
+        }
+        for failed in &incoming.failed {
+            if self.announced.insert(*failed) && !self.merges {
+                let name = self.catalog.resources[*failed].reference();
+                self.log_of(path, Level::Notice, &Message::DependencyFailed(name));
+            }
+        }
+        self.log_of(path, Level::Warning, &Message::SkippedByDependency);
+        if incoming.real + incoming.withheld > 0 {
+            let message = Message::UnschedulingAll(resource.reference());
+            self.log_of(path, Level::Info, &message);
+        }
+        self.passed_over(resource, "a dependency failed");
+        Some((status, Outgoing { failed: incoming.failed.clone(), ..Outgoing::default() }))
+    }
+
+    /// The resource with all its values and the thing it stands for, made as late as it has to
+    /// be; what becomes of it where it does not get that far.
+    fn ready(
+        &mut self,
+        at: usize,
+        path: &Rc<str>,
+        mut thing: Made,
+    ) -> Result<(Cow<'a, Resource>, Made), (Status, Outgoing)> {
+        let mut resource = Cow::Borrowed(&self.catalog.resources[at]);
+        // Values left to the node may be found out as late as now.
+        if self.defers && super::deferred::is_deferred(&resource) {
+            match super::deferred::resolved_now(self.evaluator, &resource) {
+                Ok(with_values) => resource = Cow::Owned(with_values),
+                Err(message) => {
+                    self.aborted = Some(message);
+                    return Err((
+                        Status { failed: true, ..Status::default() },
+                        Outgoing::default(),
+                    ));
+                }
+            }
+        }
+        let is_due = self.is_due(&resource);
+        if self.aborted.is_some() {
+            return Err(Default::default());
+        }
+        if !is_due {
+            self.passed_over(&resource, "its schedule says not now");
+            let status = Status { skipped: true, ..Status::default() };
+            return Err((status, Outgoing::default()));
+        }
+        if let Some(with_values) = self.changed.remove(&at)
+            && let Ok(now) = super::engine_resource::make(self.evaluator, &with_values)
+        {
+            return Ok((Cow::Owned(with_values), now));
+        }
+        // What is there is looked at when a file has its turn: an earlier resource may have
+        // made it, or its source.
+        if let Made::Later = thing {
+            match super::engine_resource::make(self.evaluator, &resource) {
+                Ok(now) => thing = now,
+                // A value that was found out this late ends the run, as it would have earlier.
+                Err(why) if matches!(resource, Cow::Owned(_)) => {
+                    self.aborted = Some(why);
+                    return Err((
+                        Status { failed: true, ..Status::default() },
+                        Outgoing::default(),
+                    ));
+                }
+                Err(why) => {
+                    self.log_of(path, Level::Error, &Message::Failed(why));
+                    let status = Status { failed: true, ..Status::default() };
+                    return Err((status, Outgoing { failed: vec![at], ..Outgoing::default() }));
+                }
+            }
+        }
+        Ok((resource, thing))
+    }
+
+    /// One resource has its turn: what becomes of it, and what follows for others.
     fn one(
         &mut self,
         at: usize,
         incoming: &Outgoing,
         made: &mut BTreeMap<usize, Made>,
     ) -> (Status, Outgoing) {
-        let late;
-        let given;
-        let mut resource = &self.catalog.resources[at];
         let path = self.path(at);
-        self.turn_to(resource, &path);
-        let Some(mut thing) = made.remove(&at) else { return Default::default() };
-        if self.left_out.contains(&at) {
-            self.passed_over(resource, "left out by tags");
-            return (Status { skipped: true, ..Status::default() }, Outgoing::default());
+        self.turn_to(&self.catalog.resources[at], &path);
+        let Some(thing) = made.remove(&at) else { return Default::default() };
+        if let Some(passed) = self.kept_from_turn(at, &path, incoming) {
+            return passed;
         }
-        if !incoming.failed.is_empty() {
-            for failed in &incoming.failed {
-                if self.announced.insert(*failed) && !self.merges {
-                    let name = self.catalog.resources[*failed].reference();
-                    self.log_of(&path, Level::Notice, &Message::DependencyFailed(name));
-                }
-            }
-            self.log_of(&path, Level::Warning, &Message::SkippedByDependency);
-            if incoming.real + incoming.withheld > 0 {
-                let message = Message::UnschedulingAll(resource.reference());
-                self.log_of(&path, Level::Info, &message);
-            }
-            self.passed_over(resource, "a dependency failed");
-            let status = Status { skipped: true, ..Status::default() };
-            return (status, Outgoing { failed: incoming.failed.clone(), ..Outgoing::default() });
-        }
-        // Values left to the node may be found out as late as now.
-        if self.defers && super::deferred::is_deferred(resource) {
-            let made_now = super::deferred::resolved_now(self.evaluator, resource)
-                .and_then(|now| Ok((super::engine_resource::make(self.evaluator, &now)?, now)));
-            match made_now {
-                Ok((now, with_values)) => {
-                    thing = now;
-                    late = with_values;
-                    resource = &late;
-                }
-                Err(message) => {
-                    self.aborted = Some(message);
-                    return (Status { failed: true, ..Status::default() }, Outgoing::default());
-                }
-            }
-        }
-        let is_due = self.is_due(resource);
-        if self.aborted.is_some() {
-            return Default::default();
-        }
-        if !is_due {
-            self.passed_over(resource, "its schedule says not now");
-            let status = Status { skipped: true, ..Status::default() };
-            return (status, Outgoing::default());
-        }
-        // What is there is looked at when a file has its turn: an earlier resource may have
-        // made it, or its source.
-        if let Made::Later = thing {
-            match super::engine_resource::make(self.evaluator, resource) {
-                Ok(now) => thing = now,
-                Err(why) => {
-                    self.log_of(&path, Level::Error, &Message::Failed(why));
-                    let status = Status { failed: true, ..Status::default() };
-                    return (status, Outgoing { failed: vec![at], ..Outgoing::default() });
-                }
-            }
-        }
-        if let Some(with_values) = self.changed.remove(&at)
-            && let Ok(now) = super::engine_resource::make(self.evaluator, &with_values)
-        {
-            given = with_values;
-            (thing, resource) = (now, &given);
-        }
+        let (resource, mut thing) = match self.ready(at, &path, thing) {
+            Ok(ready) => ready,
+            Err(passed) => return passed,
+        };
+        let resource = &*resource;
         let noop = self.is_noop(resource);
         self.evaluator.phase(|| format!("apply {}", resource.reference()));
         if let Made::Ruby(ruby) = &thing {
             ruby.settle(&path);
         }
-        let mut too_many = false;
-        if let Some(why) = super::recurse::too_many(self.evaluator, resource) {
+        let too_many = super::recurse::too_many(self.evaluator, resource);
+        let generates = too_many.is_none();
+        if let Some(why) = too_many {
             let message = Message::NotGenerated { step: "eval_generate", why };
             self.log_of(&path, Level::Error, &message);
-            too_many = true;
             self.misgenerated = true;
         }
         let watched = super::audit::values(self.run.look(), resource);
@@ -338,9 +377,8 @@ impl Transaction<'_> {
         if let Made::Ruby(ruby) = &thing {
             status.provider = Some(ruby.provider());
         }
-        // A tree speaks once all of it is done.
-        let is_folder = &*resource.low == "file" && attribute(resource, "recurse").is_some();
-        if !is_folder {
+        // A tree is announced once all of it is done.
+        if !is_tree(resource) {
             self.announce(&path, resource, &status);
         }
         let own_too;
@@ -359,21 +397,17 @@ impl Transaction<'_> {
             by: if status.changes + status.noop > 0 { vec![at] } else { Vec::new() },
             failed: if status.failed { vec![at] } else { Vec::new() },
         };
-        if let Made::Ruby(ruby) = &thing {
-            let failed = status.failed;
-            if let Some(found) = self.raised(resource, ruby, failed) {
-                self.brought.insert(at, found);
-            }
+        if let Made::Ruby(ruby) = &thing
+            && let Some(found) = self.raised(resource, ruby, status.failed)
+        {
+            self.brought.insert(at, found);
         }
         match self.brought.remove(&at) {
             Some(Ok(children)) => {
-                let speaks = matches!(thing, Made::Ruby(_)) && !children.is_empty();
+                let is_one = matches!(thing, Made::Ruby(_)) && !children.is_empty();
                 self.take(at, children.into_iter(), noop, &mut outgoing);
-                // As of a tree, one word of all that was generated.
-                if speaks && outgoing.real + outgoing.withheld > 0 {
-                    outgoing.withheld = usize::from(outgoing.real == 0);
-                    outgoing.real = outgoing.real.min(1);
-                    self.schedule(&resource.title);
+                if is_one && outgoing.real + outgoing.withheld > 0 {
+                    self.as_one(resource, &mut outgoing);
                 }
             }
             Some(Err(why)) => {
@@ -382,26 +416,8 @@ impl Transaction<'_> {
                 status.failed = true;
                 outgoing.failed.push(at);
             }
-            None if !status.failed && !too_many => {
-                let managed = self.managed.get_or_init(|| super::recurse::managed(self.catalog));
-                let tree = super::recurse::tree(self.evaluator, managed, resource);
-                let tree = tree.filter(|tree| !tree.is_empty());
-                let is_tree = tree.is_some();
-                if let Some(tree) = tree {
-                    self.take(at, tree.resources(self.run.look()), noop, &mut outgoing);
-                }
-                // A tree is one change to who is notified, however many files it has.
-                if is_tree && outgoing.real + outgoing.withheld > 0 {
-                    if outgoing.real == 0 {
-                        let message = Message::WouldTrigger(outgoing.withheld);
-                        self.log_of(&resource.title, Level::Notice, &message);
-                    }
-                    outgoing.withheld = usize::from(outgoing.real == 0);
-                    outgoing.real = outgoing.real.min(1);
-                    self.schedule(&resource.title);
-                } else if is_folder {
-                    self.announce(&path, resource, &status);
-                }
+            None if !status.failed && generates => {
+                self.take_tree(at, resource, &path, &status, noop, &mut outgoing);
             }
             None => {}
         }
@@ -411,7 +427,42 @@ impl Transaction<'_> {
         (status, outgoing)
     }
 
-    /// Tags of a resource as they are told. Those of the resource API have only their own and
+    /// All that a resource brought is one change to who is notified, however much it is.
+    fn as_one(&self, resource: &Resource, outgoing: &mut Outgoing) {
+        outgoing.withheld = usize::from(outgoing.real == 0);
+        outgoing.real = outgoing.real.min(1);
+        self.schedule(&resource.title);
+    }
+
+    /// What lies below a directory that is taken as a whole.
+    fn take_tree(
+        &mut self,
+        at: usize,
+        resource: &Resource,
+        path: &Rc<str>,
+        status: &Status,
+        noop: bool,
+        outgoing: &mut Outgoing,
+    ) {
+        let managed = self.managed.get_or_init(|| super::recurse::managed(self.catalog));
+        let tree = super::recurse::tree(self.evaluator, managed, resource);
+        let tree = tree.filter(|tree| !tree.is_empty());
+        let has_files = tree.is_some();
+        if let Some(tree) = tree {
+            self.take(at, tree.resources(self.run.look()), noop, outgoing);
+        }
+        if has_files && outgoing.real + outgoing.withheld > 0 {
+            if outgoing.real == 0 {
+                let message = Message::WouldTrigger(outgoing.withheld);
+                self.log_of(&resource.title, Level::Notice, &message);
+            }
+            self.as_one(resource, outgoing);
+        } else if is_tree(resource) {
+            self.announce(path, resource, status);
+        }
+    }
+
+    /// Tags of a resource as the report has them. Those of the resource API have only their own and
     /// the names of the classes around them.
     pub(super) fn tags(&self, resource: &Resource, path: &str) -> Vec<Rc<str>> {
         if !self.evaluator.ruby_is_placeless(&resource.low) {

@@ -204,11 +204,11 @@ pub(crate) fn words(message: &Message) -> String {
     }
 }
 
-/// A value of a change as plain text.
+/// A value of a change as plain text; a mark where it is a secret.
 pub(super) fn text_of(value: &fx_value::Value) -> String {
-    match value.as_bytes() {
-        Some(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-        None => value.to_string(),
+    match value {
+        fx_value::Value::Bytes(bytes) => String::from_utf8_lossy(bytes.as_bytes()).into_owned(),
+        other => other.to_string(),
     }
 }
 

@@ -147,11 +147,11 @@ fn augeas(host: &MemoryHost, spec: &Spec) -> Option<Reply> {
 
 /// `touch FILE` and `test -e FILE`, also by a shell.
 fn shell(host: &MemoryHost, spec: &Spec) -> Option<Reply> {
-    let line = spec.display();
+    let line = Spec { sensitive: false, ..spec.clone() }.display();
     let line = line.strip_prefix("/bin/sh -c ").unwrap_or(&line).trim_matches('\'');
     match line.split(' ').collect::<Vec<_>>().as_slice() {
         ["/usr/bin/touch", path, ..] => host.put(path, ""),
-        ["/usr/bin/test", "-e", path] => {
+        ["/usr/bin/test", "-e", path, ..] => {
             let there = fx_host::Files::exists(host, path.as_ref()).unwrap_or(false);
             return Some(Reply::exit(i32::from(!there)));
         }

@@ -107,6 +107,13 @@ fn commands() -> Vec<Case> {
                 "exec { '/usr/bin/touch /srv/a': unless => '/usr/bin/test -e /srv/a' }",
             )
         },
+        Case {
+            guards: &["run [redacted]"],
+            ..case(
+                "secret guard",
+                "exec { '/usr/bin/touch /srv/a': unless => Sensitive('/usr/bin/test -e /srv/a hunter2') }",
+            )
+        },
         case(
             "secret command",
             "exec { 'x': command => Sensitive('/usr/bin/touch /srv/a hunter2'), creates => '/srv/a' }",

@@ -72,6 +72,7 @@ pub(super) fn run(args: &[String]) -> u8 {
     if let Some(message) = misworded(&settings, &host) {
         return failed(&message);
     }
+    let level = level(&flags, &settings);
     let mut console = PuppetConsole::new(
         Box::new(BufWriter::new(std::io::stdout())),
         Box::new(BufWriter::new(std::io::stderr())),
@@ -79,97 +80,15 @@ pub(super) fn run(args: &[String]) -> u8 {
     if matches!(flags.setting("color"), Some("ansi" | "true" | "yes")) {
         console = console.colored();
     }
-    let level = if flags.has("debug") {
-        Level::Debug
-    } else if flags.has("verbose") || flags.has("test") {
-        Level::Info
-    } else {
-        level_of(&settings.get("log_level")).unwrap_or(Level::Notice)
-    };
     let console = Rc::new(console.telling(level));
-    let catalog = match flags.get("catalog") {
-        None => None,
-        Some("-") => Some(("-".to_owned(), stdin())),
-        Some(path) => match host.read_trusted_data(std::path::Path::new(path)) {
-            Ok(text) => Some((path.to_owned(), text)),
-            Err(_) if host.refused().is_some() => {
-                return failed(&host.refused().unwrap_or_default());
-            }
-            Err(_) => {
-                return failed(&format!(
-                    "Could not run: No such file or directory @ rb_sysopen - {path}"
-                ));
-            }
-        },
+    let input = match Input::read(&flags, &rest, &host) {
+        Ok(input) => input,
+        Err(message) => return failed(&message),
     };
-    let manifests = match (&catalog, flags.get("execute"), rest.first()) {
-        (Some(_), ..) => Vec::new(),
-        (None, Some(code), _) => vec![(String::new(), code.as_bytes().to_vec())],
-        (None, None, Some(path)) => {
-            let full = std::path::absolute(path).unwrap_or_else(|_| PathBuf::from(path));
-            match fx_puppet::manifests(&*host, &full) {
-                Ok(found) => found,
-                Err(why) if host.refused().is_some() => return failed(&why),
-                Err(_) => return failed(&format!("Could not run: Could not find file {path}")),
-            }
-        }
-        (None, None, None) => vec![(String::new(), stdin())],
-    };
-    let environment = settings.request(&*host);
     let machine = fx_puppet::Machine::new(Rc::clone(&host), Cancel::from_flag(stop));
-    let certname = Some(settings.get("certname")).filter(|name| !name.is_empty());
-    let mut classification = fx_puppet::Classification::default();
-    if settings.get("node_terminus") == "exec" {
-        let node = certname.clone().unwrap_or_else(|| fx_puppet::node_name(&machine));
-        match fx_puppet::classify(&machine, &settings.get("external_nodes"), &node) {
-            Ok(found) => classification = found,
-            Err(message) => return failed(&message),
-        }
-    }
-    let words = |name: &str| -> Vec<String> {
-        let list = if settings.is_given(name) { settings.get(name) } else { String::new() };
-        let words = list.split(',').map(|tag| tag.trim().to_owned());
-        words.filter(|tag| !tag.is_empty()).collect()
-    };
-    // State is kept where the settings say, and nowhere else.
-    let keeps = ["vardir", "statedir", "publicdir"].iter().any(|name| settings.is_given(name));
-    let reports = settings.get("report") != "false";
-    let kept =
-        |name: &str| (keeps || settings.is_given(name)).then(|| PathBuf::from(settings.get(name)));
-    let is_on = |name: &str| settings.is_given(name) && settings.get(name) == "true";
-    let hook = |name: &str| Some(settings.get(name)).filter(|command| !command.is_empty());
-    let writes_summary = flags.has("write-catalog-summary") || is_on("write_catalog_summary");
-    let listed = |name: &str| (writes_summary && keeps).then(|| PathBuf::from(settings.get(name)));
-    let request = Request {
-        manifests,
-        catalog,
-        modulepath: environment.modulepath,
-        noop: is_on("noop"),
-        prerun: hook("prerun_command"),
-        postrun: hook("postrun_command"),
-        tags: words("tags"),
-        skip_tags: words("skip_tags"),
-        report: kept("lastrunreport").filter(|_| reports),
-        summary: kept("lastrunfile"),
-        class_list: listed("classfile"),
-        resource_list: listed("resourcefile"),
-        summarizes: is_on("summarize"),
-        alone: false,
-        graphs: is_on("graph").then(|| PathBuf::from(settings.get("graphdir"))),
-        detailed_exitcodes: flags.has("detailed-exitcodes") || flags.has("test"),
-        show_diff: is_on("show_diff")
-            || (flags.has("test") && flags.setting("no-show_diff").is_none()),
-        vardir: settings.is_given("vardir").then(|| PathBuf::from(settings.get("vardir"))),
-        certname,
-        given: environment.given,
-        level: Some(level),
-        trace: false,
-        explains: false,
-        environment_dir: environment.environment_dir,
-        environment: classification.environment.unwrap_or(environment.environment),
-        hiera_config: environment.hiera_config,
-        classes: classification.classes,
-        variables: classification.variables,
+    let request = match request(&flags, &settings, &host, &machine, input, level) {
+        Ok(request) => request,
+        Err(message) => return failed(&message),
     };
     let (files, on_console) = match destinations(&flags, &host, level) {
         Ok(found) => found,
@@ -198,6 +117,115 @@ pub(super) fn run(args: &[String]) -> u8 {
         say(summary.figures.trim_end());
     }
     code
+}
+
+fn level(flags: &Flags, settings: &Settings) -> Level {
+    if flags.has("debug") {
+        Level::Debug
+    } else if flags.has("verbose") || flags.has("test") {
+        Level::Info
+    } else {
+        level_of(&settings.get("log_level")).unwrap_or(Level::Notice)
+    }
+}
+
+/// What is applied: manifests, or a catalog.
+struct Input {
+    manifests: Vec<(String, Vec<u8>)>,
+    catalog: Option<(String, Vec<u8>)>,
+}
+
+impl Input {
+    fn read(flags: &Flags, words: &[String], host: &OsHost) -> Result<Input, String> {
+        let catalog = match flags.get("catalog") {
+            None => None,
+            Some("-") => Some(("-".to_owned(), stdin())),
+            Some(path) => match host.read_trusted_data(std::path::Path::new(path)) {
+                Ok(text) => Some((path.to_owned(), text)),
+                Err(_) => {
+                    let missing =
+                        || format!("Could not run: No such file or directory @ rb_sysopen - {path}");
+                    return Err(host.refused().unwrap_or_else(missing));
+                }
+            },
+        };
+        let manifests = match (&catalog, flags.get("execute"), words.first()) {
+            (Some(_), ..) => Vec::new(),
+            (None, Some(code), _) => vec![(String::new(), code.as_bytes().to_vec())],
+            (None, None, Some(path)) => {
+                let full = std::path::absolute(path).unwrap_or_else(|_| PathBuf::from(path));
+                fx_puppet::manifests(host, &full).map_err(|why| match host.refused() {
+                    Some(_) => why,
+                    None => format!("Could not run: Could not find file {path}"),
+                })?
+            }
+            (None, None, None) => vec![(String::new(), stdin())],
+        };
+        Ok(Input { manifests, catalog })
+    }
+}
+
+/// What flags and settings say, as one request.
+fn request(
+    flags: &Flags,
+    settings: &Settings,
+    host: &OsHost,
+    machine: &fx_puppet::Machine,
+    input: Input,
+    level: Level,
+) -> Result<Request, String> {
+    let environment = settings.request(host);
+    let certname = Some(settings.get("certname")).filter(|name| !name.is_empty());
+    let mut classification = fx_puppet::Classification::default();
+    if settings.get("node_terminus") == "exec" {
+        let node = certname.clone().unwrap_or_else(|| fx_puppet::node_name(machine));
+        classification = fx_puppet::classify(machine, &settings.get("external_nodes"), &node)?;
+    }
+    let words = |name: &str| -> Vec<String> {
+        let list = if settings.is_given(name) { settings.get(name) } else { String::new() };
+        let words = list.split(',').map(|tag| tag.trim().to_owned());
+        words.filter(|tag| !tag.is_empty()).collect()
+    };
+    // State is kept where the settings say, and nowhere else.
+    let keeps = ["vardir", "statedir", "publicdir"].iter().any(|name| settings.is_given(name));
+    let reports = settings.get("report") != "false";
+    let kept =
+        |name: &str| (keeps || settings.is_given(name)).then(|| PathBuf::from(settings.get(name)));
+    let is_on = |name: &str| settings.is_given(name) && settings.get(name) == "true";
+    let hook = |name: &str| Some(settings.get(name)).filter(|command| !command.is_empty());
+    let writes_summary = flags.has("write-catalog-summary") || is_on("write_catalog_summary");
+    let listed = |name: &str| (writes_summary && keeps).then(|| PathBuf::from(settings.get(name)));
+    Ok(Request {
+        manifests: input.manifests,
+        catalog: input.catalog,
+        modulepath: environment.modulepath,
+        noop: is_on("noop"),
+        prerun: hook("prerun_command"),
+        postrun: hook("postrun_command"),
+        tags: words("tags"),
+        skip_tags: words("skip_tags"),
+        report: kept("lastrunreport").filter(|_| reports),
+        summary: kept("lastrunfile"),
+        class_list: listed("classfile"),
+        resource_list: listed("resourcefile"),
+        summarizes: is_on("summarize"),
+        alone: false,
+        graphs: is_on("graph").then(|| PathBuf::from(settings.get("graphdir"))),
+        detailed_exitcodes: flags.has("detailed-exitcodes") || flags.has("test"),
+        show_diff: is_on("show_diff")
+            || (flags.has("test") && flags.setting("no-show_diff").is_none()),
+        vardir: settings.is_given("vardir").then(|| PathBuf::from(settings.get("vardir"))),
+        certname,
+        given: environment.given,
+        level: Some(level),
+        trace: false,
+        explains: false,
+        environment_dir: environment.environment_dir,
+        environment: classification.environment.unwrap_or(environment.environment),
+        hiera_config: environment.hiera_config,
+        classes: classification.classes,
+        variables: classification.variables,
+    })
 }
 
 fn stdin() -> Vec<u8> {
