@@ -26,7 +26,7 @@ pub struct Machine {
     pub(crate) run: Run<'static>,
     pub(crate) sources: &'static SourceMap,
     /// The machine as Ruby gets it.
-    pub(crate) ruby_machine: Rc<RecordingHost<'static>>,
+    pub(crate) ruby_host: Rc<RecordingHost<'static>>,
     pub(crate) effects: Rc<Effects>,
     pub(crate) ruby: Rc<Ruby>,
     /// What all nodes read alike: it is read once.
@@ -81,9 +81,9 @@ impl Machine {
     pub fn on(host: Rc<dyn Host>, run: Run<'static>, sources: &'static SourceMap) -> Machine {
         let builtin = sources.add("(built in)", Vec::new());
         let effects = Rc::<Effects>::default();
-        let ruby_machine = Rc::new(crate::effects::recorder(host, run, &effects));
+        let ruby_host = Rc::new(crate::effects::recorder(host, run, &effects));
         let (ruby, read) = (Rc::default(), Rc::default());
-        Machine { run, sources, ruby_machine, effects, ruby, read, builtin }
+        Machine { run, sources, ruby_host, effects, ruby, read, builtin }
     }
 
     /// What a driver is given.

@@ -88,7 +88,7 @@ impl std::fmt::Debug for Ruby {
 
 fn new_vm(evaluator: &Evaluator) -> Vm {
     let mut vm = Vm::new(Options {
-        host: Rc::<RecordingHost<'static>>::clone(&evaluator.machine.ruby_machine),
+        host: Rc::<RecordingHost<'static>>::clone(&evaluator.machine.ruby_host),
         out: Box::new(std::io::sink()),
         err: Box::new(std::io::sink()),
         limits: Limits::default(),

@@ -102,7 +102,7 @@ impl Transaction<'_> {
                         from: shown(look, name, &whole_seconds(name, old)),
                         to: shown(look, name, &whole_seconds(name, &now)),
                     };
-                    let logged = self.log_property(path, &name.into(), Level::Notice, &message);
+                    let logged = self.log_property(path, name, Level::Notice, &message);
                     let event = Event::of_resource(EventStatus::Audit, logged.words);
                     let (property, from, was) = (name.into(), now.clone(), Some(old.clone()));
                     status.events.push(Event { property, from, was, ..event });

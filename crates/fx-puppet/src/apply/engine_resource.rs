@@ -15,8 +15,8 @@ use crate::value::Value;
 /// Something that can be brought to its desired state.
 pub(super) enum Made {
     Notify(Notify),
-    File(file::File),
-    /// A file with content from a web server, or told by a time or a given digest.
+    File(Box<file::File>),
+    /// A file with content from a web server, or known by a time or a given digest.
     Sourced(Box<super::sourced::Sourced>),
     Directory(directory::Directory),
     Link(link::Link),
@@ -45,7 +45,7 @@ impl Made {
     pub(super) fn thing(&mut self) -> Option<&mut dyn Thing> {
         Some(match self {
             Made::Notify(thing) => thing,
-            Made::File(thing) => thing,
+            Made::File(thing) => &mut **thing,
             Made::Sourced(thing) => &mut **thing,
             Made::Directory(thing) => thing,
             Made::Link(thing) => thing,

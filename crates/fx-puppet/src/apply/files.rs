@@ -322,12 +322,12 @@ impl Wanted<'_> {
                 recursive_removal: true,
                 ..directory::Desired::default()
             })),
-            Form::Absent => Made::File(file::File::new(file::Desired {
+            Form::Absent => Made::File(Box::new(file::File::new(file::Desired {
                 path: self.path,
                 ensure: Ensure::Absent,
                 obstruction: Obstruction::Remove,
                 ..file::Desired::default()
-            })),
+            }))),
             Form::Directory => self.directory(Ensure::Present),
             Form::Keep if is_dir => self.directory(Ensure::IfPresent),
             Form::Keep => self.file(Ensure::IfPresent, content),
@@ -409,7 +409,7 @@ impl Wanted<'_> {
             ..file::Desired::default()
         };
         if !is_sourced {
-            return Made::File(file::File::new(desired));
+            return Made::File(Box::new(file::File::new(desired)));
         }
         let kind = checksum.as_deref().and_then(Kind::named);
         let kind = kind.unwrap_or(Kind::Digest(algorithm));

@@ -105,14 +105,15 @@ impl Transaction<'_> {
     pub(super) fn log_property(
         &self,
         path: &Rc<str>,
-        property: &Cow<'static, str>,
+        property: impl Into<Cow<'static, str>>,
         weight: impl Into<Weight>,
         message: &Message,
     ) -> Logged {
+        let property = property.into();
         let source = Source::Property(Rc::clone(path), property.clone());
         let mut entry = Entry::new(self.run, weight, source, message);
         entry.place.clone_from(&self.place);
-        Logged { property: property.clone(), words: self.add(entry) }
+        Logged { property, words: self.add(entry) }
     }
 
     /// Logs what a property says itself: its name is a tag of the message then.
@@ -158,7 +159,7 @@ impl Transaction<'_> {
         match thing {
             Made::Stubborn(_) => {
                 self.log_of(path, Level::Notice, &Message::DirectoryStays);
-                return vec![self.log_property(path, &"ensure".into(), weight, &Message::Removed)];
+                return vec![self.log_property(path, "ensure", weight, &Message::Removed)];
             }
             Made::Notify(notify) => {
                 return vec![self.log_notify(resource, path, &notify.message, weight)];
@@ -168,7 +169,7 @@ impl Transaction<'_> {
                     self.log_output(path, exec, weight);
                 }
                 let message = &Message::Executed;
-                return vec![self.log_property(path, &"returns".into(), weight, message)];
+                return vec![self.log_property(path, "returns", weight, message)];
             }
             _ => {}
         }
@@ -176,14 +177,14 @@ impl Transaction<'_> {
             let content = changes.iter().find(|change| change.property == "content");
             let is_secret = is_secret(resource, "ensure");
             let message = wording::ensured(resource, ensure, content, is_secret);
-            return vec![self.log_property(path, &ensure.property, weight, &message)];
+            return vec![self.log_property(path, ensure.property.clone(), weight, &message)];
         }
         let one = |change: &Change| {
             if change.property == "content" {
                 self.log_diff(resource, path, change, weight);
             }
             let message = self.changed(resource, change);
-            self.log_property(path, &change.property, weight, &message)
+            self.log_property(path, change.property.clone(), weight, &message)
         };
         changes.iter().map(one).collect()
     }
@@ -218,7 +219,7 @@ impl Transaction<'_> {
         } else {
             Message::Defined { property: "message".into(), to: shown }
         };
-        self.log_property(path, &"message".into(), weight, &message)
+        self.log_property(path, "message", weight, &message)
     }
 
     fn changed(&self, resource: &Resource, change: &Change) -> Message {
@@ -318,7 +319,7 @@ impl Transaction<'_> {
             }
             let (from, to) = self.shown_values(resource, thing, change);
             let message = Message::Withheld { from, to };
-            self.log_property(path, &change.property, Level::Notice, &message)
+            self.log_property(path, change.property.clone(), Level::Notice, &message)
         };
         super::attempt::counted(changes).iter().map(one).collect()
     }
@@ -494,7 +495,7 @@ impl Transaction<'_> {
             let wrapped = Message::Wrapped { why: why.clone(), inner };
             self.log(Level::Error, &wrapped);
             let message = Message::ChangeFailed { from, to, why };
-            return Some(self.log_property(path, &change.property, Level::Error, &message));
+            return Some(self.log_property(path, change.property.clone(), Level::Error, &message));
         }
         Some(self.log_change_failure(path, change, from, to, why))
     }
@@ -510,7 +511,7 @@ impl Transaction<'_> {
     ) -> Logged {
         self.log(Level::Error, &Message::Failed(why.clone()));
         let message = Message::ChangeFailed { from, to, why };
-        self.log_property(path, &change.property, Level::Error, &message)
+        self.log_property(path, change.property.clone(), Level::Error, &message)
     }
 
     fn file_failure(&self, resource: &Resource, thing: &Made, failure: &Failure) -> FileFailure {

@@ -289,7 +289,8 @@ impl<'a> Transaction<'a> {
         at: usize,
         path: &Rc<str>,
         mut thing: Made,
-    ) -> Result<(Cow<'a, Resource>, Made), (Status, Outgoing)> {
+    ) -> Result<(Cow<'a, Resource>, Made), Box<(Status, Outgoing)>> {
+        let failed = || Status { failed: true, ..Status::default() };
         let mut resource = Cow::Borrowed(&self.catalog.resources[at]);
         // Values left to the node may be found out as late as now.
         if self.defers && super::deferred::is_deferred(&resource) {
@@ -297,21 +298,18 @@ impl<'a> Transaction<'a> {
                 Ok(with_values) => resource = Cow::Owned(with_values),
                 Err(message) => {
                     self.aborted = Some(message);
-                    return Err((
-                        Status { failed: true, ..Status::default() },
-                        Outgoing::default(),
-                    ));
+                    return Err(Box::new((failed(), Outgoing::default())));
                 }
             }
         }
         let is_due = self.is_due(&resource);
         if self.aborted.is_some() {
-            return Err(Default::default());
+            return Err(Box::default());
         }
         if !is_due {
             self.passed_over(&resource, "its schedule says not now");
             let status = Status { skipped: true, ..Status::default() };
-            return Err((status, Outgoing::default()));
+            return Err(Box::new((status, Outgoing::default())));
         }
         if let Some(with_values) = self.changed.remove(&at)
             && let Ok(now) = super::engine_resource::make(self.evaluator, &with_values)
@@ -326,15 +324,12 @@ impl<'a> Transaction<'a> {
                 // A value that was found out this late ends the run, as it would have earlier.
                 Err(why) if matches!(resource, Cow::Owned(_)) => {
                     self.aborted = Some(why);
-                    return Err((
-                        Status { failed: true, ..Status::default() },
-                        Outgoing::default(),
-                    ));
+                    return Err(Box::new((failed(), Outgoing::default())));
                 }
                 Err(why) => {
                     self.log_of(path, Level::Error, &Message::Failed(why));
-                    let status = Status { failed: true, ..Status::default() };
-                    return Err((status, Outgoing { failed: vec![at], ..Outgoing::default() }));
+                    let outgoing = Outgoing { failed: vec![at], ..Outgoing::default() };
+                    return Err(Box::new((failed(), outgoing)));
                 }
             }
         }
@@ -356,7 +351,7 @@ impl<'a> Transaction<'a> {
         }
         let (resource, mut thing) = match self.ready(at, &path, thing) {
             Ok(ready) => ready,
-            Err(passed) => return passed,
+            Err(passed) => return *passed,
         };
         let resource = &*resource;
         let noop = self.is_noop(resource);

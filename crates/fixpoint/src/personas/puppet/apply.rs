@@ -143,8 +143,9 @@ impl Input {
             Some(path) => match host.read_trusted_data(std::path::Path::new(path)) {
                 Ok(text) => Some((path.to_owned(), text)),
                 Err(_) => {
-                    let missing =
-                        || format!("Could not run: No such file or directory @ rb_sysopen - {path}");
+                    let missing = || {
+                        format!("Could not run: No such file or directory @ rb_sysopen - {path}")
+                    };
                     return Err(host.refused().unwrap_or_else(missing));
                 }
             },
