@@ -1,4 +1,4 @@
-//! The build tool: `cargo xtask tidy | dist | startup | truth | changes | conformance`. Not part of the product.
+//! The build tool: `cargo xtask tidy | dist | startup | truth | changes | conformance | bench`. Not part of the product.
 
 #![allow(
     clippy::print_stdout,
@@ -7,6 +7,7 @@
     reason = "a build tool talks to people and touches the tree"
 )]
 
+mod bench;
 mod changes;
 mod conformance;
 mod dist;
@@ -15,6 +16,7 @@ mod startup;
 mod tidy;
 mod truth;
 mod truth_cases;
+mod usage;
 
 use std::process::ExitCode;
 
@@ -25,6 +27,7 @@ usage: cargo xtask COMMAND
   startup  measure start-up of the release binary: processor time, memory, size
   truth    compare the claims of plans with what runs do, in copies of the machine
   changes  count the changes of plans that name target, property, from and to
+  bench    compare processor time and memory with an original on the same policies
   conformance  hold the results of a public suite against what conformance/ expects";
 
 fn main() -> ExitCode {
@@ -34,6 +37,7 @@ fn main() -> ExitCode {
         "dist" => dist::run(),
         "startup" => startup::run(),
         "truth" => truth::run(),
+        "bench" => bench::run(),
         "changes" => changes::run(),
         "conformance" => conformance::run(),
         _ => {
