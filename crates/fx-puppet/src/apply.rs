@@ -85,13 +85,13 @@ pub struct Request {
     pub environment: String,
     /// The global `hiera.yaml`.
     pub hiera_config: Option<PathBuf>,
-    /// Where the report goes.
+    /// Where the report is written.
     pub report: Option<PathBuf>,
-    /// Where the figures of the report go.
+    /// Where the figures of the report are written.
     pub summary: Option<PathBuf>,
-    /// Where the names of classes go.
+    /// Where the names of classes are written.
     pub class_list: Option<PathBuf>,
-    /// Where the names of resources go.
+    /// Where the names of resources are written.
     pub resource_list: Option<PathBuf>,
     /// The figures of the run are wanted as text.
     pub summarizes: bool,

@@ -38,7 +38,7 @@ pub(super) fn truth(value: Option<Value>) -> bool {
     })
 }
 
-/// Whether a property's value must not be told.
+/// Whether a property's value must not be shown.
 pub(super) fn is_secret(resource: &Resource, property: &str) -> bool {
     let name = if property == "ensure" { "content" } else { property };
     if &*resource.low == "user" && name == "password" {

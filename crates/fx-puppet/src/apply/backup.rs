@@ -13,7 +13,7 @@ use crate::compile::{Catalog, Resource};
 use crate::eval::{Evaluator, inspected, interpolated};
 use crate::value::Value;
 
-/// Where the old content of a file goes.
+/// Where the old content of a file is kept.
 pub(super) enum Keep {
     /// Beside the file, under its name and a suffix.
     Suffix(String),
@@ -54,7 +54,7 @@ pub(super) fn check_bucket(resource: &Resource) -> Result<(), String> {
     Err(format!("Parameter path failed on {}: {why}", resource.reference()))
 }
 
-/// Where the old content of a file goes; what is wrong otherwise.
+/// Where the old content of a file is kept; what is wrong otherwise.
 pub(super) fn of(
     evaluator: &Evaluator,
     catalog: &Catalog,

@@ -95,7 +95,7 @@ fn event_name(low: &str, event: &Event) -> String {
 fn event_json(low: &str, event: &Event, time: &str) -> Json {
     let text = |text: &str| match text {
         "" => Json::Null,
-        // Lists of types in Ruby are told as such.
+        // Lists of types in Ruby are lists in the report.
         list if event.name.is_some() && list.starts_with('[') => {
             serde_json::from_str(list).unwrap_or_else(|_| Json::from(list))
         }
@@ -183,7 +183,7 @@ fn parts(path: &str, reference: &str) -> Vec<String> {
     parts
 }
 
-/// A resource as the report tells it.
+/// A resource as the report has it.
 struct Row<'a> {
     reference: String,
     kind: &'a str,

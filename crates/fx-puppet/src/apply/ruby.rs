@@ -87,7 +87,7 @@ fn brought(parent: &Resource, told: &Told) -> Resource {
     child
 }
 
-/// Gives a resource the values that Ruby tells.
+/// Gives a resource the values that Ruby returns.
 pub(super) fn give(resource: &mut Resource, told: &Told) {
     let (span, source) = (resource.span, Rc::clone(&resource.frame.source));
     for (name, value) in &*told.values {

@@ -1,4 +1,4 @@
-//! Files whose source lies on a web server, or whose content is told by a time or by a digest
+//! Files whose source lies on a web server, or whose content is known by a time or by a digest
 //! that the manifest gives. Plain copies of local files are in [`super::files`].
 
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ pub(super) fn is_web(source: &str) -> bool {
     source.starts_with("http://") || source.starts_with("https://")
 }
 
-/// What content is told by.
+/// What content is compared by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Digest(Algorithm),
@@ -75,7 +75,7 @@ pub(super) struct Sourced {
     pub(super) desired: file::Desired,
     /// Where content may come from, the best first.
     pub(super) candidates: Vec<Candidate>,
-    /// What content is told by, as far as the source knows it.
+    /// What content is compared by, as far as the source knows it.
     pub(super) kind: Kind,
     /// The digest the content must have, where the manifest says so.
     pub(super) value: Option<String>,
@@ -287,7 +287,7 @@ fn time_label(host: &dyn Look, kind: Kind, secs: i64) -> Label {
     Label { kind, text: format!("{{{word}}}{time}"), secs }
 }
 
-/// What an answer says of its content: by the digest that was asked for, by another one, or by
+/// What an answer says of its content: by the wanted digest, by another one, or by
 /// its time, which is now where it has none.
 fn label(host: &dyn Look, answer: &Response, asked: Kind) -> Label {
     let header = |name: &str| {
@@ -341,7 +341,7 @@ fn head(host: &dyn Look, url: &str) -> Result<Option<Response>, String> {
     if is_there(&answer) {
         return Ok(Some(answer));
     }
-    // Some servers know no HEAD; one byte is asked for then.
+    // Some servers know no HEAD; one byte is requested then.
     if matches!(answer.status, 403 | 405) {
         let answer = exchange(host, "GET", url, &[("Range", "bytes=0-0")])?;
         return Ok(is_there(&answer).then_some(answer));
@@ -439,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn content_is_told_by_the_first_digest_the_server_gives() {
+    fn content_is_compared_by_the_first_digest_the_server_gives() {
         let host = MemoryHost::linux();
         let sum = Algorithm::Md5.hex(b"hello\n");
         serves(&host, "http://w/a", &[("x-checksum-md5", &sum)]);
@@ -474,7 +474,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_asked_is_told_in_the_words_of_the_original() {
+    fn requests_that_fail_have_the_words_of_the_original() {
         let table = [
             (
                 "http://h:9/x",

@@ -84,7 +84,7 @@ pub(super) struct Transaction<'a> {
     pub(super) logs: std::cell::RefCell<Vec<Entry>>,
     /// The resource at hand, as entries of the log name it.
     pub(super) place: Option<Rc<Place>>,
-    /// Failures that have been told to who depends on them.
+    /// Failures that have been logged for what depends on them.
     pub(super) announced: BTreeSet<usize>,
     /// Resources left out because of tags or schedules.
     pub(super) left_out: BTreeSet<usize>,
@@ -92,7 +92,7 @@ pub(super) struct Transaction<'a> {
     pub(super) phase: Rc<str>,
     /// Why the resource at hand has its turn now.
     pub(super) why: Rc<str>,
-    /// Failed dependencies are told by the classes around, once.
+    /// Failed dependencies are logged by the classes around, once.
     pub(super) merges: bool,
     /// Types that nobody can act for, which is logged at the end.
     pub(super) unprovided: std::cell::RefCell<BTreeSet<String>>,

@@ -144,7 +144,7 @@ fn dirs(host: &dyn Look) -> Result<Vec<PathBuf>, Failure> {
 }
 
 impl Yumrepo {
-    /// Where a new section goes.
+    /// Where a new section is written.
     fn path(&self, dirs: &[PathBuf]) -> PathBuf {
         let Some(last) = dirs.last() else { return PathBuf::from(CONF) };
         let Some(target) = self.target.as_deref().filter(|target| *target != "absent") else {
