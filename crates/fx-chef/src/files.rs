@@ -59,12 +59,12 @@ fn eval_file(machine: &Machine, vm: &mut Vm, a: Args) -> R {
         Ok(text) => text.unwrap_or_default(),
         Err(error) => return raise(vm, "ConfigurationError", &error.to_string()),
     };
-    match me.as_class() {
+    machine.effects.file(&name, || match me.as_class() {
         Some(class) if vm.opt(a, 2).is_some_and(Value::truthy) => {
             vm.run_in_class(&text, &name, class)
         }
         _ => vm.run_with_self(&text, &name, me),
-    }
+    })
 }
 
 /// `FX.run_in(object, block, *args)`: calls a block with another self. Unlike

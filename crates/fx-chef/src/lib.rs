@@ -8,6 +8,7 @@
 
 mod clock;
 mod diff;
+mod effects;
 mod erubis;
 mod files;
 mod machine;

@@ -15,8 +15,9 @@ use fx_ruby::{Args, Hooks, HostObject, Limits, Options, R, Res, Value, Vm};
 use fx_source::{FileId, SourceMap, Span};
 use rustc_hash::FxHashMap;
 
+use crate::effects::Effects;
 use crate::rows::Rows;
-use crate::{erubis, files, merge, prelude, property, report, rows, schema, shell, trap};
+use crate::{effects, erubis, files, merge, prelude, property, report, rows, schema, shell, trap};
 
 /// What was asked for.
 #[derive(Clone, Debug, Default)]
@@ -34,6 +35,7 @@ pub struct Request {
 /// State of one run that Ruby reaches through `FX`.
 pub struct Machine {
     pub(crate) host: Rc<dyn Host>,
+    pub(crate) effects: Rc<Effects>,
     pub(crate) ledger: Rc<Ledger>,
     pub(crate) cancel: Cancel,
     pub(crate) sources: Rc<SourceMap>,
@@ -80,6 +82,7 @@ pub(crate) type Method = fn(&Machine, &mut Vm, Args) -> R;
 fn methods() -> Vec<(&'static str, Method)> {
     let mut list: Vec<(&'static str, Method)> = Vec::new();
     list.extend_from_slice(files::METHODS);
+    list.extend_from_slice(effects::METHODS);
     list.extend_from_slice(rows::METHODS);
     list.extend_from_slice(report::METHODS);
     list.extend_from_slice(schema::METHODS);
@@ -155,9 +158,11 @@ pub fn run(
     err: Box<dyn std::io::Write>,
 ) -> u8 {
     let traps = Rc::new(RefCell::new(trap::Reads::default()));
+    let effects = Rc::new(Effects::default());
     let hooks = Hooks { phase: "load", ..trap::hooks(&traps, Rc::clone(&host)) };
+    let recorder = effects::recorder(Rc::clone(&host), &ledger, &effects);
     let mut vm = Vm::new(Options {
-        host: Rc::clone(&host),
+        host: Rc::new(recorder),
         out,
         err,
         limits: Limits::default(),
@@ -168,6 +173,7 @@ pub fn run(
     vm.shipped = prelude::sources(&*host);
     let machine = Rc::new(Machine {
         host,
+        effects,
         ledger,
         cancel,
         sources,

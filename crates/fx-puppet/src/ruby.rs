@@ -78,7 +78,7 @@ impl std::fmt::Debug for Ruby {
 
 fn new_vm(evaluator: &Evaluator) -> Vm {
     let mut vm = Vm::new(Options {
-        host: Rc::clone(&evaluator.machine.host),
+        host: Rc::<dyn fx_host::Host>::clone(&evaluator.machine.host),
         out: Box::new(std::io::sink()),
         err: Box::new(std::io::sink()),
         limits: Limits::default(),

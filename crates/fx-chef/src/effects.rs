@@ -1,0 +1,77 @@
+//! What Ruby code does to the machine: each effect that no change of a resource accounts for
+//! is reported with its author.
+//!
+//! The virtual machine acts through a recorder. While a change is made, its effects are that
+//! change, and while our own files are kept they are nobody's: both are not reported.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use fx_engine::{Event, Ledger};
+use fx_host::{Host, Record, RecordingHost};
+use fx_ruby::{Args, R, Vm};
+
+use crate::machine::{Machine, Method};
+
+pub(crate) const METHODS: &[(&str, Method)] = &[("own_state", own_state)];
+
+/// Who acts now, and whether it has to be reported.
+#[derive(Default)]
+pub(crate) struct Effects {
+    /// Above zero effects are accounted for elsewhere.
+    accounted: Cell<u32>,
+    /// The files of policy that are being evaluated, the innermost last.
+    files: RefCell<Vec<Rc<str>>>,
+}
+
+impl Effects {
+    /// Does work whose effects are accounted for elsewhere.
+    pub(crate) fn accounted<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.accounted.set(self.accounted.get() + 1);
+        let done = work();
+        self.accounted.set(self.accounted.get().saturating_sub(1));
+        done
+    }
+
+    /// Evaluates a file of policy.
+    pub(crate) fn file<T>(&self, path: &str, work: impl FnOnce() -> T) -> T {
+        self.files.borrow_mut().push(Rc::from(path));
+        let done = work();
+        self.files.borrow_mut().pop();
+        done
+    }
+
+    /// Whoever acts now, outside of a command that names its place itself: the resource whose
+    /// action is under way, else the file that is evaluated.
+    fn author(&self, ledger: &Ledger) -> String {
+        if let Some(id) = ledger.current() {
+            return ledger.step(id).resource.to_string();
+        }
+        match self.files.borrow().last() {
+            Some(file) => format!("recipe {file}"),
+            None => "client".to_owned(),
+        }
+    }
+
+    fn heard(&self, ledger: &Ledger, record: &Record) {
+        if self.accounted.get() == 0 {
+            let (author, step) = (self.author(ledger), ledger.current());
+            ledger.emit(&Event::Evaluated { author: &author, record, step });
+        }
+    }
+}
+
+/// The machine as Ruby gets it.
+pub(crate) fn recorder(
+    host: Rc<dyn Host>,
+    ledger: &Rc<Ledger>,
+    effects: &Rc<Effects>,
+) -> RecordingHost<'static> {
+    let (ledger, effects) = (Rc::clone(ledger), Rc::clone(effects));
+    RecordingHost::shared(host, move |record| effects.heard(&ledger, &record))
+}
+
+/// `FX.own_state { … }`: keeps files of the client itself, such as its lock and its cache.
+fn own_state(machine: &Machine, vm: &mut Vm, a: Args) -> R {
+    machine.effects.accounted(|| vm.yield0(a.block))
+}
