@@ -30,7 +30,49 @@ pub(crate) fn check(root: &Path) -> Result<Vec<String>> {
         .current_dir(root)
         .output()?;
     let metadata: Value = serde_json::from_slice(&output.stdout).context("cargo metadata")?;
-    Ok(judge(&allowed, &metadata))
+    let mut problems = judge(&allowed, &metadata);
+    problems.extend(unused(&metadata, |dir, name| mentions(&root.join(dir), name))?);
+    Ok(problems)
+}
+
+/// Edges between our crates that are declared and that no source uses.
+fn unused(metadata: &Value, uses: impl Fn(&Path, &str) -> Result<bool>) -> Result<Vec<String>> {
+    let packages: Vec<&Value> = metadata["packages"].as_array().into_iter().flatten().collect();
+    let names: Vec<&str> = packages.iter().filter_map(|package| package["name"].as_str()).collect();
+    let mut problems = Vec::new();
+    for package in &packages {
+        let manifest = Path::new(package["manifest_path"].as_str().unwrap_or_default());
+        let dir = manifest.parent().unwrap_or(manifest);
+        for dependency in package["dependencies"].as_array().into_iter().flatten() {
+            let to = dependency["name"].as_str().unwrap_or_default();
+            // Build scripts and tests stand beside the source.
+            let place = match dependency["kind"].as_str() {
+                Some("build") => dir.join("build.rs"),
+                Some("dev") => dir.to_owned(),
+                _ => dir.join("src"),
+            };
+            if names.contains(&to) && !uses(&place, &to.replace('-', "_"))? {
+                let name = package["name"].as_str().unwrap_or_default();
+                problems.push(format!("{name}: declares '{to}', which nothing in it uses"));
+            }
+        }
+    }
+    Ok(problems)
+}
+
+/// Whether a Rust file below a place has a name in it.
+fn mentions(place: &Path, name: &str) -> Result<bool> {
+    if place.is_file() {
+        return Ok(std::fs::read_to_string(place)?.contains(name));
+    }
+    for entry in std::fs::read_dir(place)? {
+        let path = entry?.path();
+        let is_rust = path.extension().is_some_and(|extension| extension == "rs");
+        if (path.is_dir() || is_rust) && mentions(&path, name)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn judge(allowed: &BTreeMap<&str, Vec<&str>>, metadata: &Value) -> Vec<String> {
@@ -60,6 +102,20 @@ fn judge(allowed: &BTreeMap<&str, Vec<&str>>, metadata: &Value) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_edge_that_nothing_uses_is_found() {
+        let metadata = serde_json::json!({"packages": [
+            {"name": "fx-a", "manifest_path": "/w/a/Cargo.toml", "dependencies": [
+                {"name": "fx-b", "kind": null}, {"name": "serde", "kind": null}, {"name": "fx-b", "kind": "build"},
+            ]},
+            {"name": "fx-b", "manifest_path": "/w/b/Cargo.toml", "dependencies": []},
+        ]});
+        let in_build =
+            |place: &Path, name: &str| Ok(place == Path::new("/w/a/build.rs") && name == "fx_b");
+        let expected = ["fx-a: declares 'fx-b', which nothing in it uses"];
+        assert_eq!(unused(&metadata, in_build).unwrap(), expected);
+    }
 
     #[test]
     fn an_edge_that_is_not_listed_is_found() {

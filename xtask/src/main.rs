@@ -1,4 +1,4 @@
-//! The build tool: `cargo xtask tidy | dist | startup | truth`. Not part of the product.
+//! The build tool: `cargo xtask tidy | dist | startup | truth | changes`. Not part of the product.
 
 #![allow(
     clippy::print_stdout,
@@ -7,6 +7,7 @@
     reason = "a build tool talks to people and touches the tree"
 )]
 
+mod changes;
 mod dist;
 mod layers;
 mod startup;
@@ -21,7 +22,8 @@ usage: cargo xtask COMMAND
   tidy     check the tree: crate edges, file heads and sizes, neutral words, deviations
   dist     build the static binary, run it in an empty chroot, make tarball, deb and rpm
   startup  measure start-up of the release binary: processor time, memory, size
-  truth    compare the claims of plans with what runs do, in copies of the machine";
+  truth    compare the claims of plans with what runs do, in copies of the machine
+  changes  count the changes of plans that name target, property, from and to";
 
 fn main() -> ExitCode {
     let command = std::env::args().nth(1).unwrap_or_default();
@@ -30,6 +32,7 @@ fn main() -> ExitCode {
         "dist" => dist::run(),
         "startup" => startup::run(),
         "truth" => truth::run(),
+        "changes" => changes::run(),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(64);

@@ -42,21 +42,9 @@ struct Tally {
 }
 
 pub(crate) fn run() -> Result<()> {
-    let mut args = std::env::args().skip(2);
-    let program =
-        args.next().context("usage: cargo xtask truth PROGRAM [KIND CONFORMANCE WITH] < LIST")?;
-    let policies: Vec<Policy> = match args.next() {
-        Some(kind) => {
-            let dirs: Vec<PathBuf> = args.map(PathBuf::from).collect();
-            let [cases, with] = &dirs[..] else { bail!("KIND takes two directories") };
-            truth_cases::of(&kind, cases, with)?
-        }
-        None => {
-            std::io::stdin().lock().lines().map_while(|line| line.ok().map(Policy::from)).collect()
-        }
-    };
+    let (program, policies) = asked_for("truth")?;
     let mut tally = Tally::default();
-    for policy in policies.iter().filter(|policy| !policy.words.is_empty()) {
+    for policy in &policies {
         tally.policies += 1;
         match compare(&program, policy) {
             Ok(found) => {
@@ -81,6 +69,25 @@ pub(crate) fn run() -> Result<()> {
         bail!("a claim called certain was wrong");
     }
     Ok(())
+}
+
+/// The program and the policies that the command line names, or the standard input lists.
+pub(crate) fn asked_for(command: &str) -> Result<(String, Vec<Policy>)> {
+    let mut args = std::env::args().skip(2);
+    let usage = || format!("usage: cargo xtask {command} PROGRAM [KIND CONFORMANCE WITH] < LIST");
+    let program = args.next().with_context(usage)?;
+    let mut policies: Vec<Policy> = match args.next() {
+        Some(kind) => {
+            let dirs: Vec<PathBuf> = args.map(PathBuf::from).collect();
+            let [cases, with] = &dirs[..] else { bail!("KIND takes two directories") };
+            truth_cases::of(&kind, cases, with)?
+        }
+        None => {
+            std::io::stdin().lock().lines().map_while(|line| line.ok().map(Policy::from)).collect()
+        }
+    };
+    policies.retain(|policy| !policy.words.is_empty());
+    Ok((program, policies))
 }
 
 struct Found {
@@ -137,7 +144,7 @@ fn text(step: &Value, name: &str) -> String {
     step[name].as_str().unwrap_or_default().to_owned()
 }
 
-fn output(program: &str, verb: &[&str], policy: &Policy) -> Result<String> {
+pub(crate) fn output(program: &str, verb: &[&str], policy: &Policy) -> Result<String> {
     let mut command = Command::new("timeout");
     if let Some(dir) = &policy.dir {
         command.current_dir(dir);

@@ -16,14 +16,11 @@ pub(crate) struct Changed {
 }
 
 impl Changed {
-    /// A change without its values; nothing for one that has no name.
-    pub(crate) fn of(change: &Change) -> Option<Changed> {
-        if change.property.is_empty() {
-            return None;
-        }
+    /// A change without its values.
+    pub(crate) fn of(change: &Change) -> Changed {
         let digests = [&change.from, &change.to].map(|value| digest(value.to_string().as_bytes()));
         let [from, to] = digests;
-        Some(Changed { property: change.property.to_string(), from, to })
+        Changed { property: change.property.to_string(), from, to }
     }
 }
 

@@ -19,6 +19,7 @@ mod puppet_tools;
 mod record;
 mod session;
 mod stage;
+mod stdin;
 mod terminal;
 mod version;
 

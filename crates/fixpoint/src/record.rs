@@ -6,13 +6,14 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::os::unix::ffi::OsStrExt;
 use std::rc::Rc;
 use std::time::Duration;
 
-use fx_engine::{Counts, Event, Failure, Outcome, Sink, Step, StepId};
+use fx_engine::{Change, Counts, Event, Failure, Outcome, Sink, Step, StepId};
 use fx_host::{Clock, OsHost};
 use fx_source::SourceMap;
-use fx_store::{RunInfo, RunRecord, StepRecord, Store, StoreError, UNDER_WAY};
+use fx_store::{ChangeRecord, Fate, RunInfo, RunRecord, StepRecord, Store, StoreError, UNDER_WAY};
 
 use crate::drift::{self, Changed};
 
@@ -30,11 +31,35 @@ pub(crate) struct Recorder {
     state: RefCell<State>,
 }
 
-/// A step that ended, its changes, and which of all files it wrote.
+/// A step that ended, what it changed, and which of all files it wrote.
 struct Ended {
     step: Step,
-    changes: Vec<Changed>,
+    changes: Changes,
     files: (u64, u64),
+}
+
+/// What a step changed: for the judgement of drift, and for the record.
+#[derive(Default)]
+struct Changes {
+    made: Vec<Changed>,
+    rows: Vec<ChangeRecord>,
+}
+
+impl Changes {
+    fn add(&mut self, step: StepId, change: &Change, fate: Fate) {
+        if fate == Fate::Made {
+            self.made.push(Changed::of(change));
+        }
+        self.rows.push(ChangeRecord {
+            step: step.number(),
+            fate,
+            kind: change.target.kind.word().to_owned(),
+            name: change.target.name.as_bytes().to_vec(),
+            property: change.property.to_string(),
+            from: change.from.to_json().to_string(),
+            to: change.to.to_json().to_string(),
+        });
+    }
 }
 
 #[derive(Default)]
@@ -49,7 +74,7 @@ struct State {
     began: BTreeMap<StepId, u64>,
     /// The last step that was noted as under way.
     noted: Option<StepId>,
-    changes: BTreeMap<StepId, Vec<Changed>>,
+    changes: BTreeMap<StepId, Changes>,
     counts: Counts,
     written: Duration,
     /// Digest of the policy, and of how many files.
@@ -112,10 +137,11 @@ impl Recorder {
                 let failure = Failure::new("what it wrote could not be put in place");
                 step.outcome = Outcome::Failed(failure);
             }
-            let cause = drift::cause(&self.store, self.id, &state.policy.1, &step, &changes)?;
+            let cause = drift::cause(&self.store, self.id, &state.policy.1, &step, &changes.made)?;
             state.in_doubt.extend(cause.before.map(|before| (step.id.number(), before)));
             state.counts.add(&step);
             self.store.put_step(self.id, &self.row(&step, step.outcome.word(), cause.word))?;
+            self.store.put_changes(self.id, &changes.rows)?;
         }
         let last = state.noted;
         for step in state.open.iter().filter(|step| last < Some(step.id)) {
@@ -156,7 +182,7 @@ impl Recorder {
         let left = std::mem::take(&mut state.open);
         state.ended.extend(left.into_iter().map(|step| Ended {
             step,
-            changes: Vec::new(),
+            changes: Changes::default(),
             files: (0, 0),
         }));
         state.in_place = state.ended.len();
@@ -187,7 +213,13 @@ impl Sink for Recorder {
                 state.open.push(Step::clone(step));
             }
             Event::ChangeMade { step, change } => {
-                state.changes.entry(*step).or_default().extend(Changed::of(change));
+                state.changes.entry(*step).or_default().add(*step, change, Fate::Made);
+            }
+            Event::ChangeWithheld { step, change } => {
+                state.changes.entry(*step).or_default().add(*step, change, Fate::Withheld);
+            }
+            Event::ChangeFailed { step, change, .. } => {
+                state.changes.entry(*step).or_default().add(*step, change, Fate::Failed);
             }
             Event::StepClosed { step } => {
                 state.open.retain(|open| open.id != step.id);

@@ -3,7 +3,7 @@
 use std::cell::{OnceCell, RefCell};
 use std::time::Duration;
 
-use fx_host::{Host, Uname};
+use fx_host::{Look, Uname};
 use fx_value::Value;
 
 use crate::probe::{cpu, disk, dmi, memory, network, os, software, time, user, virt};
@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The facts of one machine at one time.
 pub struct Facts<'h> {
-    host: &'h dyn Host,
+    host: &'h dyn Look,
     os: OnceCell<os::Os>,
     kernel: OnceCell<Uname>,
     cpu: OnceCell<cpu::Cpu>,
@@ -58,7 +58,7 @@ pub(crate) const PARTS: [&str; 13] = [
 
 impl<'h> Facts<'h> {
     /// Nothing is probed yet.
-    pub fn new(host: &'h dyn Host) -> Facts<'h> {
+    pub fn new(host: &'h dyn Look) -> Facts<'h> {
         Facts {
             host,
             os: OnceCell::new(),

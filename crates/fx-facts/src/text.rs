@@ -2,16 +2,16 @@
 
 use std::path::Path;
 
-use fx_host::Host;
+use fx_host::Look;
 
 /// A whole small file as text without its last newline; `None` if it cannot be read.
-pub(crate) fn read(host: &dyn Host, path: impl AsRef<Path>) -> Option<String> {
+pub(crate) fn read(host: &dyn Look, path: impl AsRef<Path>) -> Option<String> {
     let bytes = host.read(path.as_ref()).ok()?;
     Some(String::from_utf8_lossy(&bytes).trim_end().to_owned())
 }
 
 /// A file that holds one number.
-pub(crate) fn read_number(host: &dyn Host, path: impl AsRef<Path>) -> Option<u64> {
+pub(crate) fn read_number(host: &dyn Look, path: impl AsRef<Path>) -> Option<u64> {
     read(host, path)?.trim().parse().ok()
 }
 

@@ -1,5 +1,6 @@
 //! The run as JSON lines, one object an event, for machines. The schema has a version.
 
+use std::os::unix::ffi::OsStrExt;
 use std::rc::Rc;
 
 use fx_engine::{Change, Detail, Event, Level, Mode, Outcome, Purpose, Sink, Step};
@@ -57,13 +58,14 @@ fn level(level: Level) -> &'static str {
 }
 
 fn change(kind: &str, step: fx_engine::StepId, change: &Change) -> Value {
+    let name = fx_value::Value::from(change.target.name.as_bytes());
     let sentence = match &change.detail {
         Some(Detail::Text(sentence)) => Some(sentence),
         _ => None,
     };
     json!({
         "event": kind, "step": step.number(),
-        "target": { "kind": change.target.kind.word(), "name": change.target.name() },
+        "target": { "kind": change.target.kind.word(), "name": name.to_json() },
         "property": change.property,
         "from": change.from.to_json(), "to": change.to.to_json(), "text": sentence,
         "sensitive": change.is_sensitive(),

@@ -1,18 +1,13 @@
-//! A directory: there or not, with mode and owner, for itself or for all below it, and
-//! with nothing in it that nobody asked for.
-//!
-//! Links below it are changed themselves, never what they point to.
+//! A directory: there or not, with mode and owner. What is in it is the matter of others.
 
-use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 
 use fx_engine::{Change, Failure, Resource, ResourceId, Target};
 use fx_host::{Act, Look, Meta};
 
 use crate::account::Account;
-use crate::file::apply::{clear_obstruction, is_lost, resolve, set_attributes};
+use crate::file::apply::{clear_obstruction, resolve, set_attributes};
 use crate::file::observe::{obstructed, octal, ownership};
 use crate::file::{Ensure, Links, Obstruction};
 use crate::mode::Mode;
@@ -40,46 +35,12 @@ pub struct Desired {
     pub owner: Option<Account>,
     /// Group.
     pub group: Option<Account>,
-    /// Mode, owner and group go down the tree.
-    pub recurse: Option<Recurse>,
-    /// Removes what is in it, except the names kept.
-    pub purge: Option<Purge>,
     /// What a symbolic link at the path stands for.
     pub links: Links,
     /// What happens to something else that has the name.
     pub obstruction: Obstruction,
     /// With `Absent`: removes it with all it holds; else only an empty one goes.
     pub recursive_removal: bool,
-}
-
-/// How attributes go down a tree.
-#[derive(Clone, Debug, Default)]
-pub struct Recurse {
-    /// Bits of files below; those of the directory itself, where not given.
-    pub file_mode: Option<Mode>,
-    /// Bits of directories below; those of the directory itself, where not given.
-    pub dir_mode: Option<Mode>,
-    /// Directories get execute wherever they get read.
-    pub search_for_read: bool,
-    /// How many levels down; all, where not given.
-    pub depth: Option<u32>,
-}
-
-/// What is kept when the rest goes.
-#[derive(Clone, Default)]
-pub struct Purge {
-    /// Paths relative to the directory that are kept, with the directories above them.
-    pub keep: Rc<[PathBuf]>,
-    /// Looks below the first level as well.
-    pub deep: bool,
-    /// Directories that are not kept are removed with all they hold; else they stay.
-    pub force: bool,
-}
-
-impl std::fmt::Debug for Purge {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Purge(keep {}, deep {}, force {})", self.keep.len(), self.deep, self.force)
-    }
 }
 
 /// A directory with its desired state.
@@ -93,17 +54,6 @@ struct Seen {
     path: PathBuf,
     meta: Option<Meta>,
     mode: Option<u32>,
-    below: Vec<Below>,
-    surplus: Vec<(PathBuf, bool)>,
-}
-
-// Something in the tree whose attributes differ.
-struct Below {
-    path: PathBuf,
-    meta: Meta,
-    mode: Option<u32>,
-    uid: Option<u32>,
-    gid: Option<u32>,
 }
 
 impl Directory {
@@ -123,7 +73,7 @@ impl Directory {
             path = host.real_path_to_change(&path)?;
             meta = host.lstat_opt(&path)?;
         }
-        let mut seen = Seen { path, meta, mode: None, below: Vec::new(), surplus: Vec::new() };
+        let mut seen = Seen { path, meta, mode: None };
         let changes = match (desired.ensure, &seen.meta) {
             (Ensure::Absent | Ensure::IfPresent, None) => Vec::new(),
             (Ensure::Absent, Some(meta)) => self.absence(host, &seen.path, meta)?,
@@ -161,7 +111,7 @@ impl Directory {
         let bits = current.as_ref().map(|meta| meta.mode);
         if let Some(mode) = &desired.mode {
             let base = bits.or(desired.create_mode).unwrap_or(0o755);
-            let mode = self.dir_bits(mode, base);
+            let mode = mode.apply(base, true);
             seen.mode = Some(mode);
             if bits != Some(mode) {
                 changes.push(Change::of(self.target(), "mode", bits.map(octal), octal(mode)));
@@ -175,98 +125,7 @@ impl Directory {
             desired.owner.as_ref(),
             desired.group.as_ref(),
         )?);
-        if current.is_some() {
-            self.look_below(host, seen, &mut changes)?;
-            self.look_for_surplus(host, seen, &mut changes)?;
-        }
         Ok(changes)
-    }
-
-    fn dir_bits(&self, mode: &Mode, base: u32) -> u32 {
-        let search = self.desired.recurse.as_ref().is_some_and(|recurse| recurse.search_for_read);
-        if search { mode.for_directory(base) } else { mode.apply(base, true) }
-    }
-
-    fn look_below(
-        &self,
-        host: &dyn Look,
-        seen: &mut Seen,
-        changes: &mut Vec<Change>,
-    ) -> Result<(), Failure> {
-        let desired = &self.desired;
-        let Some(recurse) = &desired.recurse else { return Ok(()) };
-        // Names are looked up once for the whole tree, not for each file.
-        let owner = desired.owner.as_ref();
-        let owner = owner.map(|owner| crate::account::user_id(host, owner)).transpose()?;
-        let group = desired.group.as_ref();
-        let group = group.map(|group| crate::account::group_id(host, group)).transpose()?;
-        let file_mode = recurse.file_mode.as_ref().or(desired.mode.as_ref());
-        let dir_mode = recurse.dir_mode.as_ref().or(desired.mode.as_ref());
-        for (path, meta) in walk(host, &seen.path, recurse.depth)? {
-            let uid = owner.flatten().filter(|uid| *uid != meta.uid);
-            let gid = group.flatten().filter(|gid| *gid != meta.gid);
-            let mode = if meta.is_symlink() {
-                None
-            } else if meta.is_dir() {
-                dir_mode.map(|mode| self.dir_bits(mode, meta.mode))
-            } else {
-                file_mode.map(|mode| mode.apply(meta.mode, false))
-            };
-            let below = Below {
-                mode: mode.filter(|mode| *mode != meta.mode || is_lost(*mode, uid, gid)),
-                uid,
-                gid,
-                path,
-                meta,
-            };
-            if below.mode.is_some() || below.uid.is_some() || below.gid.is_some() {
-                let from = describe(&below.meta);
-                let to = format!(
-                    "{} {}:{}",
-                    octal(below.mode.unwrap_or(below.meta.mode)),
-                    below.uid.unwrap_or(below.meta.uid),
-                    below.gid.unwrap_or(below.meta.gid)
-                );
-                changes.push(Change::of(Target::file(&below.path), "perms", from, to));
-                seen.below.push(below);
-            }
-        }
-        Ok(())
-    }
-
-    fn look_for_surplus(
-        &self,
-        host: &dyn Look,
-        seen: &mut Seen,
-        changes: &mut Vec<Change>,
-    ) -> Result<(), Failure> {
-        let Some(purge) = &self.desired.purge else { return Ok(()) };
-        // What is kept and the directories above it. There may be very many of both.
-        let keep: HashSet<&Path> = purge.keep.iter().flat_map(|keep| keep.ancestors()).collect();
-        let mut todo = vec![PathBuf::new()];
-        while let Some(relative) = todo.pop() {
-            if relative.components().count() > DEPTH_LIMIT as usize {
-                return Err(Failure::new(format!("'{}' is too deep", seen.path.display())));
-            }
-            for entry in host.list(&seen.path.join(&relative))? {
-                let inner = relative.join(&entry.name);
-                let path = seen.path.join(&inner);
-                let meta = host.lstat(&path)?;
-                if keep.contains(&*inner) {
-                    if meta.is_dir() && purge.deep {
-                        todo.push(inner);
-                    }
-                    continue;
-                }
-                if meta.is_dir() && !purge.force {
-                    continue;
-                }
-                let target = Target::file(&path);
-                changes.push(Change::of(target, "ensure", meta.kind.word(), "absent"));
-                seen.surplus.push((path, meta.is_dir()));
-            }
-        }
-        Ok(())
     }
 
     fn create(&self, host: &dyn Act, seen: &Seen, mode: u32) -> Result<(), Failure> {
@@ -283,10 +142,6 @@ impl Directory {
         }
         Ok(host.make_dir(&seen.path, mode)?)
     }
-}
-
-fn describe(meta: &Meta) -> String {
-    format!("{} {}:{}", octal(meta.mode), meta.uid, meta.gid)
 }
 
 impl Resource for Directory {
@@ -329,28 +184,13 @@ impl Resource for Directory {
             self.create(host, &seen, bits)?;
         }
         set_attributes(host, &seen.path, uid, gid, mode)?;
-        for below in &seen.below {
-            set_attributes(host, &below.path, below.uid, below.gid, below.mode)?;
-        }
-        for (path, is_dir) in &seen.surplus {
-            if *is_dir {
-                remove_tree(host, path)?;
-            } else {
-                host.remove_file(path)?;
-            }
-        }
         Ok(())
     }
 }
 
 /// Everything below a directory with what the kernel knows of it, parents before children,
 /// in byte order. Links are not followed.
-pub fn walk(
-    host: &dyn Look,
-    top: &Path,
-    depth: Option<u32>,
-) -> Result<Vec<(PathBuf, Meta)>, Failure> {
-    let limit = depth.unwrap_or(DEPTH_LIMIT);
+pub fn walk(host: &dyn Look, top: &Path) -> Result<Vec<(PathBuf, Meta)>, Failure> {
     let mut found = Vec::new();
     let mut todo = vec![(top.to_owned(), 0, None::<Meta>)];
     while let Some((path, level, meta)) = todo.pop() {
@@ -358,11 +198,11 @@ pub fn walk(
         if let Some(meta) = meta {
             found.push((path.clone(), meta));
         }
-        if !opens || level >= limit {
-            if opens && level >= DEPTH_LIMIT {
-                return Err(Failure::new(format!("'{}' is too deep", top.display())));
-            }
+        if !opens {
             continue;
+        }
+        if level >= DEPTH_LIMIT {
+            return Err(Failure::new(format!("'{}' is too deep", top.display())));
         }
         for entry in host.list(&path)?.into_iter().rev() {
             let inner = path.join(&entry.name);
@@ -378,7 +218,7 @@ pub fn walk(
 /// Removes a directory with all it holds. Links are removed, not followed.
 pub fn remove_tree(host: &dyn Act, top: &Path) -> Result<(), Failure> {
     let mut dirs = vec![top.to_owned()];
-    for (path, meta) in walk(host, top, None)? {
+    for (path, meta) in walk(host, top)? {
         if meta.is_dir() {
             dirs.push(path);
         } else {

@@ -315,7 +315,9 @@ mod tests {
         ];
         for (desired, needed) in table {
             let text = format!("{desired:?}");
-            assert_eq!(!exec(desired).observe(&host).unwrap().is_empty(), needed, "{text}");
+            let mut exec = exec(desired);
+            exec.ask_guards(&host).unwrap();
+            assert_eq!(!exec.observe(&host).unwrap().is_empty(), needed, "{text}");
         }
     }
 

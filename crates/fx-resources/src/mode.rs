@@ -69,13 +69,6 @@ impl Mode {
             }
         }
     }
-
-    /// The same wish with execute added for directories wherever it says read, as
-    /// CFEngine's `rxdirs` does.
-    pub fn for_directory(&self, current: u32) -> u32 {
-        let mode = self.apply(current, true);
-        mode | (mode & 0o444) >> 2
-    }
 }
 
 impl From<u32> for Mode {
@@ -198,7 +191,6 @@ mod tests {
     #[test]
     fn search_permission_is_given_to_directories() {
         assert_eq!(Mode::parse("a+rX").unwrap().apply(0o600, true), 0o755);
-        assert_eq!(Mode::parse("640").unwrap().for_directory(0), 0o750);
     }
 
     #[test]

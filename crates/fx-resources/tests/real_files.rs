@@ -133,34 +133,6 @@ fn cases() -> Vec<(&'static str, Make)> {
             }),
         ),
         (
-            "perms down a tree",
-            make(|dir| {
-                directory::Directory::new(directory::Desired {
-                    path: dir.join("tree"),
-                    mode: Some(Mode::parse("u=rw,go=").expect("a mode")),
-                    recurse: Some(directory::Recurse {
-                        search_for_read: true,
-                        ..directory::Recurse::default()
-                    }),
-                    ..directory::Desired::default()
-                })
-            }),
-        ),
-        (
-            "purged tree",
-            make(|dir| {
-                directory::Directory::new(directory::Desired {
-                    path: dir.join("tree"),
-                    purge: Some(directory::Purge {
-                        keep: ["sub/keep".into()].into(),
-                        deep: true,
-                        force: true,
-                    }),
-                    ..directory::Desired::default()
-                })
-            }),
-        ),
-        (
             "removed tree",
             make(|dir| {
                 directory::Directory::new(directory::Desired {
@@ -278,9 +250,6 @@ fn results_are_as_asked_for() {
     let dir = look("command");
     let meta = fs::metadata(dir.path().join("made")).unwrap();
     assert_eq!((meta.mode() & 0o777, meta.len()), (0o600, 4));
-    let dir = look("perms down a tree");
-    let mode = |name: &str| fs::metadata(dir.path().join(name)).unwrap().mode() & 0o7777;
-    assert_eq!((mode("tree"), mode("tree/sub"), mode("tree/sub/keep")), (0o700, 0o700, 0o600));
 }
 
 #[test]

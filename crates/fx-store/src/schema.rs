@@ -2,7 +2,7 @@
 //! up step by step.
 
 /// Version written by this program.
-pub(crate) const VERSION: i64 = 2;
+pub(crate) const VERSION: i64 = 3;
 
 /// Statements that lead from version `n` to `n + 1`, at index `n`.
 pub(crate) const STEPS: [&str; VERSION as usize] = [
@@ -63,5 +63,23 @@ pub(crate) const STEPS: [&str; VERSION as usize] = [
     ALTER TABLE runs ADD COLUMN policy TEXT NOT NULL DEFAULT '';
     ALTER TABLE steps ADD COLUMN cause TEXT NOT NULL DEFAULT '';
     CREATE INDEX steps_by_resource ON steps (resource, run);
+",
+    "
+    DROP TABLE times;
+    DROP TABLE marks;
+    DROP TABLE backups;
+    CREATE TABLE changes (
+        run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+        step INTEGER NOT NULL,
+        place INTEGER NOT NULL,
+        fate TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        name BLOB NOT NULL,
+        property TEXT NOT NULL,
+        old TEXT NOT NULL,
+        new TEXT NOT NULL,
+        PRIMARY KEY (run, step, place)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX changes_by_thing ON changes (kind, name, run);
 ",
 ];

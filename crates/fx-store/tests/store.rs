@@ -11,7 +11,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use fx_host::{OsHost, Time};
-use fx_store::{Backup, Mark, RunInfo, StepRecord, Store, StoreError};
+use fx_store::{ChangeRecord, Fate, RunInfo, StepRecord, Store, StoreError};
 
 fn open(dir: &Path) -> Store {
     let opened = Store::open(&OsHost::new(), dir).unwrap();
@@ -74,45 +74,34 @@ fn only_the_latest_runs_are_kept() {
 }
 
 #[test]
-fn times_marks_baselines_and_backups() {
+fn changes_come_back_as_they_were_written_whatever_their_names() {
     let store = Store::in_memory().unwrap();
-    assert!(store.is_due("k", at(1000), 60).unwrap());
-    store.set_last_time("k", at(1000)).unwrap();
-    let table = [(1001, false), (1059, false), (1060, true), (999, true)];
-    for (now, due) in table {
-        assert_eq!(
-            store.is_due("k", at(now), 60).unwrap(),
-            due,
-            "at {now}; a clock set back makes it due"
-        );
-    }
+    let info = RunInfo { started: at(1), target: "t".into(), verb: "run".into() };
+    let run = store.begin_run(&info).unwrap();
+    let change = |step, fate, name: &[u8]| ChangeRecord {
+        step,
+        fate,
+        kind: "file".into(),
+        name: name.to_vec(),
+        property: "mode".into(),
+        from: "\"0644\"".into(),
+        to: "null".into(),
+    };
+    let first = [change(1, Fate::Made, b"/a\xff"), change(1, Fate::Failed, "/ä\n".as_bytes())];
+    let second = [change(2, Fate::Withheld, b"")];
+    store.put_changes(run, &second).unwrap();
+    store.put_changes(run, &first).unwrap();
+    assert_eq!(store.changes(run).unwrap(), [first.as_slice(), second.as_slice()].concat());
+    assert!(store.changes(run + 1).unwrap().is_empty());
+}
 
-    store.set_mark("classes", "b", b"", Some(at(50))).unwrap();
-    store.set_mark("classes", "a", b"\xff", None).unwrap();
-    assert_eq!(store.marks("classes", at(49)).unwrap().len(), 2);
-    assert_eq!(
-        store.marks("classes", at(50)).unwrap(),
-        [Mark { name: "a".into(), value: b"\xff".to_vec(), expires: None }]
-    );
-    assert!(
-        store.remove_mark("classes", "a").unwrap() && !store.remove_mark("classes", "a").unwrap()
-    );
-
+#[test]
+fn the_last_baseline_of_a_property_counts() {
+    let store = Store::in_memory().unwrap();
     store.set_baseline("file[/x]", "mode", "0644").unwrap();
     store.set_baseline("file[/x]", "mode", "0600").unwrap();
     assert_eq!(store.baseline("file[/x]", "mode").unwrap().as_deref(), Some("0600"));
     assert_eq!(store.baseline("file[/x]", "owner").unwrap(), None);
-
-    let backup = |made| Backup {
-        path: "/etc/x".into(),
-        kept_at: format!("/b/{made}").into(),
-        digest: "d".into(),
-        made: at(made),
-        run: None,
-    };
-    store.add_backup(&backup(1)).unwrap();
-    store.add_backup(&backup(2)).unwrap();
-    assert_eq!(store.backups(Path::new("/etc/x")).unwrap(), [backup(2), backup(1)]);
 }
 
 #[test]

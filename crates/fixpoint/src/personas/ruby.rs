@@ -140,7 +140,13 @@ fn run(request: Request) -> u8 {
                     }
                 }
             }
-            None => (stdin(), "-".to_owned()),
+            None => match crate::stdin::policy() {
+                Ok(text) => (text, "-".to_owned()),
+                Err(error) => {
+                    say(&mut std::io::stderr(), &format!("ruby: {error}\n"));
+                    return 1;
+                }
+            },
         }
     } else {
         let mut text = request.scripts.join(&b'\n');

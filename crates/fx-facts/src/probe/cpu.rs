@@ -1,6 +1,6 @@
 //! Processors, from /proc/cpuinfo.
 
-use fx_host::Host;
+use fx_host::Look;
 use fx_value::Value;
 
 use super::{fields, number};
@@ -26,7 +26,7 @@ pub struct Cpu {
     pub first: Vec<(String, String)>,
 }
 
-pub(crate) fn probe(host: &dyn Host) -> Cpu {
+pub(crate) fn probe(host: &dyn Look) -> Cpu {
     let text = read(host, "/proc/cpuinfo").unwrap_or_default();
     let blocks: Vec<&str> =
         text.split("\n\n").filter(|block| colon_value(block, "processor").is_some()).collect();

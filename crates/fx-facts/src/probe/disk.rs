@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use fx_host::{FsSpace, Host};
+use fx_host::{FsSpace, Look};
 use fx_value::Value;
 
 use super::{fields, number};
@@ -51,7 +51,7 @@ pub struct Mount {
 
 const SECTOR: u64 = 512;
 
-pub(crate) fn disks(host: &dyn Host) -> Vec<Disk> {
+pub(crate) fn disks(host: &dyn Look) -> Vec<Disk> {
     let root = Path::new("/sys/block");
     let names = host.list(root).unwrap_or_default();
     let names = names.iter().map(|entry| entry.name.to_string_lossy().into_owned());
@@ -114,7 +114,7 @@ const WITHOUT_ROOM: &[&str] = &[
     "selinuxfs",
 ];
 
-pub(crate) fn mounts(host: &dyn Host, patience: Duration, report: &dyn Fn(String)) -> Vec<Mount> {
+pub(crate) fn mounts(host: &dyn Look, patience: Duration, report: &dyn Fn(String)) -> Vec<Mount> {
     let table = read(host, "/proc/self/mounts").unwrap_or_default();
     // All measurements share one limit, so any number of dead file systems costs it once.
     let deadline = host.monotonic() + patience;

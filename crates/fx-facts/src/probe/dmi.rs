@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use fx_host::Host;
+use fx_host::Look;
 
 use crate::text::read;
 
@@ -27,7 +27,7 @@ const NAMES: [&str; 18] = [
     "sys_vendor",
 ];
 
-pub(crate) fn probe(host: &dyn Host) -> Vec<(&'static str, String)> {
+pub(crate) fn probe(host: &dyn Look) -> Vec<(&'static str, String)> {
     let root = Path::new("/sys/class/dmi/id");
     let value = |name: &'static str| Some((name, read(host, root.join(name))?.trim().to_owned()));
     NAMES.into_iter().filter_map(value).filter(|(_, value)| !value.is_empty()).collect()

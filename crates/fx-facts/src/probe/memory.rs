@@ -1,6 +1,6 @@
 //! Memory and swap, from /proc/meminfo.
 
-use fx_host::Host;
+use fx_host::Look;
 use fx_value::Value;
 
 use super::{fields, number};
@@ -20,7 +20,7 @@ pub struct Memory {
     pub swap_free: u64,
 }
 
-pub(crate) fn probe(host: &dyn Host) -> Memory {
+pub(crate) fn probe(host: &dyn Look) -> Memory {
     let text = read(host, "/proc/meminfo").unwrap_or_default();
     let bytes = |key| {
         colon_value(&text, key)

@@ -2,7 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-use fx_host::{Host, Interface};
+use fx_host::{Interface, Look};
 use fx_value::Value;
 
 use super::{fields, number};
@@ -24,7 +24,7 @@ pub struct Network {
     pub default_gateway: Option<Ipv4Addr>,
 }
 
-pub(crate) fn probe(host: &dyn Host) -> Network {
+pub(crate) fn probe(host: &dyn Look) -> Network {
     let node = host.uname().nodename;
     let (hostname, suffix) = node
         .split_once('.')
@@ -42,7 +42,7 @@ pub(crate) fn probe(host: &dyn Host) -> Network {
 }
 
 /// A name with a dot for this host in /etc/hosts, as the resolver would answer it.
-fn domain_from_hosts(host: &dyn Host, hostname: &str) -> Option<String> {
+fn domain_from_hosts(host: &dyn Look, hostname: &str) -> Option<String> {
     let text = read(host, "/etc/hosts")?;
     text.lines().find_map(|line| {
         let mut words = line.split('#').next()?.split_whitespace().skip(1);
@@ -55,7 +55,7 @@ fn domain_from_hosts(host: &dyn Host, hostname: &str) -> Option<String> {
     })
 }
 
-fn domain_from_resolver(host: &dyn Host) -> Option<String> {
+fn domain_from_resolver(host: &dyn Look) -> Option<String> {
     let text = read(host, "/etc/resolv.conf")?;
     let value = |key: &str| {
         text.lines()
@@ -65,7 +65,7 @@ fn domain_from_resolver(host: &dyn Host) -> Option<String> {
     value("domain ").or_else(|| value("search ")).filter(|domain| domain != ".")
 }
 
-fn default_route(host: &dyn Host) -> (Option<String>, Option<Ipv4Addr>) {
+fn default_route(host: &dyn Look) -> (Option<String>, Option<Ipv4Addr>) {
     let table = read(host, "/proc/net/route").unwrap_or_default();
     let routes = table.lines().skip(1).filter_map(|line| {
         let fields: Vec<&str> = line.split_whitespace().collect();

@@ -1,6 +1,6 @@
 //! Which distribution this is: os-release first, the older files where it is missing.
 
-use fx_host::Host;
+use fx_host::Look;
 use fx_value::Value;
 
 use super::fields;
@@ -30,7 +30,7 @@ pub struct Os {
     pub release: Vec<(String, String)>,
 }
 
-pub(crate) fn probe(host: &dyn Host) -> Os {
+pub(crate) fn probe(host: &dyn Look) -> Os {
     let text = read(host, "/etc/os-release").or_else(|| read(host, "/usr/lib/os-release"));
     let mut os = text.map_or_else(|| from_release_files(host), |text| from_os_release(&text));
     os.full_version = match os.id.as_str() {
@@ -65,7 +65,7 @@ fn from_os_release(text: &str) -> Os {
     }
 }
 
-fn from_release_files(host: &dyn Host) -> Os {
+fn from_release_files(host: &dyn Look) -> Os {
     let files = [
         ("/etc/redhat-release", "rhel"),
         ("/etc/alpine-release", "alpine"),

@@ -1,6 +1,6 @@
 //! Which package manager and init system the machine uses.
 
-use fx_host::Host;
+use fx_host::Look;
 use fx_value::Value;
 
 use super::fields;
@@ -16,7 +16,7 @@ pub struct Software {
     pub init: Option<&'static str>,
 }
 
-pub(crate) fn probe(host: &dyn Host) -> Software {
+pub(crate) fn probe(host: &dyn Look) -> Software {
     const MANAGERS: &[(&str, &str)] = &[
         ("apt-get", "apt"),
         ("dnf", "dnf"),
@@ -30,7 +30,7 @@ pub(crate) fn probe(host: &dyn Host) -> Software {
     Software { package_manager: manager.map(|(_, name)| *name), init: init(host) }
 }
 
-fn init(host: &dyn Host) -> Option<&'static str> {
+fn init(host: &dyn Look) -> Option<&'static str> {
     let exists = |path: &str| host.exists(path.as_ref()).unwrap_or(false);
     let first = read(host, "/proc/1/comm").unwrap_or_default();
     if exists("/run/systemd/system") {

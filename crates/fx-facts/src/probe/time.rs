@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use fx_host::Host;
+use fx_host::Look;
 use fx_value::Value;
 
 use super::{fields, number};
@@ -30,13 +30,13 @@ pub struct Timezone {
     pub offset: i32,
 }
 
-pub(crate) fn uptime(host: &dyn Host) -> Uptime {
+pub(crate) fn uptime(host: &dyn Look) -> Uptime {
     let text = read(host, "/proc/uptime").unwrap_or_default();
     let seconds = text.split('.').next().and_then(|whole| whole.parse().ok()).unwrap_or(0);
     Uptime { seconds, boot: host.now().secs - i64::try_from(seconds).unwrap_or(0) }
 }
 
-pub(crate) fn timezone(host: &dyn Host) -> Timezone {
+pub(crate) fn timezone(host: &dyn Look) -> Timezone {
     let zoneinfo = Path::new("/usr/share/zoneinfo");
     let by_variable = host
         .var("TZ".as_ref())

@@ -1,6 +1,6 @@
 //! Who runs this process.
 
-use fx_host::Host;
+use fx_host::Look;
 use fx_value::Value;
 
 use super::fields;
@@ -19,7 +19,7 @@ pub struct Identity {
     pub group: Option<String>,
 }
 
-pub(crate) fn probe(host: &dyn Host) -> Identity {
+pub(crate) fn probe(host: &dyn Look) -> Identity {
     let (uid, gid) = (host.euid(), host.egid());
     let user = host.user_by_id(uid).ok().flatten().map(|user| user.name);
     let group = host.group_by_id(gid).ok().flatten().map(|group| group.name);

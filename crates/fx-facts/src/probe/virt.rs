@@ -1,6 +1,6 @@
 //! Whether a hypervisor or container surrounds us, and which.
 
-use fx_host::Host;
+use fx_host::Look;
 use fx_value::Value;
 
 use super::fields;
@@ -32,11 +32,11 @@ impl Virtualization {
     }
 }
 
-pub(crate) fn probe(host: &dyn Host, facts: &Facts<'_>) -> Virtualization {
+pub(crate) fn probe(host: &dyn Look, facts: &Facts<'_>) -> Virtualization {
     Virtualization { container: container(host), hypervisor: hypervisor(host, facts) }
 }
 
-fn container(host: &dyn Host) -> Option<&'static str> {
+fn container(host: &dyn Look) -> Option<&'static str> {
     let exists = |path: &str| host.exists(path.as_ref()).unwrap_or(false);
     let named = read(host, "/run/systemd/container").or_else(|| {
         let environment = read(host, "/proc/1/environ")?;
@@ -60,7 +60,7 @@ fn container(host: &dyn Host) -> Option<&'static str> {
     }
 }
 
-fn hypervisor(host: &dyn Host, facts: &Facts<'_>) -> Option<&'static str> {
+fn hypervisor(host: &dyn Look, facts: &Facts<'_>) -> Option<&'static str> {
     const BY_FIRMWARE: &[(&str, &str)] = &[
         ("VMware", "vmware"),
         ("VirtualBox", "virtualbox"),

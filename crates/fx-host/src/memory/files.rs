@@ -234,6 +234,14 @@ impl Files for MemoryHost {
         self.ask(Operation::Read, path, |state| state.content(path))
     }
 
+    fn read_limited(&self, path: &Path, limit: u64) -> Result<Vec<u8>> {
+        let content = self.read(path)?;
+        if content.len() as u64 > limit {
+            return Err(HostError::TooLarge { path: path.to_owned(), limit });
+        }
+        Ok(content)
+    }
+
     fn open(&self, path: &Path) -> Result<Reader<'_>> {
         let content = self.ask(Operation::Open, path, |state| state.content(path))?;
         Ok(Box::new(Cursor::new(content)))

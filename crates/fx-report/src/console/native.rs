@@ -154,10 +154,14 @@ const GREEN: &str = "32";
 const YELLOW: &str = "33";
 const DIM: &str = "2";
 
+/// A change as `property: from -> to`, or a diff of content; what is about another thing than
+/// the step itself names it.
 fn describe(text: &mut String, step: &Step, change: &Change) {
+    let own = change.target.name.to_str() == Some(&*step.resource.name);
+    let about = if own { String::new() } else { format!("{} ", change.target) };
     match &change.detail {
         Some(Detail::Content { old, new }) => {
-            for line in unified(&step.resource.name, old, new).lines() {
+            for line in unified(&change.target.name(), old, new).lines() {
                 let _ = writeln!(text, "    {}", printable(line));
             }
         }
@@ -167,7 +171,8 @@ fn describe(text: &mut String, step: &Step, change: &Change) {
         None => {
             let _ = writeln!(
                 text,
-                "    {}: {} -> {}",
+                "    {}{}: {} -> {}",
+                printable(&about),
                 change.property,
                 printable(&change.from.to_string()),
                 printable(&change.to.to_string())

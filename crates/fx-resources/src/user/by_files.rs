@@ -234,7 +234,7 @@ fn make_home(host: &dyn Act, seen: &Seen, home: &Home) -> Result<(), Failure> {
     if host.stat_opt(skeleton)?.is_none() {
         return Ok(());
     }
-    for (source, meta) in directory::walk(host, skeleton, None)? {
+    for (source, meta) in directory::walk(host, skeleton)? {
         let inner = source.strip_prefix(skeleton).unwrap_or(&source);
         let path = home.path.join(inner);
         let (uid, gid) = (Some(home.uid), Some(home.gid));

@@ -62,7 +62,9 @@ fn observing_and_rehearsing_leave_the_machine_identical() {
         let host = machine(&case);
         let before = host.snapshot_with_times();
         host.advance(std::time::Duration::from_mins(1));
-        let first = (case.resource)().observe(&host).unwrap();
+        let mut resource = (case.resource)();
+        resource.ask_guards(&host).unwrap();
+        let first = resource.observe(&host).unwrap();
         assert_eq!(host.snapshot_with_times(), before, "{}: observe", case.name);
         let (stepped, _) = take_step(&host, &case, Mode::Rehearse);
         assert_eq!(host.snapshot_with_times(), before, "{}: rehearse", case.name);
@@ -114,6 +116,7 @@ fn tools_are_never_run_through_a_shell_and_speak_the_c_locale() {
         if resource.id().kind == "exec" {
             continue;
         }
+        resource.ask_guards(&host).unwrap();
         let changes = resource.observe(&host).unwrap();
         resource.apply(&host, &changes).unwrap();
         for call in host.calls() {

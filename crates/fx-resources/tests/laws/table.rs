@@ -240,30 +240,6 @@ fn directories() -> Vec<Case> {
                 }))
             },
         ),
-        case("perms down the tree", tree, || {
-            Box::new(directory::Directory::new(directory::Desired {
-                path: "/srv/app".into(),
-                mode: Some(mode("u=rw,g=r,o=")),
-                owner: Some(Account::Id(7)),
-                group: Some(Account::Id(8)),
-                recurse: Some(directory::Recurse {
-                    search_for_read: true,
-                    ..directory::Recurse::default()
-                }),
-                ..directory::Desired::default()
-            }))
-        }),
-        case("purged directory", tree, || {
-            Box::new(directory::Directory::new(directory::Desired {
-                path: "/srv/app".into(),
-                purge: Some(directory::Purge {
-                    keep: ["keep/this".into()].into(),
-                    deep: true,
-                    force: true,
-                }),
-                ..directory::Desired::default()
-            }))
-        }),
         case("removed tree", tree, || {
             Box::new(directory::Directory::new(directory::Desired {
                 path: "/srv/app".into(),

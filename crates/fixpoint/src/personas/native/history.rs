@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use fx_host::{Lock, OsHost};
-use fx_store::{RunRecord, StepRecord, Store, StoreError};
+use fx_store::{ChangeRecord, RunRecord, StepRecord, Store, StoreError};
 use serde_json::json;
 
 use super::failed;
@@ -152,7 +152,8 @@ fn show(
         begun.for_each(|step| step.outcome = "cut-off".into());
     }
     if format == Format::Json {
-        let steps: Vec<_> = steps.iter().map(step_json).collect();
+        let changes = store.changes(run.id)?;
+        let steps: Vec<_> = steps.iter().map(|step| step_json(step, &changes)).collect();
         return Ok(Ok(format!(
             "{:#}\n",
             json!({ "schema": 1, "run": run_json(&run, state), "steps": steps })
@@ -197,11 +198,23 @@ fn run_json(run: &RunRecord, state: State) -> serde_json::Value {
     })
 }
 
-fn step_json(step: &StepRecord) -> serde_json::Value {
+fn step_json(step: &StepRecord, changes: &[ChangeRecord]) -> serde_json::Value {
+    let own = changes.partition_point(|change| change.step < step.number);
+    let own = changes[own..].iter().take_while(|change| change.step == step.number);
     json!({
+        "changes": own.map(change_json).collect::<Vec<_>>(),
         "step": step.number, "parent": step.parent, "phase": step.phase, "resource": step.resource, "action": step.action,
         "outcome": step.outcome, "changed": step.changed, "why": step.why, "origin": step.origin, "message": step.message, "cause": step.cause,
         "microseconds": step.elapsed_us,
+    })
+}
+
+fn change_json(change: &ChangeRecord) -> serde_json::Value {
+    let value = |text: &str| serde_json::from_str(text).unwrap_or(serde_json::Value::Null);
+    json!({
+        "change": change.fate.word(),
+        "target": { "kind": change.kind, "name": fx_value::Value::from(change.name.as_slice()).to_json() },
+        "property": change.property, "from": value(&change.from), "to": value(&change.to),
     })
 }
 
