@@ -152,14 +152,11 @@ end
 
 # Parts of the machine object that are simpler in Ruby.
 class FxMachine
-  def forced_why_run
-    saved = Chef::Config[:why_run]
-    Chef::Config[:why_run] = true
+  def probing
     probe(1)
     yield
   ensure
     probe(-1)
-    Chef::Config[:why_run] = saved
   end
 
   def silently
@@ -181,7 +178,7 @@ end
 class FxStream
   def initialize(name = "execute") = @name = name.to_s
   def <<(text)
-    FX.row_stream(@name, text)
+    FX.output(@name, text)
     self
   end
   def print(*text) = text.each { |t| self << t.to_s }

@@ -16,12 +16,12 @@ class Chef
           def run(_action, _events, _resource)
             return if @block && @block.call
             @failed = true
-            if Chef::Config[:why_run] && @whyrun
-              FX.row_note(@message) if @message
-              FX.row_note(@whyrun)
+            if @whyrun && !FX.converging?
+              FX.requirement(@message) if @message
+              FX.requirement(@whyrun)
               @modifier&.call
             elsif @message
-              FX.row_note(@message)
+              FX.requirement(@message)
               raise @exception, @message
             end
           end

@@ -8,7 +8,7 @@ class Chef
   end
   class Provider
     class RhsmRegister < FxComposite
-      def registered? = !shell_out("subscription-manager", "status").stdout.include?("Overall Status: Unknown")
+      def registered? = !fx_look("subscription-manager", "status").stdout.include?("Overall Status: Unknown")
       def flags(names) = names.filter_map { |flag, value| "--#{flag}=#{value}" if value }
       def register
         r = new_resource

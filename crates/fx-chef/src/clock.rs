@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use fx_host::Host;
+use fx_host::Look;
 use fx_ruby::Vm;
 
 /// Year to second and offset of a moment in the local zone.
@@ -58,7 +58,7 @@ fn zone(offset: i64, colon: &str) -> String {
 }
 
 /// Now, as a log line begins.
-pub(crate) fn stamp(vm: &mut Vm, host: &dyn Host) -> String {
+pub(crate) fn stamp(vm: &mut Vm, host: &dyn Look) -> String {
     let at = civil(vm, host.now().secs);
     format!("{}T{}{}", at.date, at.time, zone(at.offset, ":"))
 }

@@ -20,6 +20,8 @@ pub(crate) const METHODS: &[(&str, Method)] = &[("own_state", own_state)];
 pub(crate) struct Effects {
     /// Above zero effects are accounted for elsewhere.
     accounted: Cell<u32>,
+    /// The same for each action around the one that is under way.
+    outer: RefCell<Vec<u32>>,
     /// The files of policy that are being evaluated, the innermost last.
     files: RefCell<Vec<Rc<str>>>,
 }
@@ -31,6 +33,21 @@ impl Effects {
         let done = work();
         self.accounted.set(self.accounted.get().saturating_sub(1));
         done
+    }
+
+    /// Whether effects are accounted for elsewhere.
+    pub(crate) fn is_accounted(&self) -> bool {
+        self.accounted.get() > 0
+    }
+
+    /// An action begins: what it does is not the change that it is part of.
+    pub(crate) fn enter(&self) {
+        self.outer.borrow_mut().push(self.accounted.replace(0));
+    }
+
+    /// An action ends.
+    pub(crate) fn leave(&self) {
+        self.accounted.set(self.outer.borrow_mut().pop().unwrap_or_default());
     }
 
     /// Evaluates a file of policy.
@@ -54,7 +71,7 @@ impl Effects {
     }
 
     fn heard(&self, ledger: &Ledger, record: &Record) {
-        if self.accounted.get() == 0 {
+        if !self.is_accounted() {
             let (author, step) = (self.author(ledger), ledger.current());
             ledger.emit(&Event::Evaluated { author: &author, record, step });
         }

@@ -31,7 +31,7 @@ fn needs_shell(line: &str) -> bool {
     first.contains('=') || BUILTINS.contains(&first)
 }
 
-/// `FX.shell(command, env, cwd, user, group, umask, timeout, input, live)`: `[code, signal,
+/// `FX.shell(command, env, cwd, user, group, umask, timeout, input, live, only reads)`: `[code, signal,
 /// stdout, stderr, timed out, seconds]`; nil when there is no such program.
 fn shell(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let command = vm.arg(a, 0);
@@ -76,7 +76,7 @@ fn shell(machine: &Machine, vm: &mut Vm, a: Args) -> R {
         None => machine.request.cwd.clone(),
     });
     if let Some(dir) = &spec.cwd
-        && machine.host.stat_opt(dir).ok().flatten().is_none()
+        && machine.look().stat_opt(dir).ok().flatten().is_none()
     {
         // The original's child finds that out, and fails as any command does.
         let said = format!(
@@ -101,7 +101,7 @@ fn shell(machine: &Machine, vm: &mut Vm, a: Args) -> R {
         machine.traps.borrow_mut().command(&spec.display(), vm.user_place());
     }
     vm.flush_output();
-    let ended = match machine.host.run(&spec) {
+    let ended = match run(machine, vm, &spec, vm.opt(a, 9).is_some_and(Value::truthy)) {
         Ok(ended) => ended,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return errno(vm, "ENOENT", &shown);
@@ -127,6 +127,29 @@ fn shell(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     Ok(vm.arr(vec![code, signal, stdout, stderr, Value::bool(timed_out), seconds]))
 }
 
+/// Runs a command: one of ours that only reads, a part of the change that is being made, or
+/// something that code of policy does by itself.
+fn run(machine: &Machine, vm: &Vm, spec: &Spec, reads: bool) -> fx_host::Result<fx_host::Ended> {
+    if reads {
+        machine.look().query(spec)
+    } else if machine.effects.is_accounted() {
+        vm.host.run(spec)
+    } else {
+        machine.run().evaluate(&author(machine, vm), |act| act.run(spec))
+    }
+}
+
+/// The resource whose action is under way, else the line of the recipe that is evaluated.
+fn author(machine: &Machine, vm: &Vm) -> String {
+    match machine.ledger.current() {
+        Some(id) => machine.ledger.step(id).resource.to_string(),
+        None => {
+            let (file, pos) = vm.user_place();
+            format!("recipe {}:{}", vm.path_of(file), vm.line_of(file, pos))
+        }
+    }
+}
+
 /// What the program has put into `ENV`, as far as it differs from ours.
 fn vm_env(vm: &mut Vm) -> Res<Vec<(OsString, Option<OsString>)>> {
     let env = crate::machine::path(vm, &["ENV"])?;
@@ -146,8 +169,8 @@ fn identity(machine: &Machine, vm: &mut Vm, a: Args, spec: &mut Spec) -> Res<()>
     if let Some(user) = vm.opt_nil(a, 3) {
         let name = vm.to_s(user)?;
         let found = match user.fixnum() {
-            Some(id) => machine.host.user_by_id(id as u32),
-            None => machine.host.user(&name),
+            Some(id) => machine.look().user_by_id(id as u32),
+            None => machine.look().user(&name),
         };
         match found {
             Ok(Some(user)) => {
@@ -162,7 +185,7 @@ fn identity(machine: &Machine, vm: &mut Vm, a: Args, spec: &mut Spec) -> Res<()>
         let name = vm.to_s(group)?;
         match group.fixnum() {
             Some(id) => spec.gid = Some(id as u32),
-            None => match machine.host.group(&name) {
+            None => match machine.look().group(&name) {
                 Ok(Some(group)) => spec.gid = Some(group.gid),
                 _ => return vm.arg_error(format!("can't find group for {name}")),
             },
