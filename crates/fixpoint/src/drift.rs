@@ -32,7 +32,7 @@ pub(crate) struct Cause {
 }
 
 fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    fx_formats::hex(&Sha256::digest(bytes)[..16])
 }
 
 /// Digest of all text a run was told by.
@@ -44,7 +44,7 @@ pub(crate) fn policy(sources: &SourceMap) -> String {
         hash.update(file.bytes());
         hash.update([0]);
     }
-    hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    fx_formats::hex(&hash.finalize()[..16])
 }
 
 /// What the repair of a step was due to; nothing for what was not repaired.

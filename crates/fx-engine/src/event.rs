@@ -80,13 +80,6 @@ pub enum Event<'a> {
         /// During which attempt.
         step: Option<StepId>,
     },
-    /// A line a running command printed, for live display.
-    Output {
-        /// By which attempt.
-        step: Option<StepId>,
-        /// The line, without its end.
-        line: &'a [u8],
-    },
     /// An attempt ended.
     StepClosed {
         /// The attempt, with its outcome.
@@ -102,20 +95,6 @@ pub enum Event<'a> {
         origin: &'a Origin,
         /// During which attempt.
         step: Option<StepId>,
-    },
-    /// A notification was put down for later.
-    NotificationQueued {
-        /// Who notifies.
-        from: StepId,
-        /// Who will be notified, and with what.
-        to: &'a str,
-    },
-    /// A notification reached its target.
-    NotificationDelivered {
-        /// Who notified.
-        from: StepId,
-        /// The attempt it caused.
-        to: StepId,
     },
     /// A moment only one language knows: a pass begins, a class is defined, a catalog is ready.
     Note {

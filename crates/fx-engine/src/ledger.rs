@@ -399,14 +399,4 @@ impl Ledger {
     pub fn step(&self, id: StepId) -> Step {
         self.steps.borrow()[id.0 as usize - 1].clone()
     }
-
-    /// Steps opened directly inside another.
-    pub fn children(&self, id: StepId) -> Vec<StepId> {
-        self.steps
-            .borrow()
-            .iter()
-            .filter(|step| step.parent == Some(id))
-            .map(|step| step.id)
-            .collect()
-    }
 }

@@ -223,7 +223,9 @@ fn steps_nest_and_are_counted_once() {
         .map(|step| (step.id.number(), step.parent.map(StepId::number), step.depth))
         .collect();
     assert_eq!(shape, [(1, None, 0), (2, Some(1), 1), (3, Some(1), 1)]);
-    assert_eq!(world.ledger.children(outer), [inner.id, probe]);
+    for child in [inner.id, probe] {
+        assert_eq!(world.ledger.step(child).parent, Some(outer));
+    }
     assert_eq!(steps[0].elapsed, Duration::from_secs(3));
     assert_eq!(
         world.ledger.counts(),

@@ -1,28 +1,22 @@
-//! Unified diffs of content. What is not text, or too large to read, is summed up in a line.
+//! Diffs of content for a reader. What is not text, or too large to read, is summed up in a line.
 
-use similar::TextDiff;
+use fx_formats::Sides;
 
 /// Content above this many bytes is not shown line by line.
 const MAX_BYTES: usize = 256 * 1024;
 
-/// A unified diff with three lines of context, headed by the file's name on both sides.
+/// A unified diff, headed by the file's name on both sides.
 pub fn unified(name: &str, old: &[u8], new: &[u8]) -> String {
-    let text = |bytes| std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
-    let (Some(before), Some(after)) = (text(old), text(new)) else {
-        return format!(
-            "binary content differs: {} bytes before, {} after\n",
-            old.len(),
-            new.len()
-        );
-    };
-    if old.len() + new.len() > MAX_BYTES {
-        return format!("content differs: {} bytes before, {} after\n", old.len(), new.len());
+    let sizes = format!("{} bytes before, {} after\n", old.len(), new.len());
+    if std::str::from_utf8(old).is_err() || std::str::from_utf8(new).is_err() {
+        return format!("binary content differs: {sizes}");
     }
-    let diff = TextDiff::from_lines(before, after);
-    diff.unified_diff()
-        .context_radius(3)
-        .header(&format!("{name} (now)"), &format!("{name} (wanted)"))
-        .to_string()
+    if old.len() + new.len() > MAX_BYTES {
+        return format!("content differs: {sizes}");
+    }
+    let sides = Sides { before: &format!("{name} (now)"), after: &format!("{name} (wanted)") };
+    fx_formats::unified(sides, old, new)
+        .unwrap_or_else(|| format!("binary content differs: {sizes}"))
 }
 
 #[cfg(test)]

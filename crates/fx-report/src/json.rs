@@ -119,20 +119,11 @@ impl Sink for JsonLines {
                 "operation": record.operation.verb(), "subject": record.subject.to_string_lossy(),
                 "done": record.done,
             }),
-            Event::Output { step, line } => json!({
-                "event": "output", "step": step.map(fx_engine::StepId::number), "line": String::from_utf8_lossy(line),
-            }),
             Event::Message { level: importance, text, origin, step } => json!({
                 "event": "message", "level": level(*importance), "text": text,
                 "step": step.map(fx_engine::StepId::number),
                 "origin": origin.span.map(|span| self.sources.location(span).to_string()),
             }),
-            Event::NotificationQueued { from, to } => {
-                json!({ "event": "notification_queued", "from": from.number(), "to": to })
-            }
-            Event::NotificationDelivered { from, to } => {
-                json!({ "event": "notification_delivered", "from": from.number(), "to": to.number() })
-            }
             Event::Note { code, fields, origin } => {
                 let fields: serde_json::Map<String, Value> =
                     fields.iter().map(|(key, value)| (key.to_string(), value.to_json())).collect();

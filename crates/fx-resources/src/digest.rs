@@ -1,5 +1,7 @@
 //! Digests of content as reports show them. Computed only when something differs.
 
+pub use fx_formats::hex;
+
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -109,7 +111,7 @@ fn digest<D: Digest>(content: &mut dyn Read, limit: u64) -> io::Result<String> {
     let mut content = content.take(limit);
     loop {
         match content.read(&mut buffer) {
-            Ok(0) => return Ok(hex(&digest.finalize())),
+            Ok(0) => return Ok(hex(digest.finalize())),
             Ok(count) => digest.update(&buffer[..count]),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
@@ -155,13 +157,6 @@ fn fill(stream: &mut dyn Read, buffer: &mut [u8]) -> io::Result<usize> {
         }
     }
     Ok(filled)
-}
-
-/// Bytes in lower-case hexadecimal.
-pub fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-    digits.map(|digit| char::from(DIGITS[digit as usize])).collect()
 }
 
 #[cfg(test)]

@@ -252,6 +252,6 @@ pub fn make_parents(host: &dyn Act, path: &Path, mode: u32) -> Result<(), Failur
 pub(crate) fn temporary_beside(host: &dyn Look, path: &Path) -> PathBuf {
     let mut random = [0; 16];
     host.random(&mut random);
-    let name = OsString::from(format!(".fx-{}", crate::digest::hex(&random)));
+    let name = OsString::from(format!(".fx-{}", fx_formats::hex(random)));
     path.parent().map_or_else(|| PathBuf::from(&name), |dir| dir.join(&name))
 }

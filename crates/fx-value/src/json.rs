@@ -45,22 +45,8 @@ impl Value {
 fn bytes_to_json(bytes: &Bytes) -> Json {
     match std::str::from_utf8(bytes.as_bytes()) {
         Ok(text) => Json::from(text),
-        Err(_) => serde_json::json!({ "base64": base64(bytes.as_bytes()) }),
+        Err(_) => serde_json::json!({ "base64": fx_formats::base64::encode(bytes.as_bytes()) }),
     }
-}
-
-fn base64(bytes: &[u8]) -> String {
-    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let word = chunk.iter().fold(0u32, |word, byte| word << 8 | u32::from(*byte))
-            << (8 * (3 - chunk.len()));
-        for place in 0..4 {
-            let symbol = ALPHABET[(word >> (18 - 6 * place) & 63) as usize];
-            out.push(if place <= chunk.len() { char::from(symbol) } else { '=' });
-        }
-    }
-    out
 }
 
 #[cfg(test)]

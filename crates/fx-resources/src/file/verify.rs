@@ -12,8 +12,8 @@ use fx_host::{Act, Program, WriteOptions};
 
 use super::Desired;
 use crate::command;
-use crate::digest::hex;
 use crate::exec::Rules;
+use fx_formats::hex;
 
 /// A command that is given the path of the new content and accepts it by code zero.
 #[derive(Clone)]
@@ -43,7 +43,7 @@ pub(super) fn check(
 ) -> Result<(), Failure> {
     let mut random = [0; 16];
     host.random(&mut random);
-    let mut name = OsString::from(format!(".fx-{}-", hex(&random)));
+    let mut name = OsString::from(format!(".fx-{}-", hex(random)));
     name.push(path.file_name().unwrap_or_default());
     let trial = path.with_file_name(name);
     let options = WriteOptions { mode: Some(0o600), ..WriteOptions::default() };

@@ -1,8 +1,6 @@
 //! YAML natives: the events of a text, from the parser crate. Scalars are resolved in Ruby.
 
-mod emit;
-
-use emit::{Emitter, Head, Node, Scalar, Style};
+use fx_formats::yaml::emit::{Emitter, Head, Node, Scalar, Style};
 use saphyr_parser::{Event, Parser, ScalarStyle};
 
 use crate::object::c;

@@ -77,8 +77,7 @@ impl Saved {
     /// Adds what was rehearsed for one target.
     pub(crate) fn add(&mut self, recorder: &Recorder, ledger: &Ledger, sources: &SourceMap) {
         for file in sources.files() {
-            let digest = Sha256::digest(file.bytes());
-            let digest = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+            let digest = fx_formats::hex(Sha256::digest(file.bytes()));
             self.sources.insert(file.name().to_string(), digest);
         }
         let changes = recorder.0.borrow();

@@ -1,8 +1,10 @@
 //! YAML text as libyaml writes it: which quotes a scalar needs, where its lines break, how deep
 //! things stand. What is written was decided by who made the nodes.
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Style {
+/// How a text may stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names are those of YAML")]
+pub enum Style {
     Plain,
     Single,
     Double,
@@ -12,12 +14,12 @@ pub(super) enum Style {
 
 /// What may stand before a node's content.
 #[derive(Default)]
-pub(super) struct Head {
+pub struct Head {
     pub anchor: Option<String>,
     pub tag: Option<String>,
 }
 
-pub(super) struct Scalar {
+pub struct Scalar {
     pub text: Vec<char>,
     pub style: Style,
     /// Whether the tag can be left out if the text stands plain, and if it stands quoted.
@@ -25,7 +27,7 @@ pub(super) struct Scalar {
     pub quoted: bool,
 }
 
-pub(super) enum Node {
+pub enum Node {
     Alias(String),
     Scalar(Head, Scalar),
     List(Head, Vec<Node>),
@@ -42,7 +44,7 @@ struct Shape {
     block: bool,
 }
 
-pub(super) struct Emitter {
+pub struct Emitter {
     pub out: String,
     /// Steps of indentation, and the column after which a line breaks.
     step: i32,
@@ -63,10 +65,12 @@ fn is_break(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// libyaml takes no character beyond the first plane as printable.
+/// libyaml takes no character beyond the first plane as printable. It does take the two line
+/// ends of Unicode, which readers of YAML 1.1 fold and readers of 1.2 keep; escaped, all read
+/// the same.
 fn is_printable(c: char) -> bool {
     matches!(c, '\n' | ' '..='~' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}')
-        && c != '\u{feff}'
+        && !matches!(c, '\u{feff}' | '\u{2028}' | '\u{2029}')
 }
 
 /// White space, a break, or the end.
@@ -106,7 +110,7 @@ fn shape(text: &[char]) -> Shape {
             '#' if after_blank => (flow_sign, block_sign) = (true, true),
             _ => {}
         }
-        special |= !is_printable(c) && !is_break(c) || c == '\r';
+        special |= !is_printable(c);
         breaks |= is_break(c);
         break_space |= c == ' ' && after_break;
         space_break |= is_break(c) && after_space;
@@ -127,7 +131,7 @@ fn shape(text: &[char]) -> Shape {
 
 impl Emitter {
     /// A width below zero is none.
-    pub(super) fn new(step: i64, width: i64) -> Emitter {
+    pub fn new(step: i64, width: i64) -> Emitter {
         let step = if (2..=9).contains(&step) { step as i32 } else { 2 };
         let width = match usize::try_from(width) {
             Ok(width) if width > 2 * step as usize => width,
@@ -149,7 +153,7 @@ impl Emitter {
         }
     }
 
-    pub(super) fn document(&mut self, root: &Node) {
+    pub fn document(&mut self, root: &Node) {
         self.open_ended = false;
         self.sign("---", true, false, false);
         self.node(root, false, false);
@@ -157,7 +161,7 @@ impl Emitter {
     }
 
     /// After the last document.
-    pub(super) fn finish(mut self) -> String {
+    pub fn finish(mut self) -> String {
         if self.open_ended {
             self.sign("...", true, false, false);
             self.line();

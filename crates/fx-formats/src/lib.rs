@@ -1,0 +1,14 @@
+//! Forms that text and data are written in, each once: hexadecimal digits, base64, unified
+//! diffs, YAML as libyaml and Psych write it.
+//!
+//! Knows no language, no file and no machine: text in, text out.
+
+#![forbid(unsafe_code)]
+
+pub mod base64;
+mod diff;
+mod hex;
+pub mod yaml;
+
+pub use diff::{Sides, unified};
+pub use hex::hex;

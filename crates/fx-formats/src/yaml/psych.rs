@@ -1,0 +1,133 @@
+//! Plain data as a YAML document in the form that Ruby's Psych gives it: which style a text is
+//! wished in. Whether it can have that style is the emitter's decision.
+
+use serde_json::Value as Json;
+
+use super::emit::{Emitter, Head, Node, Scalar, Style};
+
+/// A document with its head, lines broken at 80 columns.
+pub fn document(value: &Json) -> String {
+    let mut emitter = Emitter::new(2, 0);
+    emitter.document(&node(value));
+    emitter.finish()
+}
+
+/// One text as it would stand alone behind the head of a document.
+pub fn scalar(text: &str) -> String {
+    let whole = document(&Json::from(text));
+    whole.trim_start_matches("---").trim_start_matches(' ').trim_end_matches('\n').to_owned()
+}
+
+fn node(value: &Json) -> Node {
+    let head = Head::default();
+    match value {
+        Json::Array(items) => Node::List(head, items.iter().map(node).collect()),
+        Json::Object(map) => {
+            let pairs = map.iter().map(|(key, value)| (text(key), node(value)));
+            Node::Map(head, pairs.collect())
+        }
+        Json::String(content) => text(content),
+        Json::Null => bare(""),
+        Json::Bool(flag) => bare(if *flag { "true" } else { "false" }),
+        Json::Number(number) => match number.as_i64() {
+            Some(number) => bare(&number.to_string()),
+            None => bare(&float(number.as_f64().unwrap_or(0.0))),
+        },
+    }
+}
+
+/// What is no text: it stands plain.
+fn bare(content: &str) -> Node {
+    let text = content.chars().collect();
+    Node::Scalar(Head::default(), Scalar { text, style: Style::Plain, plain: true, quoted: false })
+}
+
+fn text(content: &str) -> Node {
+    let text = content.chars().collect();
+    let style = style(content);
+    Node::Scalar(Head::default(), Scalar { text, style, plain: true, quoted: true })
+}
+
+/// The style in which Psych wishes a text, in the order of its own decisions.
+pub fn style(text: &str) -> Style {
+    if has_inner_break(text) {
+        Style::Literal
+    } else if matches!(text, "y" | "Y" | "n" | "N") || begins_with_a_mark(text) {
+        Style::Double
+    } else if text.is_empty() || is_other(text) {
+        Style::Single
+    } else {
+        Style::Plain
+    }
+}
+
+/// Whether a line ends before the last: what `\n(?!\Z)` finds.
+fn has_inner_break(text: &str) -> bool {
+    text.char_indices().any(|(at, c)| c == '\n' && !matches!(&text[at + 1..], "" | "\n"))
+}
+
+/// Whether a line begins with something that is no part of a word and has no double quote
+/// behind it: what `^[^[:word:]][^"]*$` finds.
+fn begins_with_a_mark(text: &str) -> bool {
+    text.split('\n').any(|line| {
+        let mut rest = line.chars();
+        let first = rest.next();
+        first.is_some_and(|c| !is_word(c)) && !rest.as_str().contains('"')
+    })
+}
+
+/// Accents that stand over what comes before them are parts of words.
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_' || matches!(c, '\u{300}'..='\u{36f}')
+}
+
+/// A float as Ruby shows it: the shortest digits, an exponent of two digits where it is long.
+fn float(number: f64) -> String {
+    if number.is_nan() {
+        return ".nan".to_owned();
+    }
+    if number.is_infinite() {
+        return if number > 0.0 { ".inf" } else { "-.inf" }.to_owned();
+    }
+    let size = number.abs();
+    if size != 0.0 && !(1e-4..1e16).contains(&size) {
+        let text = format!("{number:e}");
+        let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        let digits = if digits.contains('.') { digits.to_owned() } else { format!("{digits}.0") };
+        let (sign, exponent) = match exponent.strip_prefix('-') {
+            Some(exponent) => ('-', exponent),
+            None => ('+', exponent),
+        };
+        return format!("{digits}e{sign}{exponent:0>2}");
+    }
+    let text = number.to_string();
+    if text.contains('.') { text } else { format!("{text}.0") }
+}
+
+/// Whether a reader would take a bare text for something that is no text.
+fn is_other(text: &str) -> bool {
+    let low = text.to_ascii_lowercase();
+    if matches!(low.as_str(), "~" | "null" | "true" | "false" | "yes" | "no" | "on" | "off") {
+        return true;
+    }
+    let digits = text.trim_start_matches(['-', '+']);
+    let Some(first) = digits.bytes().next() else { return false };
+    if !first.is_ascii_digit() && first != b'.' {
+        return false;
+    }
+    let all = |set: &[u8]| digits.bytes().all(|b| b.is_ascii_digit() || set.contains(&b));
+    let is_number = all(b"_,") && first != b'.'
+        || digits.replace('_', "").parse::<f64>().is_ok() && digits != "."
+        || digits.starts_with("0x") && digits[2..].bytes().all(|b| b.is_ascii_hexdigit())
+        || digits.starts_with("0b") && digits[2..].bytes().all(|b| matches!(b, b'0' | b'1'));
+    let is_sixty = digits.contains(':') && all(b":._") && !digits.contains("::");
+    let bytes = digits.as_bytes();
+    let is_date = bytes.len() >= 8
+        && bytes[..4].iter().all(u8::is_ascii_digit)
+        && bytes[4] == b'-'
+        && digits.bytes().all(|b| b.is_ascii_digit() || b"-:. TZ+".contains(&b));
+    is_number || is_sixty || is_date
+}
+
+#[cfg(test)]
+mod tests;
