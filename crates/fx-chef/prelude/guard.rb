@@ -71,7 +71,8 @@ class Chef
 
   class GuardInterpreter
     def self.for_resource(resource, command, opts)
-      if resource.guard_interpreter == :default
+      # Guards of our own resources only read.
+      if resource.guard_interpreter == :default || opts[:fx_reads]
         Default.new(resource, command, opts)
       else
         ByResource.new(resource, command, opts)

@@ -44,7 +44,7 @@ class Chef
           declare_resource(:remote_file, kept) do
             source "#{r.https_for_ca_consumer ? "https" : "http"}://#{r.satellite_host}/pub/katello-ca-consumer-latest.noarch.rpm"
             notifies :install, "#{kind}[katello-ca-consumer-latest]", :immediately
-            not_if "rpm -qa | grep -q katello-ca-consumer"
+            not_if "rpm -qa | grep -q katello-ca-consumer", fx_reads: true
           end
           declare_resource(:file, kept) { action :delete }
         end

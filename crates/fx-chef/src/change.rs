@@ -2,16 +2,16 @@
 
 use std::borrow::Cow;
 
-use fx_engine::{Change, Done, Failure, Target, TargetKind};
+use fx_engine::{Change, Done, Failure, Outcome, Request, ResourceId, Target, TargetKind};
 use fx_host::{Act, Exit};
 use fx_ruby::value::NIL;
 use fx_ruby::{Args, R, Res, Value, Vm};
 use fx_value::Value as Plain;
 
-use crate::machine::{Machine, Method};
+use crate::machine::{Machine, Method, text};
 
 pub(crate) const METHODS: &[(&str, Method)] =
-    &[("change", change), ("applied", applied), ("digest", digest)];
+    &[("change", change), ("step", step), ("applied", applied), ("digest", digest)];
 
 impl Machine {
     /// Makes changes of the action that is under way, or records that they would be made. Where
@@ -71,6 +71,39 @@ fn change(machine: &Machine, vm: &mut Vm, a: Args) -> R {
 enum Left {
     Raised(Value),
     Jumped(fx_ruby::Unwind),
+}
+
+/// `FX.step(kind, name, action, why, changes) { … }`: a change that a resource asked for and that
+/// is made when no action is under way, as a step of its own.
+fn step(machine: &Machine, vm: &mut Vm, a: Args) -> R {
+    if machine.run().current().is_some() {
+        return vm.yield0(a.block);
+    }
+    let (kind, name) = (text(vm, a, 0)?.unwrap_or_default(), text(vm, a, 1)?.unwrap_or_default());
+    let (action, why) = (text(vm, a, 2)?.unwrap_or_default(), text(vm, a, 3)?.unwrap_or_default());
+    let changes = changes(vm, a, 4, false)?;
+    let mut request = Request::new(ResourceId::new(kind, name), action);
+    request.phase = vm.hooks.phase.into();
+    request.why = why.into();
+    let attempt = machine.run().open(request);
+    attempt.open_ended();
+    let mut raised = None;
+    let done = attempt.changes(&changes, |_| {
+        machine.effects.accounted(|| vm.yield0(a.block)).map_err(|_| {
+            raised = vm.take_raise();
+            raised.map_or(Failure::Interrupted, |exception| failure_of(vm, exception))
+        })
+    });
+    attempt.close(match &done {
+        Ok(Done::Made(_)) => Outcome::Repaired,
+        Ok(Done::Withheld) => Outcome::WouldRepair,
+        Err(failure) => failure.clone().into(),
+    });
+    match (raised, done) {
+        (Some(exception), _) => vm.throw(exception),
+        (None, Ok(done)) => Ok(done.made().unwrap_or(NIL)),
+        (None, Err(_)) => crate::actions::stopped(vm),
+    }
 }
 
 fn yielded(vm: &mut Vm, block: Value) -> R {

@@ -132,7 +132,7 @@ impl WantedFile {
                 let path = first.map(|path| vm.to_s(path)).transpose()?;
                 path.map(|path| Content::copy(PathBuf::from(path)))
             }
-            Some(bytes) if bytes.is_str() => Some(Content::bytes(&vm.bytes(bytes).to_vec())),
+            Some(bytes) if bytes.is_str() => Some(Content::bytes(vm.bytes(bytes))),
             Some(other) => Some(Content::bytes(vm.to_s(other)?.as_bytes())),
         };
         let backup = match given.get(vm, "backup")?.filter(|pair| pair.is_arr()) {

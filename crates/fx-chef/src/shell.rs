@@ -143,10 +143,10 @@ fn run(machine: &Machine, vm: &Vm, spec: &Spec, reads: bool) -> fx_host::Result<
 fn author(machine: &Machine, vm: &Vm) -> String {
     match machine.ledger.current() {
         Some(id) => machine.ledger.step(id).resource.to_string(),
-        None => {
-            let (file, pos) = vm.user_place();
-            format!("recipe {}:{}", vm.path_of(file), vm.line_of(file, pos))
-        }
+        None => match vm.user_place() {
+            (0, 0) => "client".to_owned(),
+            (file, pos) => format!("recipe {}:{}", vm.path_of(file), vm.line_of(file, pos)),
+        },
     }
 }
 
