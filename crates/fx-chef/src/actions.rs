@@ -274,6 +274,17 @@ fn recipe_of(vm: &mut Vm, object: Value) -> Res<Option<String>> {
     }))
 }
 
+/// Kind and name of a resource, as the ledger has them.
+fn identity(vm: &mut Vm, object: Value) -> Res<(String, String)> {
+    let kind = vm.call_name(object, "resource_name", &[])?;
+    let kind = vm.to_s(kind)?;
+    let name = match ivar(vm, object, "@name") {
+        Some(name) => vm.to_s(name)?,
+        None => String::new(),
+    };
+    Ok((kind, name))
+}
+
 /// `FX.action_open(resource, action, notification type, notifying resource)`.
 fn open(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     if machine.is_hushed() {
@@ -297,22 +308,21 @@ fn open(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     if vm.hooks.phase == "compile" {
         machine.traps.borrow_mut().enter(&resource);
     }
-    let (kind, name) = resource.split_once('[').unwrap_or((&resource, ""));
-    let name = name.strip_suffix(']').unwrap_or(name);
-    let mut request = Request::new(ResourceId::new(kind.to_owned(), name), action.clone());
+    let (kind, name) = identity(vm, object)?;
+    let foreseeable = FORESEEABLE.contains(&kind.as_str());
+    let mut request = Request::new(ResourceId::new(kind, name.as_str()), action.clone());
     request.why = machine.why(vm.hooks.phase, via.as_ref());
     request.origin = origin;
     // What belongs to an action that is only rehearsed is rehearsed as well.
     let rehearse = !machine.is_converging();
     let mut rows = machine.rows.borrow_mut();
     if name.contains('\n') {
-        rows.forging.push(name.to_owned());
+        rows.forging.push(name);
     }
     request.phase = Rc::clone(&rows.phase);
     let probing = rows.probing > 0;
     request.mode = if rehearse || probing { Mode::Rehearse } else { Mode::Apply };
     request.purpose = if probing { Purpose::Probe } else { Purpose::Act };
-    let foreseeable = FORESEEABLE.contains(&kind);
     let attempt = machine.run().open(request);
     // In a copy, a resource of a cookbook is made of others, which stand for themselves.
     if !foreseeable && (built_in || !machine.ledger.in_copy()) {

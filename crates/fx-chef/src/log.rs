@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
+use fx_engine::Level;
 use fx_ruby::value::NIL;
 use fx_ruby::{Args, R, Vm};
+use fx_source::Origin;
 
 use crate::event::Event;
 use crate::machine::{Machine, Method, text};
@@ -64,12 +66,20 @@ fn open(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     Ok(NIL)
 }
 
-/// `FX.failure(class, message)`: the last line of the log, and of the output too when the log
-/// is elsewhere.
+/// `FX.failure(class, message)`: why the run ends. The last line of the log, and of the output
+/// too when the log is elsewhere; a line of JSON where findings are wanted as such.
 fn failure(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let class = text(vm, a, 0)?.unwrap_or_default();
     let message = text(vm, a, 1)?.unwrap_or_default();
-    machine.log_line(vm, "fatal", &format!("{class}: {message}"));
+    let whole = format!("{class}: {message}");
+    machine.log_line(vm, "fatal", &whole);
+    // The first line says it; what follows is output of commands and the like.
+    let shown = crate::masking::text(whole.lines().next().unwrap_or_default()).into_owned();
+    machine.ledger.message(Level::Error, &shown, &Origin::default());
+    if machine.request.options.contains_key("findings") {
+        let line = serde_json::json!({"failure": shown});
+        machine.console.borrow_mut().print(&format!("{line}\n"));
+    }
     if machine.log.borrow().file.is_some() {
         machine.emit(&Event::RunFailed { class: &class, message: &message });
     }

@@ -197,7 +197,7 @@ fn identity(machine: &Machine, vm: &mut Vm, a: Args, spec: &mut Spec) -> Res<()>
 /// Raises one of Ruby's `Errno` classes; the class adds its own words before the text.
 pub(crate) fn errno<T>(vm: &mut Vm, name: &str, message: &str) -> Res<T> {
     let class = crate::machine::path(vm, &["Errno", name])?;
-    let text = vm.str(message.strip_prefix("No such file or directory ").unwrap_or(message));
+    let text = vm.str(message);
     let e = vm.call_name(class, "new", &[text])?;
     vm.throw(e)
 }
