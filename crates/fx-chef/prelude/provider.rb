@@ -123,7 +123,10 @@ class Chef
       @fx_updates = true
       secret = fx_secret?
       descriptions = [descriptions].flatten.compact
-      descriptions = descriptions.map { |d| FxSecrets.scrub(@new_resource, d.to_s) } if secret
+      if secret
+        descriptions = descriptions.map { |d| FxSecrets.scrub(@new_resource, d.to_s) }
+        changes = changes.map { |kind, name, *rest| [kind, FxSecrets.scrub(@new_resource, name.to_s) == name.to_s ? name : @new_resource.name, *rest] }
+      end
       result = FX.change(descriptions, changes, secret, &block)
       events.resource_update_applied(@new_resource, @action, descriptions) if events.heard?
       result

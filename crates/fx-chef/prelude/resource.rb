@@ -492,6 +492,7 @@ class Chef
 
     def run_action(action, notification_type = nil, notifying_resource = nil)
       FX.action_open(self, action, notification_type, notifying_resource)
+      opened = true
       ev = @run_context.events
       ev.resource_action_start(self, action, notification_type, notifying_resource) if ev.heard?
       resolve_notification_references
@@ -499,7 +500,9 @@ class Chef
       @updated_by_last_action = false
       left = retries
       outer = Chef::Log.secret
-      Chef::Log.secret = self if fx_secret?
+      secret = fx_secret?
+      shown = FX.secret(secret)
+      Chef::Log.secret = self if secret
       begin
         return if fx_skip?(action)
         u = umask
@@ -529,7 +532,8 @@ class Chef
       end
     ensure
       Chef::Log.secret = outer
-      FX.action_close
+      FX.secret(shown)
+      FX.action_close if opened
       ev.resource_completed(self) if ev && ev.heard?
     end
 

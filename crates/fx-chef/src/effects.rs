@@ -9,11 +9,11 @@ use std::rc::Rc;
 
 use fx_engine::{Event, Ledger};
 use fx_host::{Host, Record, RecordingHost};
-use fx_ruby::{Args, R, Vm};
+use fx_ruby::{Args, R, Value, Vm};
 
 use crate::machine::{Machine, Method};
 
-pub(crate) const METHODS: &[(&str, Method)] = &[("own_state", own_state)];
+pub(crate) const METHODS: &[(&str, Method)] = &[("own_state", own_state), ("secret", secret)];
 
 /// Who acts now, and whether it has to be reported.
 #[derive(Default)]
@@ -24,6 +24,10 @@ pub(crate) struct Effects {
     outer: RefCell<Vec<u32>>,
     /// The files of policy that are being evaluated, the innermost last.
     files: RefCell<Vec<Rc<str>>>,
+    /// The line that acts, where it is known.
+    line: RefCell<Option<String>>,
+    /// Whether what acts holds a secret.
+    secret: Cell<bool>,
 }
 
 impl Effects {
@@ -58,11 +62,22 @@ impl Effects {
         done
     }
 
-    /// Whoever acts now, outside of a command that names its place itself: the resource whose
-    /// action is under way, else the file that is evaluated.
+    /// Does what this line of policy asks for.
+    pub(crate) fn at_line<T>(&self, line: Option<String>, work: impl FnOnce() -> T) -> T {
+        let outer = self.line.replace(line);
+        let done = work();
+        self.line.replace(outer);
+        done
+    }
+
+    /// Whoever acts now: the resource whose action is under way, else the line or the file that
+    /// is evaluated.
     fn author(&self, ledger: &Ledger) -> String {
         if let Some(id) = ledger.current() {
             return ledger.step(id).resource.to_string();
+        }
+        if let Some(line) = &*self.line.borrow() {
+            return format!("recipe {line}");
         }
         match self.files.borrow().last() {
             Some(file) => format!("recipe {file}"),
@@ -70,8 +85,19 @@ impl Effects {
         }
     }
 
-    fn heard(&self, ledger: &Ledger, record: &Record) {
+    fn heard(&self, ledger: &Ledger, mut record: Record) {
         if !self.is_accounted() {
+            if !record.operation.changes_files() {
+                // Where a file is is no secret; a command or an address may hold one.
+                let subject = record.subject.to_string_lossy();
+                let shown = if self.secret.get() {
+                    fx_value::REDACTED.into()
+                } else {
+                    crate::masking::mask(&subject).into_owned()
+                };
+                record.subject = shown.into();
+            }
+            let record = &record;
             let (author, step) = (self.author(ledger), ledger.current());
             ledger.emit(&Event::Evaluated { author: &author, record, step });
         }
@@ -85,10 +111,16 @@ pub(crate) fn recorder(
     effects: &Rc<Effects>,
 ) -> RecordingHost<'static> {
     let (ledger, effects) = (Rc::clone(ledger), Rc::clone(effects));
-    RecordingHost::shared(host, move |record| effects.heard(&ledger, &record))
+    RecordingHost::shared(host, move |record| effects.heard(&ledger, record))
 }
 
 /// `FX.own_state { … }`: keeps files of the client itself, such as its lock and its cache.
 fn own_state(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     machine.effects.accounted(|| vm.yield0(a.block))
+}
+
+/// `FX.secret(whether)`: what acts from now on holds a secret, or does not. Gives what was before.
+fn secret(machine: &Machine, vm: &mut Vm, a: Args) -> R {
+    let secret = vm.arg(a, 0).truthy();
+    Ok(Value::bool(machine.effects.secret.replace(secret)))
 }

@@ -127,27 +127,16 @@ fn shell(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     Ok(vm.arr(vec![code, signal, stdout, stderr, Value::bool(timed_out), seconds]))
 }
 
-/// Runs a command: one of ours that only reads, a part of the change that is being made, or
-/// something that code of policy does by itself.
+/// Runs a command: one of ours that only reads, or something that policy does.
 fn run(machine: &Machine, vm: &Vm, spec: &Spec, reads: bool) -> fx_host::Result<fx_host::Ended> {
     if reads {
-        machine.look().query(spec)
-    } else if machine.effects.is_accounted() {
-        vm.host.run(spec)
-    } else {
-        machine.run().evaluate(&author(machine, vm), |act| act.run(spec))
+        return machine.look().query(spec);
     }
-}
-
-/// The resource whose action is under way, else the line of the recipe that is evaluated.
-fn author(machine: &Machine, vm: &Vm) -> String {
-    match machine.ledger.current() {
-        Some(id) => machine.ledger.step(id).resource.to_string(),
-        None => match vm.user_place() {
-            (0, 0) => "client".to_owned(),
-            (file, pos) => format!("recipe {}:{}", vm.path_of(file), vm.line_of(file, pos)),
-        },
-    }
+    let line = match vm.user_place() {
+        (0, 0) => None,
+        (file, pos) => Some(format!("{}:{}", vm.path_of(file), vm.line_of(file, pos))),
+    };
+    machine.effects.at_line(line, || vm.host.run(spec))
 }
 
 /// What the program has put into `ENV`, as far as it differs from ours.

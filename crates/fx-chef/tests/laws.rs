@@ -308,6 +308,11 @@ const SECRETS: &[(&str, &str)] = &[
         "execute('run') { command 'false hunter2-is-secret'; sensitive true; ignore_failure true }",
     ),
     ("bash", "bash('run') { code 'echo hunter2-is-secret'; sensitive true }"),
+    ("guard", "file('/srv/s') { content 'x'; sensitive true; only_if 'echo hunter2-is-secret' }"),
+    (
+        "address",
+        "http_request('x') { url 'http://example.test/hunter2-is-secret'; sensitive true; ignore_failure true }",
+    ),
     ("user", "user('kim') { password 'hunter2-is-secret'; sensitive true }"),
     ("user, not sensitive", "user('kim') { password 'hunter2-is-secret' }"),
     ("user modified", "user('daemon') { password 'hunter2-is-secret' }"),
