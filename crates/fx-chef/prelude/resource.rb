@@ -555,7 +555,11 @@ class Chef
       end
       return false if @only_if.empty? && @not_if.empty?
       passed = []
-      failed = (@only_if + @not_if).find { |c| c.continue? ? (passed << c) && false : true }
+      failed = (@only_if + @not_if).find do |guard|
+        holds = guard.continue?
+        passed << guard if holds
+        !holds
+      end
       return false unless failed
       Chef::Log.debug("Skipping #{self} due to #{failed.description}")
       FX.action_skipped(failed.positivity.name, failed.to_text, ([failed.fx_told] + passed.map(&:fx_told)).join("; "))
