@@ -1,4 +1,4 @@
-//! The build tool: `cargo xtask tidy | dist | startup | truth | changes`. Not part of the product.
+//! The build tool: `cargo xtask tidy | dist | startup | truth | changes | conformance | bench`. Not part of the product.
 
 #![allow(
     clippy::print_stdout,
@@ -7,13 +7,16 @@
     reason = "a build tool talks to people and touches the tree"
 )]
 
+mod bench;
 mod changes;
+mod conformance;
 mod dist;
 mod layers;
 mod startup;
 mod tidy;
 mod truth;
 mod truth_cases;
+mod usage;
 
 use std::process::ExitCode;
 
@@ -23,7 +26,9 @@ usage: cargo xtask COMMAND
   dist     build the static binary, run it in an empty chroot, make tarball, deb and rpm
   startup  measure start-up of the release binary: processor time, memory, size
   truth    compare the claims of plans with what runs do, in copies of the machine
-  changes  count the changes of plans that name target, property, from and to";
+  changes  count the changes of plans that name target, property, from and to
+  bench    compare processor time and memory with an original on the same policies
+  conformance  hold the results of a public suite against what conformance/ expects";
 
 fn main() -> ExitCode {
     let command = std::env::args().nth(1).unwrap_or_default();
@@ -32,7 +37,9 @@ fn main() -> ExitCode {
         "dist" => dist::run(),
         "startup" => startup::run(),
         "truth" => truth::run(),
+        "bench" => bench::run(),
         "changes" => changes::run(),
+        "conformance" => conformance::run(),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(64);

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 
 use crate::tidy::root;
+use crate::usage;
 
 /// Processor time and memory a start may cost, and the size of the binary.
 const MAX_CPU_MS: f64 = 5.0;
@@ -61,7 +62,7 @@ fn measure(binary: &Path, args: &[&str]) -> Result<(f64, i64)> {
     if output.len() == full.len() {
         bail!("{} printed nothing", args.join(" "));
     }
-    Ok((wait4(child.id())?, rss))
+    Ok((usage::wait(child.id())?.cpu_ms, rss))
 }
 
 /// What a pipe holds before a writer must wait, on Linux.
@@ -79,18 +80,4 @@ fn peak_when_writing(pid: u32) -> Result<i64> {
         }
         std::thread::yield_now();
     }
-}
-
-#[expect(unsafe_code, reason = "the standard library does not tell what a child used")]
-fn wait4(pid: u32) -> Result<f64> {
-    let mut status = 0;
-    // SAFETY: the structure is plain numbers.
-    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: both pointers outlive the call, and the child is ours and not waited for.
-    let done = unsafe { libc::wait4(pid as i32, &raw mut status, 0, &raw mut usage) };
-    if done < 0 || status != 0 {
-        bail!("the program failed");
-    }
-    let ms = |time: libc::timeval| time.tv_sec as f64 * 1e3 + time.tv_usec as f64 / 1e3;
-    Ok(ms(usage.ru_utime) + ms(usage.ru_stime))
 }

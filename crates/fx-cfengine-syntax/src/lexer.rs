@@ -295,7 +295,7 @@ thread_local! {
 }
 
 fn lossy(bytes: &[u8]) -> Rc<str> {
-    // Nearly all text is good, and telling that is cheaper than looking for what is bad.
+    // Nearly all text is good, and seeing that is cheaper than looking for what is bad.
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
         Err(_) => String::from_utf8_lossy(bytes),

@@ -19,6 +19,9 @@ pub use ast::{
 pub use parser::parse;
 pub use recovery::{Event, line_start, replay, token_end};
 
+/// The code of an error of which no more can be said than that the text does not fit.
+pub const UNSPECIFIC: &str = "cf-grammar";
+
 /// Most errors shown for one file; after that the rest is noise.
 pub const MAX_ERRORS: usize = 12;
 

@@ -1,4 +1,4 @@
-//! Preprocessor lines: `@if minimum_version(…)` and kin, compared with the version we are.
+//! Preprocessor lines: `@if minimum_version(…)` and others, compared with the version we are.
 //!
 //! Works on one line of text. Whether skipping begins or ends is the lexer's decision.
 

@@ -18,8 +18,10 @@ use grammar::{Action, After, RULES};
 /// One thing that happened on the way, at the end of the token read last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// Something is told.
+    /// Something is reported.
     Error(String),
+    /// No more can be said than that the text does not fit the grammar.
+    Unspecific,
     /// Nothing of the current bundle is installed from here on.
     Skip,
     /// An attribute is left without a value: type of the block, type of the promise where it
@@ -96,7 +98,7 @@ struct Driver<'a> {
     /// The token ahead, if one was read.
     token: Option<Kind>,
     last: Span,
-    /// Tokens still to be taken before another error is told as such.
+    /// Tokens still to be taken before another error is reported as such.
     recovering: u32,
     errors: usize,
     /// The value read last was none.
@@ -172,7 +174,11 @@ impl Driver<'_> {
     }
 
     fn say(&mut self, message: impl Into<String>) -> Result<(), Stop> {
-        self.events.push((self.last, Event::Error(message.into())));
+        self.report(Event::Error(message.into()))
+    }
+
+    fn report(&mut self, event: Event) -> Result<(), Stop> {
+        self.events.push((self.last, event));
         self.errors += 1;
         if self.errors > MAX_ERRORS { Err(Stop) } else { Ok(()) }
     }
@@ -215,11 +221,11 @@ impl Driver<'_> {
         Ok(())
     }
 
-    // As yacc's skeleton does it: tell, pass over the token if it was the cause before, and
+    // As yacc's skeleton does it: report, pass over the token if it was the cause before, and
     // go back to a state that takes an error up.
     fn recover(&mut self) -> Result<(), Stop> {
         if self.recovering == 0 {
-            self.say("syntax error")?;
+            self.report(Event::Unspecific)?;
         } else if self.recovering == 3 {
             if self.token == Some(Kind::End) {
                 self.events.push((self.last, Event::Stop));

@@ -1,13 +1,14 @@
 //! The agent: bundle sequence, passes in normal order, and one file a promise type.
 
 pub(crate) mod action;
-mod intent;
+pub(crate) mod change;
 pub(crate) mod lock;
 pub(crate) mod passes;
 pub(crate) mod promise;
 pub(crate) mod resolve;
 pub(crate) mod sequence;
 pub(crate) mod simulate;
+mod why;
 pub(crate) mod why_not;
 
 /// What the agent remembers across promises of a run.
@@ -16,7 +17,9 @@ pub(crate) struct State {
     pub(crate) locks: lock::Locks,
     pub(crate) words: passes::Words,
     pub(crate) tally: passes::Tally,
-    /// A promise that is not told of yet.
+    /// Why the promise at hand is not kept, as far as is known.
+    pub(crate) why: why::Why,
+    /// A promise whose banner is not logged yet.
     pub(crate) banner: Option<std::rc::Rc<crate::eval::promise::Expanded>>,
     pub(crate) packages: promise::packages::State,
     /// What `changes` of files promises remembers.

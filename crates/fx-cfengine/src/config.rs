@@ -18,7 +18,7 @@ pub enum Simulate {
     ManifestFull,
 }
 
-/// What is asked of the language.
+/// What a caller wants of the language.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
     /// Entry policy file as given; `None` takes the default of the work directory.
@@ -94,7 +94,7 @@ pub(crate) struct Config {
     pub(crate) dry_run: bool,
     pub(crate) no_commands: bool,
     pub(crate) no_lock: bool,
-    /// Our own verbs tell what is to be done with the step, not as a warning.
+    /// Our own verbs report what is to be done with the step, not as a warning.
     pub(crate) quiet_rehearsal: bool,
     pub(crate) simulate: Option<Simulate>,
     pub(crate) launch_dir: Str,

@@ -1,5 +1,5 @@
 //! Connections as the original makes them: each address of a name in turn, and what goes
-//! wrong told in its words. What is said over them is the caller's.
+//! wrong logged in its words. What is sent over them is the caller's.
 
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
@@ -9,6 +9,7 @@ use crate::eval::Context;
 use crate::load::reason;
 use crate::policy::Rval;
 use crate::text::int_from;
+use crate::wording;
 
 /// What to say to whom.
 pub(crate) struct Call<'a> {
@@ -41,8 +42,7 @@ impl Context<'_> {
         let addresses = match self.host().resolve(call.host) {
             Ok(addresses) => addresses,
             Err(error) => {
-                let why = reason(&error);
-                let why = why.rsplit_once(": ").map_or(&*why, |(_, why)| why);
+                let why = wording::bare_reason(&error);
                 self.info(&format!(
                     "Unable to find host '{}' service '{}' ({why})",
                     call.host, call.port
@@ -54,11 +54,14 @@ impl Context<'_> {
         let mut last = "Success".to_owned();
         for address in addresses.into_iter().filter(wanted) {
             let address = SocketAddr::new(address, number);
-            match self.host().ask(address, call.question, call.limit, call.patience) {
+            let answer = self.in_evaluation(&format!("connection to {}", call.host), |act| {
+                act.ask(address, call.question, call.limit, call.patience)
+            });
+            match answer {
                 Ok(answer) => return Ok(answer),
                 Err(error) => {
                     let why = reason(&error);
-                    self.info(&told(error.kind(), &why));
+                    self.info(&worded(error.kind(), &why));
                     // The call itself only said that it goes on.
                     last = if at_once(error.kind()) { why } else { GOES_ON.to_owned() };
                 }
@@ -80,8 +83,8 @@ fn at_once(kind: ErrorKind) -> bool {
     )
 }
 
-// What the kernel refuses at once is told in other words than what it finds out later.
-fn told(kind: ErrorKind, why: &str) -> String {
+// What the kernel refuses at once is worded otherwise than what it finds out later.
+fn worded(kind: ErrorKind, why: &str) -> String {
     match kind {
         ErrorKind::TimedOut => "Timeout connecting to server".to_owned(),
         kind if at_once(kind) => format!("Failed to connect to server (connect: {why})"),

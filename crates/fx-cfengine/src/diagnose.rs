@@ -1,16 +1,13 @@
 //! `cf-agent --self-diagnostics`: what an installation has and what it lacks. Looks only.
 
-use fx_host::Host;
+use fx_host::Look;
 
 use crate::config::Request;
 use crate::text::path;
 
 /// The report, one line a check.
-pub fn diagnose(host: &dyn Host, request: &Request) -> String {
-    let config = match crate::run::configure(host, request) {
-        Ok(config) => config,
-        Err(message) => return format!("   error: {message}"),
-    };
+pub fn diagnose(host: &dyn Look, request: &Request) -> String {
+    let config = crate::run::configure(host, request);
     let paths = &config.paths;
     let mut out = String::new();
     for (name, dir) in [

@@ -19,7 +19,6 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use fx_engine::{Level, Run};
-use fx_host::Host;
 use fx_source::{Origin, SourceMap};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -67,10 +66,8 @@ pub(crate) struct Context<'a> {
     pub(crate) exprs: RefCell<FxHashMap<Str, Option<Rc<Expr>>>>,
     pub(crate) control: Control,
     pub(crate) level: Cell<Level>,
-    /// Messages held back during an edit until it is known whether the file changes.
-    pub(crate) held: RefCell<Option<Vec<(Level, String)>>>,
-    /// New content that is about to be written, to be shown with the change.
-    pub(crate) content: RefCell<Option<fx_engine::Change>>,
+    /// Messages of level info, while they are buffered.
+    pub(crate) log_buffer: RefCell<Option<Vec<String>>>,
     pub(crate) bundle_aborted: bool,
     /// Whether a body put in place last has a guard, so that it may come out otherwise.
     pub(crate) body_guarded: bool,
@@ -87,7 +84,7 @@ pub(crate) struct Context<'a> {
     pub(crate) parsed: Vec<fx_source::FileId>,
     /// The machine's time zone, once it was asked for.
     pub(crate) zone: OnceCell<jiff::tz::TimeZone>,
-    /// Changes go to a layer, to be told at the end.
+    /// Changes are made in a layer, and reported at the end.
     pub(crate) simulation: Option<crate::agent::simulate::Simulation<'a>>,
 }
 
@@ -125,10 +122,6 @@ impl Control {
 }
 
 impl Context<'_> {
-    pub(crate) fn host(&self) -> &dyn Host {
-        self.run.host
-    }
-
     /// Whether policy is only checked, as cf-promises does.
     pub(crate) fn checks_only(&self) -> bool {
         self.config.component == crate::load::lower::Component::Promises
@@ -148,12 +141,24 @@ impl Context<'_> {
         // One line end at the end of a message is not part of it.
         let text = text.strip_suffix('\n').unwrap_or(text);
         if level == Level::Info
-            && let Some(held) = self.held.borrow_mut().as_mut()
+            && let Some(buffer) = self.log_buffer.borrow_mut().as_mut()
         {
-            held.push((level, text.to_owned()));
+            buffer.push(text.to_owned());
             return;
         }
         self.run.ledger.message(level, text, &Origin::default());
+    }
+
+    /// Does something whose messages of level info the caller may log or drop, as the original
+    /// does with edits of files that do not change in the end.
+    pub(crate) fn buffering_log<T>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> T,
+    ) -> (T, Vec<String>) {
+        let outer = self.log_buffer.replace(Some(Vec::new()));
+        let result = work(self);
+        let buffered = self.log_buffer.replace(outer);
+        (result, buffered.unwrap_or_default())
     }
 
     /// What was said so far is to be seen: something that may take long comes next.
@@ -168,6 +173,7 @@ impl Context<'_> {
     }
 
     pub(crate) fn error(&self, text: &str) {
+        self.agent.why.logged(text);
         self.log(Level::Error, text);
     }
 
@@ -192,7 +198,7 @@ impl Context<'_> {
     }
 
     /// What is said of a promise of a mode in every pass.
-    pub(crate) fn tell_default_rxdirs(&self, promise: &crate::policy::Promise, promiser: &str) {
+    pub(crate) fn log_default_rxdirs(&self, promise: &crate::policy::Promise, promiser: &str) {
         self.warning(&format!(
             "Using the default value 'false' for attribute rxdirs (promiser: {promiser}, file: {}:{}), please set it explicitly",
             promise.bundle.file, promise.line
@@ -200,7 +206,7 @@ impl Context<'_> {
     }
 
     /// Says where a promise stands, after what was said of it.
-    pub(crate) fn tell_place(&self, level: Level, promise: &crate::policy::Promise) {
+    pub(crate) fn log_place(&self, level: Level, promise: &crate::policy::Promise) {
         let bundle = &promise.bundle;
         self.log(
             level,

@@ -38,7 +38,7 @@ fn tags(text: &str) -> Rc<[Str]> {
 impl Context<'_> {
     /// Defines everything known about the machine before policy is read.
     pub(crate) fn discover(&mut self) {
-        let facts = Facts::new(self.run.host);
+        let facts = Facts::new(self.run.look());
         let agent = tags("source=agent");
         let kind = match self.config.component {
             crate::load::lower::Component::Agent => "agent",
@@ -209,7 +209,7 @@ impl Context<'_> {
             "3.21.0",
             "inventory,source=agent,attribute_name=CFEngine version",
         );
-        // One look at the directory tells which of them are worth a look of their own.
+        // One look at the directory shows which of them are worth a look of their own.
         let there = self.host().list(&path(&paths.bin)).unwrap_or_default();
         for tool in [
             "cf-agent",

@@ -7,17 +7,17 @@ mod address;
 mod csv;
 pub(crate) mod data;
 mod eval_math;
-mod files;
-mod hash;
-mod list;
-mod logic;
-mod net;
+pub(crate) mod files;
+pub(crate) mod hash;
+pub(crate) mod list;
+pub(crate) mod logic;
+pub(crate) mod net;
 mod order;
-mod policy;
-mod read;
-mod string;
-mod system;
-mod time;
+pub(crate) mod policy;
+pub(crate) mod read;
+pub(crate) mod string;
+pub(crate) mod system;
+pub(crate) mod time;
 
 use std::rc::Rc;
 
@@ -34,7 +34,7 @@ pub(crate) use policy::default_template_data;
 /// Result of a function.
 pub(crate) type FnResult = Option<Rval>;
 
-/// A whole number as IntFromString reads it, which tells of a text that is none.
+/// A whole number as IntFromString reads it, which logs a text that is none.
 pub(crate) fn whole(ctx: &Context<'_>, text: &str) -> Option<i64> {
     let number = crate::text::int_from(text);
     if number.is_none() && !text.contains('$') {
@@ -78,126 +78,19 @@ pub(crate) fn rval_to_json(value: &Rval) -> Json {
     }
 }
 
-/// Calls a function by name.
-pub(crate) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval], call: &Rc<Call>) -> FnResult {
-    match name {
-        "and"
-        | "or"
-        | "not"
-        | "xor"
-        | "ifelse"
-        | "classmatch"
-        | "classesmatching"
-        | "countclassesmatching"
-        | "classify"
-        | "isvariable"
-        | "strcmp"
-        | "regcmp"
-        | "islessthan"
-        | "isgreaterthan"
-        | "splayclass"
-        | "hostrange"
-        | "cf_version_maximum"
-        | "cf_version_minimum"
-        | "cf_version_after"
-        | "cf_version_at"
-        | "cf_version_before"
-        | "cf_version_between"
-        | "randomint" => logic::call(ctx, name, args),
-        "concat" | "canonify" | "canonifyuniquely" | "escape" | "format" | "string_length"
-        | "string_head" | "string_tail" | "string_downcase" | "string_upcase"
-        | "string_reverse" | "string_trim" | "string_replace" | "string_split" | "splitstring"
-        | "regex_replace" | "string" | "int" | "lastnode" | "basename" | "dirname"
-        | "translatepath" | "regextract" | "data_regextract" | "string_mustache" | "eval"
-        | "irange" | "rrange" => string::call(ctx, name, args),
-        "join" | "length" | "sort" | "grep" | "filter" | "every" | "some" | "none" | "reglist"
-        | "regarray" | "nth" | "unique" | "reverse" | "shuffle" | "sublist" | "intersection"
-        | "difference" | "sum" | "product" | "max" | "min" | "mean" | "variance" | "getindices"
-        | "getvalues" | "maplist" | "maparray" | "mapdata" | "expandrange" | "makerule" => {
-            list::call(ctx, name, args, call)
-        }
-        "mergedata" | "parsejson" | "parseyaml" | "storejson" | "data_expand" | "datastate"
-        | "bundlestate" | "validdata" | "validjson" | "type" | "readjson" | "readyaml"
-        | "readcsv" | "readenvfile" | "readdata" | "classfiltercsv" => data::call(ctx, name, args),
-        "fileexists" | "isdir" | "islink" | "isplain" | "isexecutable" | "filestat"
-        | "filesize" | "filesexist" | "findfiles" | "findfiles_up" | "search_up" | "lsdir"
-        | "diskfree" | "isnewerthan" | "accessedbefore" | "changedbefore" => {
-            files::call(ctx, name, args)
-        }
-        "readfile"
-        | "readstringlist"
-        | "readintlist"
-        | "readreallist"
-        | "readstringarray"
-        | "readstringarrayidx"
-        | "readintarray"
-        | "readrealarray"
-        | "parsestringarray"
-        | "parsestringarrayidx"
-        | "parseintarray"
-        | "parserealarray"
-        | "data_readstringarray"
-        | "data_readstringarrayidx"
-        | "countlinesmatching"
-        | "regline"
-        | "getfields"
-        | "read_module_protocol" => read::call(ctx, name, args),
-        "hash" | "file_hash" | "hashmatch" | "hash_to_int" => hash::call(ctx, name, args),
-        "now" | "ago" | "accumulated" | "on" | "strftime" | "laterthan" => {
-            time::call(ctx, name, args)
-        }
-        "execresult"
-        | "execresult_as_data"
-        | "returnszero"
-        | "getenv"
-        | "getuid"
-        | "getgid"
-        | "getusers"
-        | "getuserinfo"
-        | "userexists"
-        | "groupexists"
-        | "usemodule"
-        | "processexists"
-        | "findprocesses"
-        | "packagesmatching"
-        | "packageupdatesmatching"
-        | "sysctlvalue"
-        | "data_sysctlvalues"
-        | "hostinnetgroup"
-        | "registryvalue" => system::call(ctx, name, args),
-        "bundlesmatching"
-        | "variablesmatching"
-        | "variablesmatching_as_data"
-        | "getvariablemetatags"
-        | "getclassmetatags"
-        | "callstack_callers"
-        | "callstack_promisers"
-        | "hostsseen"
-        | "hostswithclass"
-        | "hubknowledge"
-        | "peers"
-        | "peerleader"
-        | "peerleaders"
-        | "remotescalar"
-        | "remoteclassesmatching" => policy::call(ctx, name, args),
-        "host2ip"
-        | "ip2host"
-        | "iprange"
-        | "isipinsubnet"
-        | "readtcp"
-        | "selectservers"
-        | "url_get"
-        | "network_connections"
-        | "ldaparray"
-        | "ldaplist"
-        | "ldapvalue"
-        | "regldap" => net::call(ctx, name, args),
-        _ => {
-            ctx.error(&format!("Function '{name}' is not supported"));
-            None
-        }
-    }
+/// What a function is called with.
+#[derive(Clone, Copy)]
+pub(crate) struct Given<'a> {
+    /// The name it is called by.
+    pub(crate) name: &'a str,
+    /// Its arguments, expanded.
+    pub(crate) args: &'a [Rval],
+    /// The call as it is written.
+    pub(crate) call: &'a Rc<Call>,
 }
+
+/// The code behind a function; the table of the vocabulary names it for each.
+pub(crate) type Native = fn(&mut Context<'_>, Given<'_>) -> FnResult;
 
 impl Context<'_> {
     /// A name as functions take it, qualified by the calling bundle.

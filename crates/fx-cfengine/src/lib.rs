@@ -42,6 +42,7 @@ mod run;
 mod show;
 pub(crate) mod text;
 pub(crate) mod vocabulary;
+pub(crate) mod wording;
 pub(crate) mod yaml;
 
 pub use config::{Request, Simulate};

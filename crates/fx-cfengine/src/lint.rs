@@ -2,7 +2,7 @@
 //! defines, and promises that can never be reached. Nothing is evaluated here.
 //!
 //! Names may come from outside a policy (the command line, augments, modules), so what is
-//! not known for sure is only told where a known name is so near that it must be meant.
+//! not known for sure is only reported where a known name is so near that it must be meant.
 
 mod abort;
 mod classes;

@@ -233,7 +233,7 @@ impl Context<'_> {
         None
     }
 
-    // Every warning is told; `-W error=kind` makes it count.
+    // Every warning is reported; `-W error=kind` makes it count.
     fn fails_on(&self, warnings: &[Diagnostic]) -> bool {
         let given = self.control.agent.get("-W").and_then(Rval::as_scalar);
         let Some(list) = given.and_then(|text| text.strip_prefix("error")) else { return false };
@@ -264,7 +264,7 @@ impl Context<'_> {
             text.push_str(&format!("\n{shown}\n{blanks}^"));
         }
         // That there is an error is said before which one, and a warning is no error.
-        if error.severity == Severity::Warning || error.message == "syntax error" {
+        if error.severity == Severity::Warning || error.code == syntax::UNSPECIFIC {
             self.aside(&text);
         } else {
             self.to_stderr(&text, &error.message, &fx_source::Origin::at(span));
@@ -426,7 +426,7 @@ pub(crate) fn reason(error: &fx_host::HostError) -> String {
 }
 
 fn warning_kind(warning: &Diagnostic) -> &'static str {
-    if warning.message.starts_with("Removed") { "removed" } else { "deprecated" }
+    if warning.code == troubles::code::REMOVED { "removed" } else { "deprecated" }
 }
 
 fn named_warning(mut warning: Diagnostic) -> Diagnostic {

@@ -12,7 +12,7 @@ pub(crate) struct Wrong {
     pub(crate) text: String,
 }
 
-/// Renders a template, or tells that it is broken or that a section gets what it cannot take.
+/// Renders a template, or reports that it is broken or that a section gets what it cannot take.
 pub(crate) fn render(template: &str, data: &Json) -> Result<String, Wrong> {
     let mut renderer = Renderer {
         text: template,
@@ -69,7 +69,7 @@ impl<'a> Renderer<'a> {
         None
     }
 
-    // The tag at or after a place; one that does not end is told of.
+    // The tag at or after a place; one that does not end is reported.
     fn tag_at(&mut self, from: usize) -> Option<Found<'a>> {
         let found = self.next_tag(from);
         if found.is_none() {
@@ -287,7 +287,7 @@ impl<'a> Renderer<'a> {
         end
     }
 
-    // An object is iterated when `@` or `.` is the first thing asked of it in its section.
+    // An object is iterated when `@` or `.` is the first thing used of it in its section.
     fn iterates(&self, from: usize) -> bool {
         let mut at = from;
         while let Some(found) = self.next_tag(at) {

@@ -10,7 +10,16 @@ use crate::eval::{Context, log};
 use crate::policy::Rval;
 use crate::text::{Str, canonify_class};
 
-/// Types that the original tells of with the place of the promise at every level.
+/// Which word on a promise a message is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Word {
+    /// About one part of the work.
+    Part,
+    /// About the promise as a whole.
+    Last,
+}
+
+/// Types that the original logs with the place of the promise at every level.
 const RECORDED: &[&str] = &[
     "files",
     "insert_lines",
@@ -74,22 +83,26 @@ impl Outcome {
         }
     }
 
-    /// The shared word for it.
-    pub(crate) fn shared(self, why: &str) -> fx_engine::Outcome {
+    /// The shared word for it; a failure has its cause.
+    pub(crate) fn shared(self, cause: Option<Failure>) -> fx_engine::Outcome {
+        let cause = || cause.unwrap_or_else(|| Failure::new("no reason was given"));
         match self {
-            Outcome::Skipped => fx_engine::Outcome::Skipped(why.to_owned()),
+            Outcome::Skipped => {
+                fx_engine::Outcome::Skipped("already done or not its time".to_owned())
+            }
             Outcome::Kept => fx_engine::Outcome::Kept,
             Outcome::Repaired => fx_engine::Outcome::Repaired,
             Outcome::Warn => fx_engine::Outcome::WouldRepair,
-            Outcome::Failed => fx_engine::Outcome::Failed(Failure::new("promise not kept")),
-            Outcome::Denied => fx_engine::Outcome::Denied(Failure::new("denied")),
+            Outcome::Failed => fx_engine::Outcome::Failed(cause()),
+            Outcome::Denied => fx_engine::Outcome::Denied(cause()),
             Outcome::Interrupted => fx_engine::Outcome::Interrupted,
         }
     }
 }
 
 impl Context<'_> {
-    /// Logs, sets the classes an outcome asks for, and returns it.
+    /// Logs what became of a part of a promise, sets the classes that its outcome asks for,
+    /// and returns the outcome.
     pub(crate) fn settle(
         &mut self,
         level: Level,
@@ -97,26 +110,44 @@ impl Context<'_> {
         promise: &Expanded,
         message: &str,
     ) -> Outcome {
-        let told =
+        self.settle_as(Word::Part, level, outcome, promise, message)
+    }
+
+    /// The same for the last word on a promise, which sums its parts up.
+    pub(crate) fn settle_last(
+        &mut self,
+        level: Level,
+        outcome: Outcome,
+        promise: &Expanded,
+        message: &str,
+    ) -> Outcome {
+        self.settle_as(Word::Last, level, outcome, promise, message)
+    }
+
+    fn settle_as(
+        &mut self,
+        word: Word,
+        level: Level,
+        outcome: Outcome,
+        promise: &Expanded,
+        message: &str,
+    ) -> Outcome {
+        let quiet =
             outcome == Outcome::Warn && (self.config.quiet_rehearsal || self.run.ledger.in_copy());
-        // Promises on files are told of with their place whatever is said of them, but for
-        // the last word, which alone is logged.
-        let recorded = RECORDED.contains(&&*promise.promise.kind);
-        let last = message.ends_with(" repaired") || message.contains(" when actuating ");
-        if !message.is_empty() {
-            if level >= Level::Verbose || !last && recorded {
-                self.promise_context(promise);
+        if outcome.is_failure() {
+            match word {
+                Word::Part => self.agent.why.settled(message),
+                Word::Last => self.agent.why.logged(message),
             }
-            self.log(if told { Level::Verbose } else { level }, message);
         }
-        // The last word on a promise repeats what was said of its parts.
-        if outcome == Outcome::Repaired
-            && !message.ends_with(" repaired")
-            && let Some(step) = self.run.ledger.current()
-        {
-            let change = self.change(message);
-            self.run.ledger.changed(step, &change);
+        // Promises on files are logged with their place whatever is said of them, but for
+        // the last word, which alone is recorded.
+        let recorded = RECORDED.contains(&&*promise.promise.kind);
+        let last = word == Word::Last;
+        if level >= Level::Verbose || !last && recorded {
+            self.promise_context(promise);
         }
+        self.log(if quiet { Level::Verbose } else { level }, message);
         self.set_outcome_classes(outcome, promise);
         if last || !recorded {
             self.log_outcome_string(outcome, promise);
@@ -222,14 +253,14 @@ impl Context<'_> {
             log!(self, Verbose, "C:    + promise outcome class '{name}'");
             let local = scope == Some("bundle");
             if local {
-                self.tell_shadowed(&name);
+                self.log_shadowed(&name);
             }
             let scope = if local { ClassScope::Bundle } else { ClassScope::Namespace };
             self.put_class(&name, scope, none, None);
         }
     }
 
-    fn tell_shadowed(&self, name: &str) {
+    fn log_shadowed(&self, name: &str) {
         let Some(frame) = self.bundle_frame() else { return };
         let key = class_key(&frame.head.namespace, name);
         if self.soft.contains_key(&key) {
@@ -263,7 +294,8 @@ impl Context<'_> {
             name => {
                 let line = format!("{expanded}\n");
                 let file = crate::text::path(name);
-                if self.host().append(&file, &crate::text::encode(&line), 0o600).is_err() {
+                let line = crate::text::encode(&line);
+                if self.own_state(|act| act.append(&file, &line, 0o600)).is_err() {
                     self.error(&format!("Unable to open private log '{name}'"));
                 }
             }

@@ -134,7 +134,7 @@ pub(crate) struct Promise {
     pub(crate) span: Option<Span>,
     /// Set once nothing is left to do or to say about it in this run.
     pub(crate) settled: Cell<bool>,
-    /// Whether it has a mode that leaves open what it means for directories, which is told in
+    /// Whether it has a mode that leaves open what it means for directories, which is logged in
     /// each pass, settled or not.
     pub(crate) tells_rxdirs: Cell<bool>,
     pub(crate) resolved: Cell<Resolved>,

@@ -1,6 +1,6 @@
-//! What `-v` tells around a run: the machine, the classes found, and how it ended.
+//! What `-v` logs around a run: the machine, the classes found, and how it ended.
 //!
-//! People look for classes in it. What the original tells of its own internals (plug-ins,
+//! People look for classes in it. What the original logs of its own internals (plug-ins,
 //! databases, the helper that validates) has no counterpart here and is left out.
 
 use fx_engine::Level;
@@ -20,7 +20,7 @@ impl Context<'_> {
     }
 
     /// Before the machine is looked at.
-    pub(crate) fn tell_start(&self) {
+    pub(crate) fn log_start(&self) {
         if !self.logs(Level::Verbose) {
             return;
         }
@@ -34,7 +34,7 @@ impl Context<'_> {
     }
 
     /// After the machine was looked at.
-    pub(crate) fn tell_machine(&self) {
+    pub(crate) fn log_machine(&self) {
         if !self.logs(Level::Verbose) {
             return;
         }
@@ -72,7 +72,7 @@ impl Context<'_> {
     }
 
     /// Whether this host has a hub.
-    pub(crate) fn tell_hub(&self) {
+    pub(crate) fn log_hub(&self) {
         let dir = &self.config.paths.workdir;
         let file = format!("{dir}/policy_server.dat");
         if self.logs(Level::Verbose) && self.host().stat(&path(&file)).is_err() {
@@ -83,14 +83,14 @@ impl Context<'_> {
     }
 
     /// Before policy is read.
-    pub(crate) fn tell_loading(&self) {
+    pub(crate) fn log_loading(&self) {
         if self.logs(Level::Verbose) {
             self.banner("Loading policy");
         }
     }
 
     /// After all policy was read: what prefixes mean, and all classes.
-    pub(crate) fn tell_classes(&self) {
+    pub(crate) fn log_classes(&self) {
         if !self.logs(Level::Verbose) {
             return;
         }
@@ -124,7 +124,7 @@ impl Context<'_> {
     }
 
     /// Before the first bundle.
-    pub(crate) fn tell_begin(&self) {
+    pub(crate) fn log_begin(&self) {
         if !self.logs(Level::Verbose) {
             return;
         }
@@ -142,7 +142,7 @@ impl Context<'_> {
     }
 
     /// After the last bundle.
-    pub(crate) fn tell_end(&self) {
+    pub(crate) fn log_end(&self) {
         if !self.logs(Level::Verbose) {
             return;
         }

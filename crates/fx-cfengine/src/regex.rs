@@ -18,7 +18,7 @@ use simple::Simple;
 const KEPT: usize = 4096;
 
 thread_local! {
-    // What is to be told of patterns that do not compile, by whoever logs next.
+    // What is to be logged of patterns that do not compile, by whoever logs next.
     static WRONG: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
     static CACHE: RefCell<FxHashMap<Str, Option<Rc<Regex>>>> = RefCell::new(FxHashMap::default());
     // Patterns that are simple enough, and those known not to be.
@@ -43,7 +43,7 @@ fn simple(pattern: &str) -> Option<Rc<Simple>> {
 pub(crate) fn compile(pattern: &str) -> Option<Rc<Regex>> {
     CACHE.with(|cache| {
         let mut cache = cache.borrow_mut();
-        // A pattern that does not compile is compiled anew, to be told of each time.
+        // A pattern that does not compile is compiled anew, to be reported each time.
         if let Some(found @ Some(_)) = cache.get(pattern) {
             return found.clone();
         }
@@ -83,7 +83,7 @@ pub(crate) fn compile(pattern: &str) -> Option<Rc<Regex>> {
     })
 }
 
-/// Takes what there is to tell of patterns that did not compile.
+/// Takes what there is to log of patterns that did not compile.
 pub(crate) fn take_wrong() -> Vec<String> {
     WRONG.with_borrow_mut(std::mem::take)
 }

@@ -1,4 +1,4 @@
-//! Marks on directories of policy: that it was checked, and a number that tells one release
+//! Marks on directories of policy: that it was checked, and a number that separates one release
 //! from another. `cf-promises --tag-release` makes both, the agent the first after a check of
 //! its default policy. Policy named by `-f` is checked in each run and gets no mark.
 
@@ -53,7 +53,8 @@ impl Context<'_> {
     pub(crate) fn mark_checked(&self) {
         let paths = &self.config.paths;
         if self.host().stat(&path(&paths.masterfiles)).is_err() {
-            let _unwritable = self.host().make_dir(&path(&paths.masterfiles), 0o700);
+            let dir = path(&paths.masterfiles);
+            let _unwritable = self.own_state(|act| act.make_dir(&dir, 0o700));
         }
         let hub = self.host().stat(&path(&format!("{}/am_policy_hub", paths.state))).is_ok();
         if !hub || self.write_release(&paths.masterfiles) {
@@ -90,7 +91,7 @@ impl Context<'_> {
     fn write_tag(&self, file: &str, text: &str) -> bool {
         let options =
             fx_host::WriteOptions { mode: Some(0o600), ..fx_host::WriteOptions::default() };
-        match self.host().write(&path(file), text.as_bytes(), &options) {
+        match self.own_state(|act| act.write(&path(file), text.as_bytes(), &options)) {
             Ok(()) => true,
             Err(error) => {
                 self.error(&error.to_string());

@@ -4,7 +4,7 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 
 use fx_engine::{Level, Run};
-use fx_host::{Host, OverlayHost};
+use fx_host::{Look, OverlayHost};
 use fx_source::SourceMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -25,7 +25,7 @@ pub struct Summary {
     pub code: u8,
 }
 
-/// What is run when the policy cannot be read and nobody is there to be told.
+/// What is run when the policy cannot be read and nobody is at the terminal.
 const FAILSAFE: &str = "\
 # Written because the policy could not be read. Put your own recovery here: it is kept.
 body agent control
@@ -63,7 +63,7 @@ pub fn run(run: Run<'_>, sources: &SourceMap, request: &Request) -> Summary {
     }
 }
 
-/// Checks policy without running it, and tells besides what is hardly meant as written.
+/// Checks policy without running it, and reports besides what is hardly meant as written.
 pub fn check(
     run: Run<'_>,
     sources: &SourceMap,
@@ -75,35 +75,35 @@ pub fn check(
     (summary, found)
 }
 
-/// Runs with all changes of files kept apart, in a directory that goes with the run.
+/// Runs with all changes of files kept apart, in a directory that is removed after the run.
 fn simulate(
     run: Run<'_>,
     sources: &SourceMap,
     request: &Request,
     mode: crate::config::Simulate,
 ) -> Summary {
-    let told =
+    let log =
         |level: Level, text: &str| run.ledger.message(level, text, &fx_source::Origin::default());
     let failed = |text: &str| {
-        told(Level::Error, text);
+        log(Level::Error, text);
         Summary { code: 1 }
     };
-    let state = match configure(run.host, request) {
-        Ok(config) => config.paths.state.clone(),
-        Err(message) => return failed(&message),
-    };
-    let layer = format!("{state}/{}.changes", run.host.pid());
-    if let Err(error) = run.host.make_dir(&path(&layer), 0o700) {
-        return failed(&error.to_string());
-    }
-    told(Level::Warning, &format!("All changes in files will be made in the '{layer}' chroot"));
-    let overlay = OverlayHost::new(run.host, path(&layer));
-    let inner = Run { host: &overlay, ..run };
-    let summary = run_or_fall_back(inner, sources, request, Some((&overlay, mode)));
-    if let Err(error) = overlay.discard() {
-        told(Level::Error, &error.to_string());
-    }
-    summary
+    let config = configure(run.look(), request);
+    make_directories(run, request, &config.paths);
+    let layer = format!("{}/{}.changes", config.paths.state, run.look().pid());
+    run.own_state(|act| {
+        if let Err(error) = act.make_dir(&path(&layer), 0o700) {
+            return failed(&error.to_string());
+        }
+        log(Level::Warning, &format!("All changes in files will be made in the '{layer}' chroot"));
+        let overlay = OverlayHost::new(act, path(&layer));
+        let inner = Run::new(&overlay, run.ledger, run.cancel);
+        let summary = run_or_fall_back(inner, sources, request, Some((&overlay, mode)));
+        if let Err(error) = overlay.discard() {
+            log(Level::Error, &error.to_string());
+        }
+        summary
+    })
 }
 
 fn run_or_fall_back<'a>(
@@ -119,36 +119,36 @@ fn run_or_fall_back<'a>(
     else {
         return summary;
     };
-    let host = run.host;
-    let told =
+    let log =
         |level: Level, text: &str| run.ledger.message(level, text, &fx_source::Origin::default());
-    told(
+    log(
         Level::Error,
         "CFEngine was not able to get confirmation of promises from cf-promises, so going to failsafe",
     );
-    if host.stat(&path(&file)).is_err() {
+    if run.look().stat(&path(&file)).is_err() {
         if request.dry_run {
-            told(Level::Warning, &format!("Should write built-in failsafe policy to '{file}'"));
+            log(Level::Warning, &format!("Should write built-in failsafe policy to '{file}'"));
             return summary;
         }
-        if let Some(inputs) = file.strip_suffix("/failsafe.cf") {
-            // Where it cannot be made, writing the file says why.
-            let _made = host.make_dir(&path(inputs), 0o700);
-        }
         if request.level.is_some_and(|level| level >= Level::Info) {
-            told(Level::Info, &format!("Writing built-in failsafe policy to '{file}'"));
+            log(Level::Info, &format!("Writing built-in failsafe policy to '{file}'"));
         }
         let options =
             fx_host::WriteOptions { mode: Some(0o600), ..fx_host::WriteOptions::default() };
-        if let Err(error) =
-            host.write(&path(&file), FAILSAFE.as_bytes(), &options).and_then(|()| host.commit())
-        {
-            told(Level::Error, &error.to_string());
+        let written = run.own_state(|act| {
+            if let Some(inputs) = file.strip_suffix("/failsafe.cf") {
+                // Where it cannot be made, writing the file says why.
+                let _made = act.make_dir(&path(inputs), 0o700);
+            }
+            act.write(&path(&file), FAILSAFE.as_bytes(), &options).and_then(|()| act.commit())
+        });
+        if let Err(error) = written {
+            log(Level::Error, &error.to_string());
             return summary;
         }
     }
     if let Some(inputs) = file.strip_suffix("/failsafe.cf") {
-        told(Level::Error, &format!("CFEngine failsafe.cf: {inputs} {file}"));
+        log(Level::Error, &format!("CFEngine failsafe.cf: {inputs} {file}"));
     }
     let mut define = request.define.clone();
     define.push("failsafe_fallback".to_owned());
@@ -157,7 +157,7 @@ fn run_or_fall_back<'a>(
 }
 
 // The agent names the command that shows the errors; cf-promises is that command.
-fn tell_invalid(ctx: &Context<'_>, request: &Request) {
+fn log_invalid(ctx: &Context<'_>, request: &Request) {
     if request.check || request.fallback {
         return;
     }
@@ -180,16 +180,11 @@ fn run_once<'a>(
     simulation: Option<(&'a OverlayHost<'a>, crate::config::Simulate)>,
     found: Option<&mut Vec<fx_source::Diagnostic>>,
 ) -> Summary {
-    let config = match configure(run.host, request) {
-        Ok(config) => config,
-        Err(message) => {
-            run.ledger.message(Level::Error, &message, &fx_source::Origin::default());
-            return Summary { code: 1 };
-        }
-    };
+    let config = configure(run.look(), request);
+    make_directories(run, request, &config.paths);
     let mut ctx = new_context(run, sources, config, request);
     ctx.simulation = simulation.map(|(overlay, mode)| Simulation::new(overlay, mode));
-    ctx.tell_start();
+    ctx.log_start();
     // 1. Classes of the command line.
     note_step(&ctx, "command line classes");
     let environment: Rc<[Str]> = Rc::from(["source=environment".into()]);
@@ -199,12 +194,12 @@ fn run_once<'a>(
     // 2. The environment and hard classes.
     note_step(&ctx, "environment detection");
     ctx.discover();
-    ctx.tell_machine();
+    ctx.log_machine();
     negate(&mut ctx, request);
     // 3. Classes kept from earlier runs.
     note_step(&ctx, "persistent classes");
     load_persistent(&mut ctx);
-    ctx.tell_hub();
+    ctx.log_hub();
     ctx.load_augments();
     if ctx.host().stat(&path(&ctx.config.paths.entry)).is_err() {
         let entry = ctx.config.paths.entry.clone();
@@ -226,7 +221,7 @@ fn run_once<'a>(
     // of it once more after the last.
     note_step(&ctx, "policy check");
     note_step(&ctx, "pre-evaluation");
-    ctx.tell_loading();
+    ctx.log_loading();
     let mut loaded = Loaded::default();
     let policy = ctx.load_policy(&mut loaded);
     if let Some(why) = ctx.host().refused() {
@@ -241,26 +236,26 @@ fn run_once<'a>(
             if ctx.stop.is_none() {
                 ctx.error("There are syntax errors in policy files");
             }
-            tell_invalid(&ctx, request);
+            log_invalid(&ctx, request);
             *fallback = Some(format!("{}/failsafe.cf", ctx.config.paths.inputs));
         }
         return Summary { code: ctx.stop.map_or(1, |stop| stop.code.max(1)) };
     };
     ctx.policy = Rc::new(policy);
     if !check_whole(&mut ctx, !request.check || request.full_check) {
-        tell_invalid(&ctx, request);
+        log_invalid(&ctx, request);
         *fallback = Some(format!("{}/failsafe.cf", ctx.config.paths.inputs));
         return Summary { code: 1 };
     }
-    ctx.tell_classes();
+    ctx.log_classes();
     let mut summary = evaluate(&mut ctx, request, fallback);
     if let Some(found) = found {
         found.extend(crate::lint::findings(&ctx));
     }
-    ctx.tell_simulation();
+    ctx.report_simulation();
     ctx.save_locks();
     save_persistent(&mut ctx);
-    if let Err(error) = ctx.host().commit() {
+    if let Err(error) = ctx.own_state(|act| act.commit()) {
         ctx.error(&error.to_string());
         summary.code = summary.code.max(1);
     }
@@ -294,7 +289,7 @@ fn evaluate(ctx: &mut Context<'_>, request: &Request, fallback: &mut Option<Stri
         }
         if ctx.stopped() {
             if ctx.stop.is_some_and(|stop| stop.code == 1) {
-                tell_invalid(ctx, request);
+                log_invalid(ctx, request);
                 *fallback = Some(format!("{}/failsafe.cf", ctx.config.paths.inputs));
             }
             return status(ctx);
@@ -325,14 +320,14 @@ fn evaluate(ctx: &mut Context<'_>, request: &Request, fallback: &mut Option<Stri
         if checked && default && !ctx.config.dry_run {
             ctx.mark_checked();
         }
-        ctx.tell_begin();
+        ctx.log_begin();
         ctx.run_sequence();
         if !ctx.stopped() && !ctx.run.ledger.in_copy() {
             crate::agent::promise::packages::update_inventory(ctx);
         }
         crate::agent::promise::commands::wait_for_background(ctx);
         crate::agent::promise::custom::terminate(ctx);
-        ctx.tell_end();
+        ctx.log_end();
     }
     ctx.show_evaluated(request);
     status(ctx)
@@ -381,8 +376,7 @@ fn new_context<'a>(
         cache: FxHashMap::default(),
         exprs: RefCell::new(FxHashMap::default()),
         control,
-        held: RefCell::new(None),
-        content: RefCell::new(None),
+        log_buffer: RefCell::new(None),
         bundle_aborted: false,
         body_guarded: false,
         acquired: false,
@@ -397,7 +391,8 @@ fn new_context<'a>(
     }
 }
 
-pub(crate) fn configure(host: &dyn Host, request: &Request) -> Result<Config, String> {
+/// What a run is about, from its options and the machine.
+pub(crate) fn configure(host: &dyn Look, request: &Request) -> Config {
     let text = |name: &str| {
         host.var(&os(name))
             .map(|value| decode(std::os::unix::ffi::OsStrExt::as_bytes(value.as_os_str())))
@@ -436,9 +431,6 @@ pub(crate) fn configure(host: &dyn Host, request: &Request) -> Result<Config, St
         entry,
         entry_dir,
     };
-    if !request.dry_run {
-        make_directories(host, &paths);
-    }
     let parent = host
         .read(&path("/proc/self/stat"))
         .ok()
@@ -456,7 +448,7 @@ pub(crate) fn configure(host: &dyn Host, request: &Request) -> Result<Config, St
         no_tags: Rc::from([]),
         promise_tags: Rc::from(["source=promise".into()]),
     };
-    Ok(Config {
+    Config {
         component: if request.check { Component::Promises } else { Component::Agent },
         level: request.level.unwrap_or(Level::Notice),
         trace: request.trace,
@@ -475,12 +467,12 @@ pub(crate) fn configure(host: &dyn Host, request: &Request) -> Result<Config, St
             .as_ref()
             .map(|bundles| bundles.iter().map(|name| name.as_str().into()).collect()),
         ignore_preferred_augments: request.ignore_preferred_augments,
-    })
+    }
 }
 
 // Policy may count on the directories that the original makes at its start. One of them
-// tells whether they were made.
-fn make_directories(host: &dyn Host, paths: &Paths) {
+// shows whether they were made.
+fn make_directories(run: Run<'_>, request: &Request, paths: &Paths) {
     const BELOW: [&str; 10] = [
         "inputs",
         "outputs",
@@ -493,22 +485,25 @@ fn make_directories(host: &dyn Host, paths: &Paths) {
         "state/previous_state",
         "state/untracked",
     ];
-    if host.stat(&path(&format!("{}/reports", paths.workdir))).is_ok() {
+    let look = run.look();
+    if request.dry_run || look.stat(&path(&format!("{}/reports", paths.workdir))).is_ok() {
         return;
     }
-    let parent = paths.workdir.rfind('/').map_or("/", |at| &paths.workdir[..at.max(1)]);
-    if host.stat(&path(&paths.workdir)).is_err() {
-        if host.stat(&path(parent)).is_err() {
-            return;
+    run.own_state(|act| {
+        let parent = paths.workdir.rfind('/').map_or("/", |at| &paths.workdir[..at.max(1)]);
+        if act.stat(&path(&paths.workdir)).is_err() {
+            if act.stat(&path(parent)).is_err() {
+                return;
+            }
+            let _unwritable = act.make_dir(&path(&paths.workdir), 0o755);
         }
-        let _unwritable = host.make_dir(&path(&paths.workdir), 0o755);
-    }
-    for name in BELOW {
-        let dir = path(&format!("{}/{name}", paths.workdir));
-        if host.lstat(&dir).is_err() {
-            let _unwritable = host.make_dir(&dir, 0o700);
+        for name in BELOW {
+            let dir = path(&format!("{}/{name}", paths.workdir));
+            if act.lstat(&dir).is_err() {
+                let _unwritable = act.make_dir(&dir, 0o700);
+            }
         }
-    }
+    });
 }
 
 // Only classes kept from earlier runs are left out; -D has the last word.
@@ -564,8 +559,8 @@ fn save_persistent(ctx: &mut Context<'_>) {
         })
         .collect();
     let file = persistent_file(ctx);
-    if let Err(error) = ctx.host().write(&file, text.as_bytes(), &fx_host::WriteOptions::default())
-    {
+    let options = fx_host::WriteOptions::default();
+    if let Err(error) = ctx.own_state(|act| act.write(&file, text.as_bytes(), &options)) {
         ctx.verbose(&error.to_string());
     }
 }

@@ -124,7 +124,7 @@ pub(crate) fn int_from(text: &str) -> Option<i64> {
     number.checked_mul(factor)
 }
 
-/// What is to be told of a text that is no number of the kind, `integer` or `real`.
+/// What is logged of a text that is no number of the kind, `integer` or `real`.
 pub(crate) fn number_problem(text: &str, kind: &str) -> String {
     let end = text
         .char_indices()

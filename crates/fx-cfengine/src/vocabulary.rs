@@ -8,6 +8,8 @@ mod describe;
 mod functions;
 mod promises;
 
+use crate::functions::Native;
+
 pub(crate) use check::{Mismatch, check_value};
 pub(crate) use describe::describe;
 
@@ -101,6 +103,8 @@ pub(crate) struct Function {
     pub(crate) result: Type,
     pub(crate) params: &'static [(Type, &'static str)],
     pub(crate) options: u8,
+    /// What is called.
+    pub(crate) run: Native,
 }
 
 const fn function(
@@ -108,8 +112,9 @@ const fn function(
     result: Type,
     params: &'static [(Type, &'static str)],
     options: u8,
+    run: Native,
 ) -> Function {
-    Function { name, result, params, options }
+    Function { name, result, params, options, run }
 }
 
 impl Function {

@@ -146,8 +146,7 @@ fn run(text: &str) -> String {
     let (ledger, sources, cancel) = (Ledger::new(), SourceMap::new(), Cancel::default());
     let record = Rc::new(Record::default());
     ledger.watch(record.clone());
-    let summary =
-        fx_cfengine::run(Run { host: &host, ledger: &ledger, cancel: &cancel }, &sources, &request);
+    let summary = fx_cfengine::run(Run::new(&host, &ledger, &cancel), &sources, &request);
     let mut out = record.lines.borrow().clone();
     if request.reasons {
         let counts = ledger.counts();

@@ -43,7 +43,7 @@ fn told_of(files: &[(&str, &str)]) -> String {
     let reports = Rc::new(Reports::default());
     ledger.watch(Rc::<Reports>::clone(&reports));
     let cancel = Cancel::default();
-    let run = Run { host: &host, ledger: &ledger, cancel: &cancel };
+    let run = Run::new(&host, &ledger, &cancel);
     let summary = fx_cfengine::run(run, &SourceMap::new(), &request);
     assert_eq!(summary.code, 0, "{files:?}");
     reports.0.take().join("\n")

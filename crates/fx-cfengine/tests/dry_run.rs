@@ -58,7 +58,7 @@ fn rehearse(policy: &str) -> u32 {
     let request =
         Request { file: Some("/policy.cf".to_owned()), dry_run: true, ..Request::default() };
     let (ledger, sources, cancel) = (Ledger::new(), SourceMap::new(), Cancel::default());
-    let run = Run { host: &recording, ledger: &ledger, cancel: &cancel };
+    let run = Run::new(&recording, &ledger, &cancel);
     fx_cfengine::run(run, &sources, &request);
     assert_eq!(host.snapshot_with_times(), before);
     let effects = effects.borrow();

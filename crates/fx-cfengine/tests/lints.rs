@@ -15,7 +15,7 @@ fn check(bundle: &str, expected: &[&str]) {
         interactive: true,
         ..Request::default()
     };
-    let run = Run { host: &host, ledger: &ledger, cancel: &cancel };
+    let run = Run::new(&host, &ledger, &cancel);
     let (summary, found) = fx_cfengine::check(run, &sources, &request);
     assert_eq!(summary.code, 0, "{bundle}");
     let found: Vec<String> = found

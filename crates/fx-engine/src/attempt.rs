@@ -110,13 +110,19 @@ impl<'a> Attempt<'a> {
         if self.run.cancel.is_cancelled() {
             return Err(Failure::Interrupted);
         }
-        if !self.makes_changes() {
+        let withheld = || {
             for change in changes {
                 ledger.withheld(self.id, change);
             }
-            return Ok(Done::Withheld);
+            Ok(Done::Withheld)
+        };
+        if !self.makes_changes() {
+            return withheld();
         }
         let done = guarded(|| work(self.run.host).map_err(Into::into));
+        if done.is_err() && ledger.is_unsure(self.id) {
+            return withheld();
+        }
         for change in changes {
             match &done {
                 Ok(_) => ledger.changed(self.id, change),

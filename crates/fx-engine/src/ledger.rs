@@ -253,6 +253,12 @@ impl Ledger {
         step.mode == Mode::Apply && !(step.open_ended && self.in_copy())
     }
 
+    /// Whether what an open step rests on was withheld, so that its failure in the copy says
+    /// nothing about a run: the directory that a package brings is not there.
+    pub fn is_unsure(&self, id: StepId) -> bool {
+        self.in_copy() && self.steps.borrow()[id.0 as usize - 1].after.is_some()
+    }
+
     /// Says that what an open step looks at is not in the copy, such as processes.
     pub fn not_seen(&self, id: StepId) {
         let reason = Rc::from("not to be seen in a copy");
@@ -335,6 +341,7 @@ impl Ledger {
     pub fn close(&self, clock: &dyn Clock, id: StepId, outcome: Outcome) {
         let outcome = match outcome {
             Outcome::Repaired if self.in_copy() => Outcome::WouldRepair,
+            failed if failed.is_failure() && self.is_unsure(id) => Outcome::WouldRepair,
             outcome => {
                 if outcome == Outcome::WouldRepair {
                     self.steps.borrow_mut()[id.0 as usize - 1].mode = Mode::Rehearse;

@@ -81,6 +81,7 @@ fn converge(
     });
     let changes = match observed {
         Ok(changes) => changes,
+        Err(_) if run.ledger.is_unsure(attempt.id()) => return (Outcome::WouldRepair, Vec::new()),
         Err(failure) => return (failure.into(), Vec::new()),
     };
     if changes.is_empty() {

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use crate::in_place::{InPlace, Opening};
 use crate::{
-    Edits, Entry, Files, FsSpace, Host, HostError, Kind, Meta, Reader, Result, Time, WriteOptions,
+    Act, Edits, Entry, Files, FsSpace, HostError, Kind, Meta, Reader, Result, Time, WriteOptions,
 };
 
 /// As many links as the kernel follows on one path.
@@ -23,7 +23,7 @@ const MAX_DEPTH: usize = 128;
 
 /// The machine under a layer of changes.
 pub struct OverlayHost<'a> {
-    inner: &'a dyn Host,
+    inner: &'a dyn Act,
     upper: PathBuf,
     /// Paths whose lower side is hidden, with all below it.
     gone: RefCell<BTreeSet<PathBuf>>,
@@ -31,12 +31,12 @@ pub struct OverlayHost<'a> {
 
 impl<'a> OverlayHost<'a> {
     /// Keeps changes below `upper`, a directory that is there and empty.
-    pub fn new(inner: &'a dyn Host, upper: PathBuf) -> OverlayHost<'a> {
+    pub fn new(inner: &'a dyn Act, upper: PathBuf) -> OverlayHost<'a> {
         OverlayHost { inner, upper, gone: RefCell::default() }
     }
 
     /// The machine as it is.
-    pub fn below(&self) -> &'a dyn Host {
+    pub fn below(&self) -> &'a dyn Act {
         self.inner
     }
 
@@ -245,7 +245,7 @@ fn missing(op: &'static str, path: &Path) -> HostError {
     HostError::io(op, path, std::io::Error::from_raw_os_error(libc::ENOENT))
 }
 
-fn remove_tree(host: &dyn Host, path: &Path, depth: usize) -> Result<()> {
+fn remove_tree(host: &dyn Act, path: &Path, depth: usize) -> Result<()> {
     if !host.lstat(path)?.is_dir() {
         return host.remove_file(path);
     }
@@ -490,7 +490,7 @@ mod tests {
         host
     }
 
-    fn listing(host: &dyn Host, dir: &str) -> String {
+    fn listing(host: &dyn Act, dir: &str) -> String {
         let names = host.list(p(dir)).unwrap();
         let names: Vec<_> = names.iter().map(|entry| entry.name.to_string_lossy()).collect();
         names.join(" ")

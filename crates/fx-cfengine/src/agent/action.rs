@@ -1,14 +1,13 @@
-//! Whether a promise may change the machine: the action body, dry run, and its words.
+//! Whether a promise may change the machine, and the one way it does: the action body, dry
+//! run, and the words for what is withheld, made or failed.
 
-use fx_engine::{Change, Detail, Level, Mode, Target};
-use fx_resources::digest::Algorithm;
+use fx_engine::{Attempt, Change, Done, Failure, Level, Mode};
+use fx_host::{Act, Look};
 
 use crate::eval::Context;
 use crate::eval::promise::Expanded;
 use crate::outcome::Outcome;
-
-/// Larger content is not carried along for a diff that nobody could read.
-const DIFF_LIMIT: u64 = 4 << 20;
+use crate::wording::{self, Words};
 
 /// What a promise may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,8 +19,8 @@ pub(crate) enum Action {
     DryRun,
 }
 
-/// Whether a simulation goes through with such a promise: what is more than files, or told
-/// by name as packages are, would change the machine itself.
+/// Whether a simulation includes such a promise: what is more than files, or reported by name
+/// as packages are, would change the machine itself.
 fn simulated(promise: &Expanded) -> bool {
     matches!(&*promise.promise.kind, "files" | "packages")
         || promise.promise.bundle.kind.starts_with("edit_")
@@ -31,7 +30,12 @@ fn warns(promise: &Expanded) -> bool {
     promise.scalar("action_policy").is_some_and(|policy| matches!(&**policy, "warn" | "nop"))
 }
 
-impl Context<'_> {
+impl<'a> Context<'a> {
+    /// The machine, to look at.
+    pub(crate) fn host(&self) -> &'a dyn Look {
+        self.run.look()
+    }
+
     /// What this promise may do.
     pub(crate) fn action(&self, promise: &Expanded) -> Action {
         let withheld = self.config.dry_run && !(self.simulation.is_some() && simulated(promise));
@@ -47,82 +51,141 @@ impl Context<'_> {
         }
     }
 
-    /// Whether commands and the like are told and not run.
+    /// Whether commands and the like are reported and not run.
     pub(crate) fn withholds(&self) -> bool {
         self.config.dry_run || self.run.ledger.in_copy()
-    }
-
-    /// The content that is about to replace a file's, to be told with the change.
-    pub(crate) fn about_to_write(&self, file: &std::path::Path, new: &[u8]) {
-        let to = Algorithm::Sha256.label(new);
-        let change = match self.host().read_limited(file, DIFF_LIMIT) {
-            Ok(old) => {
-                let from = Algorithm::Sha256.label(&old);
-                let detail = Detail::Content { old, new: new.to_vec() };
-                Change::of(Target::file(file), "content", from, to).detail(detail)
-            }
-            Err(error) if error.is_not_found() => {
-                let detail = Detail::Content { old: Vec::new(), new: new.to_vec() };
-                Change::of(Target::file(file), "content", "absent", to).detail(detail)
-            }
-            Err(_) => {
-                let from = Algorithm::Sha256.label_of_file(self.host(), file);
-                Change::of(Target::file(file), "content", from.unwrap_or_default(), to)
-            }
-        };
-        self.content.replace(Some(change));
-    }
-
-    /// What is changed: the content about to be written, or what the message says.
-    pub(crate) fn change(&self, message: &str) -> Change {
-        let content = self.content.borrow_mut().take();
-        content.unwrap_or_else(|| {
-            let text = if self.run.ledger.in_copy() {
-                super::intent::foretold(message)
-            } else {
-                message.to_owned()
-            };
-            Change::of(Target::other("promise", ""), "", "", "").detail(Detail::Text(text))
-        })
     }
 
     pub(crate) fn mode(&self, promise: &Expanded) -> Mode {
         if self.action(promise) == Action::Fix { Mode::Apply } else { Mode::Rehearse }
     }
 
-    /// As MakingChanges does: true when the change may be made; else says that it should be,
-    /// and records the warning in `result`.
-    pub(crate) fn making_changes(
+    /// Does what evaluation itself needs, recorded with the function or promise that asks.
+    pub(crate) fn in_evaluation<T>(&self, what: &str, work: impl FnOnce(&dyn Act) -> T) -> T {
+        let place = self.promise_frame().map(|frame| &frame.promise);
+        let author = match place {
+            Some(promise) => format!("{what} at {}:{}", promise.bundle.file, promise.line),
+            None => what.to_owned(),
+        };
+        self.run.evaluate(&author, work)
+    }
+
+    /// Keeps our own files: locks, persistent classes, inventories, logs.
+    pub(crate) fn own_state<T>(&self, work: impl FnOnce(&dyn Act) -> T) -> T {
+        self.run.own_state(work)
+    }
+
+    fn attempt(&self) -> Result<Attempt<'a>, Failure> {
+        let missing = || Failure::Internal("a change outside of a step".to_owned());
+        self.run.current().ok_or_else(missing)
+    }
+
+    /// Makes changes by one effect, or records that they would be made. Says nothing.
+    pub(crate) fn make<T, E: Into<Failure>>(
+        &self,
+        changes: &[Change],
+        work: impl FnOnce(&dyn Act) -> Result<T, E>,
+    ) -> Result<Done<T>, Failure> {
+        let done = self.attempt()?.changes(changes, work);
+        if let Err(failure) = &done {
+            self.agent.why.typed(failure);
+        }
+        done
+    }
+
+    /// Makes changes by one effect and says so in these words; what the effect gave, if it was
+    /// made.
+    pub(crate) fn change<T, E: Into<Failure>>(
         &mut self,
         promise: &Expanded,
         result: &mut Outcome,
-        text: &str,
-    ) -> bool {
-        let action = self.action(promise);
-        if action != Action::Fix
-            && let Some(step) = self.run.ledger.current()
-        {
-            let change = self.change(&format!("would {text}"));
-            self.run.ledger.withheld(step, &change);
+        changes: &[Change],
+        words: &Words,
+        work: impl FnOnce(&dyn Act) -> Result<T, E>,
+    ) -> Option<T> {
+        match self.make(changes, work) {
+            Ok(Done::Made(value)) => {
+                if !words.done.is_empty() {
+                    let outcome = self.settle(Level::Info, Outcome::Repaired, promise, &words.done);
+                    *result = result.merge(outcome);
+                }
+                Some(value)
+            }
+            Ok(Done::Withheld) => {
+                self.should(promise, result, &words.should);
+                None
+            }
+            Err(failure) => {
+                self.not_made(promise, result, &failure, &words.failed.text(&failure));
+                None
+            }
         }
-        // What went before is forgotten: the original puts its warning in its place.
-        match action {
-            Action::Fix => true,
-            Action::DryRun if !warns(promise) => {
-                *result = Outcome::Warn;
-                self.settle(Level::Warning, Outcome::Warn, promise, &format!("Should {text}"));
-                false
+    }
+
+    /// Says that a change could not be made.
+    pub(crate) fn not_made(
+        &mut self,
+        promise: &Expanded,
+        result: &mut Outcome,
+        failure: &Failure,
+        text: &str,
+    ) {
+        let outcome = match failure {
+            Failure::Interrupted => Outcome::Interrupted,
+            _ => self.settle(Level::Error, Outcome::Failed, promise, text),
+        };
+        *result = result.merge(outcome);
+    }
+
+    /// As MakingChanges does: true when changes may be made; else records them as withheld
+    /// and says what should be done.
+    pub(crate) fn may(
+        &mut self,
+        promise: &Expanded,
+        result: &mut Outcome,
+        changes: &[Change],
+        should: &str,
+    ) -> bool {
+        let makes = self.attempt().is_ok_and(Attempt::makes_changes);
+        if !makes {
+            self.withhold(changes);
+            self.should(promise, result, should);
+        }
+        makes
+    }
+
+    /// The same for an edit in memory: its own action decides, whatever becomes of the file.
+    pub(crate) fn may_edit(
+        &mut self,
+        promise: &Expanded,
+        result: &mut Outcome,
+        changes: &[Change],
+        should: &str,
+    ) -> bool {
+        if self.action(promise) == Action::Fix {
+            return true;
+        }
+        self.withhold(changes);
+        self.should(promise, result, should);
+        false
+    }
+
+    /// Records changes that are not made, whatever the mode of the step.
+    pub(crate) fn withhold(&self, changes: &[Change]) {
+        if let Some(step) = self.run.ledger.current() {
+            // The original has words for some that change nothing.
+            for change in changes.iter().filter(|change| change.from != change.to) {
+                self.run.ledger.withheld(step, change);
             }
-            Action::DryRun | Action::Warn => {
-                *result = Outcome::Warn;
-                self.settle(
-                    Level::Warning,
-                    Outcome::Warn,
-                    promise,
-                    &format!("Should {text}, but only warning promised"),
-                );
-                false
-            }
+        }
+    }
+
+    // What came before is forgotten: the original puts its warning in its place.
+    pub(crate) fn should(&mut self, promise: &Expanded, result: &mut Outcome, text: &str) {
+        *result = Outcome::Warn;
+        if !text.is_empty() {
+            let text = wording::should(text, warns(promise));
+            self.settle(Level::Warning, Outcome::Warn, promise, &text);
         }
     }
 }

@@ -209,7 +209,7 @@ impl Context<'_> {
     // The file is replaced as a whole now and then, so another one is locked.
     fn guard(&self) -> Option<Lock> {
         let file = path(&format!("{}/fx_locks.lock", self.config.paths.state));
-        match self.host().lock(&file, PATIENCE) {
+        match self.own_state(|act| act.lock(&file, PATIENCE)) {
             Ok(guard) => guard,
             Err(error) => {
                 self.verbose(&error.to_string());
@@ -221,7 +221,7 @@ impl Context<'_> {
     // One write for a line: who is killed leaves it whole or not at all.
     fn journal(&mut self, line: &str) {
         let file = self.lock_file();
-        if let Err(error) = self.host().append(&file, line.as_bytes(), 0o600) {
+        if let Err(error) = self.own_state(|act| act.append(&file, line.as_bytes(), 0o600)) {
             return self.verbose(&error.to_string());
         }
         // Our own line is no news, if nobody else wrote one.
@@ -308,9 +308,12 @@ impl Context<'_> {
             text.push_str(&format!("{key:032x} {pid}:{started} {since}\n"));
         }
         let file = self.lock_file();
-        let written = self.host().write(&file, text.as_bytes(), &WriteOptions::default());
         // In place before others are let in, or what they add meanwhile is lost.
-        if let Err(error) = written.and_then(|()| self.host().settle()) {
+        let written = self.own_state(|act| {
+            let written = act.write(&file, text.as_bytes(), &WriteOptions::default());
+            written.and_then(|()| act.settle())
+        });
+        if let Err(error) = written {
             self.verbose(&error.to_string());
         }
         drop(guard);

@@ -46,7 +46,7 @@ impl Context<'_> {
         } else {
             self.run_in_order(bundle)
         };
-        self.tell_tally(bundle, before);
+        self.log_tally(bundle, before);
         result
     }
 
@@ -119,7 +119,7 @@ impl Context<'_> {
             .iter()
             .flat_map(|section| section.promises.iter().map(|promise| (&*section.kind, promise)))
             .collect();
-        // Sections of one type were joined; the place in the file tells them apart again.
+        // Sections of one type were joined; the place in the file separates them again.
         written.sort_by_key(|(_, promise)| promise.span.map(|span| span.start));
         let mut result = Outcome::Skipped;
         for pass in 1..=PASSES {
@@ -218,7 +218,7 @@ impl Context<'_> {
     }
 
     // What became of the promises of a bundle and of those it called.
-    fn tell_tally(&self, bundle: &Bundle, before: Tally) {
+    fn log_tally(&self, bundle: &Bundle, before: Tally) {
         if !self.logs(fx_engine::Level::Verbose) {
             return;
         }
@@ -311,7 +311,7 @@ impl Context<'_> {
         expanded: &Rc<Expanded>,
         act: impl FnOnce(&mut Context<'_>, &Rc<Expanded>) -> Outcome,
     ) -> Outcome {
-        // These are told of when it is certain that they are not done yet.
+        // These are logged when it is certain that they are not done yet.
         match &*expanded.promise.kind {
             "reports" | "methods" | "commands" | "processes" | "services"
             | "guest_environments" => self.agent.banner = Some(Rc::clone(expanded)),
@@ -345,20 +345,30 @@ impl Context<'_> {
         if &*promise.kind == "reports" {
             request.purpose = fx_engine::Purpose::Tell;
         }
-        let step = self.run.ledger.open(self.run.host, request);
+        let attempt = self.run.open(request);
+        let step = attempt.id();
         // The copy has processes of its own only.
         if &*promise.kind == "processes" && self.run.ledger.in_copy() {
             self.run.ledger.not_seen(step);
         }
         if !foreseeable(expanded) {
-            self.run.ledger.open_ended(step);
+            attempt.open_ended();
         }
+        let outer = self.agent.why.begin();
         let outcome = act(self, expanded);
+        let cause = self.agent.why.end(outer, outcome.is_failure());
         // What an earlier pass has dealt with is one promise, not two.
         if outcome == Outcome::Skipped && self.pass > 1 {
             self.run.ledger.uncount(step);
         }
-        self.run.ledger.close(self.run.host, step, outcome.shared("already done or not its time"));
+        let ended = match outcome.shared(cause) {
+            // What is put down for later says so before it is known to be withheld.
+            fx_engine::Outcome::Repaired if !attempt.makes_changes() => {
+                fx_engine::Outcome::WouldRepair
+            }
+            ended => ended,
+        };
+        attempt.close(ended);
         outcome
     }
 }
@@ -373,7 +383,7 @@ pub(crate) fn foreseeable(promise: &Expanded) -> bool {
     }
 }
 
-// A promiser of several lines is told by the first and the last of them.
+// A promiser of several lines is shown by the first and the last of them.
 fn brief(promiser: &str) -> Cow<'_, str> {
     const LONGEST: usize = 19;
     let (Some((first, _)), Some((_, last))) =
@@ -393,7 +403,7 @@ pub(crate) struct Tally {
     pub(crate) not_kept: u32,
 }
 
-/// The words a step is told with, shared by all steps they are the same for: a long bundle
+/// The words of a step, shared by all steps they are the same for: a long bundle
 /// has tens of thousands of them.
 #[derive(Default)]
 pub(crate) struct Words {

@@ -1,7 +1,7 @@
-//! `--simulate`: files are changed in a layer of their own, and what became of them is told
+//! `--simulate`: files are changed in a layer of their own, and what became of them is reported
 //! at the end as a manifest or as differences.
 //!
-//! Only files promises are simulated. Packages are told by name; everything else that would
+//! Only files promises are simulated. Packages are reported by name; everything else that would
 //! change the machine says so as in a dry run.
 
 mod packages;
@@ -58,7 +58,7 @@ impl Context<'_> {
         }
     }
 
-    /// Notes how a files promise on one path ended; renames are told on their own.
+    /// Notes how a files promise on one path ended; renames are reported on their own.
     pub(crate) fn simulated_outcome(&mut self, file: &str, outcome: Outcome, rename: bool) {
         match outcome {
             Outcome::Kept => self.simulated_look(file),
@@ -87,9 +87,9 @@ impl Context<'_> {
     }
 
     /// Tells what the simulation found, and forgets it.
-    pub(crate) fn tell_simulation(&mut self) {
+    pub(crate) fn report_simulation(&mut self) {
         let Some(simulation) = self.simulation.take() else { return };
-        let mut told: FxHashSet<Str> = FxHashSet::default();
+        let mut reported: FxHashSet<Str> = FxHashSet::default();
         for (from, to) in &simulation.renamed {
             self.delimit();
             self.print(&format!("'{to}' is the new name of '{from}'"));
@@ -98,10 +98,10 @@ impl Context<'_> {
             Simulate::Diff => ("Showing diff for", "show diff for"),
             Simulate::Manifest | Simulate::ManifestFull => ("Manifesting", "manifest"),
         };
-        self.tell_files(&simulation, &simulation.changed, "changed", title, verb, &mut told);
+        self.report_files(&simulation, &simulation.changed, "changed", title, verb, &mut reported);
         if simulation.mode == Simulate::ManifestFull {
             let evaluated = &simulation.evaluated;
-            self.tell_files(&simulation, evaluated, "unmodified", title, verb, &mut told);
+            self.report_files(&simulation, evaluated, "unmodified", title, verb, &mut reported);
         }
         if simulation.packages.is_empty() {
             log!(self, Info, "No package operations done by the agent run");
@@ -124,14 +124,14 @@ impl Context<'_> {
         }
     }
 
-    fn tell_files(
+    fn report_files(
         &self,
         simulation: &Simulation<'_>,
         files: &[Str],
         category: &str,
         title: &str,
         verb: &str,
-        told: &mut FxHashSet<Str>,
+        reported: &mut FxHashSet<Str>,
     ) {
         if files.is_empty() {
             log!(self, Info, "No {category} files to {verb}");
@@ -139,7 +139,7 @@ impl Context<'_> {
         }
         log!(self, Info, "{title} {category} files (in the changes chroot)");
         for file in files {
-            if told.insert(Rc::clone(file)) {
+            if reported.insert(Rc::clone(file)) {
                 match simulation.mode {
                     Simulate::Diff => self.differences(simulation, file),
                     _ => self.manifest(simulation, file),

@@ -26,8 +26,7 @@ impl Context<'_> {
         if let Some(span) = promise.span {
             request.origin = Origin::at(span);
         }
-        let step = self.run.ledger.open(self.run.host, request);
-        self.run.ledger.close(self.run.host, step, fx_engine::Outcome::Skipped(reason));
+        self.run.open(request).close(fx_engine::Outcome::Skipped(reason));
     }
 
     /// Whether reasons are wanted now.

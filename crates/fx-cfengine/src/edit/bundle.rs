@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use fx_engine::Level;
 
+use crate::agent::change::line as line_of;
 use crate::agent::promise;
 use crate::eval::promise::Expanded;
 use crate::eval::{Context, frames::Frame};
@@ -30,6 +31,10 @@ const ORDER: &[&str] = &[
 pub(crate) struct Edit {
     pub(crate) file: Str,
     pub(crate) lines: Lines,
+    /// Whether the lines are those of a template, which replace what the file has.
+    pub(crate) rendering: bool,
+    /// Lines that would be inserted, in their order.
+    pub(crate) withheld: Vec<Str>,
 }
 
 /// Runs an edit_line bundle whose frame is on the stack.
@@ -44,7 +49,7 @@ pub(crate) fn run(ctx: &mut Context<'_>, bundle: &Rc<Bundle>, edit: &mut Edit, e
             for item in &section.promises {
                 ctx.pass = pass;
                 ctx.expand_promise(item, &mut |ctx, expanded| {
-                    tell(ctx, expanded, outer);
+                    log_edit(ctx, expanded, outer);
                     keep(ctx, expanded, edit)
                 });
                 ctx.agent.banner = None;
@@ -63,9 +68,9 @@ pub(crate) fn run(ctx: &mut Context<'_>, bundle: &Rc<Bundle>, edit: &mut Edit, e
     ctx.pass = outer;
 }
 
-// What -v tells of an edit: the pass is that of the files promise, a class that is defined has
+// What -v logs of an edit: the pass is that of the files promise, a class that is defined has
 // none, and a report that is made has one more.
-fn tell(ctx: &mut Context<'_>, expanded: &Rc<Expanded>, outer: u32) {
+fn log_edit(ctx: &mut Context<'_>, expanded: &Rc<Expanded>, outer: u32) {
     if !ctx.logs(Level::Verbose) {
         return;
     }
@@ -112,15 +117,16 @@ pub(super) fn conclude(
             &format!("No changes done for the {kind} promise '{name}'"),
         ),
         Outcome::Repaired => {
-            ctx.settle(Level::Info, result, promise, &format!("{kind} promise '{name}' repaired"))
+            let text = format!("{kind} promise '{name}' repaired");
+            ctx.settle_last(Level::Info, result, promise, &text)
         }
-        Outcome::Warn => ctx.settle(
+        Outcome::Warn => ctx.settle_last(
             Level::Warning,
             result,
             promise,
             &format!("Warnings encountered when actuating {kind} promise '{name}'"),
         ),
-        _ => ctx.settle(
+        _ => ctx.settle_last(
             Level::Error,
             result,
             promise,
@@ -187,11 +193,9 @@ fn delete_lines(ctx: &mut Context<'_>, promise: &Rc<Expanded>, edit: &mut Edit) 
             continue;
         }
         touched = true;
-        if !ctx.making_changes(
-            promise,
-            &mut result,
-            &format!("delete line '{line}' from {}", edit.file),
-        ) {
+        let should = format!("delete line '{line}' from {}", edit.file);
+        let edited = [line_of(&edit.file, Some(&line), None)];
+        if !ctx.may_edit(promise, &mut result, &edited, &should) {
             at += 1;
             continue;
         }
@@ -551,14 +555,20 @@ fn insert_line(
                    at: usize,
                    should: String,
                    did: String| {
-        if ctx.making_changes(promise, result, &should) {
+        let edited = line_of(&edit.file, None, Some(line));
+        // A template is one change of the whole content.
+        let edited = if edit.rendering { &[][..] } else { std::slice::from_ref(&edited) };
+        if ctx.may_edit(promise, result, edited, &should) {
             edit.lines.insert(at, line.into(), marks);
             edit.lines.edits += 1;
             ctx.settle(Level::Info, Outcome::Repaired, promise, &did);
             *result = result.merge(Outcome::Repaired);
-        } else if edit.lines.is_empty() {
-            // Into nothing, it counts as an edit also where it is not made.
-            edit.lines.edits += 1;
+        } else {
+            edit.withheld.push(line.into());
+            if edit.lines.is_empty() {
+                // Into nothing, it counts as an edit also where it is not made.
+                edit.lines.edits += 1;
+            }
         }
     };
     if marks.prev.is_none() && how.before {

@@ -2,8 +2,9 @@
 
 use std::rc::Rc;
 
-use fx_engine::Level;
+use fx_engine::{Change, Level};
 
+use crate::agent::change::{self, ABSENT};
 use crate::eval::Context;
 use crate::eval::promise::Expanded;
 use crate::outcome::Outcome;
@@ -142,8 +143,9 @@ fn edit_columns(
         if !(field.contains(&**value) || **field != **value) {
             return false;
         }
-        if !ctx.making_changes(promise, result, &format!("edit field '{value}' in '{}'", edit.file))
-        {
+        let edited = [field_of(&edit.file, field, value)];
+        let should = format!("edit field '{value}' in '{}'", edit.file);
+        if !ctx.may_edit(promise, result, &edited, &should) {
             return false;
         }
         let mut parts: Vec<String> = if field.is_empty() {
@@ -159,11 +161,8 @@ fn edit_columns(
     }
     let old = columns[index].clone();
     if &*column.operation == "delete" {
-        if !ctx.making_changes(
-            promise,
-            result,
-            &format!("delete field value '{old}' in '{}'", edit.file),
-        ) {
+        let should = format!("delete field value '{old}' in '{}'", edit.file);
+        if !ctx.may_edit(promise, result, &[field_of(&edit.file, &old, ABSENT)], &should) {
             return false;
         }
         columns[index].clear();
@@ -172,13 +171,18 @@ fn edit_columns(
         return true;
     }
     let should = format!("set column field value '{old}' to '{value}' in '{}'", edit.file);
-    if !ctx.making_changes(promise, result, &should) {
+    if !ctx.may_edit(promise, result, &[field_of(&edit.file, &old, value)], &should) {
         return false;
     }
     let text = format!("Set whole column field value '{old}' to '{value}' in '{}'", edit.file);
     *result = result.merge(ctx.settle(Level::Info, Outcome::Repaired, promise, &text));
     columns[index] = value.to_string();
     true
+}
+
+// A field of a line, for what is withheld.
+fn field_of(file: &str, from: &str, to: &str) -> Change {
+    change::of_file(file, "field", change::value(from), change::value(to))
 }
 
 fn edit_parts(

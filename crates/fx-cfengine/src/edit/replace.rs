@@ -6,6 +6,7 @@ use std::rc::Rc;
 use fx_engine::Level;
 
 use crate::agent::action::Action;
+use crate::agent::change::line as line_of;
 use crate::eval::Context;
 use crate::eval::promise::Expanded;
 use crate::eval::vars::Scope;
@@ -51,17 +52,22 @@ pub(super) fn replace(ctx: &mut Context<'_>, promise: &Rc<Expanded>, edit: &mut 
             );
             result =
                 result.merge(ctx.settle(Level::Error, Outcome::Interrupted, promise, &message));
-            ctx.tell_place(Level::Error, &promise.promise);
+            ctx.log_place(Level::Error, &promise.promise);
             break;
         }
-        // A dry run tells it of every line, whether the pattern is in it or not.
+        // A dry run logs it for every line, whether the pattern is in it or not.
         let rehearsing = ctx.action(promise) != Action::Fix;
         if !replaced && !rehearsing {
             continue;
         }
         if rehearsing {
             let should = format!("replace pattern '{name}' in '{}'", edit.file);
-            ctx.making_changes(promise, &mut result, &should);
+            if replaced {
+                let edited = [line_of(&edit.file, Some(&line), Some(&text))];
+                ctx.may_edit(promise, &mut result, &edited, &should);
+            } else {
+                ctx.should(promise, &mut result, &should);
+            }
             continue;
         }
         edit.lines.set(at, text.as_str().into());

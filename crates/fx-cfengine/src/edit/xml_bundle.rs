@@ -69,7 +69,7 @@ fn keep(ctx: &mut Context<'_>, expanded: &Rc<Expanded>, edit: &mut XmlEdit) -> O
         "classes" => promise::classes::keep(ctx, expanded),
         "reports" => promise::reports::keep(ctx, expanded),
         _ => {
-            // Unlike edits of lines they are looked at in every pass, and a failure is told
+            // Unlike edits of lines they are looked at in every pass, and a failure is logged
             // by itself alone.
             let result = change(ctx, expanded, edit, &kind);
             if result.is_failure() { result } else { conclude(ctx, expanded, &kind, result) }
@@ -181,11 +181,11 @@ fn change(
             }
         }
     };
-    result.merge(told(ctx, promise, edit, done))
+    result.merge(log_edit(ctx, promise, edit, done))
 }
 
 // Says what was done, or why nothing was.
-fn told(
+fn log_edit(
     ctx: &mut Context<'_>,
     promise: &Expanded,
     edit: &mut XmlEdit,
@@ -219,7 +219,7 @@ fn build(ctx: &mut Context<'_>, promise: &Expanded, edit: &mut XmlEdit, wanted: 
     } else {
         Err(format!("XPath '{wanted}' already exists in XML document '{}'", edit.file))
     };
-    told(ctx, promise, edit, done)
+    log_edit(ctx, promise, edit, done)
 }
 
 fn insert_root(
@@ -253,7 +253,7 @@ fn insert_root(
             return ctx.settle(Level::Error, Outcome::Interrupted, promise, &text);
         }
     };
-    told(ctx, promise, edit, done)
+    log_edit(ctx, promise, edit, done)
 }
 
 // A path that depends on the place among siblings would select another node once edited.

@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use crate::functions;
+use crate::functions::{self, Given};
 use crate::policy::{Call, Rval};
 use crate::text::has_scalar;
 use crate::vocabulary::{
@@ -69,7 +69,7 @@ impl Context<'_> {
                 call.args.len()
             ));
             if let Some(frame) = self.promise_frame() {
-                self.tell_place(fx_engine::Level::Error, &frame.promise);
+                self.log_place(fx_engine::Level::Error, &frame.promise);
             }
             self.exit(1);
             return None;
@@ -115,7 +115,7 @@ impl Context<'_> {
             }
         }
         if !function.has(VARIADIC) && args.len() != function.params.len() {
-            // Of each argument that was wanted the first that came is told.
+            // Of each argument that was wanted the first that came is logged.
             let first = args.first().map_or("?".to_owned(), Rval::show);
             self.error(&format!(
                 "Argument template mismatch handling function {}( {})",
@@ -128,7 +128,7 @@ impl Context<'_> {
             self.fatal("Bad arguments");
             return None;
         }
-        let result = functions::call(self, &call.name, &args, call);
+        let result = (function.run)(self, Given { name: &call.name, args: &args, call });
         for wrong in crate::regex::take_wrong() {
             self.error(&wrong);
         }

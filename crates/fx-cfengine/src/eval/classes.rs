@@ -379,7 +379,7 @@ impl Context<'_> {
         some_in_map_order(self.hard.len() + self.soft.len(), entries.collect())
     }
 
-    /// Classes of the innermost bundle call, likewise; their names tell the namespace.
+    /// Classes of the innermost bundle call, likewise; their names hold the namespace.
     pub(crate) fn local_classes(&self, wanted: impl Fn(&str, &Class) -> bool) -> Vec<Str> {
         let Some(frame) = self.bundle_frame() else { return Vec::new() };
         let namespace = &frame.head.namespace;

@@ -41,7 +41,7 @@ pub(crate) struct PromiseFrame {
     pub(crate) qualified: Vec<(Str, Str)>,
     /// What `this.handle` is: as written, or made from the place when it is asked for.
     pub(crate) handle: OnceCell<Str>,
-    /// `this.promise_filename` and kin, made when one of them is asked for.
+    /// `this.promise_filename` and the like, made on first use.
     pub(crate) specials: OnceCell<Scope>,
     /// Which iteration it is, from one.
     pub(crate) turn: u64,

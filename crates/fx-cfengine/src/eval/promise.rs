@@ -84,7 +84,7 @@ impl Context<'_> {
         }
         if promise.settled.get() {
             if promise.tells_rxdirs.get() && self.defined(&promise.guard) {
-                self.tell_default_rxdirs(promise, &promise.promiser);
+                self.log_default_rxdirs(promise, &promise.promiser);
             }
             return Outcome::Skipped;
         }
@@ -190,7 +190,7 @@ impl Context<'_> {
             && attributes
                 .iter()
                 .all(|(name, value)| is_constant(value) && !CONDITIONS.contains(&&**name))
-            // A promise that is told of at length is told of in each pass.
+            // A promise that is logged at length is logged in each pass.
             && !attributes.iter().any(|(name, _)| &**name == "report_level")
     }
 
@@ -556,7 +556,7 @@ impl Context<'_> {
             };
             if skip {
                 if self.wants_reasons(promise) {
-                    self.tell_condition(promise, &promiser, name, &evaluated);
+                    self.log_condition(promise, &promiser, name, &evaluated);
                 }
                 log!(
                     self,
@@ -611,7 +611,7 @@ impl Context<'_> {
     }
 
     // Leaves the reason why a condition did not let the promise through.
-    fn tell_condition(&self, promise: &Rc<Promise>, promiser: &Str, name: &str, value: &Rval) {
+    fn log_condition(&self, promise: &Rc<Promise>, promiser: &Str, name: &str, value: &Rval) {
         let reason = match value {
             Rval::Scalar(text) if name != "unless" && !text.contains(['$', '@']) => {
                 self.why_false(name, text)
@@ -627,7 +627,7 @@ impl Context<'_> {
         self.note_passed_over(promise, promiser, reason);
     }
 
-    // The truth of `if` and kin, and what the attribute became.
+    // The truth of `if` and the like, and what the attribute became.
     fn check_condition(&mut self, value: &Rval) -> (Option<bool>, Rval) {
         let evaluated = self.evaluate(value, None, Some("this"), false);
         let holds = match &evaluated {

@@ -1,6 +1,6 @@
 //! The order in which the original meets what it keeps in hash tables: classes, variables,
 //! elements of an array. Policy sees it through `getindices()`, `classesmatching()` and
-//! their kin, and relies on it.
+//! others like it, and relies on it.
 //!
 //! The tables themselves are ours; only the order of a listing is computed here.
 

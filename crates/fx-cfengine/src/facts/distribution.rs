@@ -1,5 +1,5 @@
 //! The distribution as classes and `sys.flavor`: os-release first, then the files that
-//! distributions of the same kin keep beside it; a class keeps the tags of whoever defined it
+//! related distributions keep beside it; a class keeps the tags of whoever defined it
 //! first, the flavour is that of the last. Distributions gone for good are not looked for.
 
 use crate::eval::Context;

@@ -1,7 +1,7 @@
 //! The kernel's tables of the network as `sys.inet`, `sys.inet6` and `sys.interfaces_data`,
 //! and as what `network_connections()` returns.
 //!
-//! Values are told as the original reads them, even where it reads them wrong: a column it
+//! Values are given as the original reads them, even where it reads them wrong: a column it
 //! takes for decimal hides lines that have letters in it, and the source of a route of IPv6
 //! replaces its destination.
 
@@ -262,7 +262,7 @@ impl Context<'_> {
         }
     }
 
-    /// `sys.inet` and its kin, read when first asked for: the kernel takes longer to count than
+    /// `sys.inet` and the like, read on first use: the kernel takes longer to count than
     /// a small run takes for all the rest.
     pub(crate) fn late_sys(&self) -> &Scope {
         self.late_sys.get_or_init(|| {

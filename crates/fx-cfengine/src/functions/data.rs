@@ -9,60 +9,92 @@ use crate::json::{Json, Object, put};
 use crate::policy::Rval;
 use crate::text::{Str, decode, int_from, path};
 
-use super::{FnResult, arg, container, text, truth};
+use super::{FnResult, Given, arg, container, text, truth};
 
-pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
-    match name {
-        "mergedata" => merge(ctx, args),
-        "parsejson" | "parseyaml" => {
-            let source = match args.first()? {
-                Rval::Scalar(text) => Rc::clone(text),
-                Rval::Data(json) => return Some(Rval::Data(Rc::clone(json))),
-                _ => return None,
-            };
-            if name == "parsejson" {
-                parse_json(ctx, &source)
-            } else {
-                match crate::yaml::parse(&source) {
-                    Some(json) if json.is_container() => container(json),
-                    _ => {
-                        ctx.error(&format!(
-                            "Non-container from parsing YAML expression '{source}'"
-                        ));
-                        None
-                    }
-                }
+/// `mergedata`.
+pub(crate) fn mergedata(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    merge(ctx, args)
+}
+
+/// `parsejson`, `parseyaml`.
+pub(crate) fn parse_text(ctx: &mut Context<'_>, Given { name, args, .. }: Given<'_>) -> FnResult {
+    let source = match args.first()? {
+        Rval::Scalar(text) => Rc::clone(text),
+        Rval::Data(json) => return Some(Rval::Data(Rc::clone(json))),
+        _ => return None,
+    };
+    if name == "parsejson" {
+        parse_json(ctx, &source)
+    } else {
+        match crate::yaml::parse(&source) {
+            Some(json) if json.is_container() => container(json),
+            _ => {
+                ctx.error(&format!("Non-container from parsing YAML expression '{source}'"));
+                None
             }
         }
-        "storejson" => text(ctx.data_arg(args.first()?, false)?.pretty()),
-        "data_expand" => {
-            let json = ctx.data_arg(args.first()?, false)?;
-            container(expand(ctx, &json))
-        }
-        "datastate" => container(super::default_template_data(ctx, None)),
-        "bundlestate" => {
-            // A name that says 'default:' finds nothing in the original.
-            if arg(args, 0).starts_with("default:") {
-                return None;
-            }
-            let json = super::default_template_data(ctx, Some(arg(args, 0)));
-            if json.len() == 0 { None } else { container(json) }
-        }
-        "validdata" => validate(ctx, arg(args, 0), arg(args, 1)),
-        "validjson" => validate(ctx, arg(args, 0), "JSON"),
-        "type" => type_of(ctx, args),
-        "readjson" | "readyaml" | "readcsv" | "readenvfile" => read(ctx, name, args),
-        "readdata" => {
-            let file = arg(args, 0);
-            let mode = match arg(args, 1) {
-                "auto" => suffix(file),
-                mode => known_type(mode).to_owned(),
-            };
-            read_data(ctx, name, &mode, file, 999_999_999)
-        }
-        "classfiltercsv" => class_filter(ctx, args),
-        _ => None,
     }
+}
+
+/// `storejson`.
+pub(crate) fn storejson(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    text(ctx.data_arg(args.first()?, false)?.pretty())
+}
+
+/// `data_expand`.
+pub(crate) fn data_expand(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let json = ctx.data_arg(args.first()?, false)?;
+    container(expand(ctx, &json))
+}
+
+/// `datastate`.
+pub(crate) fn datastate(ctx: &mut Context<'_>, _: Given<'_>) -> FnResult {
+    container(super::default_template_data(ctx, None))
+}
+
+/// `bundlestate`.
+pub(crate) fn bundlestate(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    // A name that says 'default:' finds nothing in the original.
+    if arg(args, 0).starts_with("default:") {
+        return None;
+    }
+    let json = super::default_template_data(ctx, Some(arg(args, 0)));
+    if json.len() == 0 { None } else { container(json) }
+}
+
+/// `validdata`.
+pub(crate) fn validdata(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    validate(ctx, arg(args, 0), arg(args, 1))
+}
+
+/// `validjson`.
+pub(crate) fn validjson(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    validate(ctx, arg(args, 0), "JSON")
+}
+
+/// `type`.
+pub(crate) fn call_type(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    type_of(ctx, args)
+}
+
+/// `readjson`, `readyaml`, `readcsv`, `readenvfile`.
+pub(crate) fn read_typed(ctx: &mut Context<'_>, Given { name, args, .. }: Given<'_>) -> FnResult {
+    read(ctx, name, args)
+}
+
+/// `readdata`.
+pub(crate) fn readdata(ctx: &mut Context<'_>, Given { name, args, .. }: Given<'_>) -> FnResult {
+    let file = arg(args, 0);
+    let mode = match arg(args, 1) {
+        "auto" => suffix(file),
+        mode => known_type(mode).to_owned(),
+    };
+    read_data(ctx, name, &mode, file, 999_999_999)
+}
+
+/// `classfiltercsv`.
+pub(crate) fn classfiltercsv(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    class_filter(ctx, args)
 }
 
 fn merge(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
@@ -157,7 +189,7 @@ fn parse_json(ctx: &Context<'_>, source: &str) -> FnResult {
     let lookup = |word: &str| ctx.variable_json(word, true);
     match Json::try_parse(source, Some(&lookup)) {
         Ok(json) if json.is_container() => container(json),
-        // The original tells what is left of the text where it stopped.
+        // The original logs what is left of the text where it stopped.
         Ok(Json::Str(_)) => {
             ctx.error("Non-container from parsing JSON expression '\"'");
             None

@@ -10,7 +10,7 @@ use crate::policy::Rval;
 use crate::regex;
 use crate::text::{Str, decode, from_path, int_from, path};
 
-use super::{FnResult, arg, container, list, primitives, text, truth};
+use super::{FnResult, Given, arg, container, list, primitives, text, truth};
 
 // A relative name is looked for where files promises have taken us.
 fn here(ctx: &Context<'_>, name: &str) -> Str {
@@ -21,96 +21,111 @@ fn here(ctx: &Context<'_>, name: &str) -> Str {
     }
 }
 
-pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
+/// `fileexists`, `isdir`, `islink`, `isplain`, `isexecutable`, `filesize`.
+pub(crate) fn test_file(ctx: &mut Context<'_>, Given { name, args, .. }: Given<'_>) -> FnResult {
     let file = arg(args, 0);
+    let file = &*here(ctx, file);
+    let Ok(Some(meta)) = ctx.host().lstat_opt(&path(file)) else {
+        return if name == "filesize" { None } else { truth(false) };
+    };
     match name {
-        "fileexists" | "isdir" | "islink" | "isplain" | "isexecutable" | "filesize" => {
-            let file = &*here(ctx, file);
-            let Ok(Some(meta)) = ctx.host().lstat_opt(&path(file)) else {
-                return if name == "filesize" { None } else { truth(false) };
-            };
-            match name {
-                "fileexists" => truth(true),
-                "isdir" => truth(meta.is_dir()),
-                "islink" => truth(meta.is_symlink()),
-                "isplain" => truth(meta.is_file()),
-                "isexecutable" => {
-                    truth(ctx.host().stat(&path(file)).is_ok_and(|meta| executable(ctx, &meta)))
-                }
-                _ => text(meta.size.to_string()),
+        "fileexists" => truth(true),
+        "isdir" => truth(meta.is_dir()),
+        "islink" => truth(meta.is_symlink()),
+        "isplain" => truth(meta.is_file()),
+        "isexecutable" => {
+            truth(ctx.host().stat(&path(file)).is_ok_and(|meta| executable(ctx, &meta)))
+        }
+        _ => text(meta.size.to_string()),
+    }
+}
+
+/// `filestat`.
+pub(crate) fn filestat(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let file = arg(args, 0);
+    stat(ctx, file, arg(args, 1))
+}
+
+/// `filesexist`.
+pub(crate) fn filesexist(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let names = primitives(&ctx.data_arg(args.first()?, false)?);
+    truth(
+        !names.is_empty()
+            && names.iter().all(|name| ctx.host().stat(&path(&here(ctx, name))).is_ok()),
+    )
+}
+
+/// `findfiles`.
+pub(crate) fn findfiles(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let mut found: Vec<Str> = Vec::new();
+    for index in 0..args.len() {
+        let pattern = arg(args, index);
+        if !pattern.starts_with('/') {
+            ctx.warning(&format!("Non-absolute path in findfiles(), skipping: {pattern}"));
+            continue;
+        }
+        for file in find_files(ctx, pattern) {
+            let file: Str = file.into();
+            if !found.contains(&file) {
+                found.push(file);
             }
         }
-        "filestat" => stat(ctx, file, arg(args, 1)),
-        "filesexist" => {
-            let names = primitives(&ctx.data_arg(args.first()?, false)?);
-            truth(
-                !names.is_empty()
-                    && names.iter().all(|name| ctx.host().stat(&path(&here(ctx, name))).is_ok()),
+    }
+    list(found)
+}
+
+/// `findfiles_up`, `search_up`.
+pub(crate) fn find_upwards(ctx: &mut Context<'_>, Given { name, args, .. }: Given<'_>) -> FnResult {
+    find_up(ctx, name, args)
+}
+
+/// `lsdir`.
+pub(crate) fn lsdir(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let file = arg(args, 0);
+    let pattern = arg(args, 1);
+    let full = crate::text::bool_from(arg(args, 2))?;
+    match ctx.host().list(&path(file)) {
+        Err(error) => {
+            ctx.error(&format!(
+                "Directory '{file}' could not be accessed in lsdir(), (opendir: {})",
+                crate::load::reason(&error)
+            ));
+            list(Vec::new())
+        }
+        Ok(entries) => {
+            let names = [".".to_owned(), "..".to_owned()]
+                .into_iter()
+                .chain(entries.iter().map(|entry| from_path(std::path::Path::new(&entry.name))));
+            let matching = names.filter(|name| pattern.is_empty() || regex::full(pattern, name));
+            list(
+                matching
+                    .map(|name| if full { format!("{file}/{name}").into() } else { name.into() })
+                    .collect(),
             )
         }
-        "findfiles" => {
-            let mut found: Vec<Str> = Vec::new();
-            for index in 0..args.len() {
-                let pattern = arg(args, index);
-                if !pattern.starts_with('/') {
-                    ctx.warning(&format!("Non-absolute path in findfiles(), skipping: {pattern}"));
-                    continue;
-                }
-                for file in find_files(ctx, pattern) {
-                    let file: Str = file.into();
-                    if !found.contains(&file) {
-                        found.push(file);
-                    }
-                }
-            }
-            list(found)
-        }
-        "findfiles_up" | "search_up" => find_up(ctx, name, args),
-        "lsdir" => {
-            let pattern = arg(args, 1);
-            let full = crate::text::bool_from(arg(args, 2))?;
-            match ctx.host().list(&path(file)) {
-                Err(error) => {
-                    ctx.error(&format!(
-                        "Directory '{file}' could not be accessed in lsdir(), (opendir: {})",
-                        crate::load::reason(&error)
-                    ));
-                    list(Vec::new())
-                }
-                Ok(entries) => {
-                    let names = [".".to_owned(), "..".to_owned()].into_iter().chain(
-                        entries.iter().map(|entry| from_path(std::path::Path::new(&entry.name))),
-                    );
-                    let matching =
-                        names.filter(|name| pattern.is_empty() || regex::full(pattern, name));
-                    list(
-                        matching
-                            .map(
-                                |name| {
-                                    if full { format!("{file}/{name}").into() } else { name.into() }
-                                },
-                            )
-                            .collect(),
-                    )
-                }
-            }
-        }
-        "diskfree" => match ctx.host().stat(&path(file)) {
-            Ok(_) => {
-                let limit = std::time::Duration::from_secs(10);
-                text((ctx.host().space(&path(file), limit).ok()?.available / 1024).to_string())
-            }
-            Err(error) => {
-                let why = crate::load::reason(&error);
-                ctx.error(&format!("Couldn't get filesystem info for '{file}'. (statfs: {why})"));
-                text("0")
-            }
-        },
-        "isnewerthan" | "accessedbefore" | "changedbefore" => {
-            compare(ctx, name, file, arg(args, 1))
-        }
-        _ => None,
     }
+}
+
+/// `diskfree`.
+pub(crate) fn diskfree(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let file = arg(args, 0);
+    match ctx.host().stat(&path(file)) {
+        Ok(_) => {
+            let limit = std::time::Duration::from_secs(10);
+            text((ctx.host().space(&path(file), limit).ok()?.available / 1024).to_string())
+        }
+        Err(error) => {
+            let why = crate::load::reason(&error);
+            ctx.error(&format!("Couldn't get filesystem info for '{file}'. (statfs: {why})"));
+            text("0")
+        }
+    }
+}
+
+/// `isnewerthan`, `accessedbefore`, `changedbefore`.
+pub(crate) fn compare_ages(ctx: &mut Context<'_>, Given { name, args, .. }: Given<'_>) -> FnResult {
+    let file = arg(args, 0);
+    compare(ctx, name, file, arg(args, 1))
 }
 
 fn executable(ctx: &Context<'_>, meta: &Meta) -> bool {
@@ -137,7 +152,7 @@ fn compare(ctx: &Context<'_>, name: &str, first: &str, second: &str) -> FnResult
     })
 }
 
-// Directories are told apart and the special bits are not.
+// Directories are distinguished and the special bits are not.
 fn permission_string(meta: &Meta) -> String {
     let mut out = String::from(if meta.is_dir() { 'd' } else { '-' });
     for shift in [6, 3, 0] {

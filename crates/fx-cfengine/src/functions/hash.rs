@@ -2,67 +2,70 @@
 
 use std::path::Path;
 
-use fx_host::{Host, HostError, limits};
+use fx_host::{HostError, Look, limits};
 use fx_resources::digest::Algorithm;
 use sha2::Digest;
 
 use crate::eval::Context;
-use crate::policy::Rval;
 use crate::text::{encode, int_from, path};
 
-use super::{FnResult, arg, text, truth};
+use super::{FnResult, Given, arg, text, truth};
 
-pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
-    match name {
-        "hash" => text(digest_hex(arg(args, 1), &encode(arg(args, 0)))?),
-        "file_hash" => {
-            let digest = digest_hex(arg(args, 1), b"")?;
-            match digest_of_file(ctx.host(), arg(args, 1), &path(arg(args, 0)))? {
-                Ok(hex) => text(hex),
-                // Nothing is read from a directory; what cannot be opened has the digest that
-                // the original began with.
-                Err(_) if ctx.host().stat(&path(arg(args, 0))).is_ok_and(|meta| meta.is_dir()) => {
-                    text(digest)
-                }
-                Err(error) => {
-                    tell_unopened(ctx, arg(args, 0), &error);
-                    text("0".repeat(digest.len()))
-                }
-            }
+/// `hash`.
+pub(crate) fn hash(_: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    text(digest_hex(arg(args, 1), &encode(arg(args, 0)))?)
+}
+
+/// `file_hash`.
+pub(crate) fn file_hash(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let digest = digest_hex(arg(args, 1), b"")?;
+    match digest_of_file(ctx.host(), arg(args, 1), &path(arg(args, 0)))? {
+        Ok(hex) => text(hex),
+        // Nothing is read from a directory; what cannot be opened has the digest that
+        // the original began with.
+        Err(_) if ctx.host().stat(&path(arg(args, 0))).is_ok_and(|meta| meta.is_dir()) => {
+            text(digest)
         }
-        "hashmatch" => {
-            let file = path(arg(args, 0));
-            let Some(digest) = digest_of_file(ctx.host(), arg(args, 1), &file) else {
-                return match ctx.host().open(&file) {
-                    Ok(_) => None,
-                    Err(_) => truth(false),
-                };
-            };
-            match digest {
-                Ok(hex) => truth(hex.eq_ignore_ascii_case(arg(args, 2))),
-                Err(error) => {
-                    if ctx.host().stat(&file).is_err() {
-                        tell_unopened(ctx, arg(args, 0), &error);
-                    }
-                    truth(false)
-                }
-            }
+        Err(error) => {
+            log_unopened(ctx, arg(args, 0), &error);
+            text("0".repeat(digest.len()))
         }
-        "hash_to_int" => {
-            let (from, to) = (int_from(arg(args, 0))?, int_from(arg(args, 1))?);
-            let (low, high) = (from.min(to), from.max(to));
-            if high == low {
-                return text(low.to_string());
-            }
-            let digest = sha2::Sha256::digest(encode(arg(args, 2)));
-            let number = u64::from_le_bytes(digest[..8].try_into().ok()?);
-            text((low + (number % (high - low) as u64) as i64).to_string())
-        }
-        _ => None,
     }
 }
 
-fn tell_unopened(ctx: &Context<'_>, file: &str, error: &HostError) {
+/// `hashmatch`.
+pub(crate) fn hashmatch(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let file = path(arg(args, 0));
+    let Some(digest) = digest_of_file(ctx.host(), arg(args, 1), &file) else {
+        return match ctx.host().open(&file) {
+            Ok(_) => None,
+            Err(_) => truth(false),
+        };
+    };
+    match digest {
+        Ok(hex) => truth(hex.eq_ignore_ascii_case(arg(args, 2))),
+        Err(error) => {
+            if ctx.host().stat(&file).is_err() {
+                log_unopened(ctx, arg(args, 0), &error);
+            }
+            truth(false)
+        }
+    }
+}
+
+/// `hash_to_int`.
+pub(crate) fn hash_to_int(_: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let (from, to) = (int_from(arg(args, 0))?, int_from(arg(args, 1))?);
+    let (low, high) = (from.min(to), from.max(to));
+    if high == low {
+        return text(low.to_string());
+    }
+    let digest = sha2::Sha256::digest(encode(arg(args, 2)));
+    let number = u64::from_le_bytes(digest[..8].try_into().ok()?);
+    text((low + (number % (high - low) as u64) as i64).to_string())
+}
+
+fn log_unopened(ctx: &Context<'_>, file: &str, error: &HostError) {
     let why = crate::load::reason(error);
     ctx.info(&format!("Cannot open file for hashing '{file}'. (fopen: {why})"));
 }
@@ -83,7 +86,7 @@ pub(crate) fn digest_hex(method: &str, bytes: &[u8]) -> Option<String> {
 
 /// The digest of a file's content in hexadecimal; `None` for an unknown method.
 pub(crate) fn digest_of_file(
-    host: &dyn Host,
+    host: &dyn Look,
     method: &str,
     file: &Path,
 ) -> Option<Result<String, HostError>> {

@@ -10,18 +10,40 @@ use crate::policy::{Call, Rval};
 use crate::regex;
 use crate::text::{Str, canonify, int_from};
 
-use super::{FnResult, arg, container, list, order, primitives, text, truth};
+use super::{FnResult, Given, arg, container, list, order, primitives, text, truth};
 
-pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval], call: &Rc<Call>) -> FnResult {
-    match name {
-        "maplist" => return map_list(ctx, call),
-        "maparray" | "mapdata" => return map_array(ctx, name, call),
-        "expandrange" => return expand_range(ctx, args),
-        "getindices" => return indices(ctx, args.first()?),
-        "getvalues" => return values(ctx, args.first()?),
-        "makerule" => return make_rule(ctx, args),
-        _ => {}
-    }
+/// `maplist`.
+pub(crate) fn maplist(ctx: &mut Context<'_>, Given { call, .. }: Given<'_>) -> FnResult {
+    map_list(ctx, call)
+}
+
+/// `maparray`, `mapdata`.
+pub(crate) fn map_elements(ctx: &mut Context<'_>, Given { name, call, .. }: Given<'_>) -> FnResult {
+    map_array(ctx, name, call)
+}
+
+/// `expandrange`.
+pub(crate) fn expandrange(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    expand_range(ctx, args)
+}
+
+/// `getindices`.
+pub(crate) fn getindices(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    indices(ctx, args.first()?)
+}
+
+/// `getvalues`.
+pub(crate) fn getvalues(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    values(ctx, args.first()?)
+}
+
+/// `makerule`.
+pub(crate) fn makerule(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    make_rule(ctx, args)
+}
+
+/// Functions of a list, an array or a container, which is read in the same way for all.
+pub(crate) fn of_container(ctx: &mut Context<'_>, Given { name, args, .. }: Given<'_>) -> FnResult {
     let at = match name {
         "join" | "grep" | "every" | "some" | "none" => 1,
         "filter" => 1,
@@ -522,7 +544,7 @@ fn map_array(ctx: &mut Context<'_>, name: &str, call: &Rc<Call>) -> FnResult {
 fn json_pipe(ctx: &Context<'_>, command: &str, json: &Json) -> FnResult {
     let spec = crate::agent::promise::commands::spec_for(ctx, command, false)
         .stdin(json.pretty().into_bytes());
-    let output = match ctx.host().run(&spec) {
+    let output = match ctx.in_evaluation("mapdata", |act| act.run(&spec)) {
         Ok(ended) if !ended.stdout.is_empty() => crate::text::decode(&ended.stdout),
         _ => {
             ctx.error("Function mapdata failed to get output from 'json_pipe' execution");

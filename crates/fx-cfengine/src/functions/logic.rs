@@ -7,45 +7,112 @@ use crate::policy::Rval;
 use crate::regex;
 use crate::text::{Str, canonify, int_from, real_from};
 
-use super::{FnResult, arg, list, text, truth};
+use super::{FnResult, Given, arg, list, text, truth};
 
-pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
-    match name {
-        "and" => truth(args.iter().enumerate().all(|(index, _)| ctx.defined(arg(args, index)))),
-        "or" => truth(args.iter().enumerate().any(|(index, _)| ctx.defined(arg(args, index)))),
-        "xor" => truth(
-            args.iter().enumerate().filter(|(index, _)| ctx.defined(arg(args, *index))).count() % 2
-                == 1,
-        ),
-        "not" => {
-            let expression = arg(args, 0);
-            truth(!ctx.defined(expression))
-        }
-        "ifelse" => ifelse(ctx, args),
-        "classmatch" => truth(any_matches(ctx, args)),
-        "classesmatching" | "countclassesmatching" if lacks_argument(ctx, name, args) => None,
-        "classesmatching" => list(matching(ctx, args)),
-        "countclassesmatching" => text(matching(ctx, args).len().to_string()),
-        "classify" => {
-            let class = canonify(arg(args, 0));
-            truth(ctx.defined(&class))
-        }
-        "isvariable" => truth(ctx.lookup(arg(args, 0), None, None).is_some()),
-        "strcmp" => truth(arg(args, 0) == arg(args, 1)),
-        "regcmp" => {
-            let found = regex::full_captures(arg(args, 0), arg(args, 1));
-            if let Some(found) = &found {
-                ctx.put_matches(found);
-            }
-            truth(found.is_some())
-        }
-        "islessthan" => compare(args, std::cmp::Ordering::is_lt),
-        "isgreaterthan" => compare(args, std::cmp::Ordering::is_gt),
-        "splayclass" => splay(ctx, args),
-        "hostrange" => host_range(ctx, args),
-        "randomint" => random(ctx, args),
-        _ => version(ctx, name, args),
+/// `and`.
+pub(crate) fn and(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    truth(args.iter().enumerate().all(|(index, _)| ctx.defined(arg(args, index))))
+}
+
+/// `or`.
+pub(crate) fn or(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    truth(args.iter().enumerate().any(|(index, _)| ctx.defined(arg(args, index))))
+}
+
+/// `not`.
+pub(crate) fn not(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let expression = arg(args, 0);
+    truth(!ctx.defined(expression))
+}
+
+/// `ifelse`.
+pub(crate) fn call_ifelse(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    ifelse(ctx, args)
+}
+
+/// `classmatch`.
+pub(crate) fn classmatch(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    truth(any_matches(ctx, args))
+}
+
+/// `classesmatching`.
+pub(crate) fn classesmatching(
+    ctx: &mut Context<'_>,
+    Given { name, args, .. }: Given<'_>,
+) -> FnResult {
+    if lacks_argument(ctx, name, args) {
+        return None;
     }
+    list(matching(ctx, args))
+}
+
+/// `countclassesmatching`.
+pub(crate) fn countclassesmatching(
+    ctx: &mut Context<'_>,
+    Given { name, args, .. }: Given<'_>,
+) -> FnResult {
+    if lacks_argument(ctx, name, args) {
+        return None;
+    }
+    text(matching(ctx, args).len().to_string())
+}
+
+/// `classify`.
+pub(crate) fn classify(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let class = canonify(arg(args, 0));
+    truth(ctx.defined(&class))
+}
+
+/// `isvariable`.
+pub(crate) fn isvariable(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    truth(ctx.lookup(arg(args, 0), None, None).is_some())
+}
+
+/// `strcmp`.
+pub(crate) fn strcmp(_: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    truth(arg(args, 0) == arg(args, 1))
+}
+
+/// `regcmp`.
+pub(crate) fn regcmp(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let found = regex::full_captures(arg(args, 0), arg(args, 1));
+    if let Some(found) = &found {
+        ctx.put_matches(found);
+    }
+    truth(found.is_some())
+}
+
+/// `islessthan`.
+pub(crate) fn islessthan(_: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    compare(args, std::cmp::Ordering::is_lt)
+}
+
+/// `isgreaterthan`.
+pub(crate) fn isgreaterthan(_: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    compare(args, std::cmp::Ordering::is_gt)
+}
+
+/// `splayclass`.
+pub(crate) fn splayclass(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    splay(ctx, args)
+}
+
+/// `hostrange`.
+pub(crate) fn hostrange(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    host_range(ctx, args)
+}
+
+/// `randomint`.
+pub(crate) fn randomint(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    random(ctx, args)
+}
+
+/// `cf_version_maximum`, `cf_version_minimum`, `cf_version_after`, `cf_version_at`, `cf_version_before`, `cf_version_between`.
+pub(crate) fn compare_version(
+    ctx: &mut Context<'_>,
+    Given { name, args, .. }: Given<'_>,
+) -> FnResult {
+    version(ctx, name, args)
 }
 
 // Conditions and values in pairs, then the value for all other cases.

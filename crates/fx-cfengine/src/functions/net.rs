@@ -13,63 +13,84 @@ use crate::regex;
 use crate::text::{Str, canonify, decode, encode, int_from};
 
 use super::address::in_range;
-use super::{FnResult, arg, container, text, truth};
+use super::{FnResult, Given, arg, container, text, truth};
 
-pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
+/// `host2ip`.
+pub(crate) fn host2ip(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    // What does not resolve is given back as it is.
     let first = arg(args, 0);
-    match name {
-        // What does not resolve is given back as it is.
-        "host2ip" => {
-            let found = ctx.host().resolve(first).unwrap_or_else(|error| {
-                let why = crate::load::reason(&error);
-                let why = why.rsplit_once(": ").map_or(&*why, |(_, why)| why);
-                ctx.info(&format!(
-                    "Unable to lookup hostname '{first}' or cfengine service. (getaddrinfo: {why})"
-                ));
-                Vec::new()
-            });
-            text(found.first().map_or_else(|| first.to_owned(), ToString::to_string))
-        }
-        "ip2host" => {
-            const UNKNOWN: &str = "(getaddrinfo: Name or service not known)";
-            let Ok(address) = first.parse() else {
-                ctx.error(&format!("Unable to convert IP address '{first}'. {UNKNOWN}"));
-                return text(first);
-            };
-            let found = ctx.host().reverse(address).ok().flatten();
-            text(found.unwrap_or_else(|| {
-                ctx.info(&format!("Couldn't reverse resolve '{first}'. {UNKNOWN}"));
-                first.to_owned()
-            }))
-        }
-        "iprange" => {
-            let interfaces = ctx.host().interfaces().unwrap_or_default();
-            let wanted: Vec<String> = (1..args.len()).map(|at| canonify(arg(args, at))).collect();
-            let known: Vec<String> = interfaces
-                .iter()
-                .filter(|known| {
-                    wanted.is_empty() || wanted.iter().any(|name| *name == canonify(&known.name))
-                })
-                .flat_map(|known| known.addresses.iter().map(|address| address.ip))
-                .filter(|address| *address != std::net::IpAddr::V6(std::net::Ipv6Addr::LOCALHOST))
-                .map(|address| address.to_string())
-                .collect();
-            any_in_range(ctx, first, known.iter().map(String::as_str))
-        }
-        "isipinsubnet" => any_in_range(ctx, first, (1..args.len()).map(|at| arg(args, at))),
-        "url_get" => fetch(ctx, args),
-        "readtcp" => read_tcp(ctx, args),
-        "selectservers" => select_servers(ctx, args),
-        "network_connections" => container(ctx.network_connections()),
-        "ldaparray" | "ldaplist" | "ldapvalue" | "regldap" => {
-            ctx.error("LDAP support only available in CFEngine Enterprise");
-            None
-        }
-        _ => {
-            ctx.error(&format!("Function '{name}' is not supported on this host"));
-            None
-        }
-    }
+    let found = ctx.host().resolve(first).unwrap_or_else(|error| {
+        let why = crate::wording::bare_reason(&error);
+        ctx.info(&format!(
+            "Unable to lookup hostname '{first}' or cfengine service. (getaddrinfo: {why})"
+        ));
+        Vec::new()
+    });
+    text(found.first().map_or_else(|| first.to_owned(), ToString::to_string))
+}
+
+/// `ip2host`.
+pub(crate) fn ip2host(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let first = arg(args, 0);
+    const UNKNOWN: &str = "(getaddrinfo: Name or service not known)";
+    let Ok(address) = first.parse() else {
+        ctx.error(&format!("Unable to convert IP address '{first}'. {UNKNOWN}"));
+        return text(first);
+    };
+    let found = ctx.host().reverse(address).ok().flatten();
+    text(found.unwrap_or_else(|| {
+        ctx.info(&format!("Couldn't reverse resolve '{first}'. {UNKNOWN}"));
+        first.to_owned()
+    }))
+}
+
+/// `iprange`.
+pub(crate) fn iprange(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let first = arg(args, 0);
+    let interfaces = ctx.host().interfaces().unwrap_or_default();
+    let wanted: Vec<String> = (1..args.len()).map(|at| canonify(arg(args, at))).collect();
+    let known: Vec<String> = interfaces
+        .iter()
+        .filter(|known| {
+            wanted.is_empty() || wanted.iter().any(|name| *name == canonify(&known.name))
+        })
+        .flat_map(|known| known.addresses.iter().map(|address| address.ip))
+        .filter(|address| *address != std::net::IpAddr::V6(std::net::Ipv6Addr::LOCALHOST))
+        .map(|address| address.to_string())
+        .collect();
+    any_in_range(ctx, first, known.iter().map(String::as_str))
+}
+
+/// `isipinsubnet`.
+pub(crate) fn isipinsubnet(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let first = arg(args, 0);
+    any_in_range(ctx, first, (1..args.len()).map(|at| arg(args, at)))
+}
+
+/// `url_get`.
+pub(crate) fn url_get(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    fetch(ctx, args)
+}
+
+/// `readtcp`.
+pub(crate) fn readtcp(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    read_tcp(ctx, args)
+}
+
+/// `selectservers`.
+pub(crate) fn selectservers(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    select_servers(ctx, args)
+}
+
+/// `network_connections`.
+pub(crate) fn network_connections(ctx: &mut Context<'_>, _: Given<'_>) -> FnResult {
+    container(ctx.network_connections())
+}
+
+/// `ldaparray`, `ldaplist`, `ldapvalue`, `regldap`.
+pub(crate) fn ldap(ctx: &mut Context<'_>, _: Given<'_>) -> FnResult {
+    ctx.error("LDAP support only available in CFEngine Enterprise");
+    None
 }
 
 // As much of an answer as the original has room for.
@@ -165,7 +186,7 @@ fn fetch(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
         request.limit = limit;
     }
     let mut out = Object::new();
-    match ctx.host().http(&request) {
+    match ctx.host().fetch(&request) {
         Ok(response) => {
             out.insert("returncode".into(), Json::Int(i64::from(response.status)));
             out.insert("rc".into(), Json::Int(0));

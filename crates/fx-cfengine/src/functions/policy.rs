@@ -11,58 +11,103 @@ use crate::regex;
 use crate::text::{Str, int_from};
 
 use super::logic::lacks_argument;
-use super::{FnResult, arg, container, list, text, truth};
+use super::{FnResult, Given, arg, container, list, text, truth};
 
-pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
-    match name {
-        "variablesmatching"
-        | "variablesmatching_as_data"
-        | "getvariablemetatags"
-        | "getclassmetatags"
-            if lacks_argument(ctx, name, args) =>
-        {
-            None
-        }
-        "bundlesmatching" if args.is_empty() => None,
-        "bundlesmatching" => {
-            regex::compile(arg(args, 0))?;
-            list(bundles(ctx, args))
-        }
-        // Each match is put before those that are there.
-        "variablesmatching" => {
-            list(variables(ctx, args).into_iter().rev().map(|(name, _)| name).collect())
-        }
-        "variablesmatching_as_data" => {
-            let mut object = Object::new();
-            for (name, value) in variables(ctx, args) {
-                put(&mut object, name, value);
-            }
-            container(Json::Object(object))
-        }
-        "getvariablemetatags" | "getclassmetatags" => tags(ctx, name, args),
-        "callstack_promisers" => {
-            let promisers = ctx.stack.iter().filter_map(|frame| match frame {
-                Frame::Iteration(promise) => Some(Rc::clone(&promise.promiser)),
-                _ => None,
-            });
-            list(promisers.collect())
-        }
-        "callstack_callers" => container(callers(ctx)),
-        // Nothing is known of other hosts, which is a failure there as well.
-        "hostsseen" => None,
-        "hostswithclass" => {
-            ctx.error("Host class counting is only available in CFEngine Enterprise");
-            None
-        }
-        "hubknowledge" if ctx.checks_only() => text("<inaccessible remote scalar>"),
-        "hubknowledge" => text(""),
-        "peers" | "peerleader" | "peerleaders" => peers(ctx, name, args),
-        // The community edition of the original asks no server: it gives nothing.
-        "remotescalar" if ctx.checks_only() => text("<remote scalar>"),
-        "remotescalar" => text(""),
-        "remoteclassesmatching" => truth(true),
-        _ => None,
+/// `bundlesmatching`.
+pub(crate) fn bundlesmatching(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    if args.is_empty() {
+        return None;
     }
+    regex::compile(arg(args, 0))?;
+    list(bundles(ctx, args))
+}
+
+/// `variablesmatching`.
+pub(crate) fn variablesmatching(
+    ctx: &mut Context<'_>,
+    Given { name, args, .. }: Given<'_>,
+) -> FnResult {
+    // Each match is put before those that are there.
+    if lacks_argument(ctx, name, args) {
+        return None;
+    }
+    list(variables(ctx, args).into_iter().rev().map(|(name, _)| name).collect())
+}
+
+/// `variablesmatching_as_data`.
+pub(crate) fn variablesmatching_as_data(
+    ctx: &mut Context<'_>,
+    Given { name, args, .. }: Given<'_>,
+) -> FnResult {
+    if lacks_argument(ctx, name, args) {
+        return None;
+    }
+    let mut object = Object::new();
+    for (name, value) in variables(ctx, args) {
+        put(&mut object, name, value);
+    }
+    container(Json::Object(object))
+}
+
+/// `getvariablemetatags`, `getclassmetatags`.
+pub(crate) fn meta_tags(ctx: &mut Context<'_>, Given { name, args, .. }: Given<'_>) -> FnResult {
+    if lacks_argument(ctx, name, args) {
+        return None;
+    }
+    tags(ctx, name, args)
+}
+
+/// `callstack_promisers`.
+pub(crate) fn callstack_promisers(ctx: &mut Context<'_>, _: Given<'_>) -> FnResult {
+    let promisers = ctx.stack.iter().filter_map(|frame| match frame {
+        Frame::Iteration(promise) => Some(Rc::clone(&promise.promiser)),
+        _ => None,
+    });
+    list(promisers.collect())
+}
+
+/// `callstack_callers`.
+pub(crate) fn callstack_callers(ctx: &mut Context<'_>, _: Given<'_>) -> FnResult {
+    container(callers(ctx))
+}
+
+/// `hostsseen`.
+pub(crate) fn hostsseen(_: &mut Context<'_>, _: Given<'_>) -> FnResult {
+    // Nothing is known of other hosts, which is a failure there as well.
+    None
+}
+
+/// `hostswithclass`.
+pub(crate) fn hostswithclass(ctx: &mut Context<'_>, _: Given<'_>) -> FnResult {
+    ctx.error("Host class counting is only available in CFEngine Enterprise");
+    None
+}
+
+/// `hubknowledge`.
+pub(crate) fn hubknowledge(ctx: &mut Context<'_>, _: Given<'_>) -> FnResult {
+    if ctx.checks_only() {
+        return text("<inaccessible remote scalar>");
+    }
+    text("")
+}
+
+/// `peers`, `peerleader`, `peerleaders`.
+pub(crate) fn call_peers(ctx: &mut Context<'_>, Given { name, args, .. }: Given<'_>) -> FnResult {
+    peers(ctx, name, args)
+}
+
+/// `remotescalar`.
+pub(crate) fn remotescalar(ctx: &mut Context<'_>, _: Given<'_>) -> FnResult {
+    // The community edition of the original asks no server: it gives nothing.
+    if ctx.checks_only() {
+        return text("<remote scalar>");
+    }
+    text("")
+}
+
+/// `remoteclassesmatching`.
+pub(crate) fn remoteclassesmatching(_: &mut Context<'_>, _: Given<'_>) -> FnResult {
+    truth(true)
 }
 
 fn matches_tags(wanted: &[&str], tags: &[Str]) -> bool {

@@ -10,64 +10,124 @@ use crate::policy::Rval;
 use crate::regex;
 use crate::text::{Str, decode, encode, int_from, path, real_from};
 
-use super::{FnResult, arg, container, list, string, text, truth};
+use super::{FnResult, Given, arg, container, list, string, text, truth};
 
-pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
-    match name {
-        "readfile" => {
-            let max = if args.len() > 1 { super::whole(ctx, arg(args, 1))? } else { 0 };
-            if max < 0 {
-                ctx.error(&format!("readfile: requested max size {max} is less than 0"));
-                return None;
+/// `readfile`.
+pub(crate) fn readfile(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let max = if args.len() > 1 { super::whole(ctx, arg(args, 1))? } else { 0 };
+    if max < 0 {
+        ctx.error(&format!("readfile: requested max size {max} is less than 0"));
+        return None;
+    }
+    text(read(ctx, arg(args, 0), max)?)
+}
+
+/// `readstringlist`, `readintlist`, `readreallist`.
+pub(crate) fn read_typed_list(
+    ctx: &mut Context<'_>,
+    Given { name, args, .. }: Given<'_>,
+) -> FnResult {
+    read_list(ctx, name, args)
+}
+
+/// `readstringarray`.
+pub(crate) fn readstringarray(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    array(ctx, args, DataType::String, false, true)
+}
+
+/// `readstringarrayidx`.
+pub(crate) fn readstringarrayidx(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    array(ctx, args, DataType::String, true, true)
+}
+
+/// `readintarray`.
+pub(crate) fn readintarray(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    array(ctx, args, DataType::Int, false, true)
+}
+
+/// `readrealarray`.
+pub(crate) fn readrealarray(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    array(ctx, args, DataType::Real, false, true)
+}
+
+/// `parsestringarray`.
+pub(crate) fn parsestringarray(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    array(ctx, args, DataType::String, false, false)
+}
+
+/// `parsestringarrayidx`.
+pub(crate) fn parsestringarrayidx(
+    ctx: &mut Context<'_>,
+    Given { args, .. }: Given<'_>,
+) -> FnResult {
+    array(ctx, args, DataType::String, true, false)
+}
+
+/// `parseintarray`.
+pub(crate) fn parseintarray(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    array(ctx, args, DataType::Int, false, false)
+}
+
+/// `parserealarray`.
+pub(crate) fn parserealarray(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    array(ctx, args, DataType::Real, false, false)
+}
+
+/// `data_readstringarray`, `data_readstringarrayidx`.
+pub(crate) fn data_read_array(
+    ctx: &mut Context<'_>,
+    Given { name, args, .. }: Given<'_>,
+) -> FnResult {
+    data_array(ctx, name, args)
+}
+
+/// `countlinesmatching`.
+pub(crate) fn countlinesmatching(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    count(ctx, args)
+}
+
+/// `regline`.
+pub(crate) fn regline(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    regex::compile(arg(args, 0))?;
+    let found = match ctx.host().read(&path(arg(args, 1))) {
+        Ok(bytes) => decode(&bytes).lines().any(|line| regex::full(arg(args, 0), line)),
+        Err(error) => {
+            if ctx.host().stat(&path(arg(args, 1))).is_ok_and(|meta| meta.is_dir()) {
+                ctx.error(&format!(
+                    "In function 'regline', error reading from file. (getline: {})",
+                    crate::load::reason(&error)
+                ));
             }
-            text(read(ctx, arg(args, 0), max)?)
+            false
         }
-        "readstringlist" | "readintlist" | "readreallist" => read_list(ctx, name, args),
-        "readstringarray" => array(ctx, args, DataType::String, false, true),
-        "readstringarrayidx" => array(ctx, args, DataType::String, true, true),
-        "readintarray" => array(ctx, args, DataType::Int, false, true),
-        "readrealarray" => array(ctx, args, DataType::Real, false, true),
-        "parsestringarray" => array(ctx, args, DataType::String, false, false),
-        "parsestringarrayidx" => array(ctx, args, DataType::String, true, false),
-        "parseintarray" => array(ctx, args, DataType::Int, false, false),
-        "parserealarray" => array(ctx, args, DataType::Real, false, false),
-        "data_readstringarray" | "data_readstringarrayidx" => data_array(ctx, name, args),
-        "countlinesmatching" => count(ctx, args),
-        "regline" => {
-            regex::compile(arg(args, 0))?;
-            let found = match ctx.host().read(&path(arg(args, 1))) {
-                Ok(bytes) => decode(&bytes).lines().any(|line| regex::full(arg(args, 0), line)),
-                Err(error) => {
-                    if ctx.host().stat(&path(arg(args, 1))).is_ok_and(|meta| meta.is_dir()) {
-                        ctx.error(&format!(
-                            "In function 'regline', error reading from file. (getline: {})",
-                            crate::load::reason(&error)
-                        ));
-                    }
-                    false
-                }
-            };
-            truth(found)
-        }
-        "getfields" => fields(ctx, args),
-        "read_module_protocol" => {
-            let file = arg(args, 0);
-            match ctx.host().read(&path(file)) {
-                Ok(bytes) => {
-                    let mut module = Module::new(file, false);
-                    for line in decode(&bytes).lines() {
-                        module.line(ctx, line);
-                    }
-                    truth(true)
-                }
-                Err(_) => truth(false),
+    };
+    truth(found)
+}
+
+/// `getfields`.
+pub(crate) fn getfields(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    fields(ctx, args)
+}
+
+/// `read_module_protocol`.
+pub(crate) fn read_module_protocol(
+    ctx: &mut Context<'_>,
+    Given { args, .. }: Given<'_>,
+) -> FnResult {
+    let file = arg(args, 0);
+    match ctx.host().read(&path(file)) {
+        Ok(bytes) => {
+            let mut module = Module::new(file, false);
+            for line in decode(&bytes).lines() {
+                module.line(ctx, line);
             }
+            truth(true)
         }
-        _ => None,
+        Err(_) => truth(false),
     }
 }
 
-/// A file as most functions read it; one that cannot be read is told of.
+/// A file as most functions read it; one that cannot be read is logged.
 pub(super) fn read(ctx: &Context<'_>, file: &str, max: i64) -> Option<String> {
     match ctx.host().read(&path(file)) {
         Ok(mut bytes) => {

@@ -10,126 +10,230 @@ use crate::policy::Rval;
 use crate::regex;
 use crate::text::{Str, canonify, decode, encode, int_from, real_from};
 
-use super::{FnResult, arg, container, eval_math, list, text, truth};
+use super::{FnResult, Given, arg, container, eval_math, list, text, truth};
 
-pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
+/// `concat`.
+pub(crate) fn concat(_: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    text((0..args.len()).map(|index| arg(args, index)).collect::<String>())
+}
+
+/// `canonify`.
+pub(crate) fn call_canonify(_: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
     let first = arg(args, 0);
-    match name {
-        "concat" => text((0..args.len()).map(|index| arg(args, index)).collect::<String>()),
-        "canonify" => text(canonify(first)),
-        "canonifyuniquely" => {
-            let sum = super::digest_hex("sha1", &encode(first))?;
-            text(format!("{}_{sum}", canonify(first)))
+    text(canonify(first))
+}
+
+/// `canonifyuniquely`.
+pub(crate) fn canonifyuniquely(_: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let first = arg(args, 0);
+    let sum = super::digest_hex("sha1", &encode(first))?;
+    text(format!("{}_{sum}", canonify(first)))
+}
+
+/// `escape`.
+pub(crate) fn escape(_: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let first = arg(args, 0);
+    let mut out = Vec::new();
+    for byte in encode(first).iter() {
+        if !byte.is_ascii_alphanumeric() {
+            out.push(b'\\');
         }
-        "escape" => {
-            let mut out = Vec::new();
-            for byte in encode(first).iter() {
-                if !byte.is_ascii_alphanumeric() {
-                    out.push(b'\\');
-                }
-                out.push(*byte);
-            }
-            text(decode(&out))
-        }
-        "format" => format(ctx, args),
-        "string_length" => text(encode(first).len().to_string()),
-        "string_head" | "string_tail" => part(name, first, super::whole(ctx, arg(args, 1))?),
-        "string_downcase" => text(first.to_ascii_lowercase()),
-        "string_upcase" => text(first.to_ascii_uppercase()),
-        "string_reverse" => text(first.chars().rev().collect::<String>()),
-        "string_trim" => text(first.trim_matches([' ', '\t', '\n', '\r', '\u{b}', '\u{c}'])),
-        "string_replace" => {
-            let (old, new) = (arg(args, 1), arg(args, 2));
-            if old.is_empty() { text(first) } else { text(first.replace(old, new)) }
-        }
-        "string_split" => {
-            let max = super::whole(ctx, arg(args, 2))?;
-            regex::compile(arg(args, 1))?;
-            if max < 1 {
-                return None;
-            }
-            list(split(first, arg(args, 1), max, true))
-        }
-        "splitstring" => {
-            let max = super::whole(ctx, arg(args, 2))?;
-            list(split(first, arg(args, 1), max, false))
-        }
-        "regex_replace" => {
-            let (pattern, with, options) = (arg(args, 1), arg(args, 2), arg(args, 3));
-            let replaced = replace(first, pattern, with, options);
-            if replaced.is_none() {
-                regex::take_wrong();
-                ctx.error(&format!(
+        out.push(*byte);
+    }
+    text(decode(&out))
+}
+
+/// `format`.
+pub(crate) fn call_format(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    format(ctx, args)
+}
+
+/// `string_length`.
+pub(crate) fn string_length(_: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let first = arg(args, 0);
+    text(encode(first).len().to_string())
+}
+
+/// `string_head`, `string_tail`.
+pub(crate) fn string_part(ctx: &mut Context<'_>, Given { name, args, .. }: Given<'_>) -> FnResult {
+    let first = arg(args, 0);
+    part(name, first, super::whole(ctx, arg(args, 1))?)
+}
+
+/// `string_downcase`.
+pub(crate) fn string_downcase(_: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let first = arg(args, 0);
+    text(first.to_ascii_lowercase())
+}
+
+/// `string_upcase`.
+pub(crate) fn string_upcase(_: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let first = arg(args, 0);
+    text(first.to_ascii_uppercase())
+}
+
+/// `string_reverse`.
+pub(crate) fn string_reverse(_: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let first = arg(args, 0);
+    text(first.chars().rev().collect::<String>())
+}
+
+/// `string_trim`.
+pub(crate) fn string_trim(_: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let first = arg(args, 0);
+    text(first.trim_matches([' ', '\t', '\n', '\r', '\u{b}', '\u{c}']))
+}
+
+/// `string_replace`.
+pub(crate) fn string_replace(_: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let first = arg(args, 0);
+    let (old, new) = (arg(args, 1), arg(args, 2));
+    if old.is_empty() { text(first) } else { text(first.replace(old, new)) }
+}
+
+/// `string_split`.
+pub(crate) fn string_split(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let first = arg(args, 0);
+    let max = super::whole(ctx, arg(args, 2))?;
+    regex::compile(arg(args, 1))?;
+    if max < 1 {
+        return None;
+    }
+    list(split(first, arg(args, 1), max, true))
+}
+
+/// `splitstring`.
+pub(crate) fn splitstring(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let first = arg(args, 0);
+    let max = super::whole(ctx, arg(args, 2))?;
+    list(split(first, arg(args, 1), max, false))
+}
+
+/// `regex_replace`.
+pub(crate) fn regex_replace(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let first = arg(args, 0);
+    let (pattern, with, options) = (arg(args, 1), arg(args, 2), arg(args, 3));
+    let replaced = replace(first, pattern, with, options);
+    if replaced.is_none() {
+        regex::take_wrong();
+        ctx.error(&format!(
                     "regex_replace: couldn't use regex '{pattern}', replacement '{with}', and options '{options}': error=(pcre_wrap:) Everything's just fine. Thanks for asking."
                 ));
-            }
-            replaced
-        }
-        "string" => {
-            // Only a reference to a container stands for its content.
-            let named = crate::text::naked(first, b'@').and_then(|name| {
-                let value = ctx.lookup_function_arg(name)?.value();
-                (!matches!(value, Value::Scalar(_))).then(|| value.to_json().compact())
-            });
-            // Quotes come out as they would be written in policy.
-            text(named.unwrap_or_else(|| first.replace('"', "\\\"")))
-        }
-        "int" => {
-            let Some(number) = real_from(first) else {
-                ctx.error(&crate::text::number_problem(first, "real"));
-                return None;
-            };
-            text((number.trunc() as i64).to_string())
-        }
-        "lastnode" if first.is_empty() => None,
-        "lastnode" => {
-            let mut rest = first;
-            while let Some((_, end)) = regex::find(arg(args, 1), rest).filter(|(_, end)| *end > 0)
-                && let Some(after) = rest.get(end..)
-            {
-                rest = after;
-            }
-            text(rest)
-        }
-        "basename" if args.is_empty() => {
+    }
+    replaced
+}
+
+/// `string`.
+pub(crate) fn string(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let first = arg(args, 0);
+    // Only a reference to a container stands for its content.
+    let named = crate::text::naked(first, b'@').and_then(|name| {
+        let value = ctx.lookup_function_arg(name)?.value();
+        (!matches!(value, Value::Scalar(_))).then(|| value.to_json().compact())
+    });
+    // Quotes come out as they would be written in policy.
+    text(named.unwrap_or_else(|| first.replace('"', "\\\"")))
+}
+
+/// `int`.
+pub(crate) fn int(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let first = arg(args, 0);
+    let Some(number) = real_from(first) else {
+        ctx.error(&crate::text::number_problem(first, "real"));
+        return None;
+    };
+    text((number.trunc() as i64).to_string())
+}
+
+/// `lastnode`.
+pub(crate) fn lastnode(_: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let first = arg(args, 0);
+    if first.is_empty() {
+        return None;
+    }
+    let mut rest = first;
+    while let Some((_, end)) = regex::find(arg(args, 1), rest).filter(|(_, end)| *end > 0)
+        && let Some(after) = rest.get(end..)
+    {
+        rest = after;
+    }
+    text(rest)
+}
+
+/// `basename`.
+pub(crate) fn call_basename(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let first = arg(args, 0);
+    if args.is_empty() {
+        return {
             ctx.error("Function basename requires a filename as first arg!");
             None
-        }
-        "basename" => basename(first, arg(args, 1)),
-        "dirname" => text(dirname(first)),
-        "translatepath" => text(first),
-        "regextract" | "data_regextract" => extract(ctx, name, args),
-        "string_mustache" if args.is_empty() => None,
-        "string_mustache" => {
-            let data = match args.get(1) {
-                Some(value) => ctx.data_arg(value, false)?,
-                None => super::default_template_data(ctx, None),
-            };
-            match mustache::render(first, &data) {
-                Ok(rendered) => text(rendered),
-                Err(wrong) => {
-                    ctx.log(wrong.level, &wrong.text);
-                    None
-                }
-            }
-        }
-        "eval" => eval(ctx, args),
-        "irange" => {
-            let (mut from, mut to) = (int_from(first)?, super::whole(ctx, arg(args, 1))?);
-            if from > to {
-                std::mem::swap(&mut from, &mut to);
-            }
-            text(format!("{from},{to}"))
-        }
-        "rrange" => {
-            let (mut from, mut to) = (real_from(first)?, real_from(arg(args, 1))?);
-            if from > to {
-                std::mem::swap(&mut from, &mut to);
-            }
-            text(format!("{from:.6},{to:.6}"))
-        }
-        _ => None,
+        };
     }
+    basename(first, arg(args, 1))
+}
+
+/// `dirname`.
+pub(crate) fn call_dirname(_: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let first = arg(args, 0);
+    text(dirname(first))
+}
+
+/// `translatepath`.
+pub(crate) fn translatepath(_: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let first = arg(args, 0);
+    text(first)
+}
+
+/// `regextract`, `data_regextract`.
+pub(crate) fn extract_groups(
+    ctx: &mut Context<'_>,
+    Given { name, args, .. }: Given<'_>,
+) -> FnResult {
+    extract(ctx, name, args)
+}
+
+/// `string_mustache`.
+pub(crate) fn string_mustache(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let first = arg(args, 0);
+    if args.is_empty() {
+        return None;
+    }
+    let data = match args.get(1) {
+        Some(value) => ctx.data_arg(value, false)?,
+        None => super::default_template_data(ctx, None),
+    };
+    match mustache::render(first, &data) {
+        Ok(rendered) => text(rendered),
+        Err(wrong) => {
+            ctx.log(wrong.level, &wrong.text);
+            None
+        }
+    }
+}
+
+/// `eval`.
+pub(crate) fn call_eval(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    eval(ctx, args)
+}
+
+/// `irange`.
+pub(crate) fn irange(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let first = arg(args, 0);
+    let (mut from, mut to) = (int_from(first)?, super::whole(ctx, arg(args, 1))?);
+    if from > to {
+        std::mem::swap(&mut from, &mut to);
+    }
+    text(format!("{from},{to}"))
+}
+
+/// `rrange`.
+pub(crate) fn rrange(_: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let first = arg(args, 0);
+    let (mut from, mut to) = (real_from(first)?, real_from(arg(args, 1))?);
+    if from > to {
+        std::mem::swap(&mut from, &mut to);
+    }
+    text(format!("{from:.6},{to:.6}"))
 }
 
 // The first or last bytes; a negative number leaves that many off the other end.

@@ -14,109 +14,160 @@ use crate::policy::Rval;
 use crate::regex;
 use crate::text::{decode, int_from, os, path};
 
-use super::{FnResult, arg, container, list, text, truth};
+use super::{FnResult, Given, arg, container, list, text, truth};
 
-pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
+/// `execresult`, `execresult_as_data`.
+pub(crate) fn execute(ctx: &mut Context<'_>, Given { name, args, .. }: Given<'_>) -> FnResult {
+    exec(ctx, name, args)
+}
+
+/// `returnszero`.
+pub(crate) fn returnszero(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    returns_zero(ctx, args)
+}
+
+/// `getenv`.
+pub(crate) fn getenv(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
     let first = arg(args, 0);
-    match name {
-        "execresult" | "execresult_as_data" => exec(ctx, name, args),
-        "returnszero" => returns_zero(ctx, args),
-        "getenv" => {
-            let added = ctx.control.environment.iter().rev().find(|(name, _)| &**name == first);
-            let value = match added {
-                Some((_, value)) => os(value),
-                None if UNSET.contains(&first) => std::ffi::OsString::new(),
-                None => ctx.host().var(&os(first)).unwrap_or_default(),
-            };
-            let value = decode(std::os::unix::ffi::OsStrExt::as_bytes(value.as_os_str()));
-            let max = int_from(arg(args, 1))?.max(0) as usize;
-            text(value.chars().take(max).collect::<String>())
+    let added = ctx.control.environment.iter().rev().find(|(name, _)| &**name == first);
+    let value = match added {
+        Some((_, value)) => os(value),
+        None if UNSET.contains(&first) => std::ffi::OsString::new(),
+        None => ctx.host().var(&os(first)).unwrap_or_default(),
+    };
+    let value = decode(std::os::unix::ffi::OsStrExt::as_bytes(value.as_os_str()));
+    let max = int_from(arg(args, 1))?.max(0) as usize;
+    text(value.chars().take(max).collect::<String>())
+}
+
+/// `getuid`.
+pub(crate) fn getuid(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let first = arg(args, 0);
+    match user(ctx, first) {
+        Some(user) => text(user.uid.to_string()),
+        None => {
+            ctx.error(&format!("Could not get UID for user '{first}', (getpwnam: not found)"));
+            None
         }
-        "getuid" => match user(ctx, first) {
-            Some(user) => text(user.uid.to_string()),
-            None => {
-                ctx.error(&format!("Could not get UID for user '{first}', (getpwnam: not found)"));
-                None
-            }
-        },
-        "getgid" => match group(ctx, first) {
-            Some(group) => text(group.gid.to_string()),
-            None => {
-                ctx.error(&format!("Could not get GID for group '{first}', (getgrnam: not found)"));
-                None
-            }
-        },
-        "userexists" => {
-            let known = match first.parse() {
-                Ok(uid) => ctx.host().user_by_id(uid).ok().flatten().is_some(),
-                Err(_) => ctx.host().user(first).ok().flatten().is_some(),
-            };
-            truth(known)
-        }
-        "groupexists" => {
-            let known = match first.parse() {
-                Ok(gid) => ctx.host().group_by_id(gid).ok().flatten().is_some(),
-                Err(_) => ctx.host().group(first).ok().flatten().is_some(),
-            };
-            truth(known)
-        }
-        "getusers" => {
-            let names: Vec<&str> = first.split(',').collect();
-            let ids: Vec<&str> = arg(args, 1).split(',').collect();
-            let users = ctx.host().users().ok()?;
-            let kept = users
-                .into_iter()
-                .filter(|user| {
-                    !names.contains(&&*user.name) && !ids.contains(&&*user.uid.to_string())
-                })
-                .map(|user| user.name.into());
-            list(kept.collect())
-        }
-        "getuserinfo" => user_info(ctx, args),
-        "usemodule" => use_module(ctx, first, arg(args, 1)),
-        "processexists" => {
-            let table = processes::table(ctx);
-            truth(table.iter().any(|process| regex::find(first, process.command()).is_some()))
-        }
-        "findprocesses" => {
-            let table = processes::table(ctx);
-            // Each find is put before those that are there.
-            let found = table
-                .iter()
-                .rev()
-                .filter(|process| regex::find(first, process.command()).is_some())
-                .map(|process| {
-                    let mut object = Object::new();
-                    object.insert("line".into(), Json::Str(Rc::from(process.line.as_str())));
-                    object.insert("pid".into(), Json::Int(process.pid));
-                    Json::Object(object)
-                });
-            container(Json::Array(found.collect()))
-        }
-        "packagesmatching" | "packageupdatesmatching" => {
-            crate::agent::promise::packages::matching(ctx, name, args)
-        }
-        "sysctlvalue" => {
-            let file = format!("{}/proc/sys/{}", proc_root(ctx), first.replace('.', "/"));
-            if ctx.host().stat(&path(&file)).is_ok_and(|meta| meta.is_dir()) {
-                ctx.info(&format!(
-                    "Error while reading file '{file}' because it's a directory (Success)"
-                ));
-                return None;
-            }
-            let read = ctx.host().read(&path(&file));
-            let read = read.inspect_err(|error| ctx.verbose(&unread(&file, error)));
-            text(decode(&read.ok()?).trim_end_matches('\n').to_owned())
-        }
-        "data_sysctlvalues" => {
-            let mut out = Object::new();
-            sysctl_tree(ctx, &format!("{}/proc/sys", proc_root(ctx)), "", &mut out, 0);
-            container(Json::Object(out))
-        }
-        "hostinnetgroup" => truth(false),
-        "registryvalue" => None,
-        _ => None,
     }
+}
+
+/// `getgid`.
+pub(crate) fn getgid(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let first = arg(args, 0);
+    match group(ctx, first) {
+        Some(group) => text(group.gid.to_string()),
+        None => {
+            ctx.error(&format!("Could not get GID for group '{first}', (getgrnam: not found)"));
+            None
+        }
+    }
+}
+
+/// `userexists`.
+pub(crate) fn userexists(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let first = arg(args, 0);
+    let known = match first.parse() {
+        Ok(uid) => ctx.host().user_by_id(uid).ok().flatten().is_some(),
+        Err(_) => ctx.host().user(first).ok().flatten().is_some(),
+    };
+    truth(known)
+}
+
+/// `groupexists`.
+pub(crate) fn groupexists(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let first = arg(args, 0);
+    let known = match first.parse() {
+        Ok(gid) => ctx.host().group_by_id(gid).ok().flatten().is_some(),
+        Err(_) => ctx.host().group(first).ok().flatten().is_some(),
+    };
+    truth(known)
+}
+
+/// `getusers`.
+pub(crate) fn getusers(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let first = arg(args, 0);
+    let names: Vec<&str> = first.split(',').collect();
+    let ids: Vec<&str> = arg(args, 1).split(',').collect();
+    let users = ctx.host().users().ok()?;
+    let kept = users
+        .into_iter()
+        .filter(|user| !names.contains(&&*user.name) && !ids.contains(&&*user.uid.to_string()))
+        .map(|user| user.name.into());
+    list(kept.collect())
+}
+
+/// `getuserinfo`.
+pub(crate) fn getuserinfo(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    user_info(ctx, args)
+}
+
+/// `usemodule`.
+pub(crate) fn usemodule(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let first = arg(args, 0);
+    use_module(ctx, first, arg(args, 1))
+}
+
+/// `processexists`.
+pub(crate) fn processexists(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let first = arg(args, 0);
+    let table = processes::table(ctx);
+    truth(table.iter().any(|process| regex::find(first, process.command()).is_some()))
+}
+
+/// `findprocesses`.
+pub(crate) fn findprocesses(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let first = arg(args, 0);
+    let table = processes::table(ctx);
+    // Each find is put before those that are there.
+    let found =
+        table.iter().rev().filter(|process| regex::find(first, process.command()).is_some()).map(
+            |process| {
+                let mut object = Object::new();
+                object.insert("line".into(), Json::Str(Rc::from(process.line.as_str())));
+                object.insert("pid".into(), Json::Int(process.pid));
+                Json::Object(object)
+            },
+        );
+    container(Json::Array(found.collect()))
+}
+
+/// `packagesmatching`, `packageupdatesmatching`.
+pub(crate) fn matching_packages(
+    ctx: &mut Context<'_>,
+    Given { name, args, .. }: Given<'_>,
+) -> FnResult {
+    crate::agent::promise::packages::matching(ctx, name, args)
+}
+
+/// `sysctlvalue`.
+pub(crate) fn sysctlvalue(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let first = arg(args, 0);
+    let file = format!("{}/proc/sys/{}", proc_root(ctx), first.replace('.', "/"));
+    if ctx.host().stat(&path(&file)).is_ok_and(|meta| meta.is_dir()) {
+        ctx.info(&format!("Error while reading file '{file}' because it's a directory (Success)"));
+        return None;
+    }
+    let read = ctx.host().read(&path(&file));
+    let read = read.inspect_err(|error| ctx.verbose(&unread(&file, error)));
+    text(decode(&read.ok()?).trim_end_matches('\n').to_owned())
+}
+
+/// `data_sysctlvalues`.
+pub(crate) fn data_sysctlvalues(ctx: &mut Context<'_>, _: Given<'_>) -> FnResult {
+    let mut out = Object::new();
+    sysctl_tree(ctx, &format!("{}/proc/sys", proc_root(ctx)), "", &mut out, 0);
+    container(Json::Object(out))
+}
+
+/// `hostinnetgroup`.
+pub(crate) fn hostinnetgroup(_: &mut Context<'_>, _: Given<'_>) -> FnResult {
+    truth(false)
+}
+
+/// `registryvalue`.
+pub(crate) fn registryvalue(_: &mut Context<'_>, _: Given<'_>) -> FnResult {
+    None
 }
 
 // Where /proc is looked for; tests put another in its place.
@@ -205,7 +256,7 @@ fn exec(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
     let mut spec = ctx.command_spec(command, shell);
     let select = if args.len() > 2 { arg(args, 2) } else { "both" };
     spec.merge_stderr = select == "both";
-    let ended = match ctx.host().run(&spec) {
+    let ended = match ctx.in_evaluation(name, |act| act.run(&spec)) {
         Ok(ended) => ended,
         Err(error) => {
             ctx.error(&format!("Couldn't open pipe to command '{command}'. (cf_popen: {error})"));
@@ -245,7 +296,9 @@ fn returns_zero(ctx: &mut Context<'_>, args: &[Rval]) -> FnResult {
         return truth(false);
     }
     let spec = ctx.command_spec(command, shell);
-    let Ok(ended) = ctx.host().run(&spec) else { return truth(false) };
+    let Ok(ended) = ctx.in_evaluation("returnszero", |act| act.run(&spec)) else {
+        return truth(false);
+    };
     // What a shell says is seen, what a command says only by whoever asked to be informed.
     if shell || ctx.logs(fx_engine::Level::Info) {
         if !ended.stdout.is_empty() {
@@ -263,7 +316,7 @@ fn user_info(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
         Ok(uid) => ctx.host().user_by_id(uid).ok().flatten(),
         Err(_) => ctx.host().user(arg(args, 0)).ok().flatten(),
     });
-    // Of somebody who is not there the original tells who it runs as.
+    // Of somebody who is not there the original gives who it runs as.
     let user = match named {
         Some(user) => user,
         None => ctx.host().user_by_id(ctx.host().euid()).ok().flatten()?,
@@ -298,7 +351,7 @@ fn use_module(ctx: &mut Context<'_>, module: &str, args: &str) -> FnResult {
     let command = format!("\"{file}\" {args}");
     let mut spec = ctx.command_spec(&command, false);
     spec.timeout = Some(Duration::from_hours(1));
-    let ended = ctx.host().run(&spec).ok()?;
+    let ended = ctx.in_evaluation("usemodule", |act| act.run(&spec)).ok()?;
     let mut reader = Module::new(&command, true);
     for line in decode(&ended.stdout).lines() {
         reader.line(ctx, line);

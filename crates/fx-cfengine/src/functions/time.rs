@@ -5,40 +5,54 @@ use crate::eval::Context;
 use crate::policy::Rval;
 use crate::text::int_from;
 
-use super::{FnResult, arg, text, truth};
+use super::{FnResult, Given, arg, text, truth};
 
-pub(super) fn call(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
+/// `now`.
+pub(crate) fn now(ctx: &mut Context<'_>, _: Given<'_>) -> FnResult {
     let now = ctx.host().now().secs;
-    match name {
-        "now" => text(now.to_string()),
-        "ago" => text(ago(ctx, now, &numbers(args)?)?.to_string()),
-        "accumulated" => {
-            let n = numbers(args)?;
-            let days = n[0] * 365 + n[1] * 30 + n[2];
-            text((((days * 24 + n[3]) * 60 + n[4]) * 60 + n[5]).to_string())
-        }
-        "on" => {
-            // The original takes the month from 0 and adds one to the day: January is 0, and
-            // its first day too.
-            let mut n = numbers(args)?;
-            let months = n[0] * 12 + n[1];
-            (n[0], n[1]) = (months.div_euclid(12), months.rem_euclid(12) + 1);
-            n[2] += 1;
-            text(clock::local_to_epoch(ctx, &n)?.to_string())
-        }
-        "laterthan" => {
-            let n = numbers(args)?;
-            truth(now > clock::local_to_epoch(ctx, &n)?)
-        }
-        // The length that is said of an empty text is that of a failure.
-        "strftime" if arg(args, 1).is_empty() => None,
-        "strftime" => {
-            let moment = int_from(arg(args, 2))?;
-            let utc = arg(args, 0) == "gmtime";
-            text(clock::format(ctx, moment, utc, arg(args, 1))?)
-        }
-        _ => None,
+    text(now.to_string())
+}
+
+/// `ago`.
+pub(crate) fn call_ago(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let now = ctx.host().now().secs;
+    text(ago(ctx, now, &numbers(args)?)?.to_string())
+}
+
+/// `accumulated`.
+pub(crate) fn accumulated(_: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let n = numbers(args)?;
+    let days = n[0] * 365 + n[1] * 30 + n[2];
+    text((((days * 24 + n[3]) * 60 + n[4]) * 60 + n[5]).to_string())
+}
+
+/// `on`.
+pub(crate) fn on(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    // The original takes the month from 0 and adds one to the day: January is 0, and
+    // its first day too.
+    let mut n = numbers(args)?;
+    let months = n[0] * 12 + n[1];
+    (n[0], n[1]) = (months.div_euclid(12), months.rem_euclid(12) + 1);
+    n[2] += 1;
+    text(clock::local_to_epoch(ctx, &n)?.to_string())
+}
+
+/// `laterthan`.
+pub(crate) fn laterthan(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    let now = ctx.host().now().secs;
+    let n = numbers(args)?;
+    truth(now > clock::local_to_epoch(ctx, &n)?)
+}
+
+/// `strftime`.
+pub(crate) fn strftime(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    // The length that is said of an empty text is that of a failure.
+    if arg(args, 1).is_empty() {
+        return None;
     }
+    let moment = int_from(arg(args, 2))?;
+    let utc = arg(args, 0) == "gmtime";
+    text(clock::format(ctx, moment, utc, arg(args, 1))?)
 }
 
 fn numbers(args: &[Rval]) -> Option<Vec<i64>> {

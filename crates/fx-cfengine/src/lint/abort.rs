@@ -1,6 +1,6 @@
 //! Promises behind a class that is always set and ends the run or the bundle.
 //!
-//! Only a class that nothing conditions is told of: whether another one is set is not known.
+//! Only a class that nothing conditions is reported: whether another one is set is not known.
 
 use fx_cfengine_syntax as ast;
 use fx_source::Diagnostic;

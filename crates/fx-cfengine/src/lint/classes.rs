@@ -232,7 +232,7 @@ fn expression(
     }
 }
 
-// Classes that tell one host or one moment from another are near each other by nature.
+// Classes that separate one host or one moment from another are near each other by nature.
 fn is_host_bound(name: &str) -> bool {
     name.contains(|c: char| c.is_ascii_digit())
 }

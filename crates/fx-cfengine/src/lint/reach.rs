@@ -11,7 +11,7 @@ const MOST_NAMES: usize = 12;
 
 pub(super) fn check(block: &ast::Block, out: &mut Vec<Diagnostic>) {
     let ast::Block::Bundle(bundle) = block else { return };
-    let mut told: FxHashSet<Span> = FxHashSet::default();
+    let mut reported: FxHashSet<Span> = FxHashSet::default();
     for promise in bundle.sections.iter().flat_map(|section| &section.promises) {
         let mut parts: Vec<(String, Span)> = Vec::new();
         if let Some(ast::Guard::Plain(name) | ast::Guard::Variable(name)) = &promise.guard {
@@ -26,7 +26,7 @@ pub(super) fn check(block: &ast::Block, out: &mut Vec<Diagnostic>) {
                 }
             }
         }
-        // A part that is impossible alone is told alone, and once for all promises below it.
+        // A part that is impossible alone is reported alone, and once for all promises below it.
         let alone = parts.iter().find(|(text, _)| is_impossible(std::slice::from_ref(text)));
         let whole: Vec<String> = parts.iter().map(|(text, _)| text.clone()).collect();
         let (place, other) = match alone {
@@ -37,7 +37,7 @@ pub(super) fn check(block: &ast::Block, out: &mut Vec<Diagnostic>) {
             },
             None => continue,
         };
-        if told.insert(place) {
+        if reported.insert(place) {
             let text = "this holds nowhere and never: what it guards is not reached";
             let mut found = Diagnostic::warning("cf-unreachable", text).label(place, "");
             if let Some(other) = other {

@@ -13,7 +13,7 @@ use super::{nearest, walk};
 const MADE_BY_THE_AGENT: &[&str] =
     &["this", "match", "edit", "body", "mon", "connection", "def", "data", "config", "default"];
 
-/// Names that every promise has, and what maplist and kin call the element at hand.
+/// Names that every promise has, and what maplist and the like call the element at hand.
 const OF_EVERY_PROMISE: &[&str] =
     &["promiser", "handle", "bundle", "namespace", "with", "this", "this.k", "this.v"];
 
@@ -103,7 +103,7 @@ impl Scope<'_, '_> {
         }
         let message = format!("nothing defines variable '{name}' in bundle '{}'", bundle.name.text);
         let near = nearest(name, vars.names.iter().map(String::as_str));
-        Some(told("cf-variable", message, near))
+        Some(finding("cf-variable", message, near))
     }
 
     fn qualified(&self, reference: &Ref<'_>, scope: &str) -> Option<Diagnostic> {
@@ -118,7 +118,7 @@ impl Scope<'_, '_> {
             // Other platforms and editions have more, so only what is near a known one.
             let near = nearest(base, known.vars.keys().map(|name| &**name))?;
             let message = format!("there is no variable '{whole}' here");
-            return Some(told("cf-variable", message, Some(near)));
+            return Some(finding("cf-variable", message, Some(near)));
         }
         // Metadata is looked at where it is there.
         if MADE_BY_THE_AGENT.contains(&scope)
@@ -140,14 +140,14 @@ impl Scope<'_, '_> {
             }
             let near = nearest(base, vars.names.iter().map(String::as_str));
             let message = format!("nothing defines variable '{base}' in bundle '{scope}'");
-            return Some(told("cf-variable", message, near));
+            return Some(finding("cf-variable", message, near));
         }
         // A module may have a scope of its own; only a name near a bundle's is surely wrong.
         let bundles = self.symbols.bundles.keys().map(|key| key.rsplit(':').next().unwrap_or(key));
         let near = nearest(scope, bundles)?;
         let message =
             format!("there is no bundle '{scope}' whose variable '{base}' could be meant");
-        Some(told("cf-variable", message, Some(near)))
+        Some(finding("cf-variable", message, Some(near)))
     }
 
     fn vars(&self, namespace: &str, bundle: &str) -> Option<&super::symbols::BundleVars> {
@@ -159,7 +159,7 @@ fn array_of(name: &str, base: &str) -> bool {
     name.strip_prefix(base).is_some_and(|rest| rest.starts_with('['))
 }
 
-fn told(code: &'static str, message: String, near: Option<&str>) -> Diagnostic {
+fn finding(code: &'static str, message: String, near: Option<&str>) -> Diagnostic {
     let found = Diagnostic::warning(code, message);
     match near {
         Some(near) => found.help(format!("did you mean '{near}'?")),

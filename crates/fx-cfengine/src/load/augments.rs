@@ -1,4 +1,4 @@
-//! Augments: `def.json` and kin next to the entry policy, and host-specific data.
+//! Augments: `def.json` and others next to the entry policy, and host-specific data.
 
 use std::rc::Rc;
 

@@ -24,7 +24,7 @@ fn promises(policy: &Policy) -> impl Iterator<Item = &Rc<Promise>> {
 /// What can be said of one file, or of everything merged.
 pub(crate) fn partial(policy: &Policy) -> Vec<Problem> {
     let mut out = Vec::new();
-    // Each place of a name that is there more than once is told for each of the others.
+    // Each place of a name that is there more than once is reported for each of the others.
     let mut seen: FxHashMap<(&str, &str, &str), usize> = FxHashMap::default();
     for bundle in &policy.bundles {
         let head = &bundle.head;
@@ -361,7 +361,7 @@ fn note_anchor(
     let key = (Rc::clone(&promise.bundle.name), Rc::clone(anchor));
     if anchors.contains(&key) {
         ctx.info(&format!("insert_lines promise uses the same select_line_matching anchor '{anchor}' as another promise. This will lead to non-convergent behaviour unless 'empty_file_before_editing' is set"));
-        ctx.tell_place(fx_engine::Level::Info, promise);
+        ctx.log_place(fx_engine::Level::Info, promise);
     } else {
         anchors.push(key);
     }

@@ -18,6 +18,8 @@ use crate::policy::{
 use crate::text::{Str, naked, number_problem};
 use crate::vocabulary::{self, Mismatch, Status, check_value};
 
+use super::troubles::code;
+
 /// Which bundles matter: an agent skips those of servers and monitors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Component {
@@ -52,7 +54,11 @@ fn order_in(body: &Body) -> Option<bool> {
 
 impl Lowering<'_> {
     fn error(&mut self, span: Span, message: impl Into<String>) {
-        self.errors.push(Diagnostic::error("cf-syntax", message).label(span, ""));
+        self.error_as(code::SYNTAX, span, message);
+    }
+
+    fn error_as(&mut self, code: &'static str, span: Span, message: impl Into<String>) {
+        self.errors.push(Diagnostic::error(code, message).label(span, ""));
     }
 
     fn line(&self, span: Span) -> u32 {
@@ -79,6 +85,7 @@ impl Lowering<'_> {
                         && vocabulary::is_removed_body(&settings.kind.text) =>
                 {
                     self.warn(
+                        code::REMOVED,
                         self.opening(&settings),
                         format!(
                             "Removed body '{}' of type '{}'",
@@ -128,7 +135,11 @@ impl Lowering<'_> {
     fn bundle(&mut self, bundle: ast::Bundle) -> Option<Bundle> {
         let kind = &bundle.kind.text;
         if !vocabulary::is_bundle_type(kind) {
-            self.error(bundle.kind.span, format!("Unknown bundle type '{kind}'"));
+            // Of a bundle without one the parser has said so.
+            if !kind.is_empty() {
+                let text = format!("Unknown bundle type '{kind}'");
+                self.error_as(code::BUNDLE_TYPE, bundle.kind.span, text);
+            }
             return None;
         }
         let relevant = self.relevant(kind);
@@ -149,6 +160,7 @@ impl Lowering<'_> {
             let line = self.line(section.kind.span);
             if vocabulary::is_removed_promise(kind, &promise_kind) {
                 self.warn(
+                    code::REMOVED,
                     section.kind.span,
                     format!("Removed promise type '{promise_kind}' in bundle type '{kind}'"),
                 );
@@ -229,7 +241,7 @@ impl Lowering<'_> {
                 let end = span.start + expr::fault(&name.text) as u32 + 2;
                 span = Span::new(span.file, span.start, end.min(span.end));
             }
-            self.error(span, "Syntax error in context string");
+            self.error_as(code::CONTEXT, span, "Syntax error in context string");
         } else {
             self.guard = Some(Rc::clone(&name.text));
         }
@@ -256,7 +268,8 @@ impl Lowering<'_> {
                 vocabulary::attribute_of_every_bundle(name)
             });
             let Some(known) = known else {
-                self.error(
+                self.error_as(
+                    code::ATTRIBUTE,
                     attribute.name.span,
                     format!("Unknown attribute '{name}' for promise type '{kind}' in bundle with type '{}'", head.kind),
                 );
@@ -265,6 +278,7 @@ impl Lowering<'_> {
             match known.status {
                 Status::Removed => {
                     self.warn(
+                        code::REMOVED,
                         span,
                         format!("Removed constraint '{name}' in promise type '{kind}'"),
                     );
@@ -272,6 +286,7 @@ impl Lowering<'_> {
                 }
                 Status::Deprecated => {
                     self.warn(
+                        code::DEPRECATED,
                         span,
                         format!("Deprecated constraint '{name}' in promise type '{kind}'"),
                     );
@@ -298,7 +313,7 @@ impl Lowering<'_> {
             && let Rval::Scalar(text) = &value
             && expr::parse(text).is_none()
         {
-            self.error(span, "Syntax error in context string");
+            self.error_as(code::CONTEXT, span, "Syntax error in context string");
         }
         Some(Attribute {
             foreign,
@@ -310,8 +325,8 @@ impl Lowering<'_> {
         })
     }
 
-    fn warn(&mut self, span: Span, message: impl Into<String>) {
-        self.warnings.push(Diagnostic::warning("cf-syntax", message).label(span, ""));
+    fn warn(&mut self, code: &'static str, span: Span, message: impl Into<String>) {
+        self.warnings.push(Diagnostic::warning(code, message).label(span, ""));
     }
 
     fn check(&mut self, span: Span, name: &str, value: &Rval, kind: vocabulary::Type, range: &str) {
@@ -348,13 +363,15 @@ impl Lowering<'_> {
         let name = Rc::clone(&settings.name.text);
         if promise {
             if &*kind != "agent" {
-                self.error(
+                self.error_as(
+                    code::CUSTOM_TYPE,
                     settings.kind.span,
                     format!("Custom promises only supported for 'agent', not '{kind}'"),
                 );
             }
             if vocabulary::is_built_in(&name) {
-                self.error(
+                self.error_as(
+                    code::CUSTOM_TYPE,
                     settings.name.span,
                     format!("'{name}' promises are built in and cannot be custom"),
                 );
@@ -371,13 +388,15 @@ impl Lowering<'_> {
                 match known.iter().find(|known| known.name == &*attr_name) {
                     None if vocabulary::is_removed(&attr_name) => {
                         self.warn(
+                            code::REMOVED,
                             span,
                             format!("Removed constraint '{attr_name}' in promise type '{kind}'"),
                         );
                         continue;
                     }
                     None => {
-                        self.error(
+                        self.error_as(
+                            code::BODY_ATTRIBUTE,
                             attribute.name.span,
                             format!("Unknown attribute '{attr_name}' for '{word} {kind} {name}'"),
                         );
@@ -385,6 +404,7 @@ impl Lowering<'_> {
                     }
                     Some(found) if found.status == Status::Removed => {
                         self.warn(
+                            code::REMOVED,
                             span,
                             format!("Removed constraint '{attr_name}' in promise type '{kind}'"),
                         );
@@ -393,6 +413,7 @@ impl Lowering<'_> {
                     Some(found) => {
                         if found.status == Status::Deprecated {
                             self.warn(
+                                code::DEPRECATED,
                                 span,
                                 format!(
                                     "Deprecated constraint '{attr_name}' in body type '{kind}'"

@@ -1,10 +1,10 @@
-//! The errors of one file in the order in which the original tells them.
+//! The errors of one file in the order in which the original reports them.
 //!
 //! The original checks attributes while it parses, and stops checking inside a bundle once
 //! something in it was wrong. Errors of syntax and of vocabulary are found apart here, and
 //! are put together by place.
 
-use fx_cfengine_syntax::{Event, replay, token_end};
+use fx_cfengine_syntax::{Event, UNSPECIFIC, replay, token_end};
 use fx_source::{Diagnostic, FileId, Span};
 
 use crate::vocabulary;
@@ -12,30 +12,42 @@ use crate::vocabulary;
 /// How an error of the vocabulary goes with those before it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Weight {
-    /// Told whatever was wrong before.
+    /// Reported whatever was wrong before.
     Always,
-    /// Told, and what follows in the bundle is not installed.
+    /// Reported, and what follows in the bundle is not installed.
     AlwaysLast,
-    /// Told unless something was wrong before; then as the one above.
+    /// Reported unless something was wrong before; then as the one above.
     Last,
-    /// Told unless something was wrong before.
+    /// Reported unless something was wrong before.
     Value,
 }
 
-fn weight(message: &str) -> Weight {
-    if message.starts_with("Unknown bundle type")
-        || (message.starts_with("Unknown attribute") && message.contains("for promise type"))
-    {
-        Weight::AlwaysLast
-    } else if message.starts_with("Unknown attribute") {
-        Weight::Last
-    } else if message.starts_with("Syntax error in context")
-        || message.starts_with("Custom promises only")
-        || message.contains("promises are built in")
-    {
-        Weight::Always
-    } else {
-        Weight::Value
+/// Codes of what can be wrong with policy text.
+pub(crate) mod code {
+    /// The text or a value in it.
+    pub(crate) const SYNTAX: &str = "cf-syntax";
+    /// The type of a bundle.
+    pub(crate) const BUNDLE_TYPE: &str = "cf-bundle-type";
+    /// An attribute of a promise.
+    pub(crate) const ATTRIBUTE: &str = "cf-attribute";
+    /// An attribute of a body.
+    pub(crate) const BODY_ATTRIBUTE: &str = "cf-body-attribute";
+    /// A class expression.
+    pub(crate) const CONTEXT: &str = "cf-context";
+    /// A custom promise type.
+    pub(crate) const CUSTOM_TYPE: &str = "cf-custom-type";
+    /// Something the language no longer has.
+    pub(crate) const REMOVED: &str = "cf-removed";
+    /// Something the language is about to lose.
+    pub(crate) const DEPRECATED: &str = "cf-deprecated";
+}
+
+fn weight(code: &str) -> Weight {
+    match code {
+        code::BUNDLE_TYPE | code::ATTRIBUTE => Weight::AlwaysLast,
+        code::BODY_ATTRIBUTE => Weight::Last,
+        code::CONTEXT | code::CUSTOM_TYPE => Weight::Always,
+        _ => Weight::Value,
     }
 }
 
@@ -45,14 +57,14 @@ fn looked_ahead(file: FileId, text: &[u8], mut error: Diagnostic) -> Diagnostic 
     let Some(label) = error.labels.first_mut() else { return error };
     let word = text.get(label.span.start as usize..label.span.end as usize).unwrap_or_default();
     let bare = word.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
-    if bare && weight(&error.message) == Weight::Value {
+    if bare && weight(error.code) == Weight::Value {
         let end = token_end(file, text, label.span.end);
         label.span = Span::new(file, label.span.start, end);
     }
     error
 }
 
-// What is told of an attribute that has no value: only those of the type itself are looked at,
+// What is reported of an attribute that has no value: only those of the type itself are looked at,
 // and not those that name a body or a bundle.
 fn without_value(block: &str, section: Option<&str>, name: Option<&str>) -> Option<String> {
     let known = match section {
@@ -84,14 +96,12 @@ pub(super) fn in_order(
     if parsed.is_empty() && found.is_empty() {
         return Vec::new();
     }
-    let found: Vec<Diagnostic> = found
-        .into_iter()
-        .filter(|error| error.message != "Unknown bundle type ''")
-        .map(|error| looked_ahead(file, text, error))
-        .collect();
+    let found: Vec<Diagnostic> =
+        found.into_iter().map(|error| looked_ahead(file, text, error)).collect();
     let events = replay(file, text);
-    let told = events.iter().any(|(_, event)| matches!(event, Event::Error(_)));
-    if told == parsed.is_empty() {
+    let stumbles =
+        events.iter().any(|(_, event)| matches!(event, Event::Error(_) | Event::Unspecific));
+    if stumbles == parsed.is_empty() {
         // Only one of the two readers stumbles: what it says is all there is.
         let mut all = parsed;
         all.extend(found);
@@ -113,23 +123,26 @@ pub(super) fn in_order(
     for (_, span, step) in steps {
         match step {
             Step::Event(Event::Error(message)) => {
-                out.push(Diagnostic::error("cf-syntax", message).label(span, ""));
+                out.push(Diagnostic::error(code::SYNTAX, message).label(span, ""));
+            }
+            Step::Event(Event::Unspecific) => {
+                out.push(Diagnostic::error(UNSPECIFIC, "syntax error").label(span, ""));
             }
             Step::Event(Event::NoValue(block, section, name)) => {
                 if let Some(message) = without_value(&block, section.as_deref(), name.as_deref())
                     && !skipping
                 {
-                    out.push(Diagnostic::error("cf-syntax", message).label(span, ""));
+                    out.push(Diagnostic::error(code::SYNTAX, message).label(span, ""));
                 }
             }
             Step::Event(Event::Skip) => skipping = true,
             Step::Event(Event::BundleEnd) => skipping = false,
             Step::Event(Event::Stop) => break,
             Step::Found(error) => {
-                let weight = weight(&error.message);
-                let told = matches!(weight, Weight::Always | Weight::AlwaysLast) || !skipping;
+                let weight = weight(error.code);
+                let shown = matches!(weight, Weight::Always | Weight::AlwaysLast) || !skipping;
                 skipping |= matches!(weight, Weight::AlwaysLast | Weight::Last);
-                if told {
+                if shown {
                     out.push(error);
                 }
             }

@@ -24,7 +24,7 @@ pub(crate) enum Mismatch {
     IntOutOfRange,
     RealInf,
     RealOutOfRange,
-    /// No number at all, which is told in the same words.
+    /// No number at all, which has the same words.
     RealParse,
     OptionOutOfRange,
     FunctionType,

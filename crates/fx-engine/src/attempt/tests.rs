@@ -182,3 +182,23 @@ fn every_kind_of_failure_has_its_outcome_and_its_words() {
         assert_eq!(Outcome::from(failure).word(), outcome, "{words}");
     }
 }
+
+#[test]
+fn in_a_copy_a_failure_after_something_withheld_is_unknown_and_no_failure() {
+    let world = World::new();
+    world.ledger.set_in_copy();
+    let package = world.run().open(World::request(Mode::Apply));
+    package.open_ended();
+    let install = Change::of(Target::package("web"), "ensure", "absent", "1.0");
+    package.change(&install, |_| -> Result<(), Failure> { panic!("called") }).unwrap();
+    package.close(Outcome::WouldRepair);
+    world.heard();
+    world.host.fail_from(FaultOn::Changes, 1, EROFS);
+    let file = world.run().open(World::request(Mode::Apply));
+    assert_eq!(file.change(&mode(), set_mode), Ok(Done::Withheld));
+    let id = file.close(Outcome::Failed(Failure::new("no such directory")));
+    assert_eq!(world.heard(), ["withheld file[/etc/motd] mode: 0644 -> 0600"]);
+    let step = world.ledger.step(id);
+    assert_eq!((step.outcome.word(), step.certainty().word()), ("would-repair", "unknown"));
+    assert_eq!(world.ledger.counts().failed, 0);
+}

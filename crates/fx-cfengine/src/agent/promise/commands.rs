@@ -1,16 +1,18 @@
-//! commands: programs run with containment, their output told, their exit code judged.
+//! commands: programs run with containment, their output logged, their exit code judged.
 
 use std::rc::Rc;
 use std::time::Duration;
 
-use fx_engine::Level;
+use fx_engine::{Done, Failure, Level};
 use fx_host::{Exit, HostError, Spec};
 
 use crate::agent::action::Action;
+use crate::agent::change;
 use crate::eval::promise::Expanded;
 use crate::eval::{Context, log};
 use crate::outcome::Outcome;
 use crate::text::{Str, decode, encode, os, path};
+use crate::wording;
 
 use super::module_protocol::{Module, command_arg0};
 
@@ -29,7 +31,7 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
     let group = promise.scalar("exec_group").map(|name| group_id(ctx, promise, name));
     if is_quiet(promise) && promise.bool("preview") == Some(true) {
         ctx.error("no_output and preview are mutually exclusive (broken promise)");
-        ctx.tell_place(Level::Error, &promise.promise);
+        ctx.log_place(Level::Error, &promise.promise);
         return Outcome::Failed;
     }
     if !ctx.acquire_alone(promise, &line) {
@@ -67,23 +69,11 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
     let shown_owner = owner.map(|id| format!(",uid={id}")).unwrap_or_default();
     let shown_group = group.map(|id| format!(",gid={id}")).unwrap_or_default();
     ctx.log(level, &format!("Executing '{shown_timeout}{shown_owner}{shown_group}' ... '{line}'"));
+    let action = ctx.action(promise);
     // A preview is run in a dry run as well.
-    match ctx.action(promise) {
-        Action::DryRun if promise.bool("preview") == Some(true) => {}
-        Action::DryRun => {
-            return ctx.settle(
-                Level::Warning,
-                Outcome::Warn,
-                promise,
-                &format!("Would execute script '{line}'"),
-            );
-        }
-        Action::Warn => {
-            let text =
-                format!("Command '{line}' needs to be executed, but only warning was promised");
-            return ctx.settle(Level::Warning, Outcome::Warn, promise, &text);
-        }
-        Action::Fix => {}
+    let preview = action == Action::DryRun && promise.bool("preview") == Some(true);
+    if action != Action::Fix && !preview {
+        return withheld(ctx, promise, &line, action);
     }
     if windows {
         ctx.error("Powershell is only supported on Windows");
@@ -103,24 +93,43 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
     spec.timeout = timeout.map(|seconds| Duration::from_secs(seconds.max(1) as u64));
     if promise.bool("background") == Some(true) {
         log!(ctx, Verbose, "Backgrounding job '{line}'");
-        let started = ctx.host().start(&spec);
+        let started = if preview {
+            ctx.in_evaluation("preview", |act| act.start(&spec)).map(Some).map_err(Failure::from)
+        } else {
+            ctx.make(&[change::run(&line)], |act| act.start(&spec)).map(Done::made)
+        };
         ctx.log(level, &format!("Completed execution of '{line}'"));
         return match started {
             Ok(child) => {
-                let promise = Rc::clone(promise);
-                ctx.agent.background.push(Background { promise, line, level, child });
+                if let Some(child) = child {
+                    let promise = Rc::clone(promise);
+                    ctx.agent.background.push(Background { promise, line, level, child });
+                }
                 Outcome::Kept
             }
-            Err(error) => ctx.settle(Level::Error, Outcome::Failed, promise, &error.to_string()),
+            Err(failure) => {
+                ctx.settle(Level::Error, Outcome::Failed, promise, &failure.to_string())
+            }
         };
     }
     log!(ctx, Verbose, "Setting umask to {umask:o}");
     if umask == 0 {
         log!(ctx, Verbose, "Programming '{line}' running with umask 0! Use umask= to set");
     }
-    let outcome = execute(ctx, promise, &line, &spec);
+    let outcome = execute(ctx, promise, &line, &spec, preview);
     ctx.log(level, &format!("Completed execution of '{line}'"));
     outcome
+}
+
+// Says what would be run.
+fn withheld(ctx: &mut Context<'_>, promise: &Rc<Expanded>, line: &str, action: Action) -> Outcome {
+    let text = if action == Action::Warn {
+        format!("Command '{line}' needs to be executed, but only warning was promised")
+    } else {
+        format!("Would execute script '{line}'")
+    };
+    ctx.withhold(&[change::run(line)]);
+    ctx.settle(Level::Warning, Outcome::Warn, promise, &text)
 }
 
 // A module's output is not shown unless that is asked for.
@@ -139,7 +148,7 @@ pub(crate) struct Background {
 /// Longest silence of a command in the background, after which its output is not waited for.
 const PATIENCE: Duration = Duration::from_hours(24);
 
-/// Waits for the commands in the background and tells what they said and how they ended.
+/// Waits for the commands in the background and logs what they printed and how they ended.
 pub(crate) fn wait_for_background(ctx: &mut Context<'_>) {
     for mut one in std::mem::take(&mut ctx.agent.background) {
         ctx.show_now();
@@ -155,37 +164,52 @@ pub(crate) fn wait_for_background(ctx: &mut Context<'_>) {
         let stderr = Vec::new();
         let ended =
             fx_host::Ended { exit, stdout, stderr, truncated: false, elapsed: Duration::ZERO };
-        tell(ctx, &one.promise, &one.line, &ended);
+        report(ctx, &one.promise, &one.line, &ended);
         ctx.log(one.level, &format!("Completed execution of '{}'", one.line));
     }
 }
 
-fn execute(ctx: &mut Context<'_>, promise: &Rc<Expanded>, line: &str, spec: &Spec) -> Outcome {
-    let failed = |told: String| fx_host::Ended {
+fn execute(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    line: &str,
+    spec: &Spec,
+    preview: bool,
+) -> Outcome {
+    let failed = |text: String| fx_host::Ended {
         exit: Exit::Code(1),
-        stdout: format!("   error: {told}\n").into_bytes(),
+        stdout: format!("   error: {text}\n").into_bytes(),
         stderr: Vec::new(),
         truncated: false,
         elapsed: Duration::ZERO,
     };
     ctx.show_now();
-    // It is the child that moves, changes itself and starts, and that tells of it.
-    let ended = match misplaced(ctx, promise, spec) {
-        Some(told) => failed(told),
-        None => match ctx.host().run(spec) {
-            Ok(ended) => ended,
-            Err(error) => {
-                let (program, why) = (command_arg0(line), crate::load::reason(&error));
-                let why = why.rsplit_once(": ").map_or(&*why, |(_, why)| why);
-                failed(format!("Couldn't run '{program}'. (execv: {why})"))
-            }
-        },
+    // It is the child that moves, changes itself and starts, and that reports a failure.
+    if let Some(text) = misplaced(ctx, promise, spec) {
+        return report(ctx, promise, line, &failed(text));
+    }
+    let ended = if preview {
+        ctx.in_evaluation("preview", |act| act.run(spec)).map(Some).map_err(Failure::from)
+    } else {
+        ctx.make(&[change::run(line)], |act| act.run(spec)).map(Done::made)
     };
-    tell(ctx, promise, line, &ended)
+    let ended = match ended {
+        Ok(Some(ended)) => ended,
+        Ok(None) | Err(Failure::Interrupted) => return Outcome::Interrupted,
+        Err(failure) => {
+            let program = command_arg0(line);
+            let why = match &failure {
+                Failure::Host(error) => wording::bare_reason(error),
+                other => other.to_string(),
+            };
+            failed(format!("Couldn't run '{program}'. (execv: {why})"))
+        }
+    };
+    report(ctx, promise, line, &ended)
 }
 
 // What a command said and how it ended.
-fn tell(
+fn report(
     ctx: &mut Context<'_>,
     promise: &Rc<Expanded>,
     line: &str,
@@ -226,13 +250,13 @@ fn tell(
         Exit::Code(code) => judge(ctx, promise, code, &promise.promiser.clone()),
     };
     if count > 0 {
-        quoted.tell(ctx);
+        quoted.flush(ctx);
         ctx.info(&format!("Last {count} quoted lines were generated by promiser '{line}'"));
     }
     outcome
 }
 
-// What a command says is told in pieces of at most this many bytes.
+// What a command prints is logged in pieces of at most this many bytes.
 const PIECE: usize = 4096;
 
 #[derive(Default)]
@@ -249,13 +273,13 @@ impl Quoted {
             return;
         }
         if self.bytes + size > PIECE {
-            self.tell(ctx);
+            self.flush(ctx);
         }
         self.text.push_str(&format!("Q: \"...{prefix}\": {output}\n"));
         self.bytes += size - 1;
     }
 
-    fn tell(&mut self, ctx: &Context<'_>) {
+    fn flush(&mut self, ctx: &Context<'_>) {
         let piece = std::mem::take(self);
         if !piece.text.is_empty() {
             ctx.log(Level::Notice, piece.text.trim_end());
@@ -299,12 +323,12 @@ pub(crate) fn judge(
     if !listed.iter().any(|list| promise.has(list)) {
         if code == 0 {
             let text = format!("Finished command related to promiser '{name}' -- succeeded");
-            return ctx.settle(Level::Verbose, Outcome::Repaired, promise, &text);
+            return ctx.settle_last(Level::Verbose, Outcome::Repaired, promise, &text);
         }
         let text = format!(
             "Finished command related to promiser '{name}' -- an error occurred, returned {code}"
         );
-        return ctx.settle(Level::Error, Outcome::Failed, promise, &text);
+        return ctx.settle_last(Level::Error, Outcome::Failed, promise, &text);
     }
     let quiet = &*promise.promise.kind == "commands" && promise.bool("inform") == Some(false);
     let level = if quiet { Level::Verbose } else { Level::Info };
@@ -316,11 +340,11 @@ pub(crate) fn judge(
     let mut matched = false;
     let start = format!("Command related to promiser '{name}' returned code '{code}'");
     if contains("kept_returncodes") {
-        ctx.settle(level, Outcome::Kept, promise, &format!("{start} defined as promise kept"));
+        ctx.settle_last(level, Outcome::Kept, promise, &format!("{start} defined as promise kept"));
         matched = true;
     }
     if contains("repaired_returncodes") {
-        let outcome = ctx.settle(
+        let outcome = ctx.settle_last(
             level,
             Outcome::Repaired,
             promise,
@@ -330,7 +354,7 @@ pub(crate) fn judge(
         matched = true;
     }
     if contains("failed_returncodes") {
-        let outcome = ctx.settle(
+        let outcome = ctx.settle_last(
             Level::Error,
             Outcome::Failed,
             promise,
@@ -342,7 +366,7 @@ pub(crate) fn judge(
     if !matched {
         let text =
             format!("{start} not defined as promise kept, not kept or repaired; setting to failed");
-        result = result.merge(ctx.settle(level, Outcome::Failed, promise, &text));
+        result = result.merge(ctx.settle_last(level, Outcome::Failed, promise, &text));
     }
     result
 }
@@ -442,7 +466,7 @@ fn user_id(ctx: &Context<'_>, promise: &Expanded, name: &Str) -> u32 {
     let known = || ctx.host().user(name).ok().flatten().map(|user| user.uid);
     name.parse().ok().or_else(known).unwrap_or_else(|| {
         ctx.info(&format!("Could not get UID for user '{name}', (getpwnam: not found)"));
-        ctx.tell_place(Level::Info, &promise.promise);
+        ctx.log_place(Level::Info, &promise.promise);
         UNKNOWN
     })
 }
@@ -451,7 +475,7 @@ fn group_id(ctx: &Context<'_>, promise: &Expanded, name: &Str) -> u32 {
     let known = || ctx.host().group(name).ok().flatten().map(|group| group.gid);
     name.parse().ok().or_else(known).unwrap_or_else(|| {
         ctx.info(&format!("Could not get GID for group '{name}', (getgrnam: not found)"));
-        ctx.tell_place(Level::Info, &promise.promise);
+        ctx.log_place(Level::Info, &promise.promise);
         UNKNOWN
     })
 }

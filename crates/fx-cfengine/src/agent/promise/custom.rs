@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use fx_engine::Level;
+use fx_engine::{Change, Failure, Level, Target};
 use fx_host::{Child, Spec};
 
 use crate::agent::action::Action;
@@ -141,7 +141,7 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
     // The module is taken out while it is talked to, so that the context stays free.
     let mut module = ctx.agent.custom.modules.swap_remove(index);
     // What we have written must be there when the module looks.
-    if let Err(error) = ctx.host().commit() {
+    if let Err(error) = ctx.own_state(|act| act.commit()) {
         ctx.error(&error.to_string());
     }
     if valid {
@@ -149,6 +149,7 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
     }
     let outcome = if valid && ctx.run.ledger.in_copy() && ctx.action(promise) == Action::DryRun {
         // What a module does nobody knows beforehand.
+        ctx.withhold(&[promised(promise)]);
         ctx.settle(Level::Warning, Outcome::Warn, promise, "Should be evaluated by its module")
     } else if valid {
         evaluate(ctx, &mut module, promise)
@@ -197,7 +198,8 @@ fn start(ctx: &Context<'_>, interpreter: Option<String>, file: &str) -> Option<M
     spec.cwd = Some(path(&ctx.config.launch_dir));
     spec.merge_stderr = false;
     log!(ctx, Verbose, "Starting custom promise module '{file}' with command '{}'", spec.display());
-    let mut child = match ctx.host().start(&spec) {
+    let started = ctx.in_evaluation(&format!("promise module {file}"), |act| act.start(&spec));
+    let mut child = match started {
         Ok(child) => child,
         Err(error) => {
             ctx.error(&error.to_string());
@@ -461,7 +463,7 @@ fn validate(ctx: &Context<'_>, module: &mut Module, promise: &Expanded) -> bool 
         return false;
     }
     let mut counts = Counts::default();
-    // A module that is gone has no answer, and that is told below.
+    // A module that is gone has no answer, and that is reported below.
     let _sent = send(module, &request(ctx, promise, "validate_promise"));
     let Some(response) = receive(ctx, module, asked_level(promise), &mut counts) else {
         return false;
@@ -487,6 +489,12 @@ fn validate(ctx: &Context<'_>, module: &mut Module, promise: &Expanded) -> bool 
         }
     }
     valid
+}
+
+// What a module changes, as far as it says.
+fn promised(promise: &Expanded) -> Change {
+    let target = Target::other(promise.promise.kind.to_string(), os(&promise.promiser));
+    Change::of(target, "promise", "not kept", "kept")
 }
 
 fn evaluate(ctx: &mut Context<'_>, module: &mut Module, promise: &Rc<Expanded>) -> Outcome {
@@ -530,6 +538,10 @@ fn evaluate(ctx: &mut Context<'_>, module: &mut Module, promise: &Rc<Expanded>) 
         Some("not_kept") => {
             let text =
                 format!("Promise with promiser '{name}' was not kept by promise module '{file}'");
+            if dry {
+                // What it was not allowed to do.
+                ctx.withhold(&[promised(promise)]);
+            }
             let outcome = ctx.settle(Level::Verbose, Outcome::Failed, promise, &text);
             if !dry && counts.error == 0 && counts.critical == 0 {
                 critical(
@@ -551,6 +563,8 @@ fn evaluate(ctx: &mut Context<'_>, module: &mut Module, promise: &Rc<Expanded>) 
         Some("repaired") => {
             let text =
                 format!("Promise with promiser '{name}' was repaired by promise module '{file}'");
+            // The module has made it; this records it.
+            let _recorded = ctx.make(&[promised(promise)], |_| Ok::<(), Failure>(()));
             let outcome = ctx.settle(Level::Verbose, Outcome::Repaired, promise, &text);
             if dry {
                 critical(

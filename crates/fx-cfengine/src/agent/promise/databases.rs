@@ -29,7 +29,7 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
     let database = promise.promiser.split(is_mark).next().unwrap_or_default().to_owned();
     if database.is_empty() || promise.promiser.matches(is_mark).count() > 1 {
         ctx.settle(Level::Error, Outcome::Failed, promise, FORM);
-        ctx.tell_place(Level::Error, &promise.promise);
+        ctx.log_place(Level::Error, &promise.promise);
         if database.is_empty() {
             return Outcome::Failed;
         }
@@ -38,7 +38,7 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
         None => {
             let text = "Missing database_operation in database promise";
             ctx.settle(Level::Error, Outcome::Failed, promise, text);
-            ctx.tell_place(Level::Error, &promise.promise);
+            ctx.log_place(Level::Error, &promise.promise);
         }
         Some("create") => {
             // Tried with the database itself, then with the one to connect to.
@@ -51,7 +51,7 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
             ctx.error(&format!(
                 "Could not connect an existing database '{database}' - check server configuration?"
             ));
-            ctx.tell_place(Level::Error, &promise.promise);
+            ctx.log_place(Level::Error, &promise.promise);
         }
     }
     Outcome::Failed

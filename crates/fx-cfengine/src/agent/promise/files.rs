@@ -43,7 +43,7 @@ pub(crate) struct EditState {
 
 /// Keeps a files promise.
 pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
-    leaf::tell_unknown_owners(ctx, promise);
+    leaf::log_unknown_owners(ctx, promise);
     let literal = promise.has("copy_from")
         || promise.scalar("pathtype").is_some_and(|kind| &**kind == "literal");
     if literal {
@@ -316,7 +316,7 @@ fn sane(ctx: &Context<'_>, wanted: &Wanted, promise: &Expanded, file: &str) -> b
     match wrong {
         Some(text) => {
             ctx.error(&text);
-            ctx.tell_place(Level::Error, &promise.promise);
+            ctx.log_place(Level::Error, &promise.promise);
             false
         }
         None => true,
@@ -326,7 +326,7 @@ fn sane(ctx: &Context<'_>, wanted: &Wanted, promise: &Expanded, file: &str) -> b
 // One path, in the order of VerifyFilePromise.
 fn verify(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &Str) -> Outcome {
     let wanted = Wanted::of(promise);
-    tell_default_rxdirs(ctx, promise, &promise.promiser);
+    log_default_rxdirs(ctx, promise, &promise.promiser);
     if !sane(ctx, &wanted, promise, file) {
         return Outcome::Kept;
     }
@@ -367,20 +367,16 @@ fn verify(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &Str) -> Outcome 
                 ctx.log_outcome_string(result, &expanded);
             }
             Outcome::Repaired => {
-                ctx.settle(
-                    Level::Verbose,
-                    result,
-                    &expanded,
-                    &format!("files promise '{name}' repaired"),
-                );
+                let text = format!("files promise '{name}' repaired");
+                ctx.settle_last(Level::Verbose, result, &expanded, &text);
             }
             Outcome::Warn => {
                 let text = format!("Warnings encountered when actuating files promise '{name}'");
-                ctx.settle(Level::Warning, result, &expanded, &text);
+                ctx.settle_last(Level::Warning, result, &expanded, &text);
             }
             _ => {
                 let text = format!("Errors encountered when actuating files promise '{name}'");
-                ctx.settle(Level::Error, result, &expanded, &text);
+                ctx.settle_last(Level::Error, result, &expanded, &text);
             }
         }
     }
@@ -447,7 +443,7 @@ fn work(
     }
     let found = ctx.host().stat_opt(&place);
     let Ok(found) = seen(ctx, promise, found, result) else { return true };
-    let mut exists = match found {
+    let exists = match found {
         None => {
             if wanted.create || wanted.touch {
                 if !create::create(ctx, promise, &file, wanted.search, result) {
@@ -502,26 +498,7 @@ fn work(
         *result = result.merge(outcome);
     }
     if wanted.content {
-        if wanted.edit {
-            let text = "A file promise with content attribute cannot have edit operations";
-            *result = result.merge(ctx.settle(Level::Error, Outcome::Failed, promise, text));
-            return true;
-        }
-        if !exists && promise.bool("create") != Some(false) {
-            exists = create::create(ctx, promise, &file, wanted.search, result);
-        }
-        let content = promise.scalar("content").cloned().unwrap_or_default();
-        if exists {
-            log!(ctx, Verbose, "Replacing '{file}' with content '{content}'");
-            let outcome = edit::write_content(ctx, promise, &file);
-            *result = result.merge(outcome);
-        } else {
-            log!(
-                ctx,
-                Verbose,
-                "Cannot render file '{file}' with content '{content}': file does not exist"
-            );
-        }
+        content(ctx, promise, wanted, &file, exists, result);
         return true;
     }
     if wanted.edit {
@@ -538,15 +515,60 @@ fn work(
             return true;
         }
     }
+    let was_link = wanted.link || meta.as_ref().is_some_and(fx_host::Meta::is_symlink);
+    verify_leaf(ctx, promise, wanted, &file, was_link, result);
+    true
+}
+
+// The content that a promise gives as a whole.
+fn content(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    wanted: &Wanted,
+    file: &Str,
+    mut exists: bool,
+    result: &mut Outcome,
+) {
+    if wanted.edit {
+        let text = "A file promise with content attribute cannot have edit operations";
+        *result = result.merge(ctx.settle(Level::Error, Outcome::Failed, promise, text));
+        return;
+    }
+    if !exists && promise.bool("create") != Some(false) {
+        exists = create::create(ctx, promise, file, wanted.search, result);
+    }
+    let content = promise.scalar("content").cloned().unwrap_or_default();
+    if exists {
+        log!(ctx, Verbose, "Replacing '{file}' with content '{content}'");
+        let outcome = edit::write_content(ctx, promise, file);
+        *result = result.merge(outcome);
+    } else {
+        log!(
+            ctx,
+            Verbose,
+            "Cannot render file '{file}' with content '{content}': file does not exist"
+        );
+    }
+}
+
+// The file itself, once all else was done.
+fn verify_leaf(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    wanted: &Wanted,
+    file: &Str,
+    was_link: bool,
+    result: &mut Outcome,
+) {
+    let place = path(file);
     let found = ctx.host().stat_opt(&place);
-    let Ok(again) = seen(ctx, promise, found, result) else { return true };
+    let Ok(again) = seen(ctx, promise, found, result) else { return };
     match &again {
         Some(found) if found.is_file() => {
-            if !wanted.select || select::selected(ctx, promise, &file, found) {
-                let was_link = wanted.link || meta.as_ref().is_some_and(fx_host::Meta::is_symlink);
+            if !wanted.select || select::selected(ctx, promise, file, found) {
                 let is_link =
                     was_link && ctx.host().lstat(&place).is_ok_and(|itself| itself.is_symlink());
-                leaf::verify(ctx, promise, &file, is_link.then_some(found), result);
+                leaf::verify(ctx, promise, file, is_link.then_some(found), result);
             }
         }
         Some(_) => {}
@@ -558,7 +580,6 @@ fn work(
             }
         }
     }
-    true
 }
 
 /// What a look found, if anything. A look that fails is a failure of the promise and no sign
@@ -603,9 +624,9 @@ fn enter_parent(ctx: &mut Context<'_>, file: &str) {
 }
 
 // Told of a promise of a mode in every pass and of each file, directory or not.
-fn tell_default_rxdirs(ctx: &Context<'_>, promise: &Expanded, promiser: &str) {
+fn log_default_rxdirs(ctx: &Context<'_>, promise: &Expanded, promiser: &str) {
     if promise.has("mode") && promise.bool("rxdirs").is_none() {
-        ctx.tell_default_rxdirs(&promise.promise, promiser);
+        ctx.log_default_rxdirs(&promise.promise, promiser);
         promise.promise.tells_rxdirs.set(true);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use fx_engine::Level;
+use fx_engine::{Change, Level, Target};
 
 use crate::agent::action::Action;
 use crate::eval::Context;
@@ -10,7 +10,7 @@ use crate::eval::promise::Expanded;
 use crate::eval::value::Variable;
 use crate::outcome::Outcome;
 use crate::policy::{Bundle, Rval};
-use crate::text::{Str, has_variable};
+use crate::text::{Str, has_variable, os};
 
 /// Keeps a methods promise.
 pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
@@ -51,6 +51,8 @@ pub(crate) fn run(ctx: &mut Context<'_>, call: &Rval, promise: &Rc<Expanded>) ->
         return outcome;
     };
     if ctx.action(promise) == Action::Warn {
+        let call = Change::of(Target::other("bundle", os(&name)), "run", "not run", "run");
+        ctx.withhold(&[call]);
         let text = format!("Bundle '{name}' should be invoked, but only a warning was promised!");
         return ctx.settle(Level::Warning, Outcome::Warn, promise, &text);
     }

@@ -21,7 +21,7 @@ use crate::text::{decode, path};
 pub(crate) use inventory::update as update_inventory;
 pub(crate) use schedule::run_scheduled;
 
-/// One package as a package manager tells of it.
+/// One package as a package manager lists it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Package {
     name: String,
@@ -29,7 +29,7 @@ struct Package {
     arch: String,
 }
 
-/// What one list command told.
+/// What one list command printed.
 struct Installed {
     command: String,
     packages: Vec<Package>,
@@ -106,14 +106,13 @@ fn fields(line: &str) -> Option<Json> {
 
 impl Context<'_> {
     /// Writes a file of our own under the state directory, but in a dry run; a failure is only
-    /// told.
+    /// logged.
     fn write_state(&self, file: &str, content: &[u8]) {
         if self.config.dry_run {
             return;
         }
-        if let Err(error) =
-            self.host().write(&path(file), content, &fx_host::WriteOptions::default())
-        {
+        let options = fx_host::WriteOptions::default();
+        if let Err(error) = self.own_state(|act| act.write(&path(file), content, &options)) {
             self.verbose(&error.to_string());
         }
     }

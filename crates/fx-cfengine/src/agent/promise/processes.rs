@@ -3,18 +3,20 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use fx_engine::Level;
+use fx_engine::{Change, Done, Failure, Level, Target};
 use fx_host::Spec;
 use rustc_hash::FxHashSet;
 
 use crate::agent::action::Action;
+use crate::agent::change::{self, ABSENT, value};
 use crate::eval::classes::ClassScope;
 use crate::eval::promise::Expanded;
 use crate::eval::{Context, expr, log};
 use crate::outcome::Outcome;
 use crate::policy::Rval;
 use crate::regex;
-use crate::text::{Str, decode, int_from, path};
+use crate::text::{Str, decode, int_from, os, path};
+use crate::wording;
 
 use super::commands::{in_environment, is_executable, spec_for};
 use super::module_protocol::command_arg0;
@@ -74,7 +76,7 @@ pub(crate) fn table(ctx: &mut Context<'_>) -> Rc<Vec<Process>> {
     let spec =
         in_environment(ctx, Spec::argv([ps, "-eo", columns])).timeout(Duration::from_mins(1));
     let now = ctx.host().now().secs;
-    let text = match ctx.host().run(&spec) {
+    let text = match ctx.host().query(&spec) {
         Ok(ended) => decode(&ended.stdout),
         Err(error) => {
             ctx.error(&format!("Unable to read the process table: {error}"));
@@ -228,32 +230,32 @@ fn check(ctx: &Context<'_>, promise: &Expanded, restart: Option<&Str>, counts: O
                 "Promise '{}' kills then restarts - never strictly converges",
                 promise.promiser
             ));
-            ctx.tell_place(Level::Info, &promise.promise);
+            ctx.log_place(Level::Info, &promise.promise);
         }
         if promise.has("process_count") {
             ctx.verbose("Note both process_count and restart_class define classes. Please exercises caution that there is not a logic error. Review process_count match_range, in_range_define, and out_of_range_define with respect to restart_class.");
-            ctx.tell_place(Level::Verbose, &promise.promise);
+            ctx.log_place(Level::Verbose, &promise.promise);
         }
         if counts == Some((0, 0)) {
             ctx.error(&format!(
                 "Promise constraint conflicts - '{}' processes cannot have zero count if restarted",
                 promise.promiser
             ));
-            ctx.tell_place(Level::Error, &promise.promise);
+            ctx.log_place(Level::Error, &promise.promise);
         }
     }
     if promise.has("process_select") && !promise.has("process_result") {
         ctx.error("Process select constraint body promised no result (check body definition)");
-        ctx.tell_place(Level::Error, &promise.promise);
+        ctx.log_place(Level::Error, &promise.promise);
     }
     if promise.has("process_count") {
         if counts.is_none() {
             ctx.error("process_count used without match_range, this promise will not define a class based on a count of matching promises.");
-            ctx.tell_place(Level::Error, &promise.promise);
+            ctx.log_place(Level::Error, &promise.promise);
         }
         if !promise.has("in_range_define") && !promise.has("out_of_range_define") {
             ctx.error("process_count body is insufficiently defined. process_count must specify at least one of in_range_define or out_of_range_define. ");
-            ctx.tell_place(Level::Error, &promise.promise);
+            ctx.log_place(Level::Error, &promise.promise);
         }
     }
 }
@@ -289,7 +291,19 @@ fn act(
         result = result.merge(Outcome::Warn);
     }
     let mut killed = false;
-    if !warn && matches > 0 {
+    if warn {
+        let stop = promise.scalar("process_stop").filter(|_| matches > 0);
+        ctx.withhold(&stop.map(|command| change::run(command)).into_iter().collect::<Vec<_>>());
+        for process in found {
+            let signals = promise.list("signals").unwrap_or_default();
+            let sent: Vec<Change> = signals
+                .iter()
+                .filter(|word| signal_number(word).is_some())
+                .map(|word| signalled(process, word))
+                .collect();
+            ctx.withhold(&sent);
+        }
+    } else if matches > 0 {
         if let Some(command) = promise.scalar("process_stop").cloned()
             && !stop(ctx, promise, &command, &mut result)
         {
@@ -343,10 +357,12 @@ fn stop(
     result: &mut Outcome,
 ) -> bool {
     let name = &promise.promiser;
+    let changes = [change::run(command)];
     if ctx.action(promise) == Action::DryRun {
         let text = format!(
             "Need to keep process-stop promise for '{name}', but only a warning is promised"
         );
+        ctx.withhold(&changes);
         *result = result.merge(ctx.settle(Level::Error, Outcome::Warn, promise, &text));
         return true;
     }
@@ -357,7 +373,12 @@ fn stop(
         *result = result.merge(ctx.settle(Level::Error, Outcome::Failed, promise, &text));
         return false;
     }
-    if ctx.host().run(&spec_for(ctx, command, false)).is_ok_and(|ended| ended.exit.success()) {
+    let spec = spec_for(ctx, command, false);
+    let stopped = ctx.make(&changes, |act| {
+        let ended = act.run(&spec)?;
+        Failure::of_command(command, ended.exit, &ended.stderr).map_or(Ok(()), Err)
+    });
+    if stopped.is_ok() {
         let text = format!("Promise to stop '{name}' repaired, '{command}' returned zero");
         *result = result.merge(ctx.settle(Level::Info, Outcome::Repaired, promise, &text));
     } else {
@@ -387,6 +408,12 @@ fn signal_number(name: &str) -> Option<i32> {
     })
 }
 
+// A signal to one process.
+fn signalled(process: &Process, word: &str) -> Change {
+    let target = Target::process(os(&format!("{} {}", process.pid, process.command())));
+    Change::of(target, "signal", ABSENT, value(word))
+}
+
 fn signal_all(ctx: &mut Context<'_>, promise: &Rc<Expanded>, found: &[Process]) -> bool {
     let Some(signals) = promise.list("signals") else {
         log!(ctx, Verbose, "No signals to send for '{}'", promise.promiser);
@@ -400,27 +427,26 @@ fn signal_all(ctx: &mut Context<'_>, promise: &Rc<Expanded>, found: &[Process]) 
                 continue;
             }
             let Some(number) = signal_number(word) else { continue };
-            if ctx.withholds() {
-                ctx.error(&format!(
+            let changes = [signalled(process, word)];
+            let sent = ctx.make(&changes, |act| act.signal(process.pid as i32, number));
+            killed |= matches!(number, 9 | 15) && !matches!(sent, Ok(Done::Withheld));
+            match sent {
+                Ok(Done::Withheld) => ctx.error(&format!(
                     "Need to keep signal promise '{word}' in process entry '{}'",
                     process.line
-                ));
-                continue;
-            }
-            killed |= matches!(number, 9 | 15);
-            match ctx.host().signal(process.pid as i32, number) {
-                Ok(()) => {
+                )),
+                Ok(Done::Made(())) => {
                     let text = format!(
                         "Signalled '{word}' ({number}) to process {} ({})",
                         process.pid, process.line
                     );
                     ctx.settle(Level::Info, Outcome::Repaired, promise, &text);
                 }
-                Err(error) => {
+                Err(failure) => {
                     let text = format!(
                         "Couldn't send promised signal '{word}' ({number}) to pid {} (might be dead). (kill: {})",
                         process.pid,
-                        crate::load::reason(&error)
+                        wording::why(&failure)
                     );
                     ctx.settle(Level::Info, Outcome::Failed, promise, &text);
                 }

@@ -6,11 +6,13 @@ use fx_engine::Level;
 use fx_source::Origin;
 
 use crate::agent::action::Action;
+use crate::agent::change::line;
 use crate::eval::Context;
 use crate::eval::promise::Expanded;
 use crate::eval::value::{DataType, Value, Variable};
 use crate::outcome::Outcome;
 use crate::text::{decode, encode, has_variable, path};
+use crate::wording;
 
 /// Keeps a reports promise.
 pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
@@ -45,17 +47,22 @@ pub(crate) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
         return Outcome::Skipped;
     }
     if ctx.action(promise) != Action::Fix {
+        if let Some(file) = promise.scalar("report_to_file") {
+            ctx.withhold(&[line(file, None, Some(&promise.promiser))]);
+        }
         let text = format!("Need to repair reports promise: {}", promise.promiser);
         return ctx.settle(Level::Warning, Outcome::Warn, promise, &text);
     }
     match promise.scalar("report_to_file") {
         Some(file) => {
-            let line = format!("{}\n", promise.promiser);
-            if let Err(error) = ctx.host().append(&path(file), &encode(&line), 0o600) {
+            let text = format!("{}\n", promise.promiser);
+            let added = [line(file, None, Some(&promise.promiser))];
+            let text = encode(&text);
+            if let Err(failure) = ctx.make(&added, |act| act.append(&path(file), &text, 0o600)) {
                 ctx.error(&format!(
                     "Could not open log file '{file}', message '{}'. (fopen: {})",
                     promise.promiser,
-                    crate::load::reason(&error)
+                    wording::why(&failure)
                 ));
             }
         }

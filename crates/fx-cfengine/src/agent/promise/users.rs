@@ -8,10 +8,11 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use fx_crypto::password::{Refused, crypt};
-use fx_engine::Level;
+use fx_engine::{Change, Failure, Level, Target};
 use fx_host::{Exit, Spec};
 
 use crate::agent::action::Action;
+use crate::agent::change::{ABSENT, value};
 use crate::agent::promise::commands::in_environment;
 use crate::eval::promise::Expanded;
 use crate::eval::{Context, log};
@@ -63,7 +64,7 @@ impl Wanted {
         let name = Rc::clone(&promise.promiser);
         let Some(policy) = text("policy") else {
             ctx.error(&format!("No policy specified for 'users' promise '{name}'"));
-            ctx.tell_place(Level::Error, &promise.promise);
+            ctx.log_place(Level::Error, &promise.promise);
             return None;
         };
         let password = match (text("data").filter(|data| !data.is_empty()), text("format")) {
@@ -73,7 +74,7 @@ impl Wanted {
                 ctx.error(&format!(
                     "Both 'data' and 'format' must be specified in password body for 'users' promise '{name}'"
                 ));
-                ctx.tell_place(Level::Error, &promise.promise);
+                ctx.log_place(Level::Error, &promise.promise);
                 return None;
             }
         };
@@ -161,15 +162,26 @@ fn verify(ctx: &mut Context<'_>, promise: &Rc<Expanded>, wanted: &Wanted) -> Out
     }
 }
 
-fn only_warns(ctx: &Context<'_>, promise: &Expanded, text: &str) -> bool {
-    if ctx.action(promise) == Action::Fix && ctx.config.simulate.is_none() {
+fn only_warns(ctx: &Context<'_>, promise: &Expanded, changes: &[Change], text: &str) -> bool {
+    if ctx.action(promise) == Action::Fix {
         return false;
     }
+    ctx.withhold(changes);
     ctx.warning(text);
     true
 }
 
-fn execute(ctx: &Context<'_>, name: &str, argv: &[String], doing: &str) -> Option<()> {
+fn change(name: &str, property: &'static str, from: &str, to: &str) -> Change {
+    Change::of(Target::user(os(name)), property, value(from), value(to))
+}
+
+fn execute(
+    ctx: &Context<'_>,
+    name: &str,
+    changes: &[Change],
+    argv: &[String],
+    doing: &str,
+) -> Option<()> {
     // Shown as the shell would be given it.
     let mut line = String::new();
     let mut quoted = false;
@@ -185,36 +197,39 @@ fn execute(ctx: &Context<'_>, name: &str, argv: &[String], doing: &str) -> Optio
     log!(ctx, Verbose, "{capital} user '{name}'. (command: '{line}')");
     let spec = in_environment(ctx, Spec::argv(argv.iter().map(|word| os(word))));
     ctx.show_now();
-    let ended = ctx.host().run(&spec);
-    // It speaks for itself.
-    if let Ok(ended) = &ended {
+    let done = ctx.make(changes, |act| {
+        let ended = act.run(&spec)?;
+        // It speaks for itself.
         if !ended.stdout.is_empty() {
             ctx.print(decode(&ended.stdout).trim_end_matches('\n'));
         }
         if !ended.stderr.is_empty() {
             ctx.aside(decode(&ended.stderr).trim_end_matches('\n'));
         }
-    }
-    match ended {
-        Ok(ended) if ended.exit == Exit::Code(0) => Some(()),
-        Ok(_) => {
+        Failure::of_command(&line, ended.exit, &ended.stderr).map_or(Ok(()), Err)
+    });
+    match done {
+        Ok(done) => done.made(),
+        Err(Failure::Command { .. }) => {
             ctx.error(&format!(
                 "Command returned error while {doing} user '{name}'. (Command line: '{line}')"
             ));
             None
         }
-        Err(error) => {
-            ctx.error(&error.to_string());
+        Err(failure) => {
+            ctx.error(&failure.to_string());
             None
         }
     }
 }
 
 fn remove(ctx: &mut Context<'_>, promise: &Rc<Expanded>, wanted: &Wanted) -> Option<()> {
-    if only_warns(ctx, promise, &format!("Need to remove user '{}'.", wanted.name)) {
+    let name = &wanted.name;
+    let gone = [change(name, "ensure", "present", ABSENT)];
+    if only_warns(ctx, promise, &gone, &format!("Need to remove user '{name}'.")) {
         return None;
     }
-    execute(ctx, &wanted.name, &[USERDEL.into(), wanted.name.to_string()], "removing")
+    execute(ctx, name, &gone, &[USERDEL.into(), name.to_string()], "removing")
 }
 
 fn create(ctx: &mut Context<'_>, promise: &Rc<Expanded>, wanted: &Wanted) -> Option<()> {
@@ -237,12 +252,13 @@ fn create(ctx: &mut Context<'_>, promise: &Rc<Expanded>, wanted: &Wanted) -> Opt
     option("-s", wanted.shell.as_ref());
     // Home directories are the home_bundle's work.
     argv.extend(["-M".to_owned(), name.to_string()]);
-    if only_warns(ctx, promise, &format!("Need to create user '{name}'.")) {
+    let made = [change(name, "ensure", ABSENT, "present")];
+    if only_warns(ctx, promise, &made, &format!("Need to create user '{name}'.")) {
         return None;
     }
-    execute(ctx, name, &argv, "creating")?;
+    execute(ctx, name, &made, &argv, "creating")?;
     // useradd leaves '!', which would count as locked; no password matches 'x'.
-    set_hash(ctx, name, "x")?;
+    set_hash(ctx, name, &Hash { old: Some("!"), new: "x" })?;
     if wanted.locked() {
         set_locked(ctx, name, Some("x"), true)?;
     }
@@ -250,7 +266,9 @@ fn create(ctx: &mut Context<'_>, promise: &Rc<Expanded>, wanted: &Wanted) -> Opt
         super::methods::run(ctx, &bundle, promise);
     }
     match &wanted.password {
-        Some((password, hash)) if !wanted.locked() => set_password(ctx, name, password, *hash),
+        Some((password, hash)) if !wanted.locked() => {
+            set_password(ctx, name, &Hash { old: Some("x"), new: password }, *hash)
+        }
         _ => Some(()),
     }
 }
@@ -260,6 +278,8 @@ fn create(ctx: &mut Context<'_>, promise: &Rc<Expanded>, wanted: &Wanted) -> Opt
 struct Changes {
     /// Arguments of usermod.
     arguments: Vec<String>,
+    /// What they change.
+    attributes: Vec<Change>,
     password: bool,
     lock: bool,
 }
@@ -273,18 +293,19 @@ impl Changes {
         let groups = database(ctx, "/etc/group")?;
         let field = |at: usize| account.get(at).map(String::as_str).unwrap_or_default();
         let mut changes = Changes::default();
-        let mut set = |flag: &str, value: &str| {
-            changes.arguments.extend([flag.to_owned(), value.to_owned()]);
+        let mut set = |flag: &str, property: &'static str, from: &str, to: &str| {
+            changes.arguments.extend([flag.to_owned(), to.to_owned()]);
+            changes.attributes.push(change(&wanted.name, property, from, to));
         };
         if let Some(uid) = &wanted.uid
             && **uid != *field(2)
         {
-            set("-u", uid);
+            set("-u", "uid", field(2), uid);
         }
         if let Some(text) = &wanted.description
             && **text != *field(4)
         {
-            set("-c", text);
+            set("-c", "comment", field(4), text);
         }
         if let Some(group) = &wanted.primary {
             let known = groups.iter().find(|fields| fields[0] == **group);
@@ -293,18 +314,18 @@ impl Changes {
                 ctx.error(&format!("No such group '{group}'."));
             }
             if number.unwrap_or_else(|| group.to_string()) != field(3) {
-                set("-g", group);
+                set("-g", "gid", field(3), group);
             }
         }
         if let Some(home) = &wanted.home
             && **home != *field(5)
         {
-            set("-d", home);
+            set("-d", "home", field(5), home);
         }
         if let Some(shell) = &wanted.shell
             && **shell != *field(6)
         {
-            set("-s", shell);
+            set("-s", "shell", field(6), shell);
         }
         if let Some(secondary) = &wanted.secondary {
             let by_name = |name: &str| groups.iter().any(|fields| fields[0] == name);
@@ -327,8 +348,11 @@ impl Changes {
             };
             let current: BTreeSet<String> =
                 groups.iter().filter(member).map(|fields| fields[0].clone()).collect();
+            let joined = |names: &BTreeSet<String>| {
+                names.iter().map(String::as_str).collect::<Vec<_>>().join(",")
+            };
             if asked != current {
-                set("-G", &asked.into_iter().collect::<Vec<_>>().join(","));
+                set("-G", "groups", &joined(&current), &joined(&asked));
             }
         }
         let hash = hash_of(ctx, account);
@@ -351,15 +375,19 @@ fn modify(
 ) -> Option<()> {
     let name = &wanted.name;
     if changes.password {
-        if only_warns(ctx, promise, &format!("Need to change password for user '{name}'.")) {
+        let (password, hash) = wanted.password.as_ref()?;
+        let old = hash_of(ctx, account);
+        let password = Hash { old: old.as_deref(), new: password };
+        let text = format!("Need to change password for user '{name}'.");
+        if only_warns(ctx, promise, &[password.change(name)], &text) {
             return None;
         }
-        let (password, hash) = wanted.password.as_ref()?;
-        set_password(ctx, name, password, *hash)?;
+        set_password(ctx, name, &password, *hash)?;
     }
     if changes.lock {
         let verb = if wanted.locked() { "lock" } else { "unlock" };
-        if only_warns(ctx, promise, &format!("Need to {verb} account for user '{name}'.")) {
+        let text = format!("Need to {verb} account for user '{name}'.");
+        if only_warns(ctx, promise, &[lock_change(name, wanted.locked())], &text) {
             return None;
         }
         // A password just set has unlocked the hash already.
@@ -370,10 +398,29 @@ fn modify(
     argv.extend(changes.arguments.iter().cloned());
     argv.push(name.to_string());
     let text = format!("Need to update user attributes (command '{}').", argv.join(" "));
-    if only_warns(ctx, promise, &text) {
+    if only_warns(ctx, promise, &changes.attributes, &text) {
         return None;
     }
-    if changes.arguments.is_empty() { Some(()) } else { execute(ctx, name, &argv, "modifying") }
+    if changes.arguments.is_empty() {
+        return Some(());
+    }
+    execute(ctx, name, &changes.attributes, &argv, "modifying")
+}
+
+/// A password or its hash, and what is stored as far as that is known.
+struct Hash<'t> {
+    old: Option<&'t str>,
+    new: &'t str,
+}
+
+impl Hash<'_> {
+    fn change(&self, name: &str) -> Change {
+        change(name, "password", self.old.unwrap_or_default(), self.new).sensitive()
+    }
+}
+
+fn lock_change(name: &str, lock: bool) -> Change {
+    Change::of(Target::user(os(name)), "locked", !lock, lock)
 }
 
 fn password_agrees(
@@ -402,29 +449,36 @@ fn password_agrees(
     }
 }
 
-fn set_password(ctx: &Context<'_>, name: &str, password: &str, is_hash: bool) -> Option<()> {
+fn set_password(ctx: &Context<'_>, name: &str, password: &Hash<'_>, is_hash: bool) -> Option<()> {
     if is_hash { set_hash(ctx, name, password) } else { chpasswd(ctx, name, password, &[]) }
 }
 
-fn set_hash(ctx: &Context<'_>, name: &str, hash: &str) -> Option<()> {
+fn set_hash(ctx: &Context<'_>, name: &str, hash: &Hash<'_>) -> Option<()> {
     chpasswd(ctx, name, hash, &["-e"])
 }
 
-fn chpasswd(ctx: &Context<'_>, name: &str, secret: &str, flags: &[&str]) -> Option<()> {
+fn chpasswd(ctx: &Context<'_>, name: &str, secret: &Hash<'_>, flags: &[&str]) -> Option<()> {
     let argv: Vec<&str> = std::iter::once(CHPASSWD).chain(flags.iter().copied()).collect();
     let command = argv.join(" ");
     log!(ctx, Verbose, "Changing password hash for user '{name}'. (command: '{command}')");
     let spec = in_environment(ctx, Spec::argv(argv))
-        .stdin(encode(&format!("{name}:{secret}\n")).into_owned());
-    match ctx.host().run(&spec) {
-        Ok(ended) if ended.exit == Exit::Code(0) => Some(()),
-        Ok(ended) => {
-            let status = if let Exit::Code(code) = ended.exit { code } else { -1 };
+        .stdin(encode(&format!("{name}:{}\n", secret.new)).into_owned());
+    let done = ctx.make(&[secret.change(name)], |act| {
+        let ended = act.run(&spec)?;
+        // What it printed may hold the secret.
+        Failure::of_command(&command, ended.exit, b"").map_or(Ok(()), Err)
+    });
+    match done {
+        Ok(done) => done.made(),
+        Err(Failure::Command { exit, .. }) => {
+            let status = if let Exit::Code(code) = exit { code } else { -1 };
             ctx.error(&format!("'{command}' returned non-zero status: {status}\n"));
             None
         }
-        Err(error) => {
-            ctx.error(&format!("Could not launch password changing command '{command}': {error}."));
+        Err(failure) => {
+            ctx.error(&format!(
+                "Could not launch password changing command '{command}': {failure}."
+            ));
             None
         }
     }
@@ -433,12 +487,15 @@ fn chpasswd(ctx: &Context<'_>, name: &str, secret: &str, flags: &[&str]) -> Opti
 fn set_locked(ctx: &Context<'_>, name: &str, hash: Option<&str>, lock: bool) -> Option<()> {
     if let Some(hash) = hash {
         match (hash.strip_prefix('!'), lock) {
-            (None, true) => set_hash(ctx, name, &format!("!{hash}"))?,
-            (Some(bare), false) => set_hash(ctx, name, bare)?,
+            (None, true) => {
+                set_hash(ctx, name, &Hash { old: Some(hash), new: &format!("!{hash}") })?;
+            }
+            (Some(bare), false) => set_hash(ctx, name, &Hash { old: Some(hash), new: bare })?,
             _ => {}
         }
     }
     let date = if lock { LONG_AGO } else { "" };
     let argv: Vec<String> = [USERMOD, "-e", date, name].iter().map(|&word| word.into()).collect();
-    execute(ctx, name, &argv, if lock { "locking" } else { "unlocking" })
+    let doing = if lock { "locking" } else { "unlocking" };
+    execute(ctx, name, &[lock_change(name, lock)], &argv, doing)
 }

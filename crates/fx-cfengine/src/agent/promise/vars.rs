@@ -8,7 +8,7 @@ use crate::eval::value::{DataType, Value, Variable};
 use crate::eval::vars::{Found, Ref};
 use crate::eval::{Context, log};
 use crate::outcome::Outcome;
-use crate::policy::Rval;
+use crate::policy::{Call, Rval};
 use crate::regex;
 use crate::text::{Str, has_variable, int_from, is_expandable, naked, number_problem, real_from};
 use crate::vocabulary;
@@ -68,40 +68,7 @@ fn look(ctx: &mut Context<'_>, promise: &Rc<Expanded>, failed: &mut bool) -> Out
     };
     let rval = match value {
         Rval::Call(call) => {
-            match vocabulary::find_function(&call.name) {
-                None => ctx.fatal(&format!(
-                    "While setting variable '{}' in bundle '{}', unknown function '{}'",
-                    promise.promiser, head.name, call.name
-                )),
-                // What a call gives may be of another type, but a call that fails may not.
-                Some(function) if function.result.word() != &**word => {
-                    ctx.fatal(&format!(
-                        "While setting variable '{}' in bundle '{}', variable declared type '{word}' but function '{}' returns type '{}'",
-                        promise.promiser,
-                        head.name,
-                        call.name,
-                        match function.result {
-                            vocabulary::Type::Context => "context",
-                            result => result.word(),
-                        }
-                    ));
-                }
-                // It is called once more, and says what it has to say again.
-                Some(_) if existing.is_none() => {
-                    if ctx.call(call).is_none() && ctx.last_pass() {
-                        log!(
-                            ctx,
-                            Verbose,
-                            "While setting variable '{}' in bundle '{}', function '{}' failed - skipping",
-                            promise.promiser,
-                            head.name,
-                            call.name
-                        );
-                    }
-                    *failed = true;
-                }
-                Some(_) => {}
-            }
+            *failed |= failed_call(ctx, promise, word, call, existing.is_some());
             return Outcome::Kept;
         }
         Rval::Scalar(text) if kind == DataType::Int => match int_from(text) {
@@ -149,13 +116,56 @@ fn look(ctx: &mut Context<'_>, promise: &Rc<Expanded>, failed: &mut bool) -> Out
     }
     if !legal_name(ctx, promise) {
         ctx.error(&format!("Variable identifier '{}' is not legal", promise.promiser));
-        ctx.tell_place(fx_engine::Level::Error, &promise.promise);
+        ctx.log_place(fx_engine::Level::Error, &promise.promise);
         return Outcome::Kept;
     }
     store(ctx, promise, &scope, name, kind, rval, drop_undefined).unwrap_or_else(|| {
         *failed = true;
         Outcome::Kept
     })
+}
+
+// What is said of a call that gave no value; whether the variable is left without one.
+fn failed_call(
+    ctx: &mut Context<'_>,
+    promise: &Expanded,
+    word: &str,
+    call: &Rc<Call>,
+    defined: bool,
+) -> bool {
+    let name = &promise.promiser;
+    let bundle = &promise.promise.bundle.name;
+    match vocabulary::find_function(&call.name) {
+        None => ctx.fatal(&format!(
+            "While setting variable '{name}' in bundle '{bundle}', unknown function '{}'",
+            call.name
+        )),
+        // What a call gives may be of another type, but a call that fails may not.
+        Some(function) if function.result.word() != word => {
+            let result = match function.result {
+                vocabulary::Type::Context => "context",
+                result => result.word(),
+            };
+            ctx.fatal(&format!(
+                "While setting variable '{name}' in bundle '{bundle}', variable declared type '{word}' but function '{}' returns type '{result}'",
+                call.name
+            ));
+        }
+        // It is called once more, and says what it has to say again.
+        Some(_) if !defined => {
+            if ctx.call(call).is_none() && ctx.last_pass() {
+                log!(
+                    ctx,
+                    Verbose,
+                    "While setting variable '{name}' in bundle '{bundle}', function '{}' failed - skipping",
+                    call.name
+                );
+            }
+            return true;
+        }
+        Some(_) => {}
+    }
+    false
 }
 
 fn needs_evaluation(rval: &Rval) -> bool {
@@ -208,7 +218,7 @@ fn store(
                 kind.word(),
                 other.show()
             ));
-            ctx.tell_place(fx_engine::Level::Error, &promise.promise);
+            ctx.log_place(fx_engine::Level::Error, &promise.promise);
             return Some(Outcome::Failed);
         }
     };

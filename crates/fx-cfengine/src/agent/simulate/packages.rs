@@ -3,7 +3,7 @@
 
 use indexmap::IndexMap;
 
-/// What a promise asked of a package, seen from the machine as it is.
+/// What a promise wants of a package, seen from the machine as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
     /// It would be installed.
@@ -104,15 +104,15 @@ pub(super) fn difference(notes: &[PackageNote]) -> Vec<String> {
                 removed.shift_remove(&key);
             }
             Operation::Remove => {
-                let mut tell = removed.get(&key).is_none_or(|(_, known)| known.is_none());
+                let mut listed = removed.get(&key).is_none_or(|(_, known)| known.is_none());
                 let matching =
                     installed.get(&key).is_some_and(|(_, known)| known.as_deref() == version);
                 if version.is_none() || matching {
                     installed.shift_remove(&key);
                 } else if installed.contains_key(&key) {
-                    tell = false;
+                    listed = false;
                 }
-                if tell {
+                if listed {
                     removed.insert(key, (note.line(Operation::Remove), note.version.clone()));
                 }
             }

@@ -3,15 +3,17 @@
 
 use std::rc::Rc;
 
-use fx_host::Meta;
+use fx_host::{Act, Meta};
 
+use crate::agent::change::{ABSENT, of_file};
 use crate::eval::Context;
 use crate::eval::promise::Expanded;
 use crate::load::reason;
 use crate::outcome::Outcome;
 use crate::text::{Str, path};
+use crate::wording;
 
-use super::{acl_syntax, as_promised, changed, failed};
+use super::{acl_syntax, as_promised, failed};
 
 const ACCESS: &str = "system.posix_acl_access";
 const DEFAULT: &str = "system.posix_acl_default";
@@ -49,17 +51,17 @@ pub(super) fn verify(
     let misplaced = !meta.is_dir() && DEFAULTS.iter().any(|name| promise.has(name));
     if misplaced {
         ctx.error("acl_default can only be set on directories.");
-        ctx.tell_place(fx_engine::Level::Error, &promise.promise);
+        ctx.log_place(fx_engine::Level::Error, &promise.promise);
     }
     if misplaced || !acl_syntax::sound(ctx, promise) {
         let text = format!("Syntax error in access control list for '{file}'");
         failed(ctx, promise, result, &text);
-        ctx.tell_place(fx_engine::Level::Error, &promise.promise);
+        ctx.log_place(fx_engine::Level::Error, &promise.promise);
         return;
     }
     let aces = promise.list("aces").unwrap_or_default();
     if !entries(ctx, promise, file, &aces, Some(meta), result) {
-        ctx.tell_place(fx_engine::Level::Error, &promise.promise);
+        ctx.log_place(fx_engine::Level::Error, &promise.promise);
         return;
     }
     if !meta.is_dir() {
@@ -77,7 +79,7 @@ pub(super) fn verify(
                 .or_else(|| promise.list("specify_inherit_aces"))
                 .unwrap_or_default();
             if !entries(ctx, promise, file, &aces, None, result) {
-                ctx.tell_place(fx_engine::Level::Error, &promise.promise);
+                ctx.log_place(fx_engine::Level::Error, &promise.promise);
             }
         }
         Some("access" | "parent") => same_as_access(ctx, promise, file, meta, result),
@@ -148,35 +150,24 @@ fn entries(
         as_promised(ctx, promise, text);
         return true;
     }
-    if !ctx.making_changes(promise, result, &format!("update ACL {word} on file '{file}'")) {
+    let list = shown(ctx.host(), &new);
+    let words = wording::change_acl(file, word, &list);
+    let property = if name == ACCESS { "acl" } else { "default acl" };
+    let changes = [of_file(file, property, shown(ctx.host(), &old), list.as_str())];
+    if !ctx.may(promise, result, &changes, &words.should) {
         return true;
     }
     let complete = [Who::Owner, Who::Group, Who::Other]
         .iter()
         .all(|wanted| new.iter().any(|(who, _)| who == wanted));
     if !complete {
-        let text = format!(
-            "Invalid ACL in '{}' at index 0 (acl_check: Missing or wrong entry)",
-            shown(ctx.host(), &new)
-        );
+        let text =
+            format!("Invalid ACL in '{list}' at index 0 (acl_check: Missing or wrong entry)");
         failed(ctx, promise, result, &text);
         return false;
     }
-    let written = ctx.host().set_xattr(&path(file), name, Some(&encode(&new)));
-    match written.map_err(|error| reason(&error)) {
-        Ok(()) => {
-            changed(ctx, promise, result, &format!("{word} ACL on '{file}' successfully changed"));
-            true
-        }
-        Err(why) => {
-            let text = format!(
-                "Error setting new {word} ACL({}) on file '{file}' (acl_set_file: {why}), are required ACEs present ?",
-                shown(ctx.host(), &new)
-            );
-            failed(ctx, promise, result, &text);
-            false
-        }
-    }
+    let set = |act: &dyn Act| act.set_xattr(&path(file), name, Some(&encode(&new)));
+    ctx.change(promise, result, &changes, &words, set).is_some()
 }
 
 fn same_as_access(
@@ -202,56 +193,30 @@ fn same_as_access(
         as_promised(ctx, promise, format_args!("Default ACL on '{file}' as promised"));
         return;
     }
-    if !ctx.making_changes(
-        promise,
-        result,
-        &format!("copy default ACL on '{file}' from access ACL"),
-    ) {
-        return;
-    }
-    match ctx.host().set_xattr(&path(file), DEFAULT, Some(&encode(&access))) {
-        Ok(()) => changed(
-            ctx,
-            promise,
-            result,
-            &format!("Default ACL on '{file}' successfully copied from access ACL."),
-        ),
-        Err(error) => {
-            let text = format!(
-                "Could not set default ACL to access on '{file}'. (acl_set_file: {})",
-                reason(&error)
-            );
-            failed(ctx, promise, result, &text);
-        }
-    }
+    let (from, to) = (shown(ctx.host(), &default), shown(ctx.host(), &access));
+    let changes = [of_file(file, "default acl", from, to)];
+    ctx.change(promise, result, &changes, &wording::copy_acl(file), |act| {
+        act.set_xattr(&path(file), DEFAULT, Some(&encode(&access)))
+    });
 }
 
 fn cleared(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, result: &mut Outcome) {
-    match existing(ctx, file, DEFAULT, None) {
+    let old = match existing(ctx, file, DEFAULT, None) {
         Ok(old) if old.is_empty() => {
             as_promised(ctx, promise, format_args!("Default ACL on '{file}' as promised"));
             return;
         }
-        Ok(_) => {}
+        Ok(old) => shown(ctx.host(), &old),
         Err(why) => {
             let text = format!("Unable to read default acl for '{file}'. (acl_get_file: {why})");
             failed(ctx, promise, result, &text);
             return;
         }
-    }
-    if !ctx.making_changes(promise, result, &format!("clean default ACL on '{file}'")) {
-        return;
-    }
-    match ctx.host().set_xattr(&path(file), DEFAULT, None) {
-        Ok(()) => {
-            changed(ctx, promise, result, &format!("Default ACL on '{file}' successfully cleared"));
-        }
-        Err(error) => {
-            let text =
-                format!("Could not reset ACL for '{file}'. (acl_set_file: {})", reason(&error));
-            failed(ctx, promise, result, &text);
-        }
-    }
+    };
+    let changes = [of_file(file, "default acl", old, ABSENT)];
+    ctx.change(promise, result, &changes, &wording::clear_acl(file), |act| {
+        act.set_xattr(&path(file), DEFAULT, None)
+    });
 }
 
 fn put(list: &mut Vec<Entry>, who: Who, bits: u16) {
@@ -353,7 +318,7 @@ fn decode(bytes: &[u8]) -> Option<Vec<Entry>> {
     Some(list)
 }
 
-fn shown(host: &dyn fx_host::Host, list: &[Entry]) -> String {
+fn shown(host: &dyn fx_host::Look, list: &[Entry]) -> String {
     let user = |id: u32| match host.user_by_id(id) {
         Ok(Some(user)) => user.name,
         _ => id.to_string(),

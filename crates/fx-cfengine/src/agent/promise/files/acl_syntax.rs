@@ -1,4 +1,4 @@
-//! What can be wrong with the entries of an acl body, told as the original tells it.
+//! What can be wrong with the entries of an acl body, in the words of the original.
 
 use fx_engine::Level;
 
@@ -15,7 +15,7 @@ pub(super) fn sound(ctx: &Context<'_>, promise: &Expanded) -> bool {
         for ace in promise.list(list).unwrap_or_default() {
             valid = entry(ctx, promise, &ace, posix);
             if !valid {
-                tell(ctx, promise, &format!("ACL: The ACE '{ace}' contains errors"));
+                complain(ctx, promise, &format!("ACL: The ACE '{ace}' contains errors"));
                 break;
             }
         }
@@ -23,9 +23,9 @@ pub(super) fn sound(ctx: &Context<'_>, promise: &Expanded) -> bool {
     valid
 }
 
-fn tell(ctx: &Context<'_>, promise: &Expanded, text: &str) {
+fn complain(ctx: &Context<'_>, promise: &Expanded, text: &str) {
     ctx.error(text);
-    ctx.tell_place(Level::Error, &promise.promise);
+    ctx.log_place(Level::Error, &promise.promise);
 }
 
 fn entry(ctx: &Context<'_>, promise: &Expanded, ace: &Str, posix: bool) -> bool {
@@ -46,12 +46,12 @@ fn entry(ctx: &Context<'_>, promise: &Expanded, ace: &Str, posix: bool) -> bool 
         rest
     } else if let Some(rest) = ace.strip_prefix("mask:") {
         if !posix {
-            tell(ctx, promise, "This ACL type does not support mask ACE.");
+            complain(ctx, promise, "This ACL type does not support mask ACE.");
             return false;
         }
         rest
     } else {
-        tell(ctx, promise, &format!("ACL: ACE '{ace}' does not start with user:/group:/all"));
+        complain(ctx, promise, &format!("ACL: ACE '{ace}' does not start with user:/group:/all"));
         return false;
     };
     let (mode, kind) = match rest.split_once(':') {
@@ -59,11 +59,11 @@ fn entry(ctx: &Context<'_>, promise: &Expanded, ace: &Str, posix: bool) -> bool 
         None => (rest, None),
     };
     if !sound_mode(ctx, promise, mode, posix) {
-        tell(ctx, promise, &format!("ACL: Malformed mode-string in ACE '{ace}'"));
+        complain(ctx, promise, &format!("ACL: Malformed mode-string in ACE '{ace}'"));
         return false;
     }
     if kind == Some("deny") {
-        tell(ctx, promise, "Deny permission not supported by this ACL type");
+        complain(ctx, promise, "Deny permission not supported by this ACL type");
     }
     if kind.is_none_or(|kind| kind == "allow") {
         return true;
@@ -90,7 +90,7 @@ fn sound_mode(ctx: &Context<'_>, promise: &Expanded, mode: &str, posix: bool) ->
                     let text = format!(
                         "ACL: Invalid native permission '{wrong}', or missing native end separator"
                     );
-                    tell(ctx, promise, &text);
+                    complain(ctx, promise, &text);
                     return false;
                 }
             }
@@ -101,7 +101,7 @@ fn sound_mode(ctx: &Context<'_>, promise: &Expanded, mode: &str, posix: bool) ->
         match rest.strip_prefix(',') {
             Some(after) => rest = after,
             None => {
-                tell(ctx, promise, "ACL: Mode string contains invalid characters");
+                complain(ctx, promise, "ACL: Mode string contains invalid characters");
                 return false;
             }
         }

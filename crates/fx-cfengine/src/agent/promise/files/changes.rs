@@ -1,11 +1,12 @@
-//! changes: content digests and attributes remembered across runs, and told when they differ.
+//! changes: content digests and attributes remembered across runs, and reported when they differ.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use fx_engine::Level;
+use fx_engine::{Change, Failure, Level};
 use fx_host::{HostError, Meta, WriteOptions};
 
+use crate::agent::change::{self, ABSENT, value};
 use crate::eval::Context;
 use crate::eval::classes::ClassScope;
 use crate::eval::frames::PromiseFrame;
@@ -14,6 +15,7 @@ use crate::functions::{digest_hex, digest_of_file};
 use crate::json::{Json, Object};
 use crate::outcome::Outcome;
 use crate::text::{Str, decode, path};
+use crate::wording::{self, Words};
 
 use super::as_promised;
 
@@ -63,27 +65,42 @@ pub(super) fn save(ctx: &mut Context<'_>) {
     let known = Json::Object(known);
     let place = path(&store(ctx));
     let text = known.compact();
-    let _best_effort = ctx.host().write(&place, text.as_bytes(), &WriteOptions::default());
+    let options = WriteOptions::default();
+    let _best_effort = ctx.own_state(|act| act.write(&place, text.as_bytes(), &options));
     if let Json::Object(known) = known {
         ctx.agent.changes.known = Some(known);
     }
 }
 
 /// Adds a line to the log of changed files: time, handle, file, kind and message.
-fn log_change(ctx: &Context<'_>, file: &str, kind: char, message: &str) -> bool {
+fn log_change(ctx: &Context<'_>, file: &str, kind: char, message: &str) -> Result<(), Failure> {
     let place = format!("{}/file_changes.log", ctx.config.paths.state);
     let handle = ctx.promise_frame().map(PromiseFrame::handle).unwrap_or_default();
     let line = format!("{},{handle},{file},{kind},{message}\n", ctx.host().now().secs);
-    match ctx.host().append(&path(&place), &crate::text::encode(&line), 0o600) {
-        Ok(()) => true,
-        Err(error) => {
-            ctx.error(&format!(
-                "Could not write to the hash change log. (fopen: {})",
-                crate::load::reason(&error)
-            ));
-            false
-        }
+    let line = crate::text::encode(&line);
+    ctx.own_state(|act| act.append(&path(&place), &line, 0o600)).map_err(|error| {
+        let failure = Failure::from(error);
+        let why = wording::why(&failure);
+        ctx.error(&format!("Could not write to the hash change log. (fopen: {why})"));
+        failure
+    })
+}
+
+/// Records a change of what is remembered, with the words for it.
+fn record(
+    ctx: &mut Context<'_>,
+    promise: &Expanded,
+    result: &mut Outcome,
+    change: Change,
+    words: &Words,
+    work: impl FnOnce(&mut Context<'_>) -> Result<(), Failure>,
+) -> bool {
+    let changes = [change];
+    if !ctx.may(promise, result, &changes, &words.should) {
+        return false;
     }
+    let done = work(ctx);
+    ctx.change(promise, result, &changes, words, |_| done).is_some()
 }
 
 /// The names remembered of a directory.
@@ -100,7 +117,8 @@ pub(super) fn listing(ctx: &mut Context<'_>, dir: &str) -> BTreeSet<String> {
 pub(super) fn found(ctx: &Context<'_>, file: &str) {
     ctx.log(Level::Notice, &format!("New file '{file}' found"));
     if !ctx.config.dry_run {
-        log_change(ctx, file, 'N', "New file found");
+        // What could not be written was logged.
+        let _logged = log_change(ctx, file, 'N', "New file found");
     }
 }
 
@@ -119,20 +137,29 @@ pub(super) fn directory(
     for name in old.difference(names) {
         let file = format!("{dir}/{name}");
         ctx.log(Level::Notice, &format!("File '{file}' no longer exists"));
-        if ctx.making_changes(promise, result, &format!("record removal of '{file}'")) {
-            let outcome = if log_change(ctx, &file, 'R', "File removed") {
-                let text = format!("Removal of '{file}' recorded");
-                ctx.settle(Level::Info, Outcome::Repaired, promise, &text)
-            } else {
-                let text = format!("Failed to record removal of '{file}'");
-                ctx.settle(Level::Error, Outcome::Failed, promise, &text)
-            };
-            *result = result.merge(outcome);
-        }
+        let words = wording::record(
+            format!("record removal of '{file}'"),
+            format!("Removal of '{file}' recorded"),
+            format!("Failed to record removal of '{file}'"),
+        );
+        let gone = change::record(&file, "ensure", "present", ABSENT);
+        record(ctx, promise, result, gone, &words, |ctx| {
+            log_change(ctx, &file, 'R', "File removed")
+        });
         ctx.remembered().retain(|key, _| key.split_once(':').is_none_or(|(_, kept)| kept != file));
         ctx.agent.changes.dirty = true;
     }
-    if !ctx.making_changes(promise, result, &format!("record directory listing for '{dir}'")) {
+    let joined = |names: &BTreeSet<String>| {
+        value(&names.iter().map(String::as_str).collect::<Vec<_>>().join("\n"))
+    };
+    let listing = change::record(dir, "listing", joined(old), joined(names));
+    let words = wording::record(
+        format!("record directory listing for '{dir}'"),
+        format!("Recorded directory listing for '{dir}'"),
+        format!("Failed to record directory listing for '{dir}'"),
+    );
+    let changes = if names == old { &[][..] } else { std::slice::from_ref(&listing) };
+    if !ctx.may(promise, result, changes, &words.should) {
         return;
     }
     if !promise.bool("update_hashes").unwrap_or(false) {
@@ -145,9 +172,10 @@ pub(super) fn directory(
         return;
     }
     let list = names.iter().map(|name| Json::str(name)).collect();
-    ctx.remember(format!("dir:{dir}"), Json::Array(list));
-    let text = format!("Recorded directory listing for '{dir}'");
-    *result = result.merge(ctx.settle(Level::Info, Outcome::Repaired, promise, &text));
+    record(ctx, promise, result, listing, &words, |ctx| {
+        ctx.remember(format!("dir:{dir}"), Json::Array(list));
+        Ok(())
+    });
 }
 
 /// Compares one file with what is remembered of it.
@@ -200,8 +228,15 @@ pub(super) fn verify(
                         ctx.info(&format!("Hash '{method}' for '{file}' changed!"));
                         changed = true;
                     }
-                    let should = format!("record change of hash for file '{file}'");
-                    if !ctx.making_changes(promise, result, &should) {
+                    let word = if old.is_some() { "Updated" } else { "Stored" };
+                    let words = wording::record(
+                        format!("record change of hash for file '{file}'"),
+                        format!("{word} {method} hash for '{file}' ({prefix}={now})"),
+                        String::new(),
+                    );
+                    let was = old.as_deref().unwrap_or(ABSENT);
+                    let hash = change::record(file, method, was, now.as_str());
+                    if !ctx.may(promise, result, std::slice::from_ref(&hash), &words.should) {
                         changed = true;
                         continue;
                     }
@@ -212,34 +247,29 @@ pub(super) fn verify(
                             result.merge(ctx.settle(Level::Error, Outcome::Failed, promise, &text));
                         continue;
                     }
-                    let word = if old.is_some() { "Updated" } else { "Stored" };
-                    let text = format!("{word} {method} hash for '{file}' ({prefix}={now})");
-                    ctx.remember(key, Json::str(&now));
-                    *result =
-                        result.merge(ctx.settle(Level::Info, Outcome::Repaired, promise, &text));
+                    record(ctx, promise, result, hash, &words, |ctx| {
+                        ctx.remember(key, Json::str(&now));
+                        Ok(())
+                    });
                 }
             }
         }
     }
-    if changed
-        && ctx.making_changes(promise, result, &format!("record integrity changes in '{file}'"))
-    {
-        ctx.persist_class("checksum_alerts", PERSISTENCE, true, "");
-        ctx.put_class("checksum_alerts", ClassScope::Namespace, Rc::from([]), None);
-        let outcome = if log_change(ctx, file, 'C', "Content changed") {
-            let text = format!("Recorded integrity changes in '{file}'");
-            ctx.settle(Level::Info, Outcome::Repaired, promise, &text)
-        } else {
-            let text = format!("Failed to record integrity changes in '{file}'");
-            ctx.settle(Level::Error, Outcome::Failed, promise, &text)
-        };
-        *result = result.merge(outcome);
+    if changed {
+        let words = logged_words(file, "integrity");
+        let change = change::record(file, "integrity", "unchanged", "changed");
+        record(ctx, promise, result, change, &words, |ctx| {
+            ctx.persist_class("checksum_alerts", PERSISTENCE, true, "");
+            ctx.put_class("checksum_alerts", ClassScope::Namespace, Rc::from([]), None);
+            log_change(ctx, file, 'C', "Content changed")
+        });
     }
     let content = matches!(report, "content" | "all");
     if content && promise.bool("report_diffs").unwrap_or(false) && meta.is_file() {
         // Where it may be done the original compares with a copy it keeps, which we do not.
         let before = *result;
-        if ctx.making_changes(promise, result, &format!("report diffs in '{file}'")) {
+        let diffs = [change::record(file, "diffs", "not reported", "reported")];
+        if ctx.may(promise, result, &diffs, &format!("report diffs in '{file}'")) {
             *result = before;
         }
     }
@@ -270,13 +300,17 @@ fn stats(
         let numbers: Option<Vec<i64>> = text.split(' ').map(|word| word.parse().ok()).collect();
         <[i64; 6]>::try_from(numbers?).ok()
     });
-    let should = format!("write stat information for '{file}' to database");
+    let stat_words = |done: String| {
+        let should = format!("write stat information for '{file}' to database");
+        wording::record(should, done, String::new())
+    };
     let Some(old) = old else {
-        if ctx.making_changes(promise, result, &should) {
-            ctx.remember(key, written(&now));
-            let text = format!("Wrote stat information for '{file}' to database");
-            *result = result.merge(ctx.settle(Level::Info, Outcome::Repaired, promise, &text));
-        }
+        let words = stat_words(format!("Wrote stat information for '{file}' to database"));
+        let change = change::record(file, "stat", ABSENT, shown(&now));
+        record(ctx, promise, result, change, &words, |ctx| {
+            ctx.remember(key, Json::str(&shown(&now)));
+            Ok(())
+        });
         return;
     };
     if old == now {
@@ -290,50 +324,55 @@ fn stats(
     let mut differs: Vec<(String, String, &str)> = Vec::new();
     if old[0] != now[0] {
         let change = format!("{:04o} -> {:04o}", old[0], now[0]);
-        let told = format!("Permissions for '{file}' changed {change}");
-        differs.push((told, format!("Permission: {change}"), "permissions"));
+        let message = format!("Permissions for '{file}' changed {change}");
+        differs.push((message, format!("Permission: {change}"), "permissions"));
     }
     for (at, word, what) in
         [(1, "Owner", "ownership"), (2, "Group", "group"), (3, "Device", "device")]
     {
         if old[at] != now[at] {
             let change = format!("{} -> {}", old[at], now[at]);
-            let told = format!("{word} for '{file}' changed {change}");
-            differs.push((told, format!("{word}: {change}"), what));
+            let message = format!("{word} for '{file}' changed {change}");
+            differs.push((message, format!("{word}: {change}"), what));
         }
     }
     if old[4] != now[4] {
-        let told = format!("inode for '{file}' changed {} -> {}", old[4], now[4]);
-        differs.push((told, String::new(), ""));
+        let message = format!("inode for '{file}' changed {} -> {}", old[4], now[4]);
+        differs.push((message, String::new(), ""));
     }
     if old[5] != now[5] {
-        let told = format!("Last modified time for '{file}' changed '{from}' -> '{to}'");
-        differs.push((told, format!("Modified time: {from} -> {to}"), "mtime"));
+        let message = format!("Last modified time for '{file}' changed '{from}' -> '{to}'");
+        differs.push((message, format!("Modified time: {from} -> {to}"), "mtime"));
     }
-    for (told, logged, what) in differs {
-        ctx.log(Level::Notice, &told);
-        if what.is_empty()
-            || !ctx.making_changes(promise, result, &format!("record {what} changes in '{file}'"))
-        {
+    for (message, logged, what) in differs {
+        ctx.log(Level::Notice, &message);
+        if what.is_empty() {
             continue;
         }
-        let outcome = if log_change(ctx, file, 'S', &logged) {
-            let text = format!("Recorded {what} changes in '{file}'");
-            ctx.settle(Level::Info, Outcome::Repaired, promise, &text)
-        } else {
-            let text = format!("Failed to record {what} changes in '{file}'");
-            ctx.settle(Level::Error, Outcome::Failed, promise, &text)
-        };
-        *result = result.merge(outcome);
+        let change = change::record(file, what, "unchanged", logged.as_str());
+        record(ctx, promise, result, change, &logged_words(file, what), |ctx| {
+            log_change(ctx, file, 'S', &logged)
+        });
     }
-    if update && ctx.making_changes(promise, result, &should) {
-        ctx.remember(key, written(&now));
-        let text = format!("Wrote stat information changes for '{file}' to database");
-        *result = result.merge(ctx.settle(Level::Info, Outcome::Repaired, promise, &text));
+    if update {
+        let words = stat_words(format!("Wrote stat information changes for '{file}' to database"));
+        let change = change::record(file, "stat", shown(&old), shown(&now));
+        record(ctx, promise, result, change, &words, |ctx| {
+            ctx.remember(key, Json::str(&shown(&now)));
+            Ok(())
+        });
     }
 }
 
-fn written(numbers: &[i64; 6]) -> Json {
+fn logged_words(file: &str, what: &str) -> Words {
+    wording::record(
+        format!("record {what} changes in '{file}'"),
+        format!("Recorded {what} changes in '{file}'"),
+        format!("Failed to record {what} changes in '{file}'"),
+    )
+}
+
+fn shown(numbers: &[i64; 6]) -> String {
     let words: Vec<String> = numbers.iter().map(ToString::to_string).collect();
-    Json::str(&words.join(" "))
+    words.join(" ")
 }

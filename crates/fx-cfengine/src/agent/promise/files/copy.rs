@@ -5,11 +5,12 @@ mod tree;
 
 use std::rc::Rc;
 
-use fx_engine::Level;
-use fx_host::{Kind, Meta, WriteOptions};
-use fx_resources::digest::same_content;
+use fx_engine::{Change, Level, Target};
+use fx_host::{Act, Kind, Meta, WriteOptions};
+use fx_resources::digest::{Algorithm, same_content};
 use rustc_hash::FxHashMap;
 
+use crate::agent::change::{self, ABSENT};
 use crate::eval::Context;
 use crate::eval::classes::ClassScope;
 use crate::eval::promise::Expanded;
@@ -19,6 +20,7 @@ use crate::outcome::Outcome;
 use crate::policy::Rval;
 use crate::regex;
 use crate::text::{Str, canonify, from_path, path};
+use crate::wording;
 
 use tree::{remove_tree, tree};
 
@@ -43,7 +45,7 @@ pub(super) fn schedule(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &Str
         server::Source::Local => {}
         server::Source::Nobody => {
             failed(ctx, promise, &mut result, &format!("No suitable server found for '{file}'"));
-            ctx.tell_place(Level::Error, &promise.promise);
+            ctx.log_place(Level::Error, &promise.promise);
             return result;
         }
         server::Source::Server(server) => {
@@ -192,66 +194,12 @@ fn copy_file(
         }
         return link_copy(ctx, promise, source, file, meta, linked);
     }
-    let found = ctx.host().lstat_opt(&path(file));
-    let Ok(mut old) = super::seen(ctx, promise, found, &mut result) else { return result };
-    match &old {
-        Some(found) if found.is_symlink() && !meta.is_symlink() => {
-            if promise.bool("type_check").unwrap_or(false) {
-                let text =
-                    "File image exists but destination type is silly (file/dir/link doesn't match)";
-                failed(ctx, promise, &mut result, text);
-                ctx.tell_place(Level::Error, &promise.promise);
-                return result;
-            }
-            if !ctx.making_changes(
-                promise,
-                &mut result,
-                &format!("remove old symbolic link '{file}' to make way for copy"),
-            ) {
-                return result;
-            }
-            if let Err(error) = ctx.host().remove_file(&path(file)) {
-                failed(
-                    ctx,
-                    promise,
-                    &mut result,
-                    &format!("Couldn't remove link '{file}'. (unlink: {})", reason(&error)),
-                );
-                return result;
-            }
-            changed(
-                ctx,
-                promise,
-                &mut result,
-                &format!("Removing old symbolic link '{file}' to make way for copy"),
-            );
-            old = None;
-        }
-        Some(_) => {}
-        None => match create::make_parents(ctx, promise, file, &mut result) {
-            None => return result,
-            Some(true) => changed(
-                ctx,
-                promise,
-                &mut result,
-                &format!("Created parent directory for '{file}'"),
-            ),
-            Some(false) => {}
-        },
-    }
-    if let Some(range) = promise.scalar("copy_size")
-        && let Some((low, high)) = range.split_once(',')
-    {
-        let low = crate::text::int_from(low.trim()).unwrap_or(0);
-        let high = crate::text::int_from(high.trim()).unwrap_or(i64::MAX);
-        let size = meta.size as i64;
-        if size < low || (size > high && high != 999_999_999) {
-            let text = format!(
-                "Source file '{source}' size is not in the permitted safety range, skipping"
-            );
-            as_promised(ctx, promise, format_args!("{text}"));
-            return result;
-        }
+    let Ok(old) = make_way(ctx, promise, file, meta, &mut result) else { return result };
+    if !size_allowed(promise, meta) {
+        let text =
+            format!("Source file '{source}' size is not in the permitted safety range, skipping");
+        as_promised(ctx, promise, format_args!("{text}"));
+        return result;
     }
     let Some(old) = old else {
         return copy_new(ctx, promise, source, file, meta, linked, result);
@@ -281,10 +229,11 @@ fn copy_file(
     }
     if meta.is_file() {
         let should = format!("update file '{file}' from '{source}' on 'localhost'");
-        if !ctx.making_changes(promise, &mut result, &should) {
+        let copied = [change::copied(ctx.host(), source, file)];
+        if !ctx.may(promise, &mut result, &copied, &should) {
             return result;
         }
-        if copy_regular(ctx, promise, source, file, meta, linked, &mut result) {
+        if copy_regular(ctx, promise, source, file, meta, &copied, linked, &mut result) {
             if let Ok(found) = ctx.host().stat(&path(file)) {
                 changed(
                     ctx,
@@ -314,6 +263,57 @@ fn copy_file(
     result
 }
 
+// What is at the destination, a link that is in the way being removed and directories above it
+// made.
+fn make_way(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    file: &str,
+    meta: &Meta,
+    result: &mut Outcome,
+) -> Result<Option<Meta>, Blocked> {
+    let found = ctx.host().lstat_opt(&path(file));
+    let old = super::seen(ctx, promise, found, result).map_err(|_| Blocked)?;
+    match old {
+        Some(found) if found.is_symlink() && !meta.is_symlink() => {
+            if promise.bool("type_check").unwrap_or(false) {
+                let text =
+                    "File image exists but destination type is silly (file/dir/link doesn't match)";
+                failed(ctx, promise, result, text);
+                ctx.log_place(Level::Error, &promise.promise);
+                return Err(Blocked);
+            }
+            let gone = [change::removed(file, Kind::Symlink)];
+            let words = wording::remove_old_link(file);
+            let remove = |act: &dyn Act| act.remove_file(&path(file));
+            ctx.change(promise, result, &gone, &words, remove).map(|()| None).ok_or(Blocked)
+        }
+        Some(found) => Ok(Some(found)),
+        None => {
+            if create::make_parents(ctx, promise, file, result).ok_or(Blocked)? {
+                let text = format!("Created parent directory for '{file}'");
+                changed(ctx, promise, result, &text);
+            }
+            Ok(None)
+        }
+    }
+}
+
+/// The copy cannot be made, and that was reported.
+struct Blocked;
+
+// Whether the source is as large as the promise allows.
+fn size_allowed(promise: &Expanded, meta: &Meta) -> bool {
+    let Some((low, high)) = promise.scalar("copy_size").and_then(|range| range.split_once(','))
+    else {
+        return true;
+    };
+    let low = crate::text::int_from(low.trim()).unwrap_or(0);
+    let high = crate::text::int_from(high.trim()).unwrap_or(i64::MAX);
+    let size = meta.size as i64;
+    size >= low && (size <= high || high == 999_999_999)
+}
+
 fn copy_new(
     ctx: &mut Context<'_>,
     promise: &Rc<Expanded>,
@@ -324,10 +324,11 @@ fn copy_new(
     mut result: Outcome,
 ) -> Outcome {
     if meta.is_file() {
-        if !ctx.making_changes(promise, &mut result, &format!("copy '{file}' to '{source}'")) {
+        let copied = [change::copied(ctx.host(), source, file)];
+        if !ctx.may(promise, &mut result, &copied, &format!("copy '{file}' to '{source}'")) {
             return result;
         }
-        if copy_regular(ctx, promise, source, file, meta, linked, &mut result) {
+        if copy_regular(ctx, promise, source, file, meta, &copied, linked, &mut result) {
             if let Ok(found) = ctx.host().stat(&path(file)) {
                 result = result.merge(copied_attributes(ctx, promise, source, file, meta, &found));
             }
@@ -348,19 +349,9 @@ fn copy_new(
     }
     match meta.kind {
         Kind::Fifo => {
-            if ctx.making_changes(promise, &mut result, &format!("create FIFO '{file}'")) {
-                match ctx.host().make_fifo(&path(file), meta.mode) {
-                    Ok(()) => changed(ctx, promise, &mut result, &format!("Created fifo '{file}'")),
-                    Err(error) => {
-                        failed(
-                            ctx,
-                            promise,
-                            &mut result,
-                            &format!("Cannot create fifo '{file}'. (mkfifo: {})", reason(&error)),
-                        );
-                    }
-                }
-            }
+            let made = [change::created(file, Kind::Fifo)];
+            let make = |act: &dyn Act| act.make_fifo(&path(file), meta.mode);
+            ctx.change(promise, &mut result, &made, &wording::copy_fifo(file), make);
         }
         Kind::Symlink => result = result.merge(link_copy(ctx, promise, source, file, meta, linked)),
         _ => failed(
@@ -433,7 +424,7 @@ fn link_copy(
         "hardlink" => link::hard(ctx, promise, file, &target),
         _ => link::symbolic(ctx, promise, file, &target),
     };
-    // As LinkCopy does: how the link itself ended is told, but is not how the copy ended.
+    // As LinkCopy does: how the link itself ended is logged, but is not how the copy ended.
     let mut result = Outcome::Kept;
     if !matches!(outcome, Outcome::Kept | Outcome::Repaired) {
         return result;
@@ -449,19 +440,23 @@ fn link_copy(
 }
 
 // Writes the copy beside and moves it into place; the old file becomes a backup.
+#[expect(clippy::too_many_arguments, reason = "one copy with what it reads and writes")]
 fn copy_regular(
     ctx: &mut Context<'_>,
     promise: &Rc<Expanded>,
     source: &str,
     file: &str,
     meta: &Meta,
+    copied: &[Change],
     linked: &mut Linked,
     result: &mut Outcome,
 ) -> bool {
     if meta.nlink > 1 {
         match linked.get(&(meta.dev, meta.ino)).cloned() {
             Some(first) if first != file => {
-                if ctx.host().remove_file(&path(file)).is_ok() {
+                if let Ok(found) = ctx.host().lstat(&path(file))
+                    && remove(ctx, file, found.kind)
+                {
                     changed(ctx, promise, result, &format!("Removed '{file}'"));
                 }
                 link::make_hard(ctx, promise, file, &first, result);
@@ -498,28 +493,34 @@ fn copy_regular(
     let mut saved = None;
     if let Some(old) = &old {
         if discard {
-            if old.is_dir() && !remove_tree(ctx, file, 0) {
-                failed(ctx, promise, result, &format!("Failed to remove directory '{file}'"));
+            if old.is_dir() {
+                let gone = [change::removed(file, Kind::Directory)];
+                if let Err(failure) = ctx.make(&gone, |act| remove_tree(act, file, 0)) {
+                    let text = format!("Failed to remove directory '{file}'");
+                    ctx.not_made(promise, result, &failure, &text);
+                }
             }
         } else {
             let name = backup_name(ctx, file, backup, ".cfsaved");
-            if ctx.host().lstat(&path(&name)).is_ok()
-                && ctx.host().remove_file(&path(&name)).is_ok()
+            if let Ok(found) = ctx.host().lstat(&path(&name))
+                && remove(ctx, &name, found.kind)
             {
                 changed(ctx, promise, result, &format!("Removed old backup '{name}'"));
             }
             // The name is free for a moment only where something else than a file has it.
-            let kept = if old.is_file() {
-                rename::keep(ctx, file, &name)
-            } else {
-                ctx.host().rename(&path(file), &path(&name))
+            let (kept, words) =
+                (change::created(&name, old.kind), wording::back_up_for_copy(file, &name));
+            let is_file = old.is_file();
+            let keep = |act: &dyn Act| {
+                if is_file {
+                    rename::keep(act, file, &name)
+                } else {
+                    act.rename(&path(file), &path(&name))
+                }
             };
-            if kept.is_err() {
-                let text = format!("Failed to back up '{file}' as '{name}'");
-                failed(ctx, promise, result, &text);
+            if ctx.change(promise, result, &[kept], &words, keep).is_none() {
                 return false;
             }
-            changed(ctx, promise, result, &format!("Backed up '{file}' as '{name}'"));
             saved = Some(name);
         }
     }
@@ -529,22 +530,20 @@ fn copy_regular(
         gid: Some(ctx.host().egid()),
         mtime: promise.bool("stealth").unwrap_or(false).then_some(meta.mtime),
     };
-    if let Err(error) = ctx.host().copy_file(&path(source), &path(file), &options) {
-        let text = format!(
-            "Could not install copy file as '{file}', directory in the way?. (rename: {})",
-            reason(&error)
-        );
-        failed(ctx, promise, result, &text);
+    let words = wording::install_copy(file);
+    let copy = |act: &dyn Act| act.copy_file(&path(source), &path(file), &options);
+    if ctx.change(promise, result, copied, &words, copy).is_none() {
         // Where the name was given up for the copy, the old thing has it again.
         if let Some(saved) = saved
             && ctx.host().lstat(&path(file)).is_err()
-            && let Err(error) = ctx.host().rename(&path(&saved), &path(file))
+            && let Err(failure) = ctx.make(&[change::renamed(&saved, file)], |act| {
+                act.rename(&path(&saved), &path(file))
+            })
         {
-            failed(ctx, promise, result, &error.to_string());
+            ctx.not_made(promise, result, &failure, &failure.to_string());
         }
         return false;
     }
-    changed(ctx, promise, result, &format!("Moved '{new}' to '{file}'"));
     if let Some(saved) = saved
         && super::edit::archive(ctx, promise, &saved)
     {
@@ -554,14 +553,20 @@ fn copy_regular(
     true
 }
 
+// Removes something without a word; whether it is gone.
+fn remove(ctx: &Context<'_>, file: &str, kind: Kind) -> bool {
+    ctx.make(&[change::removed(file, kind)], |act| act.remove_file(&path(file))).is_ok()
+}
+
 fn own_umask(ctx: &mut Context<'_>) -> u32 {
     if let Some(known) = ctx.agent.edits.umask {
         return known;
     }
     let status = ctx.host().read(&path("/proc/self/status")).unwrap_or_default();
     let status = crate::text::decode(&status);
-    let told = status.lines().find_map(|line| line.strip_prefix("Umask:"));
-    let mask = told.and_then(|text| u32::from_str_radix(text.trim(), 8).ok()).unwrap_or(0o022);
+    let line_of_mask = status.lines().find_map(|line| line.strip_prefix("Umask:"));
+    let mask =
+        line_of_mask.and_then(|text| u32::from_str_radix(text.trim(), 8).ok()).unwrap_or(0o022);
     ctx.agent.edits.umask = Some(mask);
     mask
 }
@@ -633,17 +638,38 @@ fn copy_xattrs(
     file: &str,
     result: &mut Outcome,
 ) {
-    let mut copied = false;
+    let (mut names, mut changes) = (Vec::new(), Vec::new());
     for name in ctx.host().xattrs(&path(source)).unwrap_or_default() {
         let name = crate::text::decode(std::os::unix::ffi::OsStrExt::as_bytes(name.as_os_str()));
         let Ok(Some(value)) = ctx.host().xattr(&path(source), &name) else { continue };
-        if ctx.host().xattr(&path(file), &name).ok().flatten().as_deref() == Some(&*value) {
+        let old = ctx.host().xattr(&path(file), &name).ok().flatten();
+        if old.as_deref() == Some(&*value) {
             continue;
         }
-        copied |= ctx.host().set_xattr(&path(file), &name, Some(&value)).is_ok();
+        let label = |value: &[u8]| Algorithm::Sha256.label(value);
+        let from = old.as_deref().map_or_else(|| ABSENT.to_owned(), label);
+        changes.push(Change::of(
+            Target::file(path(file)),
+            format!("xattr {name}"),
+            from,
+            label(&value),
+        ));
+        names.push((name, value));
+    }
+    if changes.is_empty() {
+        return;
+    }
+    let words = wording::copy_attributes(source, file);
+    if !ctx.may(promise, result, &changes, &words.should) {
+        return;
+    }
+    // One that the file system does not take is passed over.
+    let mut copied = false;
+    for ((name, value), change) in names.iter().zip(&changes) {
+        let set = |act: &dyn Act| act.set_xattr(&path(file), name, Some(value));
+        copied |= ctx.make(std::slice::from_ref(change), set).is_ok();
     }
     if copied {
-        let text = format!("Copied extended attributes from '{source}' to '{file}'");
-        changed(ctx, promise, result, &text);
+        changed(ctx, promise, result, &words.done);
     }
 }

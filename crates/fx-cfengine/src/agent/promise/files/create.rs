@@ -2,14 +2,15 @@
 
 use std::rc::Rc;
 
-use fx_host::WriteOptions;
+use fx_host::{Act, Kind, WriteOptions};
 
+use crate::agent::change;
 use crate::eval::promise::Expanded;
 use crate::eval::{Context, log};
-use crate::load::reason;
 use crate::mode;
 use crate::outcome::Outcome;
 use crate::text::{canonify, path};
+use crate::wording;
 
 use super::{changed, failed, rename};
 
@@ -29,7 +30,8 @@ pub(super) fn create(
         return false;
     }
     if search || file.ends_with("/.") || file == "/." {
-        if !ctx.making_changes(promise, result, &format!("create directory '{file}'")) {
+        let made = [change::created(file, Kind::Directory)];
+        if !ctx.may(promise, result, &made, &format!("create directory '{file}'")) {
             return false;
         }
         // Without the mark of a directory only those above it are made, search or not.
@@ -55,34 +57,14 @@ pub(super) fn create(
     }
     let place = path(file);
     if fifo {
-        if !ctx.making_changes(
-            promise,
-            result,
-            &format!("create named pipe '{file}', mode {mode:04o}"),
-        ) {
-            return false;
-        }
-        return match ctx.host().make_fifo(&place, mode) {
-            Ok(()) => {
-                changed(
-                    ctx,
-                    promise,
-                    result,
-                    &format!("Created named pipe '{file}', mode {mode:04o}"),
-                );
-                true
-            }
-            Err(error) => {
-                let text = format!(
-                    "Error creating file '{file}', mode '{mode:04o}'. (mkfifo: {})",
-                    reason(&error)
-                );
-                failed(ctx, promise, result, &text);
-                false
-            }
-        };
+        let made = change::created_with(file, Kind::Fifo, mode);
+        let words = wording::make_fifo(file, mode);
+        let make = |act: &dyn Act| act.make_fifo(&place, mode);
+        return ctx.change(promise, result, &made, &words, make).is_some();
     }
-    if !ctx.making_changes(promise, result, &format!("create file '{file}', mode '{mode:04o}'")) {
+    let made = change::created_with(file, Kind::File, mode);
+    let words = wording::create_file(file, mode);
+    if !ctx.may(promise, result, &made, &words.should) {
         return false;
     }
     let found = ctx.host().lstat_opt(&place);
@@ -95,20 +77,8 @@ pub(super) fn create(
         return false;
     }
     let options = WriteOptions { mode: Some(mode), ..WriteOptions::default() };
-    match ctx.host().write(&place, b"", &options) {
-        Ok(()) => {
-            changed(ctx, promise, result, &format!("Created file '{file}', mode {mode:04o}"));
-            true
-        }
-        Err(error) => {
-            let text = format!(
-                "Error creating file '{file}', mode '{mode:04o}'. (open: {})",
-                reason(&error)
-            );
-            failed(ctx, promise, result, &text);
-            false
-        }
-    }
+    let make = |act: &dyn Act| act.write(&place, b"", &options);
+    ctx.change(promise, result, &made, &words, make).is_some()
 }
 
 /// Makes the directories above a path; whether any was made, `None` when one could not be.
@@ -145,40 +115,16 @@ pub(crate) fn make_parents(
                         return None;
                     }
                     let moved = format!("{dir}.cf-moved");
-                    if !ctx.making_changes(
-                        promise,
-                        result,
-                        &format!("move obstructing file/link '{dir}' to '{moved}'"),
-                    ) {
-                        return None;
-                    }
-                    if let Err(error) = ctx.host().rename(&place, &path(&moved)) {
-                        failed(
-                            ctx,
-                            promise,
-                            result,
-                            &format!(
-                                "Can't rename '{dir}' to '{moved}'. (rename: {})",
-                                reason(&error)
-                            ),
-                        );
-                        return None;
-                    }
-                    changed(
-                        ctx,
-                        promise,
-                        result,
-                        &format!("Moved obstructing file/link '{dir}' to '{moved}'"),
-                    );
+                    let words = wording::move_obstructing_parent(dir, &moved);
+                    let rename = |act: &dyn Act| act.rename(&place, &path(&moved));
+                    let changes = [change::renamed(dir, &moved)];
+                    ctx.change(promise, result, &changes, &words, rename)?;
                 }
-                let should = format!("make directory '{dir}' for '{file}'");
-                if ctx.making_changes(promise, result, &should) {
-                    if let Err(error) = ctx.host().make_dir(&place, 0o700) {
-                        let text =
-                            format!("Failed to make directory: {dir} (mkdir: {})", reason(&error));
-                        failed(ctx, promise, result, &text);
-                        return None;
-                    }
+                let words = wording::make_parent(dir, file);
+                let changes = [change::created(dir, Kind::Directory)];
+                if ctx.may(promise, result, &changes, &words.should) {
+                    let make = |act: &dyn Act| act.make_dir(&place, 0o700);
+                    ctx.change(promise, result, &changes, &words, make)?;
                     made = true;
                 }
             }
@@ -210,12 +156,8 @@ pub(super) fn move_obstruction(
             crate::clock::format(ctx, now, false, "%a %b %e %H:%M:%S %Y").unwrap_or_default();
         format!("_{now}_{}", canonify(&date))
     };
-    let (saved, should, did) = if meta.is_dir() {
-        (
-            format!("{file}{}.cfsaved.dir", stamp()),
-            format!("move aside directory '{file}' obstructing"),
-            format!("Moved directory '{file}' to '{file}.cfsaved'"),
-        )
+    let saved = if meta.is_dir() {
+        format!("{file}{}.cfsaved.dir", stamp())
     } else {
         let timestamp = promise.scalar("copy_backup").or_else(|| promise.scalar("edit_backup"));
         let middle = if timestamp.is_some_and(|word| &**word == "timestamp") {
@@ -223,26 +165,13 @@ pub(super) fn move_obstruction(
         } else {
             String::new()
         };
-        let saved = format!("{file}{middle}.cfsaved");
-        (
-            saved.clone(),
-            format!("move aside object '{file}' obstructing promise"),
-            format!("Moved obstructing object '{file}' to '{saved}'"),
-        )
+        format!("{file}{middle}.cfsaved")
     };
-    if !ctx.making_changes(promise, result, &should) {
+    let words = wording::move_obstruction(file, &saved, meta.is_dir());
+    let rename = |act: &dyn Act| act.rename(&place, &path(&saved));
+    if ctx.change(promise, result, &[change::renamed(file, &saved)], &words, rename).is_none() {
         return false;
     }
-    if let Err(error) = ctx.host().rename(&place, &path(&saved)) {
-        failed(
-            ctx,
-            promise,
-            result,
-            &format!("Can't rename '{file}' to '{saved}'. (rename: {})", reason(&error)),
-        );
-        return false;
-    }
-    changed(ctx, promise, result, &did);
     if !meta.is_dir() && super::edit::archive(ctx, promise, &saved) {
         rename::remove_archived(ctx, promise, &saved, result);
     }

@@ -2,10 +2,11 @@
 
 use std::rc::Rc;
 
-use fx_engine::Level;
-use fx_host::WriteOptions;
+use fx_engine::{Failure, Level};
+use fx_host::{Kind, WriteOptions};
 
 use crate::agent::action::Action;
+use crate::agent::change;
 use crate::edit::bundle::{self, Edit};
 use crate::edit::lines::Lines;
 use crate::edit::template;
@@ -18,6 +19,7 @@ use crate::mustache;
 use crate::outcome::Outcome;
 use crate::policy::{Bundle, Rval};
 use crate::text::{Str, canonify, decode, encode, from_path, int_from, path};
+use crate::wording;
 
 use super::{as_promised, changed, copy, create, failed, rename};
 
@@ -33,31 +35,14 @@ pub(super) fn write_content(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file:
     if ctx.host().read(&path(file)).is_ok_and(|old| *old == *bytes) {
         return result;
     }
-    ctx.about_to_write(&path(file), &bytes);
-    if !ctx.making_changes(
-        promise,
-        &mut result,
-        &format!("update file '{file}' with content '{content}'"),
-    ) {
-        return result;
-    }
     let real = match follow(ctx, file) {
         Err(error) if error.is_not_found() => Ok(file.to_owned()),
         other => other,
     };
-    let written =
-        real.and_then(|real| ctx.host().write(&path(&real), &bytes, &WriteOptions::default()));
-    match written {
-        Ok(()) => changed(
-            ctx,
-            promise,
-            &mut result,
-            &format!("Updated file '{file}' with content '{content}'"),
-        ),
-        Err(_) => {
-            failed(ctx, promise, &mut result, &format!("Cannot open file '{file}' for writing"))
-        }
-    }
+    let changes = [change::content(ctx.host(), &path(file), &bytes)];
+    ctx.change(promise, &mut result, &changes, &wording::write_content(file, &content), |act| {
+        act.write(&path(&real?), &bytes, &WriteOptions::default())
+    });
     result
 }
 
@@ -71,7 +56,7 @@ pub(super) fn schedule(
     if !ctx.acquire(promise, &format!("fileedit-{file}")) {
         return Outcome::Skipped;
     }
-    // What is wrong with the file itself is told at once.
+    // What is wrong with the file itself is logged at once.
     if !file.starts_with('/') {
         ctx.error(&format!(
             "Relative file name '{file}' was marked for editing but has no invariant meaning"
@@ -81,12 +66,10 @@ pub(super) fn schedule(
         return result;
     }
     let text = load(ctx, promise, file);
-    let outer = ctx.held.borrow_mut().replace(Vec::new());
-    let result = edit(ctx, promise, file, exists, text);
-    let held = std::mem::replace(&mut *ctx.held.borrow_mut(), outer);
+    let (result, messages) = ctx.buffering_log(|ctx| edit(ctx, promise, file, exists, text));
     if result == Outcome::Repaired {
-        for (level, text) in held.unwrap_or_default() {
-            ctx.log(level, &text);
+        for text in &messages {
+            ctx.info(text);
         }
     }
     result
@@ -106,7 +89,12 @@ fn edit(
 ) -> Outcome {
     let mut result = Outcome::Kept;
     let empty = promise.bool("empty_file_before_editing").unwrap_or(false);
-    let mut edit = Edit { file: Rc::clone(file), lines: Lines::default() };
+    let mut edit = Edit {
+        file: Rc::clone(file),
+        lines: Lines::default(),
+        rendering: false,
+        withheld: Vec::new(),
+    };
     if promise.has("edit_line") || promise.has("edit_xml") {
         match text {
             Some(text) => {
@@ -219,7 +207,7 @@ fn joined(text: &str) -> String {
     text.replace("\\\n", "")
 }
 
-// As ItemListsEqual tells it, line for line, where only a warning is promised.
+// As ItemListsEqual logs it, line for line, where only a warning is promised.
 fn warn_of_lines(
     ctx: &mut Context<'_>,
     promise: &Rc<Expanded>,
@@ -297,14 +285,10 @@ fn render_lines(
         failed(ctx, promise, result, &text);
         return;
     }
-    run_bundle(
-        ctx,
-        promise,
-        &target,
-        args,
-        edit,
-        promise.bool("empty_file_before_editing").unwrap_or(false),
-    );
+    edit.rendering = true;
+    edit.withheld.clear();
+    let empty = promise.bool("empty_file_before_editing").unwrap_or(false);
+    run_bundle(ctx, promise, &target, args, edit, empty);
     edit.lines.edits = edit.lines.edits.max(1);
 }
 
@@ -340,9 +324,9 @@ fn render(
     if ctx.host().read(&path(file)).is_ok_and(|old| old == bytes) {
         return;
     }
-    ctx.about_to_write(&path(file), &bytes);
     let should = format!("update rendering of '{file}' from mustache template '{name}'");
-    if !ctx.making_changes(promise, result, &should) {
+    let changes = [change::content(ctx.host(), &path(file), &bytes)];
+    if !ctx.may(promise, result, &changes, &should) {
         return;
     }
     if !exists && !create::create(ctx, promise, file, false, result) {
@@ -400,8 +384,8 @@ fn edit_xml(
         as_promised(ctx, promise, format_args!("No edit changes to xml file '{file}' need saving"));
         return;
     }
-    ctx.about_to_write(&path(file), &encode(&text));
-    if !ctx.making_changes(promise, result, &format!("edit xml file '{file}'")) {
+    let changes = [change::content(ctx.host(), &path(file), &encode(&text))];
+    if !ctx.may(promise, result, &changes, &format!("edit xml file '{file}'")) {
         return;
     }
     if save(ctx, promise, file, &encode(&text)) {
@@ -441,9 +425,14 @@ fn finish(
         as_promised(ctx, promise, format_args!("No edit changes to file '{file}' need saving"));
         return;
     }
-    let text = edit.lines.to_text();
-    ctx.about_to_write(&path(file), &encode(&text));
-    if !ctx.making_changes(promise, result, &format!("edit file '{file}'")) {
+    // Of a template the original says what should be inserted, whatever the file has.
+    let text = if edit.rendering && !edit.withheld.is_empty() {
+        edit.withheld.iter().map(|line| format!("{line}\n")).collect()
+    } else {
+        edit.lines.to_text()
+    };
+    let changes = [change::content(ctx.host(), &path(file), &encode(&text))];
+    if !ctx.may(promise, result, &changes, &format!("edit file '{file}'")) {
         return;
     }
     if save(ctx, promise, file, &encode(&text)) {
@@ -470,15 +459,16 @@ fn save(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, bytes: &[u8])
     let backup = copy::backup_name(ctx, &real, &policy, ".cf-before-edit");
     if !none {
         // As the original does: without its backup a file is not changed.
-        if let Err(error) = back_up(ctx, promise, &real, &backup, &policy) {
-            ctx.error(&format!("Can't rename '{real}' to '{backup}' - so promised edits could not be moved into place. (rename: {})", reason(&error)));
+        if let Err(failure) = back_up(ctx, promise, &real, &backup, &policy) {
+            ctx.error(&format!("Can't rename '{real}' to '{backup}' - so promised edits could not be moved into place. (rename: {})", wording::why(&failure)));
             return false;
         }
     }
-    match ctx.host().write(&path(&real), bytes, &WriteOptions::default()) {
-        Ok(()) => true,
-        Err(error) => {
-            ctx.error(&format!("Can't rename '{real}.cf-after-edit' to '{real}' - so promised edits could not be moved into place. (rename: {})", reason(&error)));
+    let changes = [change::content(ctx.host(), &path(&real), bytes)];
+    match ctx.make(&changes, |act| act.write(&path(&real), bytes, &WriteOptions::default())) {
+        Ok(_) => true,
+        Err(failure) => {
+            ctx.error(&format!("Can't rename '{real}.cf-after-edit' to '{real}' - so promised edits could not be moved into place. (rename: {})", wording::why(&failure)));
             false
         }
     }
@@ -490,18 +480,26 @@ fn back_up(
     file: &str,
     backup: &str,
     policy: &str,
-) -> fx_host::Result<()> {
+) -> Result<(), Failure> {
     let place = path(backup);
-    match ctx.host().remove_file(&place) {
-        Err(error) if !error.is_not_found() => return Err(error),
-        _ => {}
+    let remove = |ctx: &Context<'_>, kind: Kind| {
+        ctx.make(&[change::removed(backup, kind)], |act| act.remove_file(&place))
+    };
+    if let Some(old) = ctx.host().lstat_opt(&place)? {
+        remove(ctx, old.kind)?;
     }
-    rename::keep(ctx, file, backup)?;
+    let kept = [change::created(backup, Kind::File)];
+    ctx.make(&kept, |act| rename::keep(act, file, backup))?;
     if policy == "rotate" {
-        rename::rotate(ctx, backup, promise.int("rotate").unwrap_or(0).max(1))?;
-        ctx.host().remove_file(&place)?;
+        let levels = promise.int("rotate").unwrap_or(0).max(1);
+        let changes = rename::rotation(ctx.host(), backup);
+        let done = ctx.make(&changes, |act| rename::rotate(act, backup, levels))?;
+        if let Some(text) = done.made().flatten() {
+            ctx.error(&text);
+        }
+        remove(ctx, Kind::File)?;
     } else if archive(ctx, promise, backup) {
-        ctx.host().remove_file(&place)?;
+        remove(ctx, Kind::File)?;
     }
     Ok(())
 }
@@ -535,9 +533,12 @@ pub(super) fn archive(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str)
     let Ok(meta) = ctx.host().stat(&path(file)) else { return false };
     let options = WriteOptions { mode: Some(meta.mode & 0o7777), ..WriteOptions::default() };
     // The backup is removed next, so the copy needs its name now.
-    let copied = ctx.host().copy_file(&path(file), &path(&target), &options);
-    match copied.and_then(|()| ctx.host().settle()) {
-        Ok(()) => {
+    let changes = [change::copied(ctx.host(), file, &target)];
+    let archived = ctx.make(&changes, |act| {
+        act.copy_file(&path(file), &path(&target), &options).and_then(|()| act.settle())
+    });
+    match archived {
+        Ok(_) => {
             ctx.info(&format!("Moved '{file}' to repository location '{target}'"));
             true
         }

@@ -6,14 +6,15 @@ use fx_engine::Level;
 use fx_host::Meta;
 
 use crate::agent::action::Action;
+use crate::agent::change;
 use crate::agent::promise::commands::{is_executable, judge};
 use crate::agent::promise::module_protocol::command_arg0;
 use crate::eval::promise::Expanded;
 use crate::eval::{Context, log};
-use crate::load::reason;
 use crate::mode;
 use crate::outcome::Outcome;
 use crate::text::{Str, decode, from_path, path};
+use crate::wording::{self, Words};
 
 use super::{acl, as_promised, changed, changes, failed, rename};
 
@@ -30,7 +31,7 @@ pub(super) fn verify(
     let promise = &super::with_path(ctx, promise);
     // By now the original has cut the dot off the promiser.
     let cut = promise.promiser.strip_suffix("/.").filter(|_| !promise.has("depth_search"));
-    super::tell_default_rxdirs(ctx, promise, cut.unwrap_or(&promise.promiser));
+    super::log_default_rxdirs(ctx, promise, cut.unwrap_or(&promise.promiser));
     let meta = match followed {
         Some(meta) => meta.clone(),
         None => match ctx.host().lstat(&path(file)) {
@@ -89,23 +90,15 @@ fn delete(
     meta: &Meta,
     result: &mut Outcome,
 ) {
-    let kind = if meta.is_dir() { "directory" } else { "file" };
-    if !ctx.making_changes(promise, result, &format!("delete {kind} '{file}'")) {
+    let place = path(file);
+    let removal = [change::removed(file, meta.kind)];
+    if !meta.is_dir() {
+        let words = wording::delete_file(file);
+        ctx.change(promise, result, &removal, &words, |act| act.remove_file(&place));
         return;
     }
-    let place = path(file);
-    if !meta.is_dir() {
-        match ctx.host().remove_file(&place) {
-            Ok(()) => changed(ctx, promise, result, &format!("Deleted file '{file}'")),
-            Err(error) => {
-                failed(
-                    ctx,
-                    promise,
-                    result,
-                    &format!("Couldn't unlink '{file}' tidying. (unlink: {})", reason(&error)),
-                );
-            }
-        }
+    let words = wording::delete_directory(file);
+    if !ctx.may(promise, result, &removal, &words.should) {
         return;
     }
     if !promise.bool("rmdirs").unwrap_or(false) {
@@ -119,44 +112,30 @@ fn delete(
     if promise.has("depth_search") && *file == *promise.promiser {
         return;
     }
-    match ctx.host().remove_dir(&place) {
-        Ok(()) => changed(ctx, promise, result, &format!("Deleted directory '{file}'")),
-        Err(error) => {
-            if matches!(
-                error.kind(),
-                std::io::ErrorKind::DirectoryNotEmpty | std::io::ErrorKind::AlreadyExists
-            ) {
-                log!(ctx, Verbose, "Delete directory '{file}' not empty, skipping");
-            } else {
-                failed(
-                    ctx,
-                    promise,
-                    result,
-                    &format!("Delete directory '{file}' failed (rmdir: {})", reason(&error)),
-                );
-            }
-        }
+    // One that is not empty stays, and that is no failure.
+    if ctx.host().list(&place).is_ok_and(|entries| !entries.is_empty()) {
+        log!(ctx, Verbose, "Delete directory '{file}' not empty, skipping");
+        return;
     }
+    ctx.change(promise, result, &removal, &words, |act| act.remove_dir(&place));
 }
 
 fn touch(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, result: &mut Outcome) {
-    if !ctx.making_changes(promise, result, &format!("update time stamps for '{file}'")) {
-        return;
-    }
+    touch_as(ctx, promise, file, &wording::touch(file), result);
+}
+
+fn touch_as(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    file: &str,
+    words: &Words,
+    result: &mut Outcome,
+) {
     let now = ctx.host().now();
-    match ctx.host().set_times(&path(file), Some(now), Some(now)) {
-        Ok(()) => changed(
-            ctx,
-            promise,
-            result,
-            &format!("Touched (updated time stamps) for path '{file}'"),
-        ),
-        Err(error) => {
-            let text =
-                format!("Touch '{file}' failed to update timestamps. (utime: {})", reason(&error));
-            failed(ctx, promise, result, &text);
-        }
-    }
+    let times = [change::touched(ctx.host(), file)];
+    ctx.change(promise, result, &times, words, |act| {
+        act.set_times(&path(file), Some(now), Some(now))
+    });
 }
 
 fn transform(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, result: &mut Outcome) {
@@ -165,7 +144,8 @@ fn transform(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, result: 
         failed(ctx, promise, result, &format!("Transformer '{command}' for file '{file}' failed"));
         return;
     }
-    if !ctx.making_changes(promise, result, &format!("transform file '{file}' with '{command}'")) {
+    let run = [change::run(&command)];
+    if !ctx.may(promise, result, &run, &format!("transform file '{file}' with '{command}'")) {
         return;
     }
     if !ctx.acquire_alone(promise, &command) {
@@ -188,17 +168,13 @@ fn transform(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, result: 
     }
     let mut spec = ctx.command_spec(&line, false);
     spec.merge_stderr = true;
-    let ended = match ctx.host().run(&spec) {
-        Ok(ended) => ended,
-        Err(_) => {
-            failed(
-                ctx,
-                promise,
-                result,
-                &format!("Transformer '{command}' for file '{file}' failed"),
-            );
-            return;
-        }
+    let words = wording::record(
+        String::new(),
+        String::new(),
+        format!("Transformer '{command}' for file '{file}' failed"),
+    );
+    let Some(ended) = ctx.change(promise, result, &run, &words, |act| act.run(&spec)) else {
+        return;
     };
     for line in decode(&ended.stdout).lines() {
         ctx.info(line);
@@ -232,7 +208,7 @@ pub(super) fn attributes(
     attributes_at(ctx, promise, file, file, meta, result);
 }
 
-// The same for a file that is told of by one name and changed by another.
+// The same for a file that is logged by one name and changed by another.
 fn attributes_at(
     ctx: &mut Context<'_>,
     promise: &Rc<Expanded>,
@@ -262,37 +238,16 @@ fn attributes_at(
     if wanted == meta.mode {
         as_promised(ctx, promise, format_args!("File permissions on '{file}' as promised"));
     } else {
-        let should =
-            format!("change permissions of '{file}' from {:04o} to {wanted:04o}", meta.mode);
-        if ctx.making_changes(promise, result, &should) {
-            match ctx.host().set_mode(&path(place), wanted) {
-                Ok(()) => {
-                    let text = format!(
-                        "Object '{file}' had permissions {:04o}, changed it to {wanted:04o}",
-                        meta.mode
-                    );
-                    changed(ctx, promise, result, &text);
-                }
-                Err(error) => {
-                    let text = format!(
-                        "Failed to change permissions of '{file}'. (chmod: {})",
-                        reason(&error)
-                    );
-                    failed(ctx, promise, result, &text);
-                }
-            }
-        }
+        let words = wording::change_mode(file, meta.mode, wanted);
+        let mode = [change::mode(place, meta.mode, wanted)];
+        ctx.change(promise, result, &mode, &words, |act| act.set_mode(&path(place), wanted));
     }
     if promise.has("aces") {
         acl::verify(ctx, promise, file, meta, result);
     }
-    // Told before, as what should be done; the original does it nevertheless.
+    // Logged before, as what should be done; the original does it nevertheless.
     if promise.bool("touch").unwrap_or(false) && ctx.action(promise) == Action::Fix {
-        let now = ctx.host().now();
-        match ctx.host().set_times(&path(file), Some(now), Some(now)) {
-            Ok(()) => changed(ctx, promise, result, &format!("Updated timestamps on '{file}'")),
-            Err(error) => failed(ctx, promise, result, &error.to_string()),
-        }
+        touch_as(ctx, promise, file, &wording::touch_again(file), result);
     }
 }
 
@@ -322,13 +277,13 @@ fn choose(current: u32, names: Option<Vec<Str>>, find: impl Fn(&str) -> Option<u
     ids.into_iter().flatten().next().map_or(Choice::NoneExist, Choice::Set)
 }
 
-fn tell_unknown(ctx: &Context<'_>, promise: &Expanded, what: &str) {
+fn log_unknown(ctx: &Context<'_>, promise: &Expanded, what: &str) {
     ctx.info(&format!("Could not get {what}"));
-    ctx.tell_place(Level::Info, &promise.promise);
+    ctx.log_place(Level::Info, &promise.promise);
 }
 
-/// Names of owners and groups that are not there are told in each pass, whatever the file.
-pub(super) fn tell_unknown_owners(ctx: &mut Context<'_>, promise: &Expanded) {
+/// Names of owners and groups that are not there are logged in each pass, whatever the file.
+pub(super) fn log_unknown_owners(ctx: &mut Context<'_>, promise: &Expanded) {
     if !ctx.logs(Level::Info) {
         return;
     }
@@ -346,7 +301,7 @@ pub(super) fn tell_unknown_owners(ctx: &mut Context<'_>, promise: &Expanded) {
             .map(|name| no_group(&name)),
     );
     for what in &unknown {
-        tell_unknown(ctx, promise, what);
+        log_unknown(ctx, promise, what);
         ctx.repeats = true;
     }
 }
@@ -375,14 +330,14 @@ fn owner(
     let uid = choose(meta.uid, users, |name| {
         let found = ctx.host().user(name).ok().flatten();
         if found.is_none() {
-            tell_unknown(ctx, promise, &no_user(name));
+            log_unknown(ctx, promise, &no_user(name));
         }
         found.map(|user| user.uid)
     });
     let gid = choose(meta.gid, groups, |name| {
         let found = ctx.host().group(name).ok().flatten();
         if found.is_none() {
-            tell_unknown(ctx, promise, &no_group(name));
+            log_unknown(ctx, promise, &no_group(name));
         }
         found.map(|group| group.gid)
     });
@@ -397,18 +352,13 @@ fn owner(
         }
     };
     let (uid, gid) = (chosen(uid, "owners"), chosen(gid, "groups"));
-    let should = match (uid, gid) {
-        (None, None) => {
-            if *result != Outcome::Failed {
-                as_promised(ctx, promise, format_args!("Owner of '{file}' as promised"));
-            }
-            return;
+    if uid.is_none() && gid.is_none() {
+        if *result != Outcome::Failed {
+            as_promised(ctx, promise, format_args!("Owner of '{file}' as promised"));
         }
-        (Some(uid), Some(gid)) => format!("change owner and group of '{file}' to '{uid}:{gid}'"),
-        (Some(uid), None) => format!("change owner of '{file}' to '{uid}'"),
-        (None, Some(gid)) => format!("change group of '{file}' to '{gid}'"),
-    };
-    // Owners that nobody knows are told of before they change.
+        return;
+    }
+    // Owners that nobody knows are logged before they change.
     if matches!(ctx.host().user_by_id(meta.uid), Ok(None)) {
         let text = format!(
             "File '{file}' is not owned by anybody in the passwd database (uid = {})",
@@ -423,12 +373,16 @@ fn owner(
         );
         ctx.settle(Level::Warning, Outcome::Warn, promise, &text);
     }
-    if !ctx.making_changes(promise, result, &should) {
+    let mut changes = Vec::new();
+    changes.extend(uid.map(|uid| change::of_file(place, "owner", meta.uid, uid)));
+    changes.extend(gid.map(|gid| change::of_file(place, "group", meta.gid, gid)));
+    let should = wording::should_change_owner(file, uid, gid);
+    if !ctx.may(promise, result, &changes, &should) {
         return;
     }
     let link = if meta.is_symlink() { "link " } else { "" };
-    match ctx.host().set_owner(&path(place), uid, gid) {
-        Ok(()) => {
+    match ctx.make(&changes, |act| act.set_owner(&path(place), uid, gid)) {
+        Ok(_) => {
             for (what, old, new) in [("Owner", meta.uid, uid), ("Group", meta.gid, gid)] {
                 if let Some(new) = new {
                     let text = format!("{what} of {link}'{file}' was {old}, set to {new}");
@@ -436,9 +390,9 @@ fn owner(
                 }
             }
         }
-        Err(error) => {
-            let text =
-                format!("Cannot set ownership on file '{file}'. (chown: {})", reason(&error));
+        Err(failure) => {
+            let why = wording::why(&failure);
+            let text = format!("Cannot set ownership on file '{file}'. (chown: {why})");
             *result = result.merge(ctx.settle(Level::Error, Outcome::Denied, promise, &text));
         }
     }

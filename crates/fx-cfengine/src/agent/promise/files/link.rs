@@ -3,13 +3,16 @@
 use std::rc::Rc;
 
 use fx_engine::Level;
+use fx_host::{Act, Kind};
 
+use crate::agent::change::{self, ABSENT, value};
 use crate::eval::Context;
 use crate::eval::promise::Expanded;
 use crate::load::reason;
 use crate::outcome::Outcome;
 use crate::regex;
 use crate::text::{compress_path as compress, from_path, path};
+use crate::wording;
 
 use super::consider::{considered, is_plain};
 use super::{as_promised, changed, copy, create, failed};
@@ -119,7 +122,8 @@ pub(super) fn symbolic(
     }
     let obstructions = promise.bool("move_obstructions").unwrap_or(false);
     let Ok(current) = ctx.host().read_link(&path(file)).map(|target| from_path(&target)) else {
-        if !ctx.making_changes(promise, &mut result, &format!("create link '{file}'")) {
+        let should = format!("create link '{file}'");
+        if !ctx.may(promise, &mut result, &change::linked(file, source), &should) {
             return result;
         }
         match create::make_parents(ctx, promise, file, &mut result) {
@@ -153,13 +157,10 @@ pub(super) fn symbolic(
         failed(ctx, promise, &mut result, &text);
         return result;
     }
-    if ctx.making_changes(promise, &mut result, &format!("remove incorrect link '{file}'")) {
-        if ctx.host().remove_file(&path(file)).is_err() {
-            let text = format!("Error removing link '{file}' (points to '{current}' not '{to}')");
-            failed(ctx, promise, &mut result, &text);
-            return result;
-        }
-        changed(ctx, promise, &mut result, &format!("Overrode incorrect link '{file}'"));
+    let words = wording::remove_wrong_link(file, &current, &to);
+    let gone = [change::of_file(file, "target", value(&current), ABSENT)];
+    let remove = |act: &dyn Act| act.remove_file(&path(file));
+    if ctx.change(promise, &mut result, &gone, &words, remove).is_some() {
         make(ctx, promise, file, source, &mut result);
     }
     result
@@ -172,21 +173,9 @@ fn make(
     target: &str,
     result: &mut Outcome,
 ) -> bool {
-    if !ctx.making_changes(promise, result, &format!("link files '{file}' -> '{target}'")) {
-        return false;
-    }
-    match ctx.host().symlink(&path(target), &path(file)) {
-        Ok(()) => {
-            changed(ctx, promise, result, &format!("Linked files '{file}' -> '{target}'"));
-            true
-        }
-        Err(error) => {
-            let text =
-                format!("Couldn't link '{target}' to '{file}'. (symlink: {})", reason(&error));
-            failed(ctx, promise, result, &text);
-            false
-        }
-    }
+    let make = |act: &dyn Act| act.symlink(&path(target), &path(file));
+    let words = wording::link(file, target);
+    ctx.change(promise, result, &change::linked(file, target), &words, make).is_some()
 }
 
 /// A second name for a file.
@@ -216,7 +205,9 @@ pub(super) fn hard(
             return result;
         }
         ctx.info(&format!("'{file}' does not appear to be a hard link to '{to}'"));
-        if !ctx.making_changes(promise, &mut result, &format!("hard link '{file}' -> '{to}'")) {
+        let inode =
+            [change::of_file(file, "inode", meta.ino.to_string(), source_meta.ino.to_string())];
+        if !ctx.may(promise, &mut result, &inode, &format!("hard link '{file}' -> '{to}'")) {
             return result;
         }
         let allowed = promise.bool("move_obstructions").unwrap_or(false);
@@ -240,17 +231,10 @@ pub(super) fn make_hard(
     to: &str,
     result: &mut Outcome,
 ) {
-    if !ctx.making_changes(promise, result, &format!("hard link files '{file}' -> '{to}'")) {
-        return;
-    }
-    match ctx.host().hard_link(&path(to), &path(file)) {
-        Ok(()) => changed(ctx, promise, result, &format!("Hard linked file '{file}' -> '{to}'")),
-        Err(error) => {
-            let text =
-                format!("Failed to hard link '{to}' to '{file}'. (link: {})", reason(&error));
-            failed(ctx, promise, result, &text);
-        }
-    }
+    let made =
+        [change::created(file, Kind::File), change::of_file(file, "hard link", ABSENT, value(to))];
+    let make = |act: &dyn Act| act.hard_link(&path(to), &path(file));
+    ctx.change(promise, result, &made, &wording::hard_link(file, to), make);
 }
 
 /// Links every child of a directory.
@@ -265,20 +249,10 @@ pub(super) fn children(
     let mut there = false;
     if let Ok(meta) = ctx.host().lstat(&path(file)) {
         if promise.bool("move_obstructions").unwrap_or(false) && meta.is_symlink() {
-            match ctx.host().remove_file(&path(file)) {
-                Ok(()) => changed(
-                    ctx,
-                    promise,
-                    &mut result,
-                    &format!("Removed obstructing link '{file}'"),
-                ),
-                Err(_) => failed(
-                    ctx,
-                    promise,
-                    &mut result,
-                    &format!("Failed to remove obstructing link '{file}'"),
-                ),
-            }
+            let gone = [change::removed(file, Kind::Symlink)];
+            let words = wording::remove_obstructing_link(file);
+            let remove = |act: &dyn Act| act.remove_file(&path(file));
+            ctx.change(promise, &mut result, &gone, &words, remove);
         } else if meta.is_dir() {
             there = true;
         } else {
@@ -358,11 +332,8 @@ pub(super) fn kill_dead(
     if !wanted {
         return false;
     }
-    if ctx.making_changes(promise, result, &format!("remove dead link '{file}'")) {
-        match ctx.host().remove_file(&path(file)) {
-            Ok(()) => changed(ctx, promise, result, &format!("Removed dead link '{file}'")),
-            Err(error) => failed(ctx, promise, result, &error.to_string()),
-        }
-    }
+    let gone = [change::removed(file, Kind::Symlink)];
+    let words = wording::remove_dead_link(file);
+    ctx.change(promise, result, &gone, &words, |act| act.remove_file(&path(file)));
     true
 }

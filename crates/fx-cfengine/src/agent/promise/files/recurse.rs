@@ -40,7 +40,7 @@ pub(super) fn search(
     deep: bool,
     result: &mut Outcome,
 ) {
-    let told = !promise.has("rename");
+    let logged = !promise.has("rename");
     if !deep {
         let selected = !promise.has("file_select")
             || ctx
@@ -50,7 +50,7 @@ pub(super) fn search(
         if !selected {
             return;
         }
-        if told {
+        if logged {
             ctx.simulated_look(file);
         }
         leaf::verify(ctx, promise, file, None, result);
@@ -147,7 +147,7 @@ fn descend(
             }
         }
         // A layered file system gives its files devices of their own, so that only a
-        // directory tells where another one begins.
+        // directory shows where another one begins.
         if xdev && meta.is_dir() && meta.dev != device {
             continue;
         }

@@ -2,16 +2,18 @@
 
 use std::rc::Rc;
 
-use fx_host::{Meta, WriteOptions};
+use fx_engine::Change;
+use fx_host::{Act, Kind, Look, Meta, WriteOptions};
 
+use crate::agent::change;
 use crate::eval::Context;
 use crate::eval::promise::Expanded;
-use crate::load::reason;
 use crate::mode;
 use crate::outcome::Outcome;
 use crate::text::path;
+use crate::wording;
 
-use super::{as_promised, changed, failed};
+use super::{as_promised, changed};
 
 /// Verifies the rename body on one file.
 pub(super) fn verify(
@@ -44,20 +46,11 @@ pub(super) fn verify(
     };
     if let Some(name) = promise.scalar("newname").cloned() {
         let name = beside(&name);
-        if ctx.making_changes(promise, result, &format!("rename file '{file}' to '{name}'")) {
-            match ctx.host().rename(&place, &path(&name)) {
-                Ok(()) => {
-                    changed(ctx, promise, result, &format!("Renamed file '{file}' to '{name}'"));
-                    ctx.simulated_rename(file, &name);
-                }
-                Err(error) => {
-                    let text = format!(
-                        "Error occurred while renaming '{file}'. (rename: {})",
-                        reason(&error)
-                    );
-                    failed(ctx, promise, result, &text);
-                }
-            }
+        let words = wording::rename(file, &name);
+        let rename = |act: &dyn Act| act.rename(&place, &path(&name));
+        let changes = [change::renamed(file, &name)];
+        if ctx.change(promise, result, &changes, &words, rename).is_some() {
+            ctx.simulated_rename(file, &name);
         }
         return;
     }
@@ -66,31 +59,50 @@ pub(super) fn verify(
         return;
     }
     match promise.int("rotate") {
-        Some(0) if ctx.making_changes(promise, result, &format!("truncate '{file}'")) => {
-            match ctx.host().write(&place, b"", &WriteOptions::default()) {
-                Ok(()) => changed(ctx, promise, result, &format!("Truncated '{file}'")),
-                Err(error) => failed(ctx, promise, result, &error.to_string()),
+        Some(0) => {
+            let empty = [change::content(ctx.host(), &place, b"")];
+            let options = WriteOptions::default();
+            let words = wording::truncate(file);
+            let truncate = |act: &dyn Act| act.write(&place, b"", &options);
+            if empty[0].from == empty[0].to {
+                // It is said of an empty file as well.
+                if ctx.may(promise, result, &empty, &words.should) {
+                    changed(ctx, promise, result, &words.done);
+                }
+            } else {
+                ctx.change(promise, result, &empty, &words, truncate);
             }
         }
-        Some(levels)
-            if levels > 0
-                && ctx.making_changes(
-                    promise,
-                    result,
-                    &format!("rotate file '{file}' in {levels} fifo"),
-                ) =>
-        {
-            // Whatever asks for it, a file is rotated once in a run.
-            if ctx.agent.edits.rotated.insert(file.into())
-                && let Err(error) = rotate(ctx, file, levels)
-            {
-                failed(ctx, promise, result, &error.to_string());
+        Some(levels) if levels > 0 => {
+            let words = wording::rotate(file, levels);
+            let changes = rotation(ctx.host(), file);
+            if !ctx.may(promise, result, &changes, &words.should) {
                 return;
             }
-            changed(ctx, promise, result, &format!("Rotated file '{file}' in {levels} fifo"));
+            // Whatever asks for it, a file is rotated once in a run.
+            if ctx.agent.edits.rotated.insert(file.into()) {
+                match ctx.make(&changes, |act| rotate(act, file, levels)) {
+                    Ok(done) => {
+                        if let Some(text) = done.made().flatten() {
+                            ctx.error(&text);
+                        }
+                    }
+                    Err(failure) => {
+                        let text = words.failed.text(&failure);
+                        return ctx.not_made(promise, result, &failure, &text);
+                    }
+                }
+            }
+            changed(ctx, promise, result, &words.done);
         }
         _ => {}
     }
+}
+
+/// What a rotation changes: the file is emptied, and `FILE.1` gets what it held.
+pub(super) fn rotation(look: &dyn Look, file: &str) -> [Change; 2] {
+    let first = format!("{file}.1");
+    [change::of_file(file, "rotation", file, first.as_str()), change::copied(look, file, &first)]
 }
 
 /// Removes what the repository has now.
@@ -100,8 +112,9 @@ pub(super) fn remove_archived(
     file: &str,
     result: &mut Outcome,
 ) {
-    if let Err(error) = ctx.host().remove_file(&path(file)) {
-        failed(ctx, promise, result, &error.to_string());
+    let gone = [change::removed(file, Kind::File)];
+    if let Err(failure) = ctx.make(&gone, |act| act.remove_file(&path(file))) {
+        ctx.not_made(promise, result, &failure, &failure.to_string());
     }
 }
 
@@ -114,114 +127,84 @@ fn disable_file(
 ) {
     let place = path(file);
     if meta.is_symlink() {
-        if ctx.making_changes(promise, result, &format!("disable link '{file}'")) {
-            match ctx.host().remove_file(&place) {
-                Ok(()) => changed(
-                    ctx,
-                    promise,
-                    result,
-                    &format!("Disabled symbolic link '{file}' by deleting it"),
-                ),
-                Err(error) => {
-                    failed(
-                        ctx,
-                        promise,
-                        result,
-                        &format!("Unable to unlink '{file}'. (unlink: {})", reason(&error)),
-                    );
-                }
-            }
-        }
-        return;
-    }
-    let kind = if meta.is_dir() { "directory" } else { "file" };
-    if !ctx.making_changes(promise, result, &format!("rename '{kind}' '{file}'")) {
+        let gone = [change::removed(file, Kind::Symlink)];
+        let words = wording::disable_link(file);
+        ctx.change(promise, result, &gone, &words, |act| act.remove_file(&place));
         return;
     }
     let suffix = promise.scalar("disable_suffix").cloned().unwrap_or_else(|| ".cfdisabled".into());
     let name = format!("{file}{suffix}");
+    let moved = [change::renamed(file, &name)];
+    let kind = if meta.is_dir() { "directory" } else { "file" };
+    if !ctx.may(promise, result, &moved, &format!("rename '{kind}' '{file}'")) {
+        return;
+    }
     let perms = promise
         .scalar("disable_mode")
         .and_then(|text| mode::parse(text))
         .map_or(meta.mode & 0o7777, |mask| (meta.mode | mask.plus) & !mask.minus & 0o7777);
-    match ctx.host().set_mode(&place, perms) {
-        Ok(()) => changed(
-            ctx,
-            promise,
-            result,
-            &format!("Changed permissions of '{file}' to 'mode {perms:04o}'"),
-        ),
-        Err(error) => {
-            let text = format!(
-                "Failed to change permissions of '{file}' to 'mode {perms:04o}' ({})",
-                reason(&error)
-            );
-            failed(ctx, promise, result, &text);
-        }
+    let words = wording::disabled_mode(file, perms);
+    if perms == meta.mode & 0o7777 {
+        // The original sets it all the same, and says so.
+        changed(ctx, promise, result, &words.done);
+    } else {
+        let mode = [change::mode(file, meta.mode, perms)];
+        ctx.change(promise, result, &mode, &words, |act| act.set_mode(&place, perms));
     }
-    match ctx.host().rename(&place, &path(&name)) {
-        Ok(()) => {
-            let text =
-                format!("Disabled file '{file}' by renaming to '{name}' with mode {perms:04o}");
-            changed(ctx, promise, result, &text);
-            ctx.simulated_rename(file, &name);
-            if super::edit::archive(ctx, promise, &name) {
-                remove_archived(ctx, promise, &name, result);
-            }
-        }
-        Err(error) => {
-            let text =
-                format!("Error occurred while renaming '{file}'. (rename: {})", reason(&error));
-            failed(ctx, promise, result, &text);
+    let words = wording::disable_file(file, &name, perms);
+    let rename = |act: &dyn Act| act.rename(&place, &path(&name));
+    if ctx.change(promise, result, &moved, &words, rename).is_some() {
+        ctx.simulated_rename(file, &name);
+        if super::edit::archive(ctx, promise, &name) {
+            remove_archived(ctx, promise, &name, result);
         }
     }
 }
 
 /// `file.1` becomes `file.2` and so on; the file is copied to `file.1` and emptied.
-/// What could not be kept is not emptied.
-pub(super) fn rotate(ctx: &Context<'_>, file: &str, levels: i64) -> fx_host::Result<()> {
+/// What could not be kept is not emptied. Gives an error to log, if there is one.
+pub(super) fn rotate(act: &dyn Act, file: &str, levels: i64) -> fx_host::Result<Option<String>> {
     for level in (1..levels).rev() {
         for packed in ["", ".gz", ".Z", ".bz", ".bz2"] {
             let from = format!("{file}.{level}{packed}");
-            if ctx.host().lstat(&path(&from)).is_ok() {
+            if act.lstat(&path(&from)).is_ok() {
                 let to = format!("{file}.{}{packed}", level + 1);
-                ctx.host().rename(&path(&from), &path(&to))?;
+                act.rename(&path(&from), &path(&to))?;
             }
         }
     }
     let place = path(file);
-    let Ok(meta) = ctx.host().stat(&place) else { return Ok(()) };
+    let Ok(meta) = act.stat(&place) else { return Ok(None) };
     if meta.is_dir() {
-        ctx.error(&format!(
+        return Ok(Some(format!(
             "Unable to read source file while copying '{file}' to '{file}.1' (read: Is a directory)"
-        ));
-        return Ok(());
+        )));
     }
-    if ctx.host().open(&place).is_ok() {
-        keep_copy(ctx, file, &format!("{file}.1"))?;
-        ctx.host().write(&place, b"", &WriteOptions::default())?;
+    if act.open(&place).is_ok() {
+        keep_copy(act, file, &format!("{file}.1"))?;
+        act.write(&place, b"", &WriteOptions::default())?;
     }
-    Ok(())
+    Ok(None)
 }
 
 /// Gives a file a second name, or a copy where it can have none. The file keeps its own name
 /// until something new takes it, so nothing that fails later leaves the name empty.
-pub(super) fn keep(ctx: &Context<'_>, file: &str, backup: &str) -> fx_host::Result<()> {
-    match ctx.host().hard_link(&path(file), &path(backup)) {
+pub(super) fn keep(act: &dyn Act, file: &str, backup: &str) -> fx_host::Result<()> {
+    match act.hard_link(&path(file), &path(backup)) {
         Ok(()) => Ok(()),
-        Err(_) => keep_copy(ctx, file, backup),
+        Err(_) => keep_copy(act, file, backup),
     }
 }
 
 /// Copies a file with its owner and mode; the copy has its name before anything else happens.
-fn keep_copy(ctx: &Context<'_>, file: &str, copy: &str) -> fx_host::Result<()> {
-    let meta = ctx.host().stat(&path(file))?;
+fn keep_copy(act: &dyn Act, file: &str, copy: &str) -> fx_host::Result<()> {
+    let meta = act.stat(&path(file))?;
     let options = WriteOptions {
         mode: Some(meta.mode & 0o7777),
         uid: Some(meta.uid),
         gid: Some(meta.gid),
         mtime: None,
     };
-    ctx.host().copy_file(&path(file), &path(copy), &options)?;
-    ctx.host().settle()
+    act.copy_file(&path(file), &path(copy), &options)?;
+    act.settle()
 }

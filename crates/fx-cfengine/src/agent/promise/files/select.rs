@@ -89,7 +89,7 @@ pub(super) fn selected(ctx: &Context<'_>, promise: &Rc<Expanded>, file: &str, me
     if let Some(program) = promise.scalar("exec_program").cloned() {
         let program = program.replace("$(this.promiser)", file).replace("${this.promiser}", file);
         let spec = ctx.command_spec(&program, false);
-        if let Ok(ended) = ctx.host().run(&spec) {
+        if let Ok(ended) = ctx.in_evaluation("exec_program", |act| act.run(&spec)) {
             let line = decode(&ended.stdout);
             if promise
                 .scalar("exec_regex")

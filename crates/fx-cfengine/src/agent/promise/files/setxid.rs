@@ -1,9 +1,10 @@
-//! Programs of root that run as root: each is told of once, in a list kept across runs.
+//! Programs of root that run as root: each is reported once, in a list kept across runs.
 
 use std::rc::Rc;
 
 use fx_host::{Meta, WriteOptions};
 
+use crate::agent::change::{ABSENT, of_file};
 use crate::eval::Context;
 use crate::eval::promise::Expanded;
 use crate::eval::vars::Found;
@@ -15,7 +16,7 @@ use super::changed;
 const SETUID: u32 = 0o4000;
 const SETGID: u32 = 0o2000;
 
-/// As VerifySetUidGid does: tells of a flag that is new, or that is about to go.
+/// As VerifySetUidGid does: reports a flag that is new, or that is about to be removed.
 pub(super) fn verify(
     ctx: &mut Context<'_>,
     promise: &Rc<Expanded>,
@@ -33,7 +34,9 @@ pub(super) fn verify(
         }
         if wanted & flag == 0 {
             let should = format!("remove {word} (root) flag from '{file}'");
-            if ctx.making_changes(promise, result, &should) {
+            // The bits are changed with the rest of the mode, and recorded with it.
+            let flag = [of_file(file, word, "root", ABSENT)];
+            if ctx.may(promise, result, &flag, &should) {
                 let text = format!("Removed {word} (root) flag from '{file}'");
                 changed(ctx, promise, result, &text);
             }
@@ -59,7 +62,8 @@ fn note(ctx: &mut Context<'_>, file: &str, word: &str) {
     }
     let options = WriteOptions { mode: Some(0o600), ..WriteOptions::default() };
     let text = format!("{file}\n{known}");
-    if let Err(error) = ctx.host().write(&path(&list), &encode(&text), &options) {
+    let text = encode(&text);
+    if let Err(error) = ctx.own_state(|act| act.write(&path(&list), &text, &options)) {
         ctx.verbose(&error.to_string());
     }
 }

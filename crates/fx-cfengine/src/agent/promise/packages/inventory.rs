@@ -1,6 +1,6 @@
 //! The inventory of `package_inventory`: what package modules list, kept between runs.
 //!
-//! It is brought up to date after the bundles, and read by `packagesmatching` and kin.
+//! It is brought up to date after the bundles, and read by `packagesmatching` and the like.
 
 use crate::eval::Context;
 use crate::json::Json;
@@ -76,7 +76,7 @@ fn update_one(ctx: &Context<'_>, module: &Module, name: &Str, kind: Kind) -> boo
     !listing.wrong
 }
 
-/// Keeps what a module of the inventory told.
+/// Keeps what a module of the inventory listed.
 pub(super) fn keep(ctx: &Context<'_>, module: &str, kind: Kind, list: &[Package]) {
     if !ctx.control.package_inventory.iter().any(|known| **known == *module) {
         return;

@@ -25,12 +25,13 @@ pub(super) fn first_reference(pattern: &str, text: &str) -> String {
     }
 }
 
-/// The architecture of packages whose line tells none.
+/// The architecture of packages whose line has none.
 pub(super) fn default_arch(ctx: &Context<'_>, promise: &Expanded) -> Option<String> {
     let Some(command) = promise.scalar("package_default_arch_command") else {
         return Some("default".to_owned());
     };
-    let ended = ctx.host().run(&spec_for(ctx, command, true)).ok()?;
+    let spec = spec_for(ctx, command, true);
+    let ended = ctx.in_evaluation("package_default_arch_command", |act| act.run(&spec)).ok()?;
     decode(&ended.stdout).lines().next().map(|line| line.trim().to_owned())
 }
 
@@ -79,7 +80,7 @@ pub(super) fn list_installed(
         }
     }
     packages.reverse();
-    // What a command told before it failed is what the next promise takes for the list.
+    // What a command printed before it failed is what the next promise takes for the list.
     if !ended_well {
         if !packages.is_empty() {
             let command = command.to_owned();
@@ -114,7 +115,7 @@ pub(super) fn list_installed(
 fn output(ctx: &Context<'_>, command: &str, shell: bool) -> Option<(String, bool)> {
     let mut spec = spec_for(ctx, command, shell);
     spec.merge_stderr = true;
-    match ctx.host().run(&spec) {
+    match ctx.in_evaluation("package_list_command", |act| act.run(&spec)) {
         Ok(ended) => Some((decode(&ended.stdout), ended.exit == Exit::Code(0))),
         Err(error) => {
             ctx.error(&format!(
@@ -158,7 +159,8 @@ fn update_list(ctx: &mut Context<'_>, promise: &Expanded) {
     if !ctx.withholds() {
         let mut spec = spec_for(ctx, &command, true);
         spec.merge_stderr = true;
-        if let Ok(ended) = ctx.host().run(&spec) {
+        let updated = ctx.in_evaluation("package_list_update_command", |act| act.run(&spec));
+        if let Ok(ended) = updated {
             let summary = command_summary(&command);
             for line in decode(&ended.stdout).lines() {
                 ctx.info(&format!("Q:{summary:>20} ...:{}", line.replace('%', "%%")));
@@ -256,6 +258,6 @@ pub(super) fn forget_inventory(ctx: &mut Context<'_>) {
     if !ctx.withholds() && ctx.host().stat(&path(&file)).is_ok() {
         // It stays to be read, but is as old as can be.
         let never = fx_host::Time { secs: 0, nanos: 0 };
-        let _old = ctx.host().set_times(&path(&file), Some(never), Some(never));
+        let _old = ctx.own_state(|act| act.set_times(&path(&file), Some(never), Some(never)));
     }
 }

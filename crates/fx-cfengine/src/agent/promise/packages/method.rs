@@ -1,4 +1,4 @@
-//! A package method: what is installed is told by a list command and read by regular
+//! A package method: what is installed is printed by a list command and read by regular
 //! expressions; what differs is put down for the end of the section.
 
 use std::rc::Rc;
@@ -17,7 +17,7 @@ use crate::text::path;
 
 use super::Package;
 use super::listing::{NO_MATCH, default_arch, first_reference, list_installed};
-use super::schedule::{Operation, add};
+use super::schedule::{Operation, add, changes};
 use super::version::{Select, compare};
 
 /// Keeps a promise made with a package method.
@@ -250,7 +250,8 @@ fn compare_by(
     let line = fill(command, &[("v1", one), ("v2", other)]);
     log!(ctx, Verbose, "Executing '{line}'");
     let shell = promise.bool("package_commands_useshell").unwrap_or(true);
-    let ended = ctx.host().run(&spec_for(ctx, &line, shell)).ok()?;
+    let spec = spec_for(ctx, &line, shell);
+    let ended = ctx.in_evaluation("package version command", |act| act.run(&spec)).ok()?;
     Some(ended.exit == Exit::Code(0))
 }
 
@@ -356,6 +357,7 @@ fn plan(
         );
     };
     if ctx.action(promise) == Action::Warn {
+        ctx.withhold(&changes(operation, &command, &[(id.to_owned(), Rc::clone(promise))]));
         let text = format!(
             "Need to repair promise '{}' by '{}' package '{id}'",
             promise.promiser,

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use fx_engine::Level;
-use fx_host::{Exit, Spec, Stdin};
+use fx_engine::{Change, Failure, Level};
+use fx_host::{Ended, Exit, Spec, Stdin};
 
+use crate::agent::change::{ABSENT, package, value};
 use crate::agent::promise::commands::{in_environment, split_command};
 use crate::agent::simulate::{Operation, PackageNote};
 use crate::eval::promise::Expanded;
@@ -17,7 +18,7 @@ use crate::text::{Str, decode, encode, int_from, os, path};
 use super::Package;
 use super::inventory::{self, Kind};
 
-/// What modules told of installed packages, for the run.
+/// What modules listed as installed, for the run.
 #[derive(Default)]
 pub(crate) struct Caches {
     installed: HashMap<String, Vec<Package>>,
@@ -222,13 +223,30 @@ impl Module {
         })
     }
 
-    fn talk(&self, ctx: &Context<'_>, command: &str, request: &str) -> Option<String> {
+    fn spec(&self, ctx: &Context<'_>, command: &str, request: &str) -> Spec {
         let words = self.argv.iter().map(|word| os(word)).chain([os(command)]);
         let mut spec = in_environment(ctx, Spec::argv(words));
         spec.stdin = Stdin::Bytes(encode(request).into_owned());
-        match ctx.host().run(&spec) {
+        spec
+    }
+
+    // Queries the module for something, which policy asks for when it is evaluated.
+    fn talk(&self, ctx: &Context<'_>, command: &str, request: &str) -> Option<String> {
+        let spec = self.spec(ctx, command, request);
+        let author = format!("package module {}", self.name);
+        let ended = ctx.in_evaluation(&author, |act| act.run(&spec)).map_err(Failure::from);
+        self.reply(ctx, command, ended)
+    }
+
+    fn reply(
+        &self,
+        ctx: &Context<'_>,
+        command: &str,
+        ended: Result<Ended, Failure>,
+    ) -> Option<String> {
+        match ended {
             Ok(ended) if ended.exit == Exit::Code(0) => Some(decode(&ended.stdout)),
-            Ok(_) => {
+            Ok(_) | Err(Failure::Command { .. }) => {
                 let doing = match command {
                     "get-package-data" => "collecting package data",
                     "repo-install" | "file-install" => "installing package",
@@ -313,11 +331,24 @@ impl Module {
         ctx.agent.packages.modules.updates.insert(self.name.clone(), list);
     }
 
-    // An operation whose reply, if any, tells of an error.
-    fn act(&self, ctx: &Context<'_>, command: &str, request: &str) -> bool {
-        let Some(reply) = self.talk(ctx, command, &format!("{}{request}", self.options)) else {
-            return false;
+    // An operation whose reply, if any, reports an error.
+    fn act(&self, ctx: &Context<'_>, change: &Change, command: &str, request: &str) -> bool {
+        let spec = self.spec(ctx, command, &format!("{}{request}", self.options));
+        let ended = ctx.make(std::slice::from_ref(change), |act| {
+            let ended = act.run(&spec)?;
+            match Failure::of_command(&self.name, ended.exit, &ended.stderr) {
+                Some(failure) => Err(failure),
+                None => Ok(ended),
+            }
+        });
+        let ended = match ended {
+            Ok(done) => match done.made() {
+                Some(ended) => Ok(ended),
+                None => return false,
+            },
+            Err(failure) => Err(failure),
         };
+        let Some(reply) = self.reply(ctx, command, ended) else { return false };
         for line in reply.lines() {
             ctx.error(&format!("package module: {line}"));
         }
@@ -332,6 +363,17 @@ fn holds(list: &[Package], name: &str, version: Option<&str>, arch: Option<&str>
             && version.is_none_or(|text| text == package.version)
             && arch.is_none_or(|text| text == package.arch)
     })
+}
+
+// A package that is not there yet, or another version of one that is.
+fn installation(installed: &[Package], name: &str, version: Option<&str>) -> Change {
+    match installed.iter().find(|one| one.name == name) {
+        None => package(name, "ensure", ABSENT, "present"),
+        Some(one) => {
+            let to = version.filter(|to| *to != one.version).unwrap_or("latest");
+            package(name, "version", value(&one.version), value(to))
+        }
+    }
 }
 
 fn request(kind: &str, name: &str, version: Option<&str>, arch: Option<&str>) -> String {
@@ -354,14 +396,15 @@ fn present(ctx: &mut Context<'_>, promise: &Rc<Expanded>, module: &Module) -> Ou
         ctx.info(&format!("Can not obtain package data for promise: {}", promise.promiser));
         return Outcome::Failed;
     };
-    let told = |key: &str| reply.lines().find_map(|line| line.strip_prefix(key)).map(str::to_owned);
-    let (Some(kind), Some(name)) = (told("PackageType="), told("Name=")) else {
+    let field =
+        |key: &str| reply.lines().find_map(|line| line.strip_prefix(key)).map(str::to_owned);
+    let (Some(kind), Some(name)) = (field("PackageType="), field("Name=")) else {
         ctx.info(&format!("Can not obtain package data for promise: {}", promise.promiser));
         return Outcome::Failed;
     };
     if kind == "file"
         && let Some(text) =
-            unlike(told("Version=").as_deref(), version, told("Architecture=").as_deref(), arch)
+            unlike(field("Version=").as_deref(), version, field("Architecture=").as_deref(), arch)
     {
         ctx.warning(&text);
         ctx.error("Package data and policy doesn't match");
@@ -370,30 +413,30 @@ fn present(ctx: &mut Context<'_>, promise: &Rc<Expanded>, module: &Module) -> Ou
     let Some(installed) = module.installed(ctx, false) else { return Outcome::Failed };
     let mut result = Outcome::Skipped;
     if kind == "file" {
-        let (version, arch) = (told("Version="), told("Architecture="));
+        let (version, arch) = (field("Version="), field("Architecture="));
         let note = |operation| PackageNote::new(operation, &promise.promiser, None, None);
         if holds(&installed, &name, version.as_deref(), arch.as_deref()) {
             ctx.simulated_package(note(Operation::Present));
             return Outcome::Kept;
         }
-        if !ctx.making_changes(
-            promise,
-            &mut result,
-            &format!("install file type package: {}", promise.promiser),
-        ) {
+        let change = installation(&installed, &name, version.as_deref());
+        let should = format!("install file type package: {}", promise.promiser);
+        if !ctx.may(promise, &mut result, std::slice::from_ref(&change), &should) {
             return result;
         }
         if ctx.simulated_package(note(Operation::Install)) {
             return Outcome::Repaired;
         }
-        if !module.act(ctx, "file-install", &request("File", &promise.promiser, None, None)) {
+        let asked = request("File", &promise.promiser, None, None);
+        if !module.act(ctx, &change, "file-install", &asked) {
             return Outcome::Failed;
         }
         return verified(ctx, module, &name, version.as_deref(), arch.as_deref(), true);
     }
     if !holds(&installed, &name, version, arch) {
-        if !ctx.making_changes(promise, &mut result, &format!("install repo type package: {name}"))
-        {
+        let change = installation(&installed, &name, version);
+        let should = format!("install repo type package: {name}");
+        if !ctx.may(promise, &mut result, std::slice::from_ref(&change), &should) {
             return result;
         }
         if ctx.simulated_package(PackageNote::new(Operation::Install, &name, version, arch)) {
@@ -401,7 +444,7 @@ fn present(ctx: &mut Context<'_>, promise: &Rc<Expanded>, module: &Module) -> Ou
         }
         module.updates(ctx);
         let exact = version.filter(|text| *text != "latest");
-        if !module.act(ctx, "repo-install", &request("Name", &name, exact, arch)) {
+        if !module.act(ctx, &change, "repo-install", &request("Name", &name, exact, arch)) {
             return Outcome::Failed;
         }
         return verified(ctx, module, &name, exact, arch, true);
@@ -426,7 +469,10 @@ fn present(ctx: &mut Context<'_>, promise: &Rc<Expanded>, module: &Module) -> Ou
         ctx.simulated_package(present);
         return Outcome::Kept;
     }
-    if !ctx.making_changes(promise, &mut result, &format!("install repo type package: {name}")) {
+    let newest = wanted.last().map(|one| one.version.clone());
+    let change = installation(&installed, &name, newest.as_deref());
+    let should = format!("install repo type package: {name}");
+    if !ctx.may(promise, &mut result, std::slice::from_ref(&change), &should) {
         return result;
     }
     if ctx.simulation.is_some() {
@@ -440,7 +486,7 @@ fn present(ctx: &mut Context<'_>, promise: &Rc<Expanded>, module: &Module) -> Ou
         .iter()
         .map(|one| request("Name", &name, Some(&one.version), Some(&one.arch)))
         .collect();
-    if !module.act(ctx, "repo-install", &all) {
+    if !module.act(ctx, &change, "repo-install", &all) {
         return Outcome::Failed;
     }
     let mut result = Outcome::Kept;
@@ -467,13 +513,15 @@ fn absent(ctx: &mut Context<'_>, promise: &Rc<Expanded>, module: &Module) -> Out
         return Outcome::Kept;
     }
     let mut result = Outcome::Skipped;
-    if !ctx.making_changes(promise, &mut result, &format!("remove package '{name}'")) {
+    let change = package(&name, "ensure", "present", ABSENT);
+    let should = format!("remove package '{name}'");
+    if !ctx.may(promise, &mut result, std::slice::from_ref(&change), &should) {
         return result;
     }
     if ctx.simulated_package(note(Operation::Remove)) {
         return Outcome::Repaired;
     }
-    if !module.act(ctx, "remove", &request("Name", &name, version, arch)) {
+    if !module.act(ctx, &change, "remove", &request("Name", &name, version, arch)) {
         return Outcome::Failed;
     }
     verified(ctx, module, &name, version, arch, false)
@@ -510,11 +558,11 @@ fn unlike(
         return Some("Unsupported 'latest' version for package promise of type file.".to_owned());
     }
     [("arch", arch, wanted_arch), ("version", version, wanted_version)].into_iter().find_map(
-        |(what, told, wanted)| {
-            let (told, wanted) = (told?, wanted?);
-            (told != wanted).then(|| {
+        |(what, field, wanted)| {
+            let (field, wanted) = (field?, wanted?);
+            (field != wanted).then(|| {
                 format!(
-                    "Package {what} and one specified in policy doesn't match: {told} -> {wanted}"
+                    "Package {what} and one specified in policy doesn't match: {field} -> {wanted}"
                 )
             })
         },

@@ -2,9 +2,10 @@
 
 use std::rc::Rc;
 
-use fx_engine::Level;
+use fx_engine::{Change, Done, Level};
 use fx_host::Exit;
 
+use crate::agent::change::{self, ABSENT};
 use crate::agent::promise::commands::{is_executable, judge, spec_for};
 use crate::agent::promise::module_protocol::command_arg0;
 use crate::eval::promise::Expanded;
@@ -40,8 +41,11 @@ pub(super) struct Batch {
     pub(super) command: String,
     pub(super) operation: Operation,
     pub(super) bulk: bool,
-    pub(super) items: Vec<(String, Rc<Expanded>)>,
+    pub(super) items: Vec<Item>,
 }
+
+/// The name of a package for the manager, and the promise about it.
+type Item = (String, Rc<Expanded>);
 
 /// Puts a package down for later.
 pub(super) fn add(
@@ -66,7 +70,7 @@ pub(super) fn add(
 
 /// Does what is scheduled, and forgets what was listed.
 ///
-/// How that ends is told of each promise, and says nothing of the bundle.
+/// How that ends is logged for each promise, and does not count for the bundle.
 pub(crate) fn run_scheduled(ctx: &mut Context<'_>) {
     let mut batches = std::mem::take(&mut ctx.agent.packages.scheduled);
     if !batches.is_empty() {
@@ -103,7 +107,7 @@ fn run_batch(ctx: &mut Context<'_>, batch: &Batch) {
     }
     if let Some(command) = batch.command.strip_suffix('$') {
         ctx.verbose("Command does not allow arguments");
-        ctx.in_step(&first, |ctx, promise| run_one(ctx, promise, command, batch.operation));
+        ctx.in_step(&first, |ctx, promise| run_one(ctx, promise, command, batch, &batch.items));
         return;
     }
     if batch.bulk {
@@ -115,7 +119,7 @@ fn run_batch(ctx: &mut Context<'_>, batch: &Batch) {
         }
         line.push(' ');
         let outcome =
-            ctx.in_step(&first, |ctx, promise| run_one(ctx, promise, &line, batch.operation));
+            ctx.in_step(&first, |ctx, promise| run_one(ctx, promise, &line, batch, &batch.items));
         for (id, _) in batch.items.iter().filter(|(id, _)| id != IGNORED) {
             if outcome.is_failure() {
                 ctx.error(&format!(
@@ -131,11 +135,13 @@ fn run_batch(ctx: &mut Context<'_>, batch: &Batch) {
         }
         return;
     }
-    for (id, promise) in &batch.items {
+    for item in &batch.items {
+        let (id, promise) = item;
         let Some(name) = located(ctx, promise, batch.operation, id) else { continue };
         let line = format!("{} {name}", batch.command);
+        let items = std::slice::from_ref(item);
         let outcome =
-            ctx.in_step(promise, |ctx, promise| run_one(ctx, promise, &line, batch.operation));
+            ctx.in_step(promise, |ctx, promise| run_one(ctx, promise, &line, batch, items));
         if outcome.is_failure() {
             ctx.error(&format!("Package schedule execution failed for '{id}'"));
         }
@@ -162,11 +168,26 @@ fn located(
         .find(|file| ctx.host().stat(&path(file)).is_ok())
 }
 
-/// The beginning of a command as its output is told with.
+/// The beginning of a command, which its output is logged with.
 pub(super) fn command_summary(line: &str) -> String {
     let word = line.split(' ').next().unwrap_or_default();
     let start = word.rfind('/').map_or(0, |at| at + 1);
     line[start..].chars().take(20).collect()
+}
+
+/// What one command of the package manager changes.
+pub(super) fn changes(operation: Operation, line: &str, items: &[Item]) -> Vec<Change> {
+    let of = |(_, promise): &Item| {
+        let (property, from, to) = match operation {
+            Operation::Delete => ("ensure", "present", ABSENT),
+            Operation::Add => ("ensure", ABSENT, "present"),
+            Operation::Update => ("version", "present", "latest"),
+            Operation::Patch => ("patch", ABSENT, "present"),
+            Operation::Verify => return change::run(line),
+        };
+        change::package(&promise.promiser, property, from, to)
+    };
+    items.iter().map(of).collect()
 }
 
 /// Runs a command of the package manager and judges it.
@@ -174,25 +195,32 @@ fn run_one(
     ctx: &mut Context<'_>,
     promise: &Rc<Expanded>,
     line: &str,
-    operation: Operation,
+    batch: &Batch,
+    items: &[Item],
 ) -> Outcome {
+    let operation = batch.operation;
     let shell = promise.bool("package_commands_useshell").unwrap_or(true);
     if !shell && !is_executable(ctx, &command_arg0(line)) {
         let text = format!("The proposed package schedule command '{line}' was not executable");
         return ctx.settle(Level::Error, Outcome::Failed, promise, &text);
     }
-    if ctx.withholds() || ctx.config.simulate.is_some() {
+    let changes = changes(operation, line, items);
+    // A simulation knows packages by their names alone.
+    if ctx.config.simulate.is_some() {
         return Outcome::Skipped;
     }
-    let shown: String = line.chars().take(60).collect();
-    log!(ctx, Verbose, "Executing {shown}...");
-    ctx.show_now();
+    if !ctx.withholds() {
+        let shown: String = line.chars().take(60).collect();
+        log!(ctx, Verbose, "Executing {shown}...");
+        ctx.show_now();
+    }
     let mut spec = spec_for(ctx, line, shell);
     spec.merge_stderr = true;
-    let ended = match ctx.host().run(&spec) {
-        Ok(ended) => ended,
-        Err(error) => {
-            let text = format!("Couldn't start command '{line:>20}'. (cf_popen: {error})");
+    let ended = match ctx.make(&changes, |act| act.run(&spec)) {
+        Ok(Done::Made(ended)) => ended,
+        Ok(Done::Withheld) => return Outcome::Skipped,
+        Err(failure) => {
+            let text = format!("Couldn't start command '{line:>20}'. (cf_popen: {failure})");
             return ctx.settle(Level::Error, Outcome::Failed, promise, &text);
         }
     };

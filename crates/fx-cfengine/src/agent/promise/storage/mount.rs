@@ -6,9 +6,11 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use fx_engine::Level;
-use fx_host::{Spec, WriteOptions};
+use fx_engine::{Change, Done, Failure, Level, Request, ResourceId, Target};
+use fx_host::{Kind, Spec, WriteOptions};
 
+use crate::agent::action::Action;
+use crate::agent::change::{self, ABSENT, value};
 use crate::eval::promise::Expanded;
 use crate::eval::{Context, log};
 use crate::outcome::Outcome;
@@ -70,8 +72,9 @@ pub(super) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
             ctx.settle(Level::Info, Outcome::Kept, promise, &text)
         }
         (true, true) => {
-            if ctx.making_changes(promise, &mut result, &format!("unmount '{name}'")) {
-                result = result.merge(take_off(ctx, promise));
+            let changes = [state(&name, true, false)];
+            if ctx.may(promise, &mut result, &changes, &format!("unmount '{name}'")) {
+                result = result.merge(take_off(ctx, promise, &changes));
             }
             if wanted.edit_fstab {
                 remove_line(ctx, promise, &mut result);
@@ -93,8 +96,9 @@ pub(super) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
                     "Filesystem '{name}' was not mounted as promised, and no edits were promised in '{FSTAB}'"
                 );
                 result = result.merge(ctx.settle(Level::Error, Outcome::Failed, promise, &text));
-                if ctx.making_changes(promise, &mut result, &format!("mount '{name}'")) {
-                    result = result.merge(put_on(ctx, promise, &wanted));
+                let changes = [state(&name, false, true)];
+                if ctx.may(promise, &mut result, &changes, &format!("mount '{name}'")) {
+                    result = result.merge(put_on(ctx, promise, &wanted, &changes));
                 }
             }
             result
@@ -102,24 +106,43 @@ pub(super) fn keep(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
     }
 }
 
-/// Mounts what was added to fstab.
+fn state(name: &str, from: bool, to: bool) -> Change {
+    let word = |mounted: bool| if mounted { "mounted" } else { "unmounted" };
+    Change::of(Target::mount(os(name)), "ensure", word(from), word(to))
+}
+
+/// Mounts what was added to fstab, as a step of its own.
 pub(crate) fn finish(ctx: &mut Context<'_>) {
     if !std::mem::take(&mut ctx.agent.mount_all) || ctx.config.dry_run {
         return;
     }
     log!(ctx, Verbose, "Mounting all filesystems");
+    let mut request = Request::new(ResourceId::new("storage", FSTAB), "mount all");
+    request.phase = format!("pass {}", ctx.pass).into();
+    let attempt = ctx.run.open(request);
+    attempt.open_ended();
+    let line = format!("{MOUNT} -va");
     let spec = Spec { merge_stderr: true, ..Spec::argv([MOUNT, "-va"]).timeout(LIMIT) };
-    match ctx.host().run(&spec) {
-        Ok(ended) => {
-            for line in decode(&ended.stdout).lines() {
-                ctx.verbose(line);
-            }
-            if !ended.exit.success() {
-                ctx.error(&format!("'{MOUNT} -va' ended with {}", ended.exit.code()));
-            }
+    let done = ctx.make(&[change::run(&line)], |act| {
+        let ended = act.run(&spec)?;
+        for line in decode(&ended.stdout).lines() {
+            ctx.verbose(line);
         }
-        Err(error) => ctx.error(&error.to_string()),
-    }
+        Failure::of_command(&line, ended.exit, &ended.stdout).map_or(Ok(()), Err)
+    });
+    attempt.close(match done {
+        Ok(Done::Made(())) => fx_engine::Outcome::Repaired,
+        Ok(Done::Withheld) => fx_engine::Outcome::WouldRepair,
+        Err(failure) => {
+            match &failure {
+                Failure::Command { exit, .. } => {
+                    ctx.error(&format!("'{line}' ended with {}", exit.code()));
+                }
+                other => ctx.error(&other.to_string()),
+            }
+            failure.into()
+        }
+    });
 }
 
 fn mounted_as_promised(ctx: &Context<'_>, name: &str, wanted: &Wanted) -> bool {
@@ -153,31 +176,53 @@ fn unescape(text: &str) -> String {
 }
 
 fn make_directory(ctx: &Context<'_>, name: &str) {
-    if ctx.config.dry_run {
-        return;
+    let ends = name.char_indices().filter(|(at, c)| *c == '/' && *at > 0).map(|(at, _)| at);
+    for end in ends.chain([name.len()]) {
+        let dir = &name[..end];
+        if ctx.host().lstat(&path(dir)).is_err() {
+            // Where it cannot be made, mounting says why.
+            let made = [change::created(dir, Kind::Directory)];
+            let _made = ctx.make(&made, |act| act.make_dir(&path(dir), 0o755));
+        }
     }
-    for (at, _) in name.char_indices().filter(|(at, c)| *c == '/' && *at > 0) {
-        let _there = ctx.host().make_dir(&path(&name[..at]), 0o755);
-    }
-    let _there = ctx.host().make_dir(&path(name), 0o755);
 }
 
-fn run(ctx: &Context<'_>, words: Vec<String>) -> Result<String, String> {
+/// How a mount failed.
+enum Unmounted {
+    /// Somebody uses what is there.
+    Busy,
+    Because(String),
+}
+
+fn run(ctx: &Context<'_>, changes: &[Change], words: &[String]) -> Result<(), Unmounted> {
     let spec =
         Spec { merge_stderr: true, ..Spec::argv(words.iter().map(|word| os(word))).timeout(LIMIT) };
-    match ctx.host().run(&spec) {
-        Ok(ended) => {
-            let text = decode(&ended.stdout);
-            if ended.exit.success() { Ok(text) } else { Err(text.trim_end().to_owned()) }
+    let done = ctx.make(changes, |act| {
+        let ended = act.run(&spec)?;
+        Failure::of_command(&spec.display(), ended.exit, &ended.stdout).map_or(Ok(()), Err)
+    });
+    match done {
+        Ok(_) => Ok(()),
+        // The tool has no other sign for it than its words.
+        Err(Failure::Command { output, .. })
+            if output.contains("busy") || output.contains("Busy") =>
+        {
+            Err(Unmounted::Busy)
         }
-        Err(error) => Err(error.to_string()),
+        Err(Failure::Command { output, .. }) => Err(Unmounted::Because(output)),
+        Err(failure) => Err(Unmounted::Because(failure.to_string())),
     }
 }
 
-fn put_on(ctx: &mut Context<'_>, promise: &Rc<Expanded>, wanted: &Wanted) -> Outcome {
+fn put_on(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    wanted: &Wanted,
+    changes: &[Change],
+) -> Outcome {
     let name = &promise.promiser;
     let mut words = vec![MOUNT.to_owned()];
-    // A remote one tells its type by its form; a local one need not.
+    // A remote one shows its type by its form; a local one need not.
     if matches!(wanted.kind.as_str(), "panfs" | "cifs")
         || (!wanted.kind.is_empty() && wanted.device == wanted.source)
     {
@@ -189,34 +234,34 @@ fn put_on(ctx: &mut Context<'_>, promise: &Rc<Expanded>, wanted: &Wanted) -> Out
         wanted.device.clone(),
         name.to_string(),
     ]);
-    match run(ctx, words) {
-        Ok(_) => {
+    match run(ctx, changes, &words) {
+        Ok(()) => {
             let text = format!("Mounting '{name}' to keep promise");
             ctx.settle(Level::Info, Outcome::Repaired, promise, &text)
         }
-        Err(why) if why.contains("busy") || why.contains("Busy") => {
+        Err(Unmounted::Busy) => {
             let text = format!("The device under '{name}' cannot be mounted");
             ctx.settle(Level::Info, Outcome::Interrupted, promise, &text)
         }
-        Err(why) => {
+        Err(Unmounted::Because(why)) => {
             let text = format!("Mounting '{name}' failed: {why}");
             ctx.settle(Level::Error, Outcome::Failed, promise, &text)
         }
     }
 }
 
-fn take_off(ctx: &mut Context<'_>, promise: &Rc<Expanded>) -> Outcome {
+fn take_off(ctx: &mut Context<'_>, promise: &Rc<Expanded>, changes: &[Change]) -> Outcome {
     let name = &promise.promiser;
-    match run(ctx, vec![UMOUNT.to_owned(), name.to_string()]) {
-        Ok(_) => {
+    match run(ctx, changes, &[UMOUNT.to_owned(), name.to_string()]) {
+        Ok(()) => {
             let text = format!("Unmounting '{name}' to keep promise");
             ctx.settle(Level::Info, Outcome::Repaired, promise, &text)
         }
-        Err(why) if why.contains("busy") || why.contains("Busy") => {
+        Err(Unmounted::Busy) => {
             let text = format!("The device under '{name}' cannot be unmounted");
             ctx.settle(Level::Info, Outcome::Interrupted, promise, &text)
         }
-        Err(why) => {
+        Err(Unmounted::Because(why)) => {
             let text = format!("Unmounting '{name}' failed: {why}");
             ctx.settle(Level::Error, Outcome::Failed, promise, &text)
         }
@@ -233,33 +278,50 @@ fn is_about(line: &str, name: &str) -> bool {
     !line.trim_start().starts_with('#') && line.split_whitespace().nth(1) == Some(name)
 }
 
-fn save(ctx: &mut Context<'_>, promise: &Rc<Expanded>, lines: &[String]) -> bool {
+fn save(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    changes: &[Change],
+    lines: &[String],
+) -> bool {
     let mut text = lines.join("\n");
     text.push('\n');
-    match ctx.host().write(&path(FSTAB), &encode(&text), &WriteOptions::default()) {
-        Ok(()) => true,
-        Err(error) => {
-            ctx.settle(Level::Error, Outcome::Failed, promise, &error.to_string());
+    let text = encode(&text);
+    match ctx.make(changes, |act| act.write(&path(FSTAB), &text, &WriteOptions::default())) {
+        Ok(_) => true,
+        Err(failure) => {
+            ctx.settle(Level::Error, Outcome::Failed, promise, &failure.to_string());
             false
         }
     }
+}
+
+// A line of the table that comes or is removed.
+fn entry(name: &str, from: &str, to: &str) -> Change {
+    Change::of(Target::mount(os(name)), "fstab", value(from), value(to))
 }
 
 fn add_line(ctx: &mut Context<'_>, promise: &Rc<Expanded>, wanted: &Wanted, result: &mut Outcome) {
     let name = Rc::clone(&promise.promiser);
     log!(ctx, Verbose, "Verifying '{name}' in '{FSTAB}'");
     let mut lines = fstab(ctx);
-    ctx.agent.mount_all = true;
+    if ctx.action(promise) == Action::Fix {
+        ctx.agent.mount_all = true;
+    } else {
+        ctx.withhold(&[state(&name, false, true)]);
+    }
     if lines.iter().any(|line| is_about(line, &name)) {
         return;
     }
     let device = &wanted.device;
     let should = format!("add file system '{device}' to '{FSTAB}'");
-    if !ctx.making_changes(promise, result, &should) {
+    let line = format!("{device} \t {name} \t {} \t {}", wanted.kind, wanted.options);
+    let changes = [entry(&name, ABSENT, &line)];
+    if !ctx.may(promise, result, &changes, &should) {
         return;
     }
-    lines.push(format!("{device} \t {name} \t {} \t {}", wanted.kind, wanted.options));
-    if save(ctx, promise, &lines) {
+    lines.push(line);
+    if save(ctx, promise, &changes, &lines) {
         let text = format!("Adding file system '{device}' to '{FSTAB}'");
         *result = result.merge(ctx.settle(Level::Info, Outcome::Repaired, promise, &text));
     } else {
@@ -270,14 +332,18 @@ fn add_line(ctx: &mut Context<'_>, promise: &Rc<Expanded>, wanted: &Wanted, resu
 fn remove_line(ctx: &mut Context<'_>, promise: &Rc<Expanded>, result: &mut Outcome) {
     let name = Rc::clone(&promise.promiser);
     let mut lines = fstab(ctx);
-    let before = lines.len();
+    let changes: Vec<Change> = lines
+        .iter()
+        .filter(|line| is_about(line, &name))
+        .map(|line| entry(&name, line, ABSENT))
+        .collect();
     lines.retain(|line| !is_about(line, &name));
-    if lines.len() == before {
+    if changes.is_empty() {
         return;
     }
     let should = format!("delete file system mounted on '{name}' from '{FSTAB}'");
-    if ctx.making_changes(promise, result, &should) {
-        if save(ctx, promise, &lines) {
+    if ctx.may(promise, result, &changes, &should) {
+        if save(ctx, promise, &changes, &lines) {
             let text = format!("Deleting file system mounted on '{name}'");
             *result = result.merge(ctx.settle(Level::Info, Outcome::Repaired, promise, &text));
         } else {

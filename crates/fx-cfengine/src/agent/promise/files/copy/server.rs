@@ -1,4 +1,4 @@
-//! Servers of a copy: which of them answers, told as the original tells it.
+//! Servers of a copy: which of them answers, in the words of the original.
 //!
 //! The protocol behind the connection is not spoken: a server that answers is one that a copy
 //! cannot be had from, and that is said.

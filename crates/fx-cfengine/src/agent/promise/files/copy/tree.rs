@@ -3,14 +3,16 @@
 
 use std::rc::Rc;
 
-use fx_engine::Level;
-use fx_host::Kind;
+use fx_engine::{Failure, Level};
+use fx_host::{Act, Kind};
 
+use crate::agent::change;
 use crate::eval::Context;
 use crate::eval::promise::Expanded;
 use crate::load::reason;
 use crate::outcome::Outcome;
 use crate::text::{from_path, path};
+use crate::wording;
 
 use super::super::consider::{considered, is_plain};
 use super::super::{as_promised, changed, create, failed, recurse, select};
@@ -88,26 +90,19 @@ pub(super) fn tree(
         }
         if !collapse {
             if ctx.host().stat(&path(&target)).is_err() {
-                if !ctx.making_changes(
-                    promise,
-                    &mut result,
-                    &format!("create directory '{target}'"),
-                ) {
-                    foretell(ctx, promise, &source, &target, depth - 1, &mut result);
+                let words = wording::copy_directory(&target);
+                let made = [change::created(&target, Kind::Directory)];
+                if !ctx.may(promise, &mut result, &made, &words.should) {
+                    plan_copies(ctx, promise, &source, &target, depth - 1, &mut result);
                     continue;
                 }
-                if let Err(error) = ctx.host().make_dir(&path(&target), 0o700) {
-                    let text =
-                        format!("Can't make directory '{target}'. (mkdir: {})", reason(&error));
-                    result = result.merge(ctx.settle(
-                        Level::Error,
-                        Outcome::Interrupted,
-                        promise,
-                        &text,
-                    ));
+                if let Err(failure) = ctx.make(&made, |act| act.make_dir(&path(&target), 0o700)) {
+                    let text = words.failed.text(&failure);
+                    let outcome = ctx.settle(Level::Error, Outcome::Interrupted, promise, &text);
+                    result = result.merge(outcome);
                     continue;
                 }
-                changed(ctx, promise, &mut result, &format!("Created directory '{target}'"));
+                changed(ctx, promise, &mut result, &words.done);
             }
             if let Ok(found) = ctx.host().stat(&path(&target)) {
                 copied_attributes(ctx, promise, &source, &target, &meta, &found);
@@ -123,7 +118,7 @@ pub(super) fn tree(
 }
 
 // What would be copied below a directory that is not made.
-fn foretell(
+fn plan_copies(
     ctx: &mut Context<'_>,
     promise: &Rc<Expanded>,
     from: &str,
@@ -145,20 +140,26 @@ fn foretell(
         }
         if meta.is_dir() {
             if !recurse::skipped(promise, &source, &name) {
-                ctx.making_changes(promise, result, &format!("create directory '{target}'"));
-                foretell(ctx, promise, &source, &target, depth - 1, result);
+                let made = [change::created(&target, Kind::Directory)];
+                ctx.may(promise, result, &made, &wording::copy_directory(&target).should);
+                plan_copies(ctx, promise, &source, &target, depth - 1, result);
             }
             continue;
         }
         if promise.has("file_select") && !select::selected(ctx, promise, &source, &meta) {
             continue;
         }
-        let should = match meta.kind {
-            Kind::Symlink => format!("create link '{target}'"),
-            Kind::Fifo => format!("create FIFO '{target}'"),
-            _ => format!("copy '{target}' to '{source}'"),
+        let (made, should) = match meta.kind {
+            Kind::Symlink => {
+                (change::created(&target, meta.kind), format!("create link '{target}'"))
+            }
+            Kind::Fifo => (change::created(&target, meta.kind), format!("create FIFO '{target}'")),
+            _ => (
+                change::copied(ctx.host(), &source, &target),
+                format!("copy '{target}' to '{source}'"),
+            ),
         };
-        ctx.making_changes(promise, result, &should);
+        ctx.may(promise, result, &[made], &should);
     }
 }
 
@@ -176,23 +177,20 @@ fn set_link_aside(
         failed(ctx, promise, result, &text);
         return false;
     }
-    if ctx.making_changes(promise, result, &format!("backup '{to}'")) {
-        match ctx.host().rename(&path(to), &path(&format!("{to}.cf-moved"))) {
-            Ok(()) => changed(ctx, promise, result, &format!("Backed up '{to}'")),
+    let moved = format!("{to}.cf-moved");
+    let changes = [change::renamed(to, &moved)];
+    if ctx.may(promise, result, &changes, &format!("backup '{to}'")) {
+        match ctx.make(&changes, |act| act.rename(&path(to), &path(&moved))) {
+            Ok(_) => changed(ctx, promise, result, &format!("Backed up '{to}'")),
             Err(_) => ctx.error(&format!("Unable to backup old '{to}'")),
         }
     }
-    if ctx.making_changes(promise, result, &format!("create directory '{to}'")) {
-        match ctx.host().make_dir(&path(to), 0o700) {
-            Ok(()) => changed(ctx, promise, result, &format!("Created directory for '{to}'")),
-            Err(error) => {
-                let text = format!("Failed to make directory '{to}'. (mkdir: {})", reason(&error));
-                failed(ctx, promise, result, &text);
-                return false;
-            }
-        }
+    let words = wording::directory_for_link(to);
+    let made = [change::created(to, Kind::Directory)];
+    if !ctx.may(promise, result, &made, &words.should) {
+        return true;
     }
-    true
+    ctx.change(promise, result, &made, &words, |act| act.make_dir(&path(to), 0o700)).is_some()
 }
 
 fn purge(
@@ -217,44 +215,31 @@ fn purge(
         if keep.contains(&name) || !considered(ctx, dir, &name, is_plain(ctx, &file)) {
             continue;
         }
-        if !ctx.making_changes(promise, result, &format!("purge '{file}' from copy dest directory"))
-        {
-            continue;
-        }
         let Ok(meta) = ctx.host().lstat(&path(&file)) else { continue };
-        if meta.is_dir() {
-            if remove_tree(ctx, &file, 0) {
-                changed(
-                    ctx,
-                    promise,
-                    result,
-                    &format!("Purged directory '{file}' in copy dest directory"),
-                );
+        let gone = [change::removed(&file, meta.kind)];
+        let words = wording::purge(&file, meta.is_dir());
+        ctx.change(promise, result, &gone, &words, |act| {
+            if meta.is_dir() {
+                remove_tree(act, &file, 0)
             } else {
-                failed(ctx, promise, result, &format!("Unable to purge directory tree '{file}'"));
+                act.remove_file(&path(&file)).map_err(Failure::from)
             }
-        } else if ctx.host().remove_file(&path(&file)).is_ok() {
-            changed(ctx, promise, result, &format!("Purged '{file}' copy dest directory"));
-        } else {
-            failed(ctx, promise, result, &format!("Couldn't delete '{file}' while purging"));
-        }
+        });
     }
 }
 
-pub(super) fn remove_tree(ctx: &Context<'_>, dir: &str, depth: u32) -> bool {
+/// Removes a directory and all below it.
+pub(super) fn remove_tree(act: &dyn Act, dir: &str, depth: u32) -> Result<(), Failure> {
     if depth > 200 {
-        return false;
+        return Err(Failure::new(format!("'{dir}' is too deep to be removed")));
     }
-    for entry in ctx.host().list(&path(dir)).unwrap_or_default() {
+    for entry in act.list(&path(dir)).unwrap_or_default() {
         let file = format!("{dir}/{}", from_path(std::path::Path::new(&entry.name)));
-        let done = match ctx.host().lstat(&path(&file)) {
-            Ok(meta) if meta.is_dir() => remove_tree(ctx, &file, depth + 1),
-            Ok(_) => ctx.host().remove_file(&path(&file)).is_ok(),
-            Err(_) => true,
-        };
-        if !done {
-            return false;
+        match act.lstat(&path(&file)) {
+            Ok(meta) if meta.is_dir() => remove_tree(act, &file, depth + 1)?,
+            Ok(_) => act.remove_file(&path(&file))?,
+            Err(_) => {}
         }
     }
-    ctx.host().remove_dir(&path(dir)).is_ok()
+    Ok(act.remove_dir(&path(dir))?)
 }

@@ -1,3 +1,0 @@
-require "csv"
-def t; p yield; rescue => e; puts "#{e.class}: #{e.message.lines.first}"; end
-t{CSV.parse("a,b,c\n1,\"x,y\",3\n")}; t{CSV.parse("a,b\n1,2\n",headers:true).map(&:to_h)}; t{CSV.parse_line("a;b",col_sep:";")}; t{["a","b,c",nil,"d\"e",""].to_csv}; t{"1,2".parse_csv}; t{CSV.generate{|c| c << [1,2]; c << ["a b","c\nd"]}}; t{CSV.parse("a,\"b")}; t{CSV.parse("1,2.5,x",converters: :numeric)}; t{CSV.parse("A b,C\n1,2",headers:true,header_converters: :symbol).first.to_h}; t{CSV.parse("a\n\nb",skip_blanks:true)}; t{CSV.parse("a\n\nb")}; t{CSV.parse("x,y\n1,2\n3,4",headers:true)["x"]}; t{CSV.parse("a\"b,c")}; t{CSV.parse("x,y\n1,2",headers:true).to_csv}; t{CSV.parse("x,y\n1,2",headers:true).first.fields}

@@ -1,3 +1,0 @@
-require "json"
-puts JSON.pretty_generate([[], {}, { "a" => {}, "b" => [] }])
-puts JSON.generate([[], {}])

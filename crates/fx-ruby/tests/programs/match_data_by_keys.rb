@@ -1,6 +1,0 @@
-m = /(?<a>.)(?<b>.)(.)?/.match("xy")
-m2 = /(.)(.)(\d+)(\d)/.match("THX1138: ")
-p m2.values_at(0, 2, -2), m2.values_at(1..2, 4), m2.values_at, m.values_at(:a, "b"), m.match(:a), m2.match(3), m2.match_length(3), m.match_length(:b)
-p (m2.match(7) rescue $!.message)
-p :abc.casecmp(:ABC), :abc.casecmp?(:ABD), :a.casecmp("a"), "\0\x01\x7f", nil.to_s.equal?(nil.to_s), (NilClass.new rescue $!.message), (Integer.new rescue $!.message)
-p String.instance_method(:size) == String.instance_method(:length), [].method(:push).unbind == Array.instance_method(:append)
