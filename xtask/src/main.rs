@@ -11,12 +11,14 @@ mod bench;
 mod changes;
 mod conformance;
 mod dist;
+mod functions;
 mod layers;
 mod startup;
 mod tidy;
 mod truth;
 mod truth_cases;
 mod usage;
+mod wording;
 
 use std::process::ExitCode;
 

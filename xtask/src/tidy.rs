@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 
-use crate::layers;
+use crate::{functions, layers, wording};
 
 /// A file longer than this is two things.
 const MAX_LINES: usize = 800;
@@ -16,6 +16,17 @@ const LONG_FILES: &[(&str, &str)] = &[];
 /// Crates that serve all languages and so use the words of none.
 const SHARED: &[&str] =
     &["fx-source", "fx-value", "fx-host", "fx-facts", "fx-engine", "fx-resources", "fx-store"];
+
+/// Crates of languages: they look at the machine, and act inside a recorded change alone.
+const LANGUAGES: &[&str] = &["fx-cfengine", "fx-puppet", "fx-chef", "fx-ruby", "fx-resources"];
+
+/// Where a language is handed its machine, by whoever assembles the run.
+const HANDED_IN: &[&str] = &[
+    "crates/fx-chef/src/machine.rs",
+    "crates/fx-chef/src/effects.rs",
+    "crates/fx-puppet/src/machine.rs",
+    "crates/fx-puppet/src/effects.rs",
+];
 
 /// Words that belong to one language.
 const LANGUAGE_WORDS: &[&str] =
@@ -128,8 +139,18 @@ fn check_file(name: &str, text: &str, deviations: &str) -> Vec<String> {
     if SHARED.iter().any(|shared| name.starts_with(&format!("crates/{shared}/src/"))) {
         problems.extend(language_words(text));
     }
-    if name.starts_with("crates/") && name.contains("/src/") {
+    let is_test = name.ends_with("/tests.rs") || name.contains("/tests/");
+    if name.starts_with("crates/") && name.contains("/src/") && !is_test {
         problems.extend(resolvers(name, text));
+        problems.extend(functions::check(name, text));
+        problems.extend(wording::decisions(name, code(text)).into_iter().map(|(line, piece)| {
+            format!("line {line}: decides by the words \"{piece}\"; what happened is data")
+        }));
+    }
+    let in_language =
+        LANGUAGES.iter().any(|language| name.starts_with(&format!("crates/{language}/src/")));
+    if in_language && !HANDED_IN.contains(&name) {
+        problems.extend(whole_machines(text));
     }
     for mark in text.split("Deviation(").skip(1) {
         let id = mark.split(')').next().unwrap_or_default();
@@ -159,6 +180,17 @@ fn resolvers(name: &str, text: &str) -> Vec<String> {
     found.collect()
 }
 
+/// Lines that ask for a whole machine, which would go around the seam.
+fn whole_machines(text: &str) -> Vec<String> {
+    let asks = |line: &str| {
+        line.split("dyn Host").skip(1).any(|rest| !rest.starts_with(char::is_alphanumeric))
+    };
+    let found = code(text).filter(|(_, line)| asks(line));
+    found
+        .map(|(number, _)| format!("line {}: `dyn Host` goes around the seam", number + 1))
+        .collect()
+}
+
 fn language_words(text: &str) -> Vec<String> {
     code(text)
         .filter_map(|(number, line)| {
@@ -183,6 +215,7 @@ mod tests {
     #[test]
     fn each_rule_can_fail() {
         let long = format!("//! x\n{}", "\n".repeat(900));
+        let long_function = format!("//! x\nfn f() {{\n{}}}\n", "    g();\n".repeat(151));
         let table = [
             ("crates/a/src/x.rs", "fn main() {}", "first line"),
             ("crates/a/src/x.rs", long.as_str(), "two things"),
@@ -195,6 +228,13 @@ mod tests {
                 "line 2: `canonicalize(`",
             ),
             ("crates/fx-host/src/os/x.rs", "//! x\nlibc::readlink(a, b, c)", "the owner rule"),
+            ("crates/a/src/x.rs", long_function.as_str(), "`f` has 153 lines"),
+            (
+                "crates/a/src/x.rs",
+                "//! x\nif why.contains(\"was refused\") {",
+                "decides by the words",
+            ),
+            ("crates/fx-chef/src/x.rs", "//! x\nfn f(host: &dyn Host);", "around the seam"),
         ];
         for (name, text, expected) in table {
             let problems = check_file(name, text, "D-001");

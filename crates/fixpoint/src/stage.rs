@@ -30,11 +30,8 @@ impl Stage {
         let host = Rc::new(OsHost::cancelled_by(Arc::clone(&stop)));
         let lasting: &'static Rc<SourceMap> = Box::leak(Box::new(Rc::new(SourceMap::new())));
         let ledger: &'static Rc<Ledger> = Box::leak(Box::new(Rc::new(Ledger::new())));
-        let run = Run {
-            host: &**Box::leak(Box::new(Rc::clone(&host))),
-            ledger,
-            cancel: Box::leak(Box::new(Cancel::from_flag(stop))),
-        };
+        let lasting_host: &'static Rc<OsHost> = Box::leak(Box::new(Rc::clone(&host)));
+        let run = Run::new(&**lasting_host, ledger, Box::leak(Box::new(Cancel::from_flag(stop))));
         Stage {
             host,
             sources: Rc::clone(lasting),
@@ -51,7 +48,7 @@ impl Stage {
         let mut stage = Stage::new(stop);
         let looking: &'static Rc<LookingHost> =
             Box::leak(Box::new(Rc::new(LookingHost::new(Rc::<OsHost>::clone(&stage.host)))));
-        stage.run.host = &**looking;
+        stage.run = Run::new(&**looking, stage.run.ledger, stage.run.cancel);
         stage.looking = Some(looking);
         stage
     }
@@ -74,7 +71,7 @@ impl Stage {
                     ledger.looked_at_left_out(&reason(tree));
                 }),
             )));
-            stage.run.host = &**watching;
+            stage.run = Run::new(&**watching, stage.run.ledger, stage.run.cancel);
             stage.watching = Some(watching);
         }
         stage

@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use fx_engine::{Attempt, Failure, Mode, Outcome, Purpose, Request, ResourceId};
+use fx_engine::{Attempt, Cause, Failure, Mode, Outcome, Purpose, Request, ResourceId, Why};
 use fx_ruby::value::NIL;
 use fx_ruby::{Args, R, Res, Value, Vm};
 use fx_source::Origin;
@@ -156,10 +156,16 @@ impl Rows {
     }
 }
 
+/// The resource `kind[name]` as what led to something.
+fn item(resource: &str) -> Cause {
+    let name = resource.split_once('[').map_or(resource, |(_, name)| name);
+    Cause::Item(name.strip_suffix(']').unwrap_or(name).into())
+}
+
 impl Machine {
     /// Why an action happens now: whoever notified it, the resource it is part of, code that
     /// runs it while recipes are compiled, or its place in the collection.
-    fn why(&self, phase: &str, via: Option<&(String, String)>) -> Rc<str> {
+    fn why(&self, phase: &str, via: Option<&(String, String)>) -> Why {
         let mut rows = self.rows.borrow_mut();
         if let Some((kind, from)) = via {
             let asked = if std::mem::take(&mut rows.subscribed) { " (subscribes)" } else { "" };
@@ -170,13 +176,16 @@ impl Machine {
             };
             return match from.as_str() {
                 "" => format!("{kind} notification{asked}").into(),
-                from => format!("{kind} notification from {from}{asked}").into(),
+                from => Why::from(format!("{kind} notification from {from}{asked}"))
+                    .caused_by([item(from)]),
             };
         }
         match rows.open.last().map(|index| &rows.all[*index].resource) {
-            Some(parent) => format!("sub-resource of {parent}").into(),
-            None if phase == "compile" => Rc::from("run while recipes are compiled"),
-            None => Rc::from("collection order"),
+            Some(parent) => {
+                Why::from(format!("sub-resource of {parent}")).caused_by([item(parent)])
+            }
+            None if phase == "compile" => "run while recipes are compiled".into(),
+            None => "collection order".into(),
         }
     }
 

@@ -13,7 +13,7 @@ use fx_host::Clock;
 use fx_source::Origin;
 use fx_value::Value;
 
-use crate::{Change, Event, Level, Mode, Outcome, Purpose, ResourceId, Sink, step::Request};
+use crate::{Change, Event, Level, Mode, Outcome, Purpose, ResourceId, Sink, Why, step::Request};
 
 /// Number of a step in its ledger, from one, in the order of opening.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -42,7 +42,7 @@ pub struct Step {
     /// The action of the language, such as `create`.
     pub action: Cow<'static, str>,
     /// Why it was its turn.
-    pub why: Rc<str>,
+    pub why: Why,
     /// Where it was declared.
     pub origin: Origin,
     /// Whether it was allowed to change anything.

@@ -19,6 +19,7 @@ mod sink;
 mod step;
 mod target;
 mod trace;
+mod why;
 #[cfg(test)]
 mod tests;
 
@@ -37,12 +38,13 @@ pub use sink::Sink;
 pub use step::{Request, Stepped, step};
 pub use target::{Target, TargetKind};
 pub use trace::{Trace, trace_line};
+pub use why::{Cause, Why};
 
 /// What every driver is given: the machine, the record, and the wish to stop.
 #[derive(Clone, Copy)]
 pub struct Run<'a> {
-    /// The machine.
-    pub host: &'a dyn Host,
+    /// The machine. Private: who acts on it goes through a change, an evaluation or our own state.
+    host: &'a dyn Host,
     /// The record of this run.
     pub ledger: &'a Ledger,
     /// Set when the user or a signal asks to stop.

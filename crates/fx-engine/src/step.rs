@@ -6,7 +6,9 @@ use std::rc::Rc;
 use fx_source::Origin;
 
 use crate::attempt::guarded;
-use crate::{Attempt, Change, Done, Mode, Outcome, Purpose, Resource, ResourceId, Run, StepId};
+use crate::{
+    Attempt, Change, Done, Mode, Outcome, Purpose, Resource, ResourceId, Run, StepId, Why,
+};
 
 /// What the driver knows about a step before it is taken.
 #[derive(Clone, Debug)]
@@ -18,7 +20,7 @@ pub struct Request {
     /// The action of the language.
     pub action: Cow<'static, str>,
     /// Why it is its turn.
-    pub why: Rc<str>,
+    pub why: Why,
     /// Where it was declared.
     pub origin: Origin,
     /// Whether it may change anything.
@@ -34,7 +36,7 @@ impl Request {
             phase: Rc::from(""),
             resource,
             action: action.into(),
-            why: Rc::from(""),
+            why: Why::default(),
             origin: Origin::default(),
             mode: Mode::Apply,
             purpose: Purpose::Act,

@@ -71,7 +71,7 @@ impl World {
     }
 
     fn run(&self) -> Run<'_> {
-        Run { host: &self.host, ledger: &self.ledger, cancel: &self.cancel }
+        Run::new(&self.host, &self.ledger, &self.cancel)
     }
 
     fn step(&self, mode: Mode, fake: &mut Fake) -> Stepped {

@@ -62,6 +62,9 @@ fn read(machine: &Machine, path: &Path) -> Result<Vec<(String, Value)>, String> 
                     "Facter: Command {} completed with the following stderr message: {told}",
                     path.display()
                 );
+                let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                let program = [("program".into(), name.as_str().into())];
+                machine.run.ledger.note("facter.complaint", &program, &Origin::default());
                 machine.run.ledger.message(Level::Warning, &text, &Origin::default());
             }
             let out = String::from_utf8_lossy(&ended.stdout).into_owned();

@@ -15,7 +15,7 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-use crate::eval::{Evaluated, Evaluator, Flow, Scope, interpolated};
+use crate::eval::{Evaluated, Evaluator, Flow, Issue, Scope, interpolated};
 use crate::regex::Regex;
 use crate::types::Type;
 use crate::value::{Hash, Value};
@@ -688,7 +688,7 @@ impl Evaluator {
             }
             let answer = match self.call_function(&entry.function, args, None, span, query.scope) {
                 // A function in Ruby says that it does not have the key.
-                Err(flow) if flow.clone().text().contains("uncaught throw :no_such_key") => {
+                Err(Flow::Fail(failure)) if failure.issue == Issue::NoSuchKey => {
                     Value::ty(Type::Reference("\0not_found".into()))
                 }
                 answer => answer?,

@@ -69,11 +69,8 @@ impl Machine {
     pub fn new(host: Rc<impl Host + 'static>, cancel: Cancel) -> Machine {
         let host: Rc<dyn Host> = host;
         let lasting: &'static Rc<dyn Host> = Box::leak(Box::new(Rc::clone(&host)));
-        let run = Run {
-            host: &**lasting,
-            ledger: Box::leak(Box::new(Ledger::new())),
-            cancel: Box::leak(Box::new(cancel)),
-        };
+        let ledger = Box::leak(Box::new(Ledger::new()));
+        let run = Run::new(&**lasting, ledger, Box::leak(Box::new(cancel)));
         Machine::on(host, run, Box::leak(Box::new(SourceMap::new())))
     }
 

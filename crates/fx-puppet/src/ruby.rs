@@ -261,9 +261,18 @@ fn failure(ruby: &Ruby, vm: &mut Vm, unwind: fx_ruby::vm::Unwind) -> Flow {
     let issue = match name.as_str() {
         "Puppet::TemplateFailure" => Issue::Template,
         "Puppet::NoSuitableProvider" => Issue::NoProvider,
+        "UncaughtThrowError" if thrown(vm, exception).as_deref() == Some("no_such_key") => {
+            Issue::NoSuchKey
+        }
         _ => Issue::Other,
     };
     Flow::raw(message).with(issue)
+}
+
+/// The name that was thrown and that nobody caught.
+fn thrown(vm: &mut Vm, exception: Rb) -> Option<String> {
+    let tag = vm.call_name(exception, "tag", &[]).ok()?;
+    vm.to_s(tag).ok()
 }
 
 /// Raises a failure of the language in Ruby.

@@ -10,7 +10,7 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use fx_engine::{Event, Outcome, Sink, Step};
+use fx_engine::{Cause, Event, Outcome, Sink, Step};
 use fx_source::SourceMap;
 use serde_json::{Value, json};
 
@@ -34,12 +34,20 @@ pub struct Moment {
     pub phase: String,
     /// Resource, or what was noted.
     pub label: String,
+    /// Name of a step's resource.
+    pub item: String,
+    /// Kind of a step's resource.
+    pub kind: String,
     /// How a step ended; the code of a note.
     pub outcome: String,
     /// Why it was skipped or failed.
     pub reason: String,
     /// Why it was its turn.
     pub why: String,
+    /// What led to it.
+    pub causes: Vec<Cause>,
+    /// What a note says, by name.
+    pub fields: Vec<(String, String)>,
     /// Changed properties.
     pub changed: Vec<String>,
     /// File, line and column.
@@ -90,8 +98,11 @@ impl Timeline {
             depth: step.depth,
             phase: step.phase.to_string(),
             label: step.resource.to_string(),
+            item: step.resource.name.to_string(),
+            kind: step.resource.kind.to_string(),
             outcome: step.outcome.word().to_owned(),
             why: step.why.to_string(),
+            causes: step.why.causes().to_vec(),
             origin,
             source,
             ..Moment::default()
@@ -132,15 +143,18 @@ impl Sink for Timeline {
             Event::Note { code, .. }
                 if matches!(code.rsplit('.').next(), Some("line" | "stderr")) => {}
             Event::Note { code, fields, origin } => {
-                let shown = fields.iter().filter(|(_, value)| !value.to_string().is_empty());
-                let label = shown
-                    .map(|(name, value)| format!("{name} {value}"))
-                    .collect::<Vec<_>>()
-                    .join(", ");
+                let fields: Vec<(String, String)> = fields
+                    .iter()
+                    .map(|(name, value)| (name.to_string(), value.to_string()))
+                    .filter(|(_, value)| !value.is_empty())
+                    .collect();
+                let label: Vec<String> =
+                    fields.iter().map(|(name, value)| format!("{name} {value}")).collect();
                 self.moments.borrow_mut().push(Moment {
                     parent: self.open.borrow().last().copied(),
                     phase: self.phase.borrow().clone(),
-                    label,
+                    label: label.join(", "),
+                    fields,
                     outcome: (*code).to_owned(),
                     origin: origin
                         .span
@@ -151,6 +165,13 @@ impl Sink for Timeline {
             }
             _ => {}
         }
+    }
+}
+
+impl Moment {
+    /// What a note says under a name.
+    fn field(&self, name: &str) -> Option<&str> {
+        self.fields.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 }
 

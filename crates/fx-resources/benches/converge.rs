@@ -62,7 +62,7 @@ fn main() {
 fn converge(files: &[(PathBuf, Rc<[u8]>)], expected: impl Fn(&Outcome) -> bool) {
     let host = OsHost::new();
     let (ledger, cancel) = (Ledger::new(), Cancel::new());
-    let run = Run { host: &host, ledger: &ledger, cancel: &cancel };
+    let run = Run::new(&host, &ledger, &cancel);
     let me = (my_uid(), my_gid());
     for (path, content) in files {
         let desired = Desired {

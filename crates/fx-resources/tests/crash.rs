@@ -56,7 +56,7 @@ fn victim() {
     }
     let host = OsHost::new();
     let (ledger, cancel) = (Ledger::new(), Cancel::new());
-    let run = Run { host: &host, ledger: &ledger, cancel: &cancel };
+    let run = Run::new(&host, &ledger, &cancel);
     say("START");
     // A victim to be killed goes back and forth until it is.
     if version == "both" {

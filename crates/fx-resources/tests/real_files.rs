@@ -203,7 +203,7 @@ fn machine() -> tempfile::TempDir {
 fn take_step(resource: &mut dyn Resource, mode: StepMode) -> Outcome {
     let host = OsHost::new();
     let (ledger, cancel) = (Ledger::new(), Cancel::new());
-    let run = Run { host: &host, ledger: &ledger, cancel: &cancel };
+    let run = Run::new(&host, &ledger, &cancel);
     let mut request = Request::new(resource.id(), "make");
     request.mode = mode;
     let stepped = step(run, request, resource);

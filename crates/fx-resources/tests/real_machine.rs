@@ -102,8 +102,7 @@ fn hold(name: &str, make: &dyn Fn() -> Box<dyn Resource>) {
         let mut resource = make();
         let mut request = Request::new(resource.id(), "make");
         request.mode = mode;
-        let stepped =
-            step(Run { host: &host, ledger: &ledger, cancel: &cancel }, request, resource.as_mut());
+        let stepped = step(Run::new(&host, &ledger, &cancel), request, resource.as_mut());
         host.commit().unwrap();
         stepped.outcome
     };

@@ -42,7 +42,7 @@ fn the_real_tools_agree_in_a_throw_away_copy() {
 fn take_step(resource: &mut dyn Resource) -> Outcome {
     let host = OsHost::new();
     let (ledger, cancel) = (Ledger::new(), Cancel::new());
-    let run = Run { host: &host, ledger: &ledger, cancel: &cancel };
+    let run = Run::new(&host, &ledger, &cancel);
     let stepped = step(run, Request::new(resource.id(), "make"), resource);
     host.commit().unwrap();
     stepped.outcome

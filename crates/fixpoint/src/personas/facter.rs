@@ -27,12 +27,24 @@ const HELP: &str = include_str!("facter/help.txt");
 
 /// What is told while facts are gathered.
 #[derive(Default)]
-struct Told(RefCell<Vec<(Level, String)>>);
+struct Logged {
+    /// Level, text, and the program that complained, if it was one.
+    lines: RefCell<Vec<(Level, String, Option<String>)>>,
+    program: RefCell<Option<String>>,
+}
 
-impl Sink for Told {
+impl Sink for Logged {
     fn event(&self, event: &Event<'_>) {
-        if let Event::Message { level, text, .. } = event {
-            self.0.borrow_mut().push((*level, (*text).to_owned()));
+        match event {
+            Event::Note { code: "facter.complaint", fields, .. } => {
+                let name = fields.iter().find(|(name, _)| name == "program");
+                *self.program.borrow_mut() = name.map(|(_, program)| program.to_string());
+            }
+            Event::Message { level, text, .. } => {
+                let program = self.program.take();
+                self.lines.borrow_mut().push((*level, (*text).to_owned(), program));
+            }
+            _ => {}
         }
     }
 }
@@ -103,23 +115,19 @@ fn add(all: &mut Map, host: &Rc<OsHost>, options: &Options) -> bool {
         rubies.extend(options.custom_dirs.iter().cloned());
     }
     let machine = Machine::new(Rc::clone(host), Cancel::default());
-    let told = Rc::new(Told::default());
-    machine.run().ledger.watch(Rc::<Told>::clone(&told));
+    let logged = Rc::new(Logged::default());
+    machine.run().ledger.watch(Rc::<Logged>::clone(&logged));
     let only = Some(options.queries.as_slice()).filter(|queries| !queries.is_empty());
     for (name, value) in fx_puppet::more_facts(&machine, &folders, &rubies, only) {
         all.insert(name.as_str().into(), Value::from_json(&value));
     }
-    let told = told.0.borrow();
     let mut failed = false;
-    for (level, text) in told.iter().filter(|(level, _)| *level <= Level::Warning) {
+    let lines = logged.lines.borrow();
+    for (level, text, program) in lines.iter().filter(|(level, ..)| *level <= Level::Warning) {
         failed |= *level == Level::Error;
         let text = text.trim_start_matches("Facter: ");
-        // A program is told of under its own name.
-        let by = text
-            .strip_prefix("Command ")
-            .and_then(|rest| rest.split_once(" completed"))
-            .and_then(|(path, _)| path.rsplit('/').next());
-        tell(host, *level, by.unwrap_or("Facter"), text);
+        // A program complains under its own name.
+        tell(host, *level, program.as_deref().unwrap_or("Facter"), text);
     }
     failed
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
-use fx_engine::{Request, ResourceId};
+use fx_engine::{Cause, Request, ResourceId, Why};
 use fx_source::Origin;
 
 use crate::eval::frames::{Frame, PromiseFrame};
@@ -336,7 +336,8 @@ impl Context<'_> {
         let mut request = Request::new(id, "keep");
         (request.phase, request.why) = self.agent.words.of(promise, self.pass);
         if let Some(others) = expanded.list("depends_on") {
-            request.why = format!("{}, depends_on {}", request.why, others.join(", ")).into();
+            let words = format!("{}, depends_on {}", request.why, others.join(", "));
+            request.why = request.why.worded(words);
         }
         if let Some(span) = promise.span {
             request.origin = Origin::at(span);
@@ -409,11 +410,11 @@ pub(crate) struct Tally {
 pub(crate) struct Words {
     phases: Vec<Rc<str>>,
     /// The bundle's head, the guard, and what they make.
-    last: Option<(Rc<Head>, Rc<str>, Rc<str>)>,
+    last: Option<(Rc<Head>, Rc<str>, Why)>,
 }
 
 impl Words {
-    fn of(&mut self, promise: &Promise, pass: u32) -> (Rc<str>, Rc<str>) {
+    fn of(&mut self, promise: &Promise, pass: u32) -> (Rc<str>, Why) {
         while self.phases.len() <= pass as usize {
             self.phases.push(format!("pass {}", self.phases.len()).into());
         }
@@ -422,15 +423,18 @@ impl Words {
             && Rc::ptr_eq(known, &promise.bundle)
             && *guard == promise.guard
         {
-            return (phase, Rc::clone(why));
+            return (phase, why.clone());
         }
         let name = &promise.bundle.name;
-        let why: Rc<str> = if &*promise.guard == "any" {
-            format!("bundle {name}").into()
+        let why = if &*promise.guard == "any" {
+            Why::from(format!("bundle {name}"))
         } else {
-            format!("bundle {name} {}::", promise.guard).into()
+            let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+            let classes = promise.guard.split(|c| !is_part(c)).filter(|class| !class.is_empty());
+            Why::from(format!("bundle {name} {}::", promise.guard))
+                .caused_by(classes.map(|class| Cause::Condition(class.into())))
         };
-        self.last = Some((Rc::clone(&promise.bundle), Rc::clone(&promise.guard), Rc::clone(&why)));
+        self.last = Some((Rc::clone(&promise.bundle), Rc::clone(&promise.guard), why.clone()));
         (phase, why)
     }
 }

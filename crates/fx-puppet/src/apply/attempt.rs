@@ -85,7 +85,7 @@ impl Transaction<'_> {
         let mut request = Request::new(step_name(resource), "apply");
         request.mode = if noop { Mode::Rehearse } else { Mode::Apply };
         request.origin = Origin::at(resource.span);
-        request.why = Rc::clone(&self.why);
+        request.why = self.why.clone();
         request.phase = Rc::clone(&self.phase);
         if request.resource.kind == "notify" {
             request.purpose = fx_engine::Purpose::Tell;

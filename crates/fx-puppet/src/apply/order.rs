@@ -7,6 +7,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 use std::rc::Rc;
 
+use fx_engine::Why;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::compile::{Catalog, Resource};
@@ -262,13 +263,14 @@ impl Plan {
 
     /// Why a point comes where it does: what it waits for and by which kind of edge, or the
     /// order of the manifest where it waits for nothing.
-    pub(super) fn reason(&self, catalog: &Catalog, number: usize) -> String {
+    pub(super) fn reason(&self, catalog: &Catalog, number: usize) -> Why {
         const MOST_DEEP: usize = 100;
-        let name = |point: usize| {
+        let resource = |point: usize| {
             let (Point::Begin(at) | Point::Act(at) | Point::End(at)) = self.points[point];
-            catalog.resources[at].reference()
+            &catalog.resources[at]
         };
-        let mut told: Vec<String> = Vec::new();
+        let name = |point: usize| resource(point).reference();
+        let (mut told, mut items): (Vec<String>, Vec<_>) = Default::default();
         let (mut at, mut inside) = (number, String::new());
         for _ in 0..MOST_DEEP {
             let mut outer = None;
@@ -286,6 +288,7 @@ impl Plan {
                     Cause::Auto => "autorequires",
                 };
                 let other = name(edge.from);
+                items.push(fx_engine::Cause::Item(Rc::clone(&resource(edge.from).title)));
                 told.push(match edge.cause {
                     Cause::Before | Cause::Notify => format!("{inside}{other} {verb}"),
                     _ => format!("{inside}{verb} {other}"),
@@ -295,7 +298,8 @@ impl Plan {
             at = container;
             inside = format!("containment in {}: ", name(container));
         }
-        if told.is_empty() { "manifest order".to_owned() } else { told.join(", ") }
+        let words = if told.is_empty() { "manifest order".to_owned() } else { told.join(", ") };
+        Why::from(words).caused_by(items)
     }
 }
 

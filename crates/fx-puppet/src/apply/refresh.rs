@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use fx_engine::{Attempt, Change, Done, Failure, Level, Mode, Outcome, Request};
+use fx_engine::{Attempt, Change, Done, Failure, Level, Mode, Outcome, Request, Why};
 use fx_source::Origin;
 
 use super::engine_resource::Made;
@@ -147,7 +147,9 @@ impl Transaction<'_> {
         let id = super::transaction::step_name(resource);
         let mut request = Request::new(id, "refresh");
         request.origin = Origin::at(resource.span);
-        request.why = format!("notified by {}", names.join(", ")).into();
+        let titles = incoming.by.iter().map(|at| Rc::clone(&self.catalog.resources[*at].title));
+        request.why = Why::from(format!("notified by {}", names.join(", ")))
+            .caused_by(titles.map(fx_engine::Cause::Item));
         request.phase = Rc::clone(&self.phase);
         request.mode = if withheld { Mode::Rehearse } else { Mode::Apply };
         self.run.open(request)

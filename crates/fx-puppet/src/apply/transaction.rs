@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use fx_engine::{Level, Outcome, Request, Run};
+use fx_engine::{Level, Outcome, Request, Run, Why};
 use fx_source::Origin;
 
 use super::attributes::attribute;
@@ -91,7 +91,7 @@ pub(super) struct Transaction<'a> {
     /// What the record calls this part of the run.
     pub(super) phase: Rc<str>,
     /// Why the resource at hand has its turn now.
-    pub(super) why: Rc<str>,
+    pub(super) why: Why,
     /// Failed dependencies are logged by the classes around, once.
     pub(super) merges: bool,
     /// Types that nobody can act for, which is logged at the end.
@@ -168,7 +168,7 @@ impl<'a> Transaction<'a> {
         let id = step_name(resource);
         let mut request = Request::new(id, "apply");
         request.origin = Origin::at(resource.span);
-        request.why = Rc::clone(&self.why);
+        request.why = self.why.clone();
         self.run.open(request).close(Outcome::Skipped(reason.to_owned()));
     }
 
@@ -233,7 +233,7 @@ impl<'a> Transaction<'a> {
                     self.hand_on(*at, incoming)
                 }
                 Point::Act(at) => {
-                    self.why = plan.reason(self.catalog, *number).into();
+                    self.why = plan.reason(self.catalog, *number);
                     let started = self.run.look().monotonic();
                     let (mut status, outgoing) = self.one(*at, &incoming, made);
                     status.took = self.run.look().monotonic().saturating_sub(started).as_secs_f64();

@@ -42,6 +42,8 @@ pub(crate) enum Issue {
     Template,
     /// No provider of a type works on this machine.
     NoProvider,
+    /// A function of a lookup says that it does not have the key.
+    NoSuchKey,
 }
 
 /// How the place of a failure is told.

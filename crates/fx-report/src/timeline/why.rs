@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use fx_engine::Cause;
+
 use super::Moment;
 
 /// Everything about the items whose name contains a text; `None` if there is none.
@@ -44,16 +46,11 @@ fn step(moments: &[Moment], number: u32) -> Option<&Moment> {
     moments.iter().find(|moment| moment.step == Some(number))
 }
 
-/// A field of a note's label, `name value, name value`.
-fn field<'a>(note: &'a Moment, name: &str) -> Option<&'a str> {
-    note.label.split(", ").find_map(|part| part.strip_prefix(name)?.strip_prefix(' '))
-}
-
 /// The place of the item's kind, where the language has said in which order it takes kinds.
 fn order(moments: &[Moment], at: usize) -> Option<String> {
     let note = moments[..at].iter().rev().find(|note| super::is_note(note, "order"))?;
-    let kinds: Vec<&str> = note.label.strip_prefix("kinds ")?.split(", ").collect();
-    let kind = moments[at].label.split('[').next()?;
+    let kinds: Vec<&str> = note.field("kinds")?.split(", ").collect();
+    let kind = moments[at].kind.as_str();
     let place = kinds.iter().position(|other| *other == kind)?;
     let before = match place {
         0 => "first".to_owned(),
@@ -64,21 +61,19 @@ fn order(moments: &[Moment], at: usize) -> Option<String> {
 
 /// Who defined the classes of the guard that let the item have its turn.
 fn classes(moments: &[Moment], at: usize) -> Vec<String> {
-    let Some(guard) = moments[at].why.strip_suffix("::").and_then(|why| why.rsplit(' ').next())
-    else {
-        return Vec::new();
-    };
-    let names = guard.split(|c: char| !c.is_alphanumeric() && c != '_' && c != ':');
-    names
-        .filter(|name| !name.is_empty())
+    let conditions = moments[at].causes.iter().filter_map(|cause| match cause {
+        Cause::Condition(name) => Some(&**name),
+        Cause::Item(_) => None,
+    });
+    conditions
         .filter_map(|name| {
             let note = moments[..at]
                 .iter()
                 .rev()
-                .find(|note| super::is_note(note, "class") && field(note, "name") == Some(name))?;
+                .find(|note| super::is_note(note, "class") && note.field("name") == Some(name))?;
             let by = match note.parent.and_then(|parent| step(moments, parent)) {
                 Some(step) => step.label.clone(),
-                None => format!("bundle {}", field(note, "bundle").unwrap_or("of the language")),
+                None => format!("bundle {}", note.field("bundle").unwrap_or("of the language")),
             };
             let place =
                 if note.origin.is_empty() { String::new() } else { format!(" at {}", note.origin) };

@@ -29,7 +29,7 @@ fn take_step(host: &dyn Host, case: &Case, mode: Mode) -> (Stepped, String) {
     let heard = Rc::new(Heard::default());
     ledger.watch(Rc::clone(&heard) as Rc<dyn Sink>);
     let cancel = Cancel::new();
-    let run = Run { host, ledger: &ledger, cancel: &cancel };
+    let run = Run::new(host, &ledger, &cancel);
     let mut resource = (case.resource)();
     let mut request = Request::new(resource.id(), "make");
     request.mode = mode;

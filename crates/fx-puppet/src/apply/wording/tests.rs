@@ -1,3 +1,5 @@
+//! What is logged, word for word, in tables.
+
 use std::path::Path;
 
 use fx_engine::{Failure, NoProgram};
