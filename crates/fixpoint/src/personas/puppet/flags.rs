@@ -234,25 +234,25 @@ mod tests {
 
     #[test]
     fn a_letter_means_what_its_subcommand_says() {
-        let (flags, words) = read_line(Sub::Apply, "-l /log -t site.pp");
+        let (flags, words) = read_line(Apply, "-l /log -t site.pp");
         assert_eq!((flags.get("logdest"), flags.has("test")), (Some("/log"), true));
         assert_eq!(words, ["site.pp"]);
-        let (flags, words) = read_line(Sub::Filebucket, "-l -f 2026-01-01 -t 2026-02-01 list");
+        let (flags, words) = read_line(Filebucket, "-l -f 2026-01-01 -t 2026-02-01 list");
         assert!(flags.has("local"));
         assert_eq!(flags.get("fromdate"), Some("2026-01-01"));
         assert_eq!(flags.get("todate"), Some("2026-02-01"));
         assert_eq!(words, ["list"]);
         // Providers are shown of a type, they are not its name.
-        let (flags, words) = read_line(Sub::Describe, "-p -s file");
+        let (flags, words) = read_line(Describe, "-p -s file");
         assert!(flags.has("providers") && flags.has("short"));
         assert_eq!(words, ["file"]);
-        let (flags, words) = read_line(Sub::Resource, "-p home user");
+        let (flags, words) = read_line(Resource, "-p home user");
         assert_eq!((flags.get("param"), words.len()), (Some("home"), 1));
     }
 
     #[test]
     fn settings_are_flags_of_every_subcommand() {
-        let (flags, words) = read_line(Sub::Lookup, "--environment test --noop --merge=deep k");
+        let (flags, words) = read_line(Lookup, "--environment test --noop --merge=deep k");
         assert_eq!(flags.setting("environment"), Some("test"));
         assert_eq!(flags.setting("noop"), Some(""));
         assert_eq!(flags.get("merge"), Some("deep"));
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_refused_with_a_hint() {
-        let refusal = |line: &str| read_line(Sub::Apply, line).0.refusal(Sub::Apply);
+        let refusal = |line: &str| read_line(Apply, line).0.refusal(Apply);
         let start = "Could not parse application options: ";
         for (line, expected) in [
             ("--bogus", "invalid option: --bogus"),

@@ -1,3 +1,5 @@
+//! Tables of events and failures with the words of the original.
+
 use std::path::Path;
 
 use fx_engine::{Failure, NoProgram};
