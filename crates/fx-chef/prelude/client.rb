@@ -170,6 +170,10 @@ class Chef
       raise Chef::Exceptions::ConfigurationError, "recipe_url can be used only in solo or local mode" unless Chef::Config[:local_mode]
       require "fileutils"
       dir = Array(Chef::Config[:chef_repo_path]).first
+      FX.own_state { unpack_recipes(url, dir) }
+    end
+
+    def unpack_recipes(url, dir)
       FileUtils.rm_rf(dir, secure: true) if @opts["delete_repo"]
       FileUtils.mkdir_p(dir)
       archive = "#{dir}/recipes.tgz"
@@ -284,7 +288,7 @@ class Chef
     def keep_room
       return if Chef::Config[:why_run] || ::File.directory?(Chef::Config[:file_cache_path])
       require "fileutils"
-      FileUtils.mkdir_p(Chef::Config[:file_cache_path])
+      FX.own_state { FileUtils.mkdir_p(Chef::Config[:file_cache_path]) }
     rescue SystemCallError
       nil
     end
@@ -292,8 +296,10 @@ class Chef
     def note_node
       return if !Chef::Config[:local_mode] || @opts["no_save"] || FX.file?(node_file) || !::File.directory?(Array(Chef::Config[:chef_repo_path]).first.to_s)
       require "fileutils"
-      FileUtils.mkdir_p(::File.dirname(node_file))
-      ::File.write(node_file, "{\n  \"name\": #{@node.name.inspect}\n}\n", perm: 0600)
+      FX.own_state do
+        FileUtils.mkdir_p(::File.dirname(node_file))
+        ::File.write(node_file, "{\n  \"name\": #{@node.name.inspect}\n}\n", perm: 0600)
+      end
     rescue SystemCallError
       nil
     end

@@ -63,7 +63,6 @@ class Chef
         yield at
         i = @list[@cursor].equal?(at) || @cursor >= @list.size ? i + 1 : (@list.index { |x| x.equal?(at) } || i) + 1
       end
-      @cursor = nil if false
     end
     def each(&block) = @list.each(&block)
     def each_index(&block) = @list.each_index(&block)

@@ -14,10 +14,10 @@ module ChefUtils
     autoload :DefaultPaths, "prelude:chef/paths.rb"
     autoload :PathSanity, "prelude:chef/paths.rb"
     %i{Platform PlatformFamily PlatformVersion OS Architecture Which Service Introspection Virtualization Cloud TrainHelpers Windows}.each do |n|
-      autoload n, "prelude:chef/utils.rb"
+      autoload n, "prelude:chef/platform_queries.rb"
     end
   end
-  autoload :Internal, "prelude:chef/utils.rb"
+  autoload :Internal, "prelude:chef/platform_queries.rb"
   def self.method_missing(name, *args, &block)
     const_get(:DSL)::Platform
     return super unless singleton_class.method_defined?(name) || respond_to?(name)
@@ -35,7 +35,7 @@ module Mixlib
 end
 autoload :Ohai, "prelude:chef/ohai.rb"
 autoload :Erubis, "prelude:chef/erubis.rb"
-autoload :InSpec, "prelude:chef/stubs.rb"
+autoload :InSpec, "prelude:chef/inert_names.rb"
 %i{IniParse Addressable Plist Diff}.each { |n| autoload n, "prelude:chef/gems.rb" }
 # Chef has these loaded; here the first use does it.
 { JSON: "json", YAML: "yaml", FileUtils: "fileutils", Tempfile: "tempfile", Pathname: "pathname", Shellwords: "shellwords", URI: "uri", Digest: "digest",
@@ -80,17 +80,17 @@ class Chef
   {
     Exceptions: "exceptions", Config: "config", Log: "log", Node: "node", Resource: "resource", Provider: "provider",
     Property: "property", Recipe: "recipe", RunContext: "run_context", Runner: "runner", ResourceCollection: "collection",
-    Mixin: "mixin", DSL: "dsl", Util: "util", Client: "client", Application: "application", Handler: "handler",
+    Mixin: "mixin", DSL: "dsl", Util: "file_edit", Client: "client", Application: "application", Handler: "handler",
     EventDispatch: "events", Formatters: "formatters", RunStatus: "handler", DelayedEvaluator: "delayed",
     JSONCompat: "json_compat", DataBag: "data", DataBagItem: "data", EncryptedDataBagItem: "encrypted", Search: "data", Role: "role",
     Environment: "role", RunList: "run_list", VersionConstraint: "version", Version: "version", Digester: "digester",
     FileCache: "file_cache", HTTP: "http", ServerAPI: "http", Platform: "platform", NodeMap: "node_map", CookbookVersion: "cookbook",
-    Cookbook: "cookbook", CookbookCollection: "cookbook", CookbookLoader: "cookbook", GuardInterpreter: "guard", FileContentManagement: "stubs",
-    FileAccessControl: "stubs", Deprecated: "stubs", Decorator: "decorator", Dist: "dist", ReservedNames: "util", ResourceDefinition: "definition",
-    ResourceBuilder: "recipe", ResourceResolver: "node_map", ProviderResolver: "node_map", Mash: "mash", Daemon: "stubs", ApiClient: "stubs",
-    User: "stubs", Knife: "stubs", Chefspec: "stubs", Shell: "stubs", RequestID: "stubs", LocalMode: "stubs", ActionCollection: "stubs", Win32: "stubs",
-    ResourceReporter: "stubs", WorkstationConfigLoader: "stubs", SecretFetcher: "stubs", Compliance: "stubs", PolicyBuilder: "policyfile", FxReporter: "reporter", FxFailures: "failures", FxSecrets: "secrets", RunLock: "run_lock",
-    ScanAccessControl: "stubs", FileSystem: "stubs", Telemeter: "stubs", Mixins: "mixin", TrainTransport: "stubs", TargetIO: "stubs", DataCollector: "stubs",
+    Cookbook: "cookbook", CookbookCollection: "cookbook", CookbookLoader: "cookbook", GuardInterpreter: "guard", FileContentManagement: "inert_names",
+    FileAccessControl: "inert_names", Deprecated: "deprecations", Decorator: "decorator", Dist: "dist", ReservedNames: "inert_names", ResourceDefinition: "definition",
+    ResourceBuilder: "recipe", ResourceResolver: "node_map", ProviderResolver: "node_map", Mash: "mash", Daemon: "inert_names", ApiClient: "inert_names",
+    User: "inert_names", Knife: "inert_names", Chefspec: "inert_names", Shell: "inert_names", RequestID: "inert_names", LocalMode: "inert_names", ActionCollection: "inert_names", Win32: "inert_names",
+    ResourceReporter: "inert_names", WorkstationConfigLoader: "inert_names", SecretFetcher: "inert_names", Compliance: "inert_names", PolicyBuilder: "policyfile", FxReporter: "reporter", FxFailures: "failures", FxSecrets: "secrets", RunLock: "run_lock",
+    ScanAccessControl: "inert_names", FileSystem: "inert_names", Telemeter: "inert_names", Mixins: "mixin", TrainTransport: "inert_names", TargetIO: "inert_names", DataCollector: "inert_names",
   }.each { |name, file| autoload name, "prelude:chef/#{file}.rb" }
 
   class << self
@@ -152,14 +152,11 @@ end
 
 # Parts of the machine object that are simpler in Ruby.
 class FxMachine
-  def forced_why_run
-    saved = Chef::Config[:why_run]
-    Chef::Config[:why_run] = true
+  def probing
     probe(1)
     yield
   ensure
     probe(-1)
-    Chef::Config[:why_run] = saved
   end
 
   def silently
@@ -181,7 +178,7 @@ end
 class FxStream
   def initialize(name = "execute") = @name = name.to_s
   def <<(text)
-    FX.row_stream(@name, text)
+    FX.output(@name, text)
     self
   end
   def print(*text) = text.each { |t| self << t.to_s }

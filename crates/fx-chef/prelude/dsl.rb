@@ -1,19 +1,19 @@
 # What recipes, resources and providers may call.
 class Chef
   module DSL
-    autoload :RebootPending, "prelude:chef/dsl_more.rb"
-    autoload :RegistryHelper, "prelude:chef/dsl_more.rb"
-    autoload :Cheffish, "prelude:chef/dsl_more.rb"
-    autoload :DataQuery, "prelude:chef/dsl_more.rb"
-    autoload :PlatformIntrospection, "prelude:chef/dsl_more.rb"
-    autoload :ChefVault, "prelude:chef/dsl_more.rb"
-    autoload :Powershell, "prelude:chef/dsl_more.rb"
-    autoload :Secret, "prelude:chef/dsl_more.rb"
-    autoload :RenderHelpers, "prelude:chef/dsl_more.rb"
-    autoload :ToText, "prelude:chef/dsl_more.rb"
-    autoload :Audit, "prelude:chef/dsl_more.rb"
-    autoload :CompileTime, "prelude:chef/dsl_more.rb"
-    autoload :IncludeAttribute, "prelude:chef/dsl_more.rb"
+    autoload :RebootPending, "prelude:chef/recipe_lookups.rb"
+    autoload :RegistryHelper, "prelude:chef/recipe_lookups.rb"
+    autoload :Cheffish, "prelude:chef/recipe_lookups.rb"
+    autoload :DataQuery, "prelude:chef/recipe_lookups.rb"
+    autoload :PlatformIntrospection, "prelude:chef/recipe_lookups.rb"
+    autoload :ChefVault, "prelude:chef/recipe_lookups.rb"
+    autoload :Powershell, "prelude:chef/recipe_lookups.rb"
+    autoload :Secret, "prelude:chef/recipe_lookups.rb"
+    autoload :RenderHelpers, "prelude:chef/recipe_lookups.rb"
+    autoload :ToText, "prelude:chef/recipe_lookups.rb"
+    autoload :Audit, "prelude:chef/recipe_lookups.rb"
+    autoload :CompileTime, "prelude:chef/recipe_lookups.rb"
+    autoload :IncludeAttribute, "prelude:chef/recipe_lookups.rb"
 
     # Names of resources as methods; each is defined when first called.
     module Resources

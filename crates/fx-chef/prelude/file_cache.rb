@@ -5,8 +5,10 @@ class Chef
       def path(name = "") = ::File.join(Chef::Config[:file_cache_path], name)
       def store(name, content, mode = 0640)
         require "fileutils"
-        ::FileUtils.mkdir_p(::File.dirname(path(name)))
-        FX.store(path(name), content, mode)
+        FX.own_state do
+          ::FileUtils.mkdir_p(::File.dirname(path(name)))
+          FX.store(path(name), content, mode)
+        end
         true
       end
       def load(name, read = true)
@@ -16,13 +18,13 @@ class Chef
       def has_key?(name) = ::File.exist?(path(name))
       alias key? has_key?
       def delete(name)
-        ::File.unlink(path(name)) if has_key?(name)
+        FX.own_state { ::File.unlink(path(name)) } if has_key?(name)
         true
       end
       def create_cache_path(p, create_if = true)
         full = path(p)
         require "fileutils"
-        ::FileUtils.mkdir_p(full) if create_if
+        FX.own_state { ::FileUtils.mkdir_p(full) } if create_if
         full
       end
       def list = ::Dir.glob(path("**/*")).select { |f| ::File.file?(f) }

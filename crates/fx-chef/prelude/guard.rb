@@ -71,7 +71,8 @@ class Chef
 
   class GuardInterpreter
     def self.for_resource(resource, command, opts)
-      if resource.guard_interpreter == :default
+      # Guards of our own resources only read.
+      if resource.guard_interpreter == :default || opts[:fx_reads]
         Default.new(resource, command, opts)
       else
         ByResource.new(resource, command, opts)
@@ -102,7 +103,6 @@ class Chef
       end
       # A guard is asked for real, whatever becomes of the resource it stands before.
       def evaluate
-        rehearsal = Chef::Config[:why_run]
         if @parent.class.respond_to?(:guard_inherited_attributes)
           @parent.class.guard_inherited_attributes.each do |a|
             next unless @parent.respond_to?(a) && @resource.respond_to?(a)
@@ -112,13 +112,10 @@ class Chef
         end
         @opts.each { |k, v| @resource.send(k, v) }
         @resource.is_a?(Chef::Resource::Script) ? @resource.code(@command) : @resource.command(@command)
-        Chef::Config[:why_run] = false
         FX.silently { Array(@resource.action).each { |a| @resource.run_action(a) } }
         @resource.updated
       rescue Mixlib::ShellOut::ShellCommandFailed
         nil
-      ensure
-        Chef::Config[:why_run] = rehearsal
       end
     end
   end

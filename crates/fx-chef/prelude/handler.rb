@@ -17,8 +17,8 @@ class Chef
   end
 
   class Handler
-    autoload :JsonFile, "prelude:chef/handler_more.rb"
-    autoload :ErrorReport, "prelude:chef/handler_more.rb"
+    autoload :JsonFile, "prelude:chef/report_handlers.rb"
+    autoload :ErrorReport, "prelude:chef/report_handlers.rb"
     class << self
       def run_all(kind, status)
         Array(Chef::Config[kind]).each do |h|

@@ -30,6 +30,9 @@ class Chef
         cmd.run_command
       end
       def fx_tool!(*words, **options) = fx_tool(*words, **options).tap(&:error!)
+      # A tool that only reads and prints: a rehearsal asks it as well.
+      def fx_look(*words, **options) = fx_tool(*words, fx_reads: true, **options)
+      def fx_look!(*words, **options) = fx_look(*words, **options).tap(&:error!)
       def shell_out_compacted(*args, **options) = shell_out(*args.flatten.compact.map(&:to_s), **options)
       def shell_out_compacted!(*args, **options) = shell_out!(*args.flatten.compact.map(&:to_s), **options)
       def shell_out_with_systems_locale(*args, **options) = shell_out(*args, default_env: false, **options)

@@ -279,7 +279,6 @@ class Chef
     def save = self
     def expand!(_source = nil)
       e = run_list.expand(chef_environment)
-      automatic["recipes"] = e.recipes.map { |r| r.include?("::") ? r : "#{r}::default" } if false
       e
     end
     def to_s = "node[#{name}]"

@@ -10,7 +10,9 @@ class Chef
         raise Chef::Exceptions::ProviderNotFound, "#{new_resource} needs the openssl command, which is not on this machine" unless which(TOOL)
         shell_out!(TOOL, *args.flatten.compact.map(&:to_s), input: input).stdout
       end
-      def quietly(*args) = which(TOOL) ? shell_out(TOOL, *args.flatten.compact.map(&:to_s)) : nil
+      def quietly(*args) = which(TOOL) ? fx_look(TOOL, *args) : nil
+      # A file that is to be made, by what it is for.
+      def made(path, kind) = fx_about(:file, path, kind => [::File.exist?(path) ? "outdated" : "absent", "present"])
       # A password as the command takes it, without showing it in the list of processes.
       def pass(flag, word) = word.nil? ? [] : [flag, "file:#{secret(word)}"]
       def secret(word)

@@ -17,7 +17,11 @@ class Chef
         begin
           Chef::Log.warn told
           # In the background: some wait there until it is time.
-          shell_out!("sh", "-c", 'shutdown -r "+$1" "$2" &', "sh", info[:delay_mins].to_s, info[:reason].to_s)
+          minutes, reason, by = info[:delay_mins].to_s, info[:reason].to_s, info[:requested_by].to_s
+          change = [:reboot, by, :scheduled, nil, "in #{minutes} minutes"]
+          FX.step("reboot", by, "reboot", "requested by reboot[#{by}]", [change]) do
+            shell_out!("sh", "-c", 'shutdown -r "+$1" "$2" &', "sh", minutes, reason)
+          end
         rescue Mixlib::ShellOut::ShellCommandFailed => e
           raise Chef::Exceptions::RebootFailed, e.message
         end

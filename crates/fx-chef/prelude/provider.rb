@@ -57,7 +57,7 @@ class Chef
     def cookbook_name = @new_resource.cookbook_name
     def recipe_name = @new_resource.recipe_name
     def events = @run_context.events
-    def whyrun_mode? = Chef::Config[:why_run]
+    def whyrun_mode? = !FX.converging?
     def whyrun_supported? = true
     def property_is_set?(name) = @new_resource.property_is_set?(name)
     def check_resource_semantics! = nil
@@ -77,16 +77,12 @@ class Chef
       @action = action unless action.nil?
       check_resource_semantics!
       validate_required_properties! if @new_resource.class.fx_any_required?
-      why = Chef::Config[:why_run]
-      if why && !whyrun_supported?
-        load = false
-      else
-        load_current_resource
-      end
+      why = whyrun_mode?
+      load_current_resource if !why || whyrun_supported?
       define_resource_requirements
       process_resource_requirements if @requirements
       if why && (!whyrun_supported? || (@requirements && @requirements.action_blocked?(@action)))
-        FX.row_bypassed(self.class.name)
+        FX.action_bypassed(self.class.name)
         events.resource_bypassed(@new_resource, @action, self) if events.heard?
       else
         send(:"action_#{@action}")
@@ -95,9 +91,9 @@ class Chef
       cleanup_after_converge
     end
 
-    # A requirement of the action that is not met: told below the resource's line, then raised.
+    # A requirement of the action that is not met: shown below the resource's line, then raised.
     def fx_unmet(error, message)
-      FX.row_note(message)
+      FX.requirement(message)
       raise error, message
     end
 
@@ -111,28 +107,68 @@ class Chef
     def set_updated_status
       if resource_updated?
         @new_resource.updated_by_last_action(true)
-        FX.row_updated
+        FX.action_updated
         events.resource_updated(@new_resource, @action) if events.heard?
       else
-        FX.row_kept(@new_resource.suppress_up_to_date_messages?)
+        FX.action_kept(@new_resource.suppress_up_to_date_messages?)
         events.resource_up_to_date(@new_resource, @action) if events.heard?
       end
     end
 
-    def converge_by(descriptions, &block)
+    def converge_by(descriptions, &block) = fx_change(descriptions, fx_known_changes, &block)
+
+    # The one way to an effect: what the formatter shows, what changes, and the block that does
+    # it. A change is `[kind, name, property, from, to]`; a true value after that hides both values.
+    def fx_change(descriptions, changes, &block)
       @fx_updates = true
+      secret = fx_secret?
       descriptions = [descriptions].flatten.compact
-      descriptions = descriptions.map { |d| FxSecrets.scrub(@new_resource, d.to_s) } if @new_resource.respond_to?(:fx_secret?) && @new_resource.fx_secret?
-      if Chef::Config[:why_run]
-        FX.row_change(descriptions, true)
-        events.resource_update_applied(@new_resource, @action, descriptions) if events.heard?
-      else
-        result = block&.call
-        descriptions << result if false
-        FX.row_change(descriptions, true)
-        events.resource_update_applied(@new_resource, @action, descriptions) if events.heard?
-        result
+      if secret
+        descriptions = descriptions.map { |d| FxSecrets.scrub(@new_resource, d.to_s) }
+        changes = changes.map { |kind, name, *rest| [kind, FxSecrets.scrub(@new_resource, name.to_s) == name.to_s ? name : @new_resource.name, *rest] }
       end
+      result = FX.change(descriptions, changes, secret, &block)
+      events.resource_update_applied(@new_resource, @action, descriptions) if events.heard?
+      result
+    end
+
+    def fx_secret? = @new_resource.respond_to?(:fx_secret?) && @new_resource.fx_secret?
+
+    # Changes of properties of one thing, each given with its value now and afterwards.
+    def fx_about(kind, name, properties)
+      properties.map { |property, (from, to)| [kind, name, property, from, to] }
+    end
+
+    # What a cookbook's own provider changes, as far as its resource shows it: the properties
+    # that differ from the loaded state, else that its action is taken.
+    def fx_known_changes
+      r = @new_resource
+      now = @current_resource
+      if now && now.class.equal?(r.class)
+        changed = r.class.state_properties.select { |p| fx_differs?(p, r, now) }
+        return changed.map { |p| fx_property_change(p) } unless changed.empty?
+      end
+      [[*fx_target, :converge, nil, @action]]
+    end
+
+    # Kind and name of what the resource stands for.
+    def fx_target
+      r = @new_resource
+      identity = r.identity
+      [r.declared_type || r.resource_name, identity.is_a?(String) ? identity : r.name]
+    end
+
+    # Values that are computed on each read are left alone.
+    def fx_differs?(property, new, now)
+      iv = property.instance_variable_name
+      return false unless iv && new.instance_variable_defined?(iv) && now.instance_variable_defined?(iv)
+      a, b = new.instance_variable_get(iv), now.instance_variable_get(iv)
+      !a.is_a?(Chef::DelayedEvaluator) && !b.is_a?(Chef::DelayedEvaluator) && a != b
+    end
+
+    def fx_property_change(property)
+      from = @current_resource && @current_resource.send(property.name)
+      [*fx_target, property.name, from, @new_resource.send(property.name), property.sensitive?]
     end
     def converge_actions = self
     def add_action(descriptions, &block) = converge_by(descriptions, &block)
@@ -179,7 +215,7 @@ class Chef
           shown = hide.call(p) ? "(suppressed sensitive property)" : "#{@new_resource.send(p.name).inspect} (was #{@current_resource.send(p.name).inspect})"
           "  set #{p.name.to_s.ljust(width)} to #{shown}"
         end
-        converge_by(["update #{@current_resource.identity}"] + lines, &block)
+        fx_change(["update #{@current_resource.identity}"] + lines, changed.map { |p| fx_property_change(p) }, &block)
       else
         width = props.map { |p| p.name.size }.max || 0
         lines = props.map do |p|
@@ -187,7 +223,8 @@ class Chef
           shown = hide.call(p) ? "(suppressed sensitive property)" : @new_resource.send(p.name).inspect
           "  set #{p.name.to_s.ljust(width)} to #{shown}#{default}"
         end
-        converge_by(["create #{@new_resource.identity}"] + lines, &block)
+        changes = props.map { |p| fx_property_change(p) }.reject { |c| c[4].nil? }
+        fx_change(["create #{@new_resource.identity}"] + lines, changes.empty? ? fx_known_changes : changes, &block)
       end
       true
     end

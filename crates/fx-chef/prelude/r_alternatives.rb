@@ -10,7 +10,10 @@ class Chef
     class Alternatives < Chef::Provider
       def load_current_resource = nil
       def tool = node["platform_family"] == "debian" ? "update-alternatives" : "alternatives"
-      def shown = @shown ||= shell_out(tool, "--display", new_resource.link_name).stdout.to_s
+      def shown = @shown ||= fx_look(tool, "--display", new_resource.link_name).stdout.to_s
+      def points_to = shown[/link currently points to (.*)/, 1]
+      def about(from, to) = fx_about(:alternatives, new_resource.link_name, path: [from, to])
+      def about_priority(from, to) = fx_about(:alternatives, "#{new_resource.link_name} #{new_resource.path}", priority: [from, to])
       def known = shown[/^#{Regexp.escape(new_resource.path.to_s)} - priority (.*)$/, 1]
 
       def define_resource_requirements
@@ -35,7 +38,7 @@ class Chef
         r = new_resource
         return if known && known.to_i == r.priority
         told = "#{r.link} #{r.link_name} #{r.path} #{r.priority}"
-        converge_by("adding alternative #{told}") do
+        fx_change("adding alternative #{told}", about_priority(known&.to_i, r.priority)) do
           out = shell_out(tool, "--install", r.link, r.link_name, r.path, r.priority.to_s)
           raise "failed to add alternative #{told}" unless out.exitstatus == 0
         end
@@ -43,8 +46,8 @@ class Chef
 
       def action_set
         r = new_resource
-        return if shown[/link currently points to (.*)/, 1] == r.path
-        converge_by("setting alternative #{r.link_name} #{r.path}") do
+        return if points_to == r.path
+        fx_change("setting alternative #{r.link_name} #{r.path}", about(points_to, r.path)) do
           out = shell_out(tool, "--set", r.link_name, r.path)
           raise "failed to set alternative #{r.link_name} #{r.path} \n #{out.stdout.strip}" unless out.exitstatus == 0
         end
@@ -52,15 +55,15 @@ class Chef
 
       def action_remove
         r = new_resource
-        converge_by("removing alternative #{r.link_name} #{r.path}") { shell_out(tool, "--remove", r.link_name, r.path) } if known
+        fx_change("removing alternative #{r.link_name} #{r.path}", about_priority(known.to_i, "absent")) { shell_out(tool, "--remove", r.link_name, r.path) } if known
       end
 
       def action_auto
-        converge_by("setting auto alternative #{new_resource.link_name}") { shell_out(tool, "--auto", new_resource.link_name) }
+        fx_change("setting auto alternative #{new_resource.link_name}", about(points_to, "auto")) { shell_out(tool, "--auto", new_resource.link_name) }
       end
 
       def action_refresh
-        converge_by("refreshing alternative #{new_resource.link_name}") { shell_out(tool, "--refresh", new_resource.link_name) }
+        fx_change("refreshing alternative #{new_resource.link_name}", about(points_to, "refreshed")) { shell_out(tool, "--refresh", new_resource.link_name) }
       end
     end
   end

@@ -4,18 +4,18 @@ class Chef
     class AptPackage < Package
       def fx_env = { "DEBIAN_FRONTEND" => "noninteractive" }
       def installed(n)
-        r = shell_out("dpkg-query", "-W", "-f", "${Status} ${Version}", n)
+        r = fx_look("dpkg-query", "-W", "-f", "${Status} ${Version}", n)
         r.exitstatus == 0 && r.stdout =~ /\Ainstall ok installed (\S+)/ ? $1 : nil
       end
       def leftovers?(n)
-        r = shell_out("dpkg-query", "-W", "-f", "${Status}", n)
+        r = fx_look("dpkg-query", "-W", "-f", "${Status}", n)
         r.exitstatus == 0 && r.stdout.include?("config-files")
       end
       def candidate(n)
         @candidates ||= {}
         @candidates[n] ||= begin
           release = new_resource.respond_to?(:default_release) && new_resource.default_release ? ["-o", "APT::Default-Release=#{new_resource.default_release}"] : []
-          out = shell_out("apt-cache", *release, "policy", n).stdout
+          out = fx_look("apt-cache", *release, "policy", n).stdout
           c = out[/Candidate: (\S+)/, 1]
           c = nil if c == "(none)"
           c || virtual(n)
@@ -23,12 +23,12 @@ class Chef
       end
       # A name that other packages provide is installed under theirs.
       def virtual(n)
-        out = shell_out("apt-cache", "showpkg", n).stdout
+        out = fx_look("apt-cache", "showpkg", n).stdout
         names = out[/^Reverse Provides: ?\n(.*)\z/m, 1].to_s.scan(/^(\S+)/).flatten.uniq
-        names.size == 1 ? names[0] && shell_out("apt-cache", "policy", names[0]).stdout[/Candidate: (\S+)/, 1] : nil
+        names.size == 1 ? names[0] && fx_look("apt-cache", "policy", names[0]).stdout[/Candidate: (\S+)/, 1] : nil
       end
       # apt knows the flag since 1.1.
-      def downgrades? = Gem::Version.new(shell_out("apt-get --version").stdout[/^apt ([0-9.]+)/, 1] || "0") >= Gem::Version.new("1.1.0")
+      def downgrades? = Gem::Version.new(fx_look("apt-get", "--version").stdout[/^apt ([0-9.]+)/, 1] || "0") >= Gem::Version.new("1.1.0")
       def install(names, versions)
         args = names.zip(versions).map { |n, v| v ? "#{n}=#{v}" : n }
         release = new_resource.respond_to?(:default_release) && new_resource.default_release ? ["-o", "APT::Default-Release=#{new_resource.default_release}"] : []
@@ -38,7 +38,7 @@ class Chef
       end
       def remove(names) = tool("apt-get", "-q", "-y", *options, "remove", *names)
       def purge(names) = tool("apt-get", "-q", "-y", *options, "purge", *names)
-      def locked?(n) = shell_out("apt-mark", "showhold").stdout.split("\n").include?(n)
+      def locked?(n) = fx_look("apt-mark", "showhold").stdout.split("\n").include?(n)
       def lock(names) = tool("apt-mark", "hold", *names)
       def unlock(names) = tool("apt-mark", "unhold", *names)
       def reconfig(names) = tool("dpkg-reconfigure", *names)

@@ -26,7 +26,7 @@ class Chef
         end
 
         def public_keys(*command)
-          shell_out(*command).stdout.lines.grep(/^pub:/).map { |l| l.split(":").first(6).join(":") }
+          fx_look(*command).stdout.lines.grep(/^pub:/).map { |l| l.split(":").first(6).join(":") }
         end
 
         # gpg looks at a key in a directory of its own, which is gone afterwards.
@@ -42,7 +42,7 @@ class Chef
           hidden = new_resource.sensitive
           kept = ::File.join(Chef::Config[:file_cache_path], key.gsub(/[^0-9A-Za-z\-]/, "_"))
           to = ring
-          major = shell_out("apt -v").stdout[/([0-9]\.?){3}/].to_i
+          major = fx_look("apt", "-v").stdout[/([0-9]\.?){3}/].to_i
           into = "#{"gnupg-ring:" if major > 2}#{to}"
           directory("/etc/apt/keyrings") { mode "0755" }
           declare_resource(fetched_by(key), kept) do
@@ -85,19 +85,19 @@ class Chef
         end
 
         def in_ring?(key)
-          shell_out(*%W{gpg --no-default-keyring --keyring #{ring} --list-public-keys --with-fingerprint --with-colons #{key}}).exitstatus == 0
+          fx_look(*%W{gpg --no-default-keyring --keyring #{ring} --list-public-keys --with-fingerprint --with-colons #{key}}).exitstatus == 0
         end
 
         def usable_in_ring?(key)
-          out = shell_out("gpg", "--no-default-keyring", "--keyring", ring, "--list-public-keys", key)
+          out = fx_look("gpg", "--no-default-keyring", "--keyring", ring, "--list-public-keys", key)
           out.exitstatus == 0 && out.stdout.lines.none?(/\[(expired|revoked):/)
         end
 
         def trusted?(key)
-          shell_out(*KEYS_KNOWN).stdout.lines.any? { |l| l[/^fpr:+([0-9A-F]+):/, 1]&.end_with?(key) }
+          fx_look(*KEYS_KNOWN).stdout.lines.any? { |l| l[/^fpr:+([0-9A-F]+):/, 1]&.end_with?(key) }
         end
 
-        def usable?(key) = shell_out("apt-key", "list").stdout.lines.none?(%r{^/#{Regexp.escape(key)}.*\[expired: .*\]$})
+        def usable?(key) = fx_look("apt-key", "list").stdout.lines.none?(%r{^/#{Regexp.escape(key)}.*\[expired: .*\]$})
 
         def install_from_server(key, server = new_resource.keyserver)
           hidden = new_resource.sensitive
@@ -156,7 +156,7 @@ class Chef
         def drop_old_name
           old = "/etc/apt/sources.list.d/#{new_resource.name}.list"
           return if new_resource.name == new_resource.repo_name || !::File.exist?(old)
-          converge_by("Cleaning up legacy #{old} repo file") { file(old) { action :delete } }
+          fx_change("Cleaning up legacy #{old} repo file", fx_about(:file, old, ensure: %w{file absent})) { file(old) { action :delete } }
         end
 
         def quiet_update
@@ -196,7 +196,7 @@ class Chef
         r = new_resource
         drop_old_name
         if ::File.exist?(list)
-          converge_by("Removing #{r.repo_name} repository from /etc/apt/sources.list.d/") do
+          fx_change("Removing #{r.repo_name} repository from /etc/apt/sources.list.d/", fx_about(:apt_repository, r.repo_name, ensure: %w{present absent})) do
             quiet_update
             file ring do
               sensitive r.sensitive

@@ -19,18 +19,20 @@ class Chef
           end
         end
 
-        def fresh?
+        def updated_at
           stamp = "#{STAMPS}/update-success-stamp"
-          ::File.exist?(stamp) && ::File.mtime(stamp) > Time.now - new_resource.frequency
+          ::File.mtime(stamp) if ::File.exist?(stamp)
         end
+        def fresh? = updated_at && updated_at > Time.now - new_resource.frequency
+        def lists = fx_about(:package_lists, "apt", updated: [updated_at&.to_i, "now"])
       end
 
       action :periodic do
-        converge_by("update new lists of packages") { refresh } if debian? && !fresh?
+        fx_change("update new lists of packages", lists) { refresh } if debian? && !fresh?
       end
 
       action :update do
-        converge_by("force update new lists of packages") { refresh } if debian?
+        fx_change("force update new lists of packages", lists) { refresh } if debian?
       end
     end
   end

@@ -11,19 +11,19 @@ class Chef
     class ArchiveFile < Chef::Provider
       def load_current_resource = nil
       def zip? = new_resource.path.end_with?(".zip")
-      def entries = (zip? ? shell_out!("unzip", "-Z1", new_resource.path) : shell_out!("tar", "-tf", new_resource.path)).stdout.lines.map(&:chomp)
+      def entries = (zip? ? fx_look!("unzip", "-Z1", new_resource.path) : fx_look!("tar", "-tf", new_resource.path)).stdout.lines.map(&:chomp)
       def action_extract
         r = new_resource
-        raise Errno::ENOENT, "No archive found at #{r.path}! Cannot continue." unless ::File.exist?(r.path) || Chef::Config[:why_run]
+        raise Errno::ENOENT, "No archive found at #{r.path}! Cannot continue." unless ::File.exist?(r.path) || whyrun_mode?
         fresh = !::File.exist?(r.destination)
-        due = fresh || (r.overwrite && r.overwrite != :auto) || (!Chef::Config[:why_run] && entries.any? { |e| !::File.exist?(::File.join(r.destination, stripped(e))) && !stripped(e).empty? })
+        due = fresh || (r.overwrite && r.overwrite != :auto) || (!whyrun_mode? && entries.any? { |e| !::File.exist?(::File.join(r.destination, stripped(e))) && !stripped(e).empty? })
         return unless due
-        converge_by("create directory #{r.destination}") do
+        fx_change("create directory #{r.destination}", fx_about(:file, r.destination, ensure: %w{absent directory})) do
           require "fileutils"
           FileUtils.mkdir_p(r.destination)
           FileUtils.chmod(r.mode.is_a?(Integer) ? r.mode : r.mode.to_s.oct, r.destination) if r.mode && fresh
         end if fresh
-        converge_by("extract #{r.path} to #{r.destination}") do
+        fx_change("extract #{r.path} to #{r.destination}", fx_about(:file, r.destination, extracted_from: [nil, r.path])) do
           if zip?
             shell_out!("unzip", "-o", "-q", r.path, "-d", r.destination)
           else

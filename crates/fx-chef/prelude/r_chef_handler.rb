@@ -6,13 +6,13 @@ class Chef
       def kinds = new_resource.type.select { |_, v| v }.keys.map { |k| k.to_s == "report" ? :report_handlers : k.to_s == "exception" ? :exception_handlers : :start_handlers }
       def action_enable
         r = new_resource
-        converge_by("load #{r.source}") { Kernel.load(r.source) } if r.source && ::File.exist?(r.source)
+        fx_change("load #{r.source}", fx_about(:chef_handler, r.class_name, source: [nil, r.source])) { Kernel.load(r.source) } if r.source && ::File.exist?(r.source)
         klass = r.class_name.split("::").inject(Object) { |m, n| m.const_get(n) }
         args = r.arguments.is_a?(Hash) ? [r.arguments] : Array(r.arguments)
         kinds.each do |k|
           list = Chef::Config[k]
           list.reject! { |h| h.class.name == r.class_name }
-          converge_by("enable #{r.class_name} as a #{k} handler") { list << klass.new(*args) }
+          fx_change("enable #{r.class_name} as a #{k} handler", fx_about(:chef_handler, r.class_name, k => [nil, "enabled"])) { list << klass.new(*args) }
         end
       end
       def action_disable
@@ -20,7 +20,7 @@ class Chef
         kinds.each do |k|
           list = Chef::Config[k]
           next unless list.any? { |h| h.class.name == r.class_name }
-          converge_by("disable #{r.class_name} as a #{k} handler") { list.reject! { |h| h.class.name == r.class_name } }
+          fx_change("disable #{r.class_name} as a #{k} handler", fx_about(:chef_handler, r.class_name, k => ["enabled", nil])) { list.reject! { |h| h.class.name == r.class_name } }
         end
       end
     end

@@ -15,7 +15,7 @@ class Chef
     class Cron < Chef::Provider
       def load_current_resource
         begin
-          out = shell_out("crontab", "-l", "-u", new_resource.user)
+          out = fx_look("crontab", "-l", "-u", new_resource.user)
         rescue SystemCallError => e
           raise Chef::Exceptions::Cron, "Error determining state of #{new_resource.name}, error: #{e}"
         end
@@ -37,6 +37,7 @@ class Chef
         when_ = r.time ? "@#{r.time}" : [r.minute, r.hour, r.day, r.month, r.weekday].join(" ")
         [marker, *FxCron.variables(r), "#{when_} #{FxCron.duration(r.time_out)}#{r.command}"]
       end
+      def about(from, to) = fx_about(:cron, "#{new_resource.user}:#{new_resource.name}", entry: [from || "absent", to || "absent"])
       def store(lines)
         text = lines.join("\n")
         text += "\n" unless text.empty?
@@ -44,11 +45,11 @@ class Chef
       end
       def action_create
         return if @entry == entry
-        converge_by(@entry ? "update crontab entry for #{new_resource}" : "add crontab entry for #{new_resource}") { store(@before + entry + @after) }
+        fx_change(@entry ? "update crontab entry for #{new_resource}" : "add crontab entry for #{new_resource}", about(@entry, entry)) { store(@before + entry + @after) }
       end
       def action_delete
         return unless @entry
-        converge_by("delete #{new_resource.name} from crontab") { store(@before + @after) }
+        fx_change("delete #{new_resource.name} from crontab", about(@entry, nil)) { store(@before + @after) }
       end
     end
   end

@@ -14,16 +14,16 @@ class Chef
       def action_create
         r = new_resource
         fresh = !::File.exist?(@path) && !::File.symlink?(@path)
-        why = Chef::Config[:why_run]
+        why = whyrun_mode?
         if fresh
           parent = ::File.dirname(@path)
           if !r.recursive && !::File.directory?(parent) && why
             message = "Parent directory #{parent} does not exist, cannot create #{@path}"
-            FX.row_note([message, "Assuming directory #{parent} would have been created"])
+            FX.requirement([message, "Assuming directory #{parent} would have been created"])
           elsif !r.recursive && !::File.directory?(parent)
             fx_unmet(Chef::Exceptions::EnclosingDirectoryDoesNotExist, "Parent directory #{parent} does not exist, cannot create #{@path}")
           end
-          converge_by("create new directory #{@path}") do
+          fx_change("create new directory #{@path}", fx_about(:file, @path, ensure: %w{absent directory})) do
             if r.recursive
               require "fileutils"
               ::FileUtils.mkdir_p(@path)
@@ -35,16 +35,13 @@ class Chef
         elsif !::File.directory?(@path)
           fx_unmet(Chef::Exceptions::FileTypeMismatch, "Cannot create #{r} at #{@path} because a file already exists at that path")
         end
-        lines = FX.access(@path, r.fx_mode, r.fx_owner, r.fx_group, why, fresh)
-        return unless lines
-        @fx_updates = true
-        FX.row_change(lines, true)
+        @fx_updates = true if FX.access(path: @path, mode: r.fx_mode, owner: r.fx_owner, group: r.fx_group, new: fresh)
       end
 
       def action_delete
         return unless ::File.exist?(@path)
         fx_unmet(RuntimeError, "Cannot delete #{new_resource} at #{@path}!") unless ::File.directory?(@path)
-        converge_by("delete existing directory #{@path}") do
+        fx_change("delete existing directory #{@path}", fx_about(:file, @path, ensure: %w{directory absent})) do
           if new_resource.recursive
             require "fileutils"
             ::FileUtils.rm_rf(@path)

@@ -12,19 +12,19 @@ class Chef
       # Nothing is kept between two questions to the tool.
       def action_flush_cache = nil
       def installed(n)
-        r = shell_out("rpm", "-q", "--queryformat", "%{VERSION}-%{RELEASE}\n", n)
-        r = shell_out("rpm", "-q", "--whatprovides", "--queryformat", "%{VERSION}-%{RELEASE}\n", n) if r.exitstatus != 0
+        r = fx_look("rpm", "-q", "--queryformat", "%{VERSION}-%{RELEASE}\n", n)
+        r = fx_look("rpm", "-q", "--whatprovides", "--queryformat", "%{VERSION}-%{RELEASE}\n", n) if r.exitstatus != 0
         r.exitstatus == 0 ? r.stdout.lines.last.to_s.strip : nil
       end
       def candidate(n)
-        out = shell_out(program, "-q", "--showduplicates", "list", "available", n).stdout
+        out = fx_look(program, "-q", "--showduplicates", "list", "available", n).stdout
         out.lines.map { |l| l.split }.select { |w| w.size >= 2 && w[0].include?(".") }.map { |w| w[1].sub(/\A\d+:/, "") }.last
       end
       def trusts_names? = true
       def install(names, versions) = tool(program, "-y", *options, "install", *names.zip(versions).map { |n, v| v && @versions[@names.index(n)] ? "#{n}-#{v}" : n })
       def upgrade(names, versions) = tool(program, "-y", *options, @now.values.all? ? "upgrade" : "install", *names)
       def remove(names) = tool(program, "-y", *options, "remove", *names)
-      def locked?(n) = shell_out(program, "versionlock", "list").stdout.include?(n)
+      def locked?(n) = fx_look(program, "versionlock", "list").stdout.include?(n)
       def lock(names) = tool(program, "-y", "versionlock", "add", *names)
       def unlock(names) = tool(program, "-y", "versionlock", "delete", *names)
     end

@@ -54,12 +54,14 @@ class Chef
             return false
           end
         end
-        converge_by(description) do
+        fx_change(description, fx_ran) do
           run
           Chef::Log.info("#{r} ran successfully")
         end
       end
       def command = new_resource.command
+      # What runs is known by its line, and by the name of the resource where that is a secret.
+      def fx_ran = fx_about(:command, fx_secret? ? new_resource.name : Array(command).join(" "), run: %w{pending done})
       def description
         return "execute sensitive resource" if new_resource.fx_secret?
         c = command

@@ -110,31 +110,32 @@ class Chef
 
       def content_of = new_resource.content
 
-      def action_create = converge_file(false)
+      def action_create = converge_file
       def action_create_if_missing
         return if ::File.exist?(@path)
-        converge_file(false)
+        converge_file
       end
 
       # What stands in the way fails before content is made, where making it can fail.
       def fx_content_first? = instance_of?(Chef::Provider::File)
 
-      def converge_file(_)
+      def converge_file
         r = new_resource
         verified = r.fx_verified?
         first = !verified && fx_content_first?
-        FX.check_target(@path, r.force_unlink, Chef::Config[:why_run]) unless first
+        FX.check_target(@path, r.force_unlink) unless first
         content = content_of
         verify_content(content) if verified && !content.nil?
         copies = r.backup
         backup = copies == false || copies == 0 ? nil : [Chef::Config[:file_backup_path], copies]
         follow = r.manage_symlink_source != false
-        lists = FX.file_apply(@path, content, r.fx_mode, r.fx_owner, r.fx_group, Chef::Config[:why_run], backup, r.fx_secret?, follow, false, first, r.force_unlink, events.heard?)
+        lists = FX.file_apply(path: @path, content: content, mode: r.fx_mode, owner: r.fx_owner, group: r.fx_group, backup: backup,
+                              secret: r.fx_secret?, follow: follow, check: first, force: r.force_unlink, heard: events.heard?)
         return unless lists
         @fx_updates = true
         if lists.is_a?(Array)
           lists.each do |l|
-            FX.row_change(l)
+            FX.applied(l)
             events.resource_update_applied(r, @action, l)
           end
         end
@@ -171,16 +172,17 @@ class Chef
         return unless ::File.exist?(@path) || ::File.symlink?(@path)
         st = ::File.lstat(@path)
         raise Chef::Exceptions::FileTypeMismatch, "File #{@path} exists, but is a directory, set force_unlink to true to remove" if st.directory? && !new_resource.force_unlink
-        converge_by("delete file #{@path}") do
+        fx_change("delete file #{@path}", fx_about(:file, @path, ensure: [st.ftype, "absent"])) do
           ::File.delete(@path)
           Chef::Log.info("#{new_resource} deleted file at #{@path}")
         end
       end
 
       def action_touch
-        converge_file(false)
-        converge_by("update utime on file #{@path}") do
-          now = Time.now
+        converge_file
+        now = Time.now
+        was = ::File.exist?(@path) ? ::File.mtime(@path) : nil
+        fx_change("update utime on file #{@path}", fx_about(:file, @path, mtime: [was&.to_f, now.to_f])) do
           ::File.utime(now, now, @path)
         end
       end

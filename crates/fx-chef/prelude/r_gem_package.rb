@@ -11,14 +11,14 @@ class Chef
       def gem_bin = (new_resource.respond_to?(:gem_binary) && new_resource.gem_binary) || "gem"
       def options = new_resource.options.is_a?(String) ? new_resource.options.shellsplit : []
       def installed(n)
-        out = shell_out(gem_bin, "list", "--local", "--exact", n).stdout
+        out = fx_look(gem_bin, "list", "--local", "--exact", n).stdout
         list = out[/\A#{Regexp.escape(n)} \((.*)\)/, 1].to_s.split(/,\s*/).map { |v| v.sub("default: ", "") }
         i = @names.index(n)
         w = @versions && @versions[i]
         w ? (list.find { |v| v == w || (w.match?(/[<>~=]/) && Gem::Requirement.new(w.split(",")).satisfied_by?(Gem::Version.new(v))) }) : list.first
       end
       def matches?(_have, _want) = true
-      def candidate(n) = shell_out(gem_bin, "search", "--remote", "--exact", n).stdout[/\((\S+?)[,)\s]/, 1]
+      def candidate(n) = fx_look(gem_bin, "search", "--remote", "--exact", n).stdout[/\((\S+?)[,)\s]/, 1]
       def trusts_names? = true
       def install(names, versions)
         names.zip(versions).each do |n, v|

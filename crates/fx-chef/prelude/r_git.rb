@@ -9,7 +9,7 @@ class Chef
     class Git < Chef::Provider
       def load_current_resource
         @dir = new_resource.destination
-        @now = ::File.exist?("#{@dir}/.git") ? git("rev-parse", "HEAD", cwd: @dir, check: false).stdout.strip : nil
+        @now = ::File.exist?("#{@dir}/.git") ? fx_look("git", "rev-parse", "HEAD", **opts(@dir)).stdout.strip : nil
       end
       def opts(cwd)
         r = new_resource
@@ -23,9 +23,8 @@ class Chef
         o[:environment] = env unless env.empty?
         o
       end
-      def git(*args, cwd: nil, check: true)
-        check ? shell_out!("git", *args, **opts(cwd)) : shell_out("git", *args, **opts(cwd))
-      end
+      def git(*args, cwd: nil) = shell_out!("git", *args, **opts(cwd))
+      def about(property, from, to) = fx_about(:git, @dir, property => [from, to])
       # What begins with a dash is no option.
       def plain(word) = word.start_with?("-") ? ["--", word] : [word]
       def target
@@ -33,7 +32,7 @@ class Chef
           rev = new_resource.revision
           if rev.match?(/\A\h{40}\z/) then rev
           else
-            out = git("ls-remote", *plain(new_resource.repository), "#{rev}*").stdout.lines.map { |l| l.split("\t") }
+            out = fx_look!("git", "ls-remote", *plain(new_resource.repository), "#{rev}*", **opts(nil)).stdout.lines.map { |l| l.split("\t") }
             find = ->(n) { out.find { |_, ref| ref&.strip == n }&.first }
             sha = rev == "HEAD" ? find.call("HEAD") : find.call("refs/tags/#{rev}^{}") || find.call("refs/tags/#{rev}") || find.call("refs/heads/#{rev}") || find.call(rev)
             fx_unmet(Chef::Exceptions::UnresolvableGitReference, "Unable to parse SHA reference for '#{rev}' in repository '#{new_resource.repository}'. Verify your (case-sensitive) repository URL and revision.") unless sha
@@ -43,17 +42,17 @@ class Chef
       end
       def action_checkout
         return if @now
-        unless ::File.directory?(::File.dirname(@dir)) || Chef::Config[:why_run]
+        unless ::File.directory?(::File.dirname(@dir)) || whyrun_mode?
           fx_unmet(Chef::Exceptions::MissingParentDirectory, "Cannot clone #{new_resource} to #{@dir}, the enclosing directory #{::File.dirname(@dir)} does not exist")
         end
         r = new_resource
-        converge_by("clone from #{r.repository} into #{@dir}") do
+        fx_change("clone from #{r.repository} into #{@dir}", about(:repository, nil, r.repository)) do
           args = ["clone"]
           args.push("-o", r.remote) unless r.remote == "origin"
           args.push("--depth", r.depth.to_s) if r.depth
           git(*args, *plain(r.repository), @dir)
         end
-        converge_by("checkout ref #{target} branch #{r.revision}") do
+        fx_change("checkout ref #{target} branch #{r.revision}", about(:revision, nil, target)) do
           git("branch", "-f", r.checkout_branch || "deploy", target, cwd: @dir)
           git("checkout", r.checkout_branch || "deploy", cwd: @dir)
         end if r.enable_checkout
@@ -61,7 +60,7 @@ class Chef
       end
       def submodules
         return unless new_resource.enable_submodules
-        converge_by("enable git submodules for #{new_resource}") do
+        fx_change("enable git submodules for #{new_resource}", about(:submodules, nil, "enabled")) do
           git("submodule", "sync", cwd: @dir)
           git("submodule", "update", "--init", "--recursive", cwd: @dir)
         end
@@ -70,7 +69,7 @@ class Chef
         return action_checkout unless @now
         return if @now == target
         r = new_resource
-        converge_by("fetch updates for #{r.remote}") do
+        fx_change("fetch updates for #{r.remote}", about(:revision, @now, target)) do
           git("fetch", "--prune", r.remote, cwd: @dir)
           git("fetch", r.remote, "--tags", cwd: @dir)
           git("reset", "--hard", target, cwd: @dir)
@@ -79,7 +78,7 @@ class Chef
       end
       def action_export
         action_checkout
-        converge_by("complete the export by removing #{@dir}.git after checkout") do
+        fx_change("complete the export by removing #{@dir}.git after checkout", fx_about(:file, "#{@dir}/.git", ensure: %w{directory absent})) do
           require "fileutils"
           FileUtils.rm_rf("#{@dir}/.git")
         end

@@ -11,7 +11,7 @@ class Chef
     class Group < Chef::Provider
       def load_current_resource
         r = new_resource
-        out = shell_out("getent", "--", "group", r.group_name)
+        out = fx_look("getent", "--", "group", r.group_name)
         f = out.exitstatus == 0 ? out.stdout.strip.split(":", -1) : nil
         @now = f && { gid: f[2].to_i, members: f[3].to_s.split(",") }
       end
@@ -36,7 +36,7 @@ class Chef
       def action_create
         return manage("alter") if @now
         r = new_resource
-        converge_by("create group #{r.group_name}") do
+        fx_change("create group #{r.group_name}", about(ensure: %w{absent present}) + (r.gid ? about(gid: [nil, r.gid]) : []) + (r.members.empty? ? [] : about(members: [[], r.members]))) do
           shell_out!("groupadd", *gid_options, *(r.system ? ["-r"] : []), *(r.non_unique ? ["-o"] : []), "--", r.group_name)
           set_members
         end
@@ -59,10 +59,16 @@ class Chef
         end
         lines
       end
+      def about(properties) = fx_about(:group, new_resource.group_name, properties)
+      def differences
+        wanted = new_resource.append ? (now_members | missing) - leaving : new_resource.members
+        out = gid_options.empty? ? [] : about(gid: [@now[:gid], new_resource.gid])
+        wanted.sort == now_members.sort ? out : out + about(members: [now_members, wanted])
+      end
       def manage(word)
         lines = told
         return if lines.empty?
-        converge_by(["#{word} group #{new_resource.group_name}"] + lines) do
+        fx_change(["#{word} group #{new_resource.group_name}"] + lines, differences) do
           shell_out!("groupmod", *gid_options, "--", new_resource.group_name)
           set_members
         end
@@ -71,7 +77,7 @@ class Chef
       def action_manage = @now && manage("manage")
       def action_remove
         return unless @now
-        converge_by("remove group #{new_resource.group_name}") { shell_out!("groupdel", "--", new_resource.group_name) }
+        fx_change("remove group #{new_resource.group_name}", about(ensure: %w{present absent})) { shell_out!("groupdel", "--", new_resource.group_name) }
       end
     end
   end

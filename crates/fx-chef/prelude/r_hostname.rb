@@ -32,7 +32,7 @@ class Chef
             execute "hostnamectl set-hostname #{name}" do
               self.fx_words = ["hostnamectl", "set-hostname", "--", name]
               notifies :reload, "ohai[reload hostname]"
-              not_if { shell_out!("hostnamectl status", returns: [0, 1]).stdout.match?(/Static hostname:\s*#{Regexp.escape(name)}\s*$/) }
+              not_if { fx_look!("hostnamectl", "status", returns: [0, 1]).stdout.match?(/Static hostname:\s*#{Regexp.escape(name)}\s*$/) }
             end
           elsif ::File.exist?("/etc/hostname") then own_file("/etc/hostname", "#{name}\n")
           elsif ::File.file?("/etc/sysconfig/network") then replace_lines("/etc/sysconfig/network", /^HOSTNAME\s*=/, "HOSTNAME=#{name}")
@@ -53,7 +53,7 @@ class Chef
         execute "set hostname to #{name}" do
           command "/bin/hostname #{name}"
           self.fx_words = ["/bin/hostname", "--", name]
-          not_if { shell_out!("hostname").stdout.chomp == name }
+          not_if { fx_look!("hostname").stdout.chomp == name }
           notifies :reload, "ohai[reload hostname]"
         end
         unless r.ipaddress.nil?

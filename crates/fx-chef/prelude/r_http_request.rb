@@ -21,7 +21,7 @@ class Chef
       { get: false, head: false, delete: false, options: false, post: true, put: true, patch: true }.each do |verb, with_body|
         define_method(:"action_#{verb}") do
           r = new_resource
-          converge_by("#{r} #{verb.upcase} to #{r.url}") do
+          fx_change("#{r} #{verb.upcase} to #{r.url}", fx_about(:http_request, r.url, request: [nil, verb.upcase])) do
             answer = Chef::HTTP::Simple.request(verb.to_s.upcase, r.url, r.headers || {}, with_body ? body : nil)
             Chef::Log.debug("#{r} #{verb.upcase} request response: #{answer}")
           end

@@ -3,9 +3,9 @@ class Chef
   class Provider
     class Ifconfig < FxComposite
       def load_current_resource
-        version = shell_out("ifconfig", "--version").then { |o| (o.stdout.to_s + o.stderr.to_s)[/^net-tools (\d+\.\d+)/, 1] }
+        version = fx_look("ifconfig", "--version").then { |o| (o.stdout.to_s + o.stderr.to_s)[/^net-tools (\d+\.\d+)/, 1] }
         raise "net-tools not found - this is required for ifconfig" if version.nil?
-        status = shell_out("ifconfig")
+        status = fx_look("ifconfig")
         raise Chef::Exceptions::Ifconfig, "ifconfig failed - #{status.inspect}!" unless status.exitstatus == 0
         block = status.stdout.split(/\n(?=\S)/).find { |b| b[/\A([\w.-]+(?::\d+)?):? /, 1] == new_resource.device }
         @there = !block.nil?
@@ -22,7 +22,8 @@ class Chef
         command
       end
       def run(command, verb)
-        converge_by("run #{command.join(" ")} to #{verb} #{new_resource}") { shell_out!(*command) }
+        to = %w{add enable}.include?(verb) ? new_resource.target : "down"
+        fx_change("run #{command.join(" ")} to #{verb} #{new_resource}", fx_about(:interface, new_resource.device, address: [@address, to])) { shell_out!(*command) }
       end
       def config_path
         case node["platform_family"]

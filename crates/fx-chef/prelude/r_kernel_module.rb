@@ -63,11 +63,11 @@ class Chef
       end
 
       action :load do
-        converge_by("load kernel module #{new_resource.modname}") { fx_tool!("modprobe", "--", new_resource.modname) } unless loaded?
+        fx_change("load kernel module #{new_resource.modname}", fx_about(:kernel_module, new_resource.modname, loaded: [false, true])) { fx_tool!("modprobe", "--", new_resource.modname) } unless loaded?
       end
 
       action :unload do
-        converge_by("unload kernel module #{new_resource.modname}") { fx_tool!("modprobe", "-r", "--", new_resource.modname) } if loaded?
+        fx_change("unload kernel module #{new_resource.modname}", fx_about(:kernel_module, new_resource.modname, loaded: [true, false])) { fx_tool!("modprobe", "-r", "--", new_resource.modname) } if loaded?
       end
     end
   end

@@ -21,16 +21,17 @@ class Chef
         r = new_resource
         unless fx_there?
           if ::File.exist?(@path) || ::File.symlink?(@path)
-            converge_by("unlink existing symlink to file at #{@path}") { ::File.unlink(@path) }
+            fx_change("unlink existing symlink to file at #{@path}", fx_about(:file, @path, ensure: [::File.ftype(@path), "absent"])) { ::File.unlink(@path) }
           end
           if r.link_type == :symbolic
-            converge_by("create symlink at #{@path} to #{r.to}") { ::File.symlink(r.to, @path) }
+            fx_change("create symlink at #{@path} to #{r.to}", about(:symbolic)) { ::File.symlink(r.to, @path) }
           else
-            converge_by("create hard link at #{@path} to #{r.to}") { ::File.link(r.to, @path) }
+            fx_change("create hard link at #{@path} to #{r.to}", about(:hard)) { ::File.link(r.to, @path) }
           end
         end
-        perms if r.link_type == :symbolic && !Chef::Config[:why_run]
+        perms if r.link_type == :symbolic && !whyrun_mode?
       end
+      def about(kind) = fx_about(:file, @path, (kind == :hard ? :hard_link : :target) => [@now&.first == kind ? @now[1] : "absent", new_resource.to])
       def fx_there?
         to = new_resource.to
         return @now&.first == :symbolic && @now[1] == to if new_resource.link_type == :symbolic
@@ -43,7 +44,8 @@ class Chef
         uid = o && (o.is_a?(Integer) ? o : Etc.getpwnam(o).uid)
         gid = g && (g.is_a?(Integer) ? g : Etc.getgrnam(g).gid)
         return if (uid.nil? || uid == st.uid) && (gid.nil? || gid == st.gid)
-        converge_by("change owner of link #{@path}") { ::File.lchown(uid, gid, @path) }
+        changes = fx_about(:file, @path, { owner: [st.uid, uid], group: [st.gid, gid] }.reject { |_, (was, to)| to.nil? || was == to })
+        fx_change("change owner of link #{@path}", changes) { ::File.lchown(uid, gid, @path) }
       end
       def action_delete
         return unless @now
@@ -52,12 +54,12 @@ class Chef
           unless @now[0] == :symbolic
             fx_unmet(Chef::Exceptions::Link, "Cannot delete #{r} at #{@path}! Not a symbolic link.")
           end
-          converge_by("delete link to file at #{@path}") { ::File.delete(@path) }
+          fx_change("delete link to file at #{@path}", fx_about(:file, @path, ensure: [::File.ftype(@path), "absent"])) { ::File.delete(@path) }
         else
           if !r.to.nil? && ::File.exist?(r.to) && ::File.stat(r.to).ino != ::File.stat(@path).ino
             fx_unmet(Chef::Exceptions::Link, "Cannot delete #{r} at #{@path}! Not a hard link.")
           end
-          converge_by("delete link to file at #{@path}") { ::File.delete(@path) }
+          fx_change("delete link to file at #{@path}", fx_about(:file, @path, ensure: [::File.ftype(@path), "absent"])) { ::File.delete(@path) }
         end
       end
     end

@@ -3,7 +3,7 @@ class Chef
   class Resource
     class Locale
       FX_FILE = "/etc/locale.conf"
-      property :lang, String, default: lazy { node["platform_family"] == "debian" && false }, desired_state: true
+      property :lang, String, default: lazy { false if node["platform_family"] == "debian" }, desired_state: true
       property :lc_env, Hash, default: {}, coerce: proc { |h| h }
     end
   end
@@ -38,8 +38,10 @@ class Chef
         changed = want.reject { |k, v| had[k] == v }
         unless changed.empty?
           body = want.sort.map { |t| t.join("=") }.join("\n") + "\n"
-          converge_by(["update #{r.name}"] + changed.map { |k, v| "  set #{k == "LANG" ? "lang" : k} to #{v.inspect} (was #{had[k].inspect})" }) do
-            missing = want.values.compact.uniq - shell_out!("locale", "-a").stdout.split("\n")
+          lines = changed.map { |k, v| "  set #{k == "LANG" ? "lang" : k} to #{v.inspect} (was #{had[k].inspect})" }
+          changes = fx_about(:locale, Chef::Resource::Locale::FX_FILE, changed.to_h { |k, v| [k, [had[k], v]] })
+          fx_change(["update #{r.name}"] + lines, changes) do
+            missing = want.values.compact.uniq - fx_look!("locale", "-a").stdout.split("\n")
             fx_tool!("locale-gen", *missing, timeout: 1800) unless missing.empty?
             declare_resource(:file, "Updating system locale") do
               path Chef::Resource::Locale::FX_FILE

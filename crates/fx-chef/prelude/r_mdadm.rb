@@ -3,12 +3,13 @@ class Chef
   class Provider
     class Mdadm < Chef::Provider
       def load_current_resource
-        status = shell_out("mdadm", "--detail", "--test", new_resource.raid_device).exitstatus
+        status = fx_look("mdadm", "--detail", "--test", new_resource.raid_device).exitstatus
         @there = status != 4
       end
       # It asks before it writes over what is there.
       def run(verb, *words)
-        converge_by("#{verb} RAID device #{new_resource.raid_device}") { fx_tool!("mdadm", *words, input: "y\n" * 64) }
+        states = verb == "stop" ? %w{running stopped} : %w{absent running}
+        fx_change("#{verb} RAID device #{new_resource.raid_device}", fx_about(:mdadm, new_resource.raid_device, ensure: states)) { fx_tool!("mdadm", *words, input: "y\n" * 64) }
       end
       def action_create
         r = new_resource

@@ -20,10 +20,11 @@ class Chef
       end
       def line = "#{device} #{@point} #{new_resource.fstype} #{new_resource.options.nil? ? "defaults" : new_resource.options.join(",")} #{new_resource.dump} #{new_resource.pass}"
       def in_fstab = ::File.readlines("/etc/fstab").find { |l| !l.start_with?("#") && l.split[1] == @point }
+      def about(property, from, to) = fx_about(:mount, @point, property => [from, to])
       def action_mount
         return if @mounted
-        fx_unmet(Chef::Exceptions::Mount, "Mount point #{@point} does not exist") unless ::File.exist?(@point) || Chef::Config[:why_run]
-        converge_by("mount #{new_resource.device} to #{@point}") do
+        fx_unmet(Chef::Exceptions::Mount, "Mount point #{@point} does not exist") unless ::File.exist?(@point) || whyrun_mode?
+        fx_change("mount #{new_resource.device} to #{@point}", about(:mounted, nil, device)) do
           FX.check_mount_point(@point)
           o = Array(new_resource.options) - ["defaults"]
           dev = { device: [device], label: ["-L", new_resource.device], uuid: ["-U", new_resource.device] }[new_resource.device_type]
@@ -32,24 +33,25 @@ class Chef
       end
       def action_umount
         return unless @mounted
-        converge_by("unmount #{new_resource.device}") { FX.check_mount_point(@point); shell_out!("umount", "--", @point) }
+        fx_change("unmount #{new_resource.device}", about(:mounted, device, nil)) { FX.check_mount_point(@point); shell_out!("umount", "--", @point) }
       end
       alias action_unmount action_umount
       def action_remount
         return unless @mounted
-        converge_by("remount #{new_resource.device}") { shell_out!("mount", "-o", "remount,#{Array(new_resource.options).join(",")}", @point) }
+        fx_change("remount #{new_resource.device}", about(:options, nil, Array(new_resource.options))) { shell_out!("mount", "-o", "remount,#{Array(new_resource.options).join(",")}", @point) }
       end
       def action_enable
         now = in_fstab
         return if now && now.split == line.split
-        converge_by("enable #{new_resource.device}") do
+        fx_change("enable #{new_resource.device}", about(:fstab, now&.chomp || "absent", line)) do
           kept = ::File.readlines("/etc/fstab").reject { |l| !l.start_with?("#") && l.split[1] == @point }
           ::File.write("/etc/fstab", kept.join + line + "\n")
         end
       end
       def action_disable
-        return unless in_fstab
-        converge_by("disable #{new_resource.device}") do
+        now = in_fstab
+        return unless now
+        fx_change("disable #{new_resource.device}", about(:fstab, now.chomp, "absent")) do
           ::File.write("/etc/fstab", ::File.readlines("/etc/fstab").reject { |l| !l.start_with?("#") && l.split[1] == @point }.join)
         end
       end

@@ -11,7 +11,7 @@ class Chef
       action(:create) do
         r = new_resource
         unless r.force || private_key?(r.path, r.key_pass)
-          converge_by("Create an EC private key #{r.path}") do
+          fx_change("Create an EC private key #{r.path}", made(r.path, :private_key)) do
             declare_resource(:log, "Generating an #{r.key_curve} EC key file at #{r.path}, this may take some time")
             put(r.path, sealed(new_ec(r.key_curve), r.key_pass, r.key_cipher))
           end

@@ -39,7 +39,7 @@ class Chef
       action(:create) do
         r = new_resource
         require "time"
-        converge_by("Create CRL #{r}") { put(r.path, list, hide: false) } if due?
+        fx_change("Create CRL #{r}", made(r.path, :crl)) { put(r.path, list, hide: false) } if due?
       end
     end
   end

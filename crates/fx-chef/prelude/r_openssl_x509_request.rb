@@ -6,7 +6,7 @@ class Chef
       action(:create) do
         r = new_resource
         unless ::File.exist?(r.path)
-          converge_by("Create CSR #{r}") do
+          fx_change("Create CSR #{r}", made(r.path, :csr)) do
             put(r.path, request.to_pem, hide: false)
             put(key_path, key.to_pem, :create_if_missing)
           end

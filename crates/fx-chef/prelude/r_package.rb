@@ -43,7 +43,7 @@ class Chef
         forced = missing.select { |n| @now[n] }
         text = forced.empty? ? "No candidate version available for #{missing.join(", ")}" : "No version specified, and no candidate version available for #{forced.join(", ")}"
         fx_unmet(Chef::Exceptions::Package, text) unless whyrun_mode?
-        FX.row_note([text, "Assuming a repository that offers #{missing.join(", ")} would have been configured"])
+        FX.requirement([text, "Assuming a repository that offers #{missing.join(", ")} would have been configured"])
         todo.reject! { |n, _| missing.include?(n) }
       end
 
@@ -55,7 +55,7 @@ class Chef
         end
         return if todo.empty?
         offered(todo)
-        converge_by(todo.map { |n, c| "install version #{c} of package #{n}" }) do
+        fx_change(todo.map { |n, c| "install version #{c} of package #{n}" }, versions_to(todo)) do
           multi? ? install(todo.map(&:first), todo.map(&:last)) : todo.each { |n, c| install([n], [c]) }
         end
       end
@@ -68,33 +68,36 @@ class Chef
         end
         return if todo.empty?
         offered(todo)
-        converge_by(todo.map { |n, c| "upgrade package #{n} from #{@now[n] || "uninstalled"} to #{c}" }) do
+        fx_change(todo.map { |n, c| "upgrade package #{n} from #{@now[n] || "uninstalled"} to #{c}" }, versions_to(todo)) do
           multi? ? upgrade(todo.map(&:first), todo.map(&:last)) : todo.each { |n, c| upgrade([n], [c]) }
         end
       end
       def action_remove
         todo = @names.each_with_index.select { |n, i| @now[n] && (@versions[i].nil? || matches?(@now[n], @versions[i])) }.map(&:first)
         return if todo.empty?
-        converge_by("remove package #{todo.join(", ")}") { remove(todo) }
+        fx_change("remove package #{todo.join(", ")}", versions_to(todo.map { |n| [n, "absent"] })) { remove(todo) }
       end
       def action_purge
         todo = @names.select { |n| @now[n] || leftovers?(n) }
         return if todo.empty?
-        converge_by("purge package #{todo.join(", ")}") { purge(todo) }
+        fx_change("purge package #{todo.join(", ")}", versions_to(todo.map { |n| [n, "purged"] })) { purge(todo) }
       end
       def action_lock
         todo = @names.reject { |n| locked?(n) }
-        converge_by("lock package #{todo.join(", ")}") { lock(todo) } unless todo.empty?
+        fx_change("lock package #{todo.join(", ")}", of_each(todo, :locked, false, true)) { lock(todo) } unless todo.empty?
       end
       def action_unlock
         todo = @names.select { |n| locked?(n) }
-        converge_by("unlock package #{todo.join(", ")}") { unlock(todo) } unless todo.empty?
+        fx_change("unlock package #{todo.join(", ")}", of_each(todo, :locked, true, false)) { unlock(todo) } unless todo.empty?
       end
       def action_reconfig
         todo = @names.select { |n| @now[n] }
         return if todo.empty?
-        converge_by("reconfigure package #{todo.join(", ")}") { reconfig(todo) }
+        fx_change("reconfigure package #{todo.join(", ")}", of_each(todo, :configured, true, "reconfigured")) { reconfig(todo) }
       end
+      def of_each(names, property, from, to) = names.map { |n| [:package, n, property, from, to] }
+      # Changes of versions; what the repositories choose is not known beforehand.
+      def versions_to(todo) = todo.map { |n, v| [:package, n, :version, @now[n] || "absent", v || "latest"] }
       def matches?(have, want) = have == want || have.start_with?("#{want}-")
       def leftovers?(_n) = false
       def multi? = true

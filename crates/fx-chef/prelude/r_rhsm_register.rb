@@ -8,7 +8,7 @@ class Chef
   end
   class Provider
     class RhsmRegister < FxComposite
-      def registered? = !shell_out("subscription-manager", "status").stdout.include?("Overall Status: Unknown")
+      def registered? = !fx_look("subscription-manager", "status").stdout.include?("Overall Status: Unknown")
       def flags(names) = names.filter_map { |flag, value| "--#{flag}=#{value}" if value }
       def register
         r = new_resource
@@ -44,7 +44,7 @@ class Chef
           declare_resource(:remote_file, kept) do
             source "#{r.https_for_ca_consumer ? "https" : "http"}://#{r.satellite_host}/pub/katello-ca-consumer-latest.noarch.rpm"
             notifies :install, "#{kind}[katello-ca-consumer-latest]", :immediately
-            not_if "rpm -qa | grep -q katello-ca-consumer"
+            not_if "rpm -qa | grep -q katello-ca-consumer", fx_reads: true
           end
           declare_resource(:file, kept) { action :delete }
         end

@@ -3,10 +3,10 @@ class Chef
   class Provider
     class RhsmSubscription < FxComposite
       # Serial numbers by pool.
-      def consumed = shell_out("subscription-manager list --consumed", environment: { "LANG" => "en_US" }).stdout.split(/\n\n+/).to_h { |b| [b[/^Pool ID:\s+(\S+)$/, 1], b[/^Serial:\s+(\S+)$/, 1]] }
+      def consumed = fx_look("subscription-manager", "list", "--consumed", environment: { "LANG" => "en_US" }).stdout.split(/\n\n+/).to_h { |b| [b[/^Pool ID:\s+(\S+)$/, 1], b[/^Serial:\s+(\S+)$/, 1]] }
       action(:attach) do
         pool = new_resource.pool_id
-        converge_by("attach subscription pool #{pool}") { fx_tool!("subscription-manager", "attach", "--pool=#{pool}") } unless consumed.key?(pool)
+        fx_change("attach subscription pool #{pool}", fx_about(:rhsm_subscription, pool, attached: [false, true])) { fx_tool!("subscription-manager", "attach", "--pool=#{pool}") } unless consumed.key?(pool)
       end
       action(:remove) do
         pool = new_resource.pool_id

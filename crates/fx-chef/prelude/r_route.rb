@@ -17,6 +17,7 @@ class Chef
       def bits(mask) = mask.to_s.include?(".") ? mask.to_s.split(".").sum { |o| o.to_i.to_s(2).count("1") } : mask
       def place(r) = r.netmask ? "#{r.target}/#{bits(r.netmask)}" : r.target
       def kept?(*) = %w{rhel fedora amazon}.include?(node["platform_family"])
+      def about_file(path, text) = fx_about(:file, path, content: [::File.exist?(path) ? FX.digest(::File.binread(path)) : "absent", FX.digest(text)])
       def keep
         return unless kept?
         r = new_resource
@@ -24,7 +25,7 @@ class Chef
           path = "/etc/sysconfig/network"
           old = ::File.exist?(path) ? ::File.read(path) : ""
           text = old.match?(/^GATEWAY=/) ? old.sub(/^GATEWAY=.*$/, "GATEWAY=#{r.gateway}") : "#{old}GATEWAY=#{r.gateway}\n"
-          converge_by("write route default route to #{path}") { ::File.write(path, text) }
+          fx_change("write route default route to #{path}", about_file(path, text)) { ::File.write(path, text) }
           return
         end
         rc = run_context.parent_run_context || run_context
@@ -40,7 +41,7 @@ class Chef
         end
         by.each do |dev, text|
           path = "/etc/sysconfig/network-scripts/route-#{dev}"
-          converge_by("write route route.#{dev}\n#{text} to #{path}") { ::File.write(path, text) }
+          fx_change("write route route.#{dev}\n#{text} to #{path}", about_file(path, text)) { ::File.write(path, text) }
         end
       end
       def action_add
@@ -48,7 +49,7 @@ class Chef
         unless @there
           command = ["ip", "route", "replace", place(r)]
           { via: r.gateway, dev: r.device, metric: r.metric }.each { |k, v| command += [k.to_s, v.to_s] if v }
-          converge_by("run #{command.join(" ")} to add route") { shell_out!(*command) }
+          fx_change("run #{command.join(" ")} to add route", fx_about(:route, place(r), gateway: [nil, r.gateway || r.device])) { shell_out!(*command) }
         end
         keep
       end
@@ -56,7 +57,7 @@ class Chef
         r = new_resource
         if @there
           command = ["ip", "route", "delete", place(r), *(r.gateway ? ["via", r.gateway] : [])]
-          converge_by("run #{command.join(" ")} to delete route ") { shell_out!(*command) }
+          fx_change("run #{command.join(" ")} to delete route ", fx_about(:route, place(r), gateway: [r.gateway, nil])) { shell_out!(*command) }
         end
         keep
       end

@@ -13,25 +13,15 @@ class Chef
         end
         @command
       end
-      def after_created
-        super
-        instance_variable_set(:@command, nil) if false
-      end
     end
   end
   class Provider
     class Script < Execute
       def command = "\"#{new_resource.interpreter}\" #{new_resource.flags}"
       def description = "execute #{command}"
-      def action_run
-        super
-      end
-      def run
-        r = new_resource
-        inter = r.interpreter.to_s
-        words = [inter] + (r.flags ? r.flags.to_s.split(" ") : [])
-        shell_out!(command, **opts, input: r.code.to_s)
-      end
+      # All scripts of an interpreter have the same line.
+      def fx_ran = fx_about(:command, new_resource.name, run: %w{pending done})
+      def run = shell_out!(command, **opts, input: new_resource.code.to_s)
     end
   end
 end

@@ -18,13 +18,13 @@ class Chef
     class SelinuxBoolean < Chef::Provider
       include Chef::SELinux::CommonHelpers
       def load_current_resource
-        @now = shell_out!("getsebool", new_resource.boolean).stdout.split("-->").map(&:strip).last
+        @now = fx_look!("getsebool", new_resource.boolean).stdout.split("-->").map(&:strip).last
       end
       def action_set
         r = new_resource
         fx_unless_disabled("set", "boolean #{r.name}") do
           next if @now == r.value
-          converge_by(["update #{r.boolean}", "  set value to #{r.value.inspect} (was #{@now.inspect})"]) do
+          fx_change(["update #{r.boolean}", "  set value to #{r.value.inspect} (was #{@now.inspect})"], fx_about(:selinux_boolean, r.boolean, value: [@now, r.value])) do
             fx_tool!("setsebool", r.persistent ? "-P" : nil, r.boolean, r.value)
           end
         end

@@ -8,7 +8,7 @@ class Chef
       def load_current_resource = nil
       def context
         r = new_resource
-        line = shell_out!("semanage fcontext -l").stdout.lines.find { |l| l.match?(/^#{Regexp.escape(r.file_spec)}\s+#{KINDS[r.file_type]}/) }
+        line = fx_look!("semanage", "fcontext", "-l").stdout.lines.find { |l| l.match?(/^#{Regexp.escape(r.file_spec)}\s+#{KINDS[r.file_type]}/) }
         line && line.strip.split.last.split(":")[2]
       end
       def relabel
@@ -21,8 +21,8 @@ class Chef
         found = fx_tool!("find", top, "-ignore_readdir_race", "-regextype", "posix-egrep", "-regex", spec, "-prune", "-print0").stdout
         fx_tool!("xargs", "-0", "restorecon", "-iRv", input: found)
       end
-      def change(text, flags)
-        converge_by(text) do
+      def change(text, flags, from, to)
+        fx_change(text, fx_about(:selinux_fcontext, new_resource.file_spec, secontext: [from, to])) do
           fx_tool!("semanage", "fcontext", *flags, new_resource.file_spec)
           relabel
         end
@@ -38,20 +38,21 @@ class Chef
       def action_add
         r = new_resource
         fx_unless_disabled("add", "fcontext #{r.name}") do
-          change("adding label #{r.secontext} to #{r.file_spec}", ["-a", "-f", r.file_type, "-t", r.secontext]) unless context
+          change("adding label #{r.secontext} to #{r.file_spec}", ["-a", "-f", r.file_type, "-t", r.secontext], nil, r.secontext) unless context
         end
       end
       def action_modify
         r = new_resource
         fx_unless_disabled("modify", "fcontext #{r.name}") do
           now = context
-          change("modifying label #{r.secontext} to #{r.file_spec}", ["-m", "-f", r.file_type, "-t", r.secontext]) if now && now != r.secontext
+          change("modifying label #{r.secontext} to #{r.file_spec}", ["-m", "-f", r.file_type, "-t", r.secontext], now, r.secontext) if now && now != r.secontext
         end
       end
       def action_delete
         r = new_resource
         fx_unless_disabled("delete", "fcontext #{r.name}") do
-          change("deleting label for #{r.file_spec}", ["-d", "-f", r.file_type]) if context
+          now = context
+          change("deleting label for #{r.file_spec}", ["-d", "-f", r.file_type], now, nil) if now
         end
       end
     end

@@ -3,7 +3,7 @@ class Chef
   class Provider
     class SelinuxModule < FxComposite
       def at(type) = "#{::File.join(new_resource.base_dir, new_resource.module_name)}.#{type}"
-      def loaded? = shell_out!("semodule --list-modules").stdout.lines.any? { |l| l.split[0] == new_resource.module_name }
+      def loaded? = fx_look!("semodule", "--list-modules").stdout.lines.any? { |l| l.split[0] == new_resource.module_name }
       action(:create) do
         r = new_resource
         compile = "Compiling SELinux modules at '#{r.base_dir}'"
@@ -45,10 +45,10 @@ class Chef
       end
       action(:install) do
         raise "Module must be compiled before it can be installed, no 'pp' file found at: '#{at("pp")}'" unless ::File.exist?(at("pp"))
-        converge_by("Install SELinux module #{at("pp")}") { shell_out!("semodule", "--install", at("pp")) } unless loaded?
+        fx_change("Install SELinux module #{at("pp")}", fx_about(:selinux_module, new_resource.module_name, loaded: [false, true])) { shell_out!("semodule", "--install", at("pp")) } unless loaded?
       end
       action(:remove) do
-        converge_by("Remove SELinux module #{new_resource.module_name}") { shell_out!("semodule", "--remove", new_resource.module_name) } if loaded?
+        fx_change("Remove SELinux module #{new_resource.module_name}", fx_about(:selinux_module, new_resource.module_name, loaded: [true, false])) { shell_out!("semodule", "--remove", new_resource.module_name) } if loaded?
       end
     end
   end

@@ -3,15 +3,15 @@ class Chef
   class Provider
     class SelinuxPermissive < Chef::Provider
       def load_current_resource
-        @on = shell_out!("semanage permissive -ln").stdout.split("\n").include?(new_resource.context)
+        @on = fx_look!("semanage", "permissive", "-ln").stdout.split("\n").include?(new_resource.context)
       end
       def action_add
         c = new_resource.context
-        converge_by("adding permissive context #{c}") { fx_tool!("semanage", "permissive", "-a", c) } unless @on
+        fx_change("adding permissive context #{c}", fx_about(:selinux_permissive, c, permissive: [false, true])) { fx_tool!("semanage", "permissive", "-a", c) } unless @on
       end
       def action_delete
         c = new_resource.context
-        converge_by("deleting permissive context #{c}") { fx_tool!("semanage", "permissive", "-d", c) } if @on
+        fx_change("deleting permissive context #{c}", fx_about(:selinux_permissive, c, permissive: [true, false])) { fx_tool!("semanage", "permissive", "-d", c) } if @on
       end
     end
   end

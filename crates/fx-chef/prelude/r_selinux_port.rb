@@ -7,13 +7,13 @@ class Chef
       def load_current_resource = nil
       def labels
         r = new_resource
-        rows = fx_tool("seinfo", "--portcon=#{r.port}").stdout.lines.map(&:chomp).select { |l| l.include?("portcon #{r.protocol}") }
+        rows = fx_look("seinfo", "--portcon=#{r.port}").stdout.lines.map(&:chomp).select { |l| l.include?("portcon #{r.protocol}") }
         # Labels of single ports that are not those of a whole reserved range.
         rows.map { |l| l.split(":", -1) }.filter_map { |f| f[-2].to_s.strip if !f[-2].to_s.end_with?("reserved_port_t") && !f[-4].to_s.include?("-") }
       end
       def place = "#{new_resource.port}/#{new_resource.protocol}"
-      def run(text, flags)
-        converge_by(text) { fx_tool!("semanage", "port", *flags, "-p", new_resource.protocol, new_resource.port) }
+      def run(text, flags, from, to)
+        fx_change(text, fx_about(:selinux_port, place, secontext: [from, to])) { fx_tool!("semanage", "port", *flags, "-p", new_resource.protocol, new_resource.port) }
       end
       def action_manage
         action_add
@@ -25,17 +25,17 @@ class Chef
       end
       def action_add
         r = new_resource
-        fx_unless_disabled("add", "port #{r.name}") { run("Adding context #{r.secontext} to port #{place}", ["-a", "-t", r.secontext]) if labels.empty? }
+        fx_unless_disabled("add", "port #{r.name}") { run("Adding context #{r.secontext} to port #{place}", ["-a", "-t", r.secontext], nil, r.secontext) if labels.empty? }
       end
       def action_modify
         r = new_resource
         fx_unless_disabled("modify", "port #{r.name}") do
           now = labels
-          run("Modifying context #{r.secontext} to port #{place}", ["-m", "-t", r.secontext]) if !now.empty? && !now.include?(r.secontext)
+          run("Modifying context #{r.secontext} to port #{place}", ["-m", "-t", r.secontext], now, r.secontext) if !now.empty? && !now.include?(r.secontext)
         end
       end
       def action_delete
-        fx_unless_disabled("delete", "port #{new_resource.name}") { run("Deleting context from port #{place}", ["-d"]) unless labels.empty? }
+        fx_unless_disabled("delete", "port #{new_resource.name}") { labels.then { |now| run("Deleting context from port #{place}", ["-d"], now, nil) unless now.empty? } }
       end
     end
   end

@@ -61,9 +61,10 @@ class Chef
       end
       def enableable?(_action) = true
 
+      def about(property, from, to) = fx_about(:service, new_resource.service_name, property => [from, to])
       # What is changed, whether it has to be, and how it is afterwards.
       def fx_turn(verb, what, to)
-        converge_by("#{verb} service #{new_resource}") { send(:"#{verb}_service") } unless current_resource.send(what) ? to : !to
+        fx_change("#{verb} service #{new_resource}", about(what, !to, to)) { send(:"#{verb}_service") } unless current_resource.send(what) ? to : !to
         load_new_resource_state
         new_resource.send(what, to)
       end
@@ -74,12 +75,12 @@ class Chef
       action(:start) { fx_turn(:start, :running, true) }
       action(:stop) { fx_turn(:stop, :running, false) }
       action(:restart) do
-        converge_by("restart service #{new_resource}") { restart_service }
+        fx_change("restart service #{new_resource}", about(:running, !!current_resource.running, "restarted")) { restart_service }
         load_new_resource_state
         new_resource.running(true)
       end
       action(:reload) do
-        converge_by("reload service #{new_resource}") { reload_service } if current_resource.running
+        fx_change("reload service #{new_resource}", about(:running, true, "reloaded")) { reload_service } if current_resource.running
         load_new_resource_state
       end
 

@@ -15,7 +15,7 @@ class Chef
         place = r.port != 22 ? "[#{r.host}]:#{r.port}" : r.host
         return "#{place} #{TYPES[r.key_type] || r.key_type} #{r.key}" if r.key
         scan = ["ssh-keyscan", "-t#{r.key_type}", "-p", r.port, *(r.hash_entries ? ["-H"] : []), "--", r.host]
-        found = fx_tool!(*scan, timeout: r.timeout.to_i).stdout
+        found = fx_look!(*scan, timeout: r.timeout.to_i).stdout
         r.port != 22 ? found.sub(/^#{Regexp.escape(r.host)}/, place) : found
       end
       def writer

@@ -23,30 +23,31 @@ class Chef
         opts = { timeout: r.timeout, user: r.user, group: r.group, environment: r.environment, cwd: nil }.compact
         shell_out!(svn, *args, **opts, **secret)
       end
-      def info(where) = shell_out(svn, "info", where, *login, *words(new_resource.svn_info_args), "-r#{new_resource.revision}", **secret).stdout.to_s[/^Last Changed Rev: (\d+)$/, 1]
+      def about(property, from, to) = fx_about(:subversion, new_resource.destination, property => [from, to])
+      def info(where) = fx_look(svn, "info", where, *login, *words(new_resource.svn_info_args), "-r#{new_resource.revision}", **secret).stdout.to_s[/^Last Changed Rev: (\d+)$/, 1]
       def empty? = !::File.exist?(new_resource.destination) || ::Dir.children(new_resource.destination).empty?
       def load_current_resource
         parent = ::File.dirname(new_resource.destination)
         raise Chef::Exceptions::MissingParentDirectory, "Cannot clone #{new_resource} to #{new_resource.destination}, the enclosing directory #{parent} does not exist" unless ::File.directory?(parent) || whyrun_mode?
-        out = ::File.exist?("#{new_resource.destination}/.svn") ? shell_out(svn, "info", new_resource.destination).stdout.to_s : ""
+        out = ::File.exist?("#{new_resource.destination}/.svn") ? fx_look(svn, "info", new_resource.destination).stdout.to_s : ""
         @now = out[/^Revision: (\d+)$/, 1]
       end
       def wanted = new_resource.revision.to_s.match?(/\A\d+\z/) ? new_resource.revision.to_s : info(new_resource.repository)
       def command(verb, *more) = [verb, "-q", *login, *words(new_resource.svn_arguments), "-r#{wanted}", *more, new_resource.repository, new_resource.destination]
       def action_checkout
-        converge_by("perform checkout of #{new_resource.repository} into #{new_resource.destination}") { run(*command("checkout")) } if empty?
+        fx_change("perform checkout of #{new_resource.repository} into #{new_resource.destination}", about(:checkout, @now, new_resource.repository)) { run(*command("checkout")) } if empty?
       end
       def action_export
-        converge_by("perform export of #{new_resource.repository} into #{new_resource.destination}") { run(*command("export")) } if empty?
+        fx_change("perform export of #{new_resource.repository} into #{new_resource.destination}", about(:export, nil, new_resource.repository)) { run(*command("export")) } if empty?
       end
       def action_force_export
-        converge_by("export #{new_resource.repository} into #{new_resource.destination}") { run(*command("export", "--force")) }
+        fx_change("export #{new_resource.repository} into #{new_resource.destination}", about(:export, nil, new_resource.repository)) { run(*command("export", "--force")) }
       end
       def action_sync
         return action_checkout unless @now
         want = wanted
         return if want.nil? || want == @now
-        converge_by("sync #{new_resource.destination} from #{new_resource.repository}") { run("update", "-q", *login, *words(new_resource.svn_arguments), "-r#{want}", new_resource.destination) }
+        fx_change("sync #{new_resource.destination} from #{new_resource.repository}", about(:revision, @now, want)) { run("update", "-q", *login, *words(new_resource.svn_arguments), "-r#{want}", new_resource.destination) }
       end
     end
   end

@@ -42,7 +42,7 @@ class Chef
         someone = !r.users.empty? || !r.groups.empty?
         raise "You must specify users, groups, env_keep_add, env_keep_subtract, or template properties!" unless someone || r.template || !r.env_keep_add.empty? || !r.env_keep_subtract.empty?
         raise "You cannot specify users or groups properties and also specify a template. To use your own template pass in all template variables using the variables property." if someone && r.template
-        package("sudo") { not_if "which sudo" }
+        package("sudo") { not_if "which sudo", fx_reads: true }
         directory place
         all = "#{r.config_prefix}/sudoers"
         if ::File.readlines(all).grep(/includedir/).empty?

@@ -6,7 +6,7 @@ class Chef
 
       # Only what the kernel has and the file says alike is there already.
       load_current_value do
-        now = fx_tool!("sysctl", "-n", "-e", "--", key).stdout.tr("\t", " ").strip
+        now = fx_look!("sysctl", "-n", "-e", "--", key).stdout.tr("\t", " ").strip
         kept = "/etc/sysctl.d/99-chef-#{key.tr("/", ".")}.conf"
         said = ::File.exist?(kept) && ::File.read(kept)[/(.*) = (.*)/, 2]
         current_value_does_not_exist! unless now == said
@@ -39,7 +39,7 @@ class Chef
 
       action :remove do
         if ::File.exist?(kept)
-          converge_by("removing sysctl config at #{kept}") do
+          fx_change("removing sysctl config at #{kept}", fx_about(:file, kept, ensure: %w{file absent})) do
             file(kept) { action :delete }
             load_again
           end

@@ -17,17 +17,18 @@ class Chef
       def unit = new_resource.unit_name
       def path = "/etc/systemd/#{new_resource.user ? "user" : "system"}/#{unit}"
 
-      def systemctl(*args, must: true)
+      def systemctl(*args, must: true, reads: false)
         kind, opts = "--system", {}
         if (user = new_resource.user)
           kind = "--user"
           opts = { user: user, environment: { "DBUS_SESSION_BUS_ADDRESS" => "unix:path=/run/user/#{Etc.getpwnam(user).uid}/bus" } }
         end
+        opts[:fx_reads] = true if reads
         send(must ? :shell_out! : :shell_out, which("systemctl") || "systemctl", kind, *args, **opts)
       end
 
       def status
-        @status ||= systemctl("show", "-p", "UnitFileState", "-p", "ActiveState", unit, must: false).stdout.lines.to_h { |l| l.strip.split("=", 2).values_at(0, 1) }
+        @status ||= systemctl("show", "-p", "UnitFileState", "-p", "ActiveState", unit, must: false, reads: true).stdout.lines.to_h { |l| l.strip.split("=", 2).values_at(0, 1) }
       end
       def file_state = status["UnitFileState"]
       def active? = status["ActiveState"] == "active"
@@ -51,10 +52,24 @@ class Chef
 
       action(:create) do
         now = ::File.exist?(path) ? ::File.read(path) : nil
-        converge_by("creating unit: #{unit}") { write(:create) } if now != new_resource.to_ini
+        changes = fx_about(:file, path, content: [now ? FX.digest(now) : "absent", FX.digest(new_resource.to_ini)])
+        fx_change("creating unit: #{unit}", changes) { write(:create) } if now != new_resource.to_ini
       end
       action(:delete) do
-        converge_by("deleting unit: #{unit}") { write(:delete) } if ::File.exist?(path)
+        fx_change("deleting unit: #{unit}", fx_about(:file, path, ensure: %w{file absent})) { write(:delete) } if ::File.exist?(path)
+      end
+
+      FILE_STATES = { enable: "enabled", disable: "disabled", mask: "masked", unmask: "unmasked", reenable: "reenabled", preset: "as preset" }.freeze
+      # What an action changes of the unit's state.
+      def about(verb)
+        property, from, to = case verb
+                             when :start then [:active, false, true]
+                             when :stop then [:active, true, false]
+                             when *FILE_STATES.keys then [:unit_file_state, file_state, FILE_STATES[verb]]
+                             when :revert then [:unit_file, nil, "of the vendor"]
+                             else [:active, active?, verb]
+                             end
+        fx_about(:service, unit, property => [from, to])
       end
 
       # What each of the others says, and when there is something to do.
@@ -76,7 +91,7 @@ class Chef
       }.each do |name, (said, due)|
         action(name) do
           next unless due == :always || due.call(self)
-          converge_by("#{said} unit: #{unit}") { systemctl(name.to_s.tr("_", "-"), unit) }
+          fx_change("#{said} unit: #{unit}", about(name)) { systemctl(name.to_s.tr("_", "-"), unit) }
         end
       end
     end

@@ -5,7 +5,7 @@ class Chef
       # Where neither is, the zone is taken to be right.
       load_current_value do
         if systemd?
-          out = shell_out(["/usr/bin/timedatectl", "status"])
+          out = fx_look("/usr/bin/timedatectl", "status")
           raise "There was an error running the timedatectl command" if out.error?
           timezone out.stdout[/Time zone: (.*) \(.*/, 1]
         elsif %w{rhel amazon}.include?(node["platform_family"]) && ::File.exist?("/etc/sysconfig/clock")

@@ -11,7 +11,7 @@ class Chef
 
       def load_current_resource
         r = new_resource
-        out = shell_out("getent", "--", "passwd", r.username)
+        out = fx_look("getent", "--", "passwd", r.username)
         f = out.exitstatus == 0 ? out.stdout.strip.split(":", -1) : nil
         return unless f
         @now = { uid: f[2].to_i, gid: f[3].to_i, comment: f[4], home: f[5], shell: f[6], password: f[1] }
@@ -38,7 +38,7 @@ class Chef
       end
       def gid_of(g)
         return g.to_i if g.to_s.match?(/\A\d+\z/)
-        out = shell_out("getent", "--", "group", g.to_s)
+        out = fx_look("getent", "--", "group", g.to_s)
         return out.stdout.split(":")[2].to_i if out.exitstatus == 0
         @unknown_group = true
         g
@@ -81,10 +81,17 @@ class Chef
         raise Chef::Exceptions::User, "chpasswd could not set the password of #{r.username}: exit code #{out.exitstatus}" if out.error?
       end
 
+      # A hash of a password is a secret.
+      def about(property, from, to) = [[:user, new_resource.username, property, from, to, property == :password]]
+      # Properties that a new account gets.
+      def wanted
+        %i{uid gid comment home shell password expire_date inactive}.flat_map { |k| new_resource.send(k).nil? ? [] : about(k, nil, new_resource.send(k)) }
+      end
+
       def action_create
         return manage("alter") if @now
         r = new_resource
-        converge_by("create user #{r.username}") do
+        fx_change("create user #{r.username}", about(:ensure, "absent", "present") + wanted) do
           shell_out!("useradd", *options, *(r.system ? ["-r"] : []), r.manage_home ? "-m" : "-M", "--", r.username)
           set_password
           Chef::Log.info("#{r} created")
@@ -94,7 +101,9 @@ class Chef
         lines = told
         return if lines.empty?
         r = new_resource
-        converge_by(["#{word} user #{r.username}"] + lines) do
+        changes = home_differs? ? about(:home, @now[:home], r.home) : []
+        changes += differences.flat_map { |k| about(k, @now[k], r.send(k)) }
+        fx_change(["#{word} user #{r.username}"] + lines, changes) do
           more = r.non_unique ? ["-u", r.uid.to_s] : []
           more << "-m" if home_differs? && r.manage_home
           words = [*options, *more]
@@ -110,12 +119,12 @@ class Chef
       def action_modify = @now && manage("modify")
       def action_remove
         return unless @now
-        converge_by("remove user #{new_resource.username}") do
+        fx_change("remove user #{new_resource.username}", about(:ensure, "present", "absent")) do
           shell_out!("userdel", *(new_resource.manage_home ? ["-r"] : []), *(new_resource.force ? ["-f"] : []), "--", new_resource.username)
         end
       end
       def locked?
-        out = shell_out("passwd", "-S", "--", new_resource.username, returns: [0, 1])
+        out = fx_look("passwd", "-S", "--", new_resource.username, returns: [0, 1])
         if out.stderr.include?("does not exist")
           return false if whyrun_mode?
           raise Chef::Exceptions::User, "User #{new_resource.username} does not exist when checking lock status for #{new_resource}"
@@ -128,10 +137,10 @@ class Chef
         end
       end
       def action_lock
-        converge_by("lock the user #{new_resource.username}") { shell_out!("usermod", "-L", "--", new_resource.username) } unless locked?
+        fx_change("lock the user #{new_resource.username}", about(:locked, false, true)) { shell_out!("usermod", "-L", "--", new_resource.username) } unless locked?
       end
       def action_unlock
-        converge_by("unlock user #{new_resource.username}") { shell_out!("usermod", "-U", "--", new_resource.username) } if locked?
+        fx_change("unlock user #{new_resource.username}", about(:locked, true, false)) { shell_out!("usermod", "-U", "--", new_resource.username) } if locked?
       end
     end
   end

@@ -8,7 +8,7 @@ class Chef
       def action_run
         new_resource.block.call
         new_resource.updated_by_last_action(true)
-        FX.row_change(["execute the whyrun_safe_ruby_block #{new_resource.name}"])
+        FX.applied(["execute the whyrun_safe_ruby_block #{new_resource.name}"])
       end
       alias action_create action_run
     end

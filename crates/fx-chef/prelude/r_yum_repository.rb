@@ -76,7 +76,7 @@ class Chef
         execute "yum clean all #{name}" do
           command "yum clean all --disablerepo=* --enablerepo=#{name}"
             self.fx_words = ["yum", "clean", "all", "--disablerepo=*", "--enablerepo=#{name}"]
-          only_if "yum repolist all | grep -P '^#{name}([ \t]|$)'"
+          only_if "yum repolist all | grep -P '^#{name}([ \t]|$)'", fx_reads: true
         end
         file gone do
           action :delete

@@ -10,10 +10,10 @@ class Chef
     class ZypperPackage < Package
       def zypper(*args) = tool("zypper", *Array(new_resource.global_options), "--non-interactive", *(new_resource.gpg_check ? [] : ["--no-gpg-checks"]), *args)
       def installed(n)
-        r = shell_out("rpm", "-q", "--queryformat", "%{VERSION}-%{RELEASE}", n)
+        r = fx_look("rpm", "-q", "--queryformat", "%{VERSION}-%{RELEASE}", n)
         r.exitstatus == 0 ? r.stdout : nil
       end
-      def candidate(n) = shell_out("zypper", "--non-interactive", "info", n).stdout[/^Version *: (.+?) *$/, 1]
+      def candidate(n) = fx_look("zypper", "--non-interactive", "info", n).stdout[/^Version *: (.+?) *$/, 1]
       def install(names, versions) = zypper("install", "--auto-agree-with-licenses", *options, *names.zip(versions).map { |n, v| v ? "#{n}=#{v}" : n })
       def remove(names) = zypper("remove", *options, *names)
     end

@@ -64,14 +64,14 @@ class Chef
         word = name
         declare_resource(:execute, "zypper --quiet --non-interactive removerepo #{word}") do
           self.fx_words = ["zypper", "--quiet", "--non-interactive", "removerepo", word]
-          only_if "zypper --quiet lr #{word.shellescape}"
+          only_if "zypper --quiet lr #{word.shellescape}", fx_reads: true
         end
       end
       action(:refresh) do
         word = name
         declare_resource(:execute, "zypper --quiet --non-interactive refresh --force #{word}") do
           self.fx_words = ["zypper", "--quiet", "--non-interactive", "refresh", "--force", word]
-          only_if "zypper --quiet lr #{word.shellescape}"
+          only_if "zypper --quiet lr #{word.shellescape}", fx_reads: true
         end
       end
       alias action_add action_create

@@ -2,7 +2,6 @@
 class Chef
   class Recipe
     include Chef::DSL::Recipe
-    include Chef::Mixin::ParamsValidate if false
     attr_accessor :cookbook_name, :recipe_name, :recipe, :params, :run_context
 
     def self.parse_recipe_name(name, current_cookbook: nil)

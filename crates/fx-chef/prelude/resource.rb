@@ -491,7 +491,8 @@ class Chef
     end
 
     def run_action(action, notification_type = nil, notifying_resource = nil)
-      FX.row_open(self, action, notification_type, notifying_resource)
+      FX.action_open(self, action, notification_type, notifying_resource)
+      opened = true
       ev = @run_context.events
       ev.resource_action_start(self, action, notification_type, notifying_resource) if ev.heard?
       resolve_notification_references
@@ -499,7 +500,9 @@ class Chef
       @updated_by_last_action = false
       left = retries
       outer = Chef::Log.secret
-      Chef::Log.secret = self if fx_secret?
+      secret = fx_secret?
+      shown = FX.secret(secret)
+      Chef::Log.secret = self if secret
       begin
         return if fx_skip?(action)
         u = umask
@@ -529,7 +532,8 @@ class Chef
       end
     ensure
       Chef::Log.secret = outer
-      FX.row_close
+      FX.secret(shown)
+      FX.action_close if opened
       ev.resource_completed(self) if ev && ev.heard?
     end
 
@@ -537,24 +541,28 @@ class Chef
     def fx_secret? = sensitive || (@enclosing_provider ? @enclosing_provider.new_resource.fx_secret? : false)
 
     def fx_tell_failure(e, action, quiet)
-      return FX.row_failed(e.class.name, e.message) if quiet || !FX.doc?
-      FX.row_failed(e.class.name, e.message, "Error executing action `#{action}` on resource '#{self}'", Chef::FxFailures.resource(self, e))
+      return FX.action_failed(e) if quiet || !FX.doc?
+      FX.action_failed(e, "Error executing action `#{action}` on resource '#{self}'", Chef::FxFailures.resource(self, e))
     end
     def suppress_up_to_date_messages? = false
 
     # Plain resources carry no guards at all, so this is the short way out.
     def fx_skip?(action)
       if action == :nothing
-        FX.row_skipped("not_if", "not_if { action == :nothing }", "action :nothing")
+        FX.action_skipped(nil, "not_if { action == :nothing }", "action :nothing")
         @run_context.events.resource_skipped(self, action, ConditionalActionNotNothing.new(action)) if @run_context.events.heard?
         return true
       end
       return false if @only_if.empty? && @not_if.empty?
       passed = []
-      failed = (@only_if + @not_if).find { |c| c.continue? ? (passed << c) && false : true }
+      failed = (@only_if + @not_if).find do |guard|
+        holds = guard.continue?
+        passed << guard if holds
+        !holds
+      end
       return false unless failed
       Chef::Log.debug("Skipping #{self} due to #{failed.description}")
-      FX.row_skipped(failed.positivity.name, failed.to_text, ([failed.fx_told] + passed.map(&:fx_told)).join("; "))
+      FX.action_skipped(failed.positivity.name, failed.to_text, ([failed.fx_told] + passed.map(&:fx_told)).join("; "))
       @run_context.events.resource_skipped(self, action, failed) if @run_context.events.heard?
       true
     end

@@ -24,8 +24,10 @@ class Chef
     # Whether it is ours now.
     def test
       require "fileutils"
-      ::FileUtils.mkdir_p(::File.dirname(@runlock_file))
-      @runlock ||= ::File.open(@runlock_file, ::File::RDWR | ::File::CREAT, 0644)
+      FX.own_state do
+        ::FileUtils.mkdir_p(::File.dirname(@runlock_file))
+        @runlock ||= ::File.open(@runlock_file, ::File::RDWR | ::File::CREAT, 0644)
+      end
       taken
     end
 

@@ -16,7 +16,7 @@ class Chef
       unless quiet
         before = rc.before_notifications(resource)
         unless before.empty?
-          FX.forced_why_run do
+          FX.probing do
             Chef::Log.info("#{resource} running why-run #{action} action to support before action")
             resource.run_action(action, type, notifier)
           end

@@ -22,6 +22,7 @@ class Chef
           RuntimeError.new(text)
         end
         hidden.set_backtrace(error.backtrace) if error.backtrace
+        hidden.instance_variable_set(:@fx_command, nil)
         hidden.define_singleton_method(:cause) { nil }
         hidden.define_singleton_method(:message) { text }
         hidden

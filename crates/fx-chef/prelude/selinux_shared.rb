@@ -3,7 +3,7 @@ class Chef
   module SELinux
     module CommonHelpers
       def selinux_state
-        state = shell_out!("getenforce").stdout.strip.downcase.to_sym
+        state = fx_look!("getenforce").stdout.strip.downcase.to_sym
         raise "Got unknown SELinux state #{state}" unless %i{disabled enforcing permissive}.include?(state)
         state
       end

@@ -66,7 +66,7 @@ class Chef
             current_resource.running(true) if out.exitstatus == 0
           else
             wanted = Regexp.new(new_resource.pattern)
-            current_resource.running(shell_out!(ps_cmd).stdout.lines.any? { |l| wanted.match?(l) })
+            current_resource.running(shell_out!(ps_cmd, fx_reads: true).stdout.lines.any? { |l| wanted.match?(l) })
           end
         rescue Mixlib::ShellOut::ShellCommandFailed, SystemCallError
           asked ? (@status_load_success = false; current_resource.running(false)) : @ps_command_failed = true
@@ -85,7 +85,8 @@ class Chef
         # A command of the recipe is a line for the shell; ours is a list of words.
         def init_script(verb, **opts)
           own = new_resource.init_command
-          own ? shell_out([own, verb].join(" "), **opts) : fx_tool(*@init_words, verb, **opts)
+          return shell_out([own, verb].join(" "), **opts) if own
+          verb == :status ? fx_look(*@init_words, verb, **opts) : fx_tool(*@init_words, verb, **opts)
         end
 
         def define_resource_requirements
@@ -166,7 +167,9 @@ class Chef
         action(:enable) do
           wanted = new_resource.priority
           right = wanted.nil? || current_resource.priority == wanted
-          converge_by("enable service #{new_resource}") { enable_service } unless current_resource.enabled && right
+          changes = about(:enabled, !!current_resource.enabled, true)
+          changes += about(:priority, current_resource.priority, wanted) unless right
+          fx_change("enable service #{new_resource}", changes) { enable_service } unless current_resource.enabled && right
           load_new_resource_state
           new_resource.enabled(true)
         end
@@ -209,7 +212,7 @@ class Chef
           supports[:status] = true if supports[:status].nil?
           super
           if ::File.exist?(TOOL)
-            out = fx_tool!(TOOL, "--list", current_resource.service_name, returns: [0, 1])
+            out = fx_look!(TOOL, "--list", current_resource.service_name, returns: [0, 1])
             @now = out.stdout.scan(/(\d):on/).flatten.map(&:to_i)
             current_resource.enabled(run_levels.empty? ? !@now.empty? : @now.sort == run_levels.sort)
             @missing = out.stderr.include?("No such")
@@ -268,7 +271,7 @@ class Chef
             current_resource.running(status["ActiveState"] == "active")
           end
           state = status["UnitFileState"]
-          current_resource.enabled(state == "bad" ? systemctl("is-enabled", "--quiet", must: false).exitstatus == 0 : %w{enabled static generated alias indirect}.include?(state))
+          current_resource.enabled(state == "bad" ? systemctl("is-enabled", "--quiet", must: false, reads: true).exitstatus == 0 : %w{enabled static generated alias indirect}.include?(state))
           current_resource.masked(state == "masked")
           current_resource.static(state == "static")
           current_resource.indirect(state == "indirect")
@@ -277,7 +280,7 @@ class Chef
 
         def status
           @status ||= begin
-            out = systemctl("show", "-p", "UnitFileState", "-p", "ActiveState").stdout
+            out = systemctl("show", "-p", "UnitFileState", "-p", "ActiveState", reads: true).stdout
             found = out.lines.to_h { |l| l.strip.split("=", 2).values_at(0, 1) }
             raise Chef::Exceptions::Service, "'#{tool} show' not reporting status for #{new_resource.service_name}!" unless found.key?("UnitFileState") && found.key?("ActiveState")
             found
@@ -285,7 +288,7 @@ class Chef
         end
 
         def tool = @tool ||= which("systemctl") || "systemctl"
-        def systemctl(verb, *flags, must: true, **opts)
+        def systemctl(verb, *flags, must: true, reads: false, **opts)
           kind, name = "--system", new_resource.service_name
           if (user = new_resource.user)
             kind = "--user"
@@ -293,6 +296,7 @@ class Chef
           end
           words = [*flags, *(name.start_with?("-") ? ["--"] : []), name]
           words = [name, *flags] unless verb == "show" || name.start_with?("-")
+          opts[:fx_reads] = true if reads
           send(must ? :shell_out! : :shell_out, tool, kind, verb, *words, **opts)
         end
 

@@ -45,6 +45,7 @@ module Mixlib
         when "environment", "env" then @environment = (v || {}).to_h
         when "login" then @login = v
         when "sensitive" then @sensitive = v
+        when "fx_reads" then @fx_reads = v
         else raise InvalidCommandOption, "option '#{k.inspect}' is not a valid option for #{self.class.name}"
         end
       end
@@ -62,7 +63,7 @@ module Mixlib
       env = @environment.to_h { |k, v| [k.to_s, v.nil? ? nil : v.to_s] }
       words = @command.is_a?(Array) ? @command.map(&:to_s) : @command.to_s
       live = @live_stdout ? true : false
-      r = FX.shell(words, env, @cwd && @cwd.to_s, @user, @group, @umask, @timeout && @timeout.to_f, @input && @input.to_s, live && (@live_stdout.equal?($stdout) || @live_stdout == STDOUT))
+      r = FX.shell(words, env, @cwd && @cwd.to_s, @user, @group, @umask, @timeout && @timeout.to_f, @input && @input.to_s, live && (@live_stdout.equal?($stdout) || @live_stdout == STDOUT), @fx_reads)
       code, signal, @stdout, @stderr, timed_out, @execution_time = r
       if live && !@live_stdout.equal?($stdout) && @live_stdout.respond_to?(:<<)
         @live_stdout << @stdout unless @stdout.empty?
@@ -71,7 +72,7 @@ module Mixlib
       @status = Status.new(code, signal)
       if timed_out
         @terminate_reason = "Command exceeded allowed execution time, process terminated"
-        raise CommandTimeout, "Command timed out after #{@timeout.to_i}s:\n#{format_for_exception}"
+        fail_with(CommandTimeout, "Command timed out after #{@timeout.to_i}s:\n#{format_for_exception}")
       end
       self
     end
@@ -83,8 +84,15 @@ module Mixlib
     end
     def invalid!(msg = nil)
       msg ||= "Command produced unexpected results"
-      raise ShellCommandFailed, msg + "\n" + format_for_exception
+      fail_with(ShellCommandFailed, msg + "\n" + format_for_exception)
     end
+    # The exception carries the command and how it ended: line, code, signal, output.
+    def fail_with(error, text)
+      e = error.new(text)
+      e.instance_variable_set(:@fx_command, [@fx_shown || Array(@command).join(" "), @status&.exitstatus, @status&.termsig, "#{@stdout}#{@stderr}"]) unless @sensitive
+      raise e
+    end
+    private :fail_with
     def format_for_exception
       return "Command execution failed. STDOUT/STDERR suppressed for sensitive resource" if @sensitive
       shown = @fx_shown || @command

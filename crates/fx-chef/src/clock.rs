@@ -2,15 +2,10 @@
 
 use std::cell::Cell;
 
-use fx_host::Host;
+use fx_host::Look;
 use fx_ruby::Vm;
-
-/// Year to second and offset of a moment in the local zone.
-struct Civil {
-    date: String,
-    time: String,
-    offset: i64,
-}
+use jiff::Timestamp;
+use jiff::tz::{Offset, TimeZone};
 
 thread_local! {
     /// The quarter of an hour that was asked for last, and the offset in it: offsets change
@@ -30,43 +25,27 @@ fn offset_at(vm: &mut Vm, secs: i64) -> i64 {
     }
 }
 
-fn civil(vm: &mut Vm, secs: i64) -> Civil {
+/// A moment in the local zone, in this form of `strftime`.
+fn local(vm: &mut Vm, (secs, nanos): (i64, u32), form: &str) -> String {
     let offset = offset_at(vm, secs);
-    let local = secs + offset;
-    let days = local.div_euclid(86_400);
-    let rest = local.rem_euclid(86_400);
-    // Civil date from days since 1970, by the usual era arithmetic.
-    let z = days + 719_468;
-    let era = z.div_euclid(146_097);
-    let doe = z.rem_euclid(146_097);
-    let yoe = (doe - doe / 1460 + doe / 36_524 - doe / 146_096) / 365;
-    let doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
-    let mp = (5 * doy + 2) / 153;
-    let day = doy - (153 * mp + 2) / 5 + 1;
-    let month = if mp < 10 { mp + 3 } else { mp - 9 };
-    let year = yoe + era * 400 + i64::from(month <= 2);
-    Civil {
-        date: format!("{year:04}-{month:02}-{day:02}"),
-        time: format!("{:02}:{:02}:{:02}", rest / 3600, rest / 60 % 60, rest % 60),
-        offset,
-    }
+    shown((secs, nanos), offset, form).unwrap_or_default()
 }
 
-fn zone(offset: i64, colon: &str) -> String {
-    let (sign, by) = if offset < 0 { ('-', -offset) } else { ('+', offset) };
-    format!("{sign}{:02}{colon}{:02}", by / 3600, by / 60 % 60)
+fn shown((secs, nanos): (i64, u32), offset: i64, form: &str) -> Option<String> {
+    let zone = TimeZone::fixed(Offset::from_seconds(i32::try_from(offset).ok()?).ok()?);
+    let at = Timestamp::new(secs, i32::try_from(nanos).ok()?).ok()?.to_zoned(zone);
+    jiff::fmt::strtime::format(form, &at).ok()
 }
 
 /// Now, as a log line begins.
-pub(crate) fn stamp(vm: &mut Vm, host: &dyn Host) -> String {
-    let at = civil(vm, host.now().secs);
-    format!("{}T{}{}", at.date, at.time, zone(at.offset, ":"))
+pub(crate) fn stamp(vm: &mut Vm, host: &dyn Look) -> String {
+    let now = host.now();
+    local(vm, (now.secs, 0), "%Y-%m-%dT%H:%M:%S%:z")
 }
 
 /// A moment as the heading of a difference shows it.
-pub(crate) fn precise(vm: &mut Vm, (secs, nanos): (i64, u32)) -> String {
-    let at = civil(vm, secs);
-    format!("{} {}.{nanos:09} {}", at.date, at.time, zone(at.offset, ""))
+pub(crate) fn precise(vm: &mut Vm, moment: (i64, u32)) -> String {
+    local(vm, moment, "%Y-%m-%d %H:%M:%S.%9f %z")
 }
 
 /// A length of time as the last line of a run tells it.
@@ -95,8 +74,16 @@ mod tests {
     }
 
     #[test]
-    fn offsets_have_a_sign() {
-        assert_eq!(zone(-19_800, ":"), "-05:30");
-        assert_eq!(zone(7200, ""), "+0200");
+    fn moments_have_the_offset_of_their_zone() {
+        let form = "%Y-%m-%d %H:%M:%S.%9f %z";
+        for (moment, offset, expected) in [
+            ((0, 0), 0, "1970-01-01 00:00:00.000000000 +0000"),
+            ((951_782_400, 5), -19_800, "2000-02-28 18:30:00.000000005 -0530"),
+            ((-1, 0), 7200, "1970-01-01 01:59:59.000000000 +0200"),
+        ] {
+            assert_eq!(shown(moment, offset, form).as_deref(), Some(expected));
+        }
+        let stamp = shown((0, 0), -3600, "%Y-%m-%dT%H:%M:%S%:z");
+        assert_eq!(stamp.as_deref(), Some("1969-12-31T23:00:00-01:00"));
     }
 }

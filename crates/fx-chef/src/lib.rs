@@ -6,22 +6,29 @@
 
 #![forbid(unsafe_code)]
 
+mod actions;
+mod change;
 mod clock;
 mod diff;
+mod effects;
 mod erubis;
+mod event;
+mod file_provider;
 mod files;
+mod formatter;
+mod log;
 mod machine;
+mod masking;
 mod merge;
 mod ohai;
-mod page;
+mod own_files;
 mod prelude;
+mod progress;
 mod property;
-mod report;
-mod rows;
 mod schema;
 mod shell;
-mod shown;
 mod trap;
+mod wording;
 
 pub use machine::{Machine, Request, run};
 pub use ohai::automatic;

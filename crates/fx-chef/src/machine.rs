@@ -7,16 +7,23 @@ use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use fx_engine::{Cancel, Ledger};
-use fx_host::Host;
+use fx_engine::{Cancel, Ledger, Run};
+use fx_host::{Host, Look};
 use fx_ruby::object::c;
 use fx_ruby::value::NIL;
 use fx_ruby::{Args, Hooks, HostObject, Limits, Options, R, Res, Value, Vm};
 use fx_source::{FileId, SourceMap, Span};
 use rustc_hash::FxHashMap;
 
-use crate::rows::Rows;
-use crate::{erubis, files, merge, prelude, property, report, rows, schema, shell, trap};
+use crate::actions::Rows;
+use crate::effects::Effects;
+use crate::event::Event;
+use crate::formatter::{Console, Output, Style};
+use crate::log::Log;
+use crate::{
+    actions, change, effects, erubis, file_provider, files, log, merge, own_files, prelude,
+    progress, property, schema, shell, trap,
+};
 
 /// What was asked for.
 #[derive(Clone, Debug, Default)]
@@ -33,12 +40,16 @@ pub struct Request {
 
 /// State of one run that Ruby reaches through `FX`.
 pub struct Machine {
-    pub(crate) host: Rc<dyn Host>,
+    host: Rc<dyn Host>,
+    pub(crate) effects: Rc<Effects>,
     pub(crate) ledger: Rc<Ledger>,
     pub(crate) cancel: Cancel,
     pub(crate) sources: Rc<SourceMap>,
     pub(crate) request: Request,
     pub(crate) rows: RefCell<Rows>,
+    out: Output,
+    pub(crate) console: RefCell<Console>,
+    pub(crate) log: RefCell<Log>,
     pub(crate) traps: Rc<RefCell<trap::Reads>>,
     /// Class numbers of ImmutableMash and ImmutableArray once they are known.
     pub(crate) immutable: Cell<(u32, u32)>,
@@ -50,6 +61,26 @@ pub struct Machine {
 }
 
 impl Machine {
+    /// The machine with the record of this run.
+    pub(crate) fn run(&self) -> Run<'_> {
+        Run::new(&*self.host, &self.ledger, &self.cancel)
+    }
+
+    /// The machine, to look at.
+    pub(crate) fn look(&self) -> &dyn Look {
+        &*self.host
+    }
+
+    /// Shows an event.
+    pub(crate) fn emit(&self, event: &Event<'_>) {
+        self.console.borrow_mut().event(event);
+    }
+
+    /// Takes another formatter.
+    pub(crate) fn set_style(&self, style: Style) {
+        *self.console.borrow_mut() = Console::new(self.out.clone(), style);
+    }
+
     /// The line at `path:line` as a span of the source map.
     pub(crate) fn span(&self, vm: &Vm, place: &str) -> Option<Span> {
         let place = place.split_once(":in ").map_or(place, |(place, _)| place);
@@ -80,8 +111,13 @@ pub(crate) type Method = fn(&Machine, &mut Vm, Args) -> R;
 fn methods() -> Vec<(&'static str, Method)> {
     let mut list: Vec<(&'static str, Method)> = Vec::new();
     list.extend_from_slice(files::METHODS);
-    list.extend_from_slice(rows::METHODS);
-    list.extend_from_slice(report::METHODS);
+    list.extend_from_slice(file_provider::METHODS);
+    list.extend_from_slice(effects::METHODS);
+    list.extend_from_slice(actions::METHODS);
+    list.extend_from_slice(change::METHODS);
+    list.extend_from_slice(progress::METHODS);
+    list.extend_from_slice(log::METHODS);
+    list.extend_from_slice(own_files::METHODS);
     list.extend_from_slice(schema::METHODS);
     list.extend_from_slice(merge::METHODS);
     list.extend_from_slice(shell::METHODS);
@@ -155,10 +191,13 @@ pub fn run(
     err: Box<dyn std::io::Write>,
 ) -> u8 {
     let traps = Rc::new(RefCell::new(trap::Reads::default()));
-    let hooks = Hooks { phase: "load", ..trap::hooks(&traps, Rc::clone(&host)) };
+    let effects = Rc::new(Effects::default());
+    let hooks = Hooks { phase: "load", ..trap::hooks(&traps, Rc::<dyn Host>::clone(&host)) };
+    let out = Output::new(out);
+    let recorder = effects::recorder(Rc::clone(&host), &ledger, &effects);
     let mut vm = Vm::new(Options {
-        host: Rc::clone(&host),
-        out,
+        host: Rc::new(recorder),
+        out: Box::new(out.clone()),
         err,
         limits: Limits::default(),
         hooks,
@@ -168,11 +207,15 @@ pub fn run(
     vm.shipped = prelude::sources(&*host);
     let machine = Rc::new(Machine {
         host,
+        effects,
         ledger,
         cancel,
         sources,
         request,
-        rows: RefCell::new(Rows::default()),
+        rows: RefCell::default(),
+        console: RefCell::new(Console::new(out.clone(), Style::default())),
+        out,
+        log: RefCell::default(),
         traps,
         immutable: Cell::new((0, 0)),
         code: Cell::new(None),
@@ -181,7 +224,7 @@ pub fn run(
     });
     let mut code = drive(&mut vm, &machine);
     vm.flush_output();
-    if let Err(error) = machine.host.commit() {
+    if let Err(error) = machine.run().own_state(|act| act.commit()) {
         code = code.max(1);
         // Where standard error is closed as well, the status is what is left to say it.
         drop(std::io::Write::write_all(&mut vm.err, format!("{error}\n").as_bytes()));

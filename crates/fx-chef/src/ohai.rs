@@ -11,11 +11,11 @@ mod storage;
 use std::path::Path;
 
 use fx_facts::Facts;
-use fx_host::Host;
+use fx_host::Look;
 use serde_json::{Map, Value as J, json};
 
 /// The automatic attributes. `optional` names plug-ins that only run when asked for.
-pub fn automatic(host: &dyn Host, optional: &[String]) -> J {
+pub fn automatic(host: &dyn Look, optional: &[String]) -> J {
     let facts = Facts::new(host);
     let mut out = Map::new();
     platform::add(host, &facts, &mut out);
@@ -36,25 +36,25 @@ pub fn automatic(host: &dyn Host, optional: &[String]) -> J {
     J::Object(out)
 }
 
-fn text(host: &dyn Host, path: &str) -> Option<String> {
+fn text(host: &dyn Look, path: &str) -> Option<String> {
     let bytes = host.read_opt(Path::new(path)).ok().flatten()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn first_line(host: &dyn Host, path: &str) -> Option<String> {
+fn first_line(host: &dyn Look, path: &str) -> Option<String> {
     Some(text(host, path)?.lines().next()?.trim().to_owned()).filter(|line| !line.is_empty())
 }
 
-fn exists(host: &dyn Host, path: &str) -> bool {
+fn exists(host: &dyn Look, path: &str) -> bool {
     host.exists(Path::new(path)).unwrap_or(false)
 }
 
-fn names(host: &dyn Host, folder: &str) -> Vec<String> {
+fn names(host: &dyn Look, folder: &str) -> Vec<String> {
     let list = host.list(Path::new(folder)).unwrap_or_default();
     list.into_iter().map(|entry| entry.name.to_string_lossy().into_owned()).collect()
 }
 
-fn kernel(host: &dyn Host, facts: &Facts<'_>, out: &mut Map<String, J>) {
+fn kernel(host: &dyn Look, facts: &Facts<'_>, out: &mut Map<String, J>) {
     let uname = facts.kernel();
     let table = text(host, "/proc/modules").unwrap_or_default();
     let modules = table.lines().filter_map(|line| {
@@ -133,7 +133,7 @@ fn spell(secs: u64) -> String {
     }
 }
 
-fn times(host: &dyn Host, facts: &Facts<'_>, out: &mut Map<String, J>) {
+fn times(host: &dyn Look, facts: &Facts<'_>, out: &mut Map<String, J>) {
     let now = host.now();
     out.insert("ohai_time".into(), json!(now.secs as f64 + f64::from(now.nanos) / 1e9));
     out.insert("time".into(), json!({"timezone": facts.timezone().abbreviation}));
@@ -148,7 +148,7 @@ fn times(host: &dyn Host, facts: &Facts<'_>, out: &mut Map<String, J>) {
     }
 }
 
-fn keys(host: &dyn Host, out: &mut Map<String, J>) {
+fn keys(host: &dyn Look, out: &mut Map<String, J>) {
     let mut ssh = Map::new();
     for kind in ["dsa", "rsa", "ecdsa", "ed25519"] {
         if let Some(line) = first_line(host, &format!("/etc/ssh/ssh_host_{kind}_key.pub")) {
@@ -164,7 +164,7 @@ fn keys(host: &dyn Host, out: &mut Map<String, J>) {
     out.insert("keys".into(), json!({"ssh": ssh}));
 }
 
-fn rest(host: &dyn Host, out: &mut Map<String, J>) {
+fn rest(host: &dyn Look, out: &mut Map<String, J>) {
     out.insert("command".into(), json!({"ps": "ps -ef"}));
     out.insert("cloud".into(), J::Null);
     out.insert("root_group".into(), json!("root"));
@@ -187,7 +187,7 @@ fn rest(host: &dyn Host, out: &mut Map<String, J>) {
     }
 }
 
-fn accounts(host: &dyn Host, facts: &Facts<'_>, out: &mut Map<String, J>) {
+fn accounts(host: &dyn Look, facts: &Facts<'_>, out: &mut Map<String, J>) {
     let mut users = Map::new();
     for user in host.users().unwrap_or_default() {
         users.entry(&user.name).or_insert_with(|| {

@@ -8,7 +8,7 @@ pub(crate) static SOURCES: &[Shipped] = include!(concat!(env!("OUT_DIR"), "/sour
 /// With the `live-prelude` feature the texts come from the directory in
 /// `FIXPOINT_CHEF_PRELUDE`, so that Ruby can be worked on without a build.
 #[cfg(feature = "live-prelude")]
-pub(crate) fn sources(host: &dyn fx_host::Host) -> &'static [Shipped] {
+pub(crate) fn sources(host: &dyn fx_host::Look) -> &'static [Shipped] {
     let Some(dir) = host.var(std::ffi::OsStr::new("FIXPOINT_CHEF_PRELUDE")) else { return SOURCES };
     let dir = std::path::PathBuf::from(dir);
     let mut list = Vec::new();
@@ -30,6 +30,6 @@ pub(crate) fn sources(host: &dyn fx_host::Host) -> &'static [Shipped] {
 
 /// The texts built in.
 #[cfg(not(feature = "live-prelude"))]
-pub(crate) fn sources(_: &dyn fx_host::Host) -> &'static [Shipped] {
+pub(crate) fn sources(_: &dyn fx_host::Look) -> &'static [Shipped] {
     SOURCES
 }

@@ -31,7 +31,7 @@ fn needs_shell(line: &str) -> bool {
     first.contains('=') || BUILTINS.contains(&first)
 }
 
-/// `FX.shell(command, env, cwd, user, group, umask, timeout, input, live)`: `[code, signal,
+/// `FX.shell(command, env, cwd, user, group, umask, timeout, input, live, only reads)`: `[code, signal,
 /// stdout, stderr, timed out, seconds]`; nil when there is no such program.
 fn shell(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let command = vm.arg(a, 0);
@@ -76,7 +76,7 @@ fn shell(machine: &Machine, vm: &mut Vm, a: Args) -> R {
         None => machine.request.cwd.clone(),
     });
     if let Some(dir) = &spec.cwd
-        && machine.host.stat_opt(dir).ok().flatten().is_none()
+        && machine.look().stat_opt(dir).ok().flatten().is_none()
     {
         // The original's child finds that out, and fails as any command does.
         let said = format!(
@@ -101,7 +101,7 @@ fn shell(machine: &Machine, vm: &mut Vm, a: Args) -> R {
         machine.traps.borrow_mut().command(&spec.display(), vm.user_place());
     }
     vm.flush_output();
-    let ended = match machine.host.run(&spec) {
+    let ended = match run(machine, vm, &spec, vm.opt(a, 9).is_some_and(Value::truthy)) {
         Ok(ended) => ended,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return errno(vm, "ENOENT", &shown);
@@ -127,6 +127,18 @@ fn shell(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     Ok(vm.arr(vec![code, signal, stdout, stderr, Value::bool(timed_out), seconds]))
 }
 
+/// Runs a command: one of ours that only reads, or something that policy does.
+fn run(machine: &Machine, vm: &Vm, spec: &Spec, reads: bool) -> fx_host::Result<fx_host::Ended> {
+    if reads {
+        return machine.look().query(spec);
+    }
+    let line = match vm.user_place() {
+        (0, 0) => None,
+        (file, pos) => Some(format!("{}:{}", vm.path_of(file), vm.line_of(file, pos))),
+    };
+    machine.effects.at_line(line, || vm.host.run(spec))
+}
+
 /// What the program has put into `ENV`, as far as it differs from ours.
 fn vm_env(vm: &mut Vm) -> Res<Vec<(OsString, Option<OsString>)>> {
     let env = crate::machine::path(vm, &["ENV"])?;
@@ -146,8 +158,8 @@ fn identity(machine: &Machine, vm: &mut Vm, a: Args, spec: &mut Spec) -> Res<()>
     if let Some(user) = vm.opt_nil(a, 3) {
         let name = vm.to_s(user)?;
         let found = match user.fixnum() {
-            Some(id) => machine.host.user_by_id(id as u32),
-            None => machine.host.user(&name),
+            Some(id) => machine.look().user_by_id(id as u32),
+            None => machine.look().user(&name),
         };
         match found {
             Ok(Some(user)) => {
@@ -162,7 +174,7 @@ fn identity(machine: &Machine, vm: &mut Vm, a: Args, spec: &mut Spec) -> Res<()>
         let name = vm.to_s(group)?;
         match group.fixnum() {
             Some(id) => spec.gid = Some(id as u32),
-            None => match machine.host.group(&name) {
+            None => match machine.look().group(&name) {
                 Ok(Some(group)) => spec.gid = Some(group.gid),
                 _ => return vm.arg_error(format!("can't find group for {name}")),
             },
@@ -174,7 +186,7 @@ fn identity(machine: &Machine, vm: &mut Vm, a: Args, spec: &mut Spec) -> Res<()>
 /// Raises one of Ruby's `Errno` classes; the class adds its own words before the text.
 pub(crate) fn errno<T>(vm: &mut Vm, name: &str, message: &str) -> Res<T> {
     let class = crate::machine::path(vm, &["Errno", name])?;
-    let text = vm.str(message.strip_prefix("No such file or directory ").unwrap_or(message));
+    let text = vm.str(message);
     let e = vm.call_name(class, "new", &[text])?;
     vm.throw(e)
 }

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use fx_engine::Level;
-use fx_host::{Host, Meta};
+use fx_host::{Look, Meta};
 use fx_ruby::value::NIL;
 use fx_ruby::{Args, Hooks, R, Vm};
 use fx_source::{Diagnostic, Origin, Span};
@@ -41,7 +41,7 @@ struct Read {
 struct State(Option<(u64, u64, fx_host::Time)>);
 
 impl State {
-    fn of(host: &dyn Host, path: &str) -> State {
+    fn of(host: &dyn Look, path: &str) -> State {
         let meta: Option<Meta> = host.stat_opt(Path::new(path)).ok().flatten();
         State(meta.map(|meta| (meta.ino, meta.size, meta.mtime)))
     }
@@ -112,7 +112,7 @@ impl Reads {
 
     /// A resource has changed something in the second pass: which of the paths that recipes
     /// looked at are different now.
-    pub(crate) fn changed(&mut self, host: &dyn Host, resource: &str, place: &str) {
+    pub(crate) fn changed(&mut self, host: &dyn Look, resource: &str, place: &str) {
         for (index, read) in self.noted.iter_mut().enumerate().take(MOST) {
             if let What::Path(path) = &read.what
                 && !read.told
@@ -126,7 +126,7 @@ impl Reads {
 }
 
 /// Hooks that note reads into the shared list.
-pub(crate) fn hooks(reads: &Rc<RefCell<Reads>>, host: Rc<dyn Host>) -> Hooks {
+pub(crate) fn hooks(reads: &Rc<RefCell<Reads>>, host: Rc<dyn Look>) -> Hooks {
     let (files, commands) = (Rc::clone(reads), Rc::clone(reads));
     Hooks {
         on_file: Some(Box::new(move |phase, path, place| {

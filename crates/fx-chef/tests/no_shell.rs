@@ -6,7 +6,7 @@
 /// Lines that may: what recipes give for a shell, and what is quoted for it.
 const ALLOWED: &[&str] = &[
     // The recipe's own init script, a line for the shell as `init_command` is.
-    r#"own ? shell_out([own, verb].join(" "), **opts)"#,
+    r#"return shell_out([own, verb].join(" "), **opts) if own"#,
     // `verify` of a recipe, with the path of our own temporary file in it.
     r#"@last = Mixlib::ShellOut.new(line).run_command"#,
 ];
@@ -50,7 +50,7 @@ fn offences(name: &str, text: &str) -> Vec<String> {
         }
         let near = lines[number.saturating_sub(1)..(number + 3).min(lines.len())].join("\n");
         let vector = near.contains("fx_words");
-        let line_for_shell = ["shell_out", "Mixlib::ShellOut.new", "system", "IO.popen"]
+        let line_for_shell = ["shell_out", "fx_look", "Mixlib::ShellOut.new", "system", "IO.popen"]
             .iter()
             .any(|call| text_argument(line, call).is_some_and(interpolates));
         let joined =
@@ -76,7 +76,8 @@ fn no_value_reaches_a_shell_in_the_ruby_that_ships() {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|ext| ext == "rb") {
             let text = std::fs::read_to_string(&path).unwrap();
-            seen += text.matches("shell_out").count() + text.matches("fx_tool").count();
+            let calls = ["shell_out", "fx_tool", "fx_look"];
+            seen += calls.iter().map(|call| text.matches(call).count()).sum::<usize>();
             found.extend(offences(&path.file_name().unwrap().to_string_lossy(), &text));
         }
     }

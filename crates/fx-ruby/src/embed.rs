@@ -7,7 +7,7 @@
 use std::io::Write;
 use std::rc::Rc;
 
-use fx_host::{Host, HostError};
+use fx_host::{Act, HostError};
 
 use crate::heap::Ext;
 use crate::object::{Body, Vis, c};
@@ -67,7 +67,7 @@ impl Hooks {
 
 /// What a new machine is made of.
 pub struct Options {
-    pub host: Rc<dyn Host>,
+    pub host: Rc<dyn Act>,
     pub out: Box<dyn Write>,
     pub err: Box<dyn Write>,
     pub limits: Limits,

@@ -45,5 +45,5 @@ pub use flow_lines::flow_further_in;
 pub use fx_ruby_syntax::Sym;
 pub use regex::{Simple, Slots, TooLong, engine as regex_engine};
 pub use value::Value;
-pub use vm::{Args, Limits, R, Res, Shipped, Vm};
+pub use vm::{Args, Limits, R, Res, Shipped, Unwind, Vm};
 pub use wording::Wording;

@@ -41,11 +41,10 @@ impl Vm {
     /// Sends an exception object on its way up.
     #[cold]
     pub fn throw<T>(&mut self, exception: Value) -> Res<T> {
-        let quiet = false;
         let errinfo = self.errinfo;
         let frames = self.capture();
         if let Ext::Exception(data) = &mut self.heap.obj_mut(exception).ext {
-            if !data.captured && !quiet {
+            if !data.captured {
                 data.frames = frames;
                 data.captured = true;
             }

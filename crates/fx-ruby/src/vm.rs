@@ -6,7 +6,7 @@ use std::io::Write;
 use std::rc::Rc;
 use std::time::Duration;
 
-use fx_host::Host;
+use fx_host::Act;
 use fx_ruby_syntax::ast::Code;
 use fx_ruby_syntax::{Interner, Sym};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -122,7 +122,7 @@ impl Default for Limits {
 pub const NO_METHOD: u32 = u32::MAX;
 
 pub struct Vm {
-    pub host: Rc<dyn Host>,
+    pub host: Rc<dyn Act>,
     pub out: Box<dyn Write>,
     pub err: Box<dyn Write>,
     pub syms: Interner,

@@ -1,7 +1,6 @@
 //! Chef recipes, cookbooks and repositories for the verbs: what is loaded from where, and
 //! with which run list.
 
-use std::cell::RefCell;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -52,25 +51,15 @@ pub(super) fn evaluate(stage: &Stage, target: &Path, policy: &PolicyArgs, way: W
     request.options.insert("no_save".into(), json!(true));
     request.options.insert("formatter".into(), json!("null"));
     request.options.insert("why_run".into(), json!(way.rehearse));
-    let said = Said::default();
     let code = fx_chef::run(
         stage.policy_host(),
         Rc::clone(stage.ledger()),
         stage.run.cancel.clone(),
         Rc::clone(&stage.sources),
         request,
-        Box::new(said.clone()),
+        Box::new(std::io::sink()),
         Box::new(std::io::stderr()),
     );
-    // Why a run did not come to its steps is in the client's log, which nobody else shows.
-    if code != exit::OK {
-        for line in String::from_utf8_lossy(&said.0.borrow()).lines() {
-            let told = ["] ERROR: ", "] FATAL: "].iter().find_map(|mark| line.split_once(mark));
-            if let Some((_, text)) = told.filter(|(_, text)| tells(text)) {
-                stage.run.ledger.message(Level::Error, text, &Origin::default());
-            }
-        }
-    }
     match code {
         exit::OK | REBOOT_SCHEDULED | REBOOT_NEEDED => exit::OK,
         _ => exit::ERROR,
@@ -80,20 +69,6 @@ pub(super) fn evaluate(stage: &Stage, target: &Path, policy: &PolicyArgs, way: W
 /// Codes of RFC 062 that tell of no failure.
 const REBOOT_SCHEDULED: u8 = 35;
 const REBOOT_NEEDED: u8 = 37;
-
-/// What the client prints.
-#[derive(Clone, Default)]
-struct Said(Rc<RefCell<Vec<u8>>>);
-
-impl std::io::Write for Said {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.borrow_mut().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
 
 /// Errors told of one file.
 const MOST: usize = 50;
@@ -138,13 +113,17 @@ fn compiled(stage: &Stage, target: &Path, policy: &PolicyArgs, found: &mut Vec<D
         let mut fatal = None;
         let mut on_line = |line: Line<'_>| {
             let text = String::from_utf8_lossy(line.bytes).into_owned();
-            if let Ok(told) = serde_json::from_str::<J>(&text) {
-                let new = finding(stage, &told);
-                if !found.iter().any(|old| old.message == new.message) {
-                    found.push(new);
-                }
-            } else if let Some((_, text)) = text.split_once("] FATAL: ") {
-                fatal = Some(text.to_owned());
+            let Ok(told) = serde_json::from_str::<J>(&text) else { return };
+            if let Some(failure) = told["failure"].as_str() {
+                fatal = Some(failure.to_owned());
+                return;
+            }
+            if told["finding"].is_null() {
+                return;
+            }
+            let new = finding(stage, &told);
+            if !found.iter().any(|old| old.message == new.message) {
+                found.push(new);
             }
         };
         let ended = match &sandbox {
@@ -216,16 +195,19 @@ pub(crate) fn collection(
                 text.push_str(&said);
                 text.push('\n');
             }
-            Stream::Stdout => {
-                if let Some((_, told)) =
-                    said.split_once("] FATAL: ").filter(|(_, told)| tells(told))
-                {
-                    terminal::complain(told);
-                }
-            }
+            Stream::Stdout => {}
             Stream::Stderr => terminal::complain(said),
         }
     });
+    // A collection that could not be made is an object with the error instead.
+    if let Ok(J::Object(made)) = serde_json::from_str::<J>(&text)
+        && let Some(error) = made.get("error")
+    {
+        let part = |name: &str| error[name].as_str().unwrap_or_default().to_owned();
+        let message = part("message");
+        let first = message.lines().next().unwrap_or_default();
+        terminal::complain(format!("{}: {first}", part("class")));
+    }
     let code = match ended {
         Ok(ended) => ended.exit.code().clamp(0, 255) as u8,
         Err(error) => {
@@ -269,13 +251,6 @@ fn finding(stage: &Stage, told: &J) -> Diagnostic {
         Some(help) => out.help(help),
         None => out,
     }
-}
-
-/// Whether a line of the client's log says what failed, and not where the trace of it is.
-fn tells(line: &str) -> bool {
-    let around = ["Stacktrace dumped to ", "-----", "PLEASE PROVIDE THE CONTENTS"];
-    !around.iter().any(|start| line.starts_with(start))
-        && !["Running exception handlers", "Exception handlers complete"].contains(&line)
 }
 
 /// The words that name each run: a recipe, each recipe of a cookbook or of all cookbooks, or

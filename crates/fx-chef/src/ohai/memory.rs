@@ -1,6 +1,6 @@
 //! Memory in ohai's shape, from the kernel's own table.
 
-use fx_host::Host;
+use fx_host::Look;
 use serde_json::{Map, Value as J, json};
 
 use super::text;
@@ -33,7 +33,7 @@ const NAMES: [(&str, &str); 24] = [
     ("Hugetlb", "hugetlb"),
 ];
 
-pub(super) fn add(host: &dyn Host, out: &mut Map<String, J>) {
+pub(super) fn add(host: &dyn Look, out: &mut Map<String, J>) {
     let info = text(host, "/proc/meminfo").unwrap_or_default();
     let rows: Vec<(&str, String)> = info
         .lines()

@@ -4,7 +4,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use fx_facts::Facts;
-use fx_host::{Address, Counters, Host, Interface, Route};
+use fx_host::{Address, Counters, Interface, Look, Route};
 use serde_json::{Map, Value as J, json};
 
 /// Flags of an interface in the order in which `ip` prints them, as far as ohai knows them.
@@ -68,7 +68,7 @@ const LINK: u8 = 253;
 /// The families in ohai's order, with the beginning of the names of their defaults.
 const FAMILIES: [(bool, &str); 2] = [(false, "default"), (true, "default_inet6")];
 
-pub(super) fn add(host: &dyn Host, facts: &Facts<'_>, out: &mut Map<String, J>) {
+pub(super) fn add(host: &dyn Look, facts: &Facts<'_>, out: &mut Map<String, J>) {
     let network = facts.network();
     out.insert("hostname".into(), json!(network.hostname));
     out.insert("machinename".into(), json!(facts.kernel().nodename));

@@ -2,7 +2,7 @@
 //! that distributions had before.
 
 use fx_facts::Facts;
-use fx_host::Host;
+use fx_host::Look;
 use serde_json::{Map, Value as J, json};
 
 use super::{exists, text};
@@ -60,7 +60,7 @@ const FAMILIES: &[(&str, &[&str])] = &[
     ("slackware", &["slackware"]),
 ];
 
-pub(super) fn add(host: &dyn Host, facts: &Facts<'_>, out: &mut Map<String, J>) {
+pub(super) fn add(host: &dyn Look, facts: &Facts<'_>, out: &mut Map<String, J>) {
     let release = text(host, "/etc/os-release");
     let lsb = lsb(host, facts);
     let (platform, version) = match &release {
@@ -89,7 +89,7 @@ fn unquoted(value: &str) -> String {
     value.strip_suffix('"').unwrap_or(value).to_owned()
 }
 
-fn by_os_release(host: &dyn Host, facts: &Facts<'_>, release: &str) -> (String, String) {
+fn by_os_release(host: &dyn Look, facts: &Facts<'_>, release: &str) -> (String, String) {
     let id = value(release, "ID").unwrap_or_default();
     let lower = id.to_lowercase();
     let known = NAMES.iter().find(|(name, _)| *name == lower);
@@ -114,11 +114,11 @@ fn version_in(line: &str) -> Option<String> {
     Some(line[at..end.map_or(line.len(), |end| at + end)].to_owned())
 }
 
-fn first_line(host: &dyn Host, path: &str) -> Option<String> {
+fn first_line(host: &dyn Look, path: &str) -> Option<String> {
     text(host, path)?.lines().next().map(str::to_owned)
 }
 
-fn by_other_files(host: &dyn Host, lsb: &Map<String, J>) -> Option<(String, String)> {
+fn by_other_files(host: &dyn Look, lsb: &Map<String, J>) -> Option<(String, String)> {
     let distributor = lsb.get("id").and_then(J::as_str).unwrap_or_default().to_owned();
     let release = || lsb.get("release").and_then(J::as_str).unwrap_or_default().to_owned();
     for file in ["/etc/oracle-release", "/etc/enterprise-release"] {
@@ -186,7 +186,7 @@ fn os_release(release: &str) -> J {
 }
 
 /// What `lsb_release` would say, where it is installed; it is not run.
-fn lsb(host: &dyn Host, facts: &Facts<'_>) -> Map<String, J> {
+fn lsb(host: &dyn Look, facts: &Facts<'_>) -> Map<String, J> {
     let mut out = Map::new();
     if !exists(host, "/usr/bin/lsb_release") {
         return out;

@@ -1,12 +1,12 @@
 //! Processors in ohai's shape: the table that `lscpu` makes of the kernel's files, made here.
 
 use fx_facts::Facts;
-use fx_host::Host;
+use fx_host::Look;
 use serde_json::{Map, Value as J, json};
 
 use super::{first_line, names};
 
-pub(super) fn add(host: &dyn Host, facts: &Facts<'_>, out: &mut Map<String, J>) {
+pub(super) fn add(host: &dyn Look, facts: &Facts<'_>, out: &mut Map<String, J>) {
     let cpu = facts.cpu();
     let said = |key: &str| cpu.first.iter().find(|(name, _)| name == key).map(|(_, value)| value);
     let machine = facts.kernel().machine.as_str();
@@ -92,7 +92,7 @@ fn hypervisor(facts: &Facts<'_>) -> Option<&'static str> {
 }
 
 /// The parts of memory and the processors next to each.
-fn numa(host: &dyn Host) -> (usize, Map<String, J>) {
+fn numa(host: &dyn Look) -> (usize, Map<String, J>) {
     let root = "/sys/devices/system/node";
     let nodes = names(host, root).into_iter().filter_map(|name| {
         let number = name.strip_prefix("node")?.parse::<u32>().ok()?;
@@ -112,7 +112,7 @@ fn numbers(list: &str) -> Vec<u32> {
     parts.flatten().take(1 << 16).collect()
 }
 
-fn vulnerabilities(host: &dyn Host) -> J {
+fn vulnerabilities(host: &dyn Look) -> J {
     let root = "/sys/devices/system/cpu/vulnerabilities";
     let each = names(host, root).into_iter().filter_map(|name| {
         let told = first_line(host, &format!("{root}/{name}"))?;

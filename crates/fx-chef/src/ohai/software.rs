@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use fx_host::{Host, Spec};
+use fx_host::{Look, Spec};
 use serde_json::{Map, Value as J, json};
 
 use super::text;
 
-pub(super) fn add(host: &dyn Host, out: &mut Map<String, J>) {
+pub(super) fn add(host: &dyn Look, out: &mut Map<String, J>) {
     let family = out.get("platform_family").and_then(J::as_str).unwrap_or_default();
     let packages = match family {
         "debian" => debs(&text(host, "/var/lib/dpkg/status").unwrap_or_default()),
@@ -46,11 +46,11 @@ fn debs(status: &str) -> Map<String, J> {
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The database of rpm has had several forms; rpm itself is asked.
-fn rpms(host: &dyn Host) -> Map<String, J> {
+fn rpms(host: &dyn Look) -> Map<String, J> {
     const FORM: &str =
         "%{NAME}\\t%|EPOCH?{%{EPOCH}}:{0}|\\t%{VERSION}\\t%{RELEASE}\\t%{INSTALLTIME}\\t%{ARCH}\\n";
     // A database that somebody holds must not hold up the run.
-    let asked = host.run(&Spec::argv(["rpm", "-qa", "--qf", FORM]).timeout(PATIENCE));
+    let asked = host.query(&Spec::argv(["rpm", "-qa", "--qf", FORM]).timeout(PATIENCE));
     asked.map(|ended| read_rpms(&String::from_utf8_lossy(&ended.stdout))).unwrap_or_default()
 }
 

@@ -5,18 +5,18 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use fx_facts::{Facts, Mount};
-use fx_host::Host;
+use fx_host::Look;
 use serde_json::{Map, Value as J, json};
 
 use super::{first_line, names};
 
-pub(super) fn add(host: &dyn Host, facts: &Facts<'_>, out: &mut Map<String, J>) {
+pub(super) fn add(host: &dyn Look, facts: &Facts<'_>, out: &mut Map<String, J>) {
     let disks = names(host, "/sys/block");
     out.insert("block_device".into(), block_devices(host, &disks));
     out.insert("filesystem".into(), file_systems(host, facts, &disks));
 }
 
-fn block_devices(host: &dyn Host, disks: &[String]) -> J {
+fn block_devices(host: &dyn Look, disks: &[String]) -> J {
     const PARTS: [(&str, &[&str]); 3] = [
         ("", &["size", "removable"]),
         ("device/", &["model", "rev", "state", "timeout", "vendor", "queue_depth", "firmware_rev"]),
@@ -48,7 +48,7 @@ struct Row {
     known: Map<String, J>,
 }
 
-fn file_systems(host: &dyn Host, facts: &Facts<'_>, disks: &[String]) -> J {
+fn file_systems(host: &dyn Look, facts: &Facts<'_>, disks: &[String]) -> J {
     let mut rows: Vec<Row> = Vec::new();
     let measured = measured(facts.mounts());
     for (index, mount) in facts.mounts().iter().enumerate() {
@@ -144,7 +144,7 @@ fn room(mount: &Mount, known: &mut Map<String, J>) {
 }
 
 /// Block devices and their parts, with the identity and label that udev found on them.
-fn devices(host: &dyn Host, disks: &[String]) -> Vec<(String, Map<String, J>)> {
+fn devices(host: &dyn Look, disks: &[String]) -> Vec<(String, Map<String, J>)> {
     let mut found: Vec<(String, Map<String, J>)> = Vec::new();
     for disk in disks {
         // What has no size is not there: a loop without a file, a drive without a disk.

@@ -14,7 +14,7 @@ module ChefUtils
         smartos?: %w{smartos}, suse?: %w{suse}, gentoo?: %w{gentoo}, freebsd?: %w{freebsd}, openbsd?: %w{openbsd}, netbsd?: %w{netbsd}, dragonflybsd?: %w{dragonflybsd},
         windows?: %w{windows}, fedora_based?: %w{fedora rhel amazon}, rpm_based?: %w{fedora rhel amazon suse}, solaris_based?: %w{smartos omnios openindiana opensolaris solaris2 nexentacore},
         bsd_based?: %w{openbsd netbsd freebsd dragonflybsd} }.each do |name, families|
-        define_method(name) { |node = __getnode| node ? families.include?(node["platform_family"].to_s) : name == :debian? && false }
+        define_method(name) { |node = __getnode| node ? families.include?(node["platform_family"].to_s) : false }
       end
       def rhel6?(node = __getnode) = rhel?(node) && node["platform_version"].to_i == 6
       def rhel7?(node = __getnode) = rhel?(node) && node["platform_version"].to_i == 7

@@ -1,4 +1,4 @@
-# The rarer words of the recipe language.
+# Words of the recipe language that look something up: platforms, data, secrets, reboots.
 class Chef
   module DSL
     module PlatformIntrospection

@@ -1,4 +1,4 @@
-# Helpers of Chef::Util that cookbooks use.
+# Chef::Util: edits of files by lines, paths, and names that exist only.
 class Chef
   class Util
     class FileEdit
@@ -31,7 +31,6 @@ class Chef
       end
       def insert_line_if_no_match(regex, newline)
         return if @lines.any? { |l| l.match?(re(regex)) }
-        @lines << "\n" if !@lines.empty? && !@lines.last.end_with?("\n") && false
         @lines[-1] += "\n" if !@lines.empty? && !@lines.last.end_with?("\n")
         @lines << "#{newline}\n"
         @changed = true
@@ -71,8 +70,5 @@ class Chef
     end
     class Backup; end
     class Diff; end
-  end
-  module ReservedNames
-    class Win32; end
   end
 end

@@ -1,7 +1,5 @@
-# Names that exist in Chef and do little here.
+# Pages of the original's documentation about what is deprecated.
 class Chef
-  module FileContentManagement; end
-  class FileAccessControl; end
   class Deprecated
     PAGES = { internal_api: 0, attributes: 4, custom_resource: "custom_resource_cleanups", verify_file: 7, supports_property: 8, property_name_collision: 11, package_misc: 15,
       multiresource_match: 16, use_inline_resources: 17, namespace_collisions: 19, property: 24, shell_out: 26, locale_lc_all: 27, chef_sugar: 28, archive_file_integer_file_mode: 30,
@@ -13,30 +11,4 @@ class Chef
       page && "https://docs.chef.io/deprecations_#{page.is_a?(Integer) ? type : page}/"
     end
   end
-  class Daemon; end
-  class ApiClient; end
-  class User; end
-  class Knife; end
-  module Chefspec; end
-  class Shell; end
-  class RequestID; end
-  module LocalMode; end
-  class ActionCollection; end
-  module Win32; end
-  class ResourceReporter; end
-  class WorkstationConfigLoader; end
-  class SecretFetcher; end
-  module Compliance; end
-  module PolicyBuilder; end
-  class ScanAccessControl; end
-  class FileSystem; end
-  class Telemeter; end
-  class TrainTransport; end
-  module TargetIO
-    File = ::File
-    Dir = ::Dir
-    IO = ::IO
-  end
-  module DataCollector; end
 end
-module InSpec; end

@@ -9,9 +9,11 @@ class Chef
       end
       def report
         require "fileutils"
-        FileUtils.mkdir_p(@config[:path])
         file = ::File.join(@config[:path], "chef-run-report-#{end_time.strftime("%Y%m%d%H%M%S")}.json")
-        ::File.write(file, ::JSON.pretty_generate(fx_data))
+        FX.own_state do
+          FileUtils.mkdir_p(@config[:path])
+          ::File.write(file, ::JSON.pretty_generate(fx_data))
+        end
       end
       # The run's status with each resource as its class and variables.
       def fx_data

@@ -1,0 +1,87 @@
+//! The client's log: to a file of its own, or between the lines of the formatter.
+
+use std::path::PathBuf;
+
+use fx_engine::Level;
+use fx_ruby::value::NIL;
+use fx_ruby::{Args, R, Vm};
+use fx_source::Origin;
+
+use crate::event::Event;
+use crate::machine::{Machine, Method, text};
+
+pub(crate) const METHODS: &[(&str, Method)] =
+    &[("log", log), ("open_log", open), ("failure", failure)];
+
+/// Bytes that are held back until they are written together.
+const MOST: usize = 64_000;
+
+/// The log file, if there is one, and what is not yet in it.
+#[derive(Default)]
+pub(crate) struct Log {
+    file: Option<PathBuf>,
+    text: Vec<u8>,
+}
+
+impl Machine {
+    fn log_line(&self, vm: &mut Vm, level: &str, message: &str) {
+        let when = crate::clock::stamp(vm, self.look());
+        let message = self.rows.borrow().on_one_line(message);
+        let message = crate::masking::text(&message);
+        let line = format!("[{when}] {}: {message}\n", level.to_uppercase());
+        let mut log = self.log.borrow_mut();
+        if log.file.is_none() {
+            self.console.borrow_mut().print(&line);
+            return;
+        }
+        log.text.extend_from_slice(line.as_bytes());
+        if log.text.len() > MOST {
+            drop(log);
+            self.flush_log();
+        }
+    }
+
+    /// Writes what is held back. A log that cannot be written does not end a run.
+    pub(crate) fn flush_log(&self) {
+        let mut log = self.log.borrow_mut();
+        let text = std::mem::take(&mut log.text);
+        if let Some(path) = &log.file
+            && !text.is_empty()
+        {
+            drop(self.run().own_state(|act| act.append(path, &text, 0o640)));
+        }
+    }
+}
+
+fn log(machine: &Machine, vm: &mut Vm, a: Args) -> R {
+    let level = text(vm, a, 0)?.unwrap_or_default();
+    let message = text(vm, a, 1)?.unwrap_or_default();
+    machine.log_line(vm, &level, &message);
+    Ok(NIL)
+}
+
+fn open(machine: &Machine, vm: &mut Vm, a: Args) -> R {
+    let path = text(vm, a, 0)?.map(|path| machine.request.cwd.join(path));
+    machine.log.borrow_mut().file = path;
+    Ok(NIL)
+}
+
+/// `FX.failure(class, message)`: why the run ends. The last line of the log, and of the output
+/// too when the log is elsewhere; a line of JSON where findings are wanted as such.
+fn failure(machine: &Machine, vm: &mut Vm, a: Args) -> R {
+    let class = text(vm, a, 0)?.unwrap_or_default();
+    let message = text(vm, a, 1)?.unwrap_or_default();
+    let whole = format!("{class}: {message}");
+    machine.log_line(vm, "fatal", &whole);
+    // The first line says it; what follows is output of commands and the like.
+    let shown = crate::masking::text(whole.lines().next().unwrap_or_default()).into_owned();
+    machine.ledger.message(Level::Error, &shown, &Origin::default());
+    if machine.request.options.contains_key("findings") {
+        let line = serde_json::json!({"failure": shown});
+        machine.console.borrow_mut().print(&format!("{line}\n"));
+    }
+    if machine.log.borrow().file.is_some() {
+        machine.emit(&Event::RunFailed { class: &class, message: &message });
+    }
+    Ok(NIL)
+}
