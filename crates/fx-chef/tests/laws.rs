@@ -2,8 +2,9 @@
 //! leaves nothing to do, every change says what of what changes from what to what, and secrets
 //! are nowhere.
 
+#[path = "support/machines.rs"]
 mod common;
-#[path = "laws/tools.rs"]
+#[path = "support/tools.rs"]
 mod tools;
 
 use std::cell::RefCell;
