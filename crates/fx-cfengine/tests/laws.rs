@@ -618,6 +618,15 @@ fn functions_that_run_commands_are_recorded_with_their_place() {
 }
 
 #[test]
+fn a_failed_command_is_the_cause_of_its_step() {
+    let host = machine();
+    host.put_program("/bin/broken");
+    host.on(["/bin/broken", "now"], Reply::exit(3).stdout("no luck\n"));
+    let (heard, _) = run(&host, &policy(r#"commands: "/bin/broken now" ;"#, ""), false);
+    assert_eq!(*heard.failed.borrow(), ["commands[/bin/broken now]: '/bin/broken now' returned 3"]);
+}
+
+#[test]
 fn a_failed_step_says_why() {
     let host = machine();
     host.fail_from(fx_host::FaultOn::Operation(Operation::SetMode), 1, 1);

@@ -19,6 +19,17 @@ pub enum FailureKind {
     Internal,
 }
 
+/// Why a program cannot be started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NoProgram {
+    /// There is no such file.
+    Missing,
+    /// It is a directory.
+    Directory,
+    /// Nobody may execute it.
+    NotExecutable,
+}
+
 /// Trouble with the machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
@@ -41,6 +52,35 @@ pub enum Failure {
     NoService(String),
     /// The directory that is to hold something is not there.
     NoParent(PathBuf),
+    /// A program cannot be started.
+    NoProgram {
+        /// As it was named.
+        program: String,
+        /// What is wrong with it.
+        why: NoProgram,
+    },
+    /// Nothing on this machine can act for things of this kind.
+    NoProvider(String),
+    /// None of the sources that content may come from is there.
+    NoSource(Vec<String>),
+    /// A web server did not hand out what was requested.
+    HttpStatus {
+        /// The address, without credentials.
+        url: String,
+        /// The number of its answer.
+        status: u16,
+        /// The text of its answer.
+        body: String,
+    },
+    /// Content does not have the digest that it must have.
+    WrongDigest {
+        /// Of which file.
+        path: PathBuf,
+        /// The digest it has, with its algorithm.
+        found: String,
+        /// The one it must have.
+        wanted: String,
+    },
     /// Something of another kind is there and must stay.
     InTheWay {
         /// Where.
@@ -129,6 +169,13 @@ impl Failure {
             Failure::NoUser(name) => Failure::NoUser(show(&name)),
             Failure::NoGroup(name) => Failure::NoGroup(show(&name)),
             Failure::NoService(name) => Failure::NoService(show(&name)),
+            Failure::NoProgram { program, why } => {
+                Failure::NoProgram { program: show(&program), why }
+            }
+            Failure::NoSource(all) => Failure::NoSource(all.iter().map(|one| show(one)).collect()),
+            Failure::HttpStatus { url, status, body } => {
+                Failure::HttpStatus { url: show(&url), status, body: show(&body) }
+            }
             Failure::Raised(text) => Failure::Raised(show(&text)),
             Failure::Internal(text) => Failure::Internal(show(&text)),
             Failure::Other(text) => Failure::Other(show(&text)),
@@ -168,6 +215,21 @@ impl std::fmt::Display for Failure {
             Failure::NoService(name) => write!(f, "could not find service '{name}'"),
             Failure::NoParent(path) => {
                 write!(f, "the directory '{}' does not exist", path.display())
+            }
+            Failure::NoProgram { program, why } => match why {
+                NoProgram::Missing => write!(f, "could not find program '{program}'"),
+                NoProgram::Directory => write!(f, "program '{program}' is a directory"),
+                NoProgram::NotExecutable => write!(f, "program '{program}' is not executable"),
+            },
+            Failure::NoProvider(kind) => write!(f, "no provider for {kind} works on this machine"),
+            Failure::NoSource(all) => write!(f, "could not find any of {}", all.join(", ")),
+            Failure::HttpStatus { url, status, .. } => write!(f, "'{url}' answered {status}"),
+            Failure::WrongDigest { path, found, wanted } => {
+                write!(
+                    f,
+                    "new content of '{}' has the digest {found}, not {wanted}",
+                    path.display()
+                )
             }
             Failure::InTheWay { path, kind } => {
                 write!(f, "'{}' is a {} and is not replaced", path.display(), kind.word())

@@ -28,7 +28,7 @@ pub use attempt::{Attempt, Done};
 pub use cancel::Cancel;
 pub use change::{Change, Detail};
 pub use event::{Event, Level};
-pub use failure::{Failure, FailureKind};
+pub use failure::{Failure, FailureKind, NoProgram};
 pub use ledger::{Certainty, Counts, Ledger, Step, StepId};
 pub use mode::{Mode, Purpose};
 pub use outcome::Outcome;

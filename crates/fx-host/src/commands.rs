@@ -59,6 +59,8 @@ pub struct Spec {
     pub timeout: Option<Duration>,
     /// Most bytes kept of each stream; more is read and dropped, and `truncated` is set.
     pub output_limit: usize,
+    /// The command line holds a secret: messages and records show a mark in its place.
+    pub sensitive: bool,
 }
 
 impl Spec {
@@ -87,6 +89,7 @@ impl Spec {
             merge_stderr: false,
             timeout: None,
             output_limit: 16 << 20,
+            sensitive: false,
         }
     }
 
@@ -108,8 +111,12 @@ impl Spec {
         self
     }
 
-    /// The command as one line for messages; arguments with blanks are quoted.
+    /// The command as one line for messages; arguments with blanks are quoted. A mark where it is
+    /// a secret.
     pub fn display(&self) -> String {
+        if self.sensitive {
+            return "[redacted]".to_owned();
+        }
         match &self.program {
             Program::Shell(line) => line.to_string_lossy().into_owned(),
             Program::Argv(argv) => {

@@ -29,5 +29,5 @@ pub use ast::{
 };
 pub use dump::dump;
 pub use epp::parse_epp;
-pub use parser::parse;
+pub use parser::{END_OF_INPUT, parse};
 pub use validate::{Strictness, validate};

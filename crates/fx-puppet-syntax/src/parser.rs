@@ -17,6 +17,9 @@ use crate::token::{RawPart, Tok, Token};
 /// Deepest nesting of expressions and blocks.
 const MAX_DEPTH: u32 = 150;
 
+/// The code of the error that a text ends too early.
+pub const END_OF_INPUT: &str = "puppet-syntax-end";
+
 pub(crate) type Parsed<T> = Result<T, Box<Diagnostic>>;
 
 /// Parses a manifest. On a syntax error the program is empty and the error is last.
@@ -153,11 +156,11 @@ impl Parser {
     /// The error for the token at hand.
     pub(crate) fn unexpected(&self) -> Box<Diagnostic> {
         let token = &self.tokens[self.at];
-        let message = match &token.kind {
-            Tok::End => "Syntax error at end of input".to_owned(),
-            kind => format!("Syntax error at '{}'", kind.shown()),
+        let (code, message) = match &token.kind {
+            Tok::End => (END_OF_INPUT, "Syntax error at end of input".to_owned()),
+            kind => ("puppet-syntax", format!("Syntax error at '{}'", kind.shown())),
         };
-        Box::new(Diagnostic::error("puppet-syntax", message).label(token.span, "not expected here"))
+        Box::new(Diagnostic::error(code, message).label(token.span, "not expected here"))
     }
 
     /// Does some work one level deeper, or refuses.

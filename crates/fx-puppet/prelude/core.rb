@@ -56,6 +56,9 @@ module Puppet
   class AuthenticationError < Error; end
   class MissingCommand < Error; end
   class SettingsError < Error; end
+  # What the engine treats apart, by its class.
+  class TemplateFailure < ParseError; end
+  class NoSuitableProvider < Error; end
   # Carries a failure of the language through Ruby code unchanged.
   class CarriedFailure < Error; end
 
@@ -274,17 +277,17 @@ module Puppet
       Puppet::LEVELS.each do |level|
         define_method(level) do |*args, &b|
           message = b && args.empty? ? b.call : args.join(" ")
-          Puppet.send(level, "#{__log_source}#{message}")
+          Puppet::Bridge.log(level.to_s, message.to_s, *__log_source)
+          nil
         end
       end
-      # Who says it: a resource by its path, others by what they are.
+      # Who logs it, and whether that is the path of a resource: a resource by its path, others
+      # by what they are.
       def __log_source
-        case self
-        when ::Module then name == "Puppet" ? "" : "#{self}: "
-        else
-          is_own = Puppet.const_defined?(:Type, false) && (Puppet::Type === self || Puppet::Parameter === self)
-          is_own ? "#{path}: " : Puppet.const_defined?(:Provider, false) && Puppet::Provider === self ? "#{self}: " : ""
-        end
+        return name == "Puppet" ? [] : [to_s, false] if ::Module === self
+        is_own = Puppet.const_defined?(:Type, false) && (Puppet::Type === self || Puppet::Parameter === self)
+        return [path.to_s, true] if is_own
+        Puppet.const_defined?(:Provider, false) && Puppet::Provider === self ? [to_s, false] : []
       end
       def send_log(level, message) = send(level, message)
       def log_exception(e, message = nil, *) = Puppet.log_exception(e, message)

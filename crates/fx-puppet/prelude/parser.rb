@@ -206,7 +206,7 @@ module Puppet
         rescue Puppet::CarriedFailure
           raise
         rescue => detail
-          raise Puppet::ParseError, __failed(detail, key, file)
+          raise Puppet::TemplateFailure, __failed(detail, key, file)
         end
         # A list is the same thing outside: what was done to it is done.
         lists&.each { |v, (now, before)| Puppet::Bridge.changed(number, v, now) if now != before }

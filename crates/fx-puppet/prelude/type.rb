@@ -762,7 +762,7 @@ module Puppet
     # Without a provider, or with one that declares no command, only files are worked on.
     def __runs_commands? = (p = @provider) ? (p.class.respond_to?(:__commands?) ? p.class.__commands? : true) : false
     def __observe
-      raise Puppet::Error, "Could not find a suitable provider for #{self.class.name}" if provider.nil? && !Puppet::Bridge.provider_free?(self.class.name.to_s) && self.class.valid_parameter?(:provider)
+      raise Puppet::NoSuitableProvider, "Could not find a suitable provider for #{self.class.name}" if provider.nil? && !Puppet::Bridge.provider_free?(self.class.name.to_s) && self.class.valid_parameter?(:provider)
       @__is = retrieve
       @__is = @__is.to_hash.transform_keys(&:to_sym) if @__is.is_a?(Puppet::Resource)
       rows = []

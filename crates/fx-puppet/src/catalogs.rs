@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use fx_host::Host;
+use fx_host::Look;
 
 use crate::compile::{Settings, from_json};
 use crate::eval::Evaluator;
@@ -35,7 +35,7 @@ pub struct CatalogRequest {
 pub fn read_facts(machine: &Machine, path: &Path) -> Result<Vec<(String, Value)>, String> {
     let bytes = machine
         .run
-        .host
+        .look()
         .read_limited(path, fx_host::limits::DATA)
         .map_err(|error| error.to_string())?;
     let text = String::from_utf8_lossy(&bytes);
@@ -56,7 +56,7 @@ pub fn read_facts(machine: &Machine, path: &Path) -> Result<Vec<(String, Value)>
 }
 
 /// The text of a manifest, or of all manifests in a folder in the order of their paths.
-pub fn manifests(host: &dyn Host, path: &Path) -> Result<Vec<(String, Vec<u8>)>, String> {
+pub fn manifests(host: &dyn Look, path: &Path) -> Result<Vec<(String, Vec<u8>)>, String> {
     if !host.stat(path).is_ok_and(|meta| meta.is_dir()) {
         let text = host.read_trusted(path).map_err(|error| error.to_string())?;
         return Ok(vec![(path.to_string_lossy().into_owned(), text)]);
@@ -109,8 +109,8 @@ pub fn catalog(
         trace: request.trace,
     };
     let run = machine.run;
-    let texts = manifests(run.host, &request.manifest)?;
+    let texts = manifests(run.look(), &request.manifest)?;
     let evaluator = Evaluator::new(machine, settings);
     evaluator.compile(&texts)?;
-    evaluator.catalog_text(run.host.now().secs)
+    evaluator.catalog_text(run.look().now().secs)
 }

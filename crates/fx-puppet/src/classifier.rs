@@ -17,7 +17,7 @@ pub struct Classification {
     pub environment: Option<String>,
 }
 
-/// Asks the program about a node.
+/// Queries the program for a node.
 pub fn classify(machine: &Machine, command: &str, node: &str) -> Result<Classification, String> {
     if !command.starts_with('/') {
         return Err(
@@ -25,7 +25,7 @@ pub fn classify(machine: &Machine, command: &str, node: &str) -> Result<Classifi
         );
     }
     let program = command.split_whitespace().next().unwrap_or_default();
-    let trusted = machine.run.host.check_trusted(program.as_ref());
+    let trusted = machine.run.look().check_trusted(program.as_ref());
     if let Err(error @ fx_host::HostError::Untrusted { .. }) = trusted {
         return Err(error.to_string());
     }
@@ -33,10 +33,10 @@ pub fn classify(machine: &Machine, command: &str, node: &str) -> Result<Classifi
     words.push(node.to_owned());
     let shown = words.join(" ");
     let failed = |why: String| format!("Failed to find {node} via exec: {why}");
+    let spec = fx_host::Spec::argv(words);
     let ended = machine
         .run
-        .host
-        .run(&fx_host::Spec::argv(words))
+        .evaluate("external_nodes", |act| act.run(&spec))
         .map_err(|error| failed(format!("Could not run '{shown}': {error}")))?;
     if !ended.exit.success() {
         let said = String::from_utf8_lossy(&ended.stderr).trim().to_owned();

@@ -83,7 +83,7 @@ impl Evaluator {
     pub(crate) fn compile(&self, manifests: &[(String, Vec<u8>)]) -> Result<(), String> {
         let made = self.compile_all(manifests);
         // What was not to be read passed for absent; nothing is made of the rest.
-        self.run.host.refused().map_or(made, Err)
+        self.run.look().refused().map_or(made, Err)
     }
 
     fn compile_all(&self, manifests: &[(String, Vec<u8>)]) -> Result<(), String> {
@@ -405,7 +405,7 @@ impl Evaluator {
 
     /// What failed and where.
     pub(crate) fn failure_text(&self, failure: Failure) -> String {
-        let Failure { message, place } = failure;
+        let Failure { message, place, .. } = failure;
         match place {
             Place::At(span) => format!("Evaluation Error: {message} {}", self.place_text(span)),
             Place::Line(span) => format!("{message} {}", self.line_text(span)),

@@ -33,7 +33,7 @@ fn table(value: &Value) -> Vec<(String, Value)> {
 
 /// What one file says; what is wrong with it otherwise.
 fn read(machine: &Machine, path: &Path) -> Result<Vec<(String, Value)>, String> {
-    let host = machine.run.host;
+    let host = machine.run.look();
     let meta = host.stat(path).map_err(|error| error.to_string())?;
     let text = || {
         let bytes = host.read_trusted_data(path).map_err(|error| error.to_string())?;
@@ -53,7 +53,9 @@ fn read(machine: &Machine, path: &Path) -> Result<Vec<(String, Value)>, String> 
             // Programs do not start where we are.
             let program = host.real_path(path).unwrap_or_else(|_| path.to_path_buf());
             let spec = fx_host::Spec::argv([program.to_string_lossy().into_owned()]);
-            let ended = host.run(&spec).map_err(|error| error.to_string())?;
+            let author = format!("external fact {}", path.display());
+            let ended = machine.run.evaluate(&author, |act| act.run(&spec));
+            let ended = ended.map_err(|error| error.to_string())?;
             let told = String::from_utf8_lossy(&ended.stderr).trim_end().to_owned();
             if !told.is_empty() {
                 let text = format!(
@@ -74,7 +76,7 @@ fn read(machine: &Machine, path: &Path) -> Result<Vec<(String, Value)>, String> 
 pub(crate) fn external(machine: &Machine, folders: &[PathBuf]) -> Vec<(String, Value)> {
     let mut found = Vec::new();
     for folder in folders {
-        for item in machine.run.host.list_trusted(folder).unwrap_or_default() {
+        for item in machine.run.look().list_trusted(folder).unwrap_or_default() {
             let name = item.name.to_string_lossy().into_owned();
             let path = folder.join(&item.name);
             let is_old = path.extension().is_some_and(|end| end == "bak" || end == "orig");
@@ -113,7 +115,7 @@ pub fn more_facts(
     let mut found = external(machine, folders);
     let mut files = Vec::new();
     for folder in rubies {
-        for item in machine.run.host.list_trusted(folder).unwrap_or_default() {
+        for item in machine.run.look().list_trusted(folder).unwrap_or_default() {
             let path = folder.join(&item.name);
             if path.extension().is_some_and(|ending| ending == "rb") {
                 files.push(path);
@@ -121,7 +123,7 @@ pub fn more_facts(
         }
     }
     files.sort();
-    files.retain(|path| machine.run.host.check_trusted(path).is_ok());
+    files.retain(|path| machine.run.look().check_trusted(path).is_ok());
     if !files.is_empty() {
         let node = "localhost";
         let mut facts = crate::tools::machine_facts(machine, node);
@@ -134,7 +136,7 @@ pub fn more_facts(
             }
         }
     }
-    if let Some(why) = machine.run.host.refused() {
+    if let Some(why) = machine.run.look().refused() {
         machine.run.ledger.message(Level::Error, &why, &Origin::default());
     }
     found.into_iter().map(|(name, value)| (name, crate::compile::to_json(&value))).collect()
@@ -148,7 +150,7 @@ impl Evaluator {
         for (_, dir) in self.modules().iter() {
             folders.push(dir.join("facts.d"));
             let lib = dir.join("lib/facter");
-            for item in self.run.host.list_trusted(&lib).unwrap_or_default() {
+            for item in self.run.look().list_trusted(&lib).unwrap_or_default() {
                 let path = lib.join(&item.name);
                 if path.extension().is_some_and(|ending| ending == "rb") {
                     rubies.push(path);
@@ -158,9 +160,11 @@ impl Evaluator {
         let mut found = external(&self.machine, &folders);
         rubies.sort();
         // What is refused is not run, and ends the run.
-        rubies.retain(|path| self.run.host.check_trusted(path).is_ok());
+        rubies.retain(|path| self.run.look().check_trusted(path).is_ok());
         if !rubies.is_empty() {
-            match self.ruby_facts(&rubies, None) {
+            let facts =
+                self.machine.effects.author("custom facts", || self.ruby_facts(&rubies, None));
+            match facts {
                 Ok(facts) => found.extend(facts),
                 Err(flow) => {
                     let text = format!("Facter: {}", flow.text());

@@ -33,7 +33,7 @@ use crate::types::Type;
 use crate::value::Value;
 
 pub(crate) use call::{Closure, NativeBlock, Parameters, check, mismatch_text, reasons_against};
-pub(crate) use error::{Failure, Flow, Place};
+pub(crate) use error::{Failure, Flow, Issue, Place};
 pub(crate) use format::{capitalize, format_value};
 pub(crate) use label::with_article;
 pub(crate) use object::attribute as object_attribute;
@@ -113,7 +113,7 @@ impl Evaluator {
     /// Where a text is wrong; of its end the file alone is told.
     pub(crate) fn diagnostic_text(&self, found: &fx_source::Diagnostic) -> String {
         let Some(span) = found.primary() else { return found.message.clone() };
-        if found.message.ends_with("at end of input") {
+        if found.code == fx_puppet_syntax::END_OF_INPUT {
             return match &*self.sources.location(span).file {
                 "" => found.message.clone(),
                 file => format!("{} (file: {file})", found.message),

@@ -14,7 +14,7 @@ mod units;
 mod virt;
 
 use fx_facts::Facts;
-use fx_host::Host;
+use fx_host::Look;
 use fx_value::Value;
 
 pub(crate) use legacy::is_legacy_name;
@@ -77,7 +77,7 @@ fn int(count: u64) -> Value {
 }
 
 /// All facts, by name in byte order.
-pub fn facts(host: &dyn Host, facts: &Facts<'_>) -> Value {
+pub fn facts(host: &dyn Look, facts: &Facts<'_>) -> Value {
     let mut all: Vec<(&'static str, Value)> = vec![
         ("disks", disks(facts)),
         ("dmi", dmi(facts)),
@@ -113,7 +113,7 @@ pub fn facts(host: &dyn Host, facts: &Facts<'_>) -> Value {
     all.into_iter().collect()
 }
 
-fn read(host: &dyn Host, path: &str) -> Option<String> {
+fn read(host: &dyn Look, path: &str) -> Option<String> {
     let bytes = host.read(path.as_ref()).ok()?;
     Some(String::from_utf8_lossy(&bytes).trim_end().to_owned())
 }
@@ -122,7 +122,7 @@ fn kernel_major(release: &str) -> String {
     release.split('.').take(2).collect::<Vec<_>>().join(".")
 }
 
-fn filesystems(host: &dyn Host) -> String {
+fn filesystems(host: &dyn Look) -> String {
     let text = read(host, "/proc/filesystems").unwrap_or_default();
     let mut names: Vec<&str> = text
         .lines()
@@ -233,7 +233,7 @@ fn identity(facts: &Facts<'_>) -> Value {
     ])
 }
 
-fn load(host: &dyn Host) -> Value {
+fn load(host: &dyn Look) -> Value {
     let text = read(host, "/proc/loadavg").unwrap_or_default();
     let mut figures = text.split(' ').map(|figure| Value::from(figure.parse::<f64>().ok()));
     let (one, five, fifteen) = (figures.next(), figures.next(), figures.next());

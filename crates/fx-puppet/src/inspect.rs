@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use fx_host::{Host, Kind};
+use fx_host::{Kind, Look};
 
 use crate::catalogs::CatalogRequest;
 use crate::eval::Flow;
@@ -79,7 +79,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-fn lines(host: &dyn Host, path: &str) -> Vec<Vec<String>> {
+fn lines(host: &dyn Look, path: &str) -> Vec<Vec<String>> {
     let bytes = host.read(Path::new(path)).unwrap_or_default();
     String::from_utf8_lossy(&bytes)
         .lines()
@@ -96,7 +96,7 @@ fn text(text: Option<&String>) -> Value {
     text.filter(|text| !text.is_empty()).map_or(Value::Undef, |text| Value::from(text.as_str()))
 }
 
-fn users(host: &dyn Host) -> Vec<Found> {
+fn users(host: &dyn Look) -> Vec<Found> {
     let shadow = lines(host, "/etc/shadow");
     let groups = lines(host, "/etc/group");
     let all = lines(host, "/etc/passwd");
@@ -133,7 +133,7 @@ fn users(host: &dyn Host) -> Vec<Found> {
         .collect()
 }
 
-fn groups(host: &dyn Host) -> Vec<Found> {
+fn groups(host: &dyn Look) -> Vec<Found> {
     let row = |row: &Vec<String>| {
         let own = [
             ("ensure", Value::from("present")),
@@ -145,7 +145,7 @@ fn groups(host: &dyn Host) -> Vec<Found> {
     lines(host, "/etc/group").iter().filter(|row| row.len() >= 3).map(row).collect()
 }
 
-fn hosts(host: &dyn Host) -> Vec<Found> {
+fn hosts(host: &dyn Look) -> Vec<Found> {
     let bytes = host.read(Path::new("/etc/hosts")).unwrap_or_default();
     let mut found: Vec<Found> = Vec::new();
     for line in String::from_utf8_lossy(&bytes).lines() {
@@ -169,10 +169,10 @@ fn hosts(host: &dyn Host) -> Vec<Found> {
     found
 }
 
-fn packages(host: &dyn Host) -> Result<Vec<Found>, String> {
+fn packages(host: &dyn Look) -> Result<Vec<Found>, String> {
     let form = "-f=${Package} ${Version} ${db:Status-Status} ${db:Status-Want}\n";
     let spec = fx_host::Spec::argv(["dpkg-query", "-W", form].map(str::to_owned));
-    let ended = host.run(&spec).map_err(|error| error.to_string())?;
+    let ended = host.query(&spec).map_err(|error| error.to_string())?;
     let rows = String::from_utf8_lossy(&ended.stdout).into_owned();
     let row = |line: &str| {
         let mut words = line.split_whitespace();
@@ -185,7 +185,7 @@ fn packages(host: &dyn Host) -> Result<Vec<Found>, String> {
     Ok(rows.lines().filter_map(row).collect())
 }
 
-fn file(host: &dyn Host, path: &str) -> Found {
+fn file(host: &dyn Look, path: &str) -> Found {
     let Ok(meta) = host.lstat(Path::new(path)) else {
         return Found::new(path, &[("ensure", "absent".into()), ("provider", "posix".into())]);
     };
@@ -230,10 +230,10 @@ fn file(host: &dyn Host, path: &str) -> Found {
     )
 }
 
-fn service(host: &dyn Host, name: &str) -> Found {
+fn service(host: &dyn Look, name: &str) -> Found {
     let asked = |word: &str| {
         let spec = fx_host::Spec::argv(["systemctl", word, "--", name].map(str::to_owned));
-        host.run(&spec).is_ok_and(|ended| ended.exit.success())
+        host.query(&spec).is_ok_and(|ended| ended.exit.success())
     };
     let state = if asked("is-active") { "running" } else { "stopped" };
     let enabled = if asked("is-enabled") { "true" } else { "false" };
@@ -249,7 +249,7 @@ pub fn inspect(
     kind: &str,
     name: Option<&str>,
 ) -> Result<Vec<Found>, String> {
-    let host = machine.run.host;
+    let host = machine.run.look();
     let (mut all, provider) = match (kind, name) {
         ("file", None) => {
             return Err("Could not run: Listing all file instances is not supported.  Please specify a file or directory, e.g. puppet resource file /etc".into());

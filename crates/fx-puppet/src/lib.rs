@@ -22,6 +22,7 @@ mod types;
 mod eval;
 mod functions;
 mod lookup;
+mod effects;
 mod machine;
 mod ruby;
 mod tools;
@@ -30,7 +31,7 @@ mod yaml;
 mod catalogs;
 mod classifier;
 mod custom_facts;
-mod described;
+mod type_docs;
 mod compile;
 mod apply;
 pub mod bucket;
@@ -45,7 +46,6 @@ pub use catalogs::{CatalogRequest, catalog, manifests, read_facts};
 pub use classifier::{Classification, classify};
 pub use compile::Settings;
 pub use custom_facts::more_facts;
-pub use described::{Asked, describe, type_list};
 pub use eval::strftime_of as strftime;
 pub use inspect::{Found, inspect};
 pub use lint::lint;
@@ -58,6 +58,7 @@ pub use tools::{
     assert_type, epp, evaluate, explain_lookup, explain_lookup_options, lookup, machine_facts,
     ruby_text, shown_json, value_from_text, value_to_json,
 };
+pub use type_docs::{Asked, describe, type_list};
 pub use types::Type;
 pub use value::{Hash, Value};
 

@@ -280,7 +280,7 @@ impl Evaluator {
         let config = match root {
             None => None,
             Some(root) => {
-                let text = self.run.host.read_trusted_data_opt(&file).ok().flatten();
+                let text = self.run.look().read_trusted_data_opt(&file).ok().flatten();
                 match text {
                     Some(text) => {
                         let text = String::from_utf8_lossy(&text);
@@ -468,7 +468,7 @@ impl Evaluator {
         if let Some(known) = self.machine.read.data.borrow().get(path) {
             return Ok(known.clone());
         }
-        let data = match self.run.host.read_trusted_data_opt(path).ok().flatten() {
+        let data = match self.run.look().read_trusted_data_opt(path).ok().flatten() {
             None => None,
             Some(bytes) => {
                 let text = String::from_utf8_lossy(&bytes);
@@ -604,10 +604,10 @@ impl Evaluator {
             self.glob_in(dir, rest, found, depth + 1);
         }
         let pattern = glob_regex(first);
-        for item in self.run.host.list_trusted(dir).unwrap_or_default() {
+        for item in self.run.look().list_trusted(dir).unwrap_or_default() {
             let name = item.name.to_string_lossy().into_owned();
             let path = dir.join(&item.name);
-            let is_dir = self.run.host.stat(&path).is_ok_and(|meta| meta.is_dir());
+            let is_dir = self.run.look().stat(&path).is_ok_and(|meta| meta.is_dir());
             if *first == "**" {
                 if is_dir && !name.starts_with('.') {
                     self.glob_in(&path, parts, found, depth + 1);
@@ -645,7 +645,7 @@ impl Evaluator {
             self.paths_of(config, 0, &Entry { is_stable: false, ..entry.clone() }, query)?.iter()
         {
             let path = &path.path;
-            if self.run.host.stat(path).is_ok() {
+            if self.run.look().stat(path).is_ok() {
                 places.push(Some(("path", Value::from(path.to_string_lossy().into_owned()))));
             }
         }
@@ -764,7 +764,7 @@ impl Evaluator {
     fn open_envelope(&self, body: &str, private: &str) -> Evaluated<String> {
         let told =
             |error: String| Flow::bare(format!("hiera-eyaml could not decrypt a value: {error}"));
-        let host = self.run.host;
+        let host = self.run.look();
         let key = host.read_trusted(Path::new(private)).map_err(|error| told(error.to_string()))?;
         let open = || {
             let key = fx_crypto::pem::rsa_private_key(&String::from_utf8_lossy(&key))?;

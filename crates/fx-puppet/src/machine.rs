@@ -6,12 +6,13 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use fx_engine::{Cancel, Ledger, Run};
-use fx_host::Host;
+use fx_host::{Host, RecordingHost};
 use fx_puppet_syntax::Program;
 use fx_source::{FileId, SourceMap, Span};
 use rustc_hash::FxHashMap;
 
 use crate::compile::Kind;
+use crate::effects::Effects;
 use crate::eval::Parameters;
 use crate::lookup::Config;
 use crate::ruby::{Libs, Ruby};
@@ -24,7 +25,9 @@ use crate::value::Hash;
 pub struct Machine {
     pub(crate) run: Run<'static>,
     pub(crate) sources: &'static SourceMap,
-    pub(crate) host: Rc<dyn Host>,
+    /// The machine as Ruby gets it.
+    pub(crate) ruby_host: Rc<RecordingHost<'static>>,
+    pub(crate) effects: Rc<Effects>,
     pub(crate) ruby: Rc<Ruby>,
     /// What all nodes read alike: it is read once.
     pub(crate) read: Rc<Read>,
@@ -77,7 +80,10 @@ impl Machine {
     /// A machine, its record and its sources that somebody else put together.
     pub fn on(host: Rc<dyn Host>, run: Run<'static>, sources: &'static SourceMap) -> Machine {
         let builtin = sources.add("(built in)", Vec::new());
-        Machine { run, sources, host, ruby: Rc::default(), read: Rc::default(), builtin }
+        let effects = Rc::<Effects>::default();
+        let ruby_host = Rc::new(crate::effects::recorder(host, run, &effects));
+        let (ruby, read) = (Rc::default(), Rc::default());
+        Machine { run, sources, ruby_host, effects, ruby, read, builtin }
     }
 
     /// What a driver is given.

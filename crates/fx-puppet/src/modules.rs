@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use fx_host::Host;
+use fx_host::Look;
 
 use crate::semver::{Version, parse_range, satisfies};
 
@@ -46,7 +46,7 @@ pub struct ModuleList {
 }
 
 /// The modules of a path, as a list or as a tree of who asks for whom.
-pub fn module_list(host: &dyn Host, path: &[PathBuf], as_tree: bool) -> ModuleList {
+pub fn module_list(host: &dyn Look, path: &[PathBuf], as_tree: bool) -> ModuleList {
     let mut out = ModuleList::default();
     let path: Vec<&PathBuf> =
         path.iter().filter(|dir| host.stat(dir).is_ok_and(|meta| meta.is_dir())).collect();
@@ -78,7 +78,7 @@ pub fn module_list(host: &dyn Host, path: &[PathBuf], as_tree: bool) -> ModuleLi
 }
 
 /// Modules of a folder, in the order of their names.
-fn read_all(host: &dyn Host, dir: &Path, warnings: &mut Vec<String>) -> Vec<Module> {
+fn read_all(host: &dyn Look, dir: &Path, warnings: &mut Vec<String>) -> Vec<Module> {
     let mut names: Vec<String> = host
         .list(dir)
         .unwrap_or_default()
@@ -96,7 +96,7 @@ fn is_module_name(name: &str) -> bool {
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-fn read(host: &dyn Host, dir: &Path, name: String, warnings: &mut Vec<String>) -> Module {
+fn read(host: &dyn Look, dir: &Path, name: String, warnings: &mut Vec<String>) -> Module {
     let text = host.read_trusted_data(&dir.join(&name).join("metadata.json")).ok();
     let data = text.map(|text| serde_json::from_slice::<serde_json::Value>(&text));
     if let Some(Err(error)) = &data {

@@ -15,11 +15,12 @@ mod types;
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use fx_host::RecordingHost;
 use fx_ruby::value::Value as Rb;
 use fx_ruby::{Hooks, Limits, Options, Res, Vm};
 use rustc_hash::FxHashMap;
 
-use crate::eval::{Evaluated, Evaluator, Flow, Scope};
+use crate::eval::{Evaluated, Evaluator, Flow, Issue, Scope};
 use crate::value::Value;
 pub(crate) use libs::Libs;
 pub(crate) use resources::Told;
@@ -64,10 +65,19 @@ pub(crate) struct Ruby {
     /// Names of the modules that a module says it depends on.
     needs: RefCell<FxHashMap<Rc<str>, Rc<[String]>>>,
     parts: RefCell<Vec<String>>,
-    /// What Ruby says, while someone listens.
-    said: RefCell<Option<Vec<(fx_engine::Level, String)>>>,
+    /// What Ruby logs, while it is collected.
+    said: RefCell<Option<Vec<Said>>>,
     /// Values come as words of a command line.
     pub(crate) takes_words: std::cell::Cell<bool>,
+}
+
+/// Something that code of a module logged.
+#[derive(Debug)]
+pub(crate) struct Said {
+    pub(crate) level: fx_engine::Level,
+    /// Who: its name, and whether that is the path of a resource.
+    pub(crate) source: Option<(Rc<str>, bool)>,
+    pub(crate) message: crate::apply::Message,
 }
 
 impl std::fmt::Debug for Ruby {
@@ -78,7 +88,7 @@ impl std::fmt::Debug for Ruby {
 
 fn new_vm(evaluator: &Evaluator) -> Vm {
     let mut vm = Vm::new(Options {
-        host: Rc::<dyn fx_host::Host>::clone(&evaluator.machine.host),
+        host: Rc::<RecordingHost<'static>>::clone(&evaluator.machine.ruby_host),
         out: Box::new(std::io::sink()),
         err: Box::new(std::io::sink()),
         limits: Limits::default(),
@@ -180,7 +190,7 @@ impl Evaluator {
         let mut found: Vec<(String, std::path::PathBuf)> = Vec::new();
         let mut seen = rustc_hash::FxHashSet::default();
         for root in &self.settings.modulepath {
-            for item in self.run.host.list_trusted(root).unwrap_or_default() {
+            for item in self.run.look().list_trusted(root).unwrap_or_default() {
                 let name = item.name.to_string_lossy().into_owned();
                 let dir = root.join(&item.name);
                 let is_name = name.starts_with(|c: char| c.is_ascii_lowercase())
@@ -188,7 +198,7 @@ impl Evaluator {
                         byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_'
                     });
                 if is_name
-                    && self.run.host.stat(&dir).is_ok_and(|meta| meta.is_dir())
+                    && self.run.look().stat(&dir).is_ok_and(|meta| meta.is_dir())
                     && seen.insert(name.clone())
                 {
                     found.push((name, dir));
@@ -248,7 +258,12 @@ fn failure(ruby: &Ruby, vm: &mut Vm, unwind: fx_ruby::vm::Unwind) -> Flow {
             line.clone_into(&mut message);
         }
     }
-    Flow::raw(message)
+    let issue = match name.as_str() {
+        "Puppet::TemplateFailure" => Issue::Template,
+        "Puppet::NoSuitableProvider" => Issue::NoProvider,
+        _ => Issue::Other,
+    };
+    Flow::raw(message).with(issue)
 }
 
 /// Raises a failure of the language in Ruby.

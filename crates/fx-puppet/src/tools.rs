@@ -51,7 +51,7 @@ pub fn lookup(
             break;
         }
     }
-    machine.run.host.refused().map_or(Ok(found), Err)
+    machine.run.look().refused().map_or(Ok(found), Err)
 }
 
 /// `puppet lookup --explain`: how the value of a key is found.
@@ -158,12 +158,13 @@ pub(crate) fn ruby_facts(
 ) -> Result<Vec<(String, Value)>, String> {
     let evaluator = evaluator(machine, &CatalogRequest::default(), node, facts);
     evaluator.prepare();
-    evaluator.ruby_facts(files, only).map_err(Flow::text)
+    let facts = machine.effects.author("custom facts", || evaluator.ruby_facts(files, only));
+    facts.map_err(Flow::text)
 }
 
 /// The facts of this machine as a compilation takes them.
 pub fn machine_facts(machine: &Machine, node: &str) -> Vec<(String, Value)> {
-    let host = machine.run.host;
+    let host = machine.run.look();
     let facts = fx_facts::Facts::new(host);
     let all = crate::facter::facts(host, &facts);
     let mut out: Vec<(String, Value)> = Vec::new();

@@ -431,3 +431,47 @@ end
     let meta = host.lstat(Path::new("/srv/h/f")).expect("it was made");
     assert_eq!(meta.mode & 0o777, 0o600);
 }
+
+/// The report's log entries as `source: message`, without those of the run.
+fn reported(host: &Rc<MemoryHost>, code: &str) -> Vec<String> {
+    let request = Request {
+        manifests: vec![("/site.pp".to_owned(), code.into())],
+        report: Some("/var/report.yaml".into()),
+        ..Request::default()
+    };
+    run(host, request);
+    let text = host.text("/var/report.yaml");
+    let field = |line: &str, name: &str| {
+        let value = line.trim_start_matches("- ").trim().strip_prefix(name)?.strip_prefix(": ")?;
+        Some(value.trim_matches(['"', '\'']).to_owned())
+    };
+    let logs = text.lines().skip_while(|line| !line.starts_with("logs:"));
+    let mut out: Vec<String> = Vec::new();
+    let mut message = String::new();
+    for line in logs.take_while(|line| !line.starts_with("metrics:")) {
+        if let Some(text) = field(line, "message") {
+            message = text;
+        } else if let Some(source) = field(line, "source") {
+            out.push(format!("{source}: {message}"));
+        }
+    }
+    out
+}
+
+#[test]
+fn who_speaks_is_known_whatever_the_words_are() {
+    let host = machine(&[]);
+    let code = "notify { 'a: b': withpath => false, message => '/looks: like a path' }";
+    let found = reported(&host, code);
+    assert_eq!(found[0], "Puppet: /looks: like a path", "{found:?}");
+    let own =
+        "/Stage[main]/Main/Notify[a: b]/message: defined ''message'' as ''/looks: like a path";
+    assert_eq!(found[1], own, "{found:?}");
+}
+
+#[test]
+fn a_secret_owner_is_in_no_failure() {
+    let code = "file { '/srv': ensure => directory, owner => Sensitive('hunter2') }";
+    let lines = apply(&machine(&[]), code);
+    assert!(!lines.is_empty() && lines.iter().all(|line| !line.contains("hunter2")), "{lines:?}");
+}

@@ -66,6 +66,8 @@ pub struct Rules {
     pub stdin: Stdin,
     /// Standard error joins standard output.
     pub merge_stderr: bool,
+    /// The command line, or that of a guard, holds a secret.
+    pub sensitive: bool,
 }
 
 /// A question to the machine, answered by a command's code: zero is yes.
@@ -99,6 +101,7 @@ impl Rules {
         spec.chroot.clone_from(&self.chroot);
         spec.stdin = self.stdin.clone();
         spec.merge_stderr = self.merge_stderr;
+        spec.sensitive = self.sensitive;
         spec.uid = self.user.as_ref().map(|user| account::known_user(host, user)).transpose()?;
         spec.gid =
             self.group.as_ref().map(|group| account::known_group(host, group)).transpose()?;

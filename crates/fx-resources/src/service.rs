@@ -76,6 +76,14 @@ pub struct Commands {
     pub restart: Option<Program>,
     pub reload: Option<Program>,
     pub status: Option<Program>,
+    /// One of them holds a secret.
+    pub sensitive: bool,
+}
+
+impl Commands {
+    fn rules(&self) -> Rules {
+        Rules { sensitive: self.sensitive, ..Rules::default() }
+    }
 }
 
 /// A service with its desired state.
@@ -115,7 +123,7 @@ impl Service {
         };
         match own {
             Some(program) => {
-                let spec = Rules::default().spec(host, program)?;
+                let spec = commands.rules().spec(host, program)?;
                 command::succeed(host, &spec).map(drop)
             }
             None => self.backend.act(host, &self.desired.name, verb),
@@ -138,7 +146,7 @@ impl Resource for Service {
 
     fn ask_guards(&mut self, act: &dyn Act) -> Result<(), Failure> {
         if let Some(status) = &self.desired.commands.status {
-            let spec = Rules::default().spec(act, status)?;
+            let spec = self.desired.commands.rules().spec(act, status)?;
             self.runs = Some(command::ask_guard(act, &spec)?.exit.success());
         }
         Ok(())

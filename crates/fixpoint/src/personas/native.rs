@@ -2,6 +2,7 @@
 
 mod attempt;
 mod check;
+mod compile;
 mod copy;
 mod facts;
 mod generate;
@@ -37,7 +38,7 @@ enum Verb {
     /// Parse and check policy without acting on it
     Check(check::Args),
     /// Compile Puppet catalogs to JSON
-    Compile(crate::puppet_compile::CompileArgs),
+    Compile(compile::CompileArgs),
     /// Show what the machine is
     Facts(facts::Args),
     /// List past runs, or show one with its steps
@@ -67,7 +68,7 @@ pub(crate) fn main(invocation: &Invocation) -> u8 {
         Verb::Try(args) => attempt::run(&args),
         Verb::Explain(args) => deep(move || run::explain(&args)),
         Verb::Check(args) => deep(move || check::run(&args)),
-        Verb::Compile(args) => crate::puppet_compile::run(&args),
+        Verb::Compile(args) => compile::run(&args),
         Verb::Facts(args) => facts::run(&args),
         Verb::History(args) => history::run(&args),
         Verb::Link(args) => link::run(&args),

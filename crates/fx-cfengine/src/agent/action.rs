@@ -2,7 +2,7 @@
 //! run, and the words for what is withheld, made or failed.
 
 use fx_engine::{Attempt, Change, Done, Failure, Level, Mode};
-use fx_host::{Act, Look};
+use fx_host::{Act, Exit, Look};
 
 use crate::eval::Context;
 use crate::eval::promise::Expanded;
@@ -119,6 +119,13 @@ impl<'a> Context<'a> {
                 self.not_made(promise, result, &failure, &words.failed.text(&failure));
                 None
             }
+        }
+    }
+
+    /// Notes how a command ended, in case its promise is not kept by that.
+    pub(crate) fn note_end(&self, command: &str, exit: Exit, output: &[u8]) {
+        if let Some(failure) = Failure::of_command(command, exit, output) {
+            self.agent.why.typed(&failure);
         }
     }
 

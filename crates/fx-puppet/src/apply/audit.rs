@@ -1,10 +1,14 @@
 //! Properties that are only watched: what they were when last looked at, and what they are.
 
-use fx_engine::Level;
-use fx_host::Host;
+use std::rc::Rc;
 
-use super::things::attribute;
+use fx_engine::Level;
+use fx_host::Look;
+
+use super::attributes::attribute;
+use super::status::{Event, EventStatus, Status};
 use super::transaction::Transaction;
+use super::wording::Message;
 use crate::compile::Resource;
 use crate::eval::interpolated;
 use crate::value::Value;
@@ -41,13 +45,13 @@ pub(super) fn watched(resource: &Resource) -> Vec<&'static str> {
 }
 
 /// What they are now.
-pub(super) fn values(host: &dyn Host, resource: &Resource) -> Vec<(&'static str, String)> {
+pub(super) fn values(host: &dyn Look, resource: &Resource) -> Vec<(&'static str, String)> {
     let names = watched(resource);
     let value = |name| super::files::property(host, resource, name);
     names.into_iter().map(|name| (name, value(name).unwrap_or_else(|| "absent".into()))).collect()
 }
 
-/// A moment without its parts of a second, which are not told.
+/// A moment without its parts of a second, which are not shown.
 fn whole_seconds(name: &str, value: &str) -> String {
     if !matches!(name, "ctime" | "mtime") {
         return value.to_owned();
@@ -62,7 +66,7 @@ fn whole_seconds(name: &str, value: &str) -> String {
 }
 
 /// A value as the original shows it: names for accounts, quotes around what is there.
-fn shown(host: &dyn Host, name: &str, value: &str) -> String {
+fn shown(host: &dyn Look, name: &str, value: &str) -> String {
     let number = value.parse::<u32>().ok();
     let named = match (name, number) {
         ("owner", Some(uid)) => host.user_by_id(uid).ok().flatten().map(|user| user.name),
@@ -77,45 +81,33 @@ fn shown(host: &dyn Host, name: &str, value: &str) -> String {
 }
 
 impl Transaction<'_> {
-    /// Tells of properties that are not what they were, and keeps what they are.
+    /// Logs properties that are not what they were, and keeps what they are.
     pub(super) fn audit(
         &mut self,
         resource: &Resource,
-        path: &str,
+        path: &Rc<str>,
         found: Vec<(&'static str, String)>,
-        status: &mut super::transaction::Status,
+        status: &mut Status,
     ) {
         let key = resource.reference();
         for (name, now) in found {
-            let host = self.run.host;
-            let text = match self.state.audited(&key, name) {
+            let look = self.run.look();
+            match self.state.audited(&key, name) {
                 None => {
-                    self.speaker.set(Some(name));
-                    let now = whole_seconds(name, &now);
-                    Some(format!("audit change: newly-recorded value {now}"))
+                    let message = Message::NewlyRecorded(whole_seconds(name, &now));
+                    self.log_by_property(path, name, Level::Notice, &message);
                 }
                 Some(old) if *old != now => {
-                    let text = format!(
-                        "audit change: previously recorded value {} has been changed to {}",
-                        shown(host, name, &whole_seconds(name, old)),
-                        shown(host, name, &whole_seconds(name, &now))
-                    );
-                    status.events.push(super::transaction::Event {
-                        property: name.to_owned(),
-                        from: now.clone(),
-                        to: String::new(),
-                        status: "audit",
-                        message: text.clone(),
-                        is_secret: false,
-                        name: None,
-                        was: Some(old.clone()),
-                    });
-                    Some(text)
+                    let message = Message::AuditChanged {
+                        from: shown(look, name, &whole_seconds(name, old)),
+                        to: shown(look, name, &whole_seconds(name, &now)),
+                    };
+                    let logged = self.log_property(path, name, Level::Notice, &message);
+                    let event = Event::of_resource(EventStatus::Audit, logged.words);
+                    let (property, from, was) = (name.into(), now.clone(), Some(old.clone()));
+                    status.events.push(Event { property, from, was, ..event });
                 }
-                Some(_) => None,
-            };
-            if let Some(text) = text {
-                self.say(Level::Notice, &format!("{path}/{name}: {text}"));
+                Some(_) => {}
             }
             self.state.record(&key, name, &now);
         }

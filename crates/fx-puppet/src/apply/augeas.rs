@@ -4,7 +4,8 @@
 use fx_engine::{Change, Detail, Failure, Resource as Thing, ResourceId, Target};
 use fx_host::{Act, Ended, Look, Spec};
 
-use super::things::{Made, attribute, list, text, truth};
+use super::attributes::{attribute, list, text, truth};
+use super::engine_resource::Made;
 use crate::compile::Resource;
 use crate::eval::interpolated;
 
@@ -35,7 +36,10 @@ pub(super) fn make(resource: &Resource) -> Result<Made, String> {
     let lines = list(resource, "changes").iter().map(interpolated).collect::<Vec<_>>().join("\n");
     let words = lines.lines().filter_map(|line| line.split_whitespace().next());
     if let Some(word) = words.into_iter().find(|word| !COMMANDS.contains(word)) {
-        return Ok(super::things::broken(format!("Unknown command {word}")));
+        return Ok(super::engine_resource::broken(
+            resource,
+            Failure::new(format!("Unknown command {word}")),
+        ));
     }
     let mut args = Vec::new();
     if let Some(root) = text(resource, "root").filter(|root| root != "/") {

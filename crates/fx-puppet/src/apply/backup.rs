@@ -6,13 +6,14 @@ use fx_engine::{Change, Failure, Level, Resource as Thing, ResourceId, Target};
 use fx_host::{Act, Look};
 use fx_resources::digest::Algorithm;
 
-use super::things::{attribute, text, truth};
+use super::attributes::{attribute, text, truth};
+use super::wording::Message;
 use crate::bucket::Bucket;
 use crate::compile::{Catalog, Resource};
 use crate::eval::{Evaluator, inspected, interpolated};
 use crate::value::Value;
 
-/// Where the old content of a file goes.
+/// Where the old content of a file is kept.
 pub(super) enum Keep {
     /// Beside the file, under its name and a suffix.
     Suffix(String),
@@ -53,7 +54,7 @@ pub(super) fn check_bucket(resource: &Resource) -> Result<(), String> {
     Err(format!("Parameter path failed on {}: {why}", resource.reference()))
 }
 
-/// Where the old content of a file goes; what is wrong otherwise.
+/// Where the old content of a file is kept; what is wrong otherwise.
 pub(super) fn of(
     evaluator: &Evaluator,
     catalog: &Catalog,
@@ -98,8 +99,8 @@ pub(super) struct Kept<'a> {
     pub(super) path: PathBuf,
     /// Whether the files of a directory come one by one.
     pub(super) recurses: bool,
-    /// What is to be told: level, whether it is said of the resource, and the words.
-    pub(super) said: Vec<(Level, bool, String)>,
+    /// What is to be logged: level, whether it is about the resource, and what.
+    pub(super) said: Vec<(Level, bool, Message)>,
 }
 
 impl<'a> Kept<'a> {
@@ -130,8 +131,7 @@ impl<'a> Kept<'a> {
             Keep::Suffix(_) => Ok(()),
             Keep::Bucket(name, bucket) if meta.is_file() => self.one(host, name, bucket, &path),
             Keep::Bucket(name, bucket) if meta.is_dir() && !self.recurses => {
-                let text = "Recursively backing up to filebucket".to_owned();
-                self.said.push((Level::Info, true, text));
+                self.said.push((Level::Info, true, Message::BackingUpTree));
                 for file in files_below(host, &path) {
                     self.one(host, name, bucket, &file)?;
                 }
@@ -156,24 +156,22 @@ impl<'a> Kept<'a> {
         let size = host.stat(path).map_err(|error| error.to_string())?.size;
         if size > fx_host::limits::DIGEST {
             // A user's sparse file must not hold up the run that replaces it.
-            let text = format!("{shown} is not kept in {name}: {size} bytes are too many");
-            self.said.push((Level::Warning, true, text));
+            let (path, bucket) = (shown.into_owned(), name.to_owned());
+            let message = Message::TooLargeForBucket { path, bucket, size };
+            self.said.push((Level::Warning, true, message));
             return Ok(());
         }
-        self.said.push((Level::Info, false, format!("Computing checksum on file {shown}")));
+        let path_shown = shown.clone().into_owned();
+        self.said.push((Level::Info, false, Message::Checksumming(path_shown.clone())));
         let kept = bucket
             .keep(host, path, path)
             .map_err(|why| format!("Could not back up {shown}: {why}"))?;
         if kept.was_known {
-            let text = format!(
-                "FileBucket got a duplicate file {{{}}}{}",
-                bucket.algorithm.name(),
-                kept.sum
-            );
-            self.said.push((Level::Info, false, text));
+            let (algorithm, sum) = (bucket.algorithm.name(), kept.sum.clone());
+            self.said.push((Level::Info, false, Message::DuplicateInBucket { algorithm, sum }));
         }
-        let text = format!("Filebucketed {shown} to {name} with sum {}", kept.sum);
-        self.said.push((Level::Info, true, text));
+        let (path, bucket, sum) = (path_shown, name.to_owned(), kept.sum);
+        self.said.push((Level::Info, true, Message::Filebucketed { path, bucket, sum }));
         Ok(())
     }
 }

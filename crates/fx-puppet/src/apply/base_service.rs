@@ -2,6 +2,7 @@
 
 use fx_engine::Failure;
 use fx_host::{Act, Look, Spec};
+use fx_resources::exec::Rules;
 use fx_resources::service::backend::{Backend, State, Verb};
 use fx_resources::service::{Commands, Enabled};
 
@@ -16,6 +17,10 @@ pub(super) struct Base {
 }
 
 impl Base {
+    fn rules(&self) -> Rules {
+        Rules { sensitive: self.commands.sensitive, ..Rules::default() }
+    }
+
     /// The process whose line in the table matches, if there is one.
     fn process(&self, host: &dyn Look) -> Result<Option<String>, Failure> {
         let ended = host.query(&Spec::argv(["ps", "-ef"]))?;
@@ -63,7 +68,7 @@ impl Base {
             Verb::Restart => {
                 let own = |program: &Option<fx_host::Program>, verb| match program {
                     Some(program) => {
-                        let spec = fx_resources::exec::Rules::default().spec(host, program)?;
+                        let spec = self.rules().spec(host, program)?;
                         fx_resources::command::succeed(host, &spec).map(drop)
                     }
                     None => self.take(host, verb),

@@ -1,7 +1,7 @@
-//! Whether the values of core types can be taken, told in the original's words before anything
+//! Whether the values of core types can be taken, in the original's words, before anything
 //! is done. What needs the machine is found out when a resource has its turn.
 
-use super::things::{attribute, list, text};
+use super::attributes::{attribute, list, text};
 use crate::compile::Resource;
 use crate::eval::{inspected, interpolated};
 use crate::value::Value;
@@ -315,7 +315,7 @@ pub(super) fn is_qualified(command: &Value) -> bool {
     first.trim_matches(['"', '\'']).starts_with('/')
 }
 
-/// What is told of a command that does not.
+/// What is wrong with a command that does not.
 pub(super) fn unqualified(command: &Value) -> String {
     let command = match command {
         Value::Array(words) => words.first().map(interpolated).unwrap_or_default(),
@@ -386,7 +386,7 @@ fn file(name: &str, value: &Value) -> Result<(), String> {
     }
 }
 
-/// What no attribute of a file tells by itself.
+/// What is wrong with a file that no attribute shows by itself.
 fn whole_file(resource: &Resource) -> Result<(), String> {
     let has = |name: &str| attribute(resource, name).is_some();
     if ["content", "source", "target"].iter().filter(|name| has(name)).count() > 1 {

@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use crate::eval::{Evaluated, Evaluator, Flow, Scope};
+use crate::eval::{Evaluated, Evaluator, Flow, Issue, Scope};
 use crate::value::Value;
 
 /// Deepest nesting of values looked through.
@@ -21,7 +21,7 @@ pub(super) fn resolve(evaluator: &Evaluator) -> Result<(), String> {
     }
     let scope = Scope::new(Rc::clone(&evaluator.top));
     for (at, name, value) in found {
-        let value = resolved(evaluator, &value, &scope, 0).map_err(told)?;
+        let value = resolved(evaluator, &value, &scope, 0).map_err(message)?;
         let mut catalog = evaluator.catalog.borrow_mut();
         let resource = &mut catalog.resources[at];
         // What a function makes a secret is one from here on.
@@ -55,7 +55,7 @@ pub(super) fn resolved_now(
         if !has_deferred(&given.value, 0) {
             continue;
         }
-        let value = resolved(evaluator, &given.value, &scope, 0).map_err(told)?;
+        let value = resolved(evaluator, &given.value, &scope, 0).map_err(message)?;
         if let (Value::Sensitive(_), false) = (&value, now.sensitive.contains(name)) {
             now.sensitive.push(Rc::clone(name));
         }
@@ -66,12 +66,14 @@ pub(super) fn resolved_now(
     Ok(now)
 }
 
-/// A failure as it is told: without a place, which deferred values have not.
-fn told(flow: Flow) -> String {
-    let text = flow.text();
-    match text.strip_prefix("Unknown function: '").and_then(|rest| rest.strip_suffix("'.")) {
-        Some(name) => format!("Unknown function '{name}'"),
-        None => text,
+/// The message of a failure, without a place, which deferred values have not.
+fn message(flow: Flow) -> String {
+    match flow.misplaced() {
+        Flow::Fail(failure) => match failure.issue {
+            Issue::UnknownFunction(name) => format!("Unknown function '{name}'"),
+            _ => failure.message,
+        },
+        _ => String::new(),
     }
 }
 

@@ -4,13 +4,14 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use fx_engine::{Change, Failure, Resource as Thing, ResourceId, Target};
+use fx_engine::{Change, Failure, NoProgram, Resource as Thing, ResourceId, Target};
 use fx_host::{Act, Look, Program};
 use fx_resources::account::Account;
 use fx_resources::exec;
 
+use super::attributes::{attribute, is_secret, list, text, truth};
 use super::check::{is_qualified, unqualified};
-use super::things::{Made, attribute, is_secret, list, text, truth};
+use super::engine_resource::Made;
 use crate::compile::Resource;
 use crate::eval::interpolated;
 use crate::value::Value;
@@ -61,6 +62,9 @@ pub(super) fn make(resource: &Resource) -> Result<Made, String> {
         umask: text(resource, "umask").and_then(|mask| u32::from_str_radix(&mask, 8).ok()),
         timeout: (timeout > 0.0).then(|| Duration::from_secs_f64(timeout)),
         merge_stderr: true,
+        sensitive: ["command", "refresh", "unless", "onlyif"]
+            .iter()
+            .any(|name| is_secret(resource, name)),
         ..exec::Rules::default()
     };
     let guards = |name: &str| -> Vec<exec::Guard> {
@@ -93,30 +97,33 @@ pub(super) struct Sought<'a> {
     pub(super) inner: &'a mut exec::Exec,
 }
 
-impl Sought<'_> {
-    /// Why the program of a command cannot be run, if so.
-    pub(super) fn refusal(host: &dyn Look, exec: &exec::Exec, program: &Program) -> Option<String> {
-        let first = match program {
-            Program::Argv(words) => words.first()?.to_string_lossy().into_owned(),
-            Program::Shell(line) => first_word(&line.to_string_lossy())?,
-        };
-        let shown = if exec.desired.sensitive { COMMAND } else { &first };
-        if first.starts_with('/') {
-            return match host.stat(Path::new(&first)) {
-                Ok(meta) if meta.is_dir() => Some(format!("'{shown}' is a directory, not a file")),
-                Ok(meta) if meta.mode & 0o111 == 0 => Some(format!("'{shown}' is not executable")),
-                Ok(_) => None,
-                Err(_) => Some(format!("Could not find command '{shown}'")),
-            };
+/// Why the program of a command cannot be run, if so.
+pub(super) fn refusal(look: &dyn Look, exec: &exec::Exec, program: &Program) -> Option<Failure> {
+    let first = match program {
+        Program::Argv(words) => words.first()?.to_string_lossy().into_owned(),
+        Program::Shell(line) => first_word(&line.to_string_lossy())?,
+    };
+    let why = if first.starts_with('/') {
+        match look.stat(Path::new(&first)) {
+            Ok(meta) if meta.is_dir() => NoProgram::Directory,
+            Ok(meta) if meta.mode & 0o111 == 0 => NoProgram::NotExecutable,
+            Ok(_) => return None,
+            Err(_) => NoProgram::Missing,
         }
+    } else {
         let path = exec.desired.rules.env.iter().rev().find(|(name, _)| name == "PATH");
         let path = path.and_then(|(_, path)| path.clone()).unwrap_or_default();
         let is_there = path.to_string_lossy().split(':').any(|dir| {
             let file = Path::new(dir).join(&first);
-            host.stat(&file).is_ok_and(|meta| !meta.is_dir() && meta.mode & 0o111 != 0)
+            look.stat(&file).is_ok_and(|meta| !meta.is_dir() && meta.mode & 0o111 != 0)
         });
-        (!is_there).then(|| format!("Could not find command '{shown}'"))
-    }
+        if is_there {
+            return None;
+        }
+        NoProgram::Missing
+    };
+    let program = if exec.desired.sensitive { COMMAND.to_owned() } else { first };
+    Some(Failure::NoProgram { program, why })
 }
 
 /// The program of a line: its first word, quoted or not.
@@ -147,8 +154,8 @@ impl Thing for Sought<'_> {
         let guards = desired.only_if.iter().chain(&desired.unless);
         if !is_made && !desired.refresh_only {
             for guard in guards {
-                if let Some(why) = Sought::refusal(host, self.inner, &guard.program) {
-                    return Err(Failure::new(why));
+                if let Some(failure) = refusal(host, self.inner, &guard.program) {
+                    return Err(failure);
                 }
             }
         }
@@ -161,9 +168,8 @@ impl Thing for Sought<'_> {
 
     fn apply(&mut self, host: &dyn Act, changes: &[Change]) -> Result<(), Failure> {
         let command = self.inner.desired.command.clone();
-        let why = command.and_then(|command| Sought::refusal(host, self.inner, &command));
-        match why {
-            Some(why) => Err(Failure::new(why)),
+        match command.and_then(|command| refusal(host, self.inner, &command)) {
+            Some(failure) => Err(failure),
             None => self.inner.apply(host, changes),
         }
     }

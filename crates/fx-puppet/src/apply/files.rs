@@ -3,15 +3,18 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use fx_host::{Host, Meta, Program};
+use fx_engine::Failure;
+use fx_host::{Look, Meta, Program};
 use fx_resources::account::Account;
 use fx_resources::digest::Algorithm;
+use fx_resources::directory::{self, Directory};
 use fx_resources::file::{Backup, Content, Ensure, Obstruction, Verify};
 use fx_resources::mode::Mode;
-use fx_resources::{directory, exec, file, link};
+use fx_resources::{exec, file, link};
 
+use super::attributes::{attribute, list, text, truth};
+use super::engine_resource::{Made, Obstructed, Stubborn, Untargeted, broken};
 use super::sourced::{Candidate, Kind, Sourced, is_web};
-use super::things::{Made, Notify, Obstructed, attribute, broken, list, text, truth};
 use crate::compile::Resource;
 use crate::eval::{Evaluator, interpolated};
 use crate::value::Value;
@@ -40,7 +43,7 @@ pub(super) fn local_source(evaluator: &Evaluator, name: &str) -> Option<PathBuf>
 }
 
 /// A property of a file as it is now, for audits.
-pub(super) fn property(host: &dyn Host, resource: &Resource, name: &str) -> Option<String> {
+pub(super) fn property(host: &dyn Look, resource: &Resource, name: &str) -> Option<String> {
     let path = path_of(resource);
     let meta = host.lstat(&path).ok()?;
     let word = meta.kind.word();
@@ -72,7 +75,7 @@ struct LocalSource {
 
 impl LocalSource {
     /// What is at a path, if something is.
-    fn at(host: &dyn Host, path: &Path) -> Option<LocalSource> {
+    fn at(host: &dyn Look, path: &Path) -> Option<LocalSource> {
         let mut meta = host.lstat(path).ok()?;
         let is_link = meta.is_symlink();
         if is_link {
@@ -82,9 +85,9 @@ impl LocalSource {
     }
 }
 
-/// A file, directory or link as it should be.
-pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, String> {
-    let mut path = path_of(resource);
+/// What is wrong with a file before anything is done.
+pub(super) fn check(resource: &Resource) -> Result<(), String> {
+    let path = path_of(resource);
     if !path.is_absolute() {
         return Err(format!(
             "Parameter path failed on {}: File paths must be fully qualified, not '{}'",
@@ -92,246 +95,334 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
             path.display()
         ));
     }
-    let mut mode = text(resource, "mode").and_then(|mode| Mode::parse(&mode).ok());
-    super::backup::check(resource)?;
-    let mut owner = text(resource, "owner").map(|owner| Account::parse(&owner));
-    let mut group = text(resource, "group").map(|group| Account::parse(&group));
-    let force = truth(attribute(resource, "force"));
-    let obstruction = if force { Obstruction::Remove } else { Obstruction::Refuse };
+    super::backup::check(resource)
+}
+
+/// What a file resource is about to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Absent,
+    File,
+    Directory,
+    Link,
+    /// Whatever is there: only its owner and mode are brought to their values.
+    Keep,
+}
+
+/// What a resource says of a file, and what is there.
+struct Wanted<'a> {
+    evaluator: &'a Evaluator,
+    resource: &'a Resource,
+    path: PathBuf,
+    /// What is at the path.
+    there: Option<Meta>,
+    ensure: Option<String>,
+    mode: Option<Mode>,
+    owner: Option<Account>,
+    group: Option<Account>,
+    target: Option<String>,
+    force: bool,
+    /// A link stands for what it points to.
+    follows: bool,
+    /// Nothing that is there is replaced.
+    create_only: bool,
+    candidates: Vec<Candidate>,
+    /// The first source there is, where it is on this machine.
+    source: Option<LocalSource>,
+    /// The first source is on a web server.
+    is_web: bool,
+}
+
+/// A file, directory or link as it should be.
+pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, String> {
+    check(resource)?;
+    let look = evaluator.run.look();
     let candidates = candidates(evaluator, resource);
-    let host = evaluator.run.host;
     let found = candidates.iter().find_map(|candidate| match candidate {
-        Candidate::Local { path, .. } => LocalSource::at(host, path.as_ref()?).map(Some),
+        Candidate::Local { path, .. } => LocalSource::at(look, path.as_ref()?).map(Some),
         Candidate::Web(_) => Some(None),
     });
-    let is_absent = text(resource, "ensure").as_deref() == Some("absent");
     let is_web = matches!(found, Some(None));
     let source = found.flatten();
     if !candidates.is_empty() && source.is_none() && !is_web {
-        let all: Vec<&str> = candidates.iter().map(Candidate::shown).collect();
-        return Ok(broken(format!(
-            "Could not retrieve information from environment {} source(s) {}",
-            evaluator.settings.environment,
-            all.join(", ")
-        )));
+        let all = candidates.iter().map(|one| one.shown().to_owned()).collect();
+        return Ok(broken(resource, Failure::NoSource(all)));
     }
+    let path = match followed(look, resource) {
+        Ok(path) => path,
+        Err(error) => return Ok(broken(resource, error.into())),
+    };
+    let there = match look.lstat_opt(&path) {
+        Ok(there) => there,
+        Err(error) => return Ok(broken(resource, error.into())),
+    };
+    let account = |name: &str| text(resource, name).map(|name| Account::parse(&name));
+    let mut wanted = Wanted {
+        evaluator,
+        resource,
+        path,
+        there,
+        ensure: text(resource, "ensure"),
+        mode: text(resource, "mode").and_then(|mode| Mode::parse(&mode).ok()),
+        owner: account("owner"),
+        group: account("group"),
+        target: text(resource, "target"),
+        force: truth(attribute(resource, "force")),
+        follows: follows(resource),
+        create_only: attribute(resource, "replace").is_some_and(|value| {
+            matches!(value, Value::Bool(false)) || matches!(value.as_str(), Some("false" | "no"))
+        }),
+        candidates,
+        source,
+        is_web,
+    };
+    wanted.copy_permissions();
+    Ok(wanted.made())
+}
+
+fn follows(resource: &Resource) -> bool {
+    text(resource, "links").as_deref() == Some("follow")
+}
+
+/// The path of a file; where a link at it is followed, what that points to.
+fn followed(look: &dyn Look, resource: &Resource) -> Result<PathBuf, fx_host::HostError> {
+    let path = path_of(resource);
     let ensure = text(resource, "ensure");
     // A link that is followed stands for what it points to, unless the link itself is meant.
-    let follows = text(resource, "links").as_deref() == Some("follow");
-    let is_followed = follows
+    let is_followed = follows(resource)
         && attribute(resource, "target").is_none()
         && matches!(ensure.as_deref(), None | Some("file" | "directory" | "present"));
-    if is_followed && host.lstat(&path).is_ok_and(|meta| meta.is_symlink()) {
-        match host.real_path_to_change(&path) {
-            Ok(real) => path = real,
-            Err(error) if error.is_not_found() => {}
-            Err(error) => return Ok(broken(error.to_string())),
-        }
+    if !is_followed || !look.lstat(&path).is_ok_and(|meta| meta.is_symlink()) {
+        return Ok(path);
     }
-    let there = match evaluator.run.host.lstat_opt(&path) {
-        Ok(there) => there,
-        Err(error) => return Ok(broken(error.to_string())),
-    };
-    if let Some(LocalSource { path: source, meta, is_link }) = &source {
-        let copies_mode = match text(resource, "source_permissions").as_deref() {
+    match look.real_path_to_change(&path) {
+        Ok(real) => Ok(real),
+        Err(error) if error.is_not_found() => Ok(path),
+        Err(error) => Err(error),
+    }
+}
+
+impl Wanted<'_> {
+    /// Takes mode and owners from the source, where the resource says so.
+    fn copy_permissions(&mut self) {
+        let Some(LocalSource { meta, .. }) = &self.source else { return };
+        let copies = match text(self.resource, "source_permissions").as_deref() {
             Some("use") => true,
-            Some("use_when_creating") => there.is_none(),
+            Some("use_when_creating") => self.there.is_none(),
             _ => false,
         };
-        if copies_mode {
+        if copies {
             let digits = format!("{:04o}", meta.mode & 0o7777);
-            mode = mode.or_else(|| Mode::parse(&digits).ok());
-            owner = owner.or_else(|| Some(Account::parse(&meta.uid.to_string())));
-            group = group.or_else(|| Some(Account::parse(&meta.gid.to_string())));
-        }
-        // A link is copied as a link, unless it is to be followed.
-        if *is_link && !follows {
-            let target = host.read_link(source).unwrap_or_default();
-            return Ok(Made::Link(link::Link::new(link::Desired {
-                path,
-                target,
-                owner,
-                group,
-                obstruction: Obstruction::Remove,
-                ..link::Desired::default()
-            })));
+            let (uid, gid) = (meta.uid.to_string(), meta.gid.to_string());
+            self.mode = self.mode.take().or_else(|| Mode::parse(&digits).ok());
+            self.owner = self.owner.take().or_else(|| Some(Account::parse(&uid)));
+            self.group = self.group.take().or_else(|| Some(Account::parse(&gid)));
         }
     }
-    let source_is_file = source.is_some();
-    let source_is_dir = source.as_ref().is_some_and(|source| source.meta.is_dir());
-    let content = match (attribute(resource, "content"), source) {
-        (Some(Value::Binary(bytes)), _) => Some(Content::bytes(bytes)),
-        // Of several contents the last one counts.
-        (Some(Value::Array(items)), _) => items.last().map(|one| Content::bytes(interpolated(one))),
-        (Some(value), _) => Some(Content::bytes(interpolated(&value))),
-        (None, Some(source)) => Some(Content::copy(source.path)),
-        (None, None) => None,
-    };
-    let is_tree = source_is_dir && matches!(content, Some(Content::Copy { .. }));
-    let content = if is_tree { None } else { content };
-    let target = text(resource, "target");
-    let given = Kind::named(&text(resource, "checksum").unwrap_or_default());
-    let is_sourced = !is_absent
-        && !is_tree
-        && !candidates.is_empty()
-        && (is_web
-            || has(resource, "checksum_value")
-            || matches!(given, Some(Kind::Mtime | Kind::Ctime)));
-    let word = match ensure.as_deref() {
-        // What a source is counts for more than what the manifest says.
-        Some(_) | None if is_sourced || (!is_absent && content.is_some() && source_is_file) => {
-            "file"
-        }
-        Some(_) if is_tree && !is_absent => "directory",
-        Some(word @ ("absent" | "directory" | "file" | "link")) => word,
-        Some("present") | None if target.is_some() => "link",
-        Some("present") => match there.as_ref() {
-            Some(there) if there.is_dir() => "directory",
-            Some(there) if there.is_symlink() && content.is_none() => "keep",
-            _ => "file",
-        },
-        None if is_tree => "directory",
-        None if content.is_some() => "file",
-        None => "keep",
-        Some(_) => "link",
-    };
-    let if_present = if word == "keep" { Ensure::IfPresent } else { Ensure::Present };
-    let is_dir = there.as_ref().is_some_and(Meta::is_dir);
-    if matches!(word, "file" | "link") && is_dir && !force {
-        let wanted = if word == "file" { "file" } else { "link" };
-        let path = path.to_string_lossy().into_owned();
-        return Ok(Made::Obstructed(Obstructed { path, wanted }));
+
+    fn is_absent(&self) -> bool {
+        self.ensure.as_deref() == Some("absent")
     }
-    // A link that is there stays what it is, unless it is to be followed.
-    let create_only = attribute(resource, "replace").is_some_and(|value| {
-        matches!(value, Value::Bool(false)) || matches!(value.as_str(), Some("false" | "no"))
-    });
-    if (word == "keep" || (word == "file" && create_only))
-        && there.as_ref().is_some_and(Meta::is_symlink)
-        && !follows
-    {
-        let target = evaluator.run.host.read_link(&path).unwrap_or_default();
-        return Ok(Made::Link(link::Link::new(link::Desired {
-            path,
-            target,
-            owner,
-            group,
-            ..link::Desired::default()
-        })));
+
+    /// A directory that is copied as a whole.
+    fn is_tree(&self) -> bool {
+        self.source.as_ref().is_some_and(|source| source.meta.is_dir())
+            && attribute(self.resource, "content").is_none()
     }
-    // A directory is searched by who may read it.
-    let dir_mode = match text(resource, "mode") {
-        Some(digits) if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
-            let bits = u32::from_str_radix(&digits, 8).unwrap_or(0);
-            Mode::parse(&format!("{:04o}", bits | ((bits & 0o444) >> 2))).ok()
-        }
-        _ => mode.clone(),
-    };
-    let verify = match text(resource, "validate_cmd") {
-        Some(command) => {
-            let rules = exec::Rules { merge_stderr: true, ..exec::Rules::default() };
-            let token = text(resource, "validate_replacement").unwrap_or_else(|| "%".into());
-            vec![Verify::new(rules, move |path| {
-                Program::Shell(command.replace(&token, &path.to_string_lossy()).into())
-            })]
-        }
-        None => Vec::new(),
-    };
-    Ok(match word {
-        "link" => {
-            let named = ensure.filter(|ensure| !matches!(ensure.as_str(), "link" | "present"));
-            let Some(target) = target.or(named) else {
-                return Ok(Made::Untargeted(super::things::Untargeted {
-                    path: path.to_string_lossy().into_owned(),
-                    from: there.map_or("absent", |there| there.kind.word()),
-                }));
-            };
-            Made::Link(link::Link::new(link::Desired {
-                path,
-                target: target.into(),
-                owner,
-                group,
-                obstruction: Obstruction::Remove,
-                ..link::Desired::default()
-            }))
-        }
-        "absent" if is_dir => {
-            if !force {
-                return Ok(Made::Stubborn(Notify { message: path.to_string_lossy().into_owned() }));
+
+    /// Whether content comes from a web server, or is known by a time or a given digest.
+    fn is_sourced(&self) -> bool {
+        let given = Kind::named(&text(self.resource, "checksum").unwrap_or_default());
+        !self.is_absent()
+            && !self.is_tree()
+            && !self.candidates.is_empty()
+            && (self.is_web
+                || has(self.resource, "checksum_value")
+                || matches!(given, Some(Kind::Mtime | Kind::Ctime)))
+    }
+
+    fn content(&self) -> Option<Content> {
+        match (attribute(self.resource, "content"), &self.source) {
+            (Some(Value::Binary(bytes)), _) => Some(Content::bytes(bytes)),
+            // Of several contents the last one counts.
+            (Some(Value::Array(items)), _) => {
+                items.last().map(|one| Content::bytes(interpolated(one)))
             }
-            Made::Directory(directory::Directory::new(directory::Desired {
-                path,
+            (Some(value), _) => Some(Content::bytes(interpolated(&value))),
+            (None, Some(source)) if !source.meta.is_dir() => Some(Content::copy(&source.path)),
+            (None, _) => None,
+        }
+    }
+
+    fn form(&self, has_content: bool) -> Form {
+        let (is_absent, is_tree) = (self.is_absent(), self.is_tree());
+        // What a source is counts for more than what the manifest says.
+        if self.is_sourced() || (!is_absent && has_content && self.source.is_some()) {
+            return Form::File;
+        }
+        match self.ensure.as_deref() {
+            Some(_) if is_tree && !is_absent => Form::Directory,
+            Some("absent") => Form::Absent,
+            Some("directory") => Form::Directory,
+            Some("file") => Form::File,
+            Some("link") => Form::Link,
+            Some("present") | None if self.target.is_some() => Form::Link,
+            Some("present") => match &self.there {
+                Some(there) if there.is_dir() => Form::Directory,
+                Some(there) if there.is_symlink() && !has_content => Form::Keep,
+                _ => Form::File,
+            },
+            None if is_tree => Form::Directory,
+            None if has_content => Form::File,
+            None => Form::Keep,
+            Some(_) => Form::Link,
+        }
+    }
+
+    fn made(self) -> Made {
+        // A link is copied as a link, unless it is to be followed.
+        if let Some(LocalSource { path, is_link: true, .. }) = &self.source
+            && !self.follows
+        {
+            let target = self.evaluator.run.look().read_link(path).unwrap_or_default();
+            return self.link(target, Obstruction::Remove);
+        }
+        let content = self.content();
+        let form = self.form(content.is_some());
+        let is_dir = self.there.as_ref().is_some_and(Meta::is_dir);
+        let is_link = self.there.as_ref().is_some_and(Meta::is_symlink);
+        match form {
+            Form::File | Form::Link if is_dir && !self.force => {
+                let wanted = if form == Form::File { "file" } else { "link" };
+                Made::Obstructed(Obstructed { path: self.path, wanted })
+            }
+            // A link that is there stays what it is, unless it is to be followed.
+            Form::Keep | Form::File
+                if is_link && !self.follows && (form == Form::Keep || self.create_only) =>
+            {
+                let target = self.evaluator.run.look().read_link(&self.path).unwrap_or_default();
+                self.link(target, Obstruction::default())
+            }
+            Form::Link => {
+                let named = self.ensure.as_ref();
+                let named = named.filter(|word| !matches!(word.as_str(), "link" | "present"));
+                match self.target.as_ref().or(named).cloned() {
+                    Some(target) => self.link(target.into(), Obstruction::Remove),
+                    None => Made::Untargeted(Untargeted {
+                        path: self.path,
+                        from: self.there.map_or("absent", |there| there.kind.word()),
+                    }),
+                }
+            }
+            Form::Absent if is_dir && !self.force => Made::Stubborn(Stubborn { path: self.path }),
+            Form::Absent if is_dir => Made::Directory(Directory::new(directory::Desired {
+                path: self.path,
                 ensure: Ensure::Absent,
-                obstruction,
+                obstruction: Obstruction::Remove,
                 recursive_removal: true,
                 ..directory::Desired::default()
-            }))
-        }
-        "absent" => Made::File(file::File::new(file::Desired {
-            path,
-            ensure: Ensure::Absent,
-            obstruction: Obstruction::Remove,
-            ..file::Desired::default()
-        })),
-        "directory" => Made::Directory(directory::Directory::new(directory::Desired {
-            path,
-            mode: dir_mode,
-            create_mode: Some(0o755),
-            owner,
-            group,
-            // A file or a link makes room for a directory without being asked.
-            obstruction: Obstruction::Remove,
-            ..directory::Desired::default()
-        })),
-        "keep" if is_dir => Made::Directory(directory::Directory::new(directory::Desired {
-            path,
-            ensure: if_present,
-            mode: dir_mode,
-            owner,
-            group,
-            obstruction,
-            ..directory::Desired::default()
-        })),
-        _ => {
-            let desired = file::Desired {
-                path,
-                ensure: if_present,
-                content,
-                mode,
-                create_mode: Some(0o644),
-                owner,
-                group,
-                obstruction,
-                backup: match text(resource, "backup").as_deref() {
-                    Some("true") => Backup::Suffix(".puppet-bak".into()),
-                    Some(suffix) if suffix.starts_with('.') => Backup::Suffix(suffix.into()),
-                    _ => Backup::None,
-                },
-                create_only,
-                verify,
-                checksum: text(resource, "checksum")
-                    .and_then(|name| Algorithm::named(&name))
-                    .unwrap_or_else(|| super::backup::algorithm(evaluator)),
-                sensitive: super::things::is_secret(resource, "content"),
+            })),
+            Form::Absent => Made::File(Box::new(file::File::new(file::Desired {
+                path: self.path,
+                ensure: Ensure::Absent,
+                obstruction: Obstruction::Remove,
                 ..file::Desired::default()
-            };
-            if !is_sourced {
-                return Ok(Made::File(file::File::new(desired)));
-            }
-            let algorithm = super::backup::algorithm(evaluator);
-            let kind = given.unwrap_or(Kind::Digest(algorithm));
-            let mut sourced =
-                Sourced::new(file::Desired { content: None, ..desired }, candidates, kind);
-            sourced.environment.clone_from(&evaluator.settings.environment);
-            sourced.value = text(resource, "checksum_value");
-            sourced.creates = sourced.value.is_none() || ensure.is_some();
-            let copies = text(resource, "source_permissions");
-            sourced.refused = copies
-                .filter(|word| is_web && matches!(word.as_str(), "use" | "use_when_creating"))
-                .map(|_| "Got nil value for owner");
-            Made::Sourced(Box::new(sourced))
+            }))),
+            Form::Directory => self.directory(Ensure::Present),
+            Form::Keep if is_dir => self.directory(Ensure::IfPresent),
+            Form::Keep => self.file(Ensure::IfPresent, content),
+            Form::File => self.file(Ensure::Present, content),
         }
-    })
+    }
+
+    fn obstruction(&self) -> Obstruction {
+        if self.force { Obstruction::Remove } else { Obstruction::Refuse }
+    }
+
+    fn link(self, target: PathBuf, obstruction: Obstruction) -> Made {
+        Made::Link(link::Link::new(link::Desired {
+            path: self.path,
+            target,
+            owner: self.owner,
+            group: self.group,
+            obstruction,
+            ..link::Desired::default()
+        }))
+    }
+
+    fn directory(self, ensure: Ensure) -> Made {
+        // A directory can be searched by who may read it.
+        let mode = match text(self.resource, "mode") {
+            Some(digits) if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
+                let bits = u32::from_str_radix(&digits, 8).unwrap_or(0);
+                Mode::parse(&format!("{:04o}", bits | ((bits & 0o444) >> 2))).ok()
+            }
+            _ => self.mode.clone(),
+        };
+        let is_made = ensure == Ensure::Present;
+        Made::Directory(Directory::new(directory::Desired {
+            ensure,
+            mode,
+            create_mode: is_made.then_some(0o755),
+            // A file or a link is replaced by a directory without further ado.
+            obstruction: if is_made { Obstruction::Remove } else { self.obstruction() },
+            path: self.path,
+            owner: self.owner,
+            group: self.group,
+            ..directory::Desired::default()
+        }))
+    }
+
+    /// The check that new content has to pass.
+    fn verify(&self) -> Vec<Verify> {
+        let Some(command) = text(self.resource, "validate_cmd") else { return Vec::new() };
+        let rules = exec::Rules { merge_stderr: true, ..exec::Rules::default() };
+        let token = text(self.resource, "validate_replacement").unwrap_or_else(|| "%".into());
+        vec![Verify::new(rules, move |path| {
+            Program::Shell(command.replace(&token, &path.to_string_lossy()).into())
+        })]
+    }
+
+    fn file(self, ensure: Ensure, content: Option<Content>) -> Made {
+        let resource = self.resource;
+        let is_sourced = self.is_sourced();
+        let algorithm = super::backup::algorithm(self.evaluator);
+        let checksum = text(resource, "checksum");
+        let desired = file::Desired {
+            ensure,
+            content: content.filter(|_| !is_sourced),
+            create_mode: Some(0o644),
+            obstruction: self.obstruction(),
+            backup: match text(resource, "backup").as_deref() {
+                Some("true") => Backup::Suffix(".puppet-bak".into()),
+                Some(suffix) if suffix.starts_with('.') => Backup::Suffix(suffix.into()),
+                _ => Backup::None,
+            },
+            verify: self.verify(),
+            checksum: checksum.as_deref().and_then(Algorithm::named).unwrap_or(algorithm),
+            sensitive: super::attributes::is_secret(resource, "content"),
+            path: self.path,
+            mode: self.mode,
+            owner: self.owner,
+            group: self.group,
+            create_only: self.create_only,
+            ..file::Desired::default()
+        };
+        if !is_sourced {
+            return Made::File(Box::new(file::File::new(desired)));
+        }
+        let kind = checksum.as_deref().and_then(Kind::named);
+        let kind = kind.unwrap_or(Kind::Digest(algorithm));
+        let mut sourced = Sourced::new(desired, self.candidates, kind);
+        sourced.value = text(resource, "checksum_value");
+        sourced.creates = sourced.value.is_none() || self.ensure.is_some();
+        let copies = text(resource, "source_permissions");
+        let is_web = self.is_web;
+        sourced.refused = copies
+            .filter(|word| is_web && matches!(word.as_str(), "use" | "use_when_creating"))
+            .map(|_| "Got nil value for owner");
+        Made::Sourced(Box::new(sourced))
+    }
 }
 
 /// Where the content of a file may come from, in order.

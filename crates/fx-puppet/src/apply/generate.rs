@@ -5,9 +5,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use fx_host::Host;
+use fx_host::Look;
 
-use super::things::{attribute, list, text, truth};
+use super::attributes::{attribute, list, text, truth};
 use crate::compile::{Attribute, Catalog, Resource};
 use crate::eval::{Evaluator, interpolated};
 use crate::regex::Regex;
@@ -51,9 +51,9 @@ pub(super) fn children(
     resource: &Resource,
 ) -> Result<Vec<Resource>, String> {
     match &*resource.low {
-        "tidy" => tidied(evaluator.run.host, catalog, resource),
+        "tidy" => tidied(evaluator.run.look(), catalog, resource),
         "resources" => purged(evaluator, catalog, resource),
-        "user" => Ok(super::keys::unmanaged(evaluator.run.host, catalog, resource)),
+        "user" => Ok(super::keys::unmanaged(evaluator.run.look(), catalog, resource)),
         _ => Ok(Vec::new()),
     }
 }
@@ -146,7 +146,7 @@ pub(super) fn check_tidy(resource: &Resource) -> Result<(), String> {
 
 /// Files that a `tidy` removes, those furthest down first.
 fn tidied(
-    host: &dyn Host,
+    host: &dyn Look,
     catalog: &Catalog,
     resource: &Resource,
 ) -> Result<Vec<Resource>, String> {
@@ -247,7 +247,7 @@ fn purged(
         return Ok(Vec::new());
     }
     let kind = text(resource, "name").unwrap_or_else(|| resource.title.to_string()).to_lowercase();
-    let host = evaluator.run.host;
+    let host = evaluator.run.look();
     let read = |path: &str| {
         let bytes = host.read(Path::new(path)).unwrap_or_default();
         String::from_utf8_lossy(&bytes).into_owned()

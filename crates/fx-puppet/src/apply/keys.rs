@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
-use fx_host::Host;
+use fx_host::Look;
 
-use super::things::{attribute, text};
+use super::attributes::{attribute, text};
 use crate::compile::{Catalog, Resource};
 use crate::eval::{inspected, interpolated};
 use crate::regex::Regex;
@@ -43,7 +43,7 @@ pub(super) fn check(value: &Value) -> Result<(), String> {
 }
 
 /// The files a user's keys are looked for in.
-fn files(host: &dyn Host, user: &Resource) -> Vec<String> {
+fn files(host: &dyn Look, user: &Resource) -> Vec<String> {
     let home = || {
         let name = text(user, "name").unwrap_or_else(|| user.title.to_string());
         text(user, "home").or_else(|| {
@@ -68,7 +68,7 @@ fn files(host: &dyn Host, user: &Resource) -> Vec<String> {
 }
 
 /// Keys in the files of a user that are not in the catalog, as resources that remove them.
-pub(super) fn unmanaged(host: &dyn Host, catalog: &Catalog, user: &Resource) -> Vec<Resource> {
+pub(super) fn unmanaged(host: &dyn Look, catalog: &Catalog, user: &Resource) -> Vec<Resource> {
     let name = text(user, "name").unwrap_or_else(|| user.title.to_string());
     let line = Regex::new(LINE);
     let mut out: Vec<Resource> = Vec::new();

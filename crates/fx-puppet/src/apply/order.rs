@@ -37,7 +37,7 @@ pub(super) enum Cause {
     Require,
     /// `subscribe` of the later.
     Subscribe,
-    /// The type of one of them asks for it.
+    /// The type of one of them wants it.
     Auto,
 }
 
@@ -46,7 +46,7 @@ pub(super) enum Cause {
 pub(super) struct Edge {
     /// Number of the earlier point.
     pub(super) from: usize,
-    /// Whether changes there are told here.
+    /// Whether changes there notify this one.
     pub(super) notifies: bool,
     pub(super) cause: Cause,
 }

@@ -7,10 +7,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use fx_host::{Host, Kind};
+use fx_host::{Kind, Look};
 use rustc_hash::FxHashSet;
 
-use super::things::{attribute, list, text, truth};
+use super::attributes::{attribute, list, text, truth};
 use crate::compile::{Attribute, Catalog, Resource};
 use crate::eval::{Evaluator, interpolated};
 use crate::value::Value;
@@ -62,7 +62,7 @@ pub(super) fn too_many(evaluator: &Evaluator, resource: &Resource) -> Option<Str
         return None;
     }
     let top = super::files::path_of(resource);
-    let count = below(evaluator.run.host, &top, limit, &|_| false, None).len();
+    let count = below(evaluator.run.look(), &top, limit, &|_| false, None).len();
     (count > most).then(|| {
         format!(
             "The directory '{}' contains {count} entries, which exceeds the limit of {most} \
@@ -103,7 +103,7 @@ pub(super) fn tree(
     resource: &Resource,
 ) -> Option<Tree> {
     let limit = depth(resource).filter(|_| &*resource.low == "file")?;
-    let host = evaluator.run.host;
+    let host = evaluator.run.look();
     let top = super::files::path_of(resource);
     let ignored: Vec<crate::regex::Regex> = list(resource, "ignore")
         .iter()
@@ -168,12 +168,12 @@ impl Tree {
     }
 
     /// The files as resources.
-    pub(super) fn resources(mut self, host: &dyn Host) -> impl Iterator<Item = Resource> {
+    pub(super) fn resources(mut self, host: &dyn Look) -> impl Iterator<Item = Resource> {
         let found = std::mem::take(&mut self.found);
         found.into_iter().map(move |one| self.resource(host, &one))
     }
 
-    fn resource(&self, host: &dyn Host, found: &Found) -> Resource {
+    fn resource(&self, host: &dyn Look, found: &Found) -> Resource {
         let path = self.top.join(&found.rest);
         let bytes = path.as_os_str().as_bytes();
         let title = fx_source::visible_path(bytes);
@@ -218,7 +218,7 @@ impl Tree {
 
 /// All paths below a directory in order, links not followed.
 fn below(
-    host: &dyn Host,
+    host: &dyn Look,
     top: &Path,
     limit: u32,
     is_ignored: &dyn Fn(&str) -> bool,

@@ -4,13 +4,14 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use fx_engine::{Failure, Level, Mode, Outcome, Request};
+use fx_engine::{Attempt, Change, Done, Failure, Level, Mode, Outcome, Request};
 use fx_source::Origin;
 
+use super::engine_resource::Made;
 use super::order::Point;
-use super::record::{Event, Status};
-use super::things::Made;
+use super::status::{Event, EventStatus, Status};
 use super::transaction::{Outgoing, Transaction, container_name, is_shell};
+use super::wording::{Message, words};
 use crate::compile::Resource;
 
 impl Transaction<'_> {
@@ -21,7 +22,7 @@ impl Transaction<'_> {
         incoming: &Outgoing,
         thing: &mut Made,
         noop: bool,
-        path: &str,
+        path: &Rc<str>,
         status: &mut Status,
     ) {
         let (real, withheld) = (incoming.real, incoming.withheld);
@@ -34,74 +35,62 @@ impl Transaction<'_> {
             return;
         }
         let count = real + withheld;
-        let events = format!("{count} event{}", if count == 1 { "" } else { "s" });
         // A copy of the machine has no services to restart, and a refresh may run anything.
-        let told_only = noop || real == 0 || self.run.ledger.in_copy();
-        let step = self.open_refresh(resource, incoming, told_only);
-        self.run.ledger.open_ended(step);
-        let close = |outcome| self.run.ledger.close(self.run.host, step, outcome);
-        if told_only {
-            close(Outcome::WouldRepair);
-            self.say(
-                Level::Notice,
-                &format!("{path}: Would have triggered 'refresh' from {events}"),
-            );
-            self.schedule(path);
-            status.noop += 1;
-            return;
-        }
+        let is_withheld = noop || real == 0 || self.run.ledger.in_copy();
+        let attempt = self.open_refresh(resource, incoming, is_withheld);
+        attempt.open_ended();
+        let Some(target) = thing.thing().map(|thing| thing.target()) else { return };
+        let change = Change::of(target, "refresh", "due", "done");
         let refused = match thing {
-            Made::Exec(exec) if !is_shell(resource) => {
+            Made::Exec(exec) if !is_shell(resource) && !is_withheld => {
                 let program = exec.desired.refresh.as_ref().or(exec.desired.command.as_ref());
-                program.and_then(|one| super::execs::Sought::refusal(self.run.host, exec, one))
+                program.and_then(|one| super::execs::refusal(self.run.look(), exec, one))
             }
             _ => None,
         };
-        let refreshed = match refused {
-            Some(why) => Some(Err(Failure::new(why))),
-            None => thing.refresh(self.run.host),
-        };
-        match refreshed {
-            Some(Ok(())) => {
-                close(Outcome::Repaired);
-                // A command that runs again says what it printed, another one does not.
+        let done = attempt.change(&change, |act| match refused {
+            Some(failure) => Err(failure),
+            None => thing.refresh(act).unwrap_or(Ok(())),
+        });
+        match done {
+            Ok(Done::Withheld) => {
+                attempt.close(Outcome::WouldRepair);
+                self.log_of(path, Level::Notice, &Message::WouldTrigger(count));
+                self.schedule(path);
+                status.noop += 1;
+            }
+            Ok(Done::Made(())) => {
+                attempt.close(Outcome::Repaired);
+                // A command that runs again shows what it printed, another one does not.
                 if let Made::Exec(exec) = thing
                     && exec.desired.refresh.is_none()
-                    && super::tell::truth_word(resource, "logoutput") == Some(true)
+                    && super::logging::truth_word(resource, "logoutput") == Some(true)
                 {
-                    self.tell_output(path, exec, super::tell::loglevel(resource));
+                    self.log_output(path, exec, super::logging::loglevel(resource));
                 }
-                self.say(Level::Notice, &format!("{path}: Triggered 'refresh' from {events}"));
+                let message = Message::Triggered(count);
+                self.log_of(path, Level::Notice, &message);
                 self.schedule(path);
                 status.changed = true;
                 status.restarted = true;
                 status.changes += 1;
                 status.out_of_sync += 1;
-                status.events.push(Event {
-                    property: String::new(),
-                    from: String::new(),
-                    to: String::new(),
-                    status: "success",
-                    message: format!("Triggered 'refresh' from {events}"),
-                    is_secret: false,
-                    name: None,
-                    was: None,
-                });
+                let words = words(&message).into();
+                status.events.push(Event::of_resource(EventStatus::Success, words));
             }
-            Some(Err(failure)) => {
-                let why = super::wording::failure(self.run.host, resource, &[], &failure, true);
-                let message = super::secrets::shown(resource, &self.exec_failure(thing, &why));
+            Err(failure) => {
+                let why = self.failure_words(resource, thing, &[], &failure, true);
                 let hides = super::secrets::hides_failures(resource);
-                close(if hides { Failure::new(message.as_str()) } else { failure.clone() }.into());
-                self.say(Level::Error, &format!("{path}: Failed to call refresh: {message}"));
-                self.say(Level::Error, &format!("{path}: {message}"));
+                attempt.close(if hides { Failure::new(why.as_str()) } else { failure }.into());
+                let message = Message::RefreshFailed(why.clone());
+                self.log_of(path, Level::Error, &message);
+                self.log_of(path, Level::Error, &Message::Failed(why));
                 status.failed_to_restart = true;
                 status.failed = true;
                 status.out_of_sync += 1;
-                let text = format!("Failed to call refresh: {message}");
-                status.events.push(Event::of_resource(text));
+                let words = words(&message).into();
+                status.events.push(Event::of_resource(EventStatus::Failure, words));
             }
-            None => close(Outcome::Kept),
         }
     }
 
@@ -118,31 +107,31 @@ impl Transaction<'_> {
         }
     }
 
-    /// Tells who will be refreshed.
-    pub(super) fn schedule(&self, source: &str) {
+    /// Logs what will be refreshed.
+    pub(super) fn schedule(&self, source: &Rc<str>) {
         for hearer in &self.hearers {
-            self.say(Level::Info, &format!("{source}: Scheduling refresh of {hearer}"));
+            self.log_of(source, Level::Info, &Message::Scheduling(hearer.clone()));
         }
     }
 
-    /// What changed is told to who is notified, each property for itself.
-    pub(super) fn announce(&self, path: &str, resource: &Resource, status: &Status) {
+    /// Logs that what changed notifies others, each property for itself.
+    pub(super) fn announce(&self, path: &Rc<str>, resource: &Resource, status: &Status) {
         if status.failed {
             return;
         }
-        let happened = |event: &&Event| matches!(event.status, "success" | "noop");
-        let mut told: Vec<&str> = Vec::new();
+        let happened =
+            |event: &&Event| matches!(event.status, EventStatus::Success | EventStatus::Noop);
+        let mut announced: Vec<&str> = Vec::new();
         for event in status.events.iter().filter(happened) {
-            if !told.contains(&event.property.as_str()) {
-                told.push(&event.property);
+            if !announced.contains(&&*event.property) {
+                announced.push(&event.property);
                 self.schedule(path);
             }
         }
         // A service that was just started needs no restart.
         let is_start = |event: &Event| event.property == "ensure" && event.to == "running";
         if &*resource.low == "service" && status.events.iter().any(is_start) {
-            let name = resource.reference();
-            self.say(Level::Info, &format!("{path}: Unscheduling refresh on {name}"));
+            self.log_of(path, Level::Info, &Message::Unscheduling(resource.reference()));
         }
     }
 
@@ -152,7 +141,7 @@ impl Transaction<'_> {
         resource: &Resource,
         incoming: &Outgoing,
         withheld: bool,
-    ) -> fx_engine::StepId {
+    ) -> Attempt<'_> {
         let names: Vec<String> =
             incoming.by.iter().map(|at| self.catalog.resources[*at].reference()).collect();
         let id = super::transaction::step_name(resource);
@@ -161,28 +150,26 @@ impl Transaction<'_> {
         request.why = format!("notified by {}", names.join(", ")).into();
         request.phase = Rc::clone(&self.phase);
         request.mode = if withheld { Mode::Rehearse } else { Mode::Apply };
-        self.run.ledger.open(self.run.host, request)
+        self.run.open(request)
     }
 
-    /// The end of a container tells what failed inside.
-    pub(super) fn tell_container(&self, at: usize, incoming: &Outgoing) {
+    /// The end of a container says what failed inside.
+    pub(super) fn log_container(&self, at: usize, incoming: &Outgoing) {
         let resource = &self.catalog.resources[at];
+        let name: Rc<str> = container_name(resource).into();
         if self.merges && &*resource.low == "class" {
-            let name = container_name(resource);
             for failed in &incoming.failed {
                 let other = self.catalog.resources[*failed].reference();
-                let text = format!("{name}: Class dependency {other} has failures: true");
-                self.say(Level::Notice, &text);
+                self.log_of(&name, Level::Notice, &Message::ClassDependencyFailed(other));
             }
         }
         // What came from inside is not handed on where something failed.
         if !incoming.failed.is_empty() && incoming.real + incoming.withheld > 0 {
-            let name = container_name(resource);
-            self.say(Level::Info, &format!("{name}: Unscheduling all events on {name}"));
+            self.log_of(&name, Level::Info, &Message::UnschedulingAll(name.to_string()));
         }
     }
 
-    /// A container hands on all it was told as one event. In a rehearsal it says so.
+    /// A container hands on all it was notified of as one event. In a rehearsal it says so.
     pub(super) fn hand_on(&self, at: usize, mut incoming: Outgoing) -> Outgoing {
         let count = incoming.real + incoming.withheld;
         if count == 0 {
@@ -191,15 +178,11 @@ impl Transaction<'_> {
         let is_withheld = incoming.real == 0 || self.noop;
         // One resource by itself is in no class.
         if !self.alone {
-            let name = container_name(&self.catalog.resources[at]);
-            *self.container.borrow_mut() = Some(name.clone());
+            let name: Rc<str> = container_name(&self.catalog.resources[at]).into();
             if is_withheld {
-                let events = format!("{count} event{}", if count == 1 { "" } else { "s" });
-                let text = format!("{name}: Would have triggered 'refresh' from {events}");
-                self.say(Level::Notice, &text);
+                self.log_of(&name, Level::Notice, &Message::WouldTrigger(count));
             }
             self.schedule(&name);
-            *self.container.borrow_mut() = None;
         }
         (incoming.real, incoming.withheld) = if is_withheld { (0, 1) } else { (1, 0) };
         incoming

@@ -7,7 +7,8 @@ use fx_engine::Level;
 use fx_host::Time;
 use serde_json::{Map, Value as Json, json};
 
-use super::transaction::{Event, Generated, Log, Status};
+use super::log::Entry;
+use super::status::{Event, EventStatus, Generated, Status};
 use crate::compile::Resource;
 use crate::eval::Evaluator;
 
@@ -16,7 +17,7 @@ use crate::eval::Evaluator;
 pub(super) struct Account<'a> {
     /// Resources of the catalog with what became of them and their path from the stage on.
     pub(super) all: Vec<(&'a Resource, &'a Status, String, Vec<std::rc::Rc<str>>)>,
-    /// The log holds what was said down to this level.
+    /// The log holds entries down to this level.
     pub(super) level: Option<Level>,
     /// Nothing was looked at, not even what every catalog has.
     pub(super) is_bare: bool,
@@ -24,7 +25,7 @@ pub(super) struct Account<'a> {
     pub(super) left_out: bool,
     /// Resources that are not in the manifest.
     pub(super) generated: &'a [Generated],
-    pub(super) logs: Vec<Log>,
+    pub(super) logs: Vec<Entry>,
     pub(super) noop: bool,
     pub(super) status: &'static str,
     pub(super) completed: bool,
@@ -41,23 +42,13 @@ fn moment(time: Time) -> String {
     format!("{}.{:09}+00:00", at.strftime("%Y-%m-%dT%H:%M:%S"), time.nanos)
 }
 
-fn word(level: Level) -> &'static str {
-    match level {
-        Level::Error => "err",
-        Level::Warning => "warning",
-        Level::Notice => "notice",
-        Level::Info => "info",
-        _ => "debug",
-    }
-}
-
 /// What the original calls the provider that acts for a type.
-fn provider(host: &dyn fx_host::Host, resource: &Resource) -> Option<String> {
-    super::things::text(resource, "provider").or_else(|| default_provider(host, &resource.low))
+fn provider(host: &dyn fx_host::Look, resource: &Resource) -> Option<String> {
+    super::attributes::text(resource, "provider").or_else(|| default_provider(host, &resource.low))
 }
 
 /// The provider that acts for a type where none is given.
-pub(crate) fn default_provider(host: &dyn fx_host::Host, low: &str) -> Option<String> {
+pub(crate) fn default_provider(host: &dyn fx_host::Look, low: &str) -> Option<String> {
     let name = match low {
         "file" | "exec" => "posix",
         "user" => "useradd",
@@ -84,8 +75,8 @@ fn event_name(low: &str, event: &Event) -> String {
     if event.was.is_some() && event.property == "ensure" {
         return format!("{low}_changed");
     }
-    match (low, event.property.as_str(), event.to.as_str()) {
-        (_, "", _) if event.status == "failure" => "resource_error".into(),
+    match (low, &*event.property, event.to.as_str()) {
+        (_, "", _) if event.status == EventStatus::Failure => "resource_error".into(),
         (_, "", _) => "refresh".into(),
         ("exec", "returns", _) => "executed_command".into(),
         ("service", "ensure", "running") => "service_started".into(),
@@ -104,7 +95,7 @@ fn event_name(low: &str, event: &Event) -> String {
 fn event_json(low: &str, event: &Event, time: &str) -> Json {
     let text = |text: &str| match text {
         "" => Json::Null,
-        // Lists of types in Ruby are told as such.
+        // Lists of types in Ruby are lists in the report.
         list if event.name.is_some() && list.starts_with('[') => {
             serde_json::from_str(list).unwrap_or_else(|_| Json::from(list))
         }
@@ -114,30 +105,26 @@ fn event_json(low: &str, event: &Event, time: &str) -> Json {
         "audited": event.was.is_some(),
         "property": text(&event.property),
         "previous_value": text(&event.from),
-        "desired_value": match (low, event.property.as_str()) {
-            // Codes an exec may end with are a list.
-            ("exec", "returns") => Json::from(
-                event
-                    .to
-                    .trim_matches(['[', ']'])
-                    .split(',')
-                    .map(|code| code.trim().trim_matches('\'').to_owned())
-                    .collect::<Vec<String>>(),
-            ),
+        "desired_value": match (low, &*event.property) {
+            // Codes that a command may end with are a list.
+            _ if event.codes.is_some() => {
+                let codes = event.codes.as_deref().filter(|codes| !codes.is_empty());
+                let codes = codes.unwrap_or(&[0]).iter().map(i32::to_string);
+                Json::from(codes.collect::<Vec<String>>())
+            }
             // A digest of given content is a text of bytes there, which the report encodes.
-            ("file", "content") if event.to.starts_with('{') => {
+            ("file", "content") if !event.is_secret => {
                 Json::from(crate::eval::base64(event.to.as_bytes()))
             }
-            ("user", "groups") => {
-                let names: Vec<String> = serde_json::from_str(&event.to).unwrap_or_default();
-                Json::from(names.join(","))
+            ("user", "groups") if event.to_names.is_some() => {
+                Json::from(event.to_names.as_deref().unwrap_or_default().join(","))
             }
             _ => text(&event.to),
         },
         "historical_value": event.was,
-        "message": event.message,
+        "message": &*event.message,
         "name": event_name(low, event),
-        "status": event.status,
+        "status": event.status.word(),
         "time": time,
         "redacted": if event.property.is_empty() {
             Json::from(false)
@@ -196,7 +183,7 @@ fn parts(path: &str, reference: &str) -> Vec<String> {
     parts
 }
 
-/// A resource as the report tells it.
+/// A resource as the report has it.
 struct Row<'a> {
     reference: String,
     kind: &'a str,
@@ -294,7 +281,7 @@ impl<'a> Account<'a> {
                 low: &resource.low,
                 title: resource.told.as_ref().unwrap_or(&resource.title),
                 place: place.map(|at| (at.file.to_string(), at.line)),
-                provider: given.or_else(|| provider(evaluator.run.host, resource)),
+                provider: given.or_else(|| provider(evaluator.run.look(), resource)),
                 path,
                 tags,
                 status,
@@ -305,25 +292,25 @@ impl<'a> Account<'a> {
         }
         let mut known: Option<(&str, Option<String>)> = None;
         for one in self.generated {
-            let (kin, status) = (&one.kin, &one.status);
+            let (common, status) = (&one.common, &one.status);
             let provider = match (&status.provider, &known) {
                 (Some(given), _) => Some(given.clone()),
-                (None, Some((low, found))) if *low == &*kin.low => found.clone(),
+                (None, Some((low, found))) if *low == &*common.low => found.clone(),
                 (None, _) => {
-                    let found = default_provider(evaluator.run.host, &kin.low);
-                    known = Some((&kin.low, found.clone()));
+                    let found = default_provider(evaluator.run.look(), &common.low);
+                    known = Some((&common.low, found.clone()));
                     found
                 }
             };
             let row = Row {
                 reference: one.reference(),
-                kind: &kin.kind,
-                low: &kin.low,
+                kind: &common.kind,
+                low: &common.low,
                 title: &one.title,
                 place: None,
                 provider,
                 path: &one.path(),
-                tags: &kin.tags,
+                tags: &common.tags,
                 status,
             };
             row.write(&began, &mut text);
@@ -340,7 +327,10 @@ impl<'a> Account<'a> {
     fn defaults(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         let declared = |kind: &str, title: &str| {
             self.all.iter().any(|(one, ..)| *one.kind == *kind && *one.title == *title)
-                || self.generated.iter().any(|one| *one.kin.kind == *kind && *one.title == *title)
+                || self
+                    .generated
+                    .iter()
+                    .any(|one| *one.common.kind == *kind && *one.title == *title)
         };
         let none = if self.is_bare { DEFAULTS.len() } else { 0 };
         DEFAULTS.iter().copied().skip(none).filter(move |(kind, title)| !declared(kind, title))
@@ -373,7 +363,7 @@ impl<'a> Account<'a> {
         ];
         let mut by_kind: Vec<(&str, f64)> = Vec::new();
         let own = self.all.iter().map(|(resource, status, ..)| (&*resource.low, *status));
-        let all = own.chain(self.generated.iter().map(|one| (&*one.kin.low, &one.status)));
+        let all = own.chain(self.generated.iter().map(|one| (&*one.common.low, &one.status)));
         for (low, status) in all {
             match by_kind.iter_mut().find(|(kind, _)| *kind == low) {
                 Some(known) => known.1 += status.took,
@@ -387,17 +377,17 @@ impl<'a> Account<'a> {
         times.push(row("catalog_application", Json::from(self.applied)));
         times.push(row("total", Json::from(self.compiled + self.applied)));
         let changes: usize = self.every().map(|status| status.changes).sum();
-        let events = |word: &str| {
+        let events = |wanted: EventStatus| {
             let all = self.every().flat_map(|status| &status.events);
-            all.filter(|event| event.status == word).count()
+            all.filter(|event| event.status == wanted).count()
         };
-        let (failure, success, noop) = (events("failure"), events("success"), events("noop"));
+        let (failure, success) = (events(EventStatus::Failure), events(EventStatus::Success));
+        let (noop, audits) = (events(EventStatus::Noop), events(EventStatus::Audit));
         let mut rows = vec![
-            row("total", Json::from(failure + success + noop + events("audit"))),
+            row("total", Json::from(failure + success + noop + audits)),
             row("failure", Json::from(failure)),
             row("success", Json::from(success)),
         ];
-        let audits = events("audit");
         if audits > 0 {
             rows.push(row("audit", Json::from(audits)));
         }
@@ -413,29 +403,26 @@ impl<'a> Account<'a> {
     }
 
     fn log_json(&self) -> Vec<Json> {
-        let row = |log: &Log| {
-            let split = log.source.as_deref().and_then(|source| {
-                Some((source, log.text.strip_prefix(source)?.strip_prefix(": ")?))
-            });
-            let (source, message) = split.unwrap_or(("Puppet", &log.text));
-            let level = log.word.unwrap_or_else(|| word(log.level));
+        let row = |entry: &Entry| {
+            let source = entry.source.name();
+            let level = entry.weight.word();
             let mut tags = vec![level];
-            let place = log.place.as_deref();
-            tags.extend(log.tag);
+            let place = entry.place.as_deref();
+            tags.extend(entry.tag);
             let at = place.and_then(|place| place.place.as_ref());
             tags.extend(place.iter().flat_map(|place| place.tags.iter().map(|tag| &**tag)));
             json!({
                 "level": level,
-                "message": message,
-                "source": source,
+                "message": &*entry.words,
+                "source": source.as_deref().unwrap_or("Puppet"),
                 "tags": tags,
-                "time": moment(log.time),
+                "time": moment(entry.time),
                 "file": at.map(|(file, _)| file.as_str()).filter(|file| !file.is_empty()),
                 "line": at.map(|(_, line)| *line),
             })
         };
         let most = self.level.unwrap_or(Level::Notice);
-        self.logs.iter().filter(|log| log.level <= most).map(row).collect()
+        self.logs.iter().filter(|entry| entry.weight.level() <= most).map(row).collect()
     }
 
     /// The whole account.
@@ -529,7 +516,7 @@ impl<'a> Account<'a> {
             let mut family: Map<String, Json> =
                 rows.into_iter().map(|(name, _, value)| (name, value)).collect();
             if name == "time" {
-                family.insert("last_run".into(), Json::from(evaluator.run.host.now().secs));
+                family.insert("last_run".into(), Json::from(evaluator.run.look().now().secs));
             }
             whole.insert(name.into(), Json::Object(family));
         }
@@ -540,7 +527,7 @@ impl<'a> Account<'a> {
 /// A random name.
 fn uuid(evaluator: &Evaluator) -> String {
     let mut bytes = [0; 16];
-    evaluator.run.host.random(&mut bytes);
+    evaluator.run.look().random(&mut bytes);
     bytes[6] = bytes[6] & 0x0f | 0x40;
     bytes[8] = bytes[8] & 0x3f | 0x80;
     let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();

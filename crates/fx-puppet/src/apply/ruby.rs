@@ -6,9 +6,9 @@ use fx_engine::{Change, Detail, Failure, Refresh, Resource as Thing, ResourceId,
 use fx_host::{Act, Look};
 use fx_ruby::value::Value as Rb;
 
-use super::things::Made;
+use super::engine_resource::Made;
 use crate::compile::Resource;
-use crate::eval::Evaluator;
+use crate::eval::{Evaluator, Flow};
 use crate::ruby::Told;
 use crate::value::{Hash, Value};
 
@@ -20,6 +20,8 @@ pub(super) struct RubyThing {
     can_refresh: bool,
     /// Whether its provider may start programs.
     runs_commands: bool,
+    /// Whether a value of it is a secret.
+    is_secret: bool,
     /// What it said while it was looked at.
     looked: Vec<Said>,
     /// Values as they are shown, by property.
@@ -30,8 +32,7 @@ pub(super) struct RubyThing {
     flushed: Option<Part>,
 }
 
-/// Something said, and how loud.
-pub(super) type Said = (fx_engine::Level, String);
+pub(super) use crate::ruby::Said;
 
 /// One part of what was done: a property, or the end.
 #[derive(Default)]
@@ -60,7 +61,7 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
     let title = Value::String(Rc::clone(&resource.title));
     let made = evaluator
         .ruby_resource(&resource.low, &title, &Value::Hash(Rc::new(params)))
-        .map_err(crate::eval::Flow::text)?;
+        .map_err(Flow::text)?;
     let (object, can_refresh) = made;
     let runs_commands = evaluator.ruby_runs_commands(object).unwrap_or(true);
     let id = ResourceId::new(resource.low.to_string(), &*resource.title);
@@ -70,6 +71,7 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, S
         id,
         can_refresh,
         runs_commands,
+        is_secret: !resource.sensitive.is_empty(),
         looked: Vec::new(),
         shown: Vec::new(),
         synced: Vec::new(),
@@ -85,7 +87,7 @@ fn brought(parent: &Resource, told: &Told) -> Resource {
     child
 }
 
-/// Gives a resource the values that Ruby tells.
+/// Gives a resource the values that Ruby returns.
 pub(super) fn give(resource: &mut Resource, told: &Told) {
     let (span, source) = (resource.span, Rc::clone(&resource.frame.source));
     for (name, value) in &*told.values {
@@ -127,7 +129,7 @@ impl RubyThing {
         whole: bool,
     ) -> Result<Vec<Resource>, String> {
         let told = self.evaluator.ruby_generated(self.object, whole);
-        let told = told.map_err(crate::eval::Flow::text)?;
+        let told = told.map_err(Flow::text)?;
         Ok(told.iter().map(|told| brought(parent, told)).collect())
     }
 
@@ -171,8 +173,17 @@ impl RubyThing {
     /// Does something and keeps what is said meanwhile.
     fn part(&self, property: &str, act: impl FnOnce() -> crate::eval::Evaluated<()>) -> Part {
         self.evaluator.ruby_listen();
-        let failure = act().err().map(crate::eval::Flow::text);
+        let failure = act().err().map(Flow::text);
         Part { property: property.to_owned(), said: self.evaluator.ruby_heard(), failure }
+    }
+
+    fn failure(&self, flow: Flow) -> Failure {
+        match flow.misplaced() {
+            Flow::Fail(failure) if failure.issue == crate::eval::Issue::NoProvider => {
+                Failure::NoProvider(self.id.kind.to_string())
+            }
+            flow => Failure::Raised(flow.text()),
+        }
     }
 
     /// Edges its type draws by itself: kind of edge, type and title.
@@ -187,14 +198,15 @@ impl Thing for RubyThing {
     }
 
     fn target(&self) -> Target {
-        Target::other(self.id.kind.clone(), &*self.id.name)
+        super::engine_resource::target_of(&self.id)
     }
 
     fn observe(&mut self, _host: &dyn Look) -> Result<Vec<Change>, Failure> {
         self.evaluator.ruby_listen();
-        let rows = self.evaluator.ruby_observe(self.object);
+        let effects = Rc::clone(&self.evaluator.machine.effects);
+        let rows = effects.hiding(self.is_secret, || self.evaluator.ruby_observe(self.object));
         self.looked = self.evaluator.ruby_heard();
-        let rows = rows.map_err(|flow| Failure::new(flow.text()))?;
+        let rows = rows.map_err(|flow| self.failure(flow))?;
         self.shown.clear();
         Ok(rows
             .into_iter()
@@ -211,7 +223,15 @@ impl Thing for RubyThing {
         self.runs_commands
     }
 
-    fn apply(&mut self, _host: &dyn Act, changes: &[Change]) -> Result<(), Failure> {
+    fn apply(&mut self, _act: &dyn Act, changes: &[Change]) -> Result<(), Failure> {
+        // Ruby has a machine of its own to act on; what it does there is this change.
+        let effects = Rc::clone(&self.evaluator.machine.effects);
+        effects.accounted(|| self.sync(changes))
+    }
+}
+
+impl RubyThing {
+    fn sync(&mut self, changes: &[Change]) -> Result<(), Failure> {
         for change in changes {
             let name = change.property.to_string();
             let part = self.part(&name, || self.evaluator.ruby_sync(self.object, &name));
@@ -222,14 +242,16 @@ impl Thing for RubyThing {
         }
         let mut parts = self.synced.iter().chain(&self.flushed);
         match parts.find_map(|part| part.failure.clone()) {
-            Some(message) => Err(Failure::new(message)),
+            Some(message) => Err(Failure::Raised(message)),
             None => Ok(()),
         }
     }
 }
 
 impl Refresh for RubyThing {
-    fn refresh(&mut self, _host: &dyn Act) -> Result<(), Failure> {
-        self.evaluator.ruby_refresh(self.object).map_err(|flow| Failure::new(flow.text()))
+    fn refresh(&mut self, _act: &dyn Act) -> Result<(), Failure> {
+        let effects = Rc::clone(&self.evaluator.machine.effects);
+        let refreshed = effects.accounted(|| self.evaluator.ruby_refresh(self.object));
+        refreshed.map_err(|flow| self.failure(flow))
     }
 }

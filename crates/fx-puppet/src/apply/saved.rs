@@ -11,7 +11,7 @@ use crate::compile::{Attribute, Resource, from_json};
 use crate::eval::Evaluator;
 use crate::value::Value;
 
-/// Most lines of all files together whose places are told.
+/// Most lines of all files together whose places are known.
 const MOST_LINES: usize = 1 << 22;
 /// Deepest nesting of values.
 const MAX_DEPTH: u32 = 100;
@@ -54,7 +54,7 @@ pub(super) fn load(evaluator: &Evaluator, text: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-/// Files that the catalog names, each as long as the last line told of it.
+/// Files that the catalog names, each as long as the last line named of it.
 fn places(evaluator: &Evaluator, rows: &[Json]) -> FxHashMap<String, fx_source::FileId> {
     let mut longest: IndexMap<&str, usize> = IndexMap::new();
     for row in rows {
@@ -160,7 +160,7 @@ fn rich(json: &Json, depth: u32) -> Result<Value, String> {
             let name = map.get("name").and_then(Json::as_str).unwrap_or_default();
             Value::Deferred(name.into(), args.into())
         }
-        // Others are told by their text.
+        // Others are compared by their text.
         _ => Value::from(text),
     })
 }

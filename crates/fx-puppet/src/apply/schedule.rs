@@ -5,7 +5,7 @@
 use fx_host::Look;
 use jiff::Zoned;
 
-use super::things::{list, text};
+use super::attributes::{list, text};
 use crate::compile::{Catalog, Resource};
 use crate::eval::interpolated;
 
@@ -16,7 +16,7 @@ type Clock = [i64; 3];
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Schedule {
     period: Option<String>,
-    /// Two times are told apart by hour, day, week or month, not by their distance.
+    /// Two times differ by hour, day, week or month, not by their distance.
     by_number: bool,
     repeat: i64,
     ranges: Vec<(Clock, Clock)>,

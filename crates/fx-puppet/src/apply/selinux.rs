@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use fx_engine::{Change, Failure, Resource as Thing, ResourceId, Target};
 use fx_host::{Act, Ended, Look, Spec};
 
-use super::things::{Made, attribute, text, truth};
+use super::attributes::{attribute, text, truth};
+use super::engine_resource::Made;
 use crate::compile::Resource;
 
 /// Programs that a type needs.

@@ -1,4 +1,4 @@
-//! Files whose source lies on a web server, or whose content is told by a time or by a digest
+//! Files whose source lies on a web server, or whose content is known by a time or by a digest
 //! that the manifest gives. Plain copies of local files are in [`super::files`].
 
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ pub(super) fn is_web(source: &str) -> bool {
     source.starts_with("http://") || source.starts_with("https://")
 }
 
-/// What content is told by.
+/// What content is compared by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Digest(Algorithm),
@@ -75,9 +75,7 @@ pub(super) struct Sourced {
     pub(super) desired: file::Desired,
     /// Where content may come from, the best first.
     pub(super) candidates: Vec<Candidate>,
-    /// The environment, as messages name it.
-    pub(super) environment: String,
-    /// What content is told by, as far as the source knows it.
+    /// What content is compared by, as far as the source knows it.
     pub(super) kind: Kind,
     /// The digest the content must have, where the manifest says so.
     pub(super) value: Option<String>,
@@ -93,7 +91,7 @@ struct Work {
     inner: file::File,
     changes: Vec<Change>,
     /// The new content, or why it could not be had; nothing where the old one stays.
-    new: Option<Result<file::Content, String>>,
+    new: Option<Result<file::Content, Failure>>,
     /// The label that new content must have.
     wanted: String,
     kind: Kind,
@@ -103,16 +101,7 @@ struct Work {
 
 impl Sourced {
     pub(super) fn new(desired: file::Desired, candidates: Vec<Candidate>, kind: Kind) -> Sourced {
-        Sourced {
-            desired,
-            candidates,
-            environment: String::new(),
-            kind,
-            value: None,
-            creates: true,
-            refused: None,
-            work: None,
-        }
+        Sourced { desired, candidates, kind, value: None, creates: true, refused: None, work: None }
     }
 
     /// The first source there is, with what it says of its content.
@@ -135,12 +124,8 @@ impl Sourced {
                 return Ok((candidate, label));
             }
         }
-        let all: Vec<&str> = self.candidates.iter().map(Candidate::shown).collect();
-        Err(Failure::new(format!(
-            "Could not retrieve information from environment {} source(s) {}",
-            self.environment,
-            all.join(", ")
-        )))
+        let all = self.candidates.iter().map(|one| one.shown().to_owned()).collect();
+        Err(Failure::NoSource(all))
     }
 
     fn local(&self, host: &dyn Look, path: &Path, meta: &Meta) -> Result<Label, Failure> {
@@ -153,17 +138,18 @@ impl Sourced {
         })
     }
 
-    fn fetch(&self, host: &dyn Look, candidate: &Candidate) -> Result<file::Content, String> {
+    fn fetch(&self, host: &dyn Look, candidate: &Candidate) -> Result<file::Content, Failure> {
         match candidate {
             Candidate::Local { path: Some(path), .. } => Ok(file::Content::copy(path)),
-            Candidate::Local { path: None, shown } => Err(format!("{shown} is not there")),
+            Candidate::Local { path: None, shown } => Err(Failure::NoSource(vec![shown.clone()])),
             Candidate::Web(url) => {
-                let answer = exchange(host, "GET", url, &[])?;
+                let answer = exchange(host, "GET", url, &[]).map_err(Failure::new)?;
                 if (200..300).contains(&answer.status) {
                     return Ok(file::Content::bytes(answer.body));
                 }
-                let body = String::from_utf8_lossy(&answer.body);
-                Err(format!("Error {} on SERVER: {body}", answer.status))
+                let body = String::from_utf8_lossy(&answer.body).into_owned();
+                let (url, _) = without_login(url);
+                Err(Failure::HttpStatus { url, status: answer.status, body })
             }
         }
     }
@@ -226,11 +212,7 @@ impl Thing for Sourced {
                 Some(candidate) => Ok(candidate),
                 None => self.find(host).map(|(candidate, _)| candidate),
             };
-            Some(
-                candidate
-                    .map_err(|failure| failure.to_string())
-                    .and_then(|candidate| self.fetch(host, candidate)),
-            )
+            Some(candidate.and_then(|candidate| self.fetch(host, candidate)))
         };
         let mut desired = self.desired.clone();
         if let Some(Ok(new)) = &new {
@@ -273,7 +255,7 @@ impl Thing for Sourced {
             return Err(Failure::new("file was not observed before it was applied"));
         };
         match (&work.new, work.kind) {
-            (Some(Err(why)), _) => return Err(Failure::new(why.clone())),
+            (Some(Err(failure)), _) => return Err(failure.clone()),
             (Some(Ok(new)), Kind::Digest(algorithm)) => {
                 let made = match new {
                     file::Content::Copy { source, .. } => algorithm.label_of_file(host, source)?,
@@ -281,10 +263,8 @@ impl Thing for Sourced {
                     file::Content::Edit(_) => work.wanted.clone(),
                 };
                 if made != work.wanted {
-                    return Err(Failure::new(format!(
-                        "File written to disk did not match desired checksum; discarding changes ({made} vs {})",
-                        work.wanted
-                    )));
+                    let (path, wanted) = (self.desired.path.clone(), work.wanted.clone());
+                    return Err(Failure::WrongDigest { path, found: made, wanted });
                 }
             }
             _ => {}
@@ -307,7 +287,7 @@ fn time_label(host: &dyn Look, kind: Kind, secs: i64) -> Label {
     Label { kind, text: format!("{{{word}}}{time}"), secs }
 }
 
-/// What an answer says of its content: by the digest that was asked for, by another one, or by
+/// What an answer says of its content: by the wanted digest, by another one, or by
 /// its time, which is now where it has none.
 fn label(host: &dyn Look, answer: &Response, asked: Kind) -> Label {
     let header = |name: &str| {
@@ -361,7 +341,7 @@ fn head(host: &dyn Look, url: &str) -> Result<Option<Response>, String> {
     if is_there(&answer) {
         return Ok(Some(answer));
     }
-    // Some servers know no HEAD; one byte is asked for then.
+    // Some servers know no HEAD; one byte is requested then.
     if matches!(answer.status, 403 | 405) {
         let answer = exchange(host, "GET", url, &[("Range", "bytes=0-0")])?;
         return Ok(is_there(&answer).then_some(answer));
@@ -444,7 +424,6 @@ mod tests {
         let desired = file::Desired { path: "/o".into(), ..file::Desired::default() };
         let kind = Kind::named(kind).unwrap();
         let mut thing = Sourced::new(desired, vec![Candidate::Web(url.into())], kind);
-        thing.environment = "production".into();
         match thing.observe(host) {
             Ok(changes) => {
                 if !changes.is_empty()
@@ -460,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn content_is_told_by_the_first_digest_the_server_gives() {
+    fn content_is_compared_by_the_first_digest_the_server_gives() {
         let host = MemoryHost::linux();
         let sum = Algorithm::Md5.hex(b"hello\n");
         serves(&host, "http://w/a", &[("x-checksum-md5", &sum)]);
@@ -490,12 +469,12 @@ mod tests {
         let sum = Algorithm::Sha256.hex(b"x");
         serves(&host, "http://w/a", &[("x-checksum-sha256", &sum)]);
         let told = converge(&host, "sha256", "http://w/a");
-        assert!(told.starts_with("File written to disk did not match"), "{told}");
+        assert!(told.starts_with("new content of '/o' has the digest"), "{told}");
         assert!(host.lstat(Path::new("/o")).is_err());
     }
 
     #[test]
-    fn what_cannot_be_asked_is_told_in_the_words_of_the_original() {
+    fn requests_that_fail_have_the_words_of_the_original() {
         let table = [
             (
                 "http://h:9/x",

@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use fx_host::{Host, Time};
+use fx_host::{Act, Look, Time};
 use indexmap::IndexMap;
 
 use crate::eval::interpolated;
@@ -29,7 +29,7 @@ struct Entry {
 
 impl State {
     /// Reads the state; a file that cannot be read counts as empty.
-    pub(super) fn read(host: &dyn Host, file: Option<&Path>) -> State {
+    pub(super) fn read(host: &dyn Look, file: Option<&Path>) -> State {
         let mut state = State { file: file.map(Path::to_path_buf), ..State::default() };
         let text = file.and_then(|file| host.read_opt(file).ok().flatten());
         state.is_new = text.is_none();
@@ -163,7 +163,7 @@ impl State {
     }
 
     /// Writes the state.
-    pub(super) fn write(&self, host: &dyn Host) -> Result<(), fx_host::HostError> {
+    pub(super) fn write(&self, host: &dyn Act) -> Result<(), fx_host::HostError> {
         let Some(file) = &self.file else { return Ok(()) };
         if let Some(dir) = file.parent() {
             fx_resources::directory::make_parents(host, &dir.join("x"), 0o755).map_err(

@@ -1,15 +1,18 @@
 //! The transaction: one step after the other, what they generate, and refreshes.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use fx_engine::{Level, Mode, Outcome, Request, Run, step};
+use fx_engine::{Level, Outcome, Request, Run};
 use fx_source::Origin;
 
+use super::attributes::attribute;
+use super::engine_resource::Made;
+use super::log::{Entry, Place};
 use super::order::{Plan, Point};
-use super::record::Kin;
-pub(super) use super::record::{Event, Generated, Log, Place, Status};
-use super::things::{Made, attribute};
+use super::status::{Common, Generated, Status};
+use super::wording::Message;
 use crate::compile::{Catalog, Resource};
 use crate::eval::{Evaluator, interpolated};
 use crate::value::Value;
@@ -34,6 +37,11 @@ pub(super) fn step_name(resource: &Resource) -> fx_engine::ResourceId {
 /// Whether a command is a shell's to run.
 pub(super) fn is_shell(resource: &Resource) -> bool {
     attribute(resource, "provider").is_some_and(|word| interpolated(&word) == "shell")
+}
+
+/// Whether a resource is a directory that may be taken as a whole.
+fn is_tree(resource: &Resource) -> bool {
+    &*resource.low == "file" && attribute(resource, "recurse").is_some()
 }
 
 /// Most resources that are named as causes of a refresh.
@@ -72,17 +80,11 @@ pub(super) struct Transaction<'a> {
     pub(super) changed: BTreeMap<usize, Resource>,
     /// Who hears of the changes of the point at hand.
     pub(super) hearers: Vec<String>,
-    /// What was said, for the report.
-    pub(super) logs: std::cell::RefCell<Vec<Log>>,
-    /// The container that has its turn.
-    pub(super) container: std::cell::RefCell<Option<String>>,
-    /// What is worse than an error, while it is told.
-    pub(super) louder: std::cell::Cell<Option<&'static str>>,
-    /// The property that says the next thing itself.
-    pub(super) speaker: std::cell::Cell<Option<&'static str>>,
-    /// The resource at hand, as the log tells it.
+    /// What was logged, for the report.
+    pub(super) logs: std::cell::RefCell<Vec<Entry>>,
+    /// The resource at hand, as entries of the log name it.
     pub(super) place: Option<Rc<Place>>,
-    /// Failures that have been told to who depends on them.
+    /// Failures that have been logged for what depends on them.
     pub(super) announced: BTreeSet<usize>,
     /// Resources left out because of tags or schedules.
     pub(super) left_out: BTreeSet<usize>,
@@ -90,9 +92,9 @@ pub(super) struct Transaction<'a> {
     pub(super) phase: Rc<str>,
     /// Why the resource at hand has its turn now.
     pub(super) why: Rc<str>,
-    /// Failed dependencies are told by the classes around, once.
+    /// Failed dependencies are logged by the classes around, once.
     pub(super) merges: bool,
-    /// What is told at the end of types that nobody can act for.
+    /// Types that nobody can act for, which is logged at the end.
     pub(super) unprovided: std::cell::RefCell<BTreeSet<String>>,
     /// Values left to the node are found out when a resource has its turn.
     pub(super) defers: bool,
@@ -102,29 +104,7 @@ pub(super) struct Transaction<'a> {
     pub(super) state: super::state::State,
 }
 
-impl Transaction<'_> {
-    pub(super) fn say(&self, level: Level, text: &str) {
-        let word = self.louder.get().filter(|_| level == Level::Error);
-        match word {
-            Some(word) => {
-                let fields = [("level".into(), word.into()), ("text".into(), text.into())];
-                self.run.ledger.note("puppet.log", &fields, &Origin::default());
-            }
-            None => super::line(self.run, level, text),
-        }
-        let time = self.run.host.now();
-        let source = if text.starts_with('/') {
-            text.split_once(": ").map(|(source, _)| source.to_owned())
-        } else {
-            self.container.borrow().clone().filter(|name| text.starts_with(name.as_str()))
-        };
-        let place = self.place.clone().filter(|_| source.is_some());
-        // What a property says has its name as a tag, what is said of it has not.
-        let tag = self.speaker.take();
-        let text = text.to_owned();
-        self.logs.borrow_mut().push(Log { level, text, time, place, tag, word, source });
-    }
-
+impl<'a> Transaction<'a> {
     /// From here on it is this resource that things are said of.
     fn turn_to(&mut self, resource: &Resource, path: &str) {
         let at = self.evaluator.sources.location(resource.span);
@@ -153,7 +133,7 @@ impl Transaction<'_> {
             {
                 let path = self.path(at);
                 self.turn_to(resource, &path);
-                self.say(Level::Notice, &format!("{path}: Tidying {} files", children.len()));
+                self.log_of(&path, Level::Notice, &Message::Tidying(children.len()));
                 self.place = None;
             }
             self.brought.insert(at, children);
@@ -169,12 +149,12 @@ impl Transaction<'_> {
                 return false;
             }
         };
-        let now = self.run.host.now();
+        let now = self.run.look().now();
         let key = resource.reference();
         // A time that is still to come was noted by a wrong clock, and would be waited for.
         let last = self.state.checked(&key).filter(|last| *last <= now.secs).unwrap_or(0);
         let due = schedule.is_none_or(|schedule| {
-            let local = |secs| super::schedule::local(self.run.host, secs);
+            let local = |secs| super::schedule::local(self.run.look(), secs);
             schedule.allows(&local(last), &local(now.secs))
         });
         if due {
@@ -189,8 +169,7 @@ impl Transaction<'_> {
         let mut request = Request::new(id, "apply");
         request.origin = Origin::at(resource.span);
         request.why = Rc::clone(&self.why);
-        let step = self.run.ledger.open(self.run.host, request);
-        self.run.ledger.close(self.run.host, step, Outcome::Skipped(reason.to_owned()));
+        self.run.open(request).close(Outcome::Skipped(reason.to_owned()));
     }
 
     /// `(file: F, line: L)` of a resource.
@@ -199,11 +178,11 @@ impl Transaction<'_> {
     }
 
     /// `/Stage[main]/Main/File[/x]`
-    pub(super) fn path(&self, at: usize) -> String {
+    pub(super) fn path(&self, at: usize) -> Rc<str> {
         if self.alone {
-            return format!("/{}", self.catalog.resources[at].reference());
+            return format!("/{}", self.catalog.resources[at].reference()).into();
         }
-        super::order::path(self.catalog, &self.containers, at)
+        super::order::path(self.catalog, &self.containers, at).into()
     }
 
     pub(super) fn is_noop(&self, resource: &Resource) -> bool {
@@ -246,9 +225,7 @@ impl Transaction<'_> {
                 Point::End(at) => {
                     let resource = &self.catalog.resources[*at];
                     self.turn_to(resource, "");
-                    *self.container.borrow_mut() = Some(container_name(resource));
-                    self.tell_container(*at, &incoming);
-                    *self.container.borrow_mut() = None;
+                    self.log_container(*at, &incoming);
                     // Where something inside failed, nobody outside is notified.
                     if !incoming.failed.is_empty() {
                         (incoming.real, incoming.withheld) = (0, 0);
@@ -257,9 +234,9 @@ impl Transaction<'_> {
                 }
                 Point::Act(at) => {
                     self.why = plan.reason(self.catalog, *number).into();
-                    let started = self.run.host.monotonic();
+                    let started = self.run.look().monotonic();
                     let (mut status, outgoing) = self.one(*at, &incoming, made);
-                    status.took = self.run.host.monotonic().saturating_sub(started).as_secs_f64();
+                    status.took = self.run.look().monotonic().saturating_sub(started).as_secs_f64();
                     if self.aborted.is_some() && status.failed {
                         return;
                     }
@@ -269,108 +246,134 @@ impl Transaction<'_> {
             };
         }
         self.place = None;
-        for message in self.unprovided.take() {
-            self.say(Level::Error, &message);
+        for kind in self.unprovided.take() {
+            self.log(Level::Error, &Message::NoProvider(kind));
         }
     }
 
+    /// What becomes of a resource that tags or a failed dependency keep from its turn.
+    fn kept_from_turn(
+        &mut self,
+        at: usize,
+        path: &Rc<str>,
+        incoming: &Outgoing,
+    ) -> Option<(Status, Outgoing)> {
+        let resource = &self.catalog.resources[at];
+        let status = Status { skipped: true, ..Status::default() };
+        if self.left_out.contains(&at) {
+            self.passed_over(resource, "left out by tags");
+            return Some((status, Outgoing::default()));
+        }
+        if incoming.failed.is_empty() {
+            return None;
+        }
+        for failed in &incoming.failed {
+            if self.announced.insert(*failed) && !self.merges {
+                let name = self.catalog.resources[*failed].reference();
+                self.log_of(path, Level::Notice, &Message::DependencyFailed(name));
+            }
+        }
+        self.log_of(path, Level::Warning, &Message::SkippedByDependency);
+        if incoming.real + incoming.withheld > 0 {
+            let message = Message::UnschedulingAll(resource.reference());
+            self.log_of(path, Level::Info, &message);
+        }
+        self.passed_over(resource, "a dependency failed");
+        Some((status, Outgoing { failed: incoming.failed.clone(), ..Outgoing::default() }))
+    }
+
+    /// The resource with all its values and the thing it stands for, made as late as it has to
+    /// be; what becomes of it where it does not get that far.
+    fn ready(
+        &mut self,
+        at: usize,
+        path: &Rc<str>,
+        mut thing: Made,
+    ) -> Result<(Cow<'a, Resource>, Made), Box<(Status, Outgoing)>> {
+        let failed = || Status { failed: true, ..Status::default() };
+        let mut resource = Cow::Borrowed(&self.catalog.resources[at]);
+        // Values left to the node may be found out as late as now.
+        if self.defers && super::deferred::is_deferred(&resource) {
+            match super::deferred::resolved_now(self.evaluator, &resource) {
+                Ok(with_values) => resource = Cow::Owned(with_values),
+                Err(message) => {
+                    self.aborted = Some(message);
+                    return Err(Box::new((failed(), Outgoing::default())));
+                }
+            }
+        }
+        let is_due = self.is_due(&resource);
+        if self.aborted.is_some() {
+            return Err(Box::default());
+        }
+        if !is_due {
+            self.passed_over(&resource, "its schedule says not now");
+            let status = Status { skipped: true, ..Status::default() };
+            return Err(Box::new((status, Outgoing::default())));
+        }
+        if let Some(with_values) = self.changed.remove(&at)
+            && let Ok(now) = super::engine_resource::make(self.evaluator, &with_values)
+        {
+            return Ok((Cow::Owned(with_values), now));
+        }
+        // What is there is looked at when a file has its turn: an earlier resource may have
+        // made it, or its source.
+        if let Made::Later = thing {
+            match super::engine_resource::make(self.evaluator, &resource) {
+                Ok(now) => thing = now,
+                // A value that was found out this late ends the run, as it would have earlier.
+                Err(why) if matches!(resource, Cow::Owned(_)) => {
+                    self.aborted = Some(why);
+                    return Err(Box::new((failed(), Outgoing::default())));
+                }
+                Err(why) => {
+                    self.log_of(path, Level::Error, &Message::Failed(why));
+                    let outgoing = Outgoing { failed: vec![at], ..Outgoing::default() };
+                    return Err(Box::new((failed(), outgoing)));
+                }
+            }
+        }
+        Ok((resource, thing))
+    }
+
+    /// One resource has its turn: what becomes of it, and what follows for others.
     fn one(
         &mut self,
         at: usize,
         incoming: &Outgoing,
         made: &mut BTreeMap<usize, Made>,
     ) -> (Status, Outgoing) {
-        let late;
-        let given;
-        let mut resource = &self.catalog.resources[at];
         let path = self.path(at);
-        self.turn_to(resource, &path);
-        let Some(mut thing) = made.remove(&at) else { return Default::default() };
-        if self.left_out.contains(&at) {
-            self.passed_over(resource, "left out by tags");
-            return (Status { skipped: true, ..Status::default() }, Outgoing::default());
+        self.turn_to(&self.catalog.resources[at], &path);
+        let Some(thing) = made.remove(&at) else { return Default::default() };
+        if let Some(passed) = self.kept_from_turn(at, &path, incoming) {
+            return passed;
         }
-        if !incoming.failed.is_empty() {
-            for failed in &incoming.failed {
-                if self.announced.insert(*failed) && !self.merges {
-                    let name = self.catalog.resources[*failed].reference();
-                    self.say(
-                        Level::Notice,
-                        &format!("{path}: Dependency {name} has failures: true"),
-                    );
-                }
-            }
-            self.say(Level::Warning, &format!("{path}: Skipping because of failed dependencies"));
-            if incoming.real + incoming.withheld > 0 {
-                let name = resource.reference();
-                let text = format!("{path}: Unscheduling all events on {name}");
-                self.say(Level::Info, &text);
-            }
-            self.passed_over(resource, "a dependency failed");
-            let status = Status { skipped: true, ..Status::default() };
-            return (status, Outgoing { failed: incoming.failed.clone(), ..Outgoing::default() });
-        }
-        // Values left to the node may be found out as late as now.
-        if self.defers && super::deferred::is_deferred(resource) {
-            let made_now = super::deferred::resolved_now(self.evaluator, resource)
-                .and_then(|now| Ok((super::things::make(self.evaluator, &now)?, now)));
-            match made_now {
-                Ok((now, with_values)) => {
-                    thing = now;
-                    late = with_values;
-                    resource = &late;
-                }
-                Err(message) => {
-                    self.aborted = Some(message);
-                    return (Status { failed: true, ..Status::default() }, Outgoing::default());
-                }
-            }
-        }
-        let is_due = self.is_due(resource);
-        if self.aborted.is_some() {
-            return Default::default();
-        }
-        if !is_due {
-            self.passed_over(resource, "its schedule says not now");
-            let status = Status { skipped: true, ..Status::default() };
-            return (status, Outgoing::default());
-        }
-        // What is there is looked at when a file has its turn: an earlier resource may have
-        // made it, or its source.
-        if &*resource.low == "file"
-            && let Ok(now) = super::things::make(self.evaluator, resource)
-        {
-            thing = now;
-        }
-        if let Some(with_values) = self.changed.remove(&at)
-            && let Ok(now) = super::things::make(self.evaluator, &with_values)
-        {
-            given = with_values;
-            (thing, resource) = (now, &given);
-        }
+        let (resource, mut thing) = match self.ready(at, &path, thing) {
+            Ok(ready) => ready,
+            Err(passed) => return *passed,
+        };
+        let resource = &*resource;
         let noop = self.is_noop(resource);
         self.evaluator.phase(|| format!("apply {}", resource.reference()));
         if let Made::Ruby(ruby) = &thing {
             ruby.settle(&path);
         }
-        let mut too_many = false;
-        if let Some(message) = super::recurse::too_many(self.evaluator, resource) {
-            let text = format!(
-                "{path}: Failed to generate additional resources using 'eval_generate': {message}"
-            );
-            self.say(Level::Error, &text);
-            too_many = true;
+        let too_many = super::recurse::too_many(self.evaluator, resource);
+        let generates = too_many.is_none();
+        if let Some(why) = too_many {
+            let message = Message::NotGenerated { step: "eval_generate", why };
+            self.log_of(&path, Level::Error, &message);
             self.misgenerated = true;
         }
-        let watched = super::audit::values(self.run.host, resource);
+        let watched = super::audit::values(self.run.look(), resource);
         let mut status = self.attempt(resource, &path, &mut thing, noop);
         self.audit(resource, &path, watched, &mut status);
         if let Made::Ruby(ruby) = &thing {
             status.provider = Some(ruby.provider());
         }
-        // A tree speaks once all of it is done.
-        let is_folder = &*resource.low == "file" && attribute(resource, "recurse").is_some();
-        if !is_folder {
+        // A tree is announced once all of it is done.
+        if !is_tree(resource) {
             self.announce(&path, resource, &status);
         }
         let own_too;
@@ -389,287 +392,72 @@ impl Transaction<'_> {
             by: if status.changes + status.noop > 0 { vec![at] } else { Vec::new() },
             failed: if status.failed { vec![at] } else { Vec::new() },
         };
-        if let Made::Ruby(ruby) = &thing {
-            let failed = status.failed;
-            if let Some(found) = self.raised(resource, ruby, failed) {
-                self.brought.insert(at, found);
-            }
+        if let Made::Ruby(ruby) = &thing
+            && let Some(found) = self.raised(resource, ruby, status.failed)
+        {
+            self.brought.insert(at, found);
         }
         match self.brought.remove(&at) {
             Some(Ok(children)) => {
-                let speaks = matches!(thing, Made::Ruby(_)) && !children.is_empty();
+                let is_one = matches!(thing, Made::Ruby(_)) && !children.is_empty();
                 self.take(at, children.into_iter(), noop, &mut outgoing);
-                // As of a tree, one word of all that was generated.
-                if speaks && outgoing.real + outgoing.withheld > 0 {
-                    outgoing.withheld = usize::from(outgoing.real == 0);
-                    outgoing.real = outgoing.real.min(1);
-                    self.schedule(&resource.title);
+                if is_one && outgoing.real + outgoing.withheld > 0 {
+                    self.as_one(resource, &mut outgoing);
                 }
             }
-            Some(Err(message)) => {
-                let text = format!(
-                    "{path}: Failed to generate additional resources using 'generate': {message}"
-                );
-                self.say(Level::Error, &text);
+            Some(Err(why)) => {
+                let message = Message::NotGenerated { step: "generate", why };
+                self.log_of(&path, Level::Error, &message);
                 status.failed = true;
                 outgoing.failed.push(at);
             }
-            None if !status.failed && !too_many => {
-                let managed = self.managed.get_or_init(|| super::recurse::managed(self.catalog));
-                let tree = super::recurse::tree(self.evaluator, managed, resource);
-                let tree = tree.filter(|tree| !tree.is_empty());
-                let is_tree = tree.is_some();
-                if let Some(tree) = tree {
-                    self.take(at, tree.resources(self.run.host), noop, &mut outgoing);
-                }
-                // A tree is one change to who is notified, however many files it has.
-                if is_tree && outgoing.real + outgoing.withheld > 0 {
-                    if outgoing.real == 0 {
-                        let count = outgoing.withheld;
-                        let events = format!("{count} event{}", if count == 1 { "" } else { "s" });
-                        let title = &resource.title;
-                        self.say(
-                            Level::Notice,
-                            &format!("{title}: Would have triggered 'refresh' from {events}"),
-                        );
-                    }
-                    outgoing.withheld = usize::from(outgoing.real == 0);
-                    outgoing.real = outgoing.real.min(1);
-                    self.schedule(&resource.title);
-                } else if is_folder {
-                    self.announce(&path, resource, &status);
-                }
+            None if !status.failed && generates => {
+                self.take_tree(at, resource, &path, &status, noop, &mut outgoing);
             }
             None => {}
         }
         if status.changed {
-            self.state.sync(&resource.reference(), self.run.host.now());
+            self.state.sync(&resource.reference(), self.run.look().now());
         }
         (status, outgoing)
     }
 
-    /// Brings one thing to its desired state and tells of it.
-    fn attempt(&self, resource: &Resource, path: &str, thing: &mut Made, noop: bool) -> Status {
-        let mut status = Status::default();
-        if thing.thing().is_none() {
-            return status;
-        }
-        // A directory is a file here, as it is in the manifest.
-        let id = step_name(resource);
-        let mut request = Request::new(id, "apply");
-        request.mode = if noop { Mode::Rehearse } else { Mode::Apply };
-        request.origin = Origin::at(resource.span);
-        request.why = Rc::clone(&self.why);
-        request.phase = Rc::clone(&self.phase);
-        if request.resource.kind == "notify" {
-            request.purpose = fx_engine::Purpose::Tell;
-        }
-        let said = self.logs.borrow().len();
-        let keep = super::backup::of(self.evaluator, self.catalog, resource).ok().flatten();
-        let stepped = match &keep {
-            Some(keep) => {
-                let Some(inner) = thing.thing() else { return status };
-                let mut discreet = super::secrets::Discreet::new(inner, resource);
-                let mut kept = super::backup::Kept::new(&mut discreet, keep, resource);
-                let stepped = step(self.run, request, &mut kept);
-                for (level, is_own, text) in kept.said {
-                    let start = if is_own { format!("{path}: ") } else { String::new() };
-                    self.say(level, &format!("{start}{text}"));
-                }
-                stepped
-            }
-            None => match thing {
-                // A shell finds its programs by itself.
-                Made::Exec(exec) if !is_shell(resource) => {
-                    step(self.run, request, &mut super::execs::Sought { inner: &mut *exec })
-                }
-                _ => match thing.thing() {
-                    Some(inner) => {
-                        let mut discreet = super::secrets::Discreet::new(inner, resource);
-                        step(self.run, request, &mut discreet)
-                    }
-                    None => return status,
-                },
-            },
-        };
-        let mut changes = stepped.changes;
-        super::wording::changes(resource, &mut changes);
-        if let Made::Ruby(ruby) = thing {
-            for (level, text) in ruby.looked() {
-                self.say(level, &super::secrets::shown(resource, &text));
-            }
-        }
-        let events = |status: &'static str, changes: &[fx_engine::Change]| {
-            let only = changes.iter().find(|change| change.property == "ensure");
-            let shown: Vec<&fx_engine::Change> =
-                only.map_or_else(|| changes.iter().collect(), |only| vec![only]);
-            shown
-                .into_iter()
-                .map(|change| {
-                    let is_secret = super::things::is_secret(resource, &change.property);
-                    let shown = |value| {
-                        let text = super::tell::text_of(value);
-                        if is_secret && !text.is_empty() { "[redacted]".to_owned() } else { text }
-                    };
-                    let told = |value| {
-                        super::wording::reported(
-                            self.run.host,
-                            resource,
-                            &change.property,
-                            shown(value),
-                        )
-                    };
-                    let wanted = super::wording::wanted(resource, &change.property);
-                    Event {
-                        property: change.property.to_string(),
-                        from: told(&change.from),
-                        to: wanted.unwrap_or_else(|| told(&change.to)),
-                        status,
-                        message: String::new(),
-                        is_secret,
-                        name: None,
-                        was: None,
-                    }
-                })
-                .collect::<Vec<Event>>()
-        };
-        match &stepped.outcome {
-            Outcome::Kept => {}
-            outcome
-                if matches!(thing, Made::Ruby(_))
-                    && !changes.is_empty()
-                    && !matches!(outcome, Outcome::WouldRepair) =>
-            {
-                self.tell_parts(resource, path, thing, &changes, &mut status, &events);
-            }
-            Outcome::Repaired => {
-                status.changed = true;
-                let told = self.tell_changes(resource, path, thing, &changes);
-                status.out_of_sync = told;
-                status.changes = told;
-                status.events = events("success", &changes);
-                // A directory that stays is told as gone, as in the original.
-                if matches!(thing, Made::Stubborn(_)) {
-                    for event in &mut status.events {
-                        event.property = "ensure".into();
-                        event.from = "directory".into();
-                        event.to = "absent".into();
-                    }
-                }
-            }
-            Outcome::WouldRepair => {
-                let told = self.tell_withheld(resource, path, thing, &changes);
-                status.out_of_sync = told;
-                status.noop = told;
-                status.events = events("noop", &changes);
-            }
-            other => {
-                status.failed = true;
-                status.out_of_sync = 1;
-                status.events = events("failure", &changes);
-                let host = self.run.host;
-                // What a check of content printed belongs to its message.
-                let message = other.failure().map(|failure| match &failure.output() {
-                    Some(output) if failure.to_string().starts_with("new content of") => {
-                        format!("{failure}\n{output}")
-                    }
-                    _ => super::wording::failure(host, resource, &changes, failure, false),
-                });
-                let message = message.unwrap_or_default();
-                // An account that is not there is missed only after the file was made.
-                if message.starts_with("could not find ")
-                    && changes.iter().any(|change| change.property == "ensure")
-                {
-                    self.make_without_accounts(resource);
-                }
-                // Types that nobody can act for are told at the end, once each.
-                if message.starts_with("Could not find a suitable provider for ") {
-                    status.out_of_sync = 0;
-                    self.unprovided.borrow_mut().insert(message);
-                    return status;
-                }
-                self.tell_failure(resource, path, thing, &changes, &message);
-                if changes.is_empty() {
-                    status.events.push(Event::of_resource(message));
-                }
-            }
-        }
-        for event in &mut status.events {
-            if event.property.is_empty() || event.was.is_some() {
-                continue;
-            }
-            if let Made::Ruby(ruby) = thing {
-                event.name = ruby.event(&event.property);
-            }
-            let start = format!("{path}/{}: ", event.property);
-            let logs = self.logs.borrow();
-            // What a command printed comes before the sentence about it.
-            let told = logs[said..].iter().rev().find_map(|log| log.text.strip_prefix(&start));
-            told.unwrap_or_default().clone_into(&mut event.message);
-        }
-        status
+    /// All that a resource brought is one change to who is notified, however much it is.
+    fn as_one(&self, resource: &Resource, outgoing: &mut Outgoing) {
+        outgoing.withheld = usize::from(outgoing.real == 0);
+        outgoing.real = outgoing.real.min(1);
+        self.schedule(&resource.title);
     }
 
-    /// Makes a file as far as it can be made while its owner or group is not known.
-    fn make_without_accounts(&self, resource: &Resource) {
-        let mut bare = resource.clone();
-        bare.attributes.shift_remove("owner");
-        bare.attributes.shift_remove("group");
-        let Ok(mut made) = super::things::make(self.evaluator, &bare) else { return };
-        let Some(thing) = made.thing() else { return };
-        if let Ok(changes) = thing.observe(self.run.host) {
-            let _told_already = thing.apply(self.run.host, &changes);
-        }
-    }
-
-    /// Tells of a resource of Ruby: each property by itself, then what writing it all brought.
-    fn tell_parts(
-        &self,
+    /// What lies below a directory that is taken as a whole.
+    fn take_tree(
+        &mut self,
+        at: usize,
         resource: &Resource,
-        path: &str,
-        thing: &mut Made,
-        changes: &[fx_engine::Change],
-        status: &mut Status,
-        events: &dyn Fn(&'static str, &[fx_engine::Change]) -> Vec<Event>,
+        path: &Rc<str>,
+        status: &Status,
+        noop: bool,
+        outgoing: &mut Outgoing,
     ) {
-        let Made::Ruby(ruby) = thing else { return };
-        let (parts, end) = ruby.done();
-        let hear = |said: &[super::ruby::Said]| {
-            for (level, text) in said {
-                self.say(*level, &super::secrets::shown(resource, text));
-            }
-        };
-        for part in parts {
-            hear(&part.said);
-            let own: Vec<fx_engine::Change> =
-                changes.iter().filter(|change| change.property == part.property).cloned().collect();
-            status.out_of_sync += 1;
-            match part.failure {
-                None => {
-                    self.tell_changes(resource, path, thing, &own);
-                    status.changed = true;
-                    status.changes += 1;
-                    status.events.extend(events("success", &own));
-                }
-                Some(message) => {
-                    self.tell_failure(resource, path, thing, &own, &message);
-                    status.failed = true;
-                    status.events.extend(events("failure", &own));
-                }
-            }
+        let managed = self.managed.get_or_init(|| super::recurse::managed(self.catalog));
+        let tree = super::recurse::tree(self.evaluator, managed, resource);
+        let tree = tree.filter(|tree| !tree.is_empty());
+        let has_files = tree.is_some();
+        if let Some(tree) = tree {
+            self.take(at, tree.resources(self.run.look()), noop, outgoing);
         }
-        let Some(end) = end else { return };
-        hear(&end.said);
-        if let Some(message) = end.failure {
-            let message = super::secrets::shown(resource, &message);
-            self.say(Level::Error, &format!("{path}: Could not evaluate: {message}"));
-            status.failed = true;
-            status.out_of_sync += 1;
-            status.events.push(Event::of_resource(message));
+        if has_files && outgoing.real + outgoing.withheld > 0 {
+            if outgoing.real == 0 {
+                let message = Message::WouldTrigger(outgoing.withheld);
+                self.log_of(&resource.title, Level::Notice, &message);
+            }
+            self.as_one(resource, outgoing);
+        } else if is_tree(resource) {
+            self.announce(path, resource, status);
         }
     }
 
-    /// Tags of a resource as they are told. Those of the resource API have only their own and
+    /// Tags of a resource as the report has them. Those of the resource API have only their own and
     /// the names of the classes around them.
     pub(super) fn tags(&self, resource: &Resource, path: &str) -> Vec<Rc<str>> {
         if !self.evaluator.ruby_is_placeless(&resource.low) {
@@ -707,42 +495,43 @@ impl Transaction<'_> {
             None => "".into(),
         };
         // Most have kind and tags of the one before, and a place in the log, which they share.
-        let mut last: Option<(Rc<Kin>, Rc<Place>)> = None;
+        let mut last: Option<(Rc<Common>, Rc<Place>)> = None;
         for child in children {
-            let (kin, place) = match last.take().filter(|(kin, _)| kin.is_of(&child)) {
+            let (common, place) = match last.take().filter(|(common, _)| common.is_of(&child)) {
                 Some(known) => known,
                 None => {
                     let tags: Rc<[Rc<str>]> = child.tags.iter().cloned().collect();
                     // The engine made it: it has no place in the manifest.
                     let place = Rc::new(Place { place: None, tags: Rc::clone(&tags) });
                     let (kind, low) = (Rc::clone(&child.kind), Rc::clone(&child.low));
-                    (Rc::new(Kin { kind, low, base: Rc::clone(&base), tags }), place)
+                    (Rc::new(Common { kind, low, base: Rc::clone(&base), tags }), place)
                 }
             };
             self.place = Some(Rc::clone(&place));
-            let path = format!("{base}/{}", child.reference());
-            let started = self.run.host.monotonic();
+            let path: Rc<str> = format!("{base}/{}", child.reference()).into();
+            let started = self.run.look().monotonic();
             self.evaluator.phase(|| format!("generate and apply {}", child.reference()));
-            let mut status = match super::things::make(self.evaluator, &child) {
+            let mut status = match super::engine_resource::make(self.evaluator, &child) {
                 Ok(mut thing) => {
                     let noop = if is_own { noop } else { self.is_noop(&child) };
                     self.attempt(&child, &path, &mut thing, noop)
                 }
-                Err(message) => {
-                    self.say(Level::Error, &format!("{path}: {message}"));
+                Err(why) => {
+                    self.log_of(&path, Level::Error, &Message::Failed(why));
                     Status { failed: true, ..Status::default() }
                 }
             };
-            status.took = self.run.host.monotonic().saturating_sub(started).as_secs_f64();
-            status.provider = status.provider.or_else(|| super::things::text(&child, "provider"));
+            status.took = self.run.look().monotonic().saturating_sub(started).as_secs_f64();
+            status.provider =
+                status.provider.or_else(|| super::attributes::text(&child, "provider"));
             outgoing.real += status.changes;
             outgoing.withheld += status.noop;
             if status.failed && !outgoing.failed.contains(&at) {
                 outgoing.failed.push(at);
             }
             let title = child.told.unwrap_or(child.title);
-            self.generated.push(Generated { kin: Rc::clone(&kin), title, status });
-            last = Some((kin, place));
+            self.generated.push(Generated { common: Rc::clone(&common), title, status });
+            last = Some((common, place));
         }
     }
 }

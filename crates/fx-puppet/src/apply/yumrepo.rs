@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use fx_engine::{Change, Failure, Resource as Thing, ResourceId, Target};
 use fx_host::{Act, Look, WriteOptions};
 
-use super::things::{Made, text};
+use super::attributes::text;
+use super::engine_resource::Made;
 use crate::compile::Resource;
 
 const CONF: &str = "/etc/yum.conf";
@@ -143,7 +144,7 @@ fn dirs(host: &dyn Look) -> Result<Vec<PathBuf>, Failure> {
 }
 
 impl Yumrepo {
-    /// Where a new section goes.
+    /// Where a new section is written.
     fn path(&self, dirs: &[PathBuf]) -> PathBuf {
         let Some(last) = dirs.last() else { return PathBuf::from(CONF) };
         let Some(target) = self.target.as_deref().filter(|target| *target != "absent") else {

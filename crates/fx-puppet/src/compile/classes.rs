@@ -127,7 +127,8 @@ impl Evaluator {
         scope: &Rc<Scope>,
     ) -> Evaluated<()> {
         let Some(entry) = self.class_named(name)? else {
-            return Err(Flow::raw(not_declared(name)));
+            let issue = crate::eval::Issue::UnknownClass(Rc::clone(name));
+            return Err(Flow::raw(not_declared(name)).with(issue));
         };
         let mut resource = Resource::new("class", name, span, Rc::clone(&scope.frame));
         resource.definition = Some(Rc::clone(&entry));
@@ -379,6 +380,7 @@ impl Evaluator {
                         failure.message
                     ),
                     place: failure.place,
+                    issue: failure.issue,
                 }))),
                 flow => Err(flow),
             },

@@ -8,7 +8,7 @@ use fx_source::Span;
 use rustc_hash::FxHashSet;
 
 use super::catalog::{Attribute, Attributes, Resource, add_tag, is_tag, kind_name};
-use crate::eval::{Evaluated, Evaluator, Flow, Scope, interpolated};
+use crate::eval::{Evaluated, Evaluator, Flow, Issue, Scope, interpolated};
 use crate::types::{Type, capitalized};
 use crate::value::Value;
 
@@ -16,7 +16,7 @@ use crate::value::Value;
 fn as_written(mut flow: Flow, ty: &Expr, kind: &str) -> Flow {
     if let (Flow::Fail(failure), ExprKind::Name(name)) = (&mut flow, &ty.kind)
         && name.starts_with("::")
-        && failure.message == unknown_kind(kind)
+        && matches!(&failure.issue, Issue::UnknownType(unknown) if **unknown == *kind)
     {
         failure.message = unknown_kind(name);
     }
@@ -25,6 +25,10 @@ fn as_written(mut flow: Flow, ty: &Expr, kind: &str) -> Flow {
 
 fn unknown_kind(kind: &str) -> String {
     format!("Unknown resource type: '{kind}'")
+}
+
+fn no_such_type(kind: &Rc<str>) -> Flow {
+    Flow::raw(unknown_kind(kind)).with(Issue::UnknownType(Rc::clone(kind)))
 }
 
 impl Evaluator {
@@ -217,7 +221,7 @@ impl Evaluator {
             }
             // Even where nothing is declared the type must be there.
             if titles.is_empty() && &*kind != "class" && !self.is_resource_type(&kind)? {
-                return Err(as_written(Flow::raw(unknown_kind(&kind)), ty, &kind));
+                return Err(as_written(no_such_type(&kind), ty, &kind));
             }
             for title in titles {
                 let declared = self.declare(form, &kind, &title, attributes.clone(), at, scope);
@@ -240,10 +244,10 @@ impl Evaluator {
         if &**kind == "class" {
             let name: Rc<str> = title.trim_start_matches("::").to_lowercase().into();
             self.declare_class(&name, attributes, span, scope).map_err(|mut flow| {
-                // It is told as it was written.
+                // The message names it as it was written.
                 if let Flow::Fail(failure) = &mut flow
                     && title.starts_with("::")
-                    && failure.message == super::classes::not_declared(&name)
+                    && matches!(&failure.issue, Issue::UnknownClass(unknown) if *unknown == name)
                 {
                     failure.message = super::classes::not_declared(title);
                 }
@@ -254,7 +258,7 @@ impl Evaluator {
         let native = self.native_kind(kind)?;
         let define = if native.is_some() { None } else { self.define_named(kind)? };
         if define.is_none() && native.is_none() {
-            return Err(Flow::raw(unknown_kind(kind)));
+            return Err(no_such_type(kind));
         }
         let mut resource = Resource::new(kind, title, span, Rc::clone(&scope.frame));
         resource.form = form;

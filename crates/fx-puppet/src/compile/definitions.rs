@@ -215,7 +215,7 @@ impl Evaluator {
         if let Some(known) = self.machine.read.modules.borrow().get(name) {
             return known.clone();
         }
-        let host = self.run.host;
+        let host = self.run.look();
         let found = self
             .settings
             .modulepath
@@ -240,7 +240,7 @@ impl Evaluator {
 
     /// `module/path` as a file of that module that is there.
     pub(crate) fn module_file(&self, name: &str, kind: &str) -> Option<PathBuf> {
-        self.module_path(name, kind).filter(|path| self.run.host.stat(path).is_ok())
+        self.module_path(name, kind).filter(|path| self.run.look().stat(path).is_ok())
     }
 
     /// Loads the file that may define a name.
@@ -259,7 +259,7 @@ impl Evaluator {
             self.phase(|| format!("load {}", path.display()));
             return self.add_definitions(&program, module);
         }
-        let Ok(Some(bytes)) = self.run.host.read_trusted_opt(&path) else { return Ok(()) };
+        let Ok(Some(bytes)) = self.run.look().read_trusted_opt(&path) else { return Ok(()) };
         self.phase(|| format!("load {}", path.display()));
         let file = self.sources.add(&path.to_string_lossy(), &*bytes);
         let (program, mut found) = fx_puppet_syntax::parse(&bytes, file);

@@ -143,7 +143,8 @@ impl Evaluator {
             Some(value) => Ok(value),
             None => {
                 let name = name.trim_start_matches("::");
-                Err(Flow::at(span, format!("Unknown function: '{name}'.")))
+                Err(Flow::at(span, format!("Unknown function: '{name}'."))
+                    .with(super::Issue::UnknownFunction(name.into())))
             }
         })
     }

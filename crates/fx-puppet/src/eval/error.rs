@@ -1,5 +1,7 @@
 //! How an evaluation is left early: failures with their places, and return, break and next.
 
+use std::rc::Rc;
+
 use fx_source::Span;
 
 use crate::value::Value;
@@ -20,6 +22,26 @@ pub(crate) struct Failure {
     pub message: String,
     /// Where.
     pub place: Place,
+    /// What it is, for who treats some failures apart.
+    pub issue: Issue,
+}
+
+/// Failures that somebody further out treats apart.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Issue {
+    /// Any other.
+    #[default]
+    Other,
+    /// There is no resource type of this name.
+    UnknownType(Rc<str>),
+    /// There is no class of this name.
+    UnknownClass(Rc<str>),
+    /// There is no function of this name.
+    UnknownFunction(Rc<str>),
+    /// A template failed, and the message says which.
+    Template,
+    /// No provider of a type works on this machine.
+    NoProvider,
 }
 
 /// How the place of a failure is told.
@@ -57,7 +79,15 @@ impl Flow {
     }
 
     fn new(message: String, place: Place) -> Flow {
-        Flow::Fail(Box::new(Failure { message, place }))
+        Flow::Fail(Box::new(Failure { message, place, issue: Issue::Other }))
+    }
+
+    /// The same failure, known for what it is.
+    pub(crate) fn with(mut self, issue: Issue) -> Flow {
+        if let Flow::Fail(failure) = &mut self {
+            failure.issue = issue;
+        }
+        self
     }
 
     /// What a failure says, its place left out.

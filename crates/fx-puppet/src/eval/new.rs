@@ -197,7 +197,7 @@ impl Evaluator {
 
     /// Now, in nanoseconds.
     pub(crate) fn now(&self) -> i128 {
-        let now = self.run.host.now();
+        let now = self.run.look().now();
         i128::from(now.secs) * 1_000_000_000 + i128::from(now.nanos)
     }
 }

@@ -170,33 +170,9 @@ impl Evaluator {
             _ => values,
         };
         let keys = Keys { name: short(ty), given: values, span, spans };
-        let rc = |ty: Type| Rc::new(ty);
         Ok(Value::ty(match &**ty {
             Type::Integer(_) => Type::Integer(self.integer_range(&keys)?),
-            Type::Float(_) => {
-                keys.count(1, 2)?;
-                let number = |index: usize| match values.get(index) {
-                    None | Some(Value::Default) => Ok(None),
-                    Some(Value::Int(number)) => Ok(Some(*number as f64)),
-                    Some(Value::Float(number)) => Ok(Some(*number)),
-                    Some(other) => Err(Flow::at(
-                        keys.at(index),
-                        format!(
-                            "Float-Type [] requires all arguments to be floats, or integers (or default). Got {}",
-                            kind(other)
-                        ),
-                    )),
-                };
-                let range = Range::new(number(0)?, number(1)?);
-                if let (Some(min), Some(max)) = (range.min, range.max)
-                    && min > max
-                {
-                    return Err(Flow::raw(format!(
-                        "'from' must be less or equal to 'to'. Got ({min:?}, {max:?}"
-                    )));
-                }
-                Type::Float(range)
-            }
+            Type::Float(_) => Type::Float(Self::float_range(&keys)?),
             Type::String(_) => {
                 if values.is_empty() || values.len() > 2 {
                     let got = values.len();
@@ -226,65 +202,12 @@ impl Evaluator {
                     _ => return Err(keys.unusable(0, "String or Regexp")),
                 }
             }
-            Type::Array { .. } => {
-                let element = match values {
-                    [Value::Int(_) | Value::Default, _] => None,
-                    [_, ..] => Some(keys.ty(0)?),
-                    [] => None,
-                };
-                keys.count(1, 3)?;
-                let from = usize::from(element.is_some());
-                let size = if values.len() > from { keys.size(from)? } else { ANY_SIZE };
-                Type::Array { element: element.unwrap_or_else(|| rc(Type::Any)), size }
-            }
-            Type::Hash { .. } => {
-                if let [Value::Int(_) | Value::Default, Value::Int(_) | Value::Default] = values {
-                    Type::Hash { key: rc(Type::Any), value: rc(Type::Any), size: keys.size(0)? }
-                } else {
-                    for index in 0..values.len().min(2) {
-                        keys.ty(index)?;
-                    }
-                    keys.count(2, 4)?;
-                    Type::Hash {
-                        key: keys.ty(0)?,
-                        value: keys.ty(1)?,
-                        size: if values.len() > 2 { keys.size(2)? } else { ANY_SIZE },
-                    }
-                }
-            }
+            Type::Array { .. } => Self::array_of(&keys)?,
+            Type::Hash { .. } => Self::hash_of(&keys)?,
             Type::Collection(_) => Type::Collection(keys.size(0)?),
-            Type::Tuple { .. } => {
-                let is_limit =
-                    |key: Option<&Value>| matches!(key, Some(Value::Int(_) | Value::Default));
-                let count = values.len();
-                let limits = match (count.checked_sub(2).map(|at| &values[at]), values.last()) {
-                    (before, last) if is_limit(before) && is_limit(last) => 2,
-                    (_, last) if is_limit(last) => 1,
-                    _ => 0,
-                };
-                let typed =
-                    Keys { name: keys.name.clone(), given: &values[..count - limits], ..keys };
-                typed.each(1, usize::MAX, "Any-Type", |key| matches!(key, Value::Type(_)))?;
-                let (types, size) = self.types_and_size(&keys, 0, count)?;
-                Type::Tuple { types, size }
-            }
+            Type::Tuple { .. } => self.tuple_of(&keys)?,
             Type::Struct(_) => Type::Struct(self.struct_members(&keys)?),
-            Type::Variant(_) => {
-                keys.each(1, usize::MAX, "Any-Type", |key| matches!(key, Value::Type(_)))?;
-                let mut types: Vec<Rc<Type>> = Vec::new();
-                for index in 0..values.len() {
-                    let ty = keys.ty(index)?;
-                    // A variant of variants is one variant, each type once.
-                    let parts =
-                        if let Type::Variant(inner) = &*ty { inner.clone() } else { vec![ty] };
-                    for part in parts {
-                        if !types.contains(&part) {
-                            types.push(part);
-                        }
-                    }
-                }
-                if types.len() == 1 { (*types[0]).clone() } else { Type::Variant(types) }
-            }
+            Type::Variant(_) => Self::variant_of(&keys)?,
             Type::Optional(_) => {
                 keys.count(1, 1)?;
                 Type::Optional(Some(self.type_or_text(&keys)?))
@@ -315,21 +238,7 @@ impl Evaluator {
             Type::Resource { name, title: None } => {
                 return self.resource_reference(name.as_ref(), &keys);
             }
-            Type::SemVer(_) => {
-                keys.each(1, usize::MAX, "String or SemanticPuppet::VersionRange", |key| {
-                    matches!(key, Value::String(_) | Value::SemVerRange(_))
-                })?;
-                let mut ranges = Vec::new();
-                for value in values {
-                    if let Value::String(text) | Value::SemVerRange(text) = value {
-                        if crate::semver::range_text(text).is_none() {
-                            return Err(Flow::raw(format!("Unparsable version range: \"{text}\"")));
-                        }
-                        ranges.push(Rc::clone(text));
-                    }
-                }
-                Type::SemVer(ranges)
-            }
+            Type::SemVer(_) => Type::SemVer(Self::version_ranges(&keys)?),
             Type::Timestamp(_) => Type::Timestamp(self.time_range(&keys, false)?),
             Type::Timespan(_) => Type::Timespan(self.time_range(&keys, true)?),
             Type::Runtime(_) => {
@@ -365,6 +274,111 @@ impl Evaluator {
                 ));
             }
         }))
+    }
+
+    fn float_range(keys: &Keys<'_>) -> Evaluated<Range<f64>> {
+        let values = keys.given;
+        keys.count(1, 2)?;
+        let number = |index: usize| match values.get(index) {
+            None | Some(Value::Default) => Ok(None),
+            Some(Value::Int(number)) => Ok(Some(*number as f64)),
+            Some(Value::Float(number)) => Ok(Some(*number)),
+            Some(other) => Err(Flow::at(
+                keys.at(index),
+                format!(
+                    "Float-Type [] requires all arguments to be floats, or integers (or default). Got {}",
+                    kind(other)
+                ),
+            )),
+        };
+        let range = Range::new(number(0)?, number(1)?);
+        if let (Some(min), Some(max)) = (range.min, range.max)
+            && min > max
+        {
+            return Err(Flow::raw(format!(
+                "'from' must be less or equal to 'to'. Got ({min:?}, {max:?}"
+            )));
+        }
+        Ok(range)
+    }
+
+    fn array_of(keys: &Keys<'_>) -> Evaluated<Type> {
+        let values = keys.given;
+        let element = match values {
+            [Value::Int(_) | Value::Default, _] => None,
+            [_, ..] => Some(keys.ty(0)?),
+            [] => None,
+        };
+        keys.count(1, 3)?;
+        let from = usize::from(element.is_some());
+        let size = if values.len() > from { keys.size(from)? } else { ANY_SIZE };
+        Ok(Type::Array { element: element.unwrap_or_else(|| Rc::new(Type::Any)), size })
+    }
+
+    fn hash_of(keys: &Keys<'_>) -> Evaluated<Type> {
+        let values = keys.given;
+        if let [Value::Int(_) | Value::Default, Value::Int(_) | Value::Default] = values {
+            let any = Rc::new(Type::Any);
+            return Ok(Type::Hash { key: Rc::clone(&any), value: any, size: keys.size(0)? });
+        }
+        for index in 0..values.len().min(2) {
+            keys.ty(index)?;
+        }
+        keys.count(2, 4)?;
+        let size = if values.len() > 2 { keys.size(2)? } else { ANY_SIZE };
+        Ok(Type::Hash { key: keys.ty(0)?, value: keys.ty(1)?, size })
+    }
+
+    fn tuple_of(&self, keys: &Keys<'_>) -> Evaluated<Type> {
+        let values = keys.given;
+        let is_limit = |key: Option<&Value>| matches!(key, Some(Value::Int(_) | Value::Default));
+        let count = values.len();
+        let limits = match (count.checked_sub(2).map(|at| &values[at]), values.last()) {
+            (before, last) if is_limit(before) && is_limit(last) => 2,
+            (_, last) if is_limit(last) => 1,
+            _ => 0,
+        };
+        let typed = Keys {
+            name: keys.name.clone(),
+            given: &values[..count - limits],
+            span: keys.span,
+            spans: keys.spans,
+        };
+        typed.each(1, usize::MAX, "Any-Type", |key| matches!(key, Value::Type(_)))?;
+        let (types, size) = self.types_and_size(keys, 0, count)?;
+        Ok(Type::Tuple { types, size })
+    }
+
+    fn variant_of(keys: &Keys<'_>) -> Evaluated<Type> {
+        keys.each(1, usize::MAX, "Any-Type", |key| matches!(key, Value::Type(_)))?;
+        let mut types: Vec<Rc<Type>> = Vec::new();
+        for index in 0..keys.given.len() {
+            let ty = keys.ty(index)?;
+            // A variant of variants is one variant, each type once.
+            let parts = if let Type::Variant(inner) = &*ty { inner.clone() } else { vec![ty] };
+            for part in parts {
+                if !types.contains(&part) {
+                    types.push(part);
+                }
+            }
+        }
+        Ok(if types.len() == 1 { (*types[0]).clone() } else { Type::Variant(types) })
+    }
+
+    fn version_ranges(keys: &Keys<'_>) -> Evaluated<Vec<Rc<str>>> {
+        keys.each(1, usize::MAX, "String or SemanticPuppet::VersionRange", |key| {
+            matches!(key, Value::String(_) | Value::SemVerRange(_))
+        })?;
+        let mut ranges = Vec::new();
+        for value in keys.given {
+            if let Value::String(text) | Value::SemVerRange(text) = value {
+                if crate::semver::range_text(text).is_none() {
+                    return Err(Flow::raw(format!("Unparsable version range: \"{text}\"")));
+                }
+                ranges.push(Rc::clone(text));
+            }
+        }
+        Ok(ranges)
     }
 
     fn integer_range(&self, keys: &Keys<'_>) -> Evaluated<Range<i64>> {

@@ -1,7 +1,7 @@
 //! The server an interface has its address from, as the clients' lease files tell it. Clients
 //! that would have to be asked by a command are not.
 
-use fx_host::Host;
+use fx_host::Look;
 
 use super::read;
 
@@ -9,13 +9,13 @@ use super::read;
 const DIRS: [&str; 5] =
     ["/var/lib/dhclient", "/var/lib/dhcp", "/var/lib/dhcp3", "/var/lib/NetworkManager", "/var/db"];
 
-pub(super) fn server(host: &dyn Host, interface: &str) -> Option<String> {
+pub(super) fn server(host: &dyn Look, interface: &str) -> Option<String> {
     systemd(host, interface)
         .or_else(|| dhclient(host, interface))
         .or_else(|| network_manager(host, interface))
 }
 
-fn systemd(host: &dyn Host, interface: &str) -> Option<String> {
+fn systemd(host: &dyn Look, interface: &str) -> Option<String> {
     let index = read(host, &format!("/sys/class/net/{interface}/ifindex"))?;
     server_address(&read(host, &format!("/run/systemd/netif/leases/{index}"))?)
 }
@@ -24,7 +24,7 @@ fn server_address(lease: &str) -> Option<String> {
     lease.lines().find_map(|line| Some(line.split_once("SERVER_ADDRESS=")?.1.to_owned()))
 }
 
-fn dhclient(host: &dyn Host, interface: &str) -> Option<String> {
+fn dhclient(host: &dyn Look, interface: &str) -> Option<String> {
     DIRS.iter().find_map(|dir| {
         names(host, dir)
             .filter(|name| {
@@ -44,7 +44,7 @@ fn dhclient(host: &dyn Host, interface: &str) -> Option<String> {
     })
 }
 
-fn network_manager(host: &dyn Host, interface: &str) -> Option<String> {
+fn network_manager(host: &dyn Look, interface: &str) -> Option<String> {
     const DIR: &str = "/var/lib/NetworkManager";
     let end = format!("{interface}.lease");
     let name = names(host, DIR)
@@ -52,7 +52,7 @@ fn network_manager(host: &dyn Host, interface: &str) -> Option<String> {
     server_address(&read(host, &format!("{DIR}/{name}"))?)
 }
 
-fn names(host: &dyn Host, dir: &str) -> impl Iterator<Item = String> {
+fn names(host: &dyn Look, dir: &str) -> impl Iterator<Item = String> {
     let entries = host.list(dir.as_ref()).unwrap_or_default();
     entries.into_iter().map(|entry| entry.name.to_string_lossy().into_owned())
 }

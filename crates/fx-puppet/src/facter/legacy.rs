@@ -1,6 +1,6 @@
 //! The flat names of old that manifests still use, made from the structured facts.
 
-use fx_host::Host;
+use fx_host::Look;
 use fx_value::{Map, Value};
 
 use super::os::has_lsb;
@@ -73,7 +73,7 @@ const OF_RELEASE: &[(&str, &[&str])] = &[
 ];
 
 /// The old names that have a value, and those made for each interface and processor.
-pub fn legacy(host: &dyn Host, facts: &Value) -> Map {
+pub fn legacy(host: &dyn Look, facts: &Value) -> Map {
     let mut found = Map::new();
     let lsb = has_lsb(host);
     // Ubuntu and its kin keep no version but that of `lsb_release`.

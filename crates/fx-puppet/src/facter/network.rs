@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use fx_facts::{Facts, Network};
-use fx_host::{Address, Host, Interface};
+use fx_host::{Address, Interface, Look};
 use fx_value::{Map, Value};
 
 use super::{dhcp, map};
@@ -71,7 +71,7 @@ fn flags(address: &Address) -> Option<Value> {
     address.ip.is_ipv6().then(|| Value::List(set.map(|(_, name)| Value::from(*name)).collect()))
 }
 
-fn interface(host: &dyn Host, interface: &Interface) -> Value {
+fn interface(host: &dyn Look, interface: &Interface) -> Value {
     let of = |v4: bool| interface.addresses.iter().filter(move |one| one.ip.is_ipv4() == v4);
     let list = |v4: bool| {
         let told = |address: &Address| {
@@ -124,7 +124,7 @@ fn primary(network: &Network) -> Option<&Interface> {
     })
 }
 
-pub(super) fn networking(host: &dyn Host, facts: &Facts<'_>) -> Value {
+pub(super) fn networking(host: &dyn Look, facts: &Facts<'_>) -> Value {
     let network = facts.network();
     let told = |one: &Interface| (one.name.clone(), interface(host, one));
     let mut interfaces: Vec<(String, Value)> = network.interfaces.iter().map(told).collect();

@@ -3,7 +3,7 @@
 //! `lsb_release` is not run; where it is installed, what it would say is taken from os-release.
 
 use fx_facts::Facts;
-use fx_host::Host;
+use fx_host::Look;
 use fx_value::Value;
 
 use super::{map, read, selinux, text_of};
@@ -90,7 +90,7 @@ const FAMILIES: &[(&str, &[&str])] = &[
 
 /// The machine's files about its distribution.
 struct Files<'a> {
-    host: &'a dyn Host,
+    host: &'a dyn Look,
     release: &'a [(String, String)],
 }
 
@@ -278,7 +278,7 @@ impl Files<'_> {
 }
 
 /// Whether the program of the Linux Standard Base is there.
-pub(super) fn has_lsb(host: &dyn Host) -> bool {
+pub(super) fn has_lsb(host: &dyn Look) -> bool {
     ["/usr/bin/lsb_release", "/bin/lsb_release"]
         .iter()
         .any(|path| host.exists(path.as_ref()).unwrap_or(false))
@@ -334,7 +334,7 @@ fn after(text: &str, word: &str) -> Option<String> {
     })
 }
 
-pub(super) fn os(host: &dyn Host, facts: &Facts<'_>) -> Value {
+pub(super) fn os(host: &dyn Look, facts: &Facts<'_>) -> Value {
     let files = Files { host, release: &facts.os().release };
     let kind = files.kind();
     let machine = facts.kernel().machine.as_str();

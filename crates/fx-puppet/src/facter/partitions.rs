@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use fx_facts::Facts;
-use fx_host::{Host, Spec};
+use fx_host::{Look, Spec};
 use fx_value::Value;
 
 use super::{int, map, read, text_of, units};
@@ -21,7 +21,7 @@ struct Part {
     backing_file: Option<String>,
 }
 
-pub(super) fn partitions(host: &dyn Host, facts: &Facts<'_>) -> Value {
+pub(super) fn partitions(host: &dyn Look, facts: &Facts<'_>) -> Value {
     let mut parts: Vec<Part> = Vec::new();
     for entry in host.list(BLOCK.as_ref()).unwrap_or_default() {
         collect(host, &entry.name.to_string_lossy(), &mut parts);
@@ -53,7 +53,7 @@ pub(super) fn partitions(host: &dyn Host, facts: &Facts<'_>) -> Value {
 }
 
 /// Adds what a block device consists of.
-fn collect(host: &dyn Host, device: &str, parts: &mut Vec<Part>) {
+fn collect(host: &dyn Look, device: &str, parts: &mut Vec<Part>) {
     let at = Path::new(BLOCK).join(device);
     let has = |name: &str| host.exists(&at.join(name)).unwrap_or(false);
     if has("device") {
@@ -76,7 +76,7 @@ fn collect(host: &dyn Host, device: &str, parts: &mut Vec<Part>) {
     }
 }
 
-fn text(host: &dyn Host, path: &Path) -> Option<String> {
+fn text(host: &dyn Look, path: &Path) -> Option<String> {
     read(host, path.to_str()?)
 }
 
@@ -88,17 +88,17 @@ enum Known {
 }
 
 impl Known {
-    fn new(host: &dyn Host) -> Known {
+    fn new(host: &dyn Look) -> Known {
         if host.exists(UDEV.as_ref()).unwrap_or(false) {
             return Known::Udev;
         }
-        let answer = host.run(&Spec::argv(["blkid"]));
+        let answer = host.query(&Spec::argv(["blkid"]));
         let lines = answer.map(|ended| String::from_utf8_lossy(&ended.stdout).into_owned());
         Known::Blkid(lines.unwrap_or_default())
     }
 
     /// A value by the name that `blkid` has for it.
-    fn value(&self, host: &dyn Host, part: &Part, key: &str) -> Option<String> {
+    fn value(&self, host: &dyn Look, part: &Part, key: &str) -> Option<String> {
         match self {
             Known::Udev => {
                 let number = text(host, &part.at.join("dev"))?;

@@ -1,11 +1,11 @@
 //! What the kernel and the configuration say of SELinux.
 
-use fx_host::Host;
+use fx_host::Look;
 use fx_value::Value;
 
 use super::{map, read, text_of};
 
-pub(super) fn selinux(host: &dyn Host) -> Value {
+pub(super) fn selinux(host: &dyn Look) -> Value {
     let mounts = read(host, "/proc/self/mounts").unwrap_or_default();
     let place = mounts
         .lines()

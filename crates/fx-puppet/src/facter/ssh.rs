@@ -1,6 +1,6 @@
 //! The `ssh` fact: the machine's public keys and their fingerprints for the name service.
 
-use fx_host::Host;
+use fx_host::Look;
 use fx_value::Value;
 use sha2::Digest;
 
@@ -17,7 +17,7 @@ const KINDS: [(&str, &str, u8); 4] = [
 const PLACES: [&str; 5] =
     ["/etc/ssh", "/usr/local/etc/ssh", "/etc", "/usr/local/etc", "/etc/opt/ssh"];
 
-pub(super) fn ssh(host: &dyn Host) -> Value {
+pub(super) fn ssh(host: &dyn Look) -> Value {
     KINDS
         .iter()
         .filter_map(|(kind, name, number)| {

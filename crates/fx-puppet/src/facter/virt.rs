@@ -1,14 +1,14 @@
 //! What the machine runs in, by Facter's names.
 
 use fx_facts::Facts;
-use fx_host::Host;
+use fx_host::Look;
 use fx_value::{Map, Value};
 
 use super::{map, read, text_of};
 
 /// `physical`, or the name of what surrounds the machine. The mark that Docker leaves in the
 /// root is not looked at.
-pub(super) fn kind<'f>(host: &dyn Host, facts: &'f Facts<'_>) -> &'f str {
+pub(super) fn kind<'f>(host: &dyn Look, facts: &'f Facts<'_>) -> &'f str {
     let found = facts.virtualization();
     let grouped = || {
         let groups = read(host, "/proc/1/cgroup").unwrap_or_default();
@@ -38,7 +38,7 @@ fn firmware(facts: &Facts<'_>, name: &str) -> String {
 }
 
 /// The hypervisor, with what is known of it.
-pub(super) fn hypervisors(host: &dyn Host, facts: &Facts<'_>) -> Value {
+pub(super) fn hypervisors(host: &dyn Look, facts: &Facts<'_>) -> Value {
     let only = |name: &str, value: Value| -> Value { [(name, value)].into_iter().collect() };
     let maker = firmware(facts, "sys_vendor");
     match kind(host, facts) {

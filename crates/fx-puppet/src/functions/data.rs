@@ -199,7 +199,7 @@ fn file(call: &Call<'_>) -> Evaluated {
     let paths = paths(call);
     for path in &paths {
         if let Some(found) = call.evaluator.module_file(path, "files")
-            && let Ok(bytes) = call.evaluator.run.host.read_limited(&found, fx_host::limits::DATA)
+            && let Ok(bytes) = call.evaluator.run.look().read_limited(&found, fx_host::limits::DATA)
         {
             return Ok(Value::from(String::from_utf8_lossy(&bytes).into_owned()));
         }
@@ -209,10 +209,9 @@ fn file(call: &Call<'_>) -> Evaluated {
 
 fn binary_file(call: &Call<'_>) -> Evaluated {
     let path = call.text(0);
-    let found = call
-        .evaluator
-        .module_file(path, "files")
-        .and_then(|found| call.evaluator.run.host.read_limited(&found, fx_host::limits::DATA).ok());
+    let found = call.evaluator.module_file(path, "files").and_then(|found| {
+        call.evaluator.run.look().read_limited(&found, fx_host::limits::DATA).ok()
+    });
     match found {
         Some(bytes) => Ok(Value::Binary(bytes.into())),
         None => Err(Flow::raw(format!("binary_file(): The given file '{path}' does not exist"))),
@@ -242,7 +241,8 @@ fn generate(call: &Call<'_>) -> Evaluated {
             "Generators can only contain alphanumerics, file separators, and dashes",
         ));
     }
-    let ended = call.evaluator.run.host.run(&fx_host::Spec::argv(args.clone()));
+    let spec = fx_host::Spec::argv(args.clone());
+    let ended = call.evaluator.run.evaluate("generate()", |act| act.run(&spec));
     match ended {
         Ok(ended) if ended.exit.success() => {
             Ok(Value::from(String::from_utf8_lossy(&ended.stdout).into_owned()))

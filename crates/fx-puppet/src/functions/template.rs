@@ -57,7 +57,7 @@ fn epp(call: &Call<'_>) -> Evaluated {
     if let Some(program) = known {
         return render(call, &program, &call.evaluator.top);
     }
-    let read_text = call.evaluator.run.host.read_trusted_opt(&path);
+    let read_text = call.evaluator.run.look().read_trusted_opt(&path);
     let bytes = read_text.map_err(|error| Flow::raw(error.to_string()))?.ok_or_else(missing)?;
     let file = call.evaluator.sources.add(&path.to_string_lossy(), &*bytes);
     let (program, mut found) = fx_puppet_syntax::parse_epp(&bytes, file);

@@ -107,7 +107,7 @@ impl Evaluator {
     fn file_data(&self, path: &Value, block: Option<&Closure>) -> Evaluated {
         let path = interpolated(path);
         let bytes =
-            self.run.host.read_trusted_data(std::path::Path::new(&path)).map_err(|_| {
+            self.run.look().read_trusted_data(std::path::Path::new(&path)).map_err(|_| {
                 Flow::raw(format!("No such file or directory @ rb_sysopen - {path}"))
             })?;
         let text = Value::from(String::from_utf8_lossy(&bytes).into_owned());

@@ -249,7 +249,7 @@ impl Evaluator {
             return Ok(None);
         };
         let file = config.root.join("hiera.yaml");
-        if self.run.host.stat(&file).is_ok() {
+        if self.run.look().stat(&file).is_ok() {
             told.line(&format!("Using configuration \"{}\"", file.display()));
         }
         let merges = *strategy != Strategy::First && config.hierarchy.len() > 1;

@@ -148,13 +148,13 @@ const METHODS: &[Method] = &[
     }),
     ("builtin_provider", |ruby, evaluator, vm, args| {
         let name = vm.to_s(args[0])?;
-        let found = crate::apply::default_provider(evaluator.run.host, &name);
+        let found = crate::apply::default_provider(evaluator.run.look(), &name);
         ruby.to_ruby(vm, &found.map_or(Value::Undef, Value::from))
     }),
     ("provider_dir?", |_, evaluator, vm, args| {
         let name = vm.to_s(args[0])?;
         let dirs = evaluator.libs().all("puppet/provider", &name);
-        let host = evaluator.run.host;
+        let host = evaluator.run.look();
         Ok(Rb::bool(dirs.iter().any(|dir| host.stat(dir).is_ok_and(|meta| meta.is_dir()))))
     }),
     ("provider_free?", |_, evaluator, vm, args| {
@@ -367,7 +367,7 @@ fn reference_parts(text: &str) -> Option<(String, String)> {
 
 fn load(evaluator: &Rc<Evaluator>, vm: &mut Vm, path: &std::path::Path) -> Res<Rb> {
     let shown = path.to_string_lossy().into_owned();
-    match evaluator.run.host.read_trusted(path) {
+    match evaluator.run.look().read_trusted(path) {
         Ok(text) => vm.run_main(&text, &shown),
         Err(error) => vm.arg_error(error.to_string()),
     }
@@ -383,17 +383,34 @@ fn log(ruby: &Rc<Ruby>, evaluator: &Rc<Evaluator>, vm: &mut Vm, args: &[Rb]) -> 
         "warning" => Level::Warning,
         _ => Level::Error,
     };
-    if let Some(said) = &mut *ruby.said.borrow_mut() {
-        said.push((level, message));
-        return Ok(NIL);
-    }
-    evaluator.run.ledger.message(level, &message, &fx_source::Origin::default());
+    let source = match args.get(2) {
+        Some(name) if name.truthy() => {
+            let is_resource = args.get(3).is_some_and(|is_resource| is_resource.truthy());
+            Some((vm.to_s(*name)?.into(), is_resource))
+        }
+        _ => None,
+    };
+    let message = crate::apply::Message::Verbatim(message);
+    say(ruby, evaluator, super::Said { level, source, message });
     Ok(NIL)
+}
+
+/// Logs what Ruby says, or keeps it where it is collected.
+fn say(ruby: &Ruby, evaluator: &Evaluator, said: super::Said) {
+    if let Some(all) = &mut *ruby.said.borrow_mut() {
+        return all.push(said);
+    }
+    let words = crate::apply::words(&said.message);
+    let line = match &said.source {
+        Some((name, _)) => format!("{name}: {words}"),
+        None => words,
+    };
+    evaluator.run.ledger.message(said.level, &line, &fx_source::Origin::default());
 }
 
 /// Keeps a file's content in the bucket of this machine, where state is kept at all.
 fn keep(ruby: &Rc<Ruby>, evaluator: &Rc<Evaluator>, vm: &mut Vm, args: &[Rb]) -> Res<Rb> {
-    use fx_engine::Level;
+    use crate::apply::Message;
     let given = &evaluator.settings.given;
     if !["vardir", "clientbucketdir"].iter().any(|name| given.contains_key(*name)) {
         return Ok(NIL);
@@ -404,17 +421,15 @@ fn keep(ruby: &Rc<Ruby>, evaluator: &Rc<Evaluator>, vm: &mut Vm, args: &[Rb]) ->
         dir: setting("clientbucketdir").into(),
         algorithm: crate::bucket::algorithm(&setting("digest_algorithm")).unwrap_or_default(),
     };
-    let host = evaluator.run.host;
-    let say = |level: Level, text: String| match &mut *ruby.said.borrow_mut() {
-        Some(said) => said.push((level, text)),
-        None => evaluator.run.ledger.message(level, &text, &fx_source::Origin::default()),
+    let info = |message: Message| {
+        say(ruby, evaluator, super::Said { level: fx_engine::Level::Info, source: None, message });
     };
-    say(Level::Info, format!("Computing checksum on file {path}"));
+    info(Message::Checksumming(path.clone()));
     let path = std::path::Path::new(&path);
-    match bucket.keep(host, path, path) {
+    match evaluator.run.own_state(|act| bucket.keep(act, path, path)) {
         Ok(kept) if kept.was_known => {
-            let sum = format!("{{{}}}{}", bucket.algorithm.name(), kept.sum);
-            say(Level::Info, format!("FileBucket got a duplicate file {sum}"));
+            let (algorithm, sum) = (bucket.algorithm.name(), kept.sum);
+            info(Message::DuplicateInBucket { algorithm, sum });
             Ok(NIL)
         }
         Ok(_) => Ok(NIL),

@@ -31,6 +31,96 @@ pub(crate) struct Dispatch {
     is_complaint: bool,
 }
 
+/// A way to call a function, as Ruby describes it.
+struct Row {
+    method: Rb,
+    /// Type, name and mark of each parameter.
+    params: Vec<(String, String, String)>,
+    /// Type and name of the block.
+    block: Option<(String, String)>,
+    block_is_optional: bool,
+    /// What is put in between, by position.
+    injected: Vec<(usize, String)>,
+    returns: Option<String>,
+    is_complaint: bool,
+}
+
+/// What a file defines.
+enum Described {
+    Nothing,
+    Old { arity: i64, is_statement: bool },
+    New { object: Rb, rows: Vec<Row>, aliases: Vec<String> },
+}
+
+/// Runs the file of a function and lets Ruby describe what it defines.
+fn describe(vm: &mut Vm, name: &str, text: &[u8], shown: &str, is_new: bool) -> Res<Described> {
+    let module =
+        constant(vm, if is_new { "Puppet::Functions" } else { "Puppet::Parser::Functions" })?;
+    // `defined?` looks for what is there and reads nothing by itself.
+    if text.windows(11).any(|word| word == b"PuppetStack") {
+        constant(vm, "Puppet::Pops")?;
+    }
+    if is_new {
+        vm.run_text(text, shown)?;
+    } else {
+        vm.run_with_self(text, shown, module)?;
+    }
+    let key = vm.str(name);
+    let described = vm.call_name(module, "__describe", &[key])?;
+    if described.is_nil() {
+        return Ok(Described::Nothing);
+    }
+    let parts = vm.heap.arr(described).clone();
+    if !is_new {
+        let arity = parts[0].fixnum().unwrap_or(-1);
+        let is_statement = vm.to_s(parts[1])? == "statement";
+        return Ok(Described::Old { arity, is_statement });
+    }
+    let rows = vm.heap.arr(parts[1]).clone();
+    let mut rows: Vec<Row> = rows.into_iter().map(|row| read_row(vm, row)).collect();
+    // A function with a `call` of its own is given the scope before all arguments.
+    if vm.call_name(module, "__wants_scope", &[parts[0]])?.truthy() {
+        for row in &mut rows {
+            if !row.params.is_empty() {
+                row.params.remove(0);
+            }
+            row.injected.insert(0, (0, "scope".to_owned()));
+        }
+    }
+    let aliases = vm.heap.arr(parts[2]).clone();
+    let aliases = aliases.into_iter().map(|text| vm.text(text)).collect();
+    Ok(Described::New { object: parts[0], rows, aliases })
+}
+
+fn read_row(vm: &mut Vm, row: Rb) -> Row {
+    let cells = vm.heap.arr(row).clone();
+    let method = vm.text(cells[0]);
+    let method = Rb::sym(vm.intern(&method));
+    let mut params = Vec::new();
+    for param in vm.heap.arr(cells[1]).clone() {
+        let cells = vm.heap.arr(param).clone();
+        params.push((vm.text(cells[0]), vm.text(cells[1]), vm.text(cells[2])));
+    }
+    let block = (!cells[2].is_nil()).then(|| {
+        let cells = vm.heap.arr(cells[2]).clone();
+        (vm.text(cells[0]), vm.text(cells[1]))
+    });
+    let mut injected = Vec::new();
+    for one in vm.heap.arr(cells[4]).clone() {
+        let pair = vm.heap.arr(one).clone();
+        injected.push((pair[0].fixnum().unwrap_or(0) as usize, vm.text(pair[1])));
+    }
+    Row {
+        method,
+        params,
+        block,
+        block_is_optional: cells[3].truthy(),
+        injected,
+        returns: (!cells[5].is_nil()).then(|| vm.text(cells[5])),
+        is_complaint: cells[6].truthy(),
+    }
+}
+
 impl Evaluator {
     /// Calls a function written in Ruby; nothing if there is none of that name.
     pub(crate) fn call_ruby_function(
@@ -47,14 +137,14 @@ impl Evaluator {
         {
             known = own;
         }
-        match &*known {
+        self.machine.effects.author(name, || match &*known {
             Known::New { object, dispatches } => {
                 self.call_new(name, *object, dispatches, &args, block, scope).map(Some)
             }
             Known::Old { arity, is_statement } => {
                 self.call_old(name, *arity, *is_statement, &args, scope).map(Some)
             }
-        }
+        })
     }
 
     /// A function written in Ruby, read from its file when first asked for.
@@ -114,7 +204,7 @@ impl Evaluator {
         let read = || {
             let text = self
                 .run
-                .host
+                .look()
                 .read_trusted_data(&self.module_dir(module)?.join("metadata.json"))
                 .ok()?;
             let data: serde_json::Value = serde_json::from_slice(&text).ok()?;
@@ -164,7 +254,7 @@ impl Evaluator {
     }
 
     fn function_file(&self, name: &str) -> Option<(PathBuf, bool)> {
-        let host = self.run.host;
+        let host = self.run.look();
         let is_good = name.split("::").all(|part| {
             !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
         });
@@ -190,145 +280,63 @@ impl Evaluator {
         is_new: bool,
     ) -> Evaluated<Option<Known>> {
         let text =
-            self.run.host.read_trusted(path).map_err(|error| Flow::raw(error.to_string()))?;
+            self.run.look().read_trusted(path).map_err(|error| Flow::raw(error.to_string()))?;
         let shown = path.to_string_lossy().into_owned();
-        type Row = (
-            Rb,
-            Vec<(String, String, String)>,
-            Option<(String, String)>,
-            bool,
-            Vec<(usize, String)>,
-            Option<String>,
-            bool,
-        );
-        let read = self.with_ruby(
-            |vm| -> Res<Result<(Rb, Vec<Row>, Vec<String>), Option<(i64, bool)>>> {
-                let module = constant(
-                    vm,
-                    if is_new { "Puppet::Functions" } else { "Puppet::Parser::Functions" },
-                )?;
-                // `defined?` asks for what is there and reads nothing by itself.
-                if text.windows(11).any(|word| word == b"PuppetStack") {
-                    constant(vm, "Puppet::Pops")?;
-                }
-                if is_new {
-                    vm.run_text(&text, &shown)?;
-                } else {
-                    vm.run_with_self(&text, &shown, module)?;
-                }
-                let key = vm.str(name);
-                let described = vm.call_name(module, "__describe", &[key])?;
-                if described.is_nil() {
-                    return Ok(Err(None));
-                }
-                let parts = vm.heap.arr(described).clone();
-                if !is_new {
-                    let arity = parts[0].fixnum().unwrap_or(-1);
-                    let is_statement = vm.to_s(parts[1])? == "statement";
-                    return Ok(Err(Some((arity, is_statement))));
-                }
-                let mut rows = Vec::new();
-                for row in vm.heap.arr(parts[1]).clone() {
-                    let cells = vm.heap.arr(row).clone();
-                    let method = {
-                        let text = vm.text(cells[0]);
-                        Rb::sym(vm.intern(&text))
-                    };
-                    let mut params = Vec::new();
-                    for param in vm.heap.arr(cells[1]).clone() {
-                        let cells = vm.heap.arr(param).clone();
-                        params.push((vm.text(cells[0]), vm.text(cells[1]), vm.text(cells[2])));
-                    }
-                    let block = if cells[2].is_nil() {
-                        None
-                    } else {
-                        let cells = vm.heap.arr(cells[2]).clone();
-                        Some((vm.text(cells[0]), vm.text(cells[1])))
-                    };
-                    let mut injected = Vec::new();
-                    for one in vm.heap.arr(cells[4]).clone() {
-                        let pair = vm.heap.arr(one).clone();
-                        injected.push((pair[0].fixnum().unwrap_or(0) as usize, vm.text(pair[1])));
-                    }
-                    let returns = if cells[5].is_nil() { None } else { Some(vm.text(cells[5])) };
-                    rows.push((
-                        method,
-                        params,
-                        block,
-                        cells[3].truthy(),
-                        injected,
-                        returns,
-                        cells[6].truthy(),
-                    ));
-                }
-                // A function with a `call` of its own is given the scope before all arguments.
-                let wants_scope = vm.call_name(module, "__wants_scope", &[parts[0]])?.truthy();
-                if wants_scope {
-                    for row in &mut rows {
-                        let row: &mut Row = row;
-                        if !row.1.is_empty() {
-                            row.1.remove(0);
-                        }
-                        row.4.insert(0, (0, "scope".to_owned()));
-                    }
-                }
-                let mut aliases = Vec::new();
-                for text in vm.heap.arr(parts[2]).clone() {
-                    aliases.push(vm.text(text));
-                }
-                Ok(Ok((parts[0], rows, aliases)))
-            },
-        )?;
-        let (object, rows, aliases) = match read {
-            Ok(found) => found,
-            Err(None) => return Ok(None),
-            Err(Some((arity, is_statement))) => {
+        let described = self.with_ruby(|vm| describe(vm, name, &text, &shown, is_new))?;
+        let (object, rows, aliases) = match described {
+            Described::Nothing => return Ok(None),
+            Described::Old { arity, is_statement } => {
                 return Ok(Some(Known::Old { arity, is_statement }));
             }
+            Described::New { object, rows, aliases } => (object, rows, aliases),
         };
         for alias in aliases {
             self.add_local_type(&alias)?;
         }
-        let mut dispatches = Vec::new();
-        for (method, params, block, block_optional, injected, returns, is_complaint) in rows {
-            let (mut least, mut most) = (0, Some(0));
-            let mut shown = Vec::new();
-            let mut typed: Vec<(Rc<str>, Rc<Type>)> = Vec::new();
-            for (ty, name, mark) in &params {
-                let ty = self.type_from_text(ty)?;
-                shown.push(format!("{ty} {name}{mark}"));
-                match mark.as_str() {
-                    "?" => most = most.map(|most| most + 1),
-                    "*" => most = None,
-                    "+" => {
-                        least += 1;
-                        most = None;
-                    }
-                    _ => {
-                        least += 1;
-                        most = most.map(|most| most + 1);
-                    }
+        let dispatches: Evaluated<Vec<Dispatch>> =
+            rows.into_iter().map(|row| self.dispatch_of(row)).collect();
+        Ok(Some(Known::New { object, dispatches: dispatches? }))
+    }
+
+    /// A way to call a function, its types read.
+    fn dispatch_of(&self, row: Row) -> Evaluated<Dispatch> {
+        let (mut least, mut most) = (0, Some(0));
+        let mut shown = Vec::new();
+        let mut typed: Vec<(Rc<str>, Rc<Type>)> = Vec::new();
+        for (ty, name, mark) in &row.params {
+            let ty = self.type_from_text(ty)?;
+            shown.push(format!("{ty} {name}{mark}"));
+            match mark.as_str() {
+                "?" => most = most.map(|most| most + 1),
+                "*" => most = None,
+                "+" => {
+                    least += 1;
+                    most = None;
                 }
-                typed.push((name.as_str().into(), ty));
+                _ => {
+                    least += 1;
+                    most = most.map(|most| most + 1);
+                }
             }
-            let block = match block {
-                None => None,
-                Some((ty, name)) => {
-                    let ty = self.type_from_text(&ty)?;
-                    shown.push(format!("{ty} {name}{}", if block_optional { "?" } else { "" }));
-                    Some((ty, block_optional))
-                }
-            };
-            let size: Size = Range::new(Some(least), most);
-            let parameters =
-                Parameters { params: typed, size, block, shown: format!("({})", shown.join(", ")) };
-            let returns = match returns {
-                Some(text) => Some(self.type_from_text(&text)?),
-                None => None,
-            };
-            dispatches.push(Dispatch { method, parameters, injected, returns, is_complaint });
+            typed.push((name.as_str().into(), ty));
         }
-        Ok(Some(Known::New { object, dispatches }))
+        let block = match row.block {
+            None => None,
+            Some((ty, name)) => {
+                let ty = self.type_from_text(&ty)?;
+                shown.push(format!("{ty} {name}{}", if row.block_is_optional { "?" } else { "" }));
+                Some((ty, row.block_is_optional))
+            }
+        };
+        let size: Size = Range::new(Some(least), most);
+        let parameters =
+            Parameters { params: typed, size, block, shown: format!("({})", shown.join(", ")) };
+        let returns = match row.returns {
+            Some(text) => Some(self.type_from_text(&text)?),
+            None => None,
+        };
+        let (method, injected, is_complaint) = (row.method, row.injected, row.is_complaint);
+        Ok(Dispatch { method, parameters, injected, returns, is_complaint })
     }
 
     fn call_new(

@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use fx_host::{Entry, Host};
+use fx_host::{Entry, Look};
 use rustc_hash::FxHashMap;
 
 /// Names in one folder, by the number of the library they are in, in byte order.
@@ -16,14 +16,14 @@ type Listing = Rc<[(usize, Vec<Entry>)]>;
 
 /// The libraries of an environment and its modules, the first of a name counts.
 pub(crate) struct Libs {
-    host: Rc<dyn Host>,
+    host: Rc<dyn Look>,
     dirs: Vec<PathBuf>,
     numbers: FxHashMap<Vec<u8>, usize>,
     folders: RefCell<FxHashMap<String, Listing>>,
 }
 
 impl Libs {
-    pub(super) fn new(host: Rc<dyn Host>, dirs: Vec<PathBuf>) -> Libs {
+    pub(super) fn new(host: Rc<dyn Look>, dirs: Vec<PathBuf>) -> Libs {
         let bytes = |dir: &PathBuf| dir.as_os_str().as_bytes().to_vec();
         let numbers = dirs.iter().enumerate().map(|(at, dir)| (bytes(dir), at)).collect();
         Libs { host, dirs, numbers, folders: RefCell::default() }

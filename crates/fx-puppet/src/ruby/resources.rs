@@ -122,13 +122,13 @@ impl Evaluator {
                 .unwrap_or(false)
     }
 
-    /// Keeps what Ruby says from here on, until it is taken.
+    /// Collects what Ruby logs from here on, until it is taken.
     pub(crate) fn ruby_listen(&self) {
         *self.machine.ruby.said.borrow_mut() = Some(Vec::new());
     }
 
-    /// What Ruby said since; from here on it speaks for itself again.
-    pub(crate) fn ruby_heard(&self) -> Vec<(fx_engine::Level, String)> {
+    /// What Ruby logged since; from here on it is logged at once again.
+    pub(crate) fn ruby_heard(&self) -> Vec<super::Said> {
         self.machine.ruby.said.borrow_mut().take().unwrap_or_default()
     }
 

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use fx_ruby::value::NIL;
 
 use super::constant;
-use crate::eval::{Evaluated, Evaluator, Flow, Scope};
+use crate::eval::{Evaluated, Evaluator, Flow, Issue, Scope};
 use crate::value::Value;
 
 impl Evaluator {
@@ -26,22 +26,24 @@ impl Evaluator {
         let text = if compiled { String::new() } else { text()? };
         let number = self.scope_number(scope);
         let ruby = Rc::clone(&self.machine.ruby);
-        let rendered = self.with_ruby(|vm| {
-            let class = constant(vm, "Puppet::Parser::TemplateWrapper")?;
-            let number = vm.int(number);
-            let key = vm.str(key);
-            let text = vm.str(text);
-            let shown = match file {
-                Some(file) => vm.str(file),
-                None => NIL,
-            };
-            let result = vm.call_name(class, "__render", &[number, key, text, shown])?;
-            ruby.language_value(vm, result)
-        });
-        rendered.map_err(|flow| match flow {
+        let effects = Rc::clone(&self.machine.effects);
+        let render = || {
+            self.with_ruby(|vm| {
+                let class = constant(vm, "Puppet::Parser::TemplateWrapper")?;
+                let number = vm.int(number);
+                let key = vm.str(key);
+                let text = vm.str(text);
+                let shown = match file {
+                    Some(file) => vm.str(file),
+                    None => NIL,
+                };
+                let result = vm.call_name(class, "__render", &[number, key, text, shown])?;
+                ruby.language_value(vm, result)
+            })
+        };
+        effects.author(file.unwrap_or(key), render).map_err(|flow| match flow {
             Flow::Fail(failure)
-                if failure.place == crate::eval::Place::Raw
-                    && !failure.message.starts_with("Failed to parse ") =>
+                if failure.place == crate::eval::Place::Raw && failure.issue != Issue::Template =>
             {
                 Flow::raw(match file {
                     Some(file) => format!(
@@ -51,6 +53,7 @@ impl Evaluator {
                     ),
                     None => format!("Failed to parse inline template: {}", failure.message),
                 })
+                .with(Issue::Template)
             }
             flow => flow,
         })
@@ -68,7 +71,7 @@ impl Evaluator {
 
     fn text_of(&self, path: &std::path::Path) -> Evaluated<String> {
         let bytes =
-            self.run.host.read_trusted(path).map_err(|error| Flow::raw(error.to_string()))?;
+            self.run.look().read_trusted(path).map_err(|error| Flow::raw(error.to_string()))?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 

@@ -20,7 +20,10 @@ impl Evaluator {
         let mut dirs: Vec<PathBuf> =
             self.settings.environment_dir.iter().map(|dir| dir.join("lib")).collect();
         dirs.extend(self.modules().iter().map(|(_, dir)| dir.join("lib")));
-        let libs = Rc::new(Libs::new(Rc::clone(&self.machine.host), dirs));
+        let libs = Rc::new(Libs::new(
+            Rc::<fx_host::RecordingHost<'static>>::clone(&self.machine.ruby_host),
+            dirs,
+        ));
         *self.machine.read.libs.borrow_mut() = Some(Rc::clone(&libs));
         libs
     }

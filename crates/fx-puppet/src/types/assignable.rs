@@ -22,54 +22,33 @@ fn all(left: &Type, items: &[Rc<Type>], depth: u32) -> bool {
     items.iter().all(|item| assignable(left, item, depth))
 }
 
-fn assignable(left: &Type, right: &Type, depth: u32) -> bool {
-    if depth > MAX_DEPTH {
-        return true;
-    }
+/// The right side first: what stands for several types must fit with each. Nothing where it
+/// stands for itself.
+fn right_side(left: &Type, right: &Type, depth: u32) -> Option<bool> {
     let fits = |left: &Type, right: &Type| assignable(left, right, depth + 1);
-    // The right side first: what stands for several types must fit with each.
-    match right {
-        Type::Alias { target, .. } => return left == right || fits(left, target),
+    Some(match right {
+        Type::Alias { target, .. } => left == right || fits(left, target),
         Type::Later(later) => {
-            return left == right || later.target.get().is_none_or(|target| fits(left, target));
+            left == right || later.target.get().is_none_or(|target| fits(left, target))
         }
-        Type::Variant(types) if !types.is_empty() => {
-            return left == right || all(left, types, depth + 1);
-        }
+        Type::Variant(types) if !types.is_empty() => left == right || all(left, types, depth + 1),
         Type::Optional(inner) => {
             let inner = inner.as_deref().unwrap_or(&Type::Any);
-            return matches!(left, Type::Any) || (fits(left, &Type::Undef) && fits(left, inner));
+            matches!(left, Type::Any) || (fits(left, &Type::Undef) && fits(left, inner))
         }
         Type::NotUndef(Some(inner))
             if !matches!(left, Type::NotUndef(_)) && !accepts_undef(inner) =>
         {
-            return fits(left, inner);
+            fits(left, inner)
         }
-        Type::Unit => return true,
-        _ => {}
-    }
-    let inner_fits = |left: &Option<Rc<Type>>, right: &Option<Rc<Type>>| match (left, right) {
-        (None, _) => true,
-        (Some(left), None) => fits(left, &Type::Any),
-        (Some(left), Some(right)) => fits(left, right),
-    };
-    match (left, right) {
-        (Type::Any, _) | (Type::Unit, _) => true,
-        (Type::Alias { target, .. }, _) => fits(target, right),
-        (Type::Later(later), _) => later.target.get().is_none_or(|target| fits(target, right)),
-        (Type::Variant(types), _) => {
-            types.iter().any(|ty| fits(ty, right)) || split_scalar(left, right, depth)
-        }
-        (Type::Optional(inner), _) => {
-            matches!(right, Type::Undef) || inner.as_deref().is_none_or(|inner| fits(inner, right))
-        }
-        (Type::NotUndef(inner), _) => {
-            !accepts_undef(right) && inner.as_deref().is_none_or(|inner| fits(inner, right))
-        }
-        (Type::Boolean(a), Type::Boolean(b)) => a.is_none() || a == b,
-        (Type::Integer(a), Type::Integer(b)) => a.covers(b),
-        (Type::Float(a), Type::Float(b)) => a.covers(b),
-        (Type::Numeric, Type::Integer(_) | Type::Float(_) | Type::Numeric) => true,
+        Type::Unit => true,
+        _ => return None,
+    })
+}
+
+/// Types of texts; nothing for others.
+fn texts(left: &Type, right: &Type) -> Option<bool> {
+    Some(match (left, right) {
         (Type::String(a), Type::String(b)) => a.covers(b),
         (Type::String(a), Type::Literal(text)) => a.contains(text.chars().count() as i64),
         (Type::String(a), Type::Enum { values, .. }) => {
@@ -119,11 +98,14 @@ fn assignable(left: &Type, right: &Type, depth: u32) -> bool {
         }
         (Type::Pattern(a), Type::String(_)) => a.is_empty(),
         (Type::Regexp(a), Type::Regexp(b)) => a.is_none() || a == b,
-        (Type::Scalar, _) => is_scalar(right),
-        (Type::ScalarData, _) => is_scalar_data(right),
-        (Type::Data, _) => is_data(right, depth + 1),
-        (Type::RichData, _) => is_rich(right, depth + 1),
-        (Type::Collection(a), _) => size_of(right).is_some_and(|size| a.covers(&size)),
+        _ => return None,
+    })
+}
+
+/// Types of lists and hashes; nothing for others.
+fn collections(left: &Type, right: &Type, depth: u32) -> Option<bool> {
+    let fits = |left: &Type, right: &Type| assignable(left, right, depth + 1);
+    Some(match (left, right) {
         (Type::Array { element, size }, Type::Array { element: other, size: other_size }) => {
             size.covers(other_size) && (*other_size == Size::exactly(0) || fits(element, other))
         }
@@ -158,6 +140,48 @@ fn assignable(left: &Type, right: &Type, depth: u32) -> bool {
                 || (Range::new(Some(required), Some(members.len() as i64)).covers(size)
                     && members.iter().all(|member| fits(&member.value, value)))
         }
+        _ => return None,
+    })
+}
+
+fn assignable(left: &Type, right: &Type, depth: u32) -> bool {
+    if depth > MAX_DEPTH {
+        return true;
+    }
+    let fits = |left: &Type, right: &Type| assignable(left, right, depth + 1);
+    let known = right_side(left, right, depth)
+        .or_else(|| texts(left, right))
+        .or_else(|| collections(left, right, depth));
+    if let Some(known) = known {
+        return known;
+    }
+    let inner_fits = |left: &Option<Rc<Type>>, right: &Option<Rc<Type>>| match (left, right) {
+        (None, _) => true,
+        (Some(left), None) => fits(left, &Type::Any),
+        (Some(left), Some(right)) => fits(left, right),
+    };
+    match (left, right) {
+        (Type::Any, _) | (Type::Unit, _) => true,
+        (Type::Alias { target, .. }, _) => fits(target, right),
+        (Type::Later(later), _) => later.target.get().is_none_or(|target| fits(target, right)),
+        (Type::Variant(types), _) => {
+            types.iter().any(|ty| fits(ty, right)) || split_scalar(left, right, depth)
+        }
+        (Type::Optional(inner), _) => {
+            matches!(right, Type::Undef) || inner.as_deref().is_none_or(|inner| fits(inner, right))
+        }
+        (Type::NotUndef(inner), _) => {
+            !accepts_undef(right) && inner.as_deref().is_none_or(|inner| fits(inner, right))
+        }
+        (Type::Boolean(a), Type::Boolean(b)) => a.is_none() || a == b,
+        (Type::Integer(a), Type::Integer(b)) => a.covers(b),
+        (Type::Float(a), Type::Float(b)) => a.covers(b),
+        (Type::Numeric, Type::Integer(_) | Type::Float(_) | Type::Numeric) => true,
+        (Type::Scalar, _) => is_scalar(right),
+        (Type::ScalarData, _) => is_scalar_data(right),
+        (Type::Data, _) => is_data(right, depth + 1),
+        (Type::RichData, _) => is_rich(right, depth + 1),
+        (Type::Collection(a), _) => size_of(right).is_some_and(|size| a.covers(&size)),
         (Type::Iterable(inner), _) => match element_of(right) {
             Some(element) => inner.as_deref().is_none_or(|inner| fits(inner, &element)),
             None => false,

@@ -1,4 +1,4 @@
-//! `puppet apply`: its flags, what they ask for, and where what is said goes.
+//! `puppet apply`: what its flags mean, and where its log is written.
 
 use std::io::{BufWriter, Read};
 use std::path::PathBuf;
@@ -7,54 +7,11 @@ use std::rc::Rc;
 use fx_engine::{Cancel, Level};
 use fx_host::{Files, OsHost};
 use fx_puppet::Request;
-use fx_puppet::settings::{Kind, kind};
 use fx_report::console::puppet::PuppetConsole;
 
-use super::{complain, logdest, options, say};
-use crate::puppet_settings::Settings;
-
-/// Flags of its own; settings are flags, too.
-const OWN: [&str; 21] = [
-    "--version",
-    "-V",
-    "--debug",
-    "-d",
-    "--verbose",
-    "-v",
-    "--test",
-    "-t",
-    "--detailed-exitcodes",
-    "--parseonly",
-    "--write-catalog-summary",
-    "--loadclasses",
-    "-L",
-    "--use-nodes",
-    "--no-use-nodes",
-    "--catalog",
-    "--execute",
-    "-e",
-    "--logdest",
-    "-l",
-    "--no-color",
-];
-
-/// Why a flag cannot be taken, if so.
-fn refusal(name: &str, value: &str) -> Option<String> {
-    let could_not = |why: String| Some(format!("Could not parse application options: {why}"));
-    let long = name.strip_prefix("--").unwrap_or_default();
-    let setting = long
-        .strip_prefix("no-")
-        .map_or_else(|| kind(long), |name| kind(name).filter(|kind| *kind == Kind::Bool));
-    if !OWN.contains(&name) && setting.is_none() {
-        let meant = OWN.iter().find(|own| **own == format!("--{}", long.trim_start_matches("no-")));
-        let hint = meant.map_or_else(String::new, |own| format!("\nDid you mean?  {}", &own[2..]));
-        return could_not(format!("invalid option: {name}{hint}"));
-    }
-    if setting == Some(Kind::Bool) && !value.is_empty() {
-        return could_not(format!("needless argument: {name}={value}"));
-    }
-    None
-}
+use super::flags::{self, Flags, Sub};
+use super::settings::Settings;
+use super::{complain, logdest, say};
 
 /// What is wrong with settings that take one of a few words.
 fn misworded(settings: &Settings, host: &OsHost) -> Option<String> {
@@ -79,7 +36,7 @@ fn misworded(settings: &Settings, host: &OsHost) -> Option<String> {
     None
 }
 
-/// The level of a name; those above an error are as loud as one.
+/// The level of a name; those above an error count as one.
 fn level_of(name: &str) -> Option<Level> {
     Some(match name {
         "debug" => Level::Debug,
@@ -93,24 +50,19 @@ fn level_of(name: &str) -> Option<Level> {
 
 /// Runs the subcommand; its exit code.
 pub(super) fn run(args: &[String]) -> u8 {
-    let (flags, rest) = options(args);
-    let flag = |names: &[&str]| {
-        let found = flags.iter().rev().find(|(name, _)| names.contains(&name.as_str()));
-        found.map(|(_, value)| value.clone())
-    };
-    let has = |names: &[&str]| flag(names).is_some();
+    let (flags, rest) = flags::read(Sub::Apply, args);
     let failed = |message: &str| {
         complain(&format!("Error: {message}"));
         1
     };
-    if let Some(message) = flags.iter().find_map(|(name, value)| refusal(name, value)) {
+    if let Some(message) = flags.refusal(Sub::Apply) {
         return failed(&message);
     }
-    if has(&["--version", "-V"]) {
+    if flags.has("version") {
         say(crate::version::version("puppet"));
         return 0;
     }
-    if has(&["--parseonly"]) {
+    if flags.has("parseonly") {
         say("--parseonly has been removed. Please use 'puppet parser validate <manifest>'");
         return 1;
     }
@@ -120,103 +72,23 @@ pub(super) fn run(args: &[String]) -> u8 {
     if let Some(message) = misworded(&settings, &host) {
         return failed(&message);
     }
+    let level = level(&flags, &settings);
     let mut console = PuppetConsole::new(
         Box::new(BufWriter::new(std::io::stdout())),
         Box::new(BufWriter::new(std::io::stderr())),
     );
-    if flag(&["--color"]).is_some_and(|color| matches!(color.as_str(), "ansi" | "true" | "yes")) {
+    if matches!(flags.setting("color"), Some("ansi" | "true" | "yes")) {
         console = console.colored();
     }
-    let level = if has(&["--debug", "-d"]) {
-        Level::Debug
-    } else if has(&["--verbose", "-v", "--test", "-t"]) {
-        Level::Info
-    } else {
-        level_of(&settings.get("log_level")).unwrap_or(Level::Notice)
-    };
     let console = Rc::new(console.telling(level));
-    let catalog = match flag(&["--catalog"]).as_deref() {
-        None => None,
-        Some("-") => Some(("-".to_owned(), stdin())),
-        Some(path) => match host.read_trusted_data(std::path::Path::new(path)) {
-            Ok(text) => Some((path.to_owned(), text)),
-            Err(_) if host.refused().is_some() => {
-                return failed(&host.refused().unwrap_or_default());
-            }
-            Err(_) => {
-                return failed(&format!(
-                    "Could not run: No such file or directory @ rb_sysopen - {path}"
-                ));
-            }
-        },
+    let input = match Input::read(&flags, &rest, &host) {
+        Ok(input) => input,
+        Err(message) => return failed(&message),
     };
-    let manifests = match (&catalog, flag(&["-e", "--execute"]), rest.first()) {
-        (Some(_), ..) => Vec::new(),
-        (None, Some(code), _) => vec![(String::new(), code.into_bytes())],
-        (None, None, Some(path)) => {
-            let full = std::path::absolute(path).unwrap_or_else(|_| PathBuf::from(path));
-            match fx_puppet::manifests(&*host, &full) {
-                Ok(found) => found,
-                Err(why) if host.refused().is_some() => return failed(&why),
-                Err(_) => return failed(&format!("Could not run: Could not find file {path}")),
-            }
-        }
-        (None, None, None) => vec![(String::new(), stdin())],
-    };
-    let environment = settings.request(&*host);
     let machine = fx_puppet::Machine::new(Rc::clone(&host), Cancel::from_flag(stop));
-    let certname = Some(settings.get("certname")).filter(|name| !name.is_empty());
-    let mut classification = fx_puppet::Classification::default();
-    if settings.get("node_terminus") == "exec" {
-        let node = certname.clone().unwrap_or_else(|| fx_puppet::node_name(&machine));
-        match fx_puppet::classify(&machine, &settings.get("external_nodes"), &node) {
-            Ok(found) => classification = found,
-            Err(message) => return failed(&message),
-        }
-    }
-    let words = |name: &str| -> Vec<String> {
-        let list = if settings.is_given(name) { settings.get(name) } else { String::new() };
-        let words = list.split(',').map(|tag| tag.trim().to_owned());
-        words.filter(|tag| !tag.is_empty()).collect()
-    };
-    // State goes where it was told to go, and nowhere else.
-    let keeps = ["vardir", "statedir", "publicdir"].iter().any(|name| settings.is_given(name));
-    let reports = settings.get("report") != "false";
-    let kept =
-        |name: &str| (keeps || settings.is_given(name)).then(|| PathBuf::from(settings.get(name)));
-    let is_on = |name: &str| settings.is_given(name) && settings.get(name) == "true";
-    let hook = |name: &str| Some(settings.get(name)).filter(|command| !command.is_empty());
-    let writes_summary = has(&["--write-catalog-summary"]) || is_on("write_catalog_summary");
-    let listed = |name: &str| (writes_summary && keeps).then(|| PathBuf::from(settings.get(name)));
-    let request = Request {
-        manifests,
-        catalog,
-        modulepath: environment.modulepath,
-        noop: is_on("noop"),
-        prerun: hook("prerun_command"),
-        postrun: hook("postrun_command"),
-        tags: words("tags"),
-        skip_tags: words("skip_tags"),
-        report: kept("lastrunreport").filter(|_| reports),
-        summary: kept("lastrunfile"),
-        class_list: listed("classfile"),
-        resource_list: listed("resourcefile"),
-        summarizes: is_on("summarize"),
-        alone: false,
-        graphs: is_on("graph").then(|| PathBuf::from(settings.get("graphdir"))),
-        detailed_exitcodes: has(&["--detailed-exitcodes", "--test", "-t"]),
-        show_diff: is_on("show_diff") || (has(&["--test", "-t"]) && !has(&["--no-show_diff"])),
-        vardir: settings.is_given("vardir").then(|| PathBuf::from(settings.get("vardir"))),
-        certname,
-        given: environment.given,
-        level: Some(level),
-        trace: false,
-        explains: false,
-        environment_dir: environment.environment_dir,
-        environment: classification.environment.unwrap_or(environment.environment),
-        hiera_config: environment.hiera_config,
-        classes: classification.classes,
-        variables: classification.variables,
+    let request = match request(&flags, &settings, &host, &machine, input, level) {
+        Ok(request) => request,
+        Err(message) => return failed(&message),
     };
     let (files, on_console) = match destinations(&flags, &host, level) {
         Ok(found) => found,
@@ -235,7 +107,7 @@ pub(super) fn run(args: &[String]) -> u8 {
         }
     }
     let mut code = summary.code;
-    if let Err(error) = machine.run().host.commit() {
+    if let Err(error) = machine.run().own_state(|act| act.commit()) {
         complain(&format!("Error: {error}"));
         // Of the detailed codes 4 stands for failures.
         code = if request.detailed_exitcodes { code | 4 } else { code.max(1) };
@@ -247,24 +119,131 @@ pub(super) fn run(args: &[String]) -> u8 {
     code
 }
 
+fn level(flags: &Flags, settings: &Settings) -> Level {
+    if flags.has("debug") {
+        Level::Debug
+    } else if flags.has("verbose") || flags.has("test") {
+        Level::Info
+    } else {
+        level_of(&settings.get("log_level")).unwrap_or(Level::Notice)
+    }
+}
+
+/// What is applied: manifests, or a catalog.
+struct Input {
+    manifests: Vec<(String, Vec<u8>)>,
+    catalog: Option<(String, Vec<u8>)>,
+}
+
+impl Input {
+    fn read(flags: &Flags, words: &[String], host: &OsHost) -> Result<Input, String> {
+        let catalog = match flags.get("catalog") {
+            None => None,
+            Some("-") => Some(("-".to_owned(), stdin())),
+            Some(path) => match host.read_trusted_data(std::path::Path::new(path)) {
+                Ok(text) => Some((path.to_owned(), text)),
+                Err(_) => {
+                    let missing = || {
+                        format!("Could not run: No such file or directory @ rb_sysopen - {path}")
+                    };
+                    return Err(host.refused().unwrap_or_else(missing));
+                }
+            },
+        };
+        let manifests = match (&catalog, flags.get("execute"), words.first()) {
+            (Some(_), ..) => Vec::new(),
+            (None, Some(code), _) => vec![(String::new(), code.as_bytes().to_vec())],
+            (None, None, Some(path)) => {
+                let full = std::path::absolute(path).unwrap_or_else(|_| PathBuf::from(path));
+                fx_puppet::manifests(host, &full).map_err(|why| match host.refused() {
+                    Some(_) => why,
+                    None => format!("Could not run: Could not find file {path}"),
+                })?
+            }
+            (None, None, None) => vec![(String::new(), stdin())],
+        };
+        Ok(Input { manifests, catalog })
+    }
+}
+
+/// What flags and settings say, as one request.
+fn request(
+    flags: &Flags,
+    settings: &Settings,
+    host: &OsHost,
+    machine: &fx_puppet::Machine,
+    input: Input,
+    level: Level,
+) -> Result<Request, String> {
+    let environment = settings.request(host);
+    let certname = Some(settings.get("certname")).filter(|name| !name.is_empty());
+    let mut classification = fx_puppet::Classification::default();
+    if settings.get("node_terminus") == "exec" {
+        let node = certname.clone().unwrap_or_else(|| fx_puppet::node_name(machine));
+        classification = fx_puppet::classify(machine, &settings.get("external_nodes"), &node)?;
+    }
+    let words = |name: &str| -> Vec<String> {
+        let list = if settings.is_given(name) { settings.get(name) } else { String::new() };
+        let words = list.split(',').map(|tag| tag.trim().to_owned());
+        words.filter(|tag| !tag.is_empty()).collect()
+    };
+    // State is kept where the settings say, and nowhere else.
+    let keeps = ["vardir", "statedir", "publicdir"].iter().any(|name| settings.is_given(name));
+    let reports = settings.get("report") != "false";
+    let kept =
+        |name: &str| (keeps || settings.is_given(name)).then(|| PathBuf::from(settings.get(name)));
+    let is_on = |name: &str| settings.is_given(name) && settings.get(name) == "true";
+    let hook = |name: &str| Some(settings.get(name)).filter(|command| !command.is_empty());
+    let writes_summary = flags.has("write-catalog-summary") || is_on("write_catalog_summary");
+    let listed = |name: &str| (writes_summary && keeps).then(|| PathBuf::from(settings.get(name)));
+    Ok(Request {
+        manifests: input.manifests,
+        catalog: input.catalog,
+        modulepath: environment.modulepath,
+        noop: is_on("noop"),
+        prerun: hook("prerun_command"),
+        postrun: hook("postrun_command"),
+        tags: words("tags"),
+        skip_tags: words("skip_tags"),
+        report: kept("lastrunreport").filter(|_| reports),
+        summary: kept("lastrunfile"),
+        class_list: listed("classfile"),
+        resource_list: listed("resourcefile"),
+        summarizes: is_on("summarize"),
+        alone: false,
+        graphs: is_on("graph").then(|| PathBuf::from(settings.get("graphdir"))),
+        detailed_exitcodes: flags.has("detailed-exitcodes") || flags.has("test"),
+        show_diff: is_on("show_diff")
+            || (flags.has("test") && flags.setting("no-show_diff").is_none()),
+        vardir: settings.is_given("vardir").then(|| PathBuf::from(settings.get("vardir"))),
+        certname,
+        given: environment.given,
+        level: Some(level),
+        trace: false,
+        explains: false,
+        environment_dir: environment.environment_dir,
+        environment: classification.environment.unwrap_or(environment.environment),
+        hiera_config: environment.hiera_config,
+        classes: classification.classes,
+        variables: classification.variables,
+    })
+}
+
 fn stdin() -> Vec<u8> {
     let mut text = Vec::new();
     let _unread = std::io::stdin().read_to_end(&mut text);
     text
 }
 
-/// Files that what is said goes to, and whether the console hears it, too.
+/// Files that the log is written to, and whether it is shown on the console, too.
 fn destinations(
-    flags: &[(String, String)],
+    flags: &Flags,
     host: &Rc<OsHost>,
     level: Level,
 ) -> Result<(Vec<Rc<logdest::LogFile>>, bool), u8> {
     let mut files = Vec::new();
     let mut on_console = true;
-    for (name, places) in flags {
-        if !matches!(name.as_str(), "--logdest" | "-l") {
-            continue;
-        }
+    for places in flags.all("logdest") {
         on_console = false;
         for place in places.split(',') {
             match place {

@@ -7,10 +7,11 @@ use std::rc::Rc;
 use fx_host::{Clock, Commands, Edits, Files, OsHost, Spec, WriteOptions};
 use fx_puppet::bucket::Bucket;
 
+use super::flags::Flags;
 use super::{complain, say};
 
 /// Runs the subcommand; its exit code.
-pub(super) fn run(flags: &[(String, String)], words: &[String]) -> u8 {
+pub(super) fn run(flags: &Flags, words: &[String]) -> u8 {
     let host = Rc::new(OsHost::cancelled_by(fx_host::stop_on_signals()));
     match answer(&host, flags, words) {
         Ok(code) => code,
@@ -21,18 +22,14 @@ pub(super) fn run(flags: &[(String, String)], words: &[String]) -> u8 {
     }
 }
 
-fn answer(host: &Rc<OsHost>, flags: &[(String, String)], words: &[String]) -> Result<u8, String> {
-    let flag = |names: &[&str]| {
-        let found = flags.iter().rev().find(|(name, _)| names.contains(&name.as_str()));
-        found.map(|(_, value)| value.as_str())
-    };
-    let settings = crate::puppet_settings::Settings::read(host, flags, "user");
+fn answer(host: &Rc<OsHost>, flags: &Flags, words: &[String]) -> Result<u8, String> {
+    let settings = super::settings::Settings::read(host, flags, "user");
     let given = settings.request(&**host).given;
     let setting = |name: &str| fx_puppet::settings::text(&given, name).unwrap_or_default();
-    if flag(&["--local", "-l"]).is_none() && flag(&["--bucket", "-b"]).is_none() {
+    if !flags.has("local") && !flags.has("bucket") {
         return Err("filebuckets of a server are not supported; say --local".into());
     }
-    let dir = flag(&["--bucket", "-b"]).map_or_else(|| setting("clientbucketdir"), str::to_owned);
+    let dir = flags.get("bucket").map_or_else(|| setting("clientbucketdir"), str::to_owned);
     let algorithm = setting("digest_algorithm");
     let algorithm = fx_puppet::bucket::algorithm(&algorithm)
         .ok_or_else(|| format!("Invalid digest algorithm {algorithm}"))?;
@@ -68,8 +65,8 @@ fn answer(host: &Rc<OsHost>, flags: &[(String, String)], words: &[String]) -> Re
             let _closed = std::io::stdout().write_all(&diff(host, &bucket, left, right)?);
         }
         "list" => {
-            let from = date(flag(&["--fromdate", "-f"]), "fromdate", 0)?;
-            let to = date(flag(&["--todate", "-t"]), "todate", host.now().secs)?;
+            let from = date(flags.get("fromdate"), "fromdate", 0)?;
+            let to = date(flags.get("todate"), "todate", host.now().secs)?;
             if !host.exists(&bucket.dir).unwrap_or(false) {
                 return Err("File not found".into());
             }

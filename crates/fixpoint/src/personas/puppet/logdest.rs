@@ -1,6 +1,7 @@
 //! Where `--logdest` sends messages: a file in the original's plain form, or in its JSON form
 //! where the name ends in `.json`. Written when the run is over.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -16,16 +17,37 @@ pub(super) struct LogFile {
     path: PathBuf,
     host: Rc<OsHost>,
     most: Level,
-    rows: RefCell<Vec<(Time, &'static str, String)>>,
+    rows: RefCell<Vec<Row>>,
+    /// Who the next message is from, and its words alone.
+    next: RefCell<Option<(String, String)>>,
+}
+
+/// One message.
+struct Row {
+    time: Time,
+    level: &'static str,
+    source: String,
+    message: String,
+}
+
+/// A field of a note as text, if it has it.
+fn field(fields: &[(Cow<'static, str>, Value)], name: &str) -> Option<String> {
+    let (_, value) = fields.iter().find(|(key, _)| key == name)?;
+    Some(String::from_utf8_lossy(value.as_bytes()?).into_owned())
+}
+
+/// Who a note says a message is from, and its words alone.
+fn speaker(fields: &[(Cow<'static, str>, Value)]) -> Option<(String, String)> {
+    Some((field(fields, "source")?, field(fields, "message")?))
 }
 
 impl LogFile {
     /// A file that takes messages down to a level.
     pub(super) fn new(path: PathBuf, host: Rc<OsHost>, most: Level) -> LogFile {
-        LogFile { path, host, most, rows: RefCell::default() }
+        LogFile { path, host, most, rows: RefCell::default(), next: RefCell::default() }
     }
 
-    fn add(&self, level: Level, text: &str) {
+    fn add(&self, level: Level, text: &str, speaker: Option<(String, String)>) {
         if level > self.most {
             return;
         }
@@ -36,7 +58,9 @@ impl LogFile {
             Level::Info => "info",
             _ => "debug",
         };
-        self.rows.borrow_mut().push((self.host.now(), word, text.to_owned()));
+        let (source, message) = speaker.unwrap_or_else(|| ("Puppet".to_owned(), text.to_owned()));
+        let time = self.host.now();
+        self.rows.borrow_mut().push(Row { time, level: word, source, message });
     }
 
     /// Writes everything to the end of the file.
@@ -45,9 +69,7 @@ impl LogFile {
         let is_json = self.path.extension().is_some_and(|ending| ending == "json");
         let mut out = String::new();
         let fresh = !self.host.exists(&self.path).unwrap_or(false);
-        for (number, (time, level, text)) in rows.iter().enumerate() {
-            let split = if text.starts_with('/') { text.split_once(": ") } else { None };
-            let (source, message) = split.unwrap_or(("Puppet", text));
+        for (number, Row { time, level, source, message }) in rows.iter().enumerate() {
             let at = jiff::Timestamp::from_second(time.secs).unwrap_or_default();
             if is_json {
                 out.push_str(if fresh && number == 0 { "[\n" } else { ",\n" });
@@ -80,15 +102,16 @@ impl LogFile {
 impl Sink for LogFile {
     fn event(&self, event: &Event<'_>) {
         match event {
-            Event::Message { level, text, .. } => self.add(*level, text),
+            Event::Message { level, text, .. } => self.add(*level, text, self.next.take()),
+            // The message that follows is from somebody.
+            Event::Note { code: "puppet.source", fields, .. } => {
+                *self.next.borrow_mut() = speaker(fields);
+            }
             Event::Note { code: "puppet.line", fields, .. } => {
-                let field = |name: &str| {
-                    let found = fields.iter().find(|(key, _)| key == name);
-                    let bytes = found.and_then(|(_, value)| Value::as_bytes(value));
-                    String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned()
-                };
-                let level = if field("level") == "notice" { Level::Notice } else { Level::Info };
-                self.add(level, &field("text"));
+                let is_notice = field(fields, "level").as_deref() == Some("notice");
+                let level = if is_notice { Level::Notice } else { Level::Info };
+                let text = field(fields, "text").unwrap_or_default();
+                self.add(level, &text, speaker(fields));
             }
             _ => {}
         }

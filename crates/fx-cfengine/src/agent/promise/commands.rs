@@ -240,6 +240,7 @@ fn report(
             count += 1;
         }
     }
+    ctx.note_end(line, ended.exit, if quiet { b"" } else { &ended.stdout });
     let outcome = match ended.exit {
         // A command that takes too long is killed, and has failed.
         Exit::TimedOut | Exit::Signal(_) | Exit::Cancelled => {

@@ -188,6 +188,7 @@ fn transform(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, result: 
         promise,
         &format!("Transformed '{file}' with '{command}' "),
     );
+    ctx.note_end(&command, ended.exit, &ended.stdout);
     let outcome = judge(ctx, promise, ended.exit.code(), &promise.promiser.clone());
     *result = result.merge(outcome);
     if matches!(outcome, Outcome::Failed) {

@@ -224,6 +224,7 @@ fn run_one(
             return ctx.settle(Level::Error, Outcome::Failed, promise, &text);
         }
     };
+    ctx.note_end(line, ended.exit, &ended.stdout);
     let verify = operation == Operation::Verify;
     let summary = command_summary(line);
     let mut failed = false;

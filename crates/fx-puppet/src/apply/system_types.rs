@@ -3,11 +3,13 @@
 
 use std::path::PathBuf;
 
+use fx_engine::Failure;
 use fx_host::Program;
 use fx_resources::account::Account;
 use fx_resources::{cron, group, host_entry, mount, package, service, ssh_key, user};
 
-use super::things::{Made, attribute, broken, list, text, truth};
+use super::attributes::{attribute, list, text, truth};
+use super::engine_resource::{Made, broken};
 use crate::compile::Resource;
 use crate::eval::{Evaluator, interpolated};
 use crate::value::Value;
@@ -100,10 +102,8 @@ pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Option<
             && !HARMLESS.contains(&&**name)
             && !crate::compile::is_metaparameter(name)
         {
-            return Ok(Some(broken(format!(
-                "attribute '{name}' of {} is not supported",
-                resource.low
-            ))));
+            let why = format!("attribute '{name}' of {} is not supported", resource.low);
+            return Ok(Some(broken(resource, Failure::new(why))));
         }
     }
     Ok(Some(made))
@@ -127,7 +127,7 @@ fn make_user(resource: &Resource) -> Made {
     if let Some(uid) = text(resource, "uid")
         && uid.parse::<u32>().is_err()
     {
-        return broken(format!("Invalid UID {uid}"));
+        return broken(resource, Failure::new(format!("Invalid UID {uid}")));
     }
     let desired = user::Desired {
         name: name(resource),
@@ -187,11 +187,11 @@ fn make_package(evaluator: &Evaluator, resource: &Resource) -> Made {
             "pip3" => "pip",
             other => other,
         }),
-        None => package::detect(evaluator.run.host),
+        None => package::detect(evaluator.run.look()),
     };
     let backend = match backend {
         Ok(backend) => backend,
-        Err(failure) => return broken(failure.to_string()),
+        Err(failure) => return broken(resource, failure),
     };
     let ensure = match text(resource, "ensure").as_deref() {
         None | Some("present" | "installed" | "held") => package::Ensure::Installed,
@@ -236,6 +236,9 @@ fn make_service(evaluator: &Evaluator, resource: &Resource) -> Made {
         restart: program("restart"),
         reload: None,
         status: program("status"),
+        sensitive: ["start", "stop", "restart", "status"]
+            .iter()
+            .any(|name| super::secrets::is_marked(resource, name)),
     };
     let backend = match text(resource, "provider") {
         Some(provider) if provider == "base" => {
@@ -247,11 +250,11 @@ fn make_service(evaluator: &Evaluator, resource: &Resource) -> Made {
             Ok(std::rc::Rc::new(base) as std::rc::Rc<dyn service::backend::Backend>)
         }
         Some(provider) => service::named(&provider),
-        None => service::detect(evaluator.run.host),
+        None => service::detect(evaluator.run.look()),
     };
     let backend = match backend {
         Ok(backend) => backend,
-        Err(failure) => return broken(failure.to_string()),
+        Err(failure) => return broken(resource, failure),
     };
     let desired = service::Desired {
         name: name(resource),

@@ -1,30 +1,22 @@
-//! `puppet config print|set|delete`: settings told, and lines of `puppet.conf` changed with
+//! `puppet config print|set|delete`: settings printed, and lines of `puppet.conf` changed with
 //! everything else in the file left as it is.
 
 use std::path::Path;
 
 use fx_host::{Edits, Files, OsHost, WriteOptions};
 
-use crate::puppet_settings::Settings;
+use super::flags::Flags;
+use super::ground::fail;
+use super::settings::Settings;
 use crate::terminal;
 
-type Flags = [(String, String)];
-
-fn fail(message: impl std::fmt::Display) -> u8 {
-    terminal::hand_on(&format!("Error: {message}\n"));
-    1
-}
-
-fn flag<'f>(flags: &'f Flags, name: &str) -> Option<&'f str> {
-    flags.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
-}
-
-pub(crate) fn run(flags: &Flags, words: &[String]) -> u8 {
+/// Runs the subcommand; its exit code.
+pub(super) fn run(flags: &Flags, words: &[String]) -> u8 {
     let Some((action, rest)) = words.split_first() else {
         return fail("'config' has no default action.  See `puppet help config`.");
     };
     let host = OsHost::new();
-    let section = flag(flags, "--section").unwrap_or("main");
+    let section = flags.get("section").unwrap_or("main");
     let settings = Settings::read(&host, flags, section);
     match (action.as_str(), rest) {
         ("print", names) => print(&host, &settings, names),

@@ -4,12 +4,14 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use fx_host::{Files, Host, OsHost};
+use fx_host::{Files, Look, OsHost};
 use fx_puppet::CatalogRequest;
+
+use super::flags::Flags;
 
 /// Settings by name, as far as they are given.
 #[derive(Debug, Default)]
-pub(crate) struct Settings {
+pub(super) struct Settings {
     values: BTreeMap<String, String>,
 }
 
@@ -33,17 +35,15 @@ fn sections(text: &str) -> Vec<(String, String, String)> {
 
 impl Settings {
     /// Flags of a command line, then the file's sections, the given one first.
-    pub(crate) fn read(host: &OsHost, flags: &[(String, String)], section: &str) -> Settings {
+    pub(super) fn read(host: &OsHost, flags: &Flags, section: &str) -> Settings {
         let mut settings = Settings::default();
-        for (name, value) in flags {
-            if let Some(name) = name.strip_prefix("--") {
-                let (name, value) = match name.strip_prefix("no-") {
-                    Some(name) => (name, "false"),
-                    None => (name, value.as_str()),
-                };
-                let value = if value.is_empty() { "true" } else { value };
-                settings.values.insert(name.replace('-', "_"), value.to_owned());
-            }
+        for (name, value) in flags.long() {
+            let (name, value) = match name.strip_prefix("no-") {
+                Some(name) => (name, "false"),
+                None => (name, value),
+            };
+            let value = if value.is_empty() { "true" } else { value };
+            settings.values.insert(name.replace('-', "_"), value.to_owned());
         }
         let file = PathBuf::from(settings.get("config"));
         let text = host.read_trusted_data_opt(&file).ok().flatten().unwrap_or_default();
@@ -59,12 +59,12 @@ impl Settings {
     }
 
     /// A setting with everything put in.
-    pub(crate) fn get(&self, name: &str) -> String {
+    pub(super) fn get(&self, name: &str) -> String {
         fx_puppet::settings::text(&self.values, name).unwrap_or_default()
     }
 
     /// A setting as it is shown: a time in seconds.
-    pub(crate) fn shown(&self, name: &str) -> String {
+    pub(super) fn shown(&self, name: &str) -> String {
         use fx_puppet::settings::{Kind, kind, value};
         match (kind(name), value(&self.values, name)) {
             (Some(Kind::Duration | Kind::Ttl), Some(fx_puppet::Value::Int(seconds))) => {
@@ -79,12 +79,12 @@ impl Settings {
     }
 
     /// Whether a setting was given at all.
-    pub(crate) fn is_given(&self, name: &str) -> bool {
+    pub(super) fn is_given(&self, name: &str) -> bool {
         self.values.contains_key(name)
     }
 
     /// Names and values of all settings known.
-    pub(crate) fn all(&self) -> Vec<(String, String)> {
+    pub(super) fn all(&self) -> Vec<(String, String)> {
         let mut names: Vec<String> = fx_puppet::settings::names().map(str::to_owned).collect();
         names.extend(self.values.keys().cloned());
         names.sort();
@@ -93,7 +93,7 @@ impl Settings {
     }
 
     /// The folder of the environment, if there is one.
-    pub(crate) fn environment_dir(&self, host: &dyn Host) -> Option<PathBuf> {
+    pub(super) fn environment_dir(&self, host: &dyn Look) -> Option<PathBuf> {
         let name = self.get("environment");
         self.get("environmentpath")
             .split(':')
@@ -102,7 +102,7 @@ impl Settings {
     }
 
     /// Manifest, modules and data of the environment, flags included.
-    pub(crate) fn request(&self, host: &dyn Host) -> CatalogRequest {
+    pub(super) fn request(&self, host: &dyn Look) -> CatalogRequest {
         let dir = self.environment_dir(host);
         let conf = dir
             .as_ref()

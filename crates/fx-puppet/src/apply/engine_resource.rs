@@ -1,10 +1,13 @@
 //! Resources of the catalog as things of the machine: what an attribute means there. Files
 //! are in [`super::files`], accounts, packages and services in [`super::system`].
 
-use fx_engine::{Change, Failure, Refresh, Resource as Thing, ResourceId, Target};
+use std::path::PathBuf;
+
+use fx_engine::{Change, Failure, Refresh, Resource as Thing, ResourceId, Target, TargetKind};
 use fx_host::{Act, Look};
 use fx_resources::{directory, exec, file, link};
 
+use super::attributes::{attribute, is_secret, text, truth};
 use crate::compile::Resource;
 use crate::eval::{Evaluator, interpolated};
 use crate::value::Value;
@@ -12,14 +15,14 @@ use crate::value::Value;
 /// Something that can be brought to its desired state.
 pub(super) enum Made {
     Notify(Notify),
-    File(file::File),
-    /// A file with content from a web server, or told by a time or a given digest.
+    File(Box<file::File>),
+    /// A file with content from a web server, or known by a time or a given digest.
     Sourced(Box<super::sourced::Sourced>),
     Directory(directory::Directory),
     Link(link::Link),
     Exec(Box<exec::Exec>),
     /// A directory that should go and may not; the original counts it as gone.
-    Stubborn(Notify),
+    Stubborn(Stubborn),
     /// A directory where a file should be, which may not be removed.
     Obstructed(Obstructed),
     /// A link that nobody said where it points to.
@@ -32,6 +35,8 @@ pub(super) enum Made {
     Ruby(super::ruby::RubyThing),
     /// What cannot be acted on, and why.
     Broken(Broken),
+    /// Made when it has its turn: what it is depends on what is there then.
+    Later,
     /// Nothing to do.
     Nothing,
 }
@@ -40,7 +45,7 @@ impl Made {
     pub(super) fn thing(&mut self) -> Option<&mut dyn Thing> {
         Some(match self {
             Made::Notify(thing) => thing,
-            Made::File(thing) => thing,
+            Made::File(thing) => &mut **thing,
             Made::Sourced(thing) => &mut **thing,
             Made::Directory(thing) => thing,
             Made::Link(thing) => thing,
@@ -52,7 +57,7 @@ impl Made {
             Made::Service(thing) => &mut **thing,
             Made::Ruby(thing) => thing,
             Made::Broken(thing) => thing,
-            Made::Nothing => return None,
+            Made::Later | Made::Nothing => return None,
         })
     }
 
@@ -73,6 +78,23 @@ impl Made {
             _ => false,
         }
     }
+}
+
+/// The thing that a resource is about, by the name of its type.
+pub(super) fn target_of(id: &ResourceId) -> Target {
+    let kind = match &*id.kind {
+        "file" => TargetKind::File,
+        "package" => TargetKind::Package,
+        "service" => TargetKind::Service,
+        "user" => TargetKind::User,
+        "group" => TargetKind::Group,
+        "cron" => TargetKind::Cron,
+        "mount" => TargetKind::Mount,
+        "host" => TargetKind::HostEntry,
+        "exec" => TargetKind::Command,
+        _ => TargetKind::Other(id.kind.clone()),
+    };
+    Target::new(kind, &*id.name)
 }
 
 /// A message that is always due.
@@ -98,16 +120,40 @@ impl Thing for Notify {
     }
 }
 
+/// A directory that should be absent and stays, because nobody said `force`.
+pub(super) struct Stubborn {
+    pub(super) path: PathBuf,
+}
+
+impl Thing for Stubborn {
+    fn id(&self) -> ResourceId {
+        ResourceId::new("file", self.path.to_string_lossy())
+    }
+
+    fn target(&self) -> Target {
+        Target::file(&self.path)
+    }
+
+    fn observe(&mut self, _look: &dyn Look) -> Result<Vec<Change>, Failure> {
+        Ok(vec![Change::of(self.target(), "ensure", "directory", "absent")])
+    }
+
+    /// The original counts it as removed, and leaves it.
+    fn apply(&mut self, _act: &dyn Act, _changes: &[Change]) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
 /// A directory that stands where a file or a link should be.
 pub(super) struct Obstructed {
-    pub(super) path: String,
+    pub(super) path: PathBuf,
     /// `file` or `link`.
     pub(super) wanted: &'static str,
 }
 
 impl Thing for Obstructed {
     fn id(&self) -> ResourceId {
-        ResourceId::new("file", self.path.as_str())
+        ResourceId::new("file", self.path.to_string_lossy())
     }
 
     fn target(&self) -> Target {
@@ -119,20 +165,20 @@ impl Thing for Obstructed {
     }
 
     fn apply(&mut self, _host: &dyn Act, _changes: &[Change]) -> Result<(), Failure> {
-        Err(Failure::new("is a directory"))
+        Err(Failure::InTheWay { path: self.path.clone(), kind: fx_host::Kind::Directory })
     }
 }
 
 /// A link without a target.
 pub(super) struct Untargeted {
-    pub(super) path: String,
+    pub(super) path: PathBuf,
     /// What is there.
     pub(super) from: &'static str,
 }
 
 impl Thing for Untargeted {
     fn id(&self) -> ResourceId {
-        ResourceId::new("file", "link")
+        ResourceId::new("file", self.path.to_string_lossy())
     }
 
     fn target(&self) -> Target {
@@ -153,20 +199,21 @@ impl Thing for Untargeted {
 
 /// A resource whose state cannot be found out.
 pub(super) struct Broken {
-    why: String,
+    id: ResourceId,
+    why: Failure,
 }
 
 impl Thing for Broken {
     fn id(&self) -> ResourceId {
-        ResourceId::new("broken", self.why.as_str())
+        self.id.clone()
     }
 
     fn target(&self) -> Target {
-        Target::other("broken", &self.why)
+        target_of(&self.id)
     }
 
     fn observe(&mut self, _host: &dyn Look) -> Result<Vec<Change>, Failure> {
-        Err(Failure::new(self.why.clone()))
+        Err(self.why.clone())
     }
 
     fn apply(&mut self, _host: &dyn Act, _changes: &[Change]) -> Result<(), Failure> {
@@ -174,62 +221,32 @@ impl Thing for Broken {
     }
 }
 
-pub(super) fn broken(why: String) -> Made {
-    Made::Broken(Broken { why })
+pub(super) fn broken(resource: &Resource, why: Failure) -> Made {
+    Made::Broken(Broken { id: super::transaction::step_name(resource), why })
 }
 
-fn plain(value: &Value) -> Value {
-    match value {
-        Value::Sensitive(inner) => plain(inner),
-        other => other.clone(),
-    }
-}
-
-/// The value of an attribute; undef counts as not given.
-pub(super) fn attribute(resource: &Resource, name: &str) -> Option<Value> {
-    resource
-        .attributes
-        .get(name)
-        .map(|given| plain(&given.value))
-        .filter(|value| !matches!(value, Value::Undef))
-}
-
-pub(super) fn text(resource: &Resource, name: &str) -> Option<String> {
-    attribute(resource, name).map(|value| interpolated(&value))
-}
-
-pub(super) fn list(resource: &Resource, name: &str) -> Vec<Value> {
-    match attribute(resource, name) {
-        Some(Value::Array(items)) => items.to_vec(),
-        Some(other) => vec![other],
-        None => Vec::new(),
-    }
-}
-
-pub(super) fn truth(value: Option<Value>) -> bool {
-    value.is_some_and(|value| {
-        matches!(value, Value::Bool(true)) || matches!(value.as_str(), Some("true" | "yes"))
-    })
-}
-
-/// Whether a property's value must not be told.
-pub(super) fn is_secret(resource: &Resource, property: &str) -> bool {
-    let name = if property == "ensure" { "content" } else { property };
-    if &*resource.low == "user" && name == "password" {
-        return true;
-    }
-    super::secrets::is_marked(resource, name)
-}
-
-/// What is wrong with a resource before anything is done.
+/// The thing that a resource of the catalog stands for; what is wrong with the resource otherwise.
 pub(super) fn make(evaluator: &Evaluator, resource: &Resource) -> Result<Made, String> {
     super::check::check(resource)?;
-    built(evaluator, resource).map_err(|why| {
-        if super::secrets::hides_failures(resource) {
-            return format!("Validation of {} failed: [redacted]", resource.reference());
-        }
-        why
-    })
+    built(evaluator, resource).map_err(|why| discreet(resource, why))
+}
+
+/// The same before anything is done: files are only checked, and made at their turn.
+pub(super) fn make_early(evaluator: &Evaluator, resource: &Resource) -> Result<Made, String> {
+    if &*resource.low != "file" {
+        return make(evaluator, resource);
+    }
+    super::check::check(resource)?;
+    super::files::check(resource).map_err(|why| discreet(resource, why))?;
+    Ok(Made::Later)
+}
+
+/// What is wrong with a resource, as far as it may be shown.
+fn discreet(resource: &Resource, why: String) -> String {
+    if super::secrets::hides_failures(resource) {
+        return format!("Validation of {} failed: [redacted]", resource.reference());
+    }
+    why
 }
 
 fn built(evaluator: &Evaluator, resource: &Resource) -> Result<Made, String> {
@@ -294,12 +311,12 @@ fn built(evaluator: &Evaluator, resource: &Resource) -> Result<Made, String> {
         }
         "Yumrepo" => Ok(super::yumrepo::make(resource)),
         "Augeas" | "Selboolean" | "Selmodule" if !has_programs(evaluator, &resource.low) => {
-            Ok(broken(format!("Could not find a suitable provider for {}", resource.low)))
+            Ok(broken(resource, Failure::NoProvider(resource.low.to_string())))
         }
         "Augeas" => super::augeas::make(resource),
         "Selboolean" => Ok(super::selinux::switch(resource)),
         "Selmodule" => Ok(super::selinux::module(resource)),
-        _ => match super::system::make(evaluator, resource)? {
+        _ => match super::system_types::make(evaluator, resource)? {
             Some(made) => Ok(made),
             None if evaluator
                 .native_kind(&resource.low)
@@ -309,14 +326,17 @@ fn built(evaluator: &Evaluator, resource: &Resource) -> Result<Made, String> {
             {
                 super::ruby::make(evaluator, resource)
             }
-            None => Ok(broken(format!("resource type '{}' is not supported", resource.low))),
+            None => {
+                let why = format!("resource type '{}' is not supported", resource.low);
+                Ok(broken(resource, Failure::new(why)))
+            }
         },
     }
 }
 
 /// Whether the programs are there that act for a type.
 fn has_programs(evaluator: &Evaluator, low: &str) -> bool {
-    let host = evaluator.run.host;
+    let host = evaluator.run.look();
     let is_there = |path: &&str| host.stat(std::path::Path::new(path)).is_ok();
     super::selinux::programs(low).iter().all(is_there)
 }

@@ -7,15 +7,10 @@ use fx_host::{Files, OsHost};
 use fx_puppet_syntax::{Program, Strictness};
 use fx_source::{Diagnostic, Severity, SourceMap};
 
+use super::flags::Flags;
 use crate::terminal;
 
-type Flags = [(String, String)];
 type Parse = fn(&[u8], fx_source::FileId) -> (Program, Vec<Diagnostic>);
-
-fn flag<'f>(flags: &'f Flags, names: &[&str]) -> Option<&'f str> {
-    let found = flags.iter().rev().find(|(known, _)| names.contains(&known.as_str()));
-    found.map(|(_, value)| value.as_str())
-}
 
 fn complain(text: &str) {
     terminal::hand_on(&format!("Error: {text}\n"));
@@ -27,10 +22,10 @@ fn complain_of(wrong: &[String]) {
     }
 }
 
-/// The tree in the form that was asked for.
+/// The tree in the wanted form.
 fn formed(flags: &Flags, program: &Program) -> String {
-    let pretty = flag(flags, &["--pretty"]).is_some();
-    match flag(flags, &["--format"]) {
+    let pretty = flags.has("pretty");
+    match flags.get("format") {
         None | Some("old") => fx_puppet_syntax::dump(program),
         Some("json") => fx_puppet_syntax::pn::tree(program).json(pretty),
         Some(_) => fx_puppet_syntax::pn::tree(program).text(pretty),
@@ -38,20 +33,20 @@ fn formed(flags: &Flags, program: &Program) -> String {
 }
 
 /// The tree of a text, or what is wrong with it. Checks beyond the syntax are made only where
-/// they are asked for.
+/// they are wanted.
 fn tree(flags: &Flags, name: &str, text: &[u8], parse: Parse) -> Result<String, Vec<String>> {
     let sources = SourceMap::new();
     let file = sources.add(name, text.to_vec());
     let (program, mut found) = parse(text, file);
     let is_error = |found: &Diagnostic| found.severity == Severity::Error;
-    if !found.iter().any(is_error) && flag(flags, &["--validate"]).is_some() {
+    if !found.iter().any(is_error) && flags.has("validate") {
         found.extend(fx_puppet_syntax::validate(&program, Strictness::Warning));
     }
     let wrong: Vec<String> = found
         .iter()
         .filter(|found| is_error(found))
         .map(|found| {
-            let place = crate::personas::puppet::place(&sources, found);
+            let place = super::parser::place(&sources, found);
             format!("{}{place}", found.message)
         })
         .collect();
@@ -67,7 +62,7 @@ fn print(mut out: String) -> u8 {
 
 /// What was given instead of files: a text on the command line, or standard input.
 fn given(flags: &Flags, files: &[String]) -> Option<(&'static str, Vec<u8>)> {
-    if let Some(text) = flag(flags, &["-e", "--e"]) {
+    if let Some(text) = flags.get("e") {
         return Some(("command-line-string", text.as_bytes().to_vec()));
     }
     if !files.is_empty() {
@@ -80,11 +75,11 @@ fn given(flags: &Flags, files: &[String]) -> Option<(&'static str, Vec<u8>)> {
 
 /// Whether the form has a line for each file.
 fn has_heads(flags: &Flags) -> bool {
-    flag(flags, &["--format"]) != Some("json")
+    flags.get("format") != Some("json")
 }
 
-pub(crate) fn parser(flags: &Flags, files: &[String]) -> u8 {
-    let checks = flag(flags, &["--validate"]).is_some();
+pub(super) fn parser(flags: &Flags, files: &[String]) -> u8 {
+    let checks = flags.has("validate");
     if let Some((name, text)) = given(flags, files) {
         let name = if checks { name } else { "" };
         return match tree(flags, name, &text, fx_puppet_syntax::parse) {
@@ -109,7 +104,7 @@ pub(crate) fn parser(flags: &Flags, files: &[String]) -> u8 {
                     out += file;
                 }
                 out.push_str(&tree);
-                if matches!(flag(flags, &["--format"]), None | Some("old")) {
+                if matches!(flags.get("format"), None | Some("old")) {
                     out.push('\n');
                 }
             }
@@ -126,7 +121,7 @@ pub(crate) fn parser(flags: &Flags, files: &[String]) -> u8 {
     print(out)
 }
 
-pub(crate) fn epp(flags: &Flags, files: &[String]) -> u8 {
+pub(super) fn epp(flags: &Flags, files: &[String]) -> u8 {
     if let Some((_, text)) = given(flags, files) {
         return match tree(flags, "", &text, fx_puppet_syntax::parse_epp) {
             Ok(tree) => print(tree),
@@ -137,11 +132,10 @@ pub(crate) fn epp(flags: &Flags, files: &[String]) -> u8 {
         };
     }
     let host = OsHost::new();
-    let heads = files.len() > 1 && flag(flags, &["--no-header"]).is_none()
-        || flag(flags, &["--header"]).is_some();
+    let heads = files.len() > 1 && !flags.has("no-header") || flags.has("header");
     let mut out = String::new();
     for file in files {
-        let path = crate::puppet_tools::template_file(flags, file);
+        let path = super::epp::template_file(flags, file);
         let Some(text) = path.and_then(|path| host.read(&path).ok()) else {
             complain(&format!("No such file or directory @ rb_sysopen - {file}"));
             complain("Try 'puppet help epp dump' for usage");
@@ -155,7 +149,7 @@ pub(crate) fn epp(flags: &Flags, files: &[String]) -> u8 {
                     out.push('\n');
                 }
                 out.push_str(&tree);
-                if matches!(flag(flags, &["--format"]), None | Some("old")) {
+                if matches!(flags.get("format"), None | Some("old")) {
                     out.push('\n');
                 }
             }

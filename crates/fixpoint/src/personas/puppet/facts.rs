@@ -1,0 +1,43 @@
+//! `puppet facts`: the facts of this machine.
+
+use super::flags::Flags;
+use super::ground::{Ground, fail, say};
+use crate::terminal;
+
+/// Runs the subcommand; its exit code.
+pub(super) fn run(flags: &Flags, words: &[String]) -> u8 {
+    let names = match words.split_first() {
+        Some((action, names)) if matches!(action.as_str(), "show" | "find") => names,
+        _ => words,
+    };
+    let ground = match Ground::new(flags, None) {
+        Ok(ground) => ground,
+        Err(message) => return fail(message),
+    };
+    let mut all = serde_json::Map::new();
+    for (name, value) in &ground.facts {
+        if names.is_empty() {
+            all.insert(name.clone(), fx_puppet::value_to_json(value));
+        }
+    }
+    for name in names {
+        let mut parts = name.split('.');
+        let first = parts.next().unwrap_or_default();
+        let found = ground.facts.iter().find(|(known, _)| known == first);
+        let mut value = found.map(|(_, value)| fx_puppet::value_to_json(value));
+        for part in parts {
+            value = value.and_then(|value| match part.parse::<usize>() {
+                Ok(index) if value.is_array() => value.get(index).cloned(),
+                _ => value.get(part).cloned(),
+            });
+        }
+        // What is not there is shown as nothing.
+        all.insert(name.clone(), value.unwrap_or_else(|| serde_json::Value::from("")));
+    }
+    all.sort_keys();
+    let all = serde_json::Value::Object(all);
+    match flags.get("render-as") {
+        Some("yaml") => terminal::print(&fx_puppet::yaml_document(&all)),
+        _ => say(&format!("{all:#}")),
+    }
+}

@@ -1,0 +1,53 @@
+//! What most subcommands need: a machine, the environment, a node and its facts; and how they
+//! print.
+
+use std::path::Path;
+use std::rc::Rc;
+
+use fx_engine::Cancel;
+use fx_host::OsHost;
+use fx_puppet::{CatalogRequest, Machine, Value};
+
+use super::flags::Flags;
+use super::settings::Settings;
+use crate::terminal;
+
+/// Prints a line.
+pub(super) fn say(text: &str) -> u8 {
+    terminal::print(&format!("{text}\n"))
+}
+
+/// Prints an error; the exit code.
+pub(super) fn fail(message: impl std::fmt::Display) -> u8 {
+    terminal::hand_on(&format!("Error: {message}\n"));
+    1
+}
+
+/// What most of them need: a machine, the environment, a node and its facts.
+pub(super) struct Ground {
+    pub(super) machine: Machine,
+    pub(super) request: CatalogRequest,
+    pub(super) node: String,
+    pub(super) facts: Vec<(String, Value)>,
+}
+
+impl Ground {
+    pub(super) fn new(flags: &Flags, node: Option<&str>) -> Result<Ground, String> {
+        let host = Rc::new(OsHost::new());
+        let settings = Settings::read(&host, flags, "server");
+        let request = settings.request(&*host);
+        let machine = Machine::new(host, Cancel::default());
+        let node = match node {
+            Some(node) => node.to_owned(),
+            None => match settings.get("certname") {
+                name if name.is_empty() => fx_puppet::node_name(&machine),
+                name => name,
+            },
+        };
+        let facts = match flags.get("facts") {
+            Some(file) => fx_puppet::read_facts(&machine, Path::new(file))?,
+            None => fx_puppet::machine_facts(&machine, &node),
+        };
+        Ok(Ground { machine, request, node, facts })
+    }
+}
