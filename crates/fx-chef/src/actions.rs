@@ -30,7 +30,7 @@ pub(crate) const METHODS: &[(&str, Method)] = &[
     ("phase", phase),
 ];
 
-/// Resources whose effects why-run can tell in full. The others run commands or code.
+/// Resources whose effects why-run foresees in full. The others run commands or code.
 const FORESEEABLE: &[&str] = &[
     "cookbook_file",
     "cron",
@@ -403,7 +403,7 @@ fn kept(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     Ok(NIL)
 }
 
-/// `FX.action_bypassed(provider class)`: why-run cannot tell.
+/// `FX.action_bypassed(provider class)`: the provider cannot rehearse.
 fn bypassed(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let provider = text(vm, a, 0)?.unwrap_or_default();
     machine.end(Ending::Bypassed, |row| {
