@@ -13,7 +13,7 @@ use fx_ruby::object::c;
 use fx_ruby::value::NIL;
 use fx_ruby::{Args, Hooks, HostObject, Limits, Options, R, Res, Value, Vm};
 use fx_source::{FileId, SourceMap, Span};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::actions::Rows;
 use crate::effects::Effects;
@@ -58,6 +58,8 @@ pub struct Machine {
     pub(crate) properties: RefCell<property::Table>,
     /// Files of the run that are in the source map already, with their places among Ruby's.
     pub(crate) mapped: RefCell<FxHashMap<String, (FileId, usize)>>,
+    /// Files of cookbooks that nobody else can write, so that they are not judged again.
+    pub(crate) trusted: RefCell<FxHashSet<PathBuf>>,
 }
 
 impl Machine {
@@ -192,7 +194,8 @@ pub fn run(
 ) -> u8 {
     let traps = Rc::new(RefCell::new(trap::Reads::default()));
     let effects = Rc::new(Effects::default());
-    let hooks = Hooks { phase: "load", ..trap::hooks(&traps, Rc::<dyn Host>::clone(&host)) };
+    let hooks = trap::hooks(&traps, Rc::<dyn Host>::clone(&host));
+    let hooks = Hooks { phase: "load", trusted_sources: true, ..hooks };
     let out = Output::new(out);
     let recorder = effects::recorder(Rc::clone(&host), &ledger, &effects);
     let mut vm = Vm::new(Options {
@@ -221,6 +224,7 @@ pub fn run(
         code: Cell::new(None),
         properties: RefCell::default(),
         mapped: RefCell::default(),
+        trusted: RefCell::default(),
     });
     let mut code = drive(&mut vm, &machine);
     vm.flush_output();
