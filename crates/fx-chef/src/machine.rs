@@ -21,8 +21,8 @@ use crate::event::Event;
 use crate::formatter::{Console, Output, Style};
 use crate::log::Log;
 use crate::{
-    actions, change, effects, erubis, file_provider, files, log, merge, own_files, prelude,
-    progress, property, schema, shell, trap,
+    actions, change, effects, erubis, file_provider, files, log, merge, own_files, packages,
+    prelude, progress, property, schema, shell, trap,
 };
 
 /// What was asked for.
@@ -60,6 +60,8 @@ pub struct Machine {
     pub(crate) mapped: RefCell<FxHashMap<String, (FileId, usize)>>,
     /// Files of cookbooks that nobody else can write, so that they are not judged again.
     pub(crate) trusted: RefCell<FxHashSet<PathBuf>>,
+    /// Package managers, with what they know of the machine.
+    pub(crate) managers: fx_resources::package::backend::Managers,
 }
 
 impl Machine {
@@ -120,6 +122,7 @@ fn methods() -> Vec<(&'static str, Method)> {
     list.extend_from_slice(progress::METHODS);
     list.extend_from_slice(log::METHODS);
     list.extend_from_slice(own_files::METHODS);
+    list.extend_from_slice(packages::METHODS);
     list.extend_from_slice(schema::METHODS);
     list.extend_from_slice(merge::METHODS);
     list.extend_from_slice(shell::METHODS);
@@ -225,6 +228,7 @@ pub fn run(
         properties: RefCell::default(),
         mapped: RefCell::default(),
         trusted: RefCell::default(),
+        managers: fx_resources::package::backend::Managers::default(),
     });
     let mut code = drive(&mut vm, &machine);
     vm.flush_output();
