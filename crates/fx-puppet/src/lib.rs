@@ -12,7 +12,6 @@
 #![expect(clippy::mutable_key_type, reason = "a compiled expression is no part of a key")]
 #![expect(clippy::type_complexity, reason = "short tuples of well-known types")]
 
-pub mod facter;
 mod value;
 mod regex;
 mod semver;
