@@ -45,7 +45,7 @@ mod tests {
         #[test]
         fn what_is_written_reads_back_the_same(bytes: Vec<u8>) {
             let text = super::encode(&bytes);
-            prop_assert!(text.len() % 4 == 0 && text.is_ascii());
+            prop_assert!(text.len().is_multiple_of(4) && text.is_ascii());
             prop_assert_eq!(super::decode(&text), Some(bytes.clone()));
             prop_assert_eq!(super::decode_relaxed(&text), Some(bytes));
         }

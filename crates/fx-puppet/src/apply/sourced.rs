@@ -300,7 +300,7 @@ fn label(host: &dyn Look, answer: &Response, asked: Kind) -> Label {
             Algorithm::Sha1 => header("x-checksum-sha1"),
             Algorithm::Md5 => header("x-checksum-md5").or_else(|| {
                 let bytes = fx_formats::base64::decode_relaxed(&header("content-md5")?);
-                bytes.map(|bytes| fx_formats::hex(bytes))
+                bytes.map(fx_formats::hex)
             }),
             _ => None,
         }?;
