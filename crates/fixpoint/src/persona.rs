@@ -83,7 +83,7 @@ mod tests {
     fn every_tool_tells_the_version_that_its_policy_sees() {
         for (name, _) in PERSONAS.iter().chain(ABSENT) {
             let number = match *name {
-                "facter" => fx_puppet::facter::VERSION,
+                "facter" => fx_facter::VERSION,
                 "puppet" => fx_puppet::VERSION,
                 "ohai" => "18.2.21",
                 chef if chef.starts_with("chef-") => fx_chef::VERSION,

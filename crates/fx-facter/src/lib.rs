@@ -1,6 +1,9 @@
 //! Facter's view of the neutral facts: its names, shapes, units and roundings.
 //!
 //! What only a Ruby installation has (`ruby`, `augeas`) is left out: Deviation(D-003).
+//! Looks at the machine and changes nothing; knows neither Puppet nor Ruby.
+
+#![forbid(unsafe_code)]
 
 mod dhcp;
 mod legacy;
@@ -17,9 +20,8 @@ use fx_facts::Facts;
 use fx_host::Look;
 use fx_value::Value;
 
-pub(crate) use legacy::is_legacy_name;
-pub use legacy::legacy;
-pub use print::{query_text, text};
+pub use legacy::{is_legacy_name, legacy};
+pub use print::{Format, all_text, answers_text};
 
 /// Version of the program whose answers these are.
 pub const VERSION: &str = "4.3.0";

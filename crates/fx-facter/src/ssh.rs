@@ -27,9 +27,9 @@ pub(super) fn ssh(host: &dyn Look) -> Value {
                 let mut words = line.split_whitespace();
                 (words.next()? == *name).then(|| words.next().map(str::to_owned))?
             })?;
-            let bytes = crate::eval::from_base64(&key, true)?;
+            let bytes = fx_formats::base64::decode_relaxed(&key)?;
             let fingerprint = |kind: u8, digest: &[u8]| {
-                let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+                let hex = fx_formats::hex(digest);
                 Value::from(format!("SSHFP {number} {kind} {hex}"))
             };
             let fingerprints = map([

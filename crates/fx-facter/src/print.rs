@@ -1,29 +1,43 @@
-//! Facts as JSON, YAML and HOCON, each in the form that Facter gives it.
+//! Facts as text, JSON, YAML and HOCON, each in the form that Facter gives it.
 
-use fx_puppet::facter;
+mod text;
+
 use fx_value::{Map, Value};
 
-use super::options::Format;
+/// How facts are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// `name => value`, or the value of the only query.
+    #[default]
+    Text,
+    /// `--json`
+    Json,
+    /// `--yaml`
+    Yaml,
+    /// `--hocon`
+    Hocon,
+}
 
 /// All facts.
-pub(crate) fn whole(format: Format, facts: Map) -> String {
+pub fn all_text(format: Format, facts: Map) -> String {
     match format {
-        Format::Text => facter::text(&facts),
+        Format::Text => text::whole(&facts),
         Format::Json => format!("{}\n", json(&Value::Map(facts), 0)),
         Format::Yaml => yaml(&Value::Map(facts)),
         Format::Hocon => hocon(&Value::Map(facts), 0),
     }
 }
 
-/// Answers by the questions they belong to.
-pub(crate) fn answers(format: Format, found: Vec<(String, Value)>) -> String {
+/// The values that were queried, by the queries.
+pub fn answers_text(format: Format, found: Vec<(String, Value)>) -> String {
     match (format, found.as_slice()) {
         (Format::Hocon, [(name, value)]) => return alone(name, value),
-        (Format::Hocon | Format::Text, []) => return "\n".to_owned(),
+        (Format::Text, _) => return text::answers(&found),
+        (Format::Hocon, []) => return "\n".to_owned(),
         (Format::Yaml, []) => return "--- {}\n".to_owned(),
         _ => {}
     }
-    whole(format, found.into_iter().map(|(name, value)| (name.into(), value)).collect())
+    all_text(format, found.into_iter().map(|(name, value)| (name.into(), value)).collect())
 }
 
 /// JSON as Ruby of Facter's time sets it: what is empty still takes its lines.
@@ -282,7 +296,7 @@ mod tests {
         let inner: Value =
             [("kvm", empty()), ("list", Value::List(Vec::new()))].into_iter().collect();
         assert_eq!(json(&inner, 0), "{\n  \"kvm\": {\n  },\n  \"list\": [\n\n  ]\n}");
-        assert_eq!(answers(Format::Json, Vec::new()), "{\n}\n");
+        assert_eq!(answers_text(Format::Json, Vec::new()), "{\n}\n");
     }
 
     #[test]

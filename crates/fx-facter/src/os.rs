@@ -376,7 +376,9 @@ mod tests {
     /// Recorded from Facter 4.3 on machines with these files.
     #[test]
     fn distributions_are_named_by_their_own_files() {
-        let table: &[(&str, &[(&str, &str)], &str)] = &[
+        /// A distribution, its files, and what it is taken for.
+        type Row<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a str);
+        let table: &[Row<'_>] = &[
             (
                 "NAME=\"Red Hat Enterprise Linux\"\nID=\"rhel\"\nID_LIKE=\"fedora\"\nVERSION_ID=\"9.3\"\n",
                 &[("/etc/redhat-release", "Red Hat Enterprise Linux release 9.3 (Plow)\n")],

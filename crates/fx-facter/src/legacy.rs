@@ -176,7 +176,7 @@ fn dhcp_servers(facts: &Value, found: &mut Map) {
 }
 
 /// Whether a variable may be a fact of old, or one that has always been flat.
-pub(crate) fn is_legacy_name(name: &str) -> bool {
+pub fn is_legacy_name(name: &str) -> bool {
     const FLAT: [&str; 8] = [
         "kernel",
         "kernelrelease",

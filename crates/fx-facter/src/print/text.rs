@@ -5,13 +5,13 @@ use std::fmt::Write;
 use fx_value::{Map, Value};
 
 /// All facts, one below the other. Values of the top level stand without quotes.
-pub fn text(facts: &Map) -> String {
+pub(super) fn whole(facts: &Map) -> String {
     let lines = facts.iter().map(|(name, value)| format!("{} => {}\n", name.to_text(), top(value)));
     lines.collect()
 }
 
 /// The answer to queries: one bare value, or a line for each.
-pub fn query_text(answers: &[(String, Value)]) -> String {
+pub(super) fn answers(answers: &[(String, Value)]) -> String {
     match answers {
         [] => "\n".to_owned(),
         [(_, value)] => format!("{}\n", top(value)),
@@ -69,10 +69,10 @@ mod tests {
         ]
         .into_iter()
         .collect();
-        let answers = [("os".to_owned(), [("release", release)].into_iter().collect())];
+        let one = [("os".to_owned(), [("release", release)].into_iter().collect())];
         let expected = "{\n  release => {\n    full => \"12.11\",\n    parts => [\n      12,\n      \"x\"\n    ]\n  }\n}\n";
-        assert_eq!(query_text(&answers), expected);
+        assert_eq!(answers(&one), expected);
         let two = [("a".to_owned(), Value::from("x")), ("b".to_owned(), Value::Undef)];
-        assert_eq!(query_text(&two), "a => x\nb => \n");
+        assert_eq!(answers(&two), "a => x\nb => \n");
     }
 }
