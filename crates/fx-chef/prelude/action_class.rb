@@ -31,6 +31,7 @@ class Chef
         end
         res
       rescue Chef::Exceptions::CurrentValueDoesNotExist
+        @fx_partly = res
         nil
       end
 

@@ -167,7 +167,9 @@ class Chef
     end
 
     def fx_property_change(property)
-      from = @current_resource && @current_resource.send(property.name)
+      # What counts as absent may have been found in part.
+      now = @current_resource || (@fx_partly if @fx_partly && property.is_set?(@fx_partly))
+      from = now && now.send(property.name)
       [*fx_target, property.name, from, @new_resource.send(property.name), property.sensitive?]
     end
     def converge_actions = self
@@ -223,7 +225,7 @@ class Chef
           shown = hide.call(p) ? "(suppressed sensitive property)" : @new_resource.send(p.name).inspect
           "  set #{p.name.to_s.ljust(width)} to #{shown}#{default}"
         end
-        changes = props.map { |p| fx_property_change(p) }.reject { |c| c[4].nil? }
+        changes = props.map { |p| fx_property_change(p) }.reject { |c| c[4].nil? || c[3] == c[4] }
         fx_change(["create #{@new_resource.identity}"] + lines, changes.empty? ? fx_known_changes : changes, &block)
       end
       true

@@ -9,8 +9,8 @@ class Chef
         now = fx_look!("sysctl", "-n", "-e", "--", key).stdout.tr("\t", " ").strip
         kept = "/etc/sysctl.d/99-chef-#{key.tr("/", ".")}.conf"
         said = ::File.exist?(kept) && ::File.read(kept)[/(.*) = (.*)/, 2]
-        current_value_does_not_exist! unless now == said
         value now
+        current_value_does_not_exist! unless now == said
       rescue Mixlib::ShellOut::ShellCommandFailed
         current_value_does_not_exist!
       end

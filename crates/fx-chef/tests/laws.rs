@@ -2,9 +2,9 @@
 //! leaves nothing to do, every change says what of what changes from what to what, and secrets
 //! are nowhere.
 
-#[path = "common/fake_run.rs"]
+#[path = "support/machines.rs"]
 mod common;
-#[path = "laws/tools.rs"]
+#[path = "support/tools.rs"]
 mod tools;
 
 use std::cell::RefCell;
@@ -270,6 +270,22 @@ fn all_resources_keep_the_laws() {
         wrong.extend(found.into_iter().map(|text| format!("{name}: {text}")));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A kernel parameter that only the file lacks has the kernel's value before.
+#[test]
+fn what_is_found_of_something_that_counts_as_absent_is_where_a_change_begins() {
+    let changes = fx_ruby::on_big_stack(|| {
+        let host = prepared("sysctl('vm.swappiness') { value 10 }");
+        let ran = run(Rc::<MemoryHost>::clone(&host), true);
+        let changes = ran.heard.changes.borrow();
+        let told = |change: &Change| (change.target.to_string(), format!("{:?}", change.from));
+        changes.iter().filter(|change| change.property == "value").map(told).collect::<Vec<_>>()
+    });
+    let changes = changes.expect("a case ends");
+    let [(target, from)] = &changes[..] else { panic!("{changes:?}") };
+    assert_eq!(target, "sysctl[vm.swappiness]");
+    assert!(from.contains('0'), "{from}");
 }
 
 /// What recipe code does by itself is reported with its author.

@@ -4,7 +4,7 @@
 //!
 //! `UPDATE_EXPECT=1` rewrites what is expected.
 
-#[path = "common/fake_run.rs"]
+#[path = "support/machines.rs"]
 mod common;
 
 use std::fmt::Write as _;

@@ -100,6 +100,14 @@ pub(crate) fn float(value: f64) -> String {
     format!("{value:?}")
 }
 
+/// A word with the form of a resource before it, where it is virtual or exported.
+fn in_form(form: Form, word: &str) -> String {
+    match form_word(form) {
+        Some(form) => format!("{form}-{word}"),
+        None => word.to_owned(),
+    }
+}
+
 /// The word before `resource` and its kin.
 pub(crate) fn form_word(form: Form) -> Option<&'static str> {
     match form {
@@ -217,10 +225,6 @@ impl Dumper<'_> {
 
     fn expr(&self, expr: &Expr) -> Part {
         let text = |text: &str| Part::from(format!("'{text}'"));
-        let word = |form: &Form, word: &str| match form_word(*form) {
-            Some(form) => format!("{form}-{word}"),
-            None => word.to_owned(),
-        };
         match &expr.kind {
             ExprKind::Nop => ":nop".into(),
             ExprKind::Undef => ":undef".into(),
@@ -313,42 +317,19 @@ impl Dumper<'_> {
             }
             ExprKind::Block(body) => self.block(body),
             ExprKind::Lambda(lambda) => self.block_argument(lambda),
-            ExprKind::Resource { form, ty, bodies } => {
-                let mut parts = vec![self.expr(ty), Part::Indent];
-                for body in bodies {
-                    let mut inner = vec![self.expr(&body.title)];
-                    inner.extend(self.operations(&body.operations));
-                    parts.extend([Part::Break, Part::List(inner)]);
-                }
-                parts.push(Part::Dedent);
-                list(&word(form, "resource"), parts)
-            }
+            ExprKind::Resource { form, ty, bodies } => self.resource(*form, ty, bodies),
             ExprKind::ResourceDefaults { form, ty, operations } => {
                 let mut parts = vec![self.expr(ty)];
                 parts.extend(self.operations(operations));
-                list(&word(form, "resource-defaults"), parts)
+                list(&in_form(*form, "resource-defaults"), parts)
             }
             ExprKind::ResourceOverride { form, resources, operations } => {
                 let mut parts = vec![self.expr(resources)];
                 parts.extend(self.operations(operations));
-                list(&word(form, "override"), parts)
+                list(&in_form(*form, "override"), parts)
             }
-            // What a collector changes is not told, as in the original.
             ExprKind::Collector { ty, form, query, .. } => {
-                let word = if *form == QueryForm::Virtual { "<| |>" } else { "<<| |>>" };
-                let query = list(word, query.as_deref().map(|query| self.expr(query)));
-                list(
-                    "collect",
-                    [
-                        self.expr(ty),
-                        Part::Indent,
-                        Part::Break,
-                        query,
-                        Part::Indent,
-                        Part::Dedent,
-                        Part::Dedent,
-                    ],
-                )
+                self.collector(ty, *form, query.as_deref())
             }
             ExprKind::Definition(index) => self.definition(&self.definitions[*index]),
             ExprKind::RenderText(text) => list("render-s", [format!(" '{text}'").into()]),
@@ -358,6 +339,35 @@ impl Dumper<'_> {
                 self.lambda(params, None, body)
             }
         }
+    }
+
+    fn resource(&self, form: Form, ty: &Expr, bodies: &[crate::ast::ResourceBody]) -> Part {
+        let mut parts = vec![self.expr(ty), Part::Indent];
+        for body in bodies {
+            let mut inner = vec![self.expr(&body.title)];
+            inner.extend(self.operations(&body.operations));
+            parts.extend([Part::Break, Part::List(inner)]);
+        }
+        parts.push(Part::Dedent);
+        list(&in_form(form, "resource"), parts)
+    }
+
+    /// What a collector changes is not shown, as in the original.
+    fn collector(&self, ty: &Expr, form: QueryForm, query: Option<&Expr>) -> Part {
+        let word = if form == QueryForm::Virtual { "<| |>" } else { "<<| |>>" };
+        let query = list(word, query.map(|query| self.expr(query)));
+        list(
+            "collect",
+            [
+                self.expr(ty),
+                Part::Indent,
+                Part::Break,
+                query,
+                Part::Indent,
+                Part::Dedent,
+                Part::Dedent,
+            ],
+        )
     }
 
     fn conditional(&self, test: &Expr, then: &Expr, otherwise: &Expr, unless: bool) -> Part {

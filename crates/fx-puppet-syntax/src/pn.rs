@@ -312,14 +312,7 @@ impl Maker<'_> {
                 };
                 call("concat", parts.iter().map(part))
             }
-            ExprKind::Heredoc { syntax, text: inner } => {
-                let mut entries = Vec::new();
-                if !syntax.is_empty() {
-                    entries.push(("syntax", text(syntax)));
-                }
-                entries.push(("text", self.expr(inner)));
-                with("heredoc", entries)
-            }
+            ExprKind::Heredoc { syntax, text } => self.heredoc(syntax, text),
             ExprKind::Regex(value) => call("regexp", [text(value)]),
             ExprKind::Name(name) => call("qn", [text(name)]),
             ExprKind::Reference(name) => call("qr", [text(name)]),
@@ -373,19 +366,7 @@ impl Maker<'_> {
                 }
                 with(if *unless { "unless" } else { "if" }, entries)
             }
-            ExprKind::Case { subject, options } => {
-                let option = |option: &CaseOption| {
-                    let then = if is_empty(&option.then) {
-                        Pn::List(vec![call("nop", [])])
-                    } else {
-                        self.statements(&option.then)
-                    };
-                    let values = Pn::List(self.all(&option.values));
-                    Pn::Map(vec![("when".to_owned(), values), ("then".to_owned(), then)])
-                };
-                let options = Pn::List(options.iter().map(option).collect());
-                call("case", [self.expr(subject), options])
-            }
+            ExprKind::Case { subject, options } => self.case(subject, options),
             ExprKind::Block(body) => call("block", self.lines(body)),
             ExprKind::Lambda(lambda) => self.lambda(lambda),
             ExprKind::Resource { form, ty, bodies } => {
@@ -419,19 +400,44 @@ impl Maker<'_> {
             ExprKind::Definition(index) => self.definition(&self.definitions[*index]),
             ExprKind::RenderText(value) => call("render-s", [text(value)]),
             ExprKind::RenderExpr(value) => call("render", [self.expr(value)]),
-            ExprKind::Epp { params, body, .. } => {
-                let inner = match &body.kind {
-                    ExprKind::Block(body) => call("epp", self.lines(body)),
-                    _ => call("epp", [self.expr(body)]),
-                };
-                let mut entries = Vec::new();
-                if !params.is_empty() {
-                    entries.push(("params", self.params(params)));
-                }
-                entries.push(("body", Pn::List(vec![inner])));
-                with("lambda", entries)
-            }
+            ExprKind::Epp { params, body, .. } => self.epp(params, body),
         }
+    }
+
+    fn case(&self, subject: &Expr, options: &[CaseOption]) -> Pn {
+        let option = |option: &CaseOption| {
+            let then = if is_empty(&option.then) {
+                Pn::List(vec![call("nop", [])])
+            } else {
+                self.statements(&option.then)
+            };
+            let values = Pn::List(self.all(&option.values));
+            Pn::Map(vec![("when".to_owned(), values), ("then".to_owned(), then)])
+        };
+        let options = Pn::List(options.iter().map(option).collect());
+        call("case", [self.expr(subject), options])
+    }
+
+    fn epp(&self, params: &[Param], body: &Expr) -> Pn {
+        let inner = match &body.kind {
+            ExprKind::Block(body) => call("epp", self.lines(body)),
+            _ => call("epp", [self.expr(body)]),
+        };
+        let mut entries = Vec::new();
+        if !params.is_empty() {
+            entries.push(("params", self.params(params)));
+        }
+        entries.push(("body", Pn::List(vec![inner])));
+        with("lambda", entries)
+    }
+
+    fn heredoc(&self, syntax: &str, inner: &Expr) -> Pn {
+        let mut entries = Vec::new();
+        if !syntax.is_empty() {
+            entries.push(("syntax", text(syntax)));
+        }
+        entries.push(("text", self.expr(inner)));
+        with("heredoc", entries)
     }
 
     fn definition(&self, definition: &Definition) -> Pn {

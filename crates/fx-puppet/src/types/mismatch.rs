@@ -376,30 +376,7 @@ fn walk(expected: &Type, original: &Type, actual: &Type, path: &[Step]) -> Vec<M
     };
     match (expected, actual) {
         (Type::Variant(types), _) => variants(types, original, actual, path),
-        (Type::Struct(members), Type::Struct(others)) => {
-            let mut found = Vec::new();
-            for member in members {
-                match others.iter().find(|other| other.name == member.name) {
-                    Some(other) if !member.value.accepts(&other.value) => found.extend(describe(
-                        &member.value,
-                        &other.value,
-                        &at(path, Step::Entry(Rc::clone(&member.name))),
-                    )),
-                    None if member.is_required() => found.push(Mismatch {
-                        path: path.to_vec(),
-                        wrong: Wrong::MissingKey(Rc::clone(&member.name)),
-                    }),
-                    _ => {}
-                }
-            }
-            for other in others {
-                if !members.iter().any(|member| member.name == other.name) {
-                    let wrong = Wrong::ExtraKey(Rc::clone(&other.name));
-                    found.push(Mismatch { path: path.to_vec(), wrong });
-                }
-            }
-            found
-        }
+        (Type::Struct(members), Type::Struct(others)) => structs(members, others, path),
         (Type::Struct(members), Type::Hash { key, value, size }) => {
             let required = members.iter().filter(|member| member.is_required()).count();
             let wanted = Size::new(Some(required as i64), Some(members.len() as i64));
@@ -493,6 +470,32 @@ fn walk(expected: &Type, original: &Type, actual: &Type, path: &[Step]) -> Vec<M
         _ if expected.accepts(actual) => Vec::new(),
         _ => plain(),
     }
+}
+
+/// Members of a struct that are missing, too many, or do not fit.
+fn structs(members: &[super::Member], others: &[super::Member], path: &[Step]) -> Vec<Mismatch> {
+    let mut found = Vec::new();
+    for member in members {
+        match others.iter().find(|other| other.name == member.name) {
+            Some(other) if !member.value.accepts(&other.value) => found.extend(describe(
+                &member.value,
+                &other.value,
+                &at(path, Step::Entry(Rc::clone(&member.name))),
+            )),
+            None if member.is_required() => found.push(Mismatch {
+                path: path.to_vec(),
+                wrong: Wrong::MissingKey(Rc::clone(&member.name)),
+            }),
+            _ => {}
+        }
+    }
+    for other in others {
+        if !members.iter().any(|member| member.name == other.name) {
+            let wrong = Wrong::ExtraKey(Rc::clone(&other.name));
+            found.push(Mismatch { path: path.to_vec(), wrong });
+        }
+    }
+    found
 }
 
 fn tuples(

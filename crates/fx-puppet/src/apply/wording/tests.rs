@@ -1,4 +1,4 @@
-//! What is logged, word for word, in tables.
+//! Tables of events and failures with the words of the original.
 
 use std::path::Path;
 
