@@ -65,7 +65,6 @@ pub(super) fn make(resource: &Resource) -> Result<Made, String> {
         sensitive: ["command", "refresh", "unless", "onlyif"]
             .iter()
             .any(|name| is_secret(resource, name)),
-        ..exec::Rules::default()
     };
     let guards = |name: &str| -> Vec<exec::Guard> {
         list(resource, name).iter().map(|guard| exec::Guard::new(program(guard))).collect()

@@ -260,7 +260,6 @@ impl Thing for Sourced {
                 let made = match new {
                     file::Content::Copy { source, .. } => algorithm.label_of_file(host, source)?,
                     file::Content::Bytes(bytes) => algorithm.label(bytes),
-                    file::Content::Edit(_) => work.wanted.clone(),
                 };
                 if made != work.wanted {
                     let (path, wanted) = (self.desired.path.clone(), work.wanted.clone());
