@@ -8,6 +8,7 @@ mod bridge;
 mod convert;
 mod functions;
 mod libs;
+mod resource;
 mod resources;
 mod template;
 mod types;
@@ -23,7 +24,7 @@ use rustc_hash::FxHashMap;
 use crate::eval::{Evaluated, Evaluator, Flow, Issue, Scope};
 use crate::value::Value;
 pub(crate) use libs::Libs;
-pub(crate) use resources::Told;
+pub use resource::{Heard, RubyChange, RubyDeclaration, RubyResource, Said};
 pub(crate) use template::joined;
 
 macro_rules! parts {
@@ -67,17 +68,6 @@ pub(crate) struct Ruby {
     parts: RefCell<Vec<String>>,
     /// What Ruby logs, while it is collected.
     said: RefCell<Option<Vec<Said>>>,
-    /// Values come as words of a command line.
-    pub(crate) takes_words: std::cell::Cell<bool>,
-}
-
-/// Something that code of a module logged.
-#[derive(Debug)]
-pub(crate) struct Said {
-    pub(crate) level: fx_engine::Level,
-    /// Who: its name, and whether that is the path of a resource.
-    pub(crate) source: Option<(Rc<str>, bool)>,
-    pub(crate) message: crate::apply::Message,
 }
 
 impl std::fmt::Debug for Ruby {

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use fx_engine::{Cancel, Level};
 use fx_host::{Files, OsHost};
-use fx_puppet::Request;
+use fx_puppet_apply::Request;
 use fx_report::console::puppet::PuppetConsole;
 
 use super::flags::{self, Flags, Sub};
@@ -101,7 +101,7 @@ pub(super) fn run(args: &[String]) -> u8 {
     for file in &files {
         machine.run().ledger.watch(Rc::<logdest::LogFile>::clone(file));
     }
-    let summary = fx_puppet::run(&machine, &request);
+    let summary = fx_puppet_apply::run(&machine, &request);
     for file in &files {
         if let Err(message) = file.write() {
             complain(&format!("Error: {message}"));
