@@ -6,7 +6,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use crate::personas::{cfengine, chef, facter, native, puppet, ruby, stand_in};
+use crate::personas::{cfengine, chef, facter, native, neighbours, puppet, ruby, stand_in};
 
 /// How a persona was called.
 pub(crate) struct Invocation {
@@ -67,6 +67,10 @@ pub(crate) fn run(argv: Vec<OsString>) -> u8 {
     let known = PERSONAS.iter().chain(ABSENT).chain(VERBS_WITH_OWN_FLAGS);
     if let Some((name, entry)) = known.clone().find(|(name, _)| word == *name) {
         return entry(&Invocation { name, args: args[1..].to_vec() });
+    }
+    let beside = |word: &OsString| neighbours::names().find(|name| *word == **name);
+    if let Some(name) = beside(&link).or_else(|| beside(&word)) {
+        return neighbours::main(&Invocation { name, args });
     }
     native::main(&Invocation { name: "fixpoint", args })
 }

@@ -136,3 +136,109 @@ fn root_refuses_cookbooks_that_others_can_write() {
     assert!(!success && text.contains("refusing to read"), "{text}");
     assert!(!dir.path().join("PWNED").exists(), "{text}");
 }
+
+/// What else a run reads: the file below the repository, its content, and the words of the call.
+/// The recipe uses all of them, after a file that shows whether anything was done.
+const READ: &[(&str, &str, &[&str])] = &[
+    ("roles/r.json", r#"{"name":"r","run_list":["recipe[t]"]}"#, &["-o", "role[r]"]),
+    ("roles/q.rb", "name 'q'\nrun_list 'recipe[t]'\n", &["-o", "role[q]"]),
+    ("environments/e.json", r#"{"name":"e"}"#, &["-o", "t", "-E", "e"]),
+    ("environments/f.rb", "name 'f'\n", &["-o", "t", "-E", "f"]),
+    ("data_bags/bag/item.json", r#"{"id":"item"}"#, &["-o", "t::bag"]),
+    ("nodes/n.json", r#"{"name":"n","normal":{"a":1}}"#, &["-o", "t", "-N", "n"]),
+    ("nodes/other.json", r#"{"name":"other"}"#, &["-o", "t::search"]),
+    ("attributes.json", r#"{"a":1}"#, &["-o", "t", "-j", "../attributes.json"]),
+    ("cookbooks/t/metadata.rb", "name 't'\n", &["-o", "t"]),
+    ("cookbooks/t/attributes/default.rb", "default['a'] = 1\n", &["-o", "t"]),
+    ("cookbooks/t/libraries/help.rb", "HELP = 1\n", &["-o", "t"]),
+    ("cookbooks/t/files/plain", "x", &["-o", "t"]),
+    ("cookbooks/t/templates/page.erb", "<%= 1 %>", &["-o", "t"]),
+    ("cookbooks/t/templates/part.erb", "<%= 2 %>", &["-o", "t"]),
+    ("cookbooks/t/ohai/plug.rb", "Ohai.plugin(:Plug) { provides 'plug' }\n", &["-o", "t"]),
+    ("extra/more.rb", "MORE = 1\n", &["-o", "t::more"]),
+    ("local.erb", "<%= 3 %>", &["-o", "t::local"]),
+    ("secret", "abc", &["-o", "t::secret"]),
+    ("policy.json", r#"{"policy_name":"p","policy_group":"g"}"#, &["-j", "../policy.json"]),
+    ("Policyfile.lock.json", LOCK, &["-j", "../policy.json"]),
+];
+
+const LOCK: &str = r#"{"name":"p","revision_id":"1","run_list":["recipe[t::default]"],"cookbook_locks":
+    {"t":{"version":"0.0.0","identifier":"1","dotted_decimal_identifier":"0.0.0"}}}"#;
+
+/// Lays out what the table names, with recipes that use it and leave a mark.
+fn furnish(dir: &Path) {
+    let repo = dir.join("repo");
+    fs::remove_file(repo.join(".chef/config.rb")).expect("it is gone");
+    for (name, text, _) in READ {
+        let path = repo.join(name);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
+        put(&path, text);
+    }
+    let (at, acted) = (repo.display(), mark(dir));
+    let recipes = [
+        (
+            "default",
+            format!(
+                "file '{acted}'\ncookbook_file('{at}/out/plain') {{ source 'plain' }}
+                 template('{at}/out/page') {{ source 'page.erb' }}"
+            ),
+        ),
+        ("bag", format!("data_bag_item('bag', 'item')\nfile '{acted}'")),
+        ("search", format!("search(:node, 'name:*')\nfile '{acted}'")),
+        ("more", format!("require '{at}/extra/more'\nfile '{acted}'")),
+        (
+            "secret",
+            format!("Chef::EncryptedDataBagItem.load_secret('{at}/secret')\nfile '{acted}'"),
+        ),
+        ("local", format!("template('{acted}') {{ local true; source '{at}/local.erb' }}")),
+    ];
+    fs::create_dir_all(repo.join("out")).expect("a directory");
+    for (name, text) in recipes {
+        put(&repo.join(format!("cookbooks/t/recipes/{name}.rb")), &text);
+    }
+}
+
+#[test]
+fn whatever_a_run_reads_is_refused_where_others_can_write_it() {
+    let name = "whatever_a_run_reads_is_refused_where_others_can_write_it";
+    let Some(dir) = stage(name) else { return };
+    furnish(dir.path());
+    let acted = dir.path().join("PWNED");
+    for (name, _, words) in READ {
+        let file = dir.path().join("repo").join(name);
+        let args = [&["chef-client", "-z"], *words].concat();
+        own(&file, OTHER);
+        let (success, text) = call(dir.path(), &[], &args);
+        assert!(!success && text.contains("refusing to read"), "{name}: {text}");
+        let file_name = file.file_name().expect("a name").to_string_lossy().into_owned();
+        assert!(text.contains(&file_name) && text.contains("1234567"), "{name}: {text}");
+        assert!(text.contains("chown root"), "{name}: {text}");
+        assert!(!acted.exists(), "{name}: {text}");
+        own(&file, 0);
+        let (success, text) = call(dir.path(), &[], &args);
+        assert!(success && acted.exists(), "{name}: {text}");
+        fs::remove_file(&acted).expect("the mark is gone");
+    }
+}
+
+/// A directory in which others can add names is as bad as a file that they can write.
+#[test]
+fn a_directory_that_others_can_write_is_refused() {
+    let Some(dir) = stage("a_directory_that_others_can_write_is_refused") else { return };
+    furnish(dir.path());
+    for (name, run_list) in [
+        ("cookbooks", "t"),
+        ("cookbooks/t/templates", "t"),
+        ("data_bags/bag", "t::bag"),
+        ("nodes", "t::search"),
+        ("roles", "role[r]"),
+    ] {
+        let folder = dir.path().join("repo").join(name);
+        fs::set_permissions(&folder, PermissionsExt::from_mode(0o777)).expect("a mode");
+        let (success, text) = call(dir.path(), &[], &["chef-client", "-z", "-o", run_list]);
+        assert!(!success && text.contains("refusing to read"), "{name}: {text}");
+        assert!(text.contains("chmod go-w"), "{name}: {text}");
+        assert!(!dir.path().join("PWNED").exists(), "{name}: {text}");
+        fs::set_permissions(&folder, PermissionsExt::from_mode(0o755)).expect("a mode");
+    }
+}

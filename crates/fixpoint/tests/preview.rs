@@ -109,6 +109,113 @@ fn later_steps_see_what_earlier_ones_would_do_and_commands_end_certainty() {
     }
 }
 
+/// A package that is not there, a file in the directory it brings, what refers to that file, and
+/// the service it brings: none of it can be known while the package is withheld.
+const AFTER_A_PACKAGE: [(&str, &str); 3] = [
+    (
+        "package.cf",
+        r#"body common control { bundlesequence => { "brought", "after" }; }
+        bundle agent brought {
+          packages: "fxnone" package_policy => "add", package_method => apt;
+        }
+        bundle agent after {
+          files:
+            "/etc/fxnone/conf" edit_line => line, edit_defaults => there;
+            "/srv/fx-certain" create => "true";
+          commands: "/usr/sbin/fxnone --start";
+        }
+        bundle edit_line line { insert_lines: "x"; }
+        body edit_defaults there { empty_file_before_editing => "false"; }
+        body package_method apt {
+          package_changes => "bulk";
+          package_list_command => "/usr/bin/dpkg -l";
+          package_list_name_regex => "^ii\s+([^\s:]+)(:?).*";
+          package_list_version_regex => "^ii\s+[^\s]+\s+([^\s]+).*";
+          package_installed_regex => "^ii.*";
+          package_name_convention => "$(name)";
+          package_add_command => "/usr/bin/apt-get --yes install";
+        }"#,
+    ),
+    (
+        "package.pp",
+        "package { 'fxnone': ensure => installed }
+         -> file { '/etc/fxnone/conf': content => 'x', notify => Service['fxnone'] }
+         -> exec { '/usr/sbin/fxnone --check': }
+         service { 'fxnone': ensure => running, enable => true }
+         -> file { '/srv/fx-certain': content => 'x' }\n",
+    ),
+    (
+        "package.rb",
+        "package 'fxnone'
+         file '/etc/fxnone/conf' do
+           content 'x'
+           notifies :restart, 'service[fxnone]'
+         end
+         execute '/usr/sbin/fxnone --check' do
+           only_if '/usr/sbin/fxnone --there'
+         end
+         ruby_block 'read' do
+           block { raise 'not reached' }
+           not_if { File.read('/etc/fxnone/made') == 'x' }
+         end
+         service('fxnone') { action [:enable, :start] }
+         file '/srv/fx-certain'\n",
+    ),
+];
+
+#[test]
+fn what_fails_after_something_withheld_is_unknown_and_the_plan_goes_on() {
+    if !is_root() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    for (name, policy) in AFTER_A_PACKAGE {
+        std::fs::write(dir.path().join(name), policy).unwrap();
+        std::os::unix::fs::chown(dir.path().join(name), Some(0), Some(0)).unwrap();
+        let (code, out, err) = ran(dir.path(), &["plan", name]);
+        assert_eq!(code, 2, "{name}: {out}{err}");
+        assert!(!out.contains("error") && !err.contains("error"), "{name}: {out}{err}");
+        for about in ["/etc/fxnone/conf]", "fxnone", "/srv/fx-certain]"] {
+            let mut lines = out.lines().filter(|line| line.starts_with("would-repair"));
+            let line = lines.find(|line| line.contains(about));
+            let line = line.unwrap_or_else(|| panic!("{name}: no {about} in {out}"));
+            let unknown = line.contains("unknown after");
+            assert_eq!(unknown, about != "fxnone", "{name}: {line}");
+        }
+    }
+}
+
+/// The same inside a resource of a cookbook, whose own action fails after its part was withheld.
+#[test]
+fn what_fails_beside_a_withheld_part_is_unknown_too() {
+    if !is_root() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let book = dir.path().join("t");
+    for part in ["recipes", "resources"] {
+        std::fs::create_dir_all(book.join(part)).unwrap();
+    }
+    std::fs::write(book.join("metadata.rb"), "name 't'\n").unwrap();
+    std::fs::write(
+        book.join("resources/app.rb"),
+        "provides :app\nunified_mode true\naction :install do
+           execute '/usr/sbin/fxnone --install'
+           File.read('/etc/fxnone/made')
+         end\n",
+    )
+    .unwrap();
+    let recipe = "app 'x' do\n  notifies :create, 'file[/srv/fx-told]'\nend
+        file('/srv/fx-told') { action :nothing }\n";
+    std::fs::write(book.join("recipes/default.rb"), recipe).unwrap();
+    let (code, out, err) = ran(dir.path(), &["plan", "t"]);
+    assert_eq!(code, 2, "{out}{err}");
+    let repaired = |name: &str| {
+        out.lines().any(|line| line.starts_with("would-repair") && line.contains(name))
+    };
+    assert!(repaired("app[x]") && repaired("/srv/fx-told]"), "{out}{err}");
+}
+
 #[test]
 fn a_preview_writes_nothing_at_all() {
     if !is_root() {

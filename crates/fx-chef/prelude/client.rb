@@ -280,6 +280,8 @@ class Chef
     def load_stored
       return {} unless Chef::Config[:local_mode] && FX.file?(node_file)
       (Chef::JSONCompat.parse(FX.read(node_file)) || {})["normal"] || {}
+    rescue Chef::Exceptions::ConfigurationError
+      raise
     rescue StandardError
       {}
     end

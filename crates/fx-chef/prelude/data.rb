@@ -8,9 +8,9 @@ class Chef
         Chef::Exceptions
         raise Net::HTTPServerException, '404 "Not Found"'
       end
-      ::Dir.children(dir).select { |f| f.end_with?(".json") }.sort.to_h { |f| [f.delete_suffix(".json"), "#{dir}/#{f}"] }
+      FX.names(dir).select { |f| f.end_with?(".json") }.to_h { |f| [f.delete_suffix(".json"), "#{dir}/#{f}"] }
     end
-    def self.list = dirs.flat_map { |d| ::File.directory?(d) ? ::Dir.children(d).sort : [] }.to_h { |n| [n, n] }
+    def self.list = dirs.flat_map { |d| FX.names(d) }.to_h { |n| [n, n] }
   end
 
   class DataBagItem
@@ -101,14 +101,14 @@ class Chef
 
       def names_in(key)
         dir = Array(Chef::Config[key]).first
-        ::File.directory?(dir.to_s) ? ::Dir.children(dir).map { |f| f.sub(/\.(rb|json)\z/, "") }.uniq.sort : []
+        FX.names(dir.to_s).map { |f| f.sub(/\.(rb|json)\z/, "") }.uniq.sort
       end
 
       def nodes
         dir = Chef::Config.path_under("nodes")
         list = []
         me = Chef.node
-        files = ::File.directory?(dir) ? ::Dir.children(dir).select { |f| f.end_with?(".json") }.sort : []
+        files = FX.names(dir).select { |f| f.end_with?(".json") }
         files.each do |f|
           h = Chef::JSONCompat.parse(FX.read("#{dir}/#{f}"))
           n = Chef::Node.new

@@ -14,7 +14,7 @@ class Chef
         raise ArgumentError, "No secret specified and no secret found at #{Chef::Config.platform_specific_path("/etc/chef/encrypted_data_bag_secret")}" if path.nil? && !::File.exist?("/etc/chef/encrypted_data_bag_secret")
         path ||= "/etc/chef/encrypted_data_bag_secret"
         raise Errno::ENOENT, "file not found '#{path}'" unless ::File.exist?(path)
-        secret = ::File.read(path).strip
+        secret = (FX.read(path) || ::File.read(path)).strip
         raise ArgumentError, "invalid zero length secret in '#{path}'" if secret.empty?
         secret
       end

@@ -22,9 +22,9 @@ class Chef
       attr_accessor :source_file
       def from_file(path)
         @source_file = path
-        instance_eval(::File.read(path), path, 1)
+        instance_eval(FX.read(path) || ::File.read(path), path, 1)
       end
-      def class_from_file(path) = class_eval(::File.read(path), path, 1)
+      def class_from_file(path) = class_eval(FX.read(path) || ::File.read(path), path, 1)
     end
 
     module ConvertToClassName

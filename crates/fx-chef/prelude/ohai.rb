@@ -27,7 +27,7 @@ module Ohai
   end
   module Hints
     def self.refresh_hints = @hints = {}
-    def self.parse_hint_file(path) = FX.parse_json(::File.read(path))
+    def self.parse_hint_file(path) = FX.parse_json(FX.read(path) || ::File.read(path))
   end
 
   # One plug-in: what it gives, what it needs, and a block for each system.
@@ -55,7 +55,7 @@ module Ohai
       Ohai.needed_by(self).each(&:run)
       block = @collectors[data["os"].to_s.to_sym] || @collectors[:default]
       instance_eval(&block) if block
-    rescue SystemExit
+    rescue SystemExit, Chef::Exceptions::ConfigurationError
       raise
     rescue StandardError => e
       Chef::Log.debug("Plugin #{@name} threw exception #{e.inspect}")
@@ -66,7 +66,7 @@ module Ohai
       Array(Chef::Config[:ohai][:hints_path] || ["/etc/chef/ohai/hints"]).each do |dir|
         file = "#{dir}/#{name}.json"
         next unless ::File.exist?(file)
-        text = ::File.read(file)
+        text = FX.read(file) || ::File.read(file)
         return text.strip.empty? ? {} : FX.parse_json(text)
       end
       nil

@@ -8,25 +8,16 @@ class Chef
   end
   class Provider
     class DnfPackage < Package
+      include Holding
       def program = "dnf"
       # Nothing is kept between two questions to the tool.
       def action_flush_cache = nil
-      def installed(n)
-        r = fx_look("rpm", "-q", "--queryformat", "%{VERSION}-%{RELEASE}\n", n)
-        r = fx_look("rpm", "-q", "--whatprovides", "--queryformat", "%{VERSION}-%{RELEASE}\n", n) if r.exitstatus != 0
-        r.exitstatus == 0 ? r.stdout.lines.last.to_s.strip : nil
-      end
-      def candidate(n)
-        out = fx_look(program, "-q", "--showduplicates", "list", "available", n).stdout
-        out.lines.map { |l| l.split }.select { |w| w.size >= 2 && w[0].include?(".") }.map { |w| w[1].sub(/\A\d+:/, "") }.last
-      end
+      def manager = program
+      def matches?(have, want) = FX.package_satisfies?(manager, settings, have, want)
       def trusts_names? = true
-      def install(names, versions) = tool(program, "-y", *options, "install", *names.zip(versions).map { |n, v| v && @versions[@names.index(n)] ? "#{n}-#{v}" : n })
-      def upgrade(names, versions) = tool(program, "-y", *options, @now.values.all? ? "upgrade" : "install", *names)
-      def remove(names) = tool(program, "-y", *options, "remove", *names)
-      def locked?(n) = fx_look(program, "versionlock", "list").stdout.include?(n)
-      def lock(names) = tool(program, "-y", "versionlock", "add", *names)
-      def unlock(names) = tool(program, "-y", "versionlock", "delete", *names)
+      # Only a version that the resource names is one for the tool.
+      def install(names, _versions) = act(:install, names, names.map { |n| @versions[@names.index(n)] })
+      def upgrade(names, _versions) = act(@now.values.all? ? :upgrade : :install, names)
     end
   end
 end

@@ -10,23 +10,21 @@ class Chef
     class GemPackage < Package
       def gem_bin = (new_resource.respond_to?(:gem_binary) && new_resource.gem_binary) || "gem"
       def options = new_resource.options.is_a?(String) ? new_resource.options.shellsplit : []
+      def manager = "gem"
+      def settings = { options: options, program: gem_bin }
+      # Several versions may be there; one that satisfies the wanted one counts.
       def installed(n)
-        out = fx_look(gem_bin, "list", "--local", "--exact", n).stdout
-        list = out[/\A#{Regexp.escape(n)} \((.*)\)/, 1].to_s.split(/,\s*/).map { |v| v.sub("default: ", "") }
-        i = @names.index(n)
-        w = @versions && @versions[i]
-        w ? (list.find { |v| v == w || (w.match?(/[<>~=]/) && Gem::Requirement.new(w.split(",")).satisfied_by?(Gem::Version.new(v))) }) : list.first
+        list = FX.package_versions(manager, settings, n)
+        w = @versions && @versions[@names.index(n)]
+        return list.first unless w
+        list.find { |v| v == w || (w.match?(/[<>~=]/) && Gem::Requirement.new(w.split(",")).satisfied_by?(Gem::Version.new(v))) }
       end
       def matches?(_have, _want) = true
-      def candidate(n) = fx_look(gem_bin, "search", "--remote", "--exact", n).stdout[/\((\S+?)[,)\s]/, 1]
       def trusts_names? = true
       def install(names, versions)
-        names.zip(versions).each do |n, v|
-          src = new_resource.source.is_a?(String) && new_resource.source.end_with?(".gem") ? new_resource.source : n
-          tool(gem_bin, "install", src, "-q", "--no-document", *(v ? ["-v", v] : []), *options)
-        end
+        file = new_resource.source if new_resource.source.is_a?(String) && new_resource.source.end_with?(".gem")
+        act(:install, names, versions, names.map { file })
       end
-      def remove(names) = names.each { |n| tool(gem_bin, "uninstall", n, "-q", "-x", "-I", "-a") }
     end
   end
 end

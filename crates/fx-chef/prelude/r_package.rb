@@ -17,8 +17,31 @@ class Chef
   end
 
   class Provider
-    # One idea for every tool: names, wanted versions, what is there, what could be.
+    # One idea for every tool: names, wanted versions, what is there, what could be. The tools
+    # themselves are known to the mechanism; `manager` names the one, `settings` are what the
+    # resource says beside names.
     class Package < Chef::Provider
+      def manager = raise(Chef::Exceptions::UnsupportedAction, "#{self} has no package manager")
+      def settings = { options: options }
+      def installed(n) = FX.package_versions(manager, settings, n).first
+      def candidate(n)
+        @candidates ||= {}
+        @candidates.fetch(n) { @candidates[n] = FX.package_candidate(manager, settings, n) }
+      end
+      def act(verb, names, versions = nil, sources = nil)
+        FX.package_commands(manager, settings, verb, names, versions, sources).each do |given, words|
+          tool(words, environment: env.merge(given.to_h))
+        end
+      end
+      def install(names, versions) = act(:install, names, versions)
+      def remove(names) = act(:remove, names)
+      # Tools that can keep a package at its version.
+      module Holding
+        def locked?(n) = FX.package_held?(manager, settings, n)
+        def lock(names) = act(:lock, names)
+        def unlock(names) = act(:unlock, names)
+      end
+
       def load_current_resource
         @names = Array(new_resource.package_name)
         v = new_resource.version
@@ -28,8 +51,9 @@ class Chef
       def options = new_resource.options ? Array(new_resource.options) : []
       def timeout = new_resource.timeout || 900
       def env = new_resource.respond_to?(:environment) && new_resource.environment || {}
-      def tool(*args, **kw) = shell_out!(*args.flatten.compact, timeout: timeout.to_i, environment: env.merge(fx_env), **kw)
-      def fx_env = {}
+      def tool(*args, environment: env, **kw)
+        shell_out!(*args.flatten.compact, timeout: timeout.to_i, environment: environment, **kw)
+      end
       def each_wanted
         @names.each_with_index { |n, i| yield n, @versions[i] }
       end

@@ -2,15 +2,15 @@
 class Chef
   class Provider
     class RpmPackage < Package
+      def manager = "rpm"
       def source = new_resource.source || new_resource.package_name
-      def real = @real ||= ::File.exist?(source.to_s) ? fx_look("rpm", "-qp", "--queryformat", "%{NAME}", source).stdout : new_resource.package_name
-      def installed(_n)
-        r = fx_look("rpm", "-q", "--queryformat", "%{VERSION}-%{RELEASE}", real)
-        r.exitstatus == 0 ? r.stdout : nil
-      end
-      def candidate(_n) = ::File.exist?(source.to_s) ? fx_look("rpm", "-qp", "--queryformat", "%{VERSION}-%{RELEASE}", source).stdout : nil
-      def install(_names, _versions) = tool("rpm", *options, @now.values[0] ? "-U" : "-i", source)
-      def remove(_names) = tool("rpm", *options, "-e", real)
+      # Name and version in the file, where there is one.
+      def there = @there ||= ::File.exist?(source.to_s) ? FX.package_in_file(manager, settings, source) : [new_resource.package_name, nil]
+      def installed(_n) = super(there[0])
+      def candidate(_n) = there[1]
+      def matches?(have, want) = FX.package_satisfies?(manager, settings, have, want)
+      def install(_names, _versions) = act(@now.values[0] ? :upgrade : :install, [there[0]], nil, [source])
+      def remove(_names) = super([there[0]])
     end
   end
 end

@@ -8,14 +8,9 @@ class Chef
   end
   class Provider
     class ZypperPackage < Package
-      def zypper(*args) = tool("zypper", *Array(new_resource.global_options), "--non-interactive", *(new_resource.gpg_check ? [] : ["--no-gpg-checks"]), *args)
-      def installed(n)
-        r = fx_look("rpm", "-q", "--queryformat", "%{VERSION}-%{RELEASE}", n)
-        r.exitstatus == 0 ? r.stdout : nil
-      end
-      def candidate(n) = fx_look("zypper", "--non-interactive", "info", n).stdout[/^Version *: (.+?) *$/, 1]
-      def install(names, versions) = zypper("install", "--auto-agree-with-licenses", *options, *names.zip(versions).map { |n, v| v ? "#{n}=#{v}" : n })
-      def remove(names) = zypper("remove", *options, *names)
+      include Holding
+      def manager = "zypper"
+      def settings = { options: options, global_options: new_resource.global_options, unchecked: !new_resource.gpg_check }
     end
   end
 end

@@ -513,7 +513,11 @@ class Chef
         end
       rescue StandardError => e
         e = Chef::FxSecrets.hide(self, e) if fx_secret?
-        if ignore_failure
+        if FX.action_unsure?
+          # What it needs may come from what a plan withholds: it would act, how is unknown.
+          updated_by_last_action(true)
+          FX.action_updated
+        elsif ignore_failure
           quiet = ignore_failure.to_s == "quiet"
           Chef::Log.error("#{custom_exception_message(e)}; ignore_failure is set, continuing") unless quiet
           fx_tell_failure(e, action, quiet)

@@ -22,6 +22,7 @@ pub(crate) const METHODS: &[(&str, Method)] = &[
     ("action_bypassed", bypassed),
     ("action_skipped", skipped),
     ("action_failed", failed),
+    ("action_unsure?", unsure),
     ("requirement", requirement),
     ("output", output),
     ("converging?", converging),
@@ -445,6 +446,13 @@ fn failed(machine: &Machine, vm: &mut Vm, a: Args) -> R {
         None
     });
     Ok(NIL)
+}
+
+/// `FX.action_unsure?`: whether a failure of the action under way says nothing about a run: this
+/// is a copy of the machine, and something before it was withheld.
+fn unsure(machine: &Machine, _: &mut Vm, _: Args) -> R {
+    let attempt = machine.attempt().filter(|_| !machine.cancel.is_cancelled());
+    Ok(Value::bool(attempt.is_some_and(|attempt| machine.ledger.is_unsure(attempt.id()))))
 }
 
 /// `FX.requirement(lines)`: what a provider found that its action wants, or takes for granted.

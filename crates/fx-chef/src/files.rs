@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use fx_host::Look;
+use fx_host::{HostError, Look};
 use fx_ruby::value::NIL;
-use fx_ruby::{Args, R, Value, Vm};
+use fx_ruby::{Args, R, Res, Value, Vm};
 
 use crate::machine::{Machine, Method, bytes, raise, text};
 
@@ -16,6 +16,7 @@ pub(crate) const METHODS: &[(&str, Method)] = &[
     ("file?", is_file),
     ("scan", scan),
     ("subdirs", subdirs),
+    ("names", names),
     ("here", here),
     ("bare_name?", bare_name),
     ("snake", snake),
@@ -32,13 +33,38 @@ fn absolute(machine: &Machine, name: &str) -> PathBuf {
     machine.request.cwd.join(name)
 }
 
-/// The bytes of a file, or nil.
+/// Raises for what root must not act upon; any other error makes it absent.
+fn judged<T>(vm: &mut Vm, found: fx_host::Result<Option<T>>) -> Res<Option<T>> {
+    match found {
+        Err(error @ (HostError::Untrusted { .. } | HostError::TooLarge { .. })) => {
+            raise(vm, "ConfigurationError", &error.to_string())
+        }
+        found => Ok(found.ok().flatten()),
+    }
+}
+
+/// `FX.read(path)`: the bytes of a file of policy, or nil. What root acts upon is read only if
+/// nobody else can write it.
 fn read(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let Some(name) = text(vm, a, 0)? else { return Ok(NIL) };
-    match machine.look().read_opt(&absolute(machine, &name)) {
-        Ok(Some(bytes)) => Ok(vm.str(bytes)),
-        _ => Ok(NIL),
-    }
+    let path = absolute(machine, &name);
+    let found = if machine.trusted.borrow().contains(&path) {
+        machine.look().read_opt(&path)
+    } else {
+        machine.look().read_trusted_data_opt(&path)
+    };
+    let found = judged(vm, found)?;
+    Ok(found.map_or(NIL, |bytes| vm.str(bytes)))
+}
+
+/// `FX.names(path)`: what is in a directory of policy, in order.
+fn names(machine: &Machine, vm: &mut Vm, a: Args) -> R {
+    let Some(name) = text(vm, a, 0)? else { return Ok(NIL) };
+    let listed = machine.look().list_trusted_opt(&absolute(machine, &name));
+    let entries = judged(vm, listed)?.unwrap_or_default();
+    let names = entries.iter().map(|entry| vm.str(entry.name.to_string_lossy().into_owned()));
+    let names = names.collect();
+    Ok(vm.arr(names))
 }
 
 /// `FX.eval_file(path, object)`: runs a file with that self and constants of its own; with
@@ -88,12 +114,21 @@ fn is_file(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     Ok(Value::bool(meta.is_some_and(|meta| meta.is_file())))
 }
 
-/// All files below a directory, relative, sorted; hidden version control is left out.
+/// `FX.scan(path)`: all files of a cookbook, relative, sorted; version control and tests are left
+/// out. Templates and files are judged now, before anything acts: they are read while it does.
 fn scan(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let Some(name) = text(vm, a, 0)? else { return Ok(NIL) };
+    let dir = absolute(machine, &name);
     let mut found = Vec::new();
-    walk(machine.look(), &absolute(machine, &name), String::new(), 0, &mut found);
+    walk(machine.look(), &dir, String::new(), 0, &mut found);
     found.sort();
+    for file in &found {
+        if file.starts_with("templates/") || file.starts_with("files/") {
+            let path = dir.join(file);
+            judged(vm, machine.look().check_trusted(&path).map(Some))?;
+            machine.trusted.borrow_mut().insert(path);
+        }
+    }
     let list = found.into_iter().map(|path| vm.str(path)).collect();
     Ok(vm.arr(list))
 }
@@ -117,11 +152,13 @@ fn walk(host: &dyn Look, dir: &Path, prefix: String, depth: u32, found: &mut Vec
     }
 }
 
+/// `FX.subdirs(path)`: the directories in a directory of policy.
 fn subdirs(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let Some(name) = text(vm, a, 0)? else { return Ok(NIL) };
     let dir = absolute(machine, &name);
     let mut list = Vec::new();
-    for entry in machine.look().list(&dir).unwrap_or_default() {
+    let listed = machine.look().list_trusted_opt(&dir);
+    for entry in judged(vm, listed)?.unwrap_or_default() {
         let meta = machine.look().stat_opt(&dir.join(&entry.name)).ok().flatten();
         if meta.is_some_and(|meta| meta.is_dir()) {
             list.push(vm.str(entry.name.to_string_lossy().into_owned()));
@@ -227,7 +264,9 @@ fn ohai(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let optional: Vec<String> = optional.split(' ').map(str::to_owned).collect();
     let json = match &machine.request.facts {
         Some(path) => {
-            let text = machine.look().read(&machine.request.cwd.join(path)).unwrap_or_default();
+            let path = machine.request.cwd.join(path);
+            let read = machine.look().read_trusted_data_opt(&path);
+            let text = judged(vm, read)?.unwrap_or_default();
             serde_json::from_slice(&text).unwrap_or(serde_json::Value::Null)
         }
         None => crate::ohai::automatic(machine.look(), &optional),

@@ -22,6 +22,7 @@ mod masking;
 mod merge;
 mod ohai;
 mod own_files;
+mod packages;
 mod prelude;
 mod progress;
 mod property;

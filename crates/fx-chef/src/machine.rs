@@ -13,7 +13,7 @@ use fx_ruby::object::c;
 use fx_ruby::value::NIL;
 use fx_ruby::{Args, Hooks, HostObject, Limits, Options, R, Res, Value, Vm};
 use fx_source::{FileId, SourceMap, Span};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::actions::Rows;
 use crate::effects::Effects;
@@ -21,8 +21,8 @@ use crate::event::Event;
 use crate::formatter::{Console, Output, Style};
 use crate::log::Log;
 use crate::{
-    actions, change, effects, erubis, file_provider, files, log, merge, own_files, prelude,
-    progress, property, schema, shell, trap,
+    actions, change, effects, erubis, file_provider, files, log, merge, own_files, packages,
+    prelude, progress, property, schema, shell, trap,
 };
 
 /// What was asked for.
@@ -58,6 +58,10 @@ pub struct Machine {
     pub(crate) properties: RefCell<property::Table>,
     /// Files of the run that are in the source map already, with their places among Ruby's.
     pub(crate) mapped: RefCell<FxHashMap<String, (FileId, usize)>>,
+    /// Files of cookbooks that nobody else can write, so that they are not judged again.
+    pub(crate) trusted: RefCell<FxHashSet<PathBuf>>,
+    /// Package managers, with what they know of the machine.
+    pub(crate) managers: fx_resources::package::backend::Managers,
 }
 
 impl Machine {
@@ -118,6 +122,7 @@ fn methods() -> Vec<(&'static str, Method)> {
     list.extend_from_slice(progress::METHODS);
     list.extend_from_slice(log::METHODS);
     list.extend_from_slice(own_files::METHODS);
+    list.extend_from_slice(packages::METHODS);
     list.extend_from_slice(schema::METHODS);
     list.extend_from_slice(merge::METHODS);
     list.extend_from_slice(shell::METHODS);
@@ -192,7 +197,8 @@ pub fn run(
 ) -> u8 {
     let traps = Rc::new(RefCell::new(trap::Reads::default()));
     let effects = Rc::new(Effects::default());
-    let hooks = Hooks { phase: "load", ..trap::hooks(&traps, Rc::<dyn Host>::clone(&host)) };
+    let hooks = trap::hooks(&traps, Rc::<dyn Host>::clone(&host));
+    let hooks = Hooks { phase: "load", trusted_sources: true, ..hooks };
     let out = Output::new(out);
     let recorder = effects::recorder(Rc::clone(&host), &ledger, &effects);
     let mut vm = Vm::new(Options {
@@ -221,6 +227,8 @@ pub fn run(
         code: Cell::new(None),
         properties: RefCell::default(),
         mapped: RefCell::default(),
+        trusted: RefCell::default(),
+        managers: fx_resources::package::backend::Managers::default(),
     });
     let mut code = drive(&mut vm, &machine);
     vm.flush_output();

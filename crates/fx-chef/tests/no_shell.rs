@@ -81,7 +81,7 @@ fn no_value_reaches_a_shell_in_the_ruby_that_ships() {
             found.extend(offences(&path.file_name().unwrap().to_string_lossy(), &text));
         }
     }
-    assert!(seen > 150, "only {seen} calls were seen");
+    assert!(seen > 100, "only {seen} calls were seen");
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 

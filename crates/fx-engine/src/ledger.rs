@@ -196,9 +196,13 @@ impl Ledger {
         }
     }
 
-    /// Says something outside or inside the current step.
+    /// Says something outside or inside the current step. An error of a step that rests on
+    /// something withheld is none of a run.
     pub fn message(&self, level: Level, text: &str, origin: &Origin) {
-        self.emit(&Event::Message { level, text, origin, step: self.current() });
+        let step = self.current();
+        let unsure = level == Level::Error && step.is_some_and(|step| self.is_unsure(step));
+        let level = if unsure { Level::Verbose } else { level };
+        self.emit(&Event::Message { level, text, origin, step });
     }
 
     /// Notes a moment of a language.
@@ -253,10 +257,12 @@ impl Ledger {
         step.mode == Mode::Apply && !(step.open_ended && self.in_copy())
     }
 
-    /// Whether what an open step rests on was withheld, so that its failure in the copy says
-    /// nothing about a run: the directory that a package brings is not there.
+    /// Whether what an open step rests on was withheld, before it or inside it, so that its
+    /// failure in the copy says nothing about a run: the directory that a package brings is not
+    /// there.
     pub fn is_unsure(&self, id: StepId) -> bool {
-        self.in_copy() && self.steps.borrow()[id.0 as usize - 1].after.is_some()
+        let after = self.steps.borrow()[id.0 as usize - 1].after.or(self.unknown.get());
+        self.in_copy() && after.is_some()
     }
 
     /// Says that what an open step looks at is not in the copy, such as processes.
@@ -328,7 +334,10 @@ impl Ledger {
     }
 
     fn mark(&self, id: StepId, change: &Change) {
-        self.steps.borrow_mut()[id.0 as usize - 1].changed.push(change.property.clone());
+        let changed = &mut self.steps.borrow_mut()[id.0 as usize - 1].changed;
+        if !changed.contains(&change.property) {
+            changed.push(change.property.clone());
+        }
     }
 
     /// Takes a step that is still open out of the counts: it turned out to repeat another.

@@ -9,6 +9,7 @@ pub mod backend;
 mod dnf;
 mod dpkg;
 mod gem;
+mod package_file;
 mod pacman;
 mod pip;
 mod rpm;
@@ -23,7 +24,7 @@ use fx_host::{Act, Look};
 
 use crate::command;
 use crate::wanted;
-use backend::{Action, Backend, Verb};
+use backend::{Action, Backend, Item, Verb};
 
 pub use backend::{detect, named};
 
@@ -180,11 +181,14 @@ impl Resource for Package {
             return Err(Failure::new("package was not observed before it was applied"));
         };
         let desired = &self.desired;
-        let action = |verb| Action {
-            verb,
+        let items = [Item {
             name: &desired.name,
             version: step.version.as_deref(),
             source: desired.source.as_deref(),
+        }];
+        let action = |verb| Action {
+            verb,
+            items: &items,
             options: &desired.options,
             downgrade: step.downgrade,
             held: step.held,

@@ -39,6 +39,8 @@ pub struct Hooks {
     /// Whether a directory of `$LOAD_PATH` may hold a file, for an embedder who knows what is
     /// in some; without it each is asked.
     pub may_hold: Option<Box<dyn Fn(&[u8], &str) -> bool>>,
+    /// Whether `require` and `load` refuse, as root, files that others can write.
+    pub trusted_sources: bool,
     /// Where the standard input comes from, whole.
     pub stdin: Box<dyn Fn() -> Vec<u8>>,
 }
@@ -52,6 +54,7 @@ impl Default for Hooks {
             on_env: None,
             on_attribute: None,
             may_hold: None,
+            trusted_sources: false,
             stdin: Box::new(Vec::new),
         }
     }

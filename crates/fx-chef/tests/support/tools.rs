@@ -5,9 +5,8 @@ use fx_host::{MemoryHost, Reply, Spec};
 use crate::common::line;
 
 /// Where the fake tools keep what they know.
-const PACKAGES: &str = "/var/lib/fake/packages";
+const PACKAGES: &str = "/var/lib/dpkg/status";
 const UNITS: &str = "/var/lib/fake/units";
-const HOLDS: &str = "/var/lib/fake/holds";
 const CRONTAB: &str = "/var/lib/fake/crontab";
 const SYSCTL: &str = "/var/lib/fake/sysctl";
 const ZONE: &str = "/var/lib/fake/zone";
@@ -39,7 +38,7 @@ pub(crate) fn machine() -> MemoryHost {
     host.put("/etc/apt/preferences.d/other.pref", "");
     host.put("/etc/systemd/system/app.service", "[Service]\n");
     for (path, text) in
-        [(PACKAGES, ""), (UNITS, ""), (HOLDS, ""), (CRONTAB, ""), (SYSCTL, ""), (ZONE, "Etc/UTC")]
+        [(PACKAGES, ""), (UNITS, ""), (CRONTAB, ""), (SYSCTL, ""), (ZONE, "Etc/UTC")]
     {
         host.put(path, text);
     }
@@ -54,6 +53,13 @@ fn edit(host: &MemoryHost, path: &str, change: impl FnOnce(&mut Vec<String>)) {
     let mut lines: Vec<String> = host.text(path).lines().map(str::to_owned).collect();
     change(&mut lines);
     host.put(path, lines.iter().map(|line| format!("{line}\n")).collect::<String>());
+}
+
+/// Adds a paragraph to Debian's record of packages.
+fn record(host: &MemoryHost, name: &str, status: &str, version: &str) {
+    edit(host, PACKAGES, |lines| {
+        lines.push(format!("Package: {name}\nStatus: {status}\nVersion: {version}\n"));
+    });
 }
 
 fn does(effect: impl Fn(&MemoryHost) + 'static) -> Reply {
@@ -99,10 +105,10 @@ fn act(spec: &Spec) -> Reply {
         "hostname" if words.len() > 1 => does(move |host| host.put(NAME, &last)),
         "apt-get" if words.contains(&"install".to_owned()) => does(move |host| {
             let (name, version) = last.split_once('=').unwrap_or((&last, "1.0"));
-            edit(host, PACKAGES, |lines| lines.push(format!("{name} {version}")));
+            record(host, name, "install ok installed", version);
         }),
         "apt-mark" if words[1] == "hold" => does(move |host| {
-            edit(host, HOLDS, |lines| lines.push(last.clone()));
+            record(host, &last, "hold ok not-installed", "");
         }),
         "sysctl" if words.contains(&"-w".to_owned()) => does(move |host| {
             let (key, value) = last.split_once('=').unwrap_or_default();
@@ -134,17 +140,8 @@ fn look(host: &MemoryHost, spec: &Spec) -> Option<Reply> {
     Some(match (words[0].rsplit('/').next().unwrap_or_default(), last) {
         ("getent", _) if words[2] == "passwd" => whole("/etc/passwd"),
         ("getent", _) => whole("/etc/group"),
-        ("dpkg-query", _) => {
-            let text = host.text(PACKAGES);
-            let found = text.lines().find_map(|line| line.strip_prefix(&format!("{last} ")));
-            found.map_or_else(
-                || Reply::exit(1),
-                |version| Reply::prints(format!("install ok installed {version}")),
-            )
-        }
         ("apt-cache", _) => Reply::prints("x:\n  Candidate: 1.0\n"),
         ("apt-get", "--version") => Reply::prints("apt 2.6.1 (amd64)\n"),
-        ("apt-mark", "showhold") => Reply::prints(host.text(HOLDS)),
         ("crontab", _) if words[1] == "-l" => Reply::prints(host.text(CRONTAB)),
         ("hostname", "hostname" | "/bin/hostname") => Reply::prints(host.text(NAME)),
         ("timedatectl", "status") => {

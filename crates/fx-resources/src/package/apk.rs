@@ -72,12 +72,15 @@ impl Backend for Apk {
             Verb::Upgrade => argv.extend(["add", "--upgrade"].map(str::to_owned)),
             Verb::Remove => argv.push("del".to_owned()),
             Verb::Purge => argv.extend(["del", "--purge"].map(str::to_owned)),
-            Verb::Hold | Verb::Unhold => return Err(action.unsupported("apk")),
+            Verb::Hold | Verb::Unhold | Verb::Reconfigure => return Err(action.unsupported("apk")),
         }
         argv.extend(action.options.iter().cloned());
         // An upgrade names no version, or the package would be pinned to it for good.
-        let installs = action.verb == Verb::Install;
-        argv.push(if installs { action.target("=") } else { action.name.to_owned() });
+        if action.verb == Verb::Install {
+            argv.extend(action.targets("="));
+        } else {
+            argv.extend(action.names());
+        }
         Ok(vec![command::changing(argv)])
     }
 }

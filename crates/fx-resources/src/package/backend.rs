@@ -10,7 +10,7 @@ use std::rc::Rc;
 use fx_engine::Failure;
 use fx_host::{Act, Look, Spec};
 
-use super::{apk, apt, dnf, gem, pacman, pip, zypper};
+use super::{apk, apt, dnf, dpkg, gem, package_file, pacman, pip, zypper};
 use crate::command;
 
 /// What is known of a package on the machine.
@@ -39,6 +39,46 @@ impl State {
     }
 }
 
+/// Whose words a tool is called with, where the originals differ.
+#[derive(Clone, Debug, Default)]
+pub enum Dialect {
+    /// One package in a command, quiet, with what stops a tool from prompting.
+    #[default]
+    Puppet,
+    /// Several packages in a command, with what its resources say beside their names.
+    Chef(Settings),
+}
+
+/// What resources of Chef say beside the names of packages.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// The program, where it is not the usual one.
+    pub program: Option<String>,
+    /// Options of the tool itself, before its command.
+    pub global_options: Vec<String>,
+    /// The release of Debian that versions come from.
+    pub default_release: Option<String>,
+    /// Configuration files of a package replace those that were changed.
+    pub replace_config: bool,
+    /// Signatures are not checked.
+    pub unchecked: bool,
+}
+
+impl Dialect {
+    /// What Chef's resources say; nothing for others.
+    pub(super) fn settings(&self) -> Settings {
+        match self {
+            Dialect::Puppet => Settings::default(),
+            Dialect::Chef(settings) => settings.clone(),
+        }
+    }
+
+    /// Whether it is Chef's.
+    pub(super) fn is_chef(&self) -> bool {
+        matches!(self, Dialect::Chef(_))
+    }
+}
+
 /// What to do with a package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verb {
@@ -54,6 +94,35 @@ pub enum Verb {
     Hold,
     /// Lets it move again.
     Unhold,
+    /// Puts its questions again.
+    Reconfigure,
+}
+
+/// A package of an action.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Item<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// In which version.
+    pub version: Option<&'a str>,
+    /// From which file.
+    pub source: Option<&'a Path>,
+}
+
+impl Item<'_> {
+    /// The file to install from, or the name with its version put behind a separator.
+    fn target(&self, separator: &str) -> String {
+        match (self.source, self.version) {
+            (Some(source), _) => source.to_string_lossy().into_owned(),
+            (None, Some(version)) => format!("{}{separator}{version}", self.name),
+            (None, None) => self.name.to_owned(),
+        }
+    }
+
+    /// The same without the version.
+    pub(super) fn bare(&self) -> String {
+        Item { version: None, ..*self }.target("")
+    }
 }
 
 /// One thing to do.
@@ -61,12 +130,8 @@ pub enum Verb {
 pub struct Action<'a> {
     /// What.
     pub verb: Verb,
-    /// With which package.
-    pub name: &'a str,
-    /// In which version.
-    pub version: Option<&'a str>,
-    /// From which file.
-    pub source: Option<&'a Path>,
+    /// With which packages.
+    pub items: &'a [Item<'a>],
     /// Further options of the manager.
     pub options: &'a [String],
     /// An older version replaces a newer one.
@@ -103,6 +168,21 @@ pub trait Backend {
         Ok(())
     }
 
+    /// Packages that provide a name which is none of a package itself.
+    fn providers(&self, _host: &dyn Look, _name: &str) -> Result<Vec<String>, Failure> {
+        Ok(Vec::new())
+    }
+
+    /// Whether the tool has to be given leave for an older version.
+    fn has_downgrades(&self, _host: &dyn Look) -> Result<bool, Failure> {
+        Ok(false)
+    }
+
+    /// Name and version of the package in a file.
+    fn in_file(&self, _host: &dyn Look, _file: &Path) -> Result<(String, String), Failure> {
+        Err(Failure::new(format!("'{}' installs no files", self.name())))
+    }
+
     /// Does it.
     fn act(&self, host: &dyn Act, action: &Action<'_>) -> Result<(), Failure> {
         for spec in self.commands(action)? {
@@ -113,19 +193,31 @@ pub trait Backend {
 }
 
 impl Action<'_> {
-    /// The file to install from, or the name with its version put behind a separator.
-    pub(super) fn target(&self, separator: &str) -> String {
-        match (self.source, self.version) {
-            (Some(source), _) => source.to_string_lossy().into_owned(),
-            (None, Some(version)) => format!("{}{separator}{version}", self.name),
-            (None, None) => self.name.to_owned(),
-        }
+    /// The files to install from, or the names with their versions put behind a separator.
+    pub(super) fn targets(&self, separator: &str) -> impl Iterator<Item = String> {
+        self.items.iter().map(move |item| item.target(separator))
+    }
+
+    /// The names alone.
+    pub(super) fn names(&self) -> impl Iterator<Item = String> {
+        self.items.iter().map(|item| item.name.to_owned())
+    }
+
+    /// Whether packages are installed or brought to another version.
+    pub(super) fn installs(&self) -> bool {
+        matches!(self.verb, Verb::Install | Verb::Upgrade)
+    }
+
+    /// Whether packages come from files.
+    pub(super) fn has_files(&self) -> bool {
+        self.items.iter().any(|item| item.source.is_some())
     }
 
     /// The failure of a manager that does not know this verb.
     pub(super) fn unsupported(&self, manager: &str) -> Failure {
         let verb = format!("{:?}", self.verb).to_lowercase();
-        Failure::new(format!("'{manager}' cannot {verb} package '{}'", self.name))
+        let names: Vec<String> = self.names().collect();
+        Failure::new(format!("'{manager}' cannot {verb} package '{}'", names.join("', '")))
     }
 }
 
@@ -143,16 +235,32 @@ pub fn detect(host: &dyn Look) -> Result<Rc<dyn Backend>, Failure> {
 
 /// A manager by the name policy gives it.
 pub fn named(name: &str) -> Result<Rc<dyn Backend>, Failure> {
-    Ok(match name {
-        "apt" | "apt-get" | "dpkg" | "apt_get" => Rc::new(apt::Apt::default()),
-        "dnf" => Rc::new(dnf::Dnf::new("dnf")),
-        "yum" | "rpm" => Rc::new(dnf::Dnf::new("yum")),
-        "zypper" => Rc::new(zypper::Zypper),
-        "apk" => Rc::new(apk::Apk),
-        "pacman" => Rc::new(pacman::Pacman),
-        "pip3" => Rc::new(pip::Pip::new("pip3")),
-        "pip" => Rc::new(pip::Pip::new("pip")),
-        "gem" => Rc::new(gem::Gem),
-        _ => return Err(Failure::new(format!("there is no package manager '{name}'"))),
-    })
+    Managers::default().named(name, Dialect::Puppet)
+}
+
+/// The managers of a run, which share what they know of the machine.
+#[derive(Default)]
+pub struct Managers {
+    record: Rc<dpkg::Record>,
+}
+
+impl Managers {
+    /// A manager by the name policy gives it, called in the words of an original.
+    pub fn named(&self, name: &str, dialect: Dialect) -> Result<Rc<dyn Backend>, Failure> {
+        let record = || Rc::clone(&self.record);
+        Ok(match name {
+            "dpkg" if dialect.is_chef() => Rc::new(package_file::Deb::new(record())),
+            "rpm" if dialect.is_chef() => Rc::new(package_file::Rpm),
+            "apt" | "apt-get" | "dpkg" | "apt_get" => Rc::new(apt::Apt::new(record(), dialect)),
+            "dnf" => Rc::new(dnf::Dnf::new("dnf", dialect)),
+            "yum" | "rpm" => Rc::new(dnf::Dnf::new("yum", dialect)),
+            "zypper" => Rc::new(zypper::Zypper::new(dialect)),
+            "apk" => Rc::new(apk::Apk),
+            "pacman" => Rc::new(pacman::Pacman::new(dialect)),
+            "pip3" => Rc::new(pip::Pip::new("pip3")),
+            "pip" => Rc::new(pip::Pip::new("pip")),
+            "gem" => Rc::new(gem::Gem::new(dialect)),
+            _ => return Err(Failure::new(format!("there is no package manager '{name}'"))),
+        })
+    }
 }

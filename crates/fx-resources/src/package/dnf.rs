@@ -5,17 +5,18 @@ use std::cmp::Ordering;
 use fx_engine::Failure;
 use fx_host::{Exit, Look, Spec};
 
-use super::backend::{Action, Backend, State, Verb};
+use super::backend::{Action, Backend, Dialect, State, Verb};
 use super::{rpm, version};
 use crate::command;
 
 pub(super) struct Dnf {
     program: &'static str,
+    dialect: Dialect,
 }
 
 impl Dnf {
-    pub(super) fn new(program: &'static str) -> Dnf {
-        Dnf { program }
+    pub(super) fn new(program: &'static str, dialect: Dialect) -> Dnf {
+        Dnf { program, dialect }
     }
 }
 
@@ -25,7 +26,12 @@ impl Backend for Dnf {
     }
 
     fn installed(&self, host: &dyn Look, name: &str) -> Result<State, Failure> {
-        rpm::installed(host, name)
+        let found = rpm::installed(host, name)?;
+        // Chef means what provides a name as well.
+        if found.versions.is_empty() && self.dialect.is_chef() {
+            return rpm::provided(host, name);
+        }
+        Ok(found)
     }
 
     fn candidate(&self, host: &dyn Look, name: &str) -> Result<Option<String>, Failure> {
@@ -45,7 +51,9 @@ impl Backend for Dnf {
         let words: Vec<&str> = text.split_whitespace().collect();
         let mut newest: Option<&str> = None;
         for triple in words.windows(2) {
-            let of_package = triple[0].rsplit_once('.').is_some_and(|(found, _)| found == name);
+            // A name may have its architecture with it.
+            let found = triple[0].rsplit_once('.');
+            let of_package = found.is_some_and(|(found, _)| found == name || triple[0] == name);
             if of_package && newest.is_none_or(|known| version::rpm(triple[1], known).is_gt()) {
                 newest = Some(triple[1]);
             }
@@ -75,24 +83,30 @@ impl Backend for Dnf {
     }
 
     fn commands(&self, action: &Action<'_>) -> Result<Vec<Spec>, Failure> {
-        let mut argv = vec![self.program.to_owned(), "-q".to_owned(), "-y".to_owned()];
-        argv.extend(action.options.iter().cloned());
-        let words: [String; 2] = match action.verb {
-            Verb::Install if action.downgrade => ["downgrade".into(), action.target("-")],
-            Verb::Install => ["install".into(), action.target("-")],
-            Verb::Upgrade if self.program == "yum" => ["update".into(), action.target("-")],
-            Verb::Upgrade => ["upgrade".into(), action.target("-")],
-            Verb::Remove | Verb::Purge => ["remove".into(), action.name.into()],
-            Verb::Hold => {
-                argv.push("versionlock".into());
-                ["add".into(), action.name.into()]
-            }
-            Verb::Unhold => {
-                argv.push("versionlock".into());
-                ["delete".into(), action.name.into()]
-            }
+        let chef = self.dialect.is_chef();
+        let quiet: &[&str] = if chef { &["-y"] } else { &["-q", "-y"] };
+        let locks = matches!(action.verb, Verb::Hold | Verb::Unhold);
+        let words: &[&str] = match action.verb {
+            Verb::Install if action.downgrade => &["downgrade"],
+            Verb::Install => &["install"],
+            Verb::Upgrade if self.program == "yum" && !chef => &["update"],
+            Verb::Upgrade => &["upgrade"],
+            Verb::Remove | Verb::Purge => &["remove"],
+            Verb::Hold => &["versionlock", "add"],
+            Verb::Unhold => &["versionlock", "delete"],
+            Verb::Reconfigure => return Err(action.unsupported(self.program)),
         };
-        argv.extend(words);
+        let mut argv = vec![self.program.to_owned()];
+        argv.extend(quiet.iter().map(|word| (*word).to_owned()));
+        if !(chef && locks) {
+            argv.extend(action.options.iter().cloned());
+        }
+        argv.extend(words.iter().map(|word| (*word).to_owned()));
+        if action.installs() {
+            argv.extend(action.targets("-"));
+        } else {
+            argv.extend(action.names());
+        }
         Ok(vec![command::changing(argv)])
     }
 }

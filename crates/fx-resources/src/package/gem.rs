@@ -5,11 +5,23 @@ use std::cmp::Ordering;
 use fx_engine::Failure;
 use fx_host::{Look, Spec};
 
-use super::backend::{Action, Backend, State, Verb};
+use super::backend::{Action, Backend, Dialect, Item, State, Verb};
 use super::version;
 use crate::command;
 
-pub(super) struct Gem;
+pub(super) struct Gem {
+    dialect: Dialect,
+}
+
+impl Gem {
+    pub(super) fn new(dialect: Dialect) -> Gem {
+        Gem { dialect }
+    }
+
+    fn program(&self) -> String {
+        self.dialect.settings().program.unwrap_or_else(|| "gem".to_owned())
+    }
+}
 
 // Lines read `rake (13.0.6, default: 13.0.3)`; a platform may follow a version.
 fn versions(text: &str, name: &str) -> Vec<String> {
@@ -25,13 +37,13 @@ impl Backend for Gem {
     }
 
     fn installed(&self, host: &dyn Look, name: &str) -> Result<State, Failure> {
-        let spec = command::tool(["gem", "list", "--local", "--exact", name]);
+        let spec = command::tool([&self.program(), "list", "--local", "--exact", name]);
         let text = command::stdout(&command::query(host, &spec)?);
         Ok(State { versions: versions(&text, name), residual: false })
     }
 
     fn candidate(&self, host: &dyn Look, name: &str) -> Result<Option<String>, Failure> {
-        let spec = command::tool(["gem", "list", "--remote", "--exact", name]);
+        let spec = command::tool([&self.program(), "list", "--remote", "--exact", name]);
         let text = command::stdout(&command::query(host, &spec)?);
         let found = versions(&text, name);
         Ok(found.into_iter().max_by(|a, b| version::ruby(a, b)))
@@ -42,21 +54,54 @@ impl Backend for Gem {
     }
 
     fn commands(&self, action: &Action<'_>) -> Result<Vec<Spec>, Failure> {
-        let mut argv = vec!["gem".to_owned()];
-        match action.verb {
-            Verb::Install | Verb::Upgrade => {
-                argv.extend(["install", "--no-document"].map(str::to_owned));
-                if let Some(version) = action.version {
-                    argv.extend(["--version".to_owned(), version.to_owned()]);
-                }
-            }
-            Verb::Remove | Verb::Purge => {
-                argv.extend(["uninstall", "--all", "--executables"].map(str::to_owned));
-            }
-            Verb::Hold | Verb::Unhold => return Err(action.unsupported("gem")),
+        let program = self.program();
+        let mut specs = Vec::new();
+        for item in action.items {
+            let words = match &self.dialect {
+                Dialect::Puppet => for_puppet(action, item)?,
+                Dialect::Chef(_) => for_chef(action, item)?,
+            };
+            let mut argv = vec![program.clone()];
+            argv.extend(words);
+            specs.push(command::changing(argv));
         }
-        argv.extend(action.options.iter().cloned());
-        argv.push(Action { version: None, ..*action }.target(""));
-        Ok(vec![command::changing(argv)])
+        Ok(specs)
     }
+}
+
+fn for_puppet(action: &Action<'_>, item: &Item<'_>) -> Result<Vec<String>, Failure> {
+    let mut argv = Vec::new();
+    match action.verb {
+        Verb::Install | Verb::Upgrade => {
+            argv.extend(["install", "--no-document"].map(str::to_owned));
+            if let Some(version) = item.version {
+                argv.extend(["--version".to_owned(), version.to_owned()]);
+            }
+        }
+        Verb::Remove | Verb::Purge => {
+            argv.extend(["uninstall", "--all", "--executables"].map(str::to_owned));
+        }
+        _ => return Err(action.unsupported("gem")),
+    }
+    argv.extend(action.options.iter().cloned());
+    argv.push(item.bare());
+    Ok(argv)
+}
+
+fn for_chef(action: &Action<'_>, item: &Item<'_>) -> Result<Vec<String>, Failure> {
+    let mut argv = Vec::new();
+    match action.verb {
+        Verb::Install | Verb::Upgrade => {
+            argv.extend(["install", &item.bare(), "-q", "--no-document"].map(str::to_owned));
+            if let Some(version) = item.version {
+                argv.extend(["-v".to_owned(), version.to_owned()]);
+            }
+            argv.extend(action.options.iter().cloned());
+        }
+        Verb::Remove | Verb::Purge => {
+            argv.extend(["uninstall", item.name, "-q", "-x", "-I", "-a"].map(str::to_owned));
+        }
+        _ => return Err(action.unsupported("gem")),
+    }
+    Ok(argv)
 }

@@ -5,11 +5,19 @@ use std::cmp::Ordering;
 use fx_engine::Failure;
 use fx_host::{Exit, Look, Spec};
 
-use super::backend::{Action, Backend, State, Verb};
+use super::backend::{Action, Backend, Dialect, Item, State, Verb};
 use super::version;
 use crate::command;
 
-pub(super) struct Pacman;
+pub(super) struct Pacman {
+    dialect: Dialect,
+}
+
+impl Pacman {
+    pub(super) fn new(dialect: Dialect) -> Pacman {
+        Pacman { dialect }
+    }
+}
 
 impl Backend for Pacman {
     fn name(&self) -> &'static str {
@@ -43,25 +51,45 @@ impl Backend for Pacman {
     }
 
     fn commands(&self, action: &Action<'_>) -> Result<Vec<Spec>, Failure> {
-        let verb = match action.verb {
-            Verb::Install | Verb::Upgrade if action.source.is_some() => "-U",
-            Verb::Install if action.version.is_some() => {
-                let text = format!(
-                    "'pacman' cannot choose a version of package '{}': repositories keep one",
-                    action.name
-                );
-                return Err(Failure::new(text));
-            }
-            Verb::Install | Verb::Upgrade => "-S",
-            Verb::Remove => "-R",
-            Verb::Purge => "-Rn",
-            Verb::Hold | Verb::Unhold => return Err(action.unsupported("pacman")),
+        let argv = match &self.dialect {
+            Dialect::Puppet => for_puppet(action)?,
+            Dialect::Chef(_) => for_chef(action)?,
         };
-        let mut argv: Vec<String> =
-            ["pacman", "--noconfirm", "--noprogressbar"].map(str::to_owned).to_vec();
-        argv.extend(action.options.iter().cloned());
-        argv.extend([verb.to_owned(), "--".to_owned()]);
-        argv.push(Action { version: None, ..*action }.target(""));
         Ok(vec![command::changing(argv)])
     }
+}
+
+fn for_puppet(action: &Action<'_>) -> Result<Vec<String>, Failure> {
+    let pinned = action.items.iter().find(|item| item.version.is_some());
+    let verb = match (action.verb, pinned) {
+        (Verb::Install | Verb::Upgrade, _) if action.has_files() => "-U",
+        (Verb::Install, Some(item)) => {
+            let text = format!(
+                "'pacman' cannot choose a version of package '{}': repositories keep one",
+                item.name
+            );
+            return Err(Failure::new(text));
+        }
+        (Verb::Install | Verb::Upgrade, _) => "-S",
+        (Verb::Remove, _) => "-R",
+        (Verb::Purge, _) => "-Rn",
+        _ => return Err(action.unsupported("pacman")),
+    };
+    let mut argv = ["pacman", "--noconfirm", "--noprogressbar"].map(str::to_owned).to_vec();
+    argv.extend(action.options.iter().cloned());
+    argv.extend([verb.to_owned(), "--".to_owned()]);
+    argv.extend(action.items.iter().map(Item::bare));
+    Ok(argv)
+}
+
+fn for_chef(action: &Action<'_>) -> Result<Vec<String>, Failure> {
+    let verb = match action.verb {
+        Verb::Install | Verb::Upgrade => "--sync",
+        Verb::Remove | Verb::Purge => "--remove",
+        _ => return Err(action.unsupported("pacman")),
+    };
+    let mut argv = ["pacman", verb, "--noconfirm", "--noprogressbar"].map(str::to_owned).to_vec();
+    argv.extend(action.options.iter().cloned());
+    argv.extend(action.names());
+    Ok(argv)
 }

@@ -74,11 +74,14 @@ impl Backend for Pip {
             Verb::Remove | Verb::Purge => {
                 argv.extend(["uninstall", "-q", "-y"].map(str::to_owned));
             }
-            Verb::Hold | Verb::Unhold => return Err(action.unsupported("pip")),
+            Verb::Hold | Verb::Unhold | Verb::Reconfigure => return Err(action.unsupported("pip")),
         }
         argv.extend(action.options.iter().cloned());
-        let installs = matches!(action.verb, Verb::Install | Verb::Upgrade);
-        argv.push(if installs { action.target("==") } else { action.name.to_owned() });
+        if action.installs() {
+            argv.extend(action.targets("=="));
+        } else {
+            argv.extend(action.names());
+        }
         Ok(vec![quiet(command::changing(argv))])
     }
 }

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use fx_engine::{Change, Resource};
 use fx_host::{MemoryHost, Reply};
 
+use super::backend::{Action, Dialect, Item, Managers, Settings, Verb};
 use super::{Desired, Ensure, Package, detect, named};
 
 fn show(changes: &[Change]) -> String {
@@ -419,4 +420,90 @@ fn the_manager_of_the_machine_is_found() {
     assert!(named("brew").is_err());
     let shared = named("apt").unwrap();
     assert_eq!(Rc::strong_count(&shared), 1);
+}
+
+/// The words of Chef: manager, verb, and the line for two packages of which one has a version.
+const CHEF: &[(&str, Verb, &[&str])] = &[
+    (
+        "apt",
+        Verb::Install,
+        &["apt-get -q -y --allow-downgrades -o Dpkg::Options::=--force-confnew \
+           -o APT::Default-Release=stable --opt install a=1 b"],
+    ),
+    ("apt", Verb::Remove, &["apt-get -q -y --opt remove a b"]),
+    ("apt", Verb::Purge, &["apt-get -q -y --opt purge a b"]),
+    ("apt", Verb::Hold, &["apt-mark --opt hold a b"]),
+    ("apt", Verb::Reconfigure, &["dpkg-reconfigure --opt a b"]),
+    ("dpkg", Verb::Remove, &["dpkg -r --opt a b"]),
+    ("rpm", Verb::Remove, &["rpm --opt -e a b"]),
+    ("dnf", Verb::Install, &["dnf -y --opt install a-1 b"]),
+    ("yum", Verb::Upgrade, &["yum -y --opt upgrade a-1 b"]),
+    ("dnf", Verb::Remove, &["dnf -y --opt remove a b"]),
+    ("dnf", Verb::Hold, &["dnf -y versionlock add a b"]),
+    (
+        "zypper",
+        Verb::Install,
+        &["zypper --global --non-interactive --no-gpg-checks install \
+           --auto-agree-with-licenses --opt a=1 b"],
+    ),
+    (
+        "zypper",
+        Verb::Unhold,
+        &["zypper --global --non-interactive --no-gpg-checks removelock --opt a b"],
+    ),
+    ("pacman", Verb::Install, &["pacman --sync --noconfirm --noprogressbar --opt a b"]),
+    ("pacman", Verb::Remove, &["pacman --remove --noconfirm --noprogressbar --opt a b"]),
+    (
+        "gem",
+        Verb::Install,
+        &[
+            "/opt/gem install a -q --no-document -v 1 --opt",
+            "/opt/gem install b -q --no-document --opt",
+        ],
+    ),
+    (
+        "gem",
+        Verb::Remove,
+        &["/opt/gem uninstall a -q -x -I -a", "/opt/gem uninstall b -q -x -I -a"],
+    ),
+];
+
+#[test]
+fn chef_calls_the_same_tools_in_its_own_words() {
+    let settings = Settings {
+        program: Some("/opt/gem".into()),
+        global_options: vec!["--global".into()],
+        default_release: Some("stable".into()),
+        replace_config: true,
+        unchecked: true,
+    };
+    let items = [
+        Item { name: "a", version: Some("1"), source: None },
+        Item { name: "b", ..Item::default() },
+    ];
+    let options = ["--opt".to_owned()];
+    for (manager, verb, expected) in CHEF {
+        let backend = Managers::default().named(manager, Dialect::Chef(settings.clone())).unwrap();
+        let downgrade = *manager == "apt";
+        let action =
+            Action { verb: *verb, items: &items, options: &options, downgrade, held: false };
+        let lines: Vec<String> =
+            backend.commands(&action).unwrap().iter().map(fx_host::Spec::display).collect();
+        assert_eq!(lines, *expected, "{manager} {verb:?}");
+    }
+}
+
+#[test]
+fn a_virtual_name_has_its_providers_and_no_version() {
+    let host = MemoryHost::linux();
+    let none = "ncurses-dev:\n  Installed: (none)\n  Candidate: (none)\n";
+    host.on(["apt-cache", "policy", "ncurses-dev"], Reply::prints(none));
+    let shown = "Versions: \n\nReverse Depends: \n  x,ncurses-dev\nProvides: \nReverse Provides: \n\
+                 libncurses-dev 6.4-4 (= )\nlibncurses-dev 6.4-2 (= )\n";
+    host.on(["apt-cache", "showpkg", "ncurses-dev"], Reply::prints(shown));
+    host.on(["apt-cache", "showpkg", "none"], Reply::prints(""));
+    let apt = Managers::default().named("apt", Dialect::Chef(Settings::default())).unwrap();
+    assert_eq!(apt.candidate(&host, "ncurses-dev").unwrap(), None);
+    assert_eq!(apt.providers(&host, "ncurses-dev").unwrap(), ["libncurses-dev"]);
+    assert!(apt.providers(&host, "none").unwrap().is_empty());
 }

@@ -494,7 +494,7 @@ fn load(vm: &mut Vm, a: Args) -> R {
     let name = String::from_utf8_lossy(&path).into_owned();
     let full = vm.absolute(&path);
     let full = String::from_utf8_lossy(&full).into_owned();
-    let text = match vm.read_source(&full) {
+    let text = match vm.read_source(&full)? {
         Some(t) => Some((full, t)),
         None => {
             let list = vm.global(n::GV_LOAD_PATH);
@@ -503,7 +503,7 @@ fn load(vm: &mut Vm, a: Args) -> R {
             for d in dirs {
                 let d = vm.text(d);
                 let p = format!("{d}/{name}");
-                if let Some(t) = vm.read_source(&p) {
+                if let Some(t) = vm.read_source(&p)? {
                     found = Some((p, t));
                     break;
                 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 use std::rc::Rc;
 
+use fx_host::HostError;
 use fx_ruby_syntax::ast::Code;
 use fx_ruby_syntax::{Image, Request, Sym};
 
@@ -300,10 +301,20 @@ impl Vm {
         true
     }
 
-    pub(crate) fn read_source(&mut self, path: &str) -> Option<Vec<u8>> {
+    /// The text of a file to run; none where it cannot be read. One that is refused raises what
+    /// no plain `rescue` takes for a missing file.
+    pub(crate) fn read_source(&mut self, path: &str) -> Res<Option<Vec<u8>>> {
         let full = self.absolute(path.as_bytes());
         self.file_read(&full);
-        self.host.read_opt(&to_path(&full)).ok().flatten()
+        if !self.hooks.trusted_sources {
+            return Ok(self.host.read_opt(&to_path(&full)).ok().flatten());
+        }
+        match self.host.read_trusted_opt(&to_path(&full)) {
+            Err(error @ HostError::Untrusted { .. }) => {
+                self.fail(c::SECURITY_ERROR, error.to_string())
+            }
+            text => Ok(text.ok().flatten()),
+        }
     }
 
     /// Path of a file to require: as given or along `$LOAD_PATH`, in which the libraries that
@@ -373,11 +384,12 @@ impl Vm {
         let result = match shipped.filter(|name| crate::stdlib::known(name)) {
             Some(name) => crate::stdlib::load(self, name),
             None => match self.read_source(&path) {
-                Some(text) => self
+                Err(unwind) => Err(unwind),
+                Ok(Some(text)) => self
                     .compile_file(&text, &path, false)
                     .and_then(|(code, _)| self.run_program(code, self.main, self.top_cref))
                     .map(drop),
-                None => self.load_error(name).map(drop),
+                Ok(None) => self.load_error(name).map(drop),
             },
         };
         self.loading.pop();
