@@ -1,4 +1,4 @@
-//! The log of a run as data: who speaks, how important it is, and what happened. The words are
+//! The log of a run as data: who logs, how important it is, and what happened. The words are
 //! made once, by [`super::wording`], when an entry is added.
 
 use std::borrow::Cow;

@@ -38,7 +38,14 @@ macro_rules! parts {
     };
 }
 
-parts! { "core", "functions", "parser", "pops", "type", "resource_api", "facter", "face", "parsed", "ini", "catalog" }
+parts! {
+    "core", "puppet_util", "constants", "functions", "parser", "pops", "parameter", "property", "type", "type_resource",
+    "provider", "resource_api", "resource_api_provider", "resource_api_type", "resource_api_resource", "facter", "face",
+    "parsed", "ini", "catalog",
+}
+
+/// Parts that are read at the start, in this order; others are read when they are first named.
+const BOOT: [&str; 3] = ["core", "puppet_util", "constants"];
 
 /// The Ruby machine and what it refers to on this side.
 #[derive(Default)]
@@ -166,7 +173,10 @@ impl Evaluator {
         if let Some(this) = self.this.upgrade() {
             ruby.current.borrow_mut().push(this);
         }
-        let result = ruby.part(&mut vm, "core").and_then(|()| bridge::install(&mut vm, ruby));
+        let result = BOOT
+            .iter()
+            .try_for_each(|part| ruby.part(&mut vm, part))
+            .and_then(|()| bridge::install(&mut vm, ruby));
         ruby.current.borrow_mut().pop();
         result.map_err(|unwind| failure(ruby, &mut vm, unwind))?;
         Ok(vm)

@@ -49,7 +49,7 @@ impl Evaluator {
         self.with_ruby(|vm| Ok(vm.call_name(object, "__runs_commands?", &[])?.truthy()))
     }
 
-    /// Properties that are not as they should be: name, is, should, what is told, the two
+    /// Properties that are not as they should be: name, is, should, the message, the two
     /// values as they are shown, and the name of the event.
     pub(crate) fn ruby_observe(&self, object: Rb) -> Evaluated<Vec<[String; 7]>> {
         self.with_ruby(|vm| {
@@ -101,7 +101,7 @@ impl Evaluator {
         })
     }
 
-    /// Whether resources of a type tell no place.
+    /// Whether messages about resources of a type name no place.
     pub(crate) fn ruby_is_placeless(&self, low: &str) -> bool {
         self.type_file(low).is_some()
             && self
