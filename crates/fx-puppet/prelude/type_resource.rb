@@ -188,9 +188,9 @@ module Puppet
       raise Puppet::ResourceError, "#{args.reject { |a| a.is_a?(Class) }.join(" ")}" if args.first.is_a?(Class)
       raise Puppet::ResourceError, args.join(" ")
     end
-    # Properties that are not as they should be, with the message of each.
     # Without a provider, or with one that declares no command, only files are worked on.
     def __runs_commands? = (p = @provider) ? (p.class.respond_to?(:__commands?) ? p.class.__commands? : true) : false
+    # Properties that are not as they should be, with the message of each.
     def __observe
       if provider.nil? && !Puppet::Bridge.provider_free?(self.class.name.to_s) && self.class.valid_parameter?(:provider)
         raise Puppet::NoSuitableProvider, "Could not find a suitable provider for #{self.class.name}"

@@ -11,7 +11,7 @@ use fx_report::console::puppet::PuppetConsole;
 
 use super::flags::{self, Flags, Sub};
 use super::settings::Settings;
-use super::{complain, logdest, say};
+use super::{complain, logdest, say, unread_input};
 use crate::stdin;
 
 /// What is wrong with settings that take one of a few words.
@@ -138,7 +138,7 @@ struct Input {
 
 impl Input {
     fn read(flags: &Flags, words: &[String], host: &OsHost) -> Result<Input, String> {
-        let unread = |error: std::io::Error| format!("Could not run: {error}");
+        let unread = |error| format!("Could not run: {}", unread_input(&error));
         let catalog = match flags.get("catalog") {
             None => None,
             Some("-") => Some(("-".to_owned(), stdin::data().map_err(unread)?)),
