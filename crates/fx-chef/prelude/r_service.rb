@@ -96,4 +96,5 @@ class Chef
     end
   end
 end
+FX.load("chef/systemctl.rb")
 FX.load("chef/service_ways.rb")

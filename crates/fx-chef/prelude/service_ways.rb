@@ -53,7 +53,6 @@ class Chef
         def restart_service
           return shell_out!(new_resource.restart_command, default_env: false) if new_resource.restart_command
           stop_service
-          sleep 1
           start_service
         end
 
@@ -98,6 +97,12 @@ class Chef
           end
         end
 
+        LEVELS = %w{0 1 2 3 4 5 6 S}.freeze
+        # Makes it start at boot, or not, by the tool that this system has for it.
+        def at_boot(tool, on, *order)
+          FX.boot_commands(tool, new_resource.service_name, on, *order).each { |words| fx_tool!(*words) }
+        end
+
         def needs(tool)
           requirements.assert(:all_actions) do |a|
             a.assertion { ::File.exist?(tool) }
@@ -126,25 +131,21 @@ class Chef
       class Insserv < Init
         def load_current_resource
           super
-          current_resource.enabled(!::Dir.glob("/etc/rc*/**/S*#{current_resource.service_name}").empty?)
+          current_resource.enabled(FX.boot_links(new_resource.service_name, LEVELS).any? { |_, starts| starts })
           current_resource
         end
-        def enable_service
-          disable_service
-          fx_tool!("/sbin/insserv", "-d", "-f", "--", new_resource.service_name)
-        end
-        def disable_service = fx_tool!("/sbin/insserv", "-r", "-f", "--", new_resource.service_name)
+        def enable_service = at_boot("insserv", true)
+        def disable_service = at_boot("insserv", false)
       end
 
       # Scripts with links for each run level, made by update-rc.d.
       class Debian < Init
         TOOL = "/usr/sbin/update-rc.d"
-        LEVELS = %w{1 2 3 4 5 S}.freeze
 
         def load_current_resource
           super
           current_resource.priority(priorities)
-          current_resource.enabled(priorities.any? { |level, (way, _)| LEVELS.include?(level) && way == :start })
+          current_resource.enabled(priorities.any? { |level, (way, _)| %w{1 2 3 4 5 S}.include?(level) && way == :start })
           current_resource
         end
 
@@ -159,8 +160,8 @@ class Chef
             text = ::File.exist?(@init_command) ? ::File.read(@init_command) : ""
             head = text[/^### BEGIN INIT INFO(.*?)(^### END INIT INFO|\z)/m, 1].to_s
             levels = head.scan(/Default-(?:Start|Stop):\s+(\d.*)/).flatten.flat_map(&:split)
-            links = levels.flat_map { |l| ::Dir.glob("/etc/rc#{l}.d/[SK][0-9][0-9]#{new_resource.service_name}") }
-            links.filter_map { |l| l.match(%r{/rc([\dS]).d/([SK])(\d\d)}i) }.to_h { |m| [m[1], [m[2] == "S" ? :start : :stop, m[3]]] }
+            links = FX.boot_links(new_resource.service_name, levels)
+            links.to_h { |level, starts, order| [level, [starts ? :start : :stop, order]] }
           end
         end
 
@@ -174,27 +175,13 @@ class Chef
           new_resource.enabled(true)
         end
 
-        def rc(*words) = fx_tool!(TOOL, *words)
-        def enable_service
-          name, wanted = new_resource.service_name, new_resource.priority
-          return set_priority if wanted.is_a?(Hash)
-          start = wanted.is_a?(Integer) ? wanted : 20
-          rc("-f", name, "remove")
-          rc(name, "defaults", start, 100 - start)
+        # A number for all levels, or what each level does.
+        def wanted
+          given = new_resource.priority
+          given.is_a?(Hash) ? given.map { |level, (way, _)| [level, way == :start] } : given
         end
-        def disable_service
-          name = new_resource.service_name
-          return set_priority if new_resource.priority.is_a?(Hash)
-          rc("-f", name, "remove")
-          rc(name, "defaults")
-          rc(name, "disable")
-        end
-        def set_priority
-          name = new_resource.service_name
-          rc("-f", name, "remove")
-          rc(name, "defaults")
-          new_resource.priority.each { |level, (way, _)| rc(name, way == :start ? "enable" : "disable", level) }
-        end
+        def enable_service = at_boot("update-rc.d", true, wanted)
+        def disable_service = at_boot("update-rc.d", false, wanted)
       end
 
       # Scripts that chkconfig switches on and off.
@@ -235,16 +222,12 @@ class Chef
           end
         end
 
-        def levels(list = run_levels) = list.empty? ? [] : ["--level", list.join]
-        def enable_service
-          over = @now - run_levels
-          fx_tool!(TOOL, *levels(over), new_resource.service_name, "off") unless run_levels.empty? || over.empty?
-          fx_tool!(TOOL, *levels, new_resource.service_name, "on")
-        end
-        def disable_service = fx_tool!(TOOL, *levels, new_resource.service_name, "off")
+        def enable_service = at_boot("chkconfig", true, nil, run_levels.join, (@now - run_levels).join)
+        def disable_service = at_boot("chkconfig", false, nil, run_levels.join)
       end
 
       class Systemd < Simple
+        include FxSystemctl
         UNITS = %w{/etc/systemd/system /usr/lib/systemd/system /lib/systemd/system /run/systemd/system}.freeze
         def self.supports?(resource, _action)
           name = resource.service_name
@@ -268,10 +251,10 @@ class Chef
             @unknown = shell_out(new_resource.status_command).error?
             current_resource.running(!@unknown)
           else
-            current_resource.running(status["ActiveState"] == "active")
+            current_resource.running(status[0])
           end
-          state = status["UnitFileState"]
-          current_resource.enabled(state == "bad" ? systemctl("is-enabled", "--quiet", must: false, reads: true).exitstatus == 0 : %w{enabled static generated alias indirect}.include?(state))
+          state = status[2]
+          current_resource.enabled(state == "bad" ? systemctl("is-enabled", must: false, reads: true).exitstatus == 0 : status[1])
           current_resource.masked(state == "masked")
           current_resource.static(state == "static")
           current_resource.indirect(state == "indirect")
@@ -279,26 +262,11 @@ class Chef
         end
 
         def status
-          @status ||= begin
-            out = systemctl("show", "-p", "UnitFileState", "-p", "ActiveState", reads: true).stdout
-            found = out.lines.to_h { |l| l.strip.split("=", 2).values_at(0, 1) }
-            raise Chef::Exceptions::Service, "'#{tool} show' not reporting status for #{new_resource.service_name}!" unless found.key?("UnitFileState") && found.key?("ActiveState")
-            found
-          end
+          @status ||= FX.unit_state(systemctl("show", reads: true).stdout) ||
+            raise(Chef::Exceptions::Service, "'#{fx_systemctl} show' not reporting status for #{new_resource.service_name}!")
         end
 
-        def tool = @tool ||= which("systemctl") || "systemctl"
-        def systemctl(verb, *flags, must: true, reads: false, **opts)
-          kind, name = "--system", new_resource.service_name
-          if (user = new_resource.user)
-            kind = "--user"
-            opts = { user: user, environment: { "DBUS_SESSION_BUS_ADDRESS" => "unix:path=/run/user/#{Etc.getpwnam(user).uid}/bus" }, **opts }
-          end
-          words = [*flags, *(name.start_with?("-") ? ["--"] : []), name]
-          words = [name, *flags] unless verb == "show" || name.start_with?("-")
-          opts[:fx_reads] = true if reads
-          send(must ? :shell_out! : :shell_out, tool, kind, verb, *words, **opts)
-        end
+        def systemctl(verb, **opts) = fx_systemctl_call(verb, new_resource.service_name, **opts)
 
         # A unit that is masked or that nothing enables by itself is left as it is.
         def enableable?(_verb) = !current_resource.masked && !current_resource.static && !current_resource.indirect
