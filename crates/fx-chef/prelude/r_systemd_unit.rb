@@ -7,7 +7,8 @@ class Chef
         case content
         when Hash
           require "shellwords"
-          content.map { |section, keys| "[#{section}]\n" + keys.flat_map { |k, v| Array(v).map { |x| "#{k} = #{x}\n" } }.join }.join("\n")
+          content.map { |section, keys| "[#{section}]\n" +
+            keys.flat_map { |k, v| Array(v).map { |x| "#{k} = #{x}\n" } }.join }.join("\n")
         else content.to_s
         end
       end
@@ -49,10 +50,13 @@ class Chef
         fx_change("creating unit: #{unit}", changes) { write(:create) } if now != new_resource.to_ini
       end
       action(:delete) do
-        fx_change("deleting unit: #{unit}", fx_about(:file, path, ensure: %w{file absent})) { write(:delete) } if ::File.exist?(path)
+        if ::File.exist?(path)
+          fx_change("deleting unit: #{unit}", fx_about(:file, path, ensure: %w{file absent})) { write(:delete) }
+        end
       end
 
-      FILE_STATES = { enable: "enabled", disable: "disabled", mask: "masked", unmask: "unmasked", reenable: "reenabled", preset: "as preset" }.freeze
+      FILE_STATES = { enable: "enabled", disable: "disabled", mask: "masked", unmask: "unmasked", reenable: "reenabled",
+        preset: "as preset" }.freeze
       # What an action changes of the unit's state.
       def about(verb)
         property, from, to = case verb

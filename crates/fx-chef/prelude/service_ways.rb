@@ -18,7 +18,8 @@ class Chef
           super
           requirements.assert(:all_actions) do |a|
             a.assertion { @status_load_success }
-            a.whyrun ["Service status not available. Assuming a prior action would have installed the service.", "Assuming status of not running."]
+            a.whyrun ["Service status not available. Assuming a prior action would have installed the service.",
+              "Assuming status of not running."]
           end
         end
 
@@ -29,8 +30,10 @@ class Chef
             start: [-> { r.start_command }, Chef::Exceptions::Service, "requires that start_command be set"],
             stop: [-> { r.stop_command }, Chef::Exceptions::Service, "requires that stop_command be set"],
             restart: [-> { r.restart_command || (r.start_command && r.stop_command) }, Chef::Exceptions::Service,
-                      "requires a restart_command or both start_command and stop_command be set in order to perform a restart"],
-            reload: [-> { r.reload_command }, Chef::Exceptions::UnsupportedAction, "requires a reload_command be set in order to perform a reload"],
+                      "requires a restart_command or both start_command and stop_command be set in order to perform " \
+                      "a restart"],
+            reload: [-> { r.reload_command }, Chef::Exceptions::UnsupportedAction,
+            "requires a reload_command be set in order to perform a reload"],
           }.each do |verb, (given, error, text)|
             requirements.assert(verb) do |a|
               a.assertion { given.call }
@@ -39,11 +42,13 @@ class Chef
           end
           requirements.assert(:all_actions) do |a|
             a.assertion { r.status_command || supports[:status] || !ps_cmd.to_s.empty? }
-            a.failure_message Chef::Exceptions::Service, "#{r} could not determine how to inspect the process table, please set this node's 'command.ps' attribute"
+            a.failure_message Chef::Exceptions::Service,
+              "#{r} could not determine how to inspect the process table, please set this node's 'command.ps' attribute"
           end
           requirements.assert(:all_actions) do |a|
             a.assertion { !@ps_command_failed }
-            a.failure_message Chef::Exceptions::Service, "Command #{ps_cmd} failed to execute, cannot determine service current status"
+            a.failure_message Chef::Exceptions::Service,
+              "Command #{ps_cmd} failed to execute, cannot determine service current status"
           end
         end
 
@@ -93,7 +98,10 @@ class Chef
           requirements.assert(:start, :stop, :restart, :reload) do |a|
             a.assertion { custom_command_for_action?(action) || ::File.exist?(default_init_command) }
             a.failure_message(Chef::Exceptions::Service, "#{default_init_command} does not exist!")
-            a.whyrun("Init script '#{default_init_command}' doesn't exist, assuming a prior action would have created it.") { @status_load_success = false }
+            a.whyrun("Init script '#{default_init_command}' doesn't exist, assuming a prior action would have " \
+              "created it.") do
+              @status_load_success = false
+            end
           end
         end
 
@@ -145,7 +153,8 @@ class Chef
         def load_current_resource
           super
           current_resource.priority(priorities)
-          current_resource.enabled(priorities.any? { |level, (way, _)| %w{1 2 3 4 5 S}.include?(level) && way == :start })
+          current_resource.enabled(
+            priorities.any? { |level, (way, _)| %w{1 2 3 4 5 S}.include?(level) && way == :start })
           current_resource
         end
 
@@ -168,9 +177,11 @@ class Chef
         action(:enable) do
           wanted = new_resource.priority
           right = wanted.nil? || current_resource.priority == wanted
-          changes = about(:enabled, !!current_resource.enabled, true)
+          changes = current_resource.enabled ? [] : about(:enabled, false, true)
           changes += about(:priority, current_resource.priority, wanted) unless right
-          fx_change("enable service #{new_resource}", changes) { enable_service } unless current_resource.enabled && right
+          unless current_resource.enabled && right
+            fx_change("enable service #{new_resource}", changes) { enable_service }
+          end
           load_new_resource_state
           new_resource.enabled(true)
         end
@@ -217,7 +228,8 @@ class Chef
           end
           requirements.assert(:start, :reload, :restart) do |a|
             a.assertion { new_resource.init_command || custom_command_for_action?(action) || !@missing }
-            a.failure_message Chef::Exceptions::Service, "#{new_resource}: No custom command for #{action} specified and unable to locate the init.d script!"
+            a.failure_message Chef::Exceptions::Service,
+              "#{new_resource}: No custom command for #{action} specified and unable to locate the init.d script!"
             a.whyrun "Assuming service would be enabled. The init script is not presently installed."
           end
         end
@@ -231,7 +243,9 @@ class Chef
         UNITS = %w{/etc/systemd/system /usr/lib/systemd/system /lib/systemd/system /run/systemd/system}.freeze
         def self.supports?(resource, _action)
           name = resource.service_name
-          ::File.exist?("/etc/init.d/#{name}") || UNITS.any? { |d| [name, "#{name.sub(/@.*$/, "@")}.service"].any? { |f| ::File.exist?("#{d}/#{f}") } }
+          ::File.exist?("/etc/init.d/#{name}") || UNITS.any? do |d|
+            [name, "#{name.sub(/@.*$/, "@")}.service"].any? { |f| ::File.exist?("#{d}/#{f}") }
+          end
         end
 
         def user_services_requirements = nil
@@ -239,7 +253,8 @@ class Chef
           shared_resource_requirements
           requirements.assert(:all_actions) do |a|
             a.assertion { !@unknown }
-            a.whyrun ["Failed to determine status of #{new_resource}, using command #{new_resource.status_command}.", "Assuming service would have been installed and is disabled"]
+            a.whyrun ["Failed to determine status of #{new_resource}, using command #{new_resource.status_command}.",
+              "Assuming service would have been installed and is disabled"]
           end
         end
 
@@ -254,7 +269,8 @@ class Chef
             current_resource.running(status[0])
           end
           state = status[2]
-          current_resource.enabled(state == "bad" ? systemctl("is-enabled", must: false, reads: true).exitstatus == 0 : status[1])
+          current_resource.enabled(
+            state == "bad" ? systemctl("is-enabled", must: false, reads: true).exitstatus == 0 : status[1])
           current_resource.masked(state == "masked")
           current_resource.static(state == "static")
           current_resource.indirect(state == "indirect")
@@ -263,7 +279,8 @@ class Chef
 
         def status
           @status ||= FX.unit_state(systemctl("show", reads: true).stdout) ||
-            raise(Chef::Exceptions::Service, "'#{fx_systemctl} show' not reporting status for #{new_resource.service_name}!")
+            raise(Chef::Exceptions::Service,
+            "'#{fx_systemctl} show' not reporting status for #{new_resource.service_name}!")
         end
 
         def systemctl(verb, **opts) = fx_systemctl_call(verb, new_resource.service_name, **opts)
@@ -278,7 +295,9 @@ class Chef
       end
 
       # The ways of other systems, which cookbooks name; none of them is on Linux today.
-      %i{Upstart Arch Gentoo Freebsd Openbsd Netbsd Solaris Aix AixInit Macosx Windows}.each { |n| const_set(n, Class.new(Init)) }
+      %i{Upstart Arch Gentoo Freebsd Openbsd Netbsd Solaris Aix AixInit Macosx Windows}.each do |n|
+        const_set(n, Class.new(Init))
+      end
     end
   end
 end
