@@ -8,7 +8,6 @@ pub(crate) const MOST: usize = 120;
 const LONG: &[(&str, &str)] = &[
     ("crates/fixpoint/src/personas/cfengine.rs", "request"),
     ("crates/fx-cfengine/src/agent/promise/files.rs", "work"),
-    ("crates/fx-puppet/src/eval/type_access.rs", "access_type"),
     ("crates/fx-ruby-syntax/src/lower/expr.rs", "combine"),
     ("crates/fx-ruby-syntax/src/lower/expr.rs", "expr"),
     ("crates/fx-ruby-syntax/src/lower/params.rs", "params"),

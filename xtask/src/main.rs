@@ -13,6 +13,7 @@ mod conformance;
 mod dist;
 mod functions;
 mod layers;
+mod ruby;
 mod startup;
 mod tidy;
 mod truth;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 
-use crate::{functions, layers, wording};
+use crate::{functions, layers, ruby, wording};
 
 /// A file longer than this is two things.
 const MAX_LINES: usize = 800;
@@ -68,6 +68,11 @@ fn problems(root: &Path) -> Result<Vec<String>> {
     for file in sources(root)? {
         let name = file.strip_prefix(root)?.display().to_string();
         let text = std::fs::read_to_string(&file)?;
+        if file.extension().is_some_and(|extension| extension == "rb") {
+            let found = ruby::check(&name, &text).into_iter();
+            problems.extend(found.map(|problem| format!("{name}: {problem}")));
+            continue;
+        }
         all.push_str(&text);
         problems.extend(
             check_file(&name, &text, &deviations)
@@ -114,13 +119,21 @@ fn sources(root: &Path) -> Result<Vec<PathBuf>> {
             let path = entry?.path();
             if path.is_dir() && path.file_name().is_some_and(|name| name != "target") {
                 todo.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
+            } else if path.extension().is_some_and(|extension| extension == "rs")
+                || is_shipped_ruby(&path)
+            {
                 found.push(path);
             }
         }
     }
     found.sort();
     Ok(found)
+}
+
+/// Ruby that is part of the program; that of tests is recorded from elsewhere.
+fn is_shipped_ruby(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "rb")
+        && path.components().any(|part| part.as_os_str() == "prelude")
 }
 
 fn check_file(name: &str, text: &str, deviations: &str) -> Vec<String> {

@@ -6,7 +6,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use crate::personas::{cfengine, chef, facter, native, puppet, ruby, stand_in};
+use crate::personas::{cfengine, chef, facter, native, neighbours, puppet, ruby, stand_in};
 
 /// How a persona was called.
 pub(crate) struct Invocation {
@@ -68,6 +68,10 @@ pub(crate) fn run(argv: Vec<OsString>) -> u8 {
     if let Some((name, entry)) = known.clone().find(|(name, _)| word == *name) {
         return entry(&Invocation { name, args: args[1..].to_vec() });
     }
+    let beside = |word: &OsString| neighbours::names().find(|name| *word == **name);
+    if let Some(name) = beside(&link).or_else(|| beside(&word)) {
+        return neighbours::main(&Invocation { name, args });
+    }
     native::main(&Invocation { name: "fixpoint", args })
 }
 
@@ -79,7 +83,7 @@ mod tests {
     fn every_tool_tells_the_version_that_its_policy_sees() {
         for (name, _) in PERSONAS.iter().chain(ABSENT) {
             let number = match *name {
-                "facter" => fx_puppet::facter::VERSION,
+                "facter" => fx_facter::VERSION,
                 "puppet" => fx_puppet::VERSION,
                 "ohai" => "18.2.21",
                 chef if chef.starts_with("chef-") => fx_chef::VERSION,

@@ -4,6 +4,7 @@ pub(crate) mod cfengine;
 pub(crate) mod chef;
 pub(crate) mod facter;
 pub(crate) mod native;
+pub(crate) mod neighbours;
 pub(crate) mod puppet;
 pub(crate) mod ruby;
 pub(crate) mod stand_in;

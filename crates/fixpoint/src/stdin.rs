@@ -1,4 +1,5 @@
-//! Policy that is given on standard input: read as a whole, up to the size of a policy file.
+//! Policy and data that are given on standard input: read as a whole, up to the size of a file
+//! of their kind.
 
 use std::io::{self, Read};
 
@@ -7,6 +8,11 @@ use fx_host::limits;
 /// The whole input, or an error if it is larger than policy may be or cannot be read.
 pub(crate) fn policy() -> io::Result<Vec<u8>> {
     up_to(&mut io::stdin().lock(), limits::POLICY)
+}
+
+/// The same for data, as a catalog.
+pub(crate) fn data() -> io::Result<Vec<u8>> {
+    up_to(&mut io::stdin().lock(), limits::DATA)
 }
 
 fn up_to(input: &mut dyn Read, limit: u64) -> io::Result<Vec<u8>> {

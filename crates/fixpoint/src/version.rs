@@ -8,7 +8,7 @@ const OWN: &str = concat!("fixpoint ", env!("CARGO_PKG_VERSION"));
 /// What a tool answers to `--version`; empty for a name that is none.
 pub(crate) fn version(tool: &str) -> &'static str {
     match tool {
-        "facter" => fx_puppet::facter::VERSION,
+        "facter" => fx_facter::VERSION,
         "fixpoint" => OWN,
         "ohai" => OHAI,
         "puppet" => fx_puppet::VERSION,

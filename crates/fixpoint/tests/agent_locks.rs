@@ -141,6 +141,29 @@ fn a_killed_agent_holds_nothing_and_loses_no_lock_of_others() {
 }
 
 #[test]
+fn an_agent_that_hangs_is_ended_after_its_time() {
+    let scratch = Scratch::new();
+    // The first run hangs; the second finds a file and does not.
+    let after = format!("[ -e {0} ] || {{ : > {0}; sleep 60; }}", scratch.path("second").display());
+    scratch.policy(&after, &["slow"]);
+    let mut hanging = scratch.start();
+    until("the command to begin", || scratch.path("second").exists());
+    scratch.run();
+    assert_eq!(scratch.log().len(), 1, "the promise is being acted on");
+    // As if it had begun three hours ago.
+    let text = fs::read_to_string(scratch.locks()).unwrap();
+    let now = text.split_whitespace().last().unwrap().parse::<i64>().unwrap();
+    let long_ago = (now - 3 * 3600).to_string();
+    shift(&scratch.locks(), &long_ago);
+    assert!(scratch.agent(&["-n"]).status().unwrap().success());
+    assert!(hanging.try_wait().unwrap().is_none(), "a dry run ends nobody");
+    shift(&scratch.locks(), &long_ago);
+    scratch.run();
+    assert!(hanging.wait().is_ok());
+    assert_eq!(scratch.log().len(), 2);
+}
+
+#[test]
 fn a_damaged_file_of_locks_is_read_as_far_as_it_goes() {
     let scratch = Scratch::new();
     scratch.policy("true", &["a"]);

@@ -602,3 +602,25 @@ fn an_encrypted_value_of_hiera_is_opened_with_the_key_of_the_node() {
     ]);
     assert_eq!((code, out.trim_end()), (0, "--- open sesame"), "{err}");
 }
+
+#[test]
+fn programs_that_are_not_here_say_what_to_use_instead() {
+    for (name, instead) in [
+        ("knife", "chef-client -z"),
+        ("chef", "fixpoint check"),
+        ("chef-shell", "fixpoint explain"),
+        ("kitchen", "fixpoint try"),
+        ("berks", "chef-client -z"),
+        ("inspec", "fixpoint plan"),
+        ("cookstyle", "fixpoint check"),
+        ("bolt", "fixpoint run"),
+        ("r10k", "fixpoint run"),
+        ("pdk", "fixpoint check"),
+        ("cf-hub", "fixpoint history"),
+    ] {
+        let output = fixpoint(&[name, "--help"]).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!((output.status.code(), text.lines().count()), (Some(64), 1), "{name}: {text}");
+        assert!(text.contains(name) && text.contains(instead), "{name}: {text}");
+    }
+}

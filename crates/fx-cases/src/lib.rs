@@ -106,8 +106,17 @@ pub enum Giver<'a> {
 /// What a case gave: the name and the text of each section that is expected.
 pub type Given = Vec<(&'static str, String)>;
 
-/// Runs every case of a directory as a test of its own, each on a thread with a large stack.
-pub fn run(dir: &Path, give: fn(&Case, Giver<'_>) -> Given) -> ExitCode {
+/// The cases of a directory, by name.
+pub fn read(dir: &Path) -> Vec<Case> {
+    let read = |path: &PathBuf| {
+        let text = std::fs::read_to_string(path);
+        let text = text.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        Case::parse(&name(path), &text)
+    };
+    paths(dir).iter().map(read).collect()
+}
+
+fn paths(dir: &Path) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = std::fs::read_dir(dir)
         .unwrap_or_else(|error| panic!("{}: {error}", dir.display()))
         .filter_map(|entry| entry.ok().map(|entry| entry.path()))
@@ -115,8 +124,17 @@ pub fn run(dir: &Path, give: fn(&Case, Giver<'_>) -> Given) -> ExitCode {
         .collect();
     paths.sort();
     assert!(!paths.is_empty(), "{} has no cases", dir.display());
-    let trials = paths.into_iter().map(|path| {
-        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    paths
+}
+
+fn name(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Runs every case of a directory as a test of its own, each on a thread with a large stack.
+pub fn run(dir: &Path, give: fn(&Case, Giver<'_>) -> Given) -> ExitCode {
+    let trials = paths(dir).into_iter().map(|path| {
+        let name = name(&path);
         Trial::test(name.clone(), move || on_large_stack(move || one(&path, &name, give)))
     });
     libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit_code()

@@ -1,19 +1,18 @@
 //! Cases: policies with the order in which their promises must be kept.
 //!
-//! A case is `tests/cases/NAME.cf`. Lines `#! key: value` at its top say what to run:
-//! `define`, `bundles`, `program PATH CODE`, `file PATH TEXT`, `reasons`, `check`,
-//! `simulate MODE`. A line `#=== PATH` begins
-//! another policy file. What the run did stands in `NAME.trace`: the steps of the
+//! The section `run` says how, a line each: `define`, `bundles`, `program PATH CODE`,
+//! `file PATH TEXT`, `persistent CLASSES`, `reasons`, `check`, `simulate MODE`. Sections named by a
+//! path are policy files, the first of which is run. `trace` is what the run did: the steps of the
 //! evaluation, classes and variables as they come, promises with pass, reason and outcome,
-//! reports, messages. `UPDATE_CASES=1` writes the traces anew.
-
-#![allow(clippy::disallowed_methods, reason = "cases are files of the source tree")]
+//! reports, messages.
 
 use std::cell::RefCell;
 use std::fmt::Write as _;
 use std::path::Path;
+use std::process::ExitCode;
 use std::rc::Rc;
 
+use fx_cases::{Case, Given, Giver};
 use fx_cfengine::{Request, Simulate};
 use fx_engine::{Cancel, Event, Ledger, Level, Outcome, Purpose, Run, Sink};
 use fx_host::{MemoryHost, Reply};
@@ -91,7 +90,7 @@ impl Record {
     }
 }
 
-fn run(text: &str) -> String {
+fn give(case: &Case, _: Giver<'_>) -> Given {
     let host = MemoryHost::linux();
     let mut request = Request {
         file: Some("/policy/main.cf".to_owned()),
@@ -101,47 +100,11 @@ fn run(text: &str) -> String {
         level: Some(Level::Warning),
         ..Request::default()
     };
-    let mut name = "/policy/main.cf".to_owned();
-    let mut files: Vec<(String, String)> = Vec::new();
-    let mut body = String::new();
-    for line in text.lines() {
-        if let Some(path) = line.strip_prefix("#=== ") {
-            files.push((std::mem::replace(&mut name, path.to_owned()), std::mem::take(&mut body)));
-            continue;
-        }
-        if let Some(directive) = line.strip_prefix("#! ") {
-            let (key, value) = directive.split_once(": ").unwrap_or((directive, ""));
-            let words: Vec<&str> = value.splitn(2, ' ').collect();
-            match key {
-                "reasons" => request.reasons = true,
-                "simulate" => {
-                    request.simulate = Some(match value {
-                        "diff" => Simulate::Diff,
-                        "manifest" => Simulate::Manifest,
-                        _ => Simulate::ManifestFull,
-                    });
-                }
-                "check" => (request.check, request.full_check) = (true, true),
-                "define" => request.define.push(value.to_owned()),
-                "bundles" => {
-                    request.bundles = Some(value.split(',').map(str::to_owned).collect());
-                }
-                "program" => {
-                    host.put_program(words[0]);
-                    let code = words.get(1).and_then(|code| code.parse().ok()).unwrap_or(0);
-                    host.on([words[0]], Reply::exit(code));
-                }
-                "file" => host.put(words[0], words.get(1).copied().unwrap_or_default()),
-                "persistent" => host.put("/var/cfengine/state/fx_classes", value),
-                _ => panic!("unknown directive {key}"),
-            }
-        }
-        body.push_str(line);
-        body.push('\n');
+    for line in case.get("run").unwrap_or_default().lines() {
+        direct(line, &host, &mut request);
     }
-    files.push((name, body));
-    for (name, body) in files {
-        host.put_mode(name, body, 0o600);
+    for (name, text) in case.sections().filter(|(name, _)| name.starts_with('/')) {
+        host.put_mode(name, text, 0o600);
     }
     let (ledger, sources, cancel) = (Ledger::new(), SourceMap::new(), Cancel::default());
     let record = Rc::new(Record::default());
@@ -157,36 +120,36 @@ fn run(text: &str) -> String {
         );
     }
     let _written = writeln!(out, "exit {}", summary.code);
-    out
+    vec![("trace", out)]
 }
 
-#[test]
-fn every_case_runs_in_its_order() {
-    // As much stack as a program has that is not built for speed: bundles may nest.
-    let thread = std::thread::Builder::new().stack_size(256 << 20).spawn(all_cases);
-    thread.expect("a thread can be started").join().expect("all cases hold");
-}
-
-fn all_cases() {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
-    let update = std::env::var_os("UPDATE_CASES").is_some();
-    let mut names: Vec<_> = std::fs::read_dir(&directory)
-        .expect("cases are there")
-        .filter_map(Result::ok)
-        .map(|entry| entry.path())
-        .filter(|path| path.extension().is_some_and(|end| end == "cf"))
-        .collect();
-    names.sort();
-    assert!(!names.is_empty());
-    for name in names {
-        let text = std::fs::read_to_string(&name).expect("a case can be read");
-        let found = run(&text);
-        let trace = name.with_extension("trace");
-        if update {
-            std::fs::write(&trace, &found).expect("a trace can be written");
-            continue;
+/// One line of how a case is run.
+fn direct(line: &str, host: &MemoryHost, request: &mut Request) {
+    let (key, value) = line.split_once(": ").unwrap_or((line, ""));
+    let words: Vec<&str> = value.splitn(2, ' ').collect();
+    match key {
+        "reasons" => request.reasons = true,
+        "simulate" => {
+            request.simulate = Some(match value {
+                "diff" => Simulate::Diff,
+                "manifest" => Simulate::Manifest,
+                _ => Simulate::ManifestFull,
+            });
         }
-        let expected = std::fs::read_to_string(&trace).expect("a case has a trace");
-        assert_eq!(found, expected, "{}", name.display());
+        "check" => (request.check, request.full_check) = (true, true),
+        "define" => request.define.push(value.to_owned()),
+        "bundles" => request.bundles = Some(value.split(',').map(str::to_owned).collect()),
+        "program" => {
+            host.put_program(words[0]);
+            let code = words.get(1).and_then(|code| code.parse().ok()).unwrap_or(0);
+            host.on([words[0]], Reply::exit(code));
+        }
+        "file" => host.put(words[0], words.get(1).copied().unwrap_or_default()),
+        "persistent" => host.put("/var/cfengine/state/fx_classes", value),
+        _ => panic!("unknown directive {key}"),
     }
+}
+
+fn main() -> ExitCode {
+    fx_cases::run(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases"), give)
 }

@@ -334,7 +334,10 @@ impl Ledger {
     }
 
     fn mark(&self, id: StepId, change: &Change) {
-        self.steps.borrow_mut()[id.0 as usize - 1].changed.push(change.property.clone());
+        let changed = &mut self.steps.borrow_mut()[id.0 as usize - 1].changed;
+        if !changed.contains(&change.property) {
+            changed.push(change.property.clone());
+        }
     }
 
     /// Takes a step that is still open out of the counts: it turned out to repeat another.

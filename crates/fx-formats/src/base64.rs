@@ -12,6 +12,31 @@ pub fn decode(text: &str) -> Option<Vec<u8>> {
     Base64::decode_vec(text).ok()
 }
 
+/// The bytes of a text that may have blanks and line ends in it, the alphabet of addresses, and
+/// no padding; nothing where another character is in it.
+pub fn decode_relaxed(text: &str) -> Option<Vec<u8>> {
+    let mut out = Vec::with_capacity(text.len() / 4 * 3);
+    let (mut number, mut bits) = (0_u32, 0);
+    for byte in text.bytes().filter(|byte| *byte != b'=' && !byte.is_ascii_whitespace()) {
+        let code = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            _ => return None,
+        };
+        number = number << 6 | u32::from(code);
+        bits += 6;
+        if bits >= 8 {
+            bits -= 8;
+            out.push((number >> bits) as u8);
+            number &= (1 << bits) - 1;
+        }
+    }
+    Some(out)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -20,8 +45,9 @@ mod tests {
         #[test]
         fn what_is_written_reads_back_the_same(bytes: Vec<u8>) {
             let text = super::encode(&bytes);
-            prop_assert!(text.len() % 4 == 0 && text.is_ascii());
-            prop_assert_eq!(super::decode(&text), Some(bytes));
+            prop_assert!(text.len().is_multiple_of(4) && text.is_ascii());
+            prop_assert_eq!(super::decode(&text), Some(bytes.clone()));
+            prop_assert_eq!(super::decode_relaxed(&text), Some(bytes));
         }
     }
 
@@ -31,5 +57,14 @@ mod tests {
             assert_eq!(super::encode(bytes.as_bytes()), text);
         }
         assert_eq!(super::decode("Zg="), None);
+    }
+
+    #[test]
+    fn relaxed_reading_allows_blanks_both_alphabets_and_no_padding() {
+        let bytes = Some(vec![0xfb, 0xff, 0xfe, 0x61]);
+        for text in ["+//+YQ==", "-__-YQ==", "+//+\n YQ\n", "+__+Y===Q"] {
+            assert_eq!(super::decode_relaxed(text), bytes, "{text}");
+        }
+        assert_eq!(super::decode_relaxed("a*b"), None);
     }
 }

@@ -40,7 +40,7 @@ pub(crate) use object::attribute as object_attribute;
 pub(crate) use operators::{kind, number_from, order};
 pub(crate) use scope::{Frame, FrameKind, Scope};
 pub(crate) use sprintf::Spec;
-pub(crate) use text::{base64, from_base64, inspected, ruby_text};
+pub(crate) use text::{inspected, ruby_text};
 pub(crate) use text::{interpolated, program_text};
 pub use time::strftime_of;
 pub(crate) use time::{strfspan, strftime};

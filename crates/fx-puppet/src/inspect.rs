@@ -204,7 +204,7 @@ fn file(host: &dyn Look, path: &str) -> Found {
         .map_or(Value::Undef, |bytes| {
             use sha2::Digest;
             let digest = sha2::Sha256::digest(&bytes);
-            let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+            let hex = fx_formats::hex(digest);
             Value::from(format!("{{sha256}}{hex}"))
         });
     let target = match meta.kind {

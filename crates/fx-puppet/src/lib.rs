@@ -12,7 +12,6 @@
 #![expect(clippy::mutable_key_type, reason = "a compiled expression is no part of a key")]
 #![expect(clippy::type_complexity, reason = "short tuples of well-known types")]
 
-pub mod facter;
 mod value;
 mod regex;
 mod semver;
@@ -26,7 +25,6 @@ mod effects;
 mod machine;
 mod ruby;
 mod tools;
-mod psych;
 mod yaml;
 mod catalogs;
 mod classifier;
@@ -52,7 +50,6 @@ pub use lint::lint;
 pub use lookup::parse_hocon;
 pub use machine::Machine;
 pub use modules::{ModuleList, module_list};
-pub use psych::document as yaml_document;
 pub use regex::Regex;
 pub use tools::{
     assert_type, epp, evaluate, explain_lookup, explain_lookup_options, lookup, machine_facts,

@@ -333,7 +333,7 @@ impl Linter {
             || name.starts_with(|c: char| c.is_ascii_digit())
             || ALWAYS.contains(&bare)
             || names.own.contains(name)
-            || crate::facter::is_legacy_name(bare);
+            || fx_facter::is_legacy_name(bare);
         if is_known {
             return;
         }

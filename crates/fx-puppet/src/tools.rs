@@ -166,12 +166,12 @@ pub(crate) fn ruby_facts(
 pub fn machine_facts(machine: &Machine, node: &str) -> Vec<(String, Value)> {
     let host = machine.run.look();
     let facts = fx_facts::Facts::new(host);
-    let all = crate::facter::facts(host, &facts);
+    let all = fx_facter::facts(host, &facts);
     let mut out: Vec<(String, Value)> = Vec::new();
     if let fx_value::Value::Map(map) = &all {
         out.extend(map.iter().map(|(name, value)| (name.to_text().into_owned(), from_data(value))));
     }
-    for (name, value) in crate::facter::legacy(host, &all) {
+    for (name, value) in fx_facter::legacy(host, &all) {
         out.push((name.to_text().into_owned(), from_data(&value)));
     }
     let (short, domain) = node.split_once('.').unwrap_or((node, ""));

@@ -52,7 +52,7 @@ fn tagged(text: &str, tag: &str, strict: bool) -> Result<Option<Value>, String> 
         "float" => Value::Float(text.parse().unwrap_or(0.0)),
         "int" => Value::Int(text.parse().unwrap_or(0)),
         "binary" => {
-            let bytes = crate::eval::from_base64(text, true).unwrap_or_default();
+            let bytes = fx_formats::base64::decode_relaxed(text).unwrap_or_default();
             Value::from(String::from_utf8_lossy(&bytes).into_owned())
         }
         tag if strict && tag.starts_with("ruby/object:") => {
@@ -378,5 +378,28 @@ mod tests {
         // What is used often but small is read as ever.
         let many = format!("a: &a [1, 2]\nb: [{}]\n", vec!["*a"; 10_000].join(", "));
         assert!(parse_data(&many).is_ok());
+    }
+
+    #[test]
+    fn what_psych_writes_reads_back_the_same() {
+        #[rustfmt::skip]
+        const PIECES: &[&str] = &[
+            "a", "é", "→", "€", "😀", "\u{85}", "\u{2028}", "\u{feff}", "\u{7f}", "\u{9b}", "\0",
+            "\t", "\r", "\n", " ", "  ", "- ", ": ", " #", "'", "\"", "\\", "{", "[", "|", ">", "%",
+            "@", "`", "&", "*", "!", "?", "~", "null", "yes", "0x1", "1e5", "2026-01-01", "12:30",
+            "\u{a0}", "\u{300}", "\u{202e}", "漢字", "ß", "...", "---",
+            "word word word word word word word word word word ",
+        ];
+        let mut random = fx_fuzz::Random::new(7);
+        let mut text = || {
+            let count = random.below(12);
+            (0..count).map(|_| PIECES[random.below(PIECES.len())]).collect::<String>()
+        };
+        for _ in 0..5_000 {
+            let value = serde_json::json!({text(): text(), "list": [text(), {text(): [text()]}]});
+            let written = fx_formats::yaml::psych::document(&value);
+            let read = parse(&written).map(|read| crate::compile::to_json(&read));
+            assert_eq!(read.as_ref(), Ok(&value), "{written}");
+        }
     }
 }

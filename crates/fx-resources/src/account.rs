@@ -1,4 +1,8 @@
-//! An owner or group given by name or number, and its way to a number on a machine.
+//! An owner or group given by name or number, and its way to a number on a machine; below
+//! it the files that hold accounts and the tools that change them.
+
+pub mod table;
+pub mod tools;
 
 use fx_engine::Failure;
 use fx_host::Look;

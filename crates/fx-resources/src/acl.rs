@@ -1,298 +1,217 @@
-//! POSIX access control lists of files and directories: the list itself, and a resource
-//! that brings a path to a wished one.
+//! POSIX access control lists of files, in memory and in the kernel's form.
 //!
-//! Lists are kept in the kernel's own form, an extended attribute, so no library and no
-//! `setfacl` is needed. A list that says no more than the mode does is kept as the mode.
+//! The kernel keeps a list in an extended attribute, so neither a library nor `setfacl` is
+//! needed. Which entries a list should have is for the language to say.
 
-pub mod list;
+use std::collections::BTreeMap;
 
-use std::path::PathBuf;
+use fx_host::Look;
 
-use fx_engine::{Change, Failure, Resource, ResourceId, Target};
-use fx_host::{Act, Look, Meta};
+use crate::account;
 
-use crate::account::{self, Account};
-use crate::wanted;
-use list::{Acl, Who};
+/// The attribute that holds who may use a file.
+pub const ACCESS: &str = "system.posix_acl_access";
+/// The attribute of a directory that holds the first list of what is made in it.
+pub const DEFAULT: &str = "system.posix_acl_default";
 
-const ACCESS: &str = "system.posix_acl_access";
-const DEFAULT: &str = "system.posix_acl_default";
-
-/// What the lists of a path should be.
-#[derive(Clone, Debug, Default)]
-pub struct Desired {
-    /// The file or directory.
-    pub path: PathBuf,
-    /// Rules for access to it; not looked at, where empty.
-    pub access: Vec<Rule>,
-    /// Rules for what is made in a directory.
-    pub inherited: Inherited,
-    /// Entries that no rule names are taken away; else they stay.
-    pub exact: bool,
-}
-
-/// What a directory hands down to what is made in it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Inherited {
-    /// Not looked at.
-    #[default]
-    Any,
-    /// The same as its own list.
-    AsAccess,
-    /// What these rules say.
-    Rules(Vec<Rule>),
-    /// Nothing.
-    Nothing,
-}
-
-/// One entry and what becomes of its permissions.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rule {
-    /// Whose.
-    pub subject: Subject,
-    /// What is done with them.
-    pub change: Perms,
-}
-
-/// Whose permissions a rule is about.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Subject {
+/// Whose permissions an entry holds, in the order the kernel wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Who {
     /// The owner.
     Owner,
-    /// A user.
-    User(Account),
+    /// A user by number.
+    User(u32),
     /// The owning group.
     OwningGroup,
-    /// A group.
-    Group(Account),
-    /// The most that users and groups by name and the owning group may get.
+    /// A group by number.
+    Group(u32),
+    /// The most that users and groups by number and the owning group may get.
     Mask,
     /// Everybody else.
     Others,
 }
 
-/// What is done with permissions, as `rwx` in an octal digit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Perms {
-    /// Exactly these.
-    Set(u8),
-    /// These are added and those taken away.
-    Adjust {
-        /// Added.
-        add: u8,
-        /// Taken away.
-        remove: u8,
-    },
-    /// The entry goes.
-    Drop,
-}
+/// The version of the kernel's form.
+const VERSION: u32 = 2;
+/// The number in entries that name nobody.
+const NOBODY: u32 = u32::MAX;
 
-impl Perms {
-    fn apply(self, current: u8) -> Option<u8> {
+impl Who {
+    fn tag(self) -> (u16, u32) {
         match self {
-            Perms::Set(perms) => Some(perms & 7),
-            Perms::Adjust { add, remove } => Some((current | add) & !remove & 7),
-            Perms::Drop => None,
+            Who::Owner => (0x01, NOBODY),
+            Who::User(id) => (0x02, id),
+            Who::OwningGroup => (0x04, NOBODY),
+            Who::Group(id) => (0x08, id),
+            Who::Mask => (0x10, NOBODY),
+            Who::Others => (0x20, NOBODY),
         }
     }
-}
 
-/// Access control lists with their desired state.
-pub struct AclOf {
-    /// What they should be.
-    pub desired: Desired,
-    access: Option<Acl>,
-    /// Empty for none at all.
-    inherited: Option<Vec<Acl>>,
-}
-
-impl AclOf {
-    /// Lists that should be like this.
-    pub fn new(desired: Desired) -> AclOf {
-        AclOf { desired, access: None, inherited: None }
-    }
-
-    fn who(host: &dyn Look, subject: &Subject) -> Result<Who, Failure> {
-        Ok(match subject {
-            Subject::Owner => Who::Owner,
-            Subject::User(user) => Who::User(account::known_user(host, user)?),
-            Subject::OwningGroup => Who::OwningGroup,
-            Subject::Group(group) => Who::Group(account::known_group(host, group)?),
-            Subject::Mask => Who::Mask,
-            Subject::Others => Who::Others,
+    fn from_tag(tag: u16, id: u32) -> Option<Who> {
+        Some(match tag {
+            0x01 => Who::Owner,
+            0x02 => Who::User(id),
+            0x04 => Who::OwningGroup,
+            0x08 => Who::Group(id),
+            0x10 => Who::Mask,
+            0x20 => Who::Others,
+            _ => return None,
         })
     }
-
-    fn ruled(&self, host: &dyn Look, rules: &[Rule], found: &Acl) -> Result<Acl, Failure> {
-        let mut list = found.clone();
-        let mut named = Vec::new();
-        for rule in rules {
-            let who = AclOf::who(host, &rule.subject)?;
-            named.push(who);
-            list.set(who, rule.change.apply(list.get(who).unwrap_or(0)));
-        }
-        if self.desired.exact {
-            list.retain(|who| named.contains(&who));
-        }
-        if !named.contains(&Who::Mask) {
-            list.fit_mask();
-        }
-        Ok(list)
-    }
 }
 
-fn read(host: &dyn Look, path: &std::path::Path, name: &str) -> Result<Option<Acl>, Failure> {
-    let Some(bytes) = host.xattr(path, name)? else { return Ok(None) };
-    let list = Acl::decode(&bytes);
-    list.map(Some).ok_or_else(|| {
-        Failure::new(format!("the access control list of '{}' is not readable", path.display()))
-    })
-}
+/// Entries by whose they are; permissions as `rwx` in an octal digit. Without entries it is
+/// the default list of a directory that has none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Acl(BTreeMap<Who, u8>);
 
-impl Resource for AclOf {
-    fn id(&self) -> ResourceId {
-        ResourceId::new("acl", self.desired.path.to_string_lossy())
+impl Acl {
+    /// The list that a mode stands for.
+    pub fn from_mode(mode: u32) -> Acl {
+        let digit = |shift: u32| (mode >> shift & 7) as u8;
+        let entries =
+            [(Who::Owner, digit(6)), (Who::OwningGroup, digit(3)), (Who::Others, digit(0))];
+        Acl(entries.into())
     }
 
-    fn target(&self) -> Target {
-        Target::file(&self.desired.path)
+    /// Whether it has no entry at all.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
-    fn observe(&mut self, host: &dyn Look) -> Result<Vec<Change>, Failure> {
-        (self.access, self.inherited) = (None, None);
-        let path = self.desired.path.clone();
-        let meta: Meta = host.lstat(&path)?;
-        if meta.is_symlink() {
-            let text = format!("'{}' is a link and has no access control list", path.display());
-            return Err(Failure::new(text));
+    /// Whether it has the three entries without which the kernel takes no list.
+    pub fn is_complete(&self) -> bool {
+        [Who::Owner, Who::OwningGroup, Who::Others].iter().all(|who| self.0.contains_key(who))
+    }
+
+    /// Permissions of an entry.
+    pub fn get(&self, who: Who) -> Option<u8> {
+        self.0.get(&who).copied()
+    }
+
+    /// Sets the permissions of an entry.
+    pub fn set(&mut self, who: Who, permissions: u8) {
+        self.0.insert(who, permissions & 7);
+    }
+
+    /// Makes the mask let through all that the entries under it give.
+    pub fn fit_mask(&mut self) {
+        let masked = |who: &Who| matches!(who, Who::User(_) | Who::OwningGroup | Who::Group(_));
+        let under = self.0.iter().filter(|(who, _)| masked(who));
+        let mask = under.fold(0, |mask, (_, permissions)| mask | permissions);
+        self.0.insert(Who::Mask, mask);
+    }
+
+    /// The kernel's form.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut bytes = VERSION.to_le_bytes().to_vec();
+        for (who, permissions) in &self.0 {
+            let (tag, id) = who.tag();
+            bytes.extend(tag.to_le_bytes());
+            bytes.extend(u16::from(*permissions).to_le_bytes());
+            bytes.extend(id.to_le_bytes());
         }
-        let found = read(host, &path, ACCESS)?.unwrap_or_else(|| Acl::from_mode(meta.mode));
-        let mut changes = Vec::new();
-        let mut access = found.clone();
-        if !self.desired.access.is_empty() {
-            access = self.ruled(host, &self.desired.access, &found)?;
-            if access != found {
-                changes.push(Change::of(
-                    self.target(),
-                    "acl",
-                    found.to_string(),
-                    access.to_string(),
-                ));
-                self.access = Some(access.clone());
-            }
+        bytes
+    }
+
+    /// Reads the kernel's form; `None` if the bytes are none.
+    pub fn decode(bytes: &[u8]) -> Option<Acl> {
+        let (version, entries) = bytes.split_first_chunk::<4>()?;
+        if u32::from_le_bytes(*version) != VERSION || entries.len() % 8 != 0 {
+            return None;
         }
-        if self.desired.inherited == Inherited::Any {
-            return Ok(changes);
+        let mut list = Acl::default();
+        for entry in entries.chunks_exact(8) {
+            let tag = u16::from_le_bytes([entry[0], entry[1]]);
+            let id = u32::from_le_bytes([entry[4], entry[5], entry[6], entry[7]]);
+            list.set(Who::from_tag(tag, id)?, entry[2]);
         }
-        if !meta.is_dir() {
-            let text = format!("'{}' is no directory and hands nothing down", path.display());
-            return Err(Failure::new(text));
-        }
-        let found = read(host, &path, DEFAULT)?;
-        let goal = match &self.desired.inherited {
-            Inherited::Any => found.clone(),
-            Inherited::Nothing => None,
-            Inherited::AsAccess => Some(access),
-            Inherited::Rules(rules) => {
-                let base = found.clone().unwrap_or_else(|| Acl::from_mode(meta.mode));
-                Some(self.ruled(host, rules, &base)?)
-            }
+        Some(list)
+    }
+
+    /// As `getfacl --omit-header` prints it, on one line; a number stands for an account
+    /// that has no name.
+    pub fn text(&self, look: &dyn Look) -> String {
+        let entry = |(who, permissions): (&Who, &u8)| {
+            let subject = match who {
+                Who::Owner => "user:".to_owned(),
+                Who::User(id) => format!("user:{}", account::user_label(look, *id)),
+                Who::OwningGroup => "group:".to_owned(),
+                Who::Group(id) => format!("group:{}", account::group_label(look, *id)),
+                Who::Mask => "mask:".to_owned(),
+                Who::Others => "other:".to_owned(),
+            };
+            let letters: String = [(4, 'r'), (2, 'w'), (1, 'x')]
+                .iter()
+                .map(|(bit, letter)| if permissions & bit == 0 { '-' } else { *letter })
+                .collect();
+            format!("{subject}:{letters}")
         };
-        if goal != found {
-            let text = |list: &Option<Acl>| list.as_ref().map_or_else(String::new, Acl::to_string);
-            changes.push(Change::of(self.target(), "default acl", text(&found), text(&goal)));
-            self.inherited = Some(goal.into_iter().collect());
-        }
-        Ok(changes)
-    }
-
-    fn apply(&mut self, host: &dyn Act, changes: &[Change]) -> Result<(), Failure> {
-        let path = &self.desired.path;
-        if let Some(list) = self.access.take().filter(|_| wanted(changes, "acl")) {
-            if list.is_minimal() {
-                if host.xattr(path, ACCESS)?.is_some() {
-                    host.set_xattr(path, ACCESS, None)?;
-                }
-                let special = host.lstat(path)?.mode & 0o7000;
-                host.set_mode(path, special | list.mode())?;
-            } else {
-                host.set_xattr(path, ACCESS, Some(&list.encode()))?;
-            }
-        }
-        if let Some(list) = self.inherited.take().filter(|_| wanted(changes, "default acl")) {
-            let bytes = list.first().map(Acl::encode);
-            host.set_xattr(path, DEFAULT, bytes.as_deref())?;
-        }
-        Ok(())
+        self.0.iter().map(entry).collect::<Vec<_>>().join(",")
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fx_host::{Files, MemoryHost};
+    use fx_host::MemoryHost;
+    use proptest::prelude::{Just, Strategy, any, prop, prop_oneof, proptest};
 
-    fn rule(subject: Subject, change: Perms) -> Rule {
-        Rule { subject, change }
+    #[test]
+    fn a_list_is_in_the_order_of_the_kernel_with_a_mask_that_fits() {
+        let mut list = Acl::from_mode(0o640);
+        assert!(list.is_complete());
+        list.set(Who::Group(4), 7);
+        list.set(Who::User(9), 1);
+        list.fit_mask();
+        let text = "user::rw-,user:9:--x,group::r--,group:adm:rwx,mask::rwx,other::---";
+        assert_eq!(list.text(&MemoryHost::linux()), text);
+        assert_eq!(list.encode().len(), 4 + 6 * 8);
+        assert_eq!(list.get(Who::Mask), Some(7));
     }
 
-    fn converge(host: &MemoryHost, desired: Desired) -> String {
-        let mut acl = AclOf::new(desired);
-        let changes = acl.observe(host).unwrap();
-        if !changes.is_empty() {
-            acl.apply(host, &changes).unwrap();
+    #[test]
+    fn what_is_not_the_kernels_form_is_no_list() {
+        let bytes = Acl::from_mode(0o644).encode();
+        for bad in [&b""[..], b"\x01\0\0\0", &bytes[..10], b"\x02\0\0\0\x03\0\x07\0\0\0\0\0"] {
+            assert_eq!(Acl::decode(bad), None, "{bad:?}");
         }
-        assert_eq!(acl.observe(host).unwrap(), []);
-        let line = |c: &Change| format!("{}: {} -> {}", c.property, c.from, c.to);
-        changes.iter().map(line).collect::<Vec<_>>().join("\n")
+        assert_eq!(Acl::decode(b"\x02\0\0\0"), Some(Acl::default()));
+        assert!(!Acl::default().is_complete());
     }
 
-    #[test]
-    fn entries_are_added_adjusted_and_taken_away() {
-        let host = MemoryHost::linux();
-        host.put_mode("/srv/file", "", 0o4640);
-        let nobody = || Subject::User(Account::parse("nobody"));
-        let add = Desired {
-            path: "/srv/file".into(),
-            access: vec![
-                rule(nobody(), Perms::Set(7)),
-                rule(Subject::Others, Perms::Adjust { add: 4, remove: 0 }),
-            ],
-            ..Desired::default()
-        };
-        let expected = "acl: user::rw-,group::r--,other::--- -> \
-            user::rw-,user:65534:rwx,group::r--,mask::rwx,other::r--";
-        assert_eq!(converge(&host, add.clone()), expected);
-        let exact =
-            Desired { access: vec![rule(Subject::Owner, Perms::Set(6))], exact: true, ..add };
-        let expected = "acl: user::rw-,user:65534:rwx,group::r--,mask::rwx,other::r-- -> \
-            user::rw-,group::r--,other::r--";
-        assert_eq!(converge(&host, exact), expected);
-        let meta = host.lstat("/srv/file".as_ref()).unwrap();
-        assert_eq!(meta.mode, 0o4644);
-        assert!(host.xattrs("/srv/file".as_ref()).unwrap().is_empty());
+    fn who() -> impl Strategy<Value = Who> {
+        prop_oneof![
+            Just(Who::Owner),
+            any::<u32>().prop_map(Who::User),
+            Just(Who::OwningGroup),
+            any::<u32>().prop_map(Who::Group),
+            Just(Who::Mask),
+            Just(Who::Others),
+        ]
     }
 
-    #[test]
-    fn directories_hand_lists_down() {
-        let host = MemoryHost::linux();
-        let adm = rule(Subject::Group(Account::parse("adm")), Perms::Set(5));
-        let desired = Desired {
-            path: "/srv".into(),
-            access: vec![adm],
-            inherited: Inherited::AsAccess,
-            ..Desired::default()
-        };
-        host.put_dir("/srv", 0o750);
-        let list = "user::rwx,group::r-x,group:4:r-x,mask::r-x,other::---";
-        let expected =
-            format!("acl: user::rwx,group::r-x,other::--- -> {list}\ndefault acl:  -> {list}");
-        assert_eq!(converge(&host, desired.clone()), expected);
-        let desired = Desired { access: Vec::new(), inherited: Inherited::Nothing, ..desired };
-        assert_eq!(converge(&host, desired), format!("default acl: {list} -> "));
-        host.put("/etc/x", "");
-        let file =
-            Desired { path: "/etc/x".into(), inherited: Inherited::Nothing, ..Desired::default() };
-        assert!(AclOf::new(file).observe(&host).is_err());
+    proptest! {
+        #[test]
+        fn any_list_is_read_back_as_written(
+            entries in prop::collection::vec((who(), 0_u8..8), 0..12),
+        ) {
+            let list = Acl(entries.into_iter().collect());
+            assert_eq!(Acl::decode(&list.encode()), Some(list));
+        }
+
+        // With the right version more of the reader is reached.
+        #[test]
+        fn any_bytes_are_read_without_a_panic(
+            bytes in prop::collection::vec(any::<u8>(), 0..80),
+            versioned: bool,
+        ) {
+            let start = if versioned { VERSION.to_le_bytes().to_vec() } else { Vec::new() };
+            let bytes = [start, bytes].concat();
+            if let Some(list) = Acl::decode(&bytes) {
+                assert_eq!(Acl::decode(&list.encode()), Some(list));
+            }
+        }
     }
 }

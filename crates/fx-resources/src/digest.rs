@@ -1,7 +1,5 @@
 //! Digests of content as reports show them. Computed only when something differs.
 
-pub use fx_formats::hex;
-
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -111,7 +109,7 @@ fn digest<D: Digest>(content: &mut dyn Read, limit: u64) -> io::Result<String> {
     let mut content = content.take(limit);
     loop {
         match content.read(&mut buffer) {
-            Ok(0) => return Ok(hex(digest.finalize())),
+            Ok(0) => return Ok(fx_formats::hex(digest.finalize())),
             Ok(count) => digest.update(&buffer[..count]),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),

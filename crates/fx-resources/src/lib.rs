@@ -28,8 +28,6 @@ pub mod mount;
 pub mod ssh_key;
 pub mod sysctl;
 
-mod shadow;
-
 use fx_engine::Change;
 
 /// Whether a change of this property is among those to be made.

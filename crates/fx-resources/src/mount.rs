@@ -1,13 +1,17 @@
 //! A mount: its line in `/etc/fstab`, and whether it is mounted now.
 
+pub mod dialect;
+pub mod table;
+
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use fx_engine::{Change, Failure, Refresh, Resource, ResourceId, Target};
 use fx_host::{Act, Look, WriteOptions};
 
 use crate::{command, text, wanted};
-
-const MOUNTED: &str = "/proc/self/mounts";
+use dialect::{Call, Dialect};
+use table::{FSTAB, Row};
 
 /// What a mount should be. Properties that are `None` are not looked at.
 #[derive(Clone, Debug, Default)]
@@ -44,16 +48,6 @@ pub enum Ensure {
     Absent,
 }
 
-// A line of the table taken apart.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Row {
-    device: String,
-    fstype: String,
-    options: String,
-    dump: String,
-    pass: String,
-}
-
 /// A mount with its desired state.
 pub struct Mount {
     /// What it should be.
@@ -68,20 +62,6 @@ struct Seen {
     fresh: bool,
 }
 
-// Blanks and backslashes are written as octal numbers in both tables.
-fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            ' ' => out.push_str("\\040"),
-            '\t' => out.push_str("\\011"),
-            '\\' => out.push_str("\\134"),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
 impl Mount {
     /// A mount that should be like this.
     pub fn new(desired: Desired) -> Mount {
@@ -89,7 +69,7 @@ impl Mount {
     }
 
     fn table(&self) -> PathBuf {
-        self.desired.target.clone().unwrap_or_else(|| "/etc/fstab".into())
+        self.desired.target.clone().unwrap_or_else(|| FSTAB.into())
     }
 
     fn point(&self) -> String {
@@ -109,63 +89,61 @@ impl Mount {
         Ok(())
     }
 
-    fn parse(&self, line: &[u8]) -> Option<Row> {
-        let text = String::from_utf8_lossy(line);
-        let mut words = text.split_whitespace();
-        let device = words.next().filter(|word| !word.starts_with('#'))?;
-        let point = words.next()?;
-        let wanted = escape(&self.point());
-        let plain = |point: &str| point.trim_end_matches('/').to_owned();
-        if plain(point) != plain(&wanted) {
-            return None;
-        }
-        let mut next = |default: &str| words.next().unwrap_or(default).to_owned();
-        Some(Row {
-            device: device.to_owned(),
-            fstype: next("auto"),
-            options: next("defaults"),
-            dump: next("0"),
-            pass: next("0"),
-        })
+    fn bytes(&self) -> &[u8] {
+        self.desired.path.as_os_str().as_bytes()
     }
 
     fn is_mounted(&self, host: &dyn Look) -> Result<bool, Failure> {
-        let table = host.read_opt(Path::new(MOUNTED))?.unwrap_or_default();
-        Ok(text::lines(&table).any(|line| self.parse(line).is_some()))
+        Ok(table::mounted(host)?.iter().any(|row| row.is_at(self.bytes())))
     }
 
     fn wanted_row(&self, found: Option<&Row>) -> Result<Row, Failure> {
         let desired = &self.desired;
-        let fresh = || Row {
-            fstype: "auto".to_owned(),
-            options: "defaults".to_owned(),
-            dump: "0".to_owned(),
-            pass: "0".to_owned(),
-            ..Row::default()
-        };
-        let mut row = found.cloned().unwrap_or_else(fresh);
+        let mut row = found.cloned().unwrap_or_default();
         if row.device.is_empty() && desired.device.is_none() {
             return Err(Failure::new(format!("mount '{}' has no device", self.point())));
         }
-        let set = |field: &mut String, value: Option<String>| {
-            if let Some(value) = value {
-                *field = value;
-            }
-        };
-        set(&mut row.device, desired.device.as_deref().map(escape));
-        set(&mut row.fstype, desired.fstype.clone());
-        set(&mut row.options, desired.options.clone());
-        set(&mut row.dump, desired.dump.map(|dump| dump.to_string()));
-        set(&mut row.pass, desired.pass.map(|pass| pass.to_string()));
+        if let Some(device) = &desired.device {
+            row.device = device.clone().into_bytes();
+        }
+        row.point = self.bytes().to_vec();
+        let number = |number: Option<u32>| number.map(|number| number.to_string());
+        for (field, wanted, default) in [
+            (&mut row.fstype, desired.fstype.clone(), "auto"),
+            (&mut row.options, desired.options.clone(), "defaults"),
+            (&mut row.dump, number(desired.dump), "0"),
+            (&mut row.pass, number(desired.pass), "0"),
+        ] {
+            let known = field.take();
+            let wanted = wanted.map(String::into_bytes);
+            *field = Some(wanted.or(known).unwrap_or_else(|| default.into()));
+        }
         Ok(row)
     }
 
-    fn run(&self, host: &dyn Act, argv: &[&str]) -> Result<(), Failure> {
+    fn run(&self, host: &dyn Act, call: Call<'_>) -> Result<(), Failure> {
         check_point(host, &self.desired.path)?;
-        let mut argv: Vec<String> = argv.iter().map(|word| (*word).to_owned()).collect();
-        argv.push(self.point());
-        command::succeed(host, &command::changing(argv)).map(drop)
+        command::succeed(host, &Dialect::default().command(call)).map(drop)
     }
+}
+
+// The properties in which a line differs, fields that it does not have by their meaning.
+fn differences(found: &Row, row: &Row) -> Vec<(&'static str, String, String)> {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let field = |field: &Option<Vec<u8>>, default: &str| {
+        field.as_deref().map_or_else(|| default.to_owned(), text)
+    };
+    let mut all = vec![("device", text(&found.device), text(&row.device))];
+    for (property, from, to, default) in [
+        ("fstype", &found.fstype, &row.fstype, "auto"),
+        ("options", &found.options, &row.options, "defaults"),
+        ("dump", &found.dump, &row.dump, "0"),
+        ("pass", &found.pass, &row.pass, "0"),
+    ] {
+        all.push((property, field(from, default), field(to, default)));
+    }
+    all.retain(|(_, from, to)| from != to);
+    all
 }
 
 /// Refuses a mount point that a link of somebody else leads to: `mount` follows every link.
@@ -193,7 +171,8 @@ impl Resource for Mount {
         let content = host.read_opt(&self.table())?;
         let fresh = content.is_none();
         let old = content.unwrap_or_default();
-        let found = text::lines(&old).find_map(|line| self.parse(line));
+        let meant = |row: &Row| row.is_at(self.bytes());
+        let found = text::lines(&old).filter_map(Row::parse).find(|row| meant(row));
         let mounted = self.is_mounted(host)?;
         let state = match (&found, mounted) {
             (Some(_), true) => "mounted",
@@ -201,7 +180,6 @@ impl Resource for Mount {
             (None, true) => "ghost",
             (None, false) => "absent",
         };
-        let is_ours = |line: &[u8]| self.parse(line).is_some();
         let mut changes = Vec::new();
         let good = match desired.ensure {
             Ensure::Absent => state == "absent",
@@ -219,34 +197,18 @@ impl Resource for Mount {
             changes.push(Change::of(self.target(), "ensure", state, goal));
         }
         let new = if desired.ensure == Ensure::Absent {
-            text::delete(&old, &is_ours)
+            table::without(&old, &meant)
         } else {
             let row = self.wanted_row(found.as_ref())?;
-            if let Some(found) = &found {
-                for (property, from, to) in [
-                    ("device", &found.device, &row.device),
-                    ("fstype", &found.fstype, &row.fstype),
-                    ("options", &found.options, &row.options),
-                    ("dump", &found.dump, &row.dump),
-                    ("pass", &found.pass, &row.pass),
-                ] {
-                    if from != to {
-                        changes.push(Change::of(
-                            self.target(),
-                            property,
-                            from.as_str(),
-                            to.as_str(),
-                        ));
-                    }
-                }
+            let different = found.as_ref().map(|found| differences(found, &row));
+            for (property, from, to) in different.iter().flatten() {
+                changes.push(Change::of(self.target(), *property, from.as_str(), to.as_str()));
             }
-            if found.as_ref() == Some(&row) {
+            if different.is_some_and(|different| different.is_empty()) {
                 old.clone()
             } else {
-                let point = escape(&self.point());
-                let Row { device, fstype, options, dump, pass } = &row;
-                let line = format!("{device}\t{point}\t{fstype}\t{options}\t{dump}\t{pass}");
-                text::ensure_line(&old, line.as_bytes(), Some(&is_ours), None)
+                let line = row.line(Dialect::default().separator);
+                table::with_line(&old, &line, &meant)
             }
         };
         self.seen = Some(Seen { old, new, mounted, fresh });
@@ -262,7 +224,7 @@ impl Resource for Mount {
         let stays = matches!(ensure, Ensure::Mounted | Ensure::Defined);
         // What is mounted now is known to umount by its point, whatever the table says.
         if seen.mounted && (!stays || other) {
-            self.run(host, &["umount"])?;
+            self.run(host, Call::Unmount(self.bytes()))?;
         }
         if seen.new != seen.old {
             let mode = seen.fresh.then_some(0o644);
@@ -270,9 +232,9 @@ impl Resource for Mount {
             host.write(&self.table(), &seen.new, &options)?;
         }
         if ensure == Ensure::Mounted && !seen.mounted || seen.mounted && stays && other {
-            self.run(host, &["mount"])
+            self.run(host, Call::Listed(self.bytes()))
         } else if seen.mounted && stays && wanted(changes, "options") {
-            self.run(host, &["mount", "-o", "remount"])
+            self.run(host, Call::Remount(self.bytes()))
         } else {
             Ok(())
         }
@@ -286,7 +248,7 @@ impl Refresh for Mount {
         if !self.is_mounted(host)? {
             return Ok(());
         }
-        self.run(host, &["mount", "-o", "remount"])
+        self.run(host, Call::Remount(self.bytes()))
     }
 }
 
@@ -302,7 +264,7 @@ mod tests {
             "# table\nUUID=1 / ext4 errors=remount-ro 0 1\n/dev/b /old xfs noatime 0 0\n",
         );
         host.put(
-            MOUNTED,
+            table::MOUNTED,
             "/dev/a / ext4 rw 0 0\n/dev/b /old xfs rw 0 0\n/dev/c /my\\040disk ext4 rw 0 0\n",
         );
         host.on_any(|_, _| Some(Reply::default()));

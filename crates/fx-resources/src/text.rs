@@ -52,16 +52,12 @@ pub fn prepend_if_missing(text: &[u8], line: &[u8]) -> Vec<u8> {
 
 /// Removes matching lines.
 pub fn delete(text: &[u8], matches: Matches<'_>) -> Vec<u8> {
-    rebuild(text, |line, out| {
-        if !matches(line) {
-            out.push(line.to_vec());
-        }
-    })
+    rebuild(text, |line| (!matches(line)).then_some(line))
 }
 
 /// Replaces matching lines as a whole.
 pub fn replace(text: &[u8], matches: Matches<'_>, line: &[u8]) -> Vec<u8> {
-    rebuild(text, |known, out| out.push(if matches(known) { line } else { known }.to_vec()))
+    rebuild(text, |known| Some(if matches(known) { line } else { known }))
 }
 
 /// Makes sure a line is there: matching lines are replaced by it; without a match it is
@@ -93,15 +89,15 @@ pub fn insert(text: &[u8], at: usize, line: &[u8]) -> Vec<u8> {
     join(all)
 }
 
-// Keeps a missing final newline missing where lines are only taken or exchanged.
-fn rebuild(text: &[u8], edit: impl Fn(&[u8], &mut Vec<Vec<u8>>)) -> Vec<u8> {
-    let mut kept = Vec::new();
-    for line in lines(text) {
-        edit(line, &mut kept);
-    }
-    let mut out = join(kept.iter().map(Vec::as_slice));
-    if !text.ends_with(b"\n") && !out.is_empty() {
-        out.pop();
+// Each line keeps its own end, so a missing final newline stays missing with its line only.
+fn rebuild<'a>(text: &'a [u8], edit: impl Fn(&'a [u8]) -> Option<&'a [u8]>) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    for piece in text.split_inclusive(|byte| *byte == b'\n') {
+        let line = piece.strip_suffix(b"\n").unwrap_or(piece);
+        if let Some(line) = edit(line) {
+            out.extend_from_slice(line);
+            out.extend_from_slice(if piece.ends_with(b"\n") { b"\n" } else { b"" });
+        }
     }
     out
 }
@@ -128,6 +124,7 @@ mod tests {
         let b: Matches<'_> = &|line| line == b"b";
         assert_eq!(show(delete(b"a\nb\nc", b)), "a\nc");
         assert_eq!(show(delete(b"b\n", b)), "");
+        assert_eq!(show(delete(b"a\n\nb", b)), "a\n\n");
         assert_eq!(show(delete(b"", b)), "");
         assert_eq!(show(replace(b"a\nb\n\nb\n", b, b"z")), "a\nz\n\nz\n");
     }

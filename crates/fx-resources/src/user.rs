@@ -1,11 +1,10 @@
-//! A user: there or not, with number, groups, home, shell, password hash and ageing,
-//! through the account files or through useradd and its kin.
+//! A user: there or not, with number, groups, home, shell, password hash and ageing, changed
+//! by the shadow tools.
 //!
 //! A password is always a finished hash; hashing a clear one is the language's work. The
 //! hash never stands in an argument vector, where every user of the machine could see it.
 
 mod by_commands;
-mod by_files;
 
 use std::path::PathBuf;
 
@@ -13,10 +12,10 @@ use fx_engine::{Change, Failure, Resource, ResourceId, Target};
 use fx_host::{Act, Look};
 use fx_value::REDACTED;
 
+use crate::account::table::{Row, SHADOW, Table};
 use crate::account::{self, Account};
 use crate::command;
-use crate::group::{self, Membership, Method};
-use crate::shadow::{SHADOW, Table, field};
+use crate::group::{self, Membership};
 
 /// What a user should be. Properties that are `None` are not looked at.
 #[derive(Clone, Debug, Default)]
@@ -103,22 +102,19 @@ impl std::fmt::Debug for Password {
 pub struct User {
     /// What it should be.
     pub desired: Desired,
-    method: Method,
     seen: Seen,
 }
 
-// What was found, as far as applying needs it.
+// The further groups it should be in, where they differ from those it is in.
 #[derive(Default)]
 struct Seen {
-    home: PathBuf,
-    groups: Vec<String>,
     merged: Option<Vec<String>>,
 }
 
 impl User {
-    /// A user that should be like this, changed in this way.
-    pub fn new(desired: Desired, method: Method) -> User {
-        User { desired, method, seen: Seen::default() }
+    /// A user that should be like this.
+    pub fn new(desired: Desired) -> User {
+        User { desired, seen: Seen::default() }
     }
 
     fn check(&self) -> Result<(), Failure> {
@@ -207,15 +203,18 @@ impl User {
         if untouched {
             return Ok(());
         }
-        let row = Table::read(host, SHADOW)?.row(&desired.name).unwrap_or_default();
-        let hash = field(&row, 1);
+        let table = Table::read_opt(host, SHADOW)?.unwrap_or_default();
+        let none = Row::default();
+        let row = table.row(desired.name.as_bytes()).unwrap_or(&none);
+        let hash = row.text(1);
         let is_locked = hash.starts_with('!');
         if let Some(password) = &desired.password {
             // A lock stands before the hash and is looked at for itself.
-            let bare = if desired.locked.is_some() { hash.trim_start_matches('!') } else { hash };
+            let bare = if desired.locked.is_some() { hash.trim_start_matches('!') } else { &hash };
             if bare != password.reveal() {
                 changes.push(
-                    Change::of(self.target(), "password", hash, password.reveal()).sensitive(),
+                    Change::of(self.target(), "password", hash.as_str(), password.reveal())
+                        .sensitive(),
                 );
             }
         }
@@ -223,15 +222,15 @@ impl User {
             changes.push(Change::of(self.target(), "locked", is_locked, locked));
         }
         for (property, wanted, at) in ages {
-            let found = field(&row, at).parse::<i64>().ok();
+            let found = row.text(at).parse::<i64>().ok();
             if let Some(wanted) = wanted.filter(|wanted| Some(*wanted) != found) {
                 changes.push(Change::of(self.target(), property, found, wanted));
             }
         }
         if let Some(expiry) = desired.expiry.map(Expiry::text)
-            && expiry != field(&row, 7)
+            && expiry.as_bytes() != row.field(7)
         {
-            changes.push(Change::of(self.target(), "expiry", field(&row, 7), expiry));
+            changes.push(Change::of(self.target(), "expiry", row.text(7), expiry));
         }
         Ok(())
     }
@@ -258,7 +257,6 @@ impl User {
             ));
             self.seen.merged = Some(merged);
         }
-        self.seen.groups = current;
         Ok(())
     }
 }
@@ -283,7 +281,6 @@ impl Resource for User {
                 Ok(vec![Change::of(self.target(), "ensure", "absent", "present")])
             }
             Some(found) => {
-                self.seen.home.clone_from(&found.home);
                 if self.desired.absent {
                     return Ok(vec![Change::of(self.target(), "ensure", "present", "absent")]);
                 }
@@ -293,10 +290,8 @@ impl Resource for User {
     }
 
     fn apply(&mut self, host: &dyn Act, changes: &[Change]) -> Result<(), Failure> {
-        match self.method {
-            Method::Commands => by_commands::apply(host, &self.desired, &self.seen, changes),
-            Method::Files => by_files::apply(host, &self.desired, &self.seen, changes),
-        }
+        let specs = by_commands::specs(&self.desired, &self.seen, changes);
+        specs.iter().try_for_each(|spec| command::succeed(host, spec).map(drop))
     }
 }
 

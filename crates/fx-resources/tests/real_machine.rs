@@ -80,9 +80,8 @@ fn inside() {
         return;
     }
     let has = |program: &str| fx_host::Queries::find_program(&OsHost::new(), program).is_some();
-    accounts(group::Method::Files, "files");
     if has("useradd") {
-        accounts(group::Method::Commands, "commands");
+        accounts();
     } else {
         eprintln!("SKIPPED useradd is not here");
     }
@@ -114,33 +113,30 @@ fn hold(name: &str, make: &dyn Fn() -> Box<dyn Resource>) {
     println!("HELD {name}");
 }
 
-fn accounts(method: group::Method, word: &str) {
-    let group_name = format!("fxg{word}");
-    let wish = group::Desired {
-        name: group_name.clone(),
-        gid: Some(if word == "files" { 7001 } else { 7002 }),
-        ..group::Desired::default()
-    };
-    hold(&format!("group by {word}"), &|| Box::new(group::Group::new(wish.clone(), method)));
+fn accounts() {
+    let group_name = "fxgroup".to_owned();
+    let wish =
+        group::Desired { name: group_name.clone(), gid: Some(7001), ..group::Desired::default() };
+    hold("group", &|| Box::new(group::Group::new(wish.clone())));
     let wish = user::Desired {
-        name: format!("fxu{word}"),
-        uid: Some(if word == "files" { 7011 } else { 7012 }),
+        name: "fxuser".into(),
+        uid: Some(7011),
         gid: Some(Account::parse(&group_name)),
         comment: Some("made by a test".into()),
-        home: Some(format!("/home/fxu{word}").into()),
+        home: Some("/home/fxuser".into()),
         shell: Some("/bin/sh".into()),
         manage_home: true,
         ..user::Desired::default()
     };
-    hold(&format!("user by {word}"), &|| Box::new(user::User::new(wish.clone(), method)));
-    assert!(Path::new(&format!("/home/fxu{word}")).is_dir(), "a managed home is made");
+    hold("user", &|| Box::new(user::User::new(wish.clone())));
+    assert!(Path::new("/home/fxuser").is_dir(), "a managed home is made");
     let shell = user::Desired { shell: Some("/bin/false".into()), ..wish.clone() };
-    hold(&format!("user's shell by {word}"), &|| Box::new(user::User::new(shell.clone(), method)));
+    hold("user's shell", &|| Box::new(user::User::new(shell.clone())));
     let gone = user::Desired { absent: true, ..wish.clone() };
-    hold(&format!("no user by {word}"), &|| Box::new(user::User::new(gone.clone(), method)));
+    hold("no user", &|| Box::new(user::User::new(gone.clone())));
     let gone =
         group::Desired { name: group_name.clone(), absent: true, ..group::Desired::default() };
-    hold(&format!("no group by {word}"), &|| Box::new(group::Group::new(gone.clone(), method)));
+    hold("no group", &|| Box::new(group::Group::new(gone.clone())));
 }
 
 fn text_files() {

@@ -7,7 +7,6 @@
 #![expect(clippy::disallowed_methods, reason = "the test looks at the machine by itself")]
 #![expect(clippy::unwrap_used, reason = "a panic is a failed test")]
 
-use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::rc::Rc;
@@ -15,7 +14,7 @@ use std::rc::Rc;
 use fx_engine::{Cancel, Ledger, Outcome, Request, Resource, Run, step};
 use fx_host::{Edits, OsHost, Queries, Sandbox, SandboxOptions, Spec};
 use fx_resources::account::Account;
-use fx_resources::group::{self, Membership, Method};
+use fx_resources::group::{self, Membership};
 use fx_resources::package::{self, Ensure};
 use fx_resources::user::{self, Expiry, Password};
 
@@ -139,63 +138,61 @@ fn packages_are_really_installed_held_changed_and_purged() {
 
 #[test]
 #[ignore = "changes the machine; see the first lines of this file"]
-fn accounts_are_the_same_by_files_and_by_commands() {
+fn accounts_are_as_the_tools_see_them() {
     assert_throw_away();
     shell("groupadd -g 4000 fx-ops; groupadd -g 4001 fx-web");
-    for (method, name, uid) in [(Method::Files, "fxa", 5001), (Method::Commands, "fxb", 5002)] {
-        let user = |desired: user::Desired| {
-            move || {
-                let desired = user::Desired { name: name.into(), ..desired.clone() };
-                user::User::new(desired, method)
-            }
+    let (name, uid) = ("fxa", 5001);
+    let user = |desired: user::Desired| {
+        move || {
+            let desired = user::Desired { name: name.into(), ..desired.clone() };
+            user::User::new(desired)
+        }
+    };
+    converge(user(user::Desired {
+        uid: Some(uid),
+        comment: Some("Probe".into()),
+        shell: Some("/bin/bash".into()),
+        home: Some(format!("/home/{name}").into()),
+        password: Some(Password::hash("$6$salt$hash")),
+        groups: Some(vec!["fx-web".into(), "fx-ops".into()]),
+        max_age: Some(90),
+        expiry: Some(Expiry::Day(30_000)),
+        manage_home: true,
+        ..user::Desired::default()
+    }));
+    let row = shell(&format!("getent passwd {name}"));
+    assert_eq!(row, format!("{name}:x:{uid}:{uid}:Probe:/home/{name}:/bin/bash"));
+    assert_eq!(shell(&format!("id -Gn {name}")), format!("{name} fx-ops fx-web"));
+    let shadow = shell(&format!("getent shadow {name}"));
+    assert!(shadow.starts_with(&format!("{name}:$6$salt$hash:")), "{shadow}");
+    assert!(shadow.ends_with(":0:90:7::30000:"), "{shadow}");
+    let home = shell(&format!("stat -c %U:%G /home/{name} /home/{name}/.profile"));
+    assert_eq!(home, format!("{name}:{name}\n{name}:{name}"));
+    converge(user(user::Desired {
+        gid: Some(Account::parse("fx-web")),
+        groups: Some(vec!["fx-ops".into()]),
+        membership: Membership::Inclusive,
+        home: Some(format!("/srv/{name}").into()),
+        expiry: Some(Expiry::Never),
+        locked: Some(true),
+        manage_home: true,
+        ..user::Desired::default()
+    }));
+    assert_eq!(shell(&format!("id -Gn {name}")), "fx-web fx-ops");
+    assert!(Path::new(&format!("/srv/{name}/.profile")).exists());
+    assert!(shell(&format!("passwd -S {name}")).contains(" L "));
+    let absent = user::Desired { absent: true, manage_home: true, ..user::Desired::default() };
+    converge(user(absent));
+    assert!(!Path::new(&format!("/srv/{name}")).exists());
+    converge(|| {
+        let desired = group::Desired {
+            name: format!("{name}-group"),
+            members: Some(vec!["root".into()]),
+            ..group::Desired::default()
         };
-        converge(user(user::Desired {
-            uid: Some(uid),
-            comment: Some("Probe".into()),
-            shell: Some("/bin/bash".into()),
-            home: Some(format!("/home/{name}").into()),
-            password: Some(Password::hash("$6$salt$hash")),
-            groups: Some(vec!["fx-web".into(), "fx-ops".into()]),
-            max_age: Some(90),
-            expiry: Some(Expiry::Day(30_000)),
-            manage_home: true,
-            ..user::Desired::default()
-        }));
-        let row = shell(&format!("getent passwd {name}"));
-        assert_eq!(row, format!("{name}:x:{uid}:{uid}:Probe:/home/{name}:/bin/bash"));
-        assert_eq!(shell(&format!("id -Gn {name}")), format!("{name} fx-ops fx-web"));
-        let shadow = shell(&format!("getent shadow {name}"));
-        assert!(shadow.starts_with(&format!("{name}:$6$salt$hash:")), "{shadow}");
-        assert!(shadow.ends_with(":0:90:7::30000:"), "{shadow}");
-        let home = shell(&format!("stat -c %U:%G /home/{name} /home/{name}/.profile"));
-        assert_eq!(home, format!("{name}:{name}\n{name}:{name}"));
-        converge(user(user::Desired {
-            gid: Some(Account::parse("fx-web")),
-            groups: Some(vec!["fx-ops".into()]),
-            membership: Membership::Inclusive,
-            home: Some(format!("/srv/{name}").into()),
-            expiry: Some(Expiry::Never),
-            locked: Some(true),
-            manage_home: true,
-            ..user::Desired::default()
-        }));
-        assert_eq!(shell(&format!("id -Gn {name}")), "fx-web fx-ops");
-        assert!(Path::new(&format!("/srv/{name}/.profile")).exists());
-        assert!(shell(&format!("passwd -S {name}")).contains(" L "));
-        let absent = user::Desired { absent: true, manage_home: true, ..user::Desired::default() };
-        converge(user(absent));
-        assert!(!Path::new(&format!("/srv/{name}")).exists());
-        converge(|| {
-            let desired = group::Desired {
-                name: format!("{name}-group"),
-                members: Some(vec!["root".into()]),
-                ..group::Desired::default()
-            };
-            group::Group::new(desired, method)
-        });
-        assert!(shell(&format!("getent group {name}-group")).ends_with(":root"));
-    }
+        group::Group::new(desired)
+    });
+    assert!(shell(&format!("getent group {name}-group")).ends_with(":root"));
     let check = Command::new("grpck").arg("-r").output().unwrap();
     assert!(check.status.success(), "{}", String::from_utf8_lossy(&check.stdout));
-    assert!(!fs::exists("/etc/passwd.lock").unwrap());
 }

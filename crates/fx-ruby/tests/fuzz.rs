@@ -166,15 +166,9 @@ impl Dice {
 
 fn seeds() -> Vec<Vec<u8>> {
     let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
-    let mut files: Vec<PathBuf> = std::fs::read_dir(dir)
-        .expect("the programs are in the repository")
-        .map(|entry| entry.expect("it can be read").path())
-        .filter(|path| path.extension().is_some_and(|e| e == "rb"))
-        .collect();
-    files.sort();
     let mut all = Vec::new();
-    for file in files {
-        let text = std::fs::read(file).expect("a program");
+    for case in fx_cases::read(&dir) {
+        let text = case.section("t.rb").as_bytes();
         // A piece of a few lines is a better start than a whole program.
         let lines: Vec<&[u8]> = text.split_inclusive(|b| *b == b'\n').collect();
         all.extend(lines.chunks(6).map(<[_]>::concat));

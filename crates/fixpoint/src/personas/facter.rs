@@ -3,7 +3,6 @@
 
 mod groups;
 mod options;
-mod shown;
 
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -12,12 +11,12 @@ use std::rc::Rc;
 use fx_engine::{Cancel, Event, Level, Sink};
 use fx_facts::Facts;
 use fx_host::{Clock, Env, OsHost};
-use fx_puppet::{Machine, facter};
+use fx_puppet::Machine;
 use fx_value::{Map, Value};
 
 use crate::persona::Invocation;
 use crate::{exit, terminal};
-use options::{Asked, Format, Options};
+use options::{Asked, Options};
 
 /// Where external facts lie unless somebody says otherwise.
 const EXTERNAL: [&str; 3] =
@@ -67,8 +66,8 @@ pub(crate) fn main(invocation: &Invocation) -> u8 {
         }
     };
     let facts = Facts::new(&*host);
-    let Value::Map(mut all) = facter::facts(&*host, &facts) else { return exit::ERROR };
-    let mut old = facter::legacy(&*host, &Value::Map(all.clone()));
+    let Value::Map(mut all) = fx_facter::facts(&*host, &facts) else { return exit::ERROR };
+    let mut old = fx_facter::legacy(&*host, &Value::Map(all.clone()));
     let failed = add(&mut all, &host, &options);
     if options.puppet {
         all.insert("puppetversion".into(), fx_puppet::VERSION.into());
@@ -83,7 +82,7 @@ pub(crate) fn main(invocation: &Invocation) -> u8 {
             all.extend(old);
             all.sort_keys();
         }
-        (shown::whole(options.format, all), Vec::new())
+        (fx_facter::all_text(options.format, all), Vec::new())
     } else {
         answers(&options, &Value::Map(all), &old)
     };
@@ -155,7 +154,7 @@ fn answers(options: &Options, all: &Value, old: &Map) -> (String, Vec<String>) {
             (query.clone(), value.unwrap_or_default())
         })
         // What Facter knows and the machine lacks is no answer; what it never heard of is one.
-        .filter(|(query, value)| *value != Value::Undef || !facter::may_be_absent(query))
+        .filter(|(query, value)| *value != Value::Undef || !fx_facter::may_be_absent(query))
         .collect();
     // Answers come in the order of their names, whatever the order of the questions.
     found.sort_by(|a, b| a.0.cmp(&b.0));
@@ -163,9 +162,5 @@ fn answers(options: &Options, all: &Value, old: &Map) -> (String, Vec<String>) {
         found.iter().any(|(name, value)| name == *query && *value != Value::Undef)
     };
     let missing = options.queries.iter().filter(|query| !answered(query)).cloned().collect();
-    let text = match options.format {
-        Format::Text => facter::query_text(&found),
-        format => shown::answers(format, found),
-    };
-    (text, missing)
+    (fx_facter::answers_text(options.format, found), missing)
 }

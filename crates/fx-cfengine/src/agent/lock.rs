@@ -53,6 +53,13 @@ const NOT_HASHED: &[&str] =
 
 /// Minutes between two actions on the same promise, unless policy says otherwise.
 const IF_ELAPSED: i64 = 1;
+/// Minutes after which an agent that still acts on a promise is ended, unless policy says
+/// otherwise.
+const EXPIRE_AFTER: i64 = 120;
+/// Signals that end an agent, each with a moment to obey it: interrupt, terminate, kill.
+const ENDING: [i32; 3] = [2, 15, 9];
+const MOMENTS: u32 = 20;
+const MOMENT: Duration = Duration::from_millis(50);
 
 struct Digest(FxHasher, FxHasher);
 
@@ -121,13 +128,7 @@ impl Context<'_> {
         if self.config.no_lock {
             return true;
         }
-        let control = self
-            .control
-            .agent
-            .get("ifelapsed")
-            .and_then(Rval::as_scalar)
-            .and_then(|text| crate::text::int_from(text));
-        let minutes = promise.int("ifelapsed").or(control).unwrap_or(IF_ELAPSED);
+        let minutes = self.minutes(promise, "ifelapsed").unwrap_or(IF_ELAPSED);
         if others == Others::MayTryToo {
             self.load_locks();
             return self.is_due(promise, key, minutes) && self.take(key);
@@ -137,8 +138,9 @@ impl Context<'_> {
         if !self.is_due(promise, key, minutes) {
             return false;
         }
-        if let Some(holder) = self.agent.locks.running.get(&key)
-            && self.is_alive(holder)
+        if let Some(holder) = self.agent.locks.running.get(&key).copied()
+            && self.is_alive(&holder)
+            && !self.expire(promise, key, holder)
         {
             log!(
                 self,
@@ -154,6 +156,41 @@ impl Context<'_> {
         drop(guard);
         self.agent.locks.held.push(key);
         self.take(key)
+    }
+
+    /// A time of the action body, or of body agent control.
+    fn minutes(&self, promise: &Expanded, name: &str) -> Option<i64> {
+        let control = self.control.agent.get(name).and_then(Rval::as_scalar);
+        promise.int(name).or_else(|| crate::text::int_from(control?))
+    }
+
+    /// Ends an agent that has acted on a promise for too long; whether it is gone. A dry run
+    /// ends nobody.
+    fn expire(&self, promise: &Expanded, key: u128, holder: Process) -> bool {
+        let limit = self.minutes(promise, "expireafter").unwrap_or(EXPIRE_AFTER);
+        let now = self.host().now().secs;
+        let elapsed = self.agent.locks.last.get(&key).map_or(0, |since| (now - since) / 60);
+        if elapsed < limit || self.withholds() {
+            return false;
+        }
+        let what = &promise.promiser;
+        self.info(&format!("Lock expired after {elapsed}/{limit} minutes: {what}"));
+        for signal in ENDING {
+            // It may have ended by itself meanwhile.
+            let sent = self.in_evaluation("expireafter", |act| act.signal(holder.0 as i32, signal));
+            if sent.is_err() && self.is_alive(&holder) {
+                break;
+            }
+            for _ in 0..MOMENTS {
+                if !self.is_alive(&holder) {
+                    self.info(&format!("Process with PID {} successfully killed", holder.0));
+                    return true;
+                }
+                self.host().sleep(MOMENT);
+            }
+        }
+        self.error(&format!("Failed to expire lock: {what}"));
+        false
     }
 
     /// Whether its time has passed. A time that is still to come counts for nothing: the clock
@@ -242,7 +279,10 @@ impl Context<'_> {
         let bytes = self.host().read(&path(&format!("/proc/{pid}/stat"))).ok()?;
         let text = decode(&bytes);
         // The name in parentheses may hold anything.
-        text.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()
+        let mut fields = text.rsplit_once(')')?.1.split_whitespace();
+        // One that has ended and that nobody waited for acts on nothing.
+        let state = fields.next().filter(|state| !matches!(*state, "Z" | "X"));
+        state.and_then(|_| fields.nth(18)?.parse().ok())
     }
 
     fn is_alive(&self, holder: &Process) -> bool {

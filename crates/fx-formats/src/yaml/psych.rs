@@ -67,13 +67,22 @@ fn has_inner_break(text: &str) -> bool {
 }
 
 /// Whether a line begins with something that is no part of a word and has no double quote
-/// behind it: what `^[^[:word:]][^"]*$` finds.
+/// behind it: what `^[^[:word:]][^"]*$` finds. The end of an empty line is such a beginning, and
+/// the next line stands behind it.
 fn begins_with_a_mark(text: &str) -> bool {
-    text.split('\n').any(|line| {
+    let mut lines = text.split('\n').peekable();
+    while let Some(line) = lines.next() {
         let mut rest = line.chars();
-        let first = rest.next();
-        first.is_some_and(|c| !is_word(c)) && !rest.as_str().contains('"')
-    })
+        let behind = match rest.next() {
+            Some(c) if is_word(c) => None,
+            Some(_) => Some(rest.as_str()),
+            None => lines.peek().copied(),
+        };
+        if behind.is_some_and(|behind| !behind.contains('"')) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Accents that stand over what comes before them are parts of words.

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use fx_engine::{Change, Detail, Failure, Level, NoProgram};
+use fx_formats::Sides;
 use fx_host::Exit;
 use fx_resources::exec::Exec;
 use fx_value::REDACTED;
@@ -279,16 +280,12 @@ impl Transaction<'_> {
             return None;
         }
         let other = format!("/tmp/puppet-file{}", self.temporary());
-        if old.contains(&0) || new.contains(&0) {
-            return Some(format!("Binary files {file} and {other} differ\n"));
-        }
         let now = self.run.look().now();
         let time = super::local_time(self.run.look(), now.secs);
         let time = format!("{}.{:09} {}", time.strftime("%F %T"), now.nanos, time.strftime("%z"));
-        let (old, new) = (String::from_utf8_lossy(old), String::from_utf8_lossy(new));
-        let diff = similar::TextDiff::from_lines(&*old, &*new);
-        let hunks = diff.unified_diff().context_radius(3).to_string();
-        Some(format!("--- {file}\t{time}\n+++ {other}\t{time}\n{hunks}"))
+        let (before, after) = (format!("{file}\t{time}"), format!("{other}\t{time}"));
+        let diff = fx_formats::unified(Sides { before: &before, after: &after }, old, new);
+        diff.or_else(|| Some(format!("Binary files {file} and {other} differ\n")))
     }
 
     /// The ending of a temporary file as Ruby makes it: the day, the process, and chance. We

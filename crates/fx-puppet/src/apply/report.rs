@@ -4,6 +4,8 @@
 use std::io::{self, Write};
 
 use fx_engine::Level;
+use fx_formats::yaml::psych;
+use fx_formats::{base64, hex};
 use fx_host::Time;
 use serde_json::{Map, Value as Json, json};
 
@@ -114,7 +116,7 @@ fn event_json(low: &str, event: &Event, time: &str) -> Json {
             }
             // A digest of given content is a text of bytes there, which the report encodes.
             ("file", "content") if !event.is_secret => {
-                Json::from(crate::eval::base64(event.to.as_bytes()))
+                Json::from(base64::encode(event.to.as_bytes()))
             }
             ("user", "groups") if event.to_names.is_some() => {
                 Json::from(event.to_names.as_deref().unwrap_or_default().join(","))
@@ -146,18 +148,6 @@ const DEFAULTS: [(&str, &str); 7] = [
     ("Schedule", "never"),
     ("Filebucket", "puppet"),
 ];
-
-fn default_status(kind: &str, title: &str, began: &str, is_skipped: bool, out: &mut String) {
-    out.push_str(&format!(
-        "  {kind}[{title}]:\n    title: {title}\n    file:\n    line:\n    resource: {kind}[{title}]\n    \
-         resource_type: {kind}\n    provider_used:\n    containment_path:\n    - {kind}[{title}]\n    \
-         evaluation_time: 0.0\n    tags:\n    - {}\n    - {title}\n    time: '{began}'\n    \
-         failed: false\n    failed_to_restart: false\n    changed: false\n    \
-         out_of_sync: false\n    skipped: {is_skipped}\n    change_count: 0\n    \
-         out_of_sync_count: 0\n    events: []\n    corrective_change: false\n",
-        kind.to_lowercase()
-    ));
-}
 
 /// A resource's path in parts.
 fn parts(path: &str, reference: &str) -> Vec<String> {
@@ -198,60 +188,40 @@ struct Row<'a> {
 }
 
 impl Row<'_> {
-    fn write(&self, began: &str, out: &mut String) {
-        let (reference, status) = (&self.reference, self.status);
-        let quoted = crate::psych::scalar;
-        let flag = |flag: bool| if flag { "true" } else { "false" };
-        out.extend(["  ", &quoted(reference, 2, 0), ":\n"]);
-        let mut row = |name: &str, value: &str| {
-            let gap = if value.is_empty() { "" } else { " " };
-            out.extend(["    ", name, ":", gap, value, "\n"]);
-        };
-        row("title", &quoted(self.title, 6, 11));
-        let file = match &self.place {
-            None => String::new(),
-            Some((file, _)) if file.is_empty() => "''".into(),
-            Some((file, _)) => quoted(file, 6, 10),
-        };
-        row("file", &file);
-        let line = self.place.as_ref().map(|(_, line)| line.to_string());
-        row("line", &line.unwrap_or_default());
-        row("resource", &quoted(reference, 6, 14));
-        row("resource_type", self.kind);
-        row("provider_used", self.provider.as_deref().unwrap_or_default());
-        row("containment_path", "");
-        for part in parts(self.path, reference) {
-            out.extend(["    - ", &quoted(&part, 6, 6), "\n"]);
-        }
-        let took = crate::value::Value::Float(status.took);
-        out.extend(["    evaluation_time: ", &crate::eval::interpolated(&took), "\n"]);
-        out.push_str("    tags:\n");
-        for tag in self.tags {
-            out.extend(["    - ", &quoted(tag, 6, 6), "\n"]);
-        }
-        let mut row = |name: &str, value: &str| {
-            out.extend(["    ", name, ": ", value, "\n"]);
-        };
-        row("time", &format!("'{began}'"));
-        row("failed", flag(status.failed));
-        row("failed_to_restart", flag(status.failed_to_restart));
-        row("changed", flag(status.changed));
-        row("out_of_sync", flag(status.out_of_sync > 0));
-        row("skipped", flag(status.skipped));
-        row("change_count", &status.changes.to_string());
-        row("out_of_sync_count", &status.out_of_sync.to_string());
-        if status.events.is_empty() {
-            row("events", "[]");
-        } else {
-            out.push_str("    events:\n");
-            let events: Vec<Json> =
-                status.events.iter().map(|event| event_json(self.low, event, began)).collect();
-            let text = crate::psych::document(&Json::from(events));
-            for line in text.lines().skip(1) {
-                out.extend(["    ", line, "\n"]);
-            }
-        }
-        out.push_str("    corrective_change: false\n");
+    fn json(&self, began: &str) -> Json {
+        let status = self.status;
+        let events: Vec<Json> =
+            status.events.iter().map(|event| event_json(self.low, event, began)).collect();
+        json!({
+            "title": self.title,
+            "file": self.place.as_ref().map(|(file, _)| file),
+            "line": self.place.as_ref().map(|(_, line)| line),
+            "resource": self.reference,
+            "resource_type": self.kind,
+            "provider_used": self.provider,
+            "containment_path": parts(self.path, &self.reference),
+            "evaluation_time": status.took,
+            "tags": self.tags.iter().map(|tag| &**tag).collect::<Vec<&str>>(),
+            "time": began,
+            "failed": status.failed,
+            "failed_to_restart": status.failed_to_restart,
+            "changed": status.changed,
+            "out_of_sync": status.out_of_sync > 0,
+            "skipped": status.skipped,
+            "change_count": status.changes,
+            "out_of_sync_count": status.out_of_sync,
+            "events": events,
+            "corrective_change": false,
+        })
+    }
+
+    /// Writes the lines of the resource, which stand under the key `resource_statuses`.
+    fn write(&self, began: &str, out: &mut dyn Write) -> io::Result<()> {
+        const HEAD: &str = "---\nresource_statuses:\n";
+        let mut status = Map::new();
+        status.insert(self.reference.clone(), self.json(began));
+        let text = psych::document(&json!({"resource_statuses": status}));
+        out.write_all(text.strip_prefix(HEAD).unwrap_or(&text).as_bytes())
     }
 }
 
@@ -262,15 +232,13 @@ impl<'a> Account<'a> {
         own.chain(self.generated.iter().map(|one| &one.status))
     }
 
-    /// What became of each resource. There are many, most of them unchanged: their lines are
-    /// written as they are, without a tree in between and never all at once.
+    /// What became of each resource. There may be many: they are written one by one.
     fn statuses(&self, evaluator: &Evaluator, out: &mut dyn Write) -> io::Result<()> {
         if self.all.is_empty() && self.generated.is_empty() && self.is_bare {
             return out.write_all(b"resource_statuses: {}\n");
         }
         out.write_all(b"resource_statuses:\n")?;
         let began = moment(self.began);
-        let mut text = String::new();
         for (resource, status, path, tags) in &self.all {
             let is_declared = !evaluator.ruby_is_placeless(&resource.low);
             let place = is_declared.then(|| evaluator.sources.location(resource.span));
@@ -286,9 +254,7 @@ impl<'a> Account<'a> {
                 tags,
                 status,
             };
-            row.write(&began, &mut text);
-            out.write_all(text.as_bytes())?;
-            text.clear();
+            row.write(&began, out)?;
         }
         let mut known: Option<(&str, Option<String>)> = None;
         for one in self.generated {
@@ -313,14 +279,25 @@ impl<'a> Account<'a> {
                 tags: &common.tags,
                 status,
             };
-            row.write(&began, &mut text);
-            out.write_all(text.as_bytes())?;
-            text.clear();
+            row.write(&began, out)?;
         }
+        let status = Status { skipped: self.left_out, ..Status::default() };
         for (kind, title) in self.defaults() {
-            default_status(kind, title, &began, self.left_out, &mut text);
+            let low = kind.to_lowercase();
+            let row = Row {
+                reference: format!("{kind}[{title}]"),
+                kind,
+                low: &low,
+                title,
+                place: None,
+                provider: None,
+                path: "",
+                tags: &[low.as_str().into(), title.into()],
+                status: &status,
+            };
+            row.write(&began, out)?;
         }
-        out.write_all(text.as_bytes())
+        Ok(())
     }
 
     /// What the original adds to every catalog: schedules and a filebucket.
@@ -449,7 +426,7 @@ impl<'a> Account<'a> {
             "logs": self.log_json(),
             "metrics": metrics,
         });
-        let text = crate::psych::document(&whole);
+        let text = psych::document(&whole);
         let body = text.strip_prefix("---").unwrap_or(&text);
         out.write_all(b"--- !ruby/object:Puppet::Transaction::Report")?;
         out.write_all(body.as_bytes())?;
@@ -461,7 +438,7 @@ impl<'a> Account<'a> {
 
     /// The figures alone.
     pub(super) fn summary(&self, evaluator: &Evaluator) -> String {
-        crate::psych::document(&Json::Object(self.families(evaluator)))
+        psych::document(&Json::Object(self.families(evaluator)))
     }
 
     /// The figures as text: families by name, their rows by value.
@@ -530,7 +507,7 @@ fn uuid(evaluator: &Evaluator) -> String {
     evaluator.run.look().random(&mut bytes);
     bytes[6] = bytes[6] & 0x0f | 0x40;
     bytes[8] = bytes[8] & 0x3f | 0x80;
-    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let hex = hex(bytes);
     format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
 }
 

@@ -141,7 +141,8 @@ fn rich(json: &Json, depth: u32) -> Result<Value, String> {
         "Sensitive" => Value::Sensitive(Rc::new(inner(value)?)),
         "Default" => Value::Default,
         "Binary" => {
-            let bytes = crate::eval::from_base64(text, true).ok_or("a binary value is broken")?;
+            let bytes =
+                fx_formats::base64::decode_relaxed(text).ok_or("a binary value is broken")?;
             Value::Binary(bytes.into())
         }
         "Hash" => {

@@ -299,8 +299,8 @@ fn label(host: &dyn Look, answer: &Response, asked: Kind) -> Label {
             Algorithm::Sha256 => header("x-checksum-sha256"),
             Algorithm::Sha1 => header("x-checksum-sha1"),
             Algorithm::Md5 => header("x-checksum-md5").or_else(|| {
-                let bytes = crate::eval::from_base64(&header("content-md5")?, true);
-                bytes.map(|bytes| fx_resources::digest::hex(&bytes))
+                let bytes = fx_formats::base64::decode_relaxed(&header("content-md5")?);
+                bytes.map(fx_formats::hex)
             }),
             _ => None,
         }?;
@@ -366,7 +366,7 @@ fn exchange(
     request.headers =
         headers.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
     if let Some(login) = login {
-        let word = crate::eval::base64(login.as_bytes());
+        let word = fx_formats::base64::encode(login.as_bytes());
         request.headers.push(("Authorization".into(), format!("Basic {word}")));
     }
     let started = host.monotonic();

@@ -160,7 +160,7 @@ fn make_user(resource: &Resource) -> Made {
         }),
         ..user::Desired::default()
     };
-    Made::Other(Box::new(user::User::new(desired, group::Method::Commands)))
+    Made::Other(Box::new(user::User::new(desired)))
 }
 
 fn make_group(resource: &Resource) -> Made {
@@ -178,7 +178,7 @@ fn make_group(resource: &Resource) -> Made {
         system: truth(attribute(resource, "system")),
         non_unique: truth(attribute(resource, "allowdupe")),
     };
-    Made::Other(Box::new(group::Group::new(desired, group::Method::Commands)))
+    Made::Other(Box::new(group::Group::new(desired)))
 }
 
 fn make_package(evaluator: &Evaluator, resource: &Resource) -> Made {

@@ -209,7 +209,7 @@ pub(crate) fn to_json(value: &Value) -> Json {
             None => marked("Type", Json::from(ty.to_string())),
         },
         Value::Sensitive(inner) => marked("Sensitive", to_json(inner)),
-        Value::Binary(bytes) => marked("Binary", Json::from(crate::eval::base64(bytes))),
+        Value::Binary(bytes) => marked("Binary", Json::from(fx_formats::base64::encode(bytes))),
         Value::Timespan(_) => marked("Timespan", Json::from(crate::eval::interpolated(value))),
         Value::Timestamp(_) => marked("Timestamp", Json::from(crate::eval::interpolated(value))),
         Value::SemVer(text) => marked("SemVer", Json::from(&**text)),
@@ -257,6 +257,6 @@ fn uuid(catalog: &Catalog, node: &str, version: i64) -> String {
     for resource in &catalog.resources {
         digest.update(resource.title.as_bytes());
     }
-    let hex: String = digest.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    let hex = fx_formats::hex(&digest.finalize()[..16]);
     format!("{}-{}-4{}-a{}-{}", &hex[..8], &hex[8..12], &hex[13..16], &hex[17..20], &hex[20..32])
 }

@@ -1,5 +1,7 @@
 //! `String(value, formats)`: values as text by format maps.
 
+use fx_formats::base64;
+
 use std::iter::Peekable;
 use std::rc::Rc;
 use std::str::Chars;
@@ -7,7 +9,7 @@ use std::str::Chars;
 use super::Evaluated;
 use super::error::Flow;
 use super::sprintf::Spec;
-use super::text::{base64, double_quoted, program_text, quoted};
+use super::text::{double_quoted, program_text, quoted};
 use crate::types::{Type, generalize, infer, is_instance};
 use crate::value::Value;
 
@@ -275,8 +277,8 @@ fn convert(value: &Value, map: &FormatMap, outer: bool, indent: Indent) -> Evalu
             's' => String::from_utf8(bytes.to_vec())
                 .map_err(|_| Flow::raw("The given binary value is not valid UTF-8"))?,
             'p' => program_text(value),
-            'b' | 'B' => base64(bytes),
-            'u' => base64(bytes).replace('+', "-").replace('/', "_"),
+            'b' | 'B' => base64::encode(bytes),
+            'u' => base64::encode(bytes).replace('+', "-").replace('/', "_"),
             't' => "Binary".into(),
             'T' => "BINARY".into(),
             _ => return Err(format.illegal("Binary", "bButTsp")),

@@ -2,10 +2,11 @@
 
 use std::rc::Rc;
 
+use fx_formats::base64;
+
 use super::constructors::cannot;
 use super::error::Flow;
 use super::operators::number_from;
-use super::text::from_base64;
 use super::time::parse_time;
 use super::{Closure, Evaluated, Evaluator, format_value, mismatch_text, uri};
 use crate::regex::Regex;
@@ -500,9 +501,8 @@ fn binary(args: &[Value]) -> Evaluated {
             let format = rest.first().and_then(Value::as_str).unwrap_or("%B");
             let bytes = match format {
                 "%s" | "%r" => text.as_bytes().to_vec(),
-                "%b" | "%u" => from_base64(text, true).unwrap_or_default(),
-                _ if !text.len().is_multiple_of(4) => return Err(Flow::raw("invalid base64")),
-                _ => from_base64(text, false).ok_or_else(|| Flow::raw("invalid base64"))?,
+                "%b" | "%u" => base64::decode_relaxed(text).unwrap_or_default(),
+                _ => base64::decode(text).ok_or_else(|| Flow::raw("invalid base64"))?,
             };
             Value::Binary(bytes.into())
         }

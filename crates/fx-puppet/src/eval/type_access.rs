@@ -241,15 +241,7 @@ impl Evaluator {
             Type::SemVer(_) => Type::SemVer(Self::version_ranges(&keys)?),
             Type::Timestamp(_) => Type::Timestamp(self.time_range(&keys, false)?),
             Type::Timespan(_) => Type::Timespan(self.time_range(&keys, true)?),
-            Type::Runtime(_) => {
-                keys.each(2, 2, "String or String", |key| key.as_str().is_some())?;
-                match values {
-                    [Value::String(runtime), Value::String(name)] => {
-                        Type::Runtime(Some((Rc::clone(runtime), Rc::clone(name))))
-                    }
-                    _ => Type::Runtime(None),
-                }
-            }
+            Type::Runtime(_) => Type::Runtime(Self::runtime_of(&keys)?),
             Type::Object(None) => match values {
                 [Value::Hash(hash)] => Type::Object(Some(Rc::new(self.object_type(hash)?))),
                 _ => return Err(Flow::at(span, "Object-Type[] accepts one Hash")),
@@ -379,6 +371,16 @@ impl Evaluator {
             }
         }
         Ok(ranges)
+    }
+
+    fn runtime_of(keys: &Keys<'_>) -> Evaluated<Option<(Rc<str>, Rc<str>)>> {
+        keys.each(2, 2, "String or String", |key| key.as_str().is_some())?;
+        Ok(match keys.given {
+            [Value::String(runtime), Value::String(name)] => {
+                Some((Rc::clone(runtime), Rc::clone(name)))
+            }
+            _ => None,
+        })
     }
 
     fn integer_range(&self, keys: &Keys<'_>) -> Evaluated<Range<i64>> {

@@ -14,11 +14,6 @@ pub(super) static TABLE: &[Native] = &[
     native("fqdn_rand", &[], fqdn_rand),
 ];
 
-/// Bytes in hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 fn digest<D: Digest>(call: &Call<'_>, name: &str) -> Evaluated {
     let [value] = call.args else {
         return Err(Flow::raw(format!(
@@ -44,7 +39,7 @@ fn digest<D: Digest>(call: &Call<'_>, name: &str) -> Evaluated {
         }
         value => interpolated(value).into_bytes(),
     };
-    Ok(Value::from(hex(&D::digest(bytes))))
+    Ok(Value::from(fx_formats::hex(D::digest(bytes))))
 }
 
 /// The number that the original draws: a digest of the node's name and seed starts a

@@ -5,7 +5,9 @@ use std::fmt::Write;
 use std::rc::Rc;
 use std::time::Duration;
 
-use fx_engine::{Change, Counts, Detail, Event, Level, Outcome, Purpose, Sink, Step, StepId};
+use fx_engine::{
+    Change, Counts, Detail, Event, Level, Outcome, Purpose, Sink, Step, StepId, TargetKind,
+};
 use fx_source::SourceMap;
 
 use crate::{Screen, unified};
@@ -157,6 +159,10 @@ const DIM: &str = "2";
 /// A change as `property: from -> to`, or a diff of content; what is about another thing than
 /// the step itself names it.
 fn describe(text: &mut String, step: &Step, change: &Change) {
+    // That a command runs is all there is to say of it.
+    if change.target.kind == TargetKind::Command && change.detail.is_none() {
+        return;
+    }
     let own = change.target.name.to_str() == Some(&*step.resource.name);
     let about = if own { String::new() } else { format!("{} ", change.target) };
     match &change.detail {

@@ -1,97 +1,74 @@
-//! Users through useradd, usermod, userdel, chage and chpasswd.
+//! What the shadow tools are given for the changes of a user.
 
-use fx_engine::{Change, Failure};
-use fx_host::{Act, Spec};
+use fx_engine::Change;
+use fx_host::Spec;
 
 use super::{Desired, Expiry, Seen};
+use crate::account::tools::{Age, Attribute, Attributes, Call, Dialect, password_line};
 use crate::{command, wanted};
 
-pub(super) fn apply(
-    host: &dyn Act,
-    desired: &Desired,
-    seen: &Seen,
-    changes: &[Change],
-) -> Result<(), Failure> {
-    specs(desired, seen, changes).iter().try_for_each(|spec| command::succeed(host, spec).map(drop))
-}
-
-fn specs(desired: &Desired, seen: &Seen, changes: &[Change]) -> Vec<Spec> {
-    let mut specs = Vec::new();
+/// The commands, in the order in which they are run.
+pub(super) fn specs(desired: &Desired, seen: &Seen, changes: &[Change]) -> Vec<Spec> {
+    let spec = |call: &Call<'_>| command::changing(Dialect::default().argv(&desired.name, call));
     if desired.absent {
-        let mut argv = vec!["userdel".to_owned()];
-        if desired.manage_home {
-            argv.push("-r".to_owned());
-        }
-        argv.push(desired.name.clone());
-        return vec![command::changing(argv)];
+        return vec![spec(&Call::RemoveUser { remove_home: desired.manage_home })];
     }
+    let mut specs = Vec::new();
     let creates = wanted(changes, "ensure");
     let is_due = |property: &str| creates || wanted(changes, property);
-    let mut argv = Vec::new();
-    let mut option = |flag: &str, value: Option<String>| {
-        if let Some(value) = value {
-            argv.extend([flag.to_owned(), value]);
-        }
-    };
-    let path = |path: &std::path::PathBuf| path.to_string_lossy().into_owned();
-    option("-u", desired.uid.filter(|_| is_due("uid")).map(|uid| uid.to_string()));
-    option("-g", desired.gid.as_ref().filter(|_| is_due("gid")).map(ToString::to_string));
-    option("-c", desired.comment.clone().filter(|_| is_due("comment")));
-    option("-d", desired.home.as_ref().filter(|_| is_due("home")).map(path));
-    option("-s", desired.shell.as_ref().filter(|_| is_due("shell")).map(path));
-    let groups = seen.merged.as_ref().filter(|groups| !(creates && groups.is_empty()));
-    option("-G", groups.filter(|_| is_due("groups")).map(|groups| groups.join(",")));
-    if desired.non_unique && desired.uid.is_some() && is_due("uid") {
-        argv.push("-o".to_owned());
-    }
+    let attributes = attributes(desired, seen, creates, &is_due);
+    let (attributes, non_unique) = (&attributes, desired.non_unique);
     if creates {
-        argv.push(if desired.manage_home { "-m" } else { "-M" }.to_owned());
-        if desired.system {
-            argv.push("-r".to_owned());
-        }
-        argv.insert(0, "useradd".to_owned());
-    } else if !argv.is_empty() {
-        if desired.manage_home && wanted(changes, "home") {
-            argv.push("-m".to_owned());
-        }
-        argv.insert(0, "usermod".to_owned());
-    }
-    if !argv.is_empty() {
-        argv.push(desired.name.clone());
-        specs.push(command::changing(argv));
+        let (make_home, system) = (desired.manage_home, desired.system);
+        specs.push(spec(&Call::AddUser { attributes, non_unique, make_home, system }));
+    } else if !attributes.is_empty() {
+        let move_home = desired.manage_home && wanted(changes, "home");
+        specs.push(spec(&Call::ChangeUser { attributes, non_unique, move_home }));
     }
     if let Some(password) = desired.password.as_ref().filter(|_| is_due("password")) {
-        // By standard input: arguments can be seen by everybody.
-        let line = format!("{}:{}\n", desired.name, password.reveal());
-        specs.push(command::changing(["chpasswd", "-e"]).stdin(line));
+        let line = password_line(&desired.name, password.reveal());
+        specs.push(spec(&Call::SetPassword { hashed: true }).stdin(line));
     }
-    let mut argv = vec!["chage".to_owned()];
+    let expiry = desired.expiry.map(|expiry| match expiry {
+        Expiry::Never => -1,
+        Expiry::Day(day) => day,
+    });
     let ages = [
-        ("-m", "password_min_age", desired.min_age),
-        ("-M", "password_max_age", desired.max_age),
-        ("-W", "password_warn_days", desired.warn_days),
+        ("password_min_age", desired.min_age.map(Age::Min)),
+        ("password_max_age", desired.max_age.map(Age::Max)),
+        ("password_warn_days", desired.warn_days.map(Age::Warn)),
+        ("expiry", expiry.map(Age::Expiry)),
     ];
-    for (flag, property, value) in ages {
-        if let Some(value) = value.filter(|_| is_due(property)) {
-            argv.extend([flag.to_owned(), value.to_string()]);
-        }
-    }
-    if let Some(expiry) = desired.expiry.filter(|_| is_due("expiry")) {
-        let day = match expiry {
-            Expiry::Never => -1,
-            Expiry::Day(day) => day,
-        };
-        argv.extend(["-E".to_owned(), day.to_string()]);
-    }
-    if argv.len() > 1 {
-        argv.push(desired.name.clone());
-        specs.push(command::changing(argv));
+    let ages = ages.into_iter().filter(|(property, _)| is_due(property));
+    let ages: Vec<Age> = ages.filter_map(|(_, age)| age).collect();
+    if !ages.is_empty() {
+        specs.push(spec(&Call::SetAges(&ages)));
     }
     if let Some(locked) = desired.locked
         && (wanted(changes, "locked") || (locked && is_due("password")))
     {
-        let flag = if locked { "-L" } else { "-U" };
-        specs.push(command::changing(["usermod", flag, &desired.name]));
+        specs.push(spec(&Call::LockPassword(locked)));
     }
     specs
+}
+
+// Those of useradd and usermod that are to be set now.
+fn attributes(
+    desired: &Desired,
+    seen: &Seen,
+    creates: bool,
+    is_due: &dyn Fn(&str) -> bool,
+) -> Attributes {
+    let path = |path: &std::path::PathBuf| path.to_string_lossy().into_owned();
+    let groups = seen.merged.as_ref().filter(|groups| !(creates && groups.is_empty()));
+    let all = [
+        (Attribute::Uid, desired.uid.map(|uid| uid.to_string())),
+        (Attribute::Gid, desired.gid.as_ref().map(ToString::to_string)),
+        (Attribute::Comment, desired.comment.clone()),
+        (Attribute::Home, desired.home.as_ref().map(path)),
+        (Attribute::Shell, desired.shell.as_ref().map(path)),
+        (Attribute::Groups, groups.map(|groups| groups.join(","))),
+    ];
+    let due = all.into_iter().filter(|(attribute, _)| is_due(attribute.property()));
+    due.filter_map(|(attribute, value)| Some((attribute, value?))).collect()
 }

@@ -10,7 +10,7 @@ use fx_resources::account::Account;
 use fx_resources::digest::Algorithm;
 use fx_resources::file::{Backup, Content, Ensure, Links, Obstruction};
 use fx_resources::mode::Mode;
-use fx_resources::{acl, directory, exec, file, link};
+use fx_resources::{directory, exec, file, link};
 
 /// Planted wherever a resource takes a secret.
 pub(crate) const SECRET: &str = "hunter2";
@@ -38,7 +38,6 @@ pub(crate) fn machine() -> MemoryHost {
 pub(crate) fn cases() -> Vec<Case> {
     let mut all = files();
     all.extend(directories());
-    all.extend(lists());
     all.extend(links());
     all.extend(execs());
     all.extend(system::cases());
@@ -199,24 +198,6 @@ fn files() -> Vec<Case> {
             },
         ),
     ]
-}
-
-fn lists() -> Vec<Case> {
-    vec![case(
-        "access control list",
-        |host| host.put_dir("/srv/shared", 0o2750),
-        || {
-            Box::new(acl::AclOf::new(acl::Desired {
-                path: "/srv/shared".into(),
-                access: vec![acl::Rule {
-                    subject: acl::Subject::User(Account::parse("nobody")),
-                    change: acl::Perms::Set(5),
-                }],
-                inherited: acl::Inherited::AsAccess,
-                exact: false,
-            }))
-        },
-    )]
 }
 
 fn directories() -> Vec<Case> {

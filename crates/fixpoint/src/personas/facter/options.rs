@@ -3,19 +3,10 @@
 
 use std::path::{Path, PathBuf};
 
+use fx_facter::Format;
 use fx_host::Files;
 
 use super::groups::Groups;
-
-/// How the answer is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Format {
-    #[default]
-    Text,
-    Json,
-    Yaml,
-    Hocon,
-}
 
 /// What to do.
 #[derive(Debug, Default)]

@@ -1,6 +1,6 @@
 //! `puppet apply`: what its flags mean, and where its log is written.
 
-use std::io::{BufWriter, Read};
+use std::io::BufWriter;
 use std::path::PathBuf;
 use std::rc::Rc;
 
@@ -12,6 +12,7 @@ use fx_report::console::puppet::PuppetConsole;
 use super::flags::{self, Flags, Sub};
 use super::settings::Settings;
 use super::{complain, logdest, say};
+use crate::stdin;
 
 /// What is wrong with settings that take one of a few words.
 fn misworded(settings: &Settings, host: &OsHost) -> Option<String> {
@@ -137,9 +138,10 @@ struct Input {
 
 impl Input {
     fn read(flags: &Flags, words: &[String], host: &OsHost) -> Result<Input, String> {
+        let unread = |error: std::io::Error| format!("Could not run: {error}");
         let catalog = match flags.get("catalog") {
             None => None,
-            Some("-") => Some(("-".to_owned(), stdin())),
+            Some("-") => Some(("-".to_owned(), stdin::data().map_err(unread)?)),
             Some(path) => match host.read_trusted_data(std::path::Path::new(path)) {
                 Ok(text) => Some((path.to_owned(), text)),
                 Err(_) => {
@@ -160,7 +162,7 @@ impl Input {
                     None => format!("Could not run: Could not find file {path}"),
                 })?
             }
-            (None, None, None) => vec![(String::new(), stdin())],
+            (None, None, None) => vec![(String::new(), stdin::policy().map_err(unread)?)],
         };
         Ok(Input { manifests, catalog })
     }
@@ -227,12 +229,6 @@ fn request(
         classes: classification.classes,
         variables: classification.variables,
     })
-}
-
-fn stdin() -> Vec<u8> {
-    let mut text = Vec::new();
-    let _unread = std::io::stdin().read_to_end(&mut text);
-    text
 }
 
 /// Files that the log is written to, and whether it is shown on the console, too.

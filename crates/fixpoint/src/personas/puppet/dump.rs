@@ -1,6 +1,6 @@
 //! `puppet parser dump` and `puppet epp dump`: the tree of a program or a template as text.
 
-use std::io::Read as _;
+use std::io;
 use std::path::Path;
 
 use fx_host::{Files, OsHost};
@@ -61,16 +61,32 @@ fn print(mut out: String) -> u8 {
 }
 
 /// What was given instead of files: a text on the command line, or standard input.
-fn given(flags: &Flags, files: &[String]) -> Option<(&'static str, Vec<u8>)> {
+fn given(flags: &Flags, files: &[String]) -> io::Result<Option<(&'static str, Vec<u8>)>> {
     if let Some(text) = flags.get("e") {
-        return Some(("command-line-string", text.as_bytes().to_vec()));
+        return Ok(Some(("command-line-string", text.as_bytes().to_vec())));
     }
     if !files.is_empty() {
-        return None;
+        return Ok(None);
     }
-    let mut text = Vec::new();
-    let _read = std::io::stdin().read_to_end(&mut text);
-    Some(("stdin", text))
+    Ok(Some(("stdin", crate::stdin::policy()?)))
+}
+
+/// What is dumped of what was given instead of files; the exit code.
+fn dump_given(flags: &Flags, name: &str, text: &[u8], parse: Parse) -> u8 {
+    match tree(flags, name, text, parse) {
+        Ok(tree) => print(tree),
+        Err(wrong) => {
+            complain_of(&wrong);
+            print(String::new())
+        }
+    }
+}
+
+/// Standard input could not be read: how a face of the original fails.
+fn unread(face: &str, error: &io::Error) -> u8 {
+    complain(&error.to_string());
+    complain(&format!("Try 'puppet help {face} dump' for usage"));
+    1
 }
 
 /// Whether the form has a line for each file.
@@ -80,15 +96,13 @@ fn has_heads(flags: &Flags) -> bool {
 
 pub(super) fn parser(flags: &Flags, files: &[String]) -> u8 {
     let checks = flags.has("validate");
-    if let Some((name, text)) = given(flags, files) {
-        let name = if checks { name } else { "" };
-        return match tree(flags, name, &text, fx_puppet_syntax::parse) {
-            Ok(tree) => print(tree),
-            Err(wrong) => {
-                complain_of(&wrong);
-                print(String::new())
-            }
-        };
+    match given(flags, files) {
+        Ok(Some((name, text))) => {
+            let name = if checks { name } else { "" };
+            return dump_given(flags, name, &text, fx_puppet_syntax::parse);
+        }
+        Ok(None) => {}
+        Err(error) => return unread("parser", &error),
     }
     let host = OsHost::new();
     let (mut out, mut missing) = (String::new(), Vec::new());
@@ -122,14 +136,10 @@ pub(super) fn parser(flags: &Flags, files: &[String]) -> u8 {
 }
 
 pub(super) fn epp(flags: &Flags, files: &[String]) -> u8 {
-    if let Some((_, text)) = given(flags, files) {
-        return match tree(flags, "", &text, fx_puppet_syntax::parse_epp) {
-            Ok(tree) => print(tree),
-            Err(wrong) => {
-                complain_of(&wrong);
-                print(String::new())
-            }
-        };
+    match given(flags, files) {
+        Ok(Some((_, text))) => return dump_given(flags, "", &text, fx_puppet_syntax::parse_epp),
+        Ok(None) => {}
+        Err(error) => return unread("epp", &error),
     }
     let host = OsHost::new();
     let heads = files.len() > 1 && !flags.has("no-header") || flags.has("header");

@@ -1,5 +1,7 @@
 //! `puppet facts`: the facts of this machine.
 
+use fx_formats::yaml::psych;
+
 use super::flags::Flags;
 use super::ground::{Ground, fail, say};
 use crate::terminal;
@@ -37,7 +39,7 @@ pub(super) fn run(flags: &Flags, words: &[String]) -> u8 {
     all.sort_keys();
     let all = serde_json::Value::Object(all);
     match flags.get("render-as") {
-        Some("yaml") => terminal::print(&fx_puppet::yaml_document(&all)),
+        Some("yaml") => terminal::print(&psych::document(&all)),
         _ => say(&format!("{all:#}")),
     }
 }

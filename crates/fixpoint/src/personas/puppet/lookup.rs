@@ -1,5 +1,6 @@
 //! `puppet lookup`: a value of Hiera, or how it is found.
 
+use fx_formats::yaml::psych;
 use fx_puppet::Value;
 
 use super::flags::Flags;
@@ -89,7 +90,7 @@ pub(super) fn run(flags: &Flags, keys: &[String]) -> u8 {
     match flags.get("render-as") {
         Some("json") => say(&fx_puppet::shown_json(&value).to_string()),
         Some("s") => say(&fx_puppet::ruby_text(&value)),
-        _ => terminal::print(&fx_puppet::yaml_document(&fx_puppet::shown_json(&value))),
+        _ => terminal::print(&psych::document(&fx_puppet::shown_json(&value))),
     }
 }
 

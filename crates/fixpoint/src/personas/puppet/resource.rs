@@ -4,6 +4,8 @@
 use std::fmt::Write as _;
 use std::rc::Rc;
 
+use fx_formats::yaml::psych;
+
 use super::flags::Flags;
 use super::ground::{Ground, fail, say};
 use crate::terminal;
@@ -85,7 +87,7 @@ pub(super) fn run(flags: &Flags, words: &[String]) -> u8 {
                 let all = found.iter().map(|found| (found.title().to_owned(), found.data()));
                 let all = serde_json::Value::Object(all.collect());
                 let whole = serde_json::json!({ kind: all });
-                return code.max(terminal::print(&fx_puppet::yaml_document(&whole)));
+                return code.max(terminal::print(&psych::document(&whole)));
             }
             let text: String = found.iter().map(|found| found.code(&kind)).collect();
             code.max(terminal::print(&text))

@@ -10,6 +10,8 @@ use std::rc::Rc;
 use fx_crypto::password::{Refused, crypt};
 use fx_engine::{Change, Failure, Level, Target};
 use fx_host::{Exit, Spec};
+use fx_resources::account::table::{GROUP, PASSWD, Row, SHADOW, Table};
+use fx_resources::account::tools::{Attribute, Attributes, Call, Dialect, password_line};
 
 use crate::agent::action::Action;
 use crate::agent::change::{ABSENT, value};
@@ -19,10 +21,26 @@ use crate::eval::{Context, log};
 use crate::outcome::Outcome;
 use crate::text::{Str, decode, encode, os, path};
 
-const USERADD: &str = "/usr/sbin/useradd";
-const USERMOD: &str = "/usr/sbin/usermod";
-const USERDEL: &str = "/usr/sbin/userdel";
-const CHPASSWD: &str = "/usr/sbin/chpasswd";
+/// Where the original looks for the tools, and its order of their options.
+const DIALECT: Dialect = Dialect {
+    directory: "/usr/sbin/",
+    create: [
+        Attribute::Uid,
+        Attribute::Comment,
+        Attribute::Gid,
+        Attribute::Groups,
+        Attribute::Home,
+        Attribute::Shell,
+    ],
+    modify: [
+        Attribute::Uid,
+        Attribute::Comment,
+        Attribute::Gid,
+        Attribute::Home,
+        Attribute::Shell,
+        Attribute::Groups,
+    ],
+};
 
 /// The day after the first: an account that expired then is locked.
 const LONG_AGO: &str = "1970-01-02";
@@ -93,21 +111,61 @@ impl Wanted {
         })
     }
 
+    fn attribute(&self, attribute: Attribute) -> Option<String> {
+        let word = match attribute {
+            Attribute::Uid => &self.uid,
+            Attribute::Gid => &self.primary,
+            Attribute::Comment => &self.description,
+            Attribute::Home => &self.home,
+            Attribute::Shell => &self.shell,
+            Attribute::Groups => return self.secondary.as_ref().map(|groups| groups.join(",")),
+        };
+        word.as_ref().map(ToString::to_string)
+    }
+
+    /// What an attribute is and what it should be, where that differs.
+    fn difference(
+        &self,
+        ctx: &Context<'_>,
+        attribute: Attribute,
+        account: &Row,
+        groups: &Table,
+    ) -> Option<(String, String)> {
+        let wanted = self.attribute(attribute)?;
+        let (from, to, same) = match attribute {
+            Attribute::Uid => (field(account, 2), wanted, None),
+            Attribute::Comment => (field(account, 4), wanted, None),
+            Attribute::Home => (field(account, 5), wanted, None),
+            Attribute::Shell => (field(account, 6), wanted, None),
+            Attribute::Gid => {
+                let number = groups.row(&encode(&wanted)).map(|row| field(row, 2));
+                if number.is_none() && !wanted.bytes().all(|byte| byte.is_ascii_digit()) {
+                    ctx.error(&format!("No such group '{wanted}'."));
+                }
+                (field(account, 3), wanted, number)
+            }
+            Attribute::Groups => {
+                // Groups are a set: the order says nothing.
+                let wanted: BTreeSet<String> =
+                    self.secondary.iter().flatten().map(|group| name_of(groups, group)).collect();
+                let current: BTreeSet<String> =
+                    groups.groups_of(&encode(&self.name)).map(decode).collect();
+                let joined = |names: BTreeSet<String>| Vec::from_iter(names).join(",");
+                (joined(current), joined(wanted), None)
+            }
+        };
+        (from != same.as_deref().unwrap_or(&to)).then_some((from, to))
+    }
+
     fn locked(&self) -> bool {
         &*self.policy == "locked"
     }
 }
 
-/// Lines of a database whose first field is a name.
-fn database(ctx: &Context<'_>, file: &str) -> Option<Vec<Vec<String>>> {
-    match ctx.host().read(&path(file)) {
-        Ok(bytes) => Some(
-            decode(&bytes)
-                .lines()
-                .map(|line| line.split(':').map(str::to_owned).collect::<Vec<_>>())
-                .filter(|fields| fields.len() > 1)
-                .collect(),
-        ),
+/// One of the local databases.
+fn database(ctx: &Context<'_>, file: &str) -> Option<Table> {
+    match Table::read(ctx.host(), file) {
+        Ok(table) => Some(table),
         Err(error) => {
             ctx.error(&format!("Could not open '{file}': {}", crate::load::reason(&error)));
             None
@@ -115,41 +173,38 @@ fn database(ctx: &Context<'_>, file: &str) -> Option<Vec<Vec<String>>> {
     }
 }
 
-fn entry(database: Vec<Vec<String>>, name: &str) -> Option<Vec<String>> {
-    database.into_iter().find(|fields| fields[0] == name)
+fn field(row: &Row, at: usize) -> String {
+    decode(row.field(at))
 }
 
 /// The hash of an account, from the shadow database or, without that, from passwd.
-fn hash_of(ctx: &Context<'_>, account: &[String]) -> Option<String> {
-    let field = |fields: &[String]| fields.get(1).cloned().unwrap_or_default();
-    if ctx.host().stat(&path("/etc/shadow")).is_err() {
-        return Some(field(account));
+fn hash_of(ctx: &Context<'_>, account: &Row) -> Option<String> {
+    if ctx.host().stat(&path(SHADOW)).is_err() {
+        return Some(field(account, 1));
     }
-    match entry(database(ctx, "/etc/shadow")?, &account[0]) {
-        Some(fields) => Some(field(&fields)),
-        None => {
-            ctx.error("Could not find user when checking password.");
-            None
-        }
+    let hash = database(ctx, SHADOW)?.row(account.name()).map(|row| field(row, 1));
+    if hash.is_none() {
+        ctx.error("Could not find user when checking password.");
     }
+    hash
 }
 
 fn verify(ctx: &mut Context<'_>, promise: &Rc<Expanded>, wanted: &Wanted) -> Outcome {
     let name = &wanted.name;
-    let Some(accounts) = database(ctx, "/etc/passwd") else {
+    let Some(accounts) = database(ctx, PASSWD) else {
         ctx.error("Could not get information from user database.");
         return Outcome::Kept;
     };
-    let account = entry(accounts, name);
+    let account = accounts.row(&encode(name));
     let (done, verb, past) = match (&*wanted.policy, account) {
         ("absent", None) => return Outcome::Kept,
         ("absent", Some(_)) => (remove(ctx, promise, wanted), "remove", "Removed"),
         (_, None) => (create(ctx, promise, wanted), "create", "Created"),
-        (_, Some(account)) => match Changes::needed(ctx, wanted, &account) {
+        (_, Some(account)) => match Changes::needed(ctx, wanted, account) {
             None => (None, "modify", "Modified"),
             Some(changes) if changes.none() => return Outcome::Kept,
             Some(changes) => {
-                (modify(ctx, promise, wanted, &account, &changes), "modify", "Modified")
+                (modify(ctx, promise, wanted, account, &changes), "modify", "Modified")
             }
         },
     };
@@ -179,13 +234,14 @@ fn execute(
     ctx: &Context<'_>,
     name: &str,
     changes: &[Change],
-    argv: &[String],
+    call: &Call<'_>,
     doing: &str,
 ) -> Option<()> {
+    let argv = DIALECT.argv(name, call);
     // Shown as the shell would be given it.
     let mut line = String::new();
     let mut quoted = false;
-    for word in argv {
+    for word in &argv {
         if !line.is_empty() {
             line.push(' ');
         }
@@ -229,7 +285,7 @@ fn remove(ctx: &mut Context<'_>, promise: &Rc<Expanded>, wanted: &Wanted) -> Opt
     if only_warns(ctx, promise, &gone, &format!("Need to remove user '{name}'.")) {
         return None;
     }
-    execute(ctx, name, &gone, &[USERDEL.into(), name.to_string()], "removing")
+    execute(ctx, name, &gone, &Call::RemoveUser { remove_home: false }, "removing")
 }
 
 fn create(ctx: &mut Context<'_>, promise: &Rc<Expanded>, wanted: &Wanted) -> Option<()> {
@@ -237,26 +293,24 @@ fn create(ctx: &mut Context<'_>, promise: &Rc<Expanded>, wanted: &Wanted) -> Opt
     if name.is_empty() {
         return None;
     }
-    let mut argv: Vec<String> = vec![USERADD.into()];
-    let mut option = |flag: &str, value: Option<&Str>| {
-        if let Some(value) = value.filter(|value| !value.is_empty()) {
-            argv.extend([flag.to_owned(), value.to_string()]);
-        }
-    };
-    option("-u", wanted.uid.as_ref());
-    option("-c", wanted.description.as_ref());
-    option("-g", wanted.primary.as_ref());
-    let groups: Option<Str> = wanted.secondary.as_ref().map(|groups| groups.join(",").into());
-    option("-G", groups.as_ref());
-    option("-d", wanted.home.as_ref());
-    option("-s", wanted.shell.as_ref());
-    // Home directories are the home_bundle's work.
-    argv.extend(["-M".to_owned(), name.to_string()]);
+    let attributes: Attributes = DIALECT
+        .create
+        .into_iter()
+        .filter_map(|attribute| Some((attribute, wanted.attribute(attribute)?)))
+        .filter(|(_, value)| !value.is_empty())
+        .collect();
     let made = [change(name, "ensure", ABSENT, "present")];
     if only_warns(ctx, promise, &made, &format!("Need to create user '{name}'.")) {
         return None;
     }
-    execute(ctx, name, &made, &argv, "creating")?;
+    // Home directories are the home_bundle's work.
+    let add = Call::AddUser {
+        attributes: &attributes,
+        non_unique: false,
+        make_home: false,
+        system: false,
+    };
+    execute(ctx, name, &made, &add, "creating")?;
     // useradd leaves '!', which would count as locked; no password matches 'x'.
     set_hash(ctx, name, &Hash { old: Some("!"), new: "x" })?;
     if wanted.locked() {
@@ -276,83 +330,26 @@ fn create(ctx: &mut Context<'_>, promise: &Rc<Expanded>, wanted: &Wanted) -> Opt
 /// What differs from the promise.
 #[derive(Default)]
 struct Changes {
-    /// Arguments of usermod.
-    arguments: Vec<String>,
-    /// What they change.
-    attributes: Vec<Change>,
+    /// What usermod is given.
+    attributes: Attributes,
+    /// What that changes.
+    changes: Vec<Change>,
     password: bool,
     lock: bool,
 }
 
 impl Changes {
     fn none(&self) -> bool {
-        self.arguments.is_empty() && !self.password && !self.lock
+        self.attributes.is_empty() && !self.password && !self.lock
     }
 
-    fn needed(ctx: &Context<'_>, wanted: &Wanted, account: &[String]) -> Option<Changes> {
-        let groups = database(ctx, "/etc/group")?;
-        let field = |at: usize| account.get(at).map(String::as_str).unwrap_or_default();
+    fn needed(ctx: &Context<'_>, wanted: &Wanted, account: &Row) -> Option<Changes> {
+        let groups = database(ctx, GROUP)?;
         let mut changes = Changes::default();
-        let mut set = |flag: &str, property: &'static str, from: &str, to: &str| {
-            changes.arguments.extend([flag.to_owned(), to.to_owned()]);
-            changes.attributes.push(change(&wanted.name, property, from, to));
-        };
-        if let Some(uid) = &wanted.uid
-            && **uid != *field(2)
-        {
-            set("-u", "uid", field(2), uid);
-        }
-        if let Some(text) = &wanted.description
-            && **text != *field(4)
-        {
-            set("-c", "comment", field(4), text);
-        }
-        if let Some(group) = &wanted.primary {
-            let known = groups.iter().find(|fields| fields[0] == **group);
-            let number = known.and_then(|fields| fields.get(2)).cloned();
-            if number.is_none() && !group.bytes().all(|byte| byte.is_ascii_digit()) {
-                ctx.error(&format!("No such group '{group}'."));
-            }
-            if number.unwrap_or_else(|| group.to_string()) != field(3) {
-                set("-g", "gid", field(3), group);
-            }
-        }
-        if let Some(home) = &wanted.home
-            && **home != *field(5)
-        {
-            set("-d", "home", field(5), home);
-        }
-        if let Some(shell) = &wanted.shell
-            && **shell != *field(6)
-        {
-            set("-s", "shell", field(6), shell);
-        }
-        if let Some(secondary) = &wanted.secondary {
-            let by_name = |name: &str| groups.iter().any(|fields| fields[0] == name);
-            let asked: BTreeSet<String> = secondary
-                .iter()
-                .map(|group| {
-                    let numbered = groups
-                        .iter()
-                        .find(|fields| fields.get(2).is_some_and(|gid| **gid == **group));
-                    match numbered {
-                        Some(fields) if !by_name(group) => fields[0].clone(),
-                        _ => group.to_string(),
-                    }
-                })
-                .collect();
-            let member = |fields: &&Vec<String>| {
-                fields
-                    .get(3)
-                    .is_some_and(|members| members.split(',').any(|member| member == &*wanted.name))
-            };
-            let current: BTreeSet<String> =
-                groups.iter().filter(member).map(|fields| fields[0].clone()).collect();
-            let joined = |names: &BTreeSet<String>| {
-                names.iter().map(String::as_str).collect::<Vec<_>>().join(",")
-            };
-            if asked != current {
-                set("-G", "groups", &joined(&current), &joined(&asked));
+        for attribute in DIALECT.modify {
+            if let Some((from, to)) = wanted.difference(ctx, attribute, account, &groups) {
+                changes.changes.push(change(&wanted.name, attribute.property(), &from, &to));
+                changes.attributes.push((attribute, to));
             }
         }
         let hash = hash_of(ctx, account);
@@ -366,11 +363,21 @@ impl Changes {
     }
 }
 
+/// The name of a group that is given by name or number.
+fn name_of(groups: &Table, group: &str) -> String {
+    let text = encode(group);
+    let numbered = groups.rows().find(|row| row.field(2) == &*text);
+    match numbered {
+        Some(row) if groups.row(&text).is_none() => decode(row.name()),
+        _ => group.to_owned(),
+    }
+}
+
 fn modify(
     ctx: &mut Context<'_>,
     promise: &Rc<Expanded>,
     wanted: &Wanted,
-    account: &[String],
+    account: &Row,
     changes: &Changes,
 ) -> Option<()> {
     let name = &wanted.name;
@@ -394,17 +401,17 @@ fn modify(
         let hash = if changes.password { None } else { Some(hash_of(ctx, account)?) };
         set_locked(ctx, name, hash.as_deref(), wanted.locked())?;
     }
-    let mut argv = vec![USERMOD.to_owned()];
-    argv.extend(changes.arguments.iter().cloned());
-    argv.push(name.to_string());
-    let text = format!("Need to update user attributes (command '{}').", argv.join(" "));
-    if only_warns(ctx, promise, &changes.attributes, &text) {
+    let call =
+        Call::ChangeUser { attributes: &changes.attributes, non_unique: false, move_home: false };
+    let command = DIALECT.argv(name, &call).join(" ");
+    let text = format!("Need to update user attributes (command '{command}').");
+    if only_warns(ctx, promise, &changes.changes, &text) {
         return None;
     }
-    if changes.arguments.is_empty() {
+    if changes.attributes.is_empty() {
         return Some(());
     }
-    execute(ctx, name, &changes.attributes, &argv, "modifying")
+    execute(ctx, name, &changes.changes, &call, "modifying")
 }
 
 /// A password or its hash, and what is stored as far as that is known.
@@ -425,7 +432,7 @@ fn lock_change(name: &str, lock: bool) -> Change {
 
 fn password_agrees(
     ctx: &Context<'_>,
-    account: &[String],
+    account: &Row,
     password: &str,
     is_hash: bool,
 ) -> Option<bool> {
@@ -442,27 +449,23 @@ fn password_agrees(
         Err(Refused::Method(method)) => {
             ctx.error(&format!(
                 "Could not check password for user '{}' against stored password: the method '{method}' is not supported",
-                account[0]
+                decode(account.name())
             ));
             None
         }
     }
 }
 
-fn set_password(ctx: &Context<'_>, name: &str, password: &Hash<'_>, is_hash: bool) -> Option<()> {
-    if is_hash { set_hash(ctx, name, password) } else { chpasswd(ctx, name, password, &[]) }
-}
-
 fn set_hash(ctx: &Context<'_>, name: &str, hash: &Hash<'_>) -> Option<()> {
-    chpasswd(ctx, name, hash, &["-e"])
+    set_password(ctx, name, hash, true)
 }
 
-fn chpasswd(ctx: &Context<'_>, name: &str, secret: &Hash<'_>, flags: &[&str]) -> Option<()> {
-    let argv: Vec<&str> = std::iter::once(CHPASSWD).chain(flags.iter().copied()).collect();
+fn set_password(ctx: &Context<'_>, name: &str, secret: &Hash<'_>, hashed: bool) -> Option<()> {
+    let argv = DIALECT.argv(name, &Call::SetPassword { hashed });
     let command = argv.join(" ");
     log!(ctx, Verbose, "Changing password hash for user '{name}'. (command: '{command}')");
     let spec = in_environment(ctx, Spec::argv(argv))
-        .stdin(encode(&format!("{name}:{}\n", secret.new)).into_owned());
+        .stdin(encode(&password_line(name, secret.new)).into_owned());
     let done = ctx.make(&[secret.change(name)], |act| {
         let ended = act.run(&spec)?;
         // What it printed may hold the secret.
@@ -495,7 +498,6 @@ fn set_locked(ctx: &Context<'_>, name: &str, hash: Option<&str>, lock: bool) -> 
         }
     }
     let date = if lock { LONG_AGO } else { "" };
-    let argv: Vec<String> = [USERMOD, "-e", date, name].iter().map(|&word| word.into()).collect();
     let doing = if lock { "locking" } else { "unlocking" };
-    execute(ctx, name, &[lock_change(name, lock)], &argv, doing)
+    execute(ctx, name, &[lock_change(name, lock)], &Call::Expire(date), doing)
 }

@@ -2,8 +2,8 @@
 
 use fx_host::{MemoryHost, Reply, Spec, Stdin};
 use fx_resources::account::Account;
-use fx_resources::group::{self, Membership, Method};
-use fx_resources::user::{self, Expiry, Password};
+use fx_resources::group::{self, Membership};
+use fx_resources::user::{self, Password};
 use fx_resources::{cron, host_entry, mount, package, service, ssh_key, sysctl};
 
 use super::{Case, SECRET, case};
@@ -124,9 +124,7 @@ fn shadow(host: &MemoryHost) {
     host.put("/etc/passwd", "root:x:0:0::/root:/bin/sh\nann:x:1000:1000:Ann:/home/ann:/bin/sh\n");
     host.put_mode("/etc/shadow", "root:*:1::::::\nann:$6$x:1:0:99999:7:::\n", 0o640);
     host.put("/etc/group", "root:x:0:\nann:x:1000:\nops:x:50:\n");
-    host.put_mode("/etc/gshadow", "root:*::\nann:!::\nops:!::\n", 0o640);
     host.put("/home/ann/notes", "x");
-    host.put("/etc/skel/.profile", "x");
 }
 
 // The shadow tools as far as these cases go.
@@ -137,6 +135,21 @@ fn shadow_tools(host: &MemoryHost) {
         match (spec.display().as_str(), &spec.stdin) {
             ("useradd -u 1234 -s /bin/zsh -M bob", _) => {
                 host.put("/etc/passwd", passwd + "bob:x:1234:1234::/home/bob:/bin/zsh\n");
+            }
+            ("usermod -u 1500 -g ops -d /srv/ann -m ann", _) => {
+                let row = "ann:x:1500:50:Ann:/srv/ann:/bin/sh";
+                let old = |line: &&str| !line.starts_with("ann:");
+                let kept: Vec<&str> = passwd.lines().filter(old).chain([row]).collect();
+                host.put("/etc/passwd", kept.join("\n") + "\n");
+            }
+            ("userdel ann", _) => {
+                let kept: Vec<&str> =
+                    passwd.lines().filter(|line| !line.starts_with("ann:")).collect();
+                host.put("/etc/passwd", kept.join("\n") + "\n");
+            }
+            ("gpasswd -M ann ops", _) => {
+                let groups = host.text("/etc/group").replace("ops:x:50:\n", "ops:x:50:ann\n");
+                host.put("/etc/group", groups);
             }
             ("groupadd -g 77 web", _) => {
                 host.put("/etc/group", host.text("/etc/group") + "web:x:77:\n");
@@ -155,43 +168,25 @@ fn shadow_tools(host: &MemoryHost) {
     });
 }
 
-fn tolerant(case: Case) -> Case {
-    Case { tolerates_faults: true, ..case }
-}
-
 fn accounts() -> Vec<Case> {
     vec![
-        tolerant(case("new user by files", shadow, || {
-            let desired = user::Desired {
-                name: "bob".into(),
-                password: Some(Password::hash(format!("$6${SECRET}"))),
-                groups: Some(vec!["ops".into()]),
-                max_age: Some(90),
-                expiry: Some(Expiry::Day(30_000)),
-                manage_home: true,
-                ..user::Desired::default()
-            };
-            Box::new(user::User::new(desired, Method::Files))
-        })),
-        tolerant(case("changed user by files", shadow, || {
+        case("changed user", shadow_tools, || {
             let desired = user::Desired {
                 name: "ann".into(),
                 uid: Some(1500),
                 gid: Some(Account::parse("ops")),
                 home: Some("/srv/ann".into()),
-                password: Some(Password::hash(format!("$6${SECRET}"))),
-                locked: Some(true),
                 manage_home: true,
                 ..user::Desired::default()
             };
-            Box::new(user::User::new(desired, Method::Files))
-        })),
-        tolerant(case("removed user by files", shadow, || {
+            Box::new(user::User::new(desired))
+        }),
+        case("removed user", shadow_tools, || {
             let desired =
                 user::Desired { name: "ann".into(), absent: true, ..user::Desired::default() };
-            Box::new(user::User::new(desired, Method::Files))
-        })),
-        case("new user by commands", shadow_tools, || {
+            Box::new(user::User::new(desired))
+        }),
+        case("new user", shadow_tools, || {
             let desired = user::Desired {
                 name: "bob".into(),
                 uid: Some(1234),
@@ -199,22 +194,21 @@ fn accounts() -> Vec<Case> {
                 password: Some(Password::hash(format!("$6${SECRET}"))),
                 ..user::Desired::default()
             };
-            Box::new(user::User::new(desired, Method::Commands))
+            Box::new(user::User::new(desired))
         }),
-        tolerant(case("group by files", shadow, || {
+        case("changed group", shadow_tools, || {
             let desired = group::Desired {
                 name: "ops".into(),
-                gid: Some(60),
                 members: Some(vec!["ann".into()]),
                 membership: Membership::Inclusive,
                 ..group::Desired::default()
             };
-            Box::new(group::Group::new(desired, Method::Files))
-        })),
-        case("group by commands", shadow_tools, || {
+            Box::new(group::Group::new(desired))
+        }),
+        case("new group", shadow_tools, || {
             let desired =
                 group::Desired { name: "web".into(), gid: Some(77), ..group::Desired::default() };
-            Box::new(group::Group::new(desired, Method::Commands))
+            Box::new(group::Group::new(desired))
         }),
     ]
 }

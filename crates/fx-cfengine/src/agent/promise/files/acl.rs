@@ -1,9 +1,10 @@
-//! acl: POSIX access control lists, read and written as the extended attributes in which
-//! the kernel keeps them. Lists of Windows are refused.
+//! acl: the entries of POSIX access control lists that policy asks for. Lists of Windows are
+//! refused.
 
 use std::rc::Rc;
 
 use fx_host::{Act, Meta};
+use fx_resources::acl::{ACCESS, Acl, DEFAULT, Who};
 
 use crate::agent::change::{ABSENT, of_file};
 use crate::eval::Context;
@@ -14,23 +15,6 @@ use crate::text::{Str, path};
 use crate::wording;
 
 use super::{acl_syntax, as_promised, failed};
-
-const ACCESS: &str = "system.posix_acl_access";
-const DEFAULT: &str = "system.posix_acl_default";
-
-/// Whom an entry is about; in the order the kernel wants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Who {
-    Owner,
-    User(u32),
-    Group,
-    NamedGroup(u32),
-    Mask,
-    Other,
-}
-
-/// One entry: whom it is about, and the bits `rwx`.
-type Entry = (Who, u16);
 
 /// Verifies the ACL of one file.
 pub(super) fn verify(
@@ -88,18 +72,10 @@ pub(super) fn verify(
 }
 
 /// The list as it is; that of a file without one follows from its mode.
-fn existing(
-    ctx: &Context<'_>,
-    file: &str,
-    name: &str,
-    meta: Option<&Meta>,
-) -> Result<Vec<Entry>, String> {
+fn existing(ctx: &Context<'_>, file: &str, name: &str, meta: Option<&Meta>) -> Result<Acl, String> {
     match ctx.host().xattr(&path(file), name) {
-        Ok(Some(bytes)) => decode(&bytes).ok_or_else(|| "Invalid argument".to_owned()),
-        Ok(None) => Ok(meta.map_or_else(Vec::new, |meta| {
-            let bits = |shift: u32| (meta.mode >> shift & 7) as u16;
-            vec![(Who::Owner, bits(6)), (Who::Group, bits(3)), (Who::Other, bits(0))]
-        })),
+        Ok(Some(bytes)) => Acl::decode(&bytes).ok_or_else(|| "Invalid argument".to_owned()),
+        Ok(None) => Ok(meta.map_or_else(Acl::default, |meta| Acl::from_mode(meta.mode))),
         Err(error) => Err(reason(&error)),
     }
 }
@@ -123,7 +99,7 @@ fn entries(
         }
     };
     let overwrite = promise.scalar("acl_method").is_some_and(|method| &**method == "overwrite");
-    let mut new = if overwrite { Vec::new() } else { old.clone() };
+    let mut new = if overwrite { Acl::default() } else { old.clone() };
     let mut masked = false;
     for ace in aces {
         let Some((who, mode)) = entity(ctx, ace) else {
@@ -131,42 +107,34 @@ fn entries(
             return false;
         };
         masked |= who == Who::Mask;
-        let before = new.iter().find(|(known, _)| *known == who).map_or(0, |(_, bits)| *bits);
-        let Some(bits) = mode_bits(mode, before) else {
+        let Some(bits) = mode_bits(mode, new.get(who).unwrap_or(0)) else {
             failed(ctx, promise, result, &format!("ACL: Error parsing mode-string in '{mode}'"));
             return false;
         };
-        put(&mut new, who, bits);
+        new.set(who, bits);
     }
     if !masked && !new.is_empty() {
-        let mask = new
-            .iter()
-            .filter(|(who, _)| matches!(who, Who::User(_) | Who::Group | Who::NamedGroup(_)))
-            .fold(0, |all, (_, bits)| all | bits);
-        put(&mut new, Who::Mask, mask);
+        new.fit_mask();
     }
     if new == old {
         let text = format_args!("'{word}' ACL on '{file}' needs no modification.");
         as_promised(ctx, promise, text);
         return true;
     }
-    let list = shown(ctx.host(), &new);
+    let list = new.text(ctx.host());
     let words = wording::change_acl(file, word, &list);
     let property = if name == ACCESS { "acl" } else { "default acl" };
-    let changes = [of_file(file, property, shown(ctx.host(), &old), list.as_str())];
+    let changes = [of_file(file, property, old.text(ctx.host()), list.as_str())];
     if !ctx.may(promise, result, &changes, &words.should) {
         return true;
     }
-    let complete = [Who::Owner, Who::Group, Who::Other]
-        .iter()
-        .all(|wanted| new.iter().any(|(who, _)| who == wanted));
-    if !complete {
+    if !new.is_complete() {
         let text =
             format!("Invalid ACL in '{list}' at index 0 (acl_check: Missing or wrong entry)");
         failed(ctx, promise, result, &text);
         return false;
     }
-    let set = |act: &dyn Act| act.set_xattr(&path(file), name, Some(&encode(&new)));
+    let set = |act: &dyn Act| act.set_xattr(&path(file), name, Some(&new.encode()));
     ctx.change(promise, result, &changes, &words, set).is_some()
 }
 
@@ -193,10 +161,10 @@ fn same_as_access(
         as_promised(ctx, promise, format_args!("Default ACL on '{file}' as promised"));
         return;
     }
-    let (from, to) = (shown(ctx.host(), &default), shown(ctx.host(), &access));
+    let (from, to) = (default.text(ctx.host()), access.text(ctx.host()));
     let changes = [of_file(file, "default acl", from, to)];
     ctx.change(promise, result, &changes, &wording::copy_acl(file), |act| {
-        act.set_xattr(&path(file), DEFAULT, Some(&encode(&access)))
+        act.set_xattr(&path(file), DEFAULT, Some(&access.encode()))
     });
 }
 
@@ -206,7 +174,7 @@ fn cleared(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, result: &m
             as_promised(ctx, promise, format_args!("Default ACL on '{file}' as promised"));
             return;
         }
-        Ok(old) => shown(ctx.host(), &old),
+        Ok(old) => old.text(ctx.host()),
         Err(why) => {
             let text = format!("Unable to read default acl for '{file}'. (acl_get_file: {why})");
             failed(ctx, promise, result, &text);
@@ -219,25 +187,19 @@ fn cleared(ctx: &mut Context<'_>, promise: &Rc<Expanded>, file: &str, result: &m
     });
 }
 
-fn put(list: &mut Vec<Entry>, who: Who, bits: u16) {
-    list.retain(|(known, _)| *known != who);
-    let at = list.partition_point(|(known, _)| *known < who);
-    list.insert(at, (who, bits));
-}
-
 // Whom an entry of policy names, and its mode with what follows.
 fn entity<'t>(ctx: &Context<'_>, ace: &'t str) -> Option<(Who, &'t str)> {
     let (kind, rest) = ace.split_once(':')?;
     match kind {
-        "all" => Some((Who::Other, rest)),
+        "all" => Some((Who::Others, rest)),
         "mask" => Some((Who::Mask, rest)),
         "user" | "group" => {
             let (name, mode) = rest.split_once(':')?;
             let who = match (kind, name) {
                 ("user", "*") => Who::Owner,
                 ("user", _) => Who::User(ctx.host().user(name).ok().flatten()?.uid),
-                (_, "*") => Who::Group,
-                _ => Who::NamedGroup(ctx.host().group(name).ok().flatten()?.gid),
+                (_, "*") => Who::OwningGroup,
+                _ => Who::Group(ctx.host().group(name).ok().flatten()?.gid),
             };
             Some((who, mode))
         }
@@ -247,7 +209,7 @@ fn entity<'t>(ctx: &Context<'_>, ace: &'t str) -> Option<(Who, &'t str)> {
 
 // `=rw,+x` or `rw`, up to the word that allows; permissions of other systems stand in
 // brackets and are passed over.
-fn mode_bits(text: &str, before: u16) -> Option<u16> {
+fn mode_bits(text: &str, before: u8) -> Option<u8> {
     let mode = text.split(':').next().unwrap_or_default();
     let mut bits = before;
     for clause in mode.split(',') {
@@ -275,75 +237,6 @@ fn mode_bits(text: &str, before: u16) -> Option<u16> {
     Some(bits)
 }
 
-// The kernel's form: a version, then tag, bits and number of each entry.
-fn encode(list: &[Entry]) -> Vec<u8> {
-    let mut out = 2_u32.to_le_bytes().to_vec();
-    for (who, bits) in list {
-        let (tag, id): (u16, u32) = match who {
-            Who::Owner => (1, u32::MAX),
-            Who::User(id) => (2, *id),
-            Who::Group => (4, u32::MAX),
-            Who::NamedGroup(id) => (8, *id),
-            Who::Mask => (16, u32::MAX),
-            Who::Other => (32, u32::MAX),
-        };
-        out.extend(tag.to_le_bytes());
-        out.extend(bits.to_le_bytes());
-        out.extend(id.to_le_bytes());
-    }
-    out
-}
-
-fn decode(bytes: &[u8]) -> Option<Vec<Entry>> {
-    let (version, rest) = bytes.split_first_chunk::<4>()?;
-    if u32::from_le_bytes(*version) != 2 || !rest.len().is_multiple_of(8) {
-        return None;
-    }
-    let mut list = Vec::new();
-    for entry in rest.chunks_exact(8) {
-        let tag = u16::from_le_bytes([entry[0], entry[1]]);
-        let bits = u16::from_le_bytes([entry[2], entry[3]]);
-        let id = u32::from_le_bytes([entry[4], entry[5], entry[6], entry[7]]);
-        let who = match tag {
-            1 => Who::Owner,
-            2 => Who::User(id),
-            4 => Who::Group,
-            8 => Who::NamedGroup(id),
-            16 => Who::Mask,
-            32 => Who::Other,
-            _ => return None,
-        };
-        put(&mut list, who, bits);
-    }
-    Some(list)
-}
-
-fn shown(host: &dyn fx_host::Look, list: &[Entry]) -> String {
-    let user = |id: u32| match host.user_by_id(id) {
-        Ok(Some(user)) => user.name,
-        _ => id.to_string(),
-    };
-    let group = |id: u32| match host.group_by_id(id) {
-        Ok(Some(group)) => group.name,
-        _ => id.to_string(),
-    };
-    let one = |(who, bits): &Entry| {
-        let letters: String = [(4, 'r'), (2, 'w'), (1, 'x')]
-            .iter()
-            .map(|(bit, letter)| if bits & bit == 0 { '-' } else { *letter })
-            .collect();
-        match who {
-            Who::Owner => format!("user::{letters}"),
-            Who::User(id) => format!("user:{}:{letters}", user(*id)),
-            Who::Group => format!("group::{letters}"),
-            Who::NamedGroup(id) => format!("group:{}:{letters}", group(*id)),
-            Who::Mask => format!("mask::{letters}"),
-            Who::Other => format!("other::{letters}"),
-        }
-    };
-    list.iter().map(one).collect::<Vec<_>>().join(",")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -363,21 +256,5 @@ mod tests {
         for (text, before, expected) in table {
             assert_eq!(mode_bits(text, before), expected, "{text}");
         }
-    }
-
-    #[test]
-    fn lists_are_read_back_as_written_in_the_order_of_the_kernel() {
-        let mut list = Vec::new();
-        for (who, bits) in
-            [(Who::Other, 4), (Who::User(7), 6), (Who::Owner, 7), (Who::Group, 5), (Who::Mask, 7)]
-        {
-            put(&mut list, who, bits);
-        }
-        assert_eq!(
-            shown(&fx_host::MemoryHost::new(), &list),
-            "user::rwx,user:7:rw-,group::r-x,mask::rwx,other::r--"
-        );
-        assert_eq!(decode(&encode(&list)), Some(list));
-        assert_eq!(decode(b"\x01\0\0\0"), None);
     }
 }

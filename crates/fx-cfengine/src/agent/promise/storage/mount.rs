@@ -7,7 +7,10 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use fx_engine::{Change, Done, Failure, Level, Request, ResourceId, Target};
-use fx_host::{Kind, Spec, WriteOptions};
+use fx_host::{Kind, WriteOptions};
+use fx_resources::mount::dialect::{Call, Dialect};
+use fx_resources::mount::table::{self, FSTAB, Row};
+use fx_resources::text;
 
 use crate::agent::action::Action;
 use crate::agent::change::{self, ABSENT, value};
@@ -16,12 +19,15 @@ use crate::eval::{Context, log};
 use crate::outcome::Outcome;
 use crate::text::{decode, encode, os, path};
 
-const FSTAB: &str = "/etc/fstab";
-const MOUNT: &str = "/bin/mount";
-const UMOUNT: &str = "/bin/umount";
-
-/// How long a mount may take.
-const LIMIT: Duration = Duration::from_mins(1);
+/// How the original writes a line and mounts.
+const DIALECT: Dialect = Dialect {
+    separator: " \t ",
+    mount: "/bin/mount",
+    umount: "/bin/umount",
+    limit: Duration::from_mins(1),
+    c_locale: false,
+    one_stream: true,
+};
 
 /// What the promise asks for, in the words of its body.
 struct Wanted {
@@ -49,6 +55,16 @@ impl Wanted {
         let options = if options.is_empty() { "defaults".to_owned() } else { options };
         let edit_fstab = promise.bool("edit_fstab").unwrap_or(false);
         Wanted { kind, device, source, options, edit_fstab }
+    }
+
+    fn row(&self, name: &str) -> Row {
+        Row {
+            device: encode(&self.device).into_owned(),
+            point: encode(name).into_owned(),
+            fstype: Some(encode(&self.kind).into_owned()),
+            options: Some(encode(&self.options).into_owned()),
+            ..Row::default()
+        }
     }
 }
 
@@ -121,8 +137,8 @@ pub(crate) fn finish(ctx: &mut Context<'_>) {
     request.phase = format!("pass {}", ctx.pass).into();
     let attempt = ctx.run.open(request);
     attempt.open_ended();
-    let line = format!("{MOUNT} -va");
-    let spec = Spec { merge_stderr: true, ..Spec::argv([MOUNT, "-va"]).timeout(LIMIT) };
+    let spec = DIALECT.command(Call::All);
+    let line = spec.display();
     let done = ctx.make(&[change::run(&line)], |act| {
         let ended = act.run(&spec)?;
         for line in decode(&ended.stdout).lines() {
@@ -146,14 +162,10 @@ pub(crate) fn finish(ctx: &mut Context<'_>) {
 }
 
 fn mounted_as_promised(ctx: &Context<'_>, name: &str, wanted: &Wanted) -> bool {
-    let table = ctx.host().read(&path("/proc/self/mounts")).unwrap_or_default();
-    let table = decode(&table);
+    let table = table::mounted(ctx.host()).unwrap_or_default();
     // What was mounted last on a directory hides the rest.
-    let found = table.lines().rev().find_map(|line| {
-        let mut fields = line.split(' ');
-        let device = fields.next()?;
-        (unescape(fields.next()?) == name).then(|| unescape(device))
-    });
+    let found = table.iter().rev().find(|row| *row.point == *encode(name));
+    let found = found.map(|row| decode(&row.device));
     let Some(device) = found else {
         log!(ctx, Verbose, "File system '{name}' seems not to be mounted correctly");
         return false;
@@ -167,12 +179,6 @@ fn mounted_as_promised(ctx: &Context<'_>, name: &str, wanted: &Wanted) -> bool {
     }
     log!(ctx, Verbose, "File system '{device}' seems to be mounted correctly");
     true
-}
-
-// The kernel writes blanks and backslashes in octal.
-fn unescape(text: &str) -> String {
-    let codes = [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")];
-    codes.iter().fold(text.to_owned(), |text, (code, plain)| text.replace(code, plain))
 }
 
 fn make_directory(ctx: &Context<'_>, name: &str) {
@@ -194,9 +200,8 @@ enum Unmounted {
     Because(String),
 }
 
-fn run(ctx: &Context<'_>, changes: &[Change], words: &[String]) -> Result<(), Unmounted> {
-    let spec =
-        Spec { merge_stderr: true, ..Spec::argv(words.iter().map(|word| os(word))).timeout(LIMIT) };
+fn run(ctx: &Context<'_>, changes: &[Change], call: Call<'_>) -> Result<(), Unmounted> {
+    let spec = DIALECT.command(call);
     let done = ctx.make(changes, |act| {
         let ended = act.run(&spec)?;
         Failure::of_command(&spec.display(), ended.exit, &ended.stdout).map_or(Ok(()), Err)
@@ -221,20 +226,12 @@ fn put_on(
     changes: &[Change],
 ) -> Outcome {
     let name = &promise.promiser;
-    let mut words = vec![MOUNT.to_owned()];
+    let mut row = wanted.row(name);
     // A remote one shows its type by its form; a local one need not.
-    if matches!(wanted.kind.as_str(), "panfs" | "cifs")
-        || (!wanted.kind.is_empty() && wanted.device == wanted.source)
-    {
-        words.extend(["-t".to_owned(), wanted.kind.clone()]);
-    }
-    words.extend([
-        "-o".to_owned(),
-        wanted.options.clone(),
-        wanted.device.clone(),
-        name.to_string(),
-    ]);
-    match run(ctx, changes, &words) {
+    let is_typed = matches!(wanted.kind.as_str(), "panfs" | "cifs")
+        || (!wanted.kind.is_empty() && wanted.device == wanted.source);
+    row.fstype = row.fstype.filter(|_| is_typed);
+    match run(ctx, changes, Call::Row(&row)) {
         Ok(()) => {
             let text = format!("Mounting '{name}' to keep promise");
             ctx.settle(Level::Info, Outcome::Repaired, promise, &text)
@@ -252,7 +249,7 @@ fn put_on(
 
 fn take_off(ctx: &mut Context<'_>, promise: &Rc<Expanded>, changes: &[Change]) -> Outcome {
     let name = &promise.promiser;
-    match run(ctx, changes, &[UMOUNT.to_owned(), name.to_string()]) {
+    match run(ctx, changes, Call::Unmount(&encode(name))) {
         Ok(()) => {
             let text = format!("Unmounting '{name}' to keep promise");
             ctx.settle(Level::Info, Outcome::Repaired, promise, &text)
@@ -268,26 +265,12 @@ fn take_off(ctx: &mut Context<'_>, promise: &Rc<Expanded>, changes: &[Change]) -
     }
 }
 
-fn fstab(ctx: &Context<'_>) -> Vec<String> {
-    let bytes = ctx.host().read(&path(FSTAB)).unwrap_or_default();
-    decode(&bytes).lines().map(str::to_owned).collect()
+fn fstab(ctx: &Context<'_>) -> Vec<u8> {
+    ctx.host().read(&path(FSTAB)).unwrap_or_default()
 }
 
-// A line that is no comment and whose second field is the directory.
-fn is_about(line: &str, name: &str) -> bool {
-    !line.trim_start().starts_with('#') && line.split_whitespace().nth(1) == Some(name)
-}
-
-fn save(
-    ctx: &mut Context<'_>,
-    promise: &Rc<Expanded>,
-    changes: &[Change],
-    lines: &[String],
-) -> bool {
-    let mut text = lines.join("\n");
-    text.push('\n');
-    let text = encode(&text);
-    match ctx.make(changes, |act| act.write(&path(FSTAB), &text, &WriteOptions::default())) {
+fn save(ctx: &mut Context<'_>, promise: &Rc<Expanded>, changes: &[Change], table: &[u8]) -> bool {
+    match ctx.make(changes, |act| act.write(&path(FSTAB), table, &WriteOptions::default())) {
         Ok(_) => true,
         Err(failure) => {
             ctx.settle(Level::Error, Outcome::Failed, promise, &failure.to_string());
@@ -304,24 +287,24 @@ fn entry(name: &str, from: &str, to: &str) -> Change {
 fn add_line(ctx: &mut Context<'_>, promise: &Rc<Expanded>, wanted: &Wanted, result: &mut Outcome) {
     let name = Rc::clone(&promise.promiser);
     log!(ctx, Verbose, "Verifying '{name}' in '{FSTAB}'");
-    let mut lines = fstab(ctx);
+    let table = fstab(ctx);
+    let is_meant = |row: &Row| *row.point == *encode(&name);
     if ctx.action(promise) == Action::Fix {
         ctx.agent.mount_all = true;
     } else {
         ctx.withhold(&[state(&name, false, true)]);
     }
-    if lines.iter().any(|line| is_about(line, &name)) {
+    if text::lines(&table).filter_map(Row::parse).any(|row| is_meant(&row)) {
         return;
     }
     let device = &wanted.device;
     let should = format!("add file system '{device}' to '{FSTAB}'");
-    let line = format!("{device} \t {name} \t {} \t {}", wanted.kind, wanted.options);
-    let changes = [entry(&name, ABSENT, &line)];
+    let line = wanted.row(&name).line(DIALECT.separator);
+    let changes = [entry(&name, ABSENT, &decode(&line))];
     if !ctx.may(promise, result, &changes, &should) {
         return;
     }
-    lines.push(line);
-    if save(ctx, promise, &changes, &lines) {
+    if save(ctx, promise, &changes, &table::with_line(&table, &line, &is_meant)) {
         let text = format!("Adding file system '{device}' to '{FSTAB}'");
         *result = result.merge(ctx.settle(Level::Info, Outcome::Repaired, promise, &text));
     } else {
@@ -331,19 +314,18 @@ fn add_line(ctx: &mut Context<'_>, promise: &Rc<Expanded>, wanted: &Wanted, resu
 
 fn remove_line(ctx: &mut Context<'_>, promise: &Rc<Expanded>, result: &mut Outcome) {
     let name = Rc::clone(&promise.promiser);
-    let mut lines = fstab(ctx);
-    let changes: Vec<Change> = lines
-        .iter()
-        .filter(|line| is_about(line, &name))
-        .map(|line| entry(&name, line, ABSENT))
+    let table = fstab(ctx);
+    let is_meant = |row: &Row| *row.point == *encode(&name);
+    let changes: Vec<Change> = text::lines(&table)
+        .filter(|line| Row::parse(line).is_some_and(|row| is_meant(&row)))
+        .map(|line| entry(&name, &decode(line), ABSENT))
         .collect();
-    lines.retain(|line| !is_about(line, &name));
     if changes.is_empty() {
         return;
     }
     let should = format!("delete file system mounted on '{name}' from '{FSTAB}'");
     if ctx.may(promise, result, &changes, &should) {
-        if save(ctx, promise, &changes, &lines) {
+        if save(ctx, promise, &changes, &table::without(&table, &is_meant)) {
             let text = format!("Deleting file system mounted on '{name}'");
             *result = result.merge(ctx.settle(Level::Info, Outcome::Repaired, promise, &text));
         } else {
@@ -356,16 +338,25 @@ fn remove_line(ctx: &mut Context<'_>, promise: &Rc<Expanded>, result: &mut Outco
 mod tests {
     use super::*;
 
+    // A directory with a blank used to be added again by each run.
     #[test]
-    fn lines_of_fstab_are_found_by_their_directory() {
+    fn lines_are_those_of_the_original_and_are_found_again() {
+        let wanted = Wanted {
+            kind: "nfs".to_owned(),
+            device: "server:/export".to_owned(),
+            source: "/export".to_owned(),
+            options: "defaults".to_owned(),
+            edit_fstab: true,
+        };
         let table = [
-            ("srv:/x \t /mnt \t nfs \t defaults", true),
-            ("# srv:/x /mnt nfs defaults", false),
-            ("srv:/mnt /other nfs defaults", false),
-            ("", false),
+            ("/mnt", "server:/export \t /mnt \t nfs \t defaults"),
+            ("/my disk", "server:/export \t /my\\040disk \t nfs \t defaults"),
         ];
-        for (line, expected) in table {
-            assert_eq!(is_about(line, "/mnt"), expected, "{line}");
+        for (name, expected) in table {
+            let row = wanted.row(name);
+            let line = row.line(DIALECT.separator);
+            assert_eq!(line, expected.as_bytes());
+            assert_eq!(Row::parse(&line), Some(row));
         }
     }
 }

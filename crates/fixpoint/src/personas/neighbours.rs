@@ -1,0 +1,34 @@
+//! Programs that people use beside the originals and that fixpoint does not have: each gets one
+//! sentence that says what to use instead.
+
+use crate::persona::Invocation;
+use crate::{exit, terminal};
+
+/// Name, and what fixpoint has instead.
+const INSTEAD: &[(&str, &str)] = &[
+    ("berks", "keep cookbooks in one directory and run them with `chef-client -z`"),
+    ("bolt", "run policy on each machine with `fixpoint run`"),
+    ("cf-hub", "`fixpoint history` lists what this machine's runs did"),
+    ("chef", "`fixpoint check DIR` checks cookbooks and `chef-client -z` runs them"),
+    ("chef-shell", "`fixpoint explain` shows what a recipe does, `fixpoint ruby` runs Ruby"),
+    ("cookstyle", "`fixpoint check DIR` finds mistakes in cookbooks"),
+    ("inspec", "`fixpoint plan` says where the machine is not as policy wants it"),
+    ("kitchen", "`fixpoint try DIR` converges a cookbook twice in a copy of this machine"),
+    ("knife", "run cookbooks of a directory with `chef-client -z`, or with `fixpoint run DIR`"),
+    ("pdk", "`fixpoint check DIR` checks a module, `puppet apply` runs it"),
+    ("r10k", "check the control repo out with git and run it with `fixpoint run DIR`"),
+];
+
+/// The names.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    INSTEAD.iter().map(|(name, _)| *name)
+}
+
+/// Says what to use instead.
+pub(crate) fn main(call: &Invocation) -> u8 {
+    let instead = INSTEAD.iter().find(|(name, _)| *name == call.name);
+    if let Some((name, instead)) = instead {
+        terminal::complain(&format!("there is no '{name}' here: {instead}"));
+    }
+    exit::USAGE
+}
