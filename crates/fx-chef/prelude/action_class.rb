@@ -22,7 +22,10 @@ class Chef
         new_resource.class.properties.each_value do |p|
           next if p.name == :name || !p.is_set?(new_resource)
           next unless p.identity? || !p.desired_state?
-          res.instance_variable_set(p.instance_variable_name, new_resource.instance_variable_get(p.instance_variable_name)) if p.instance_variable_name
+          if p.instance_variable_name
+            res.instance_variable_set(
+              p.instance_variable_name, new_resource.instance_variable_get(p.instance_variable_name))
+          end
         end
         if res.method(:load_current_value!).arity > 0
           res.load_current_value!(new_resource)
@@ -40,7 +43,8 @@ class Chef
 
       # Methods of the resource's own file are there for its actions as well.
       def method_missing(name, *args, **kw, &block)
-        if !Chef::DSL::Resources.known?(name) && new_resource.respond_to?(name) && !new_resource.class.properties.key?(name)
+        if !Chef::DSL::Resources.known?(name) && new_resource.respond_to?(name) &&
+          !new_resource.class.properties.key?(name)
           return new_resource.send(name, *args, **kw, &block)
         end
         super

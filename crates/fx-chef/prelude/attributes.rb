@@ -3,7 +3,8 @@ class Chef
   class Node
     # Arrays and hashes that belong to one level; a write forgets what was merged.
     class AttrArray < Array
-      MUTATORS = %i{<< []= clear collect! compact! concat delete delete_at delete_if fill flatten! insert keep_if map! pop push append prepend
+      MUTATORS = %i{<< []= clear collect! compact! concat delete delete_at delete_if fill flatten! insert keep_if map!
+        pop push append prepend
         reject! reverse! rotate! replace select! shift shuffle! slice! sort! sort_by! uniq! unshift}.freeze
       def __fx_bind(store, top)
         @store, @top = store, top
@@ -72,7 +73,11 @@ class Chef
       end
       alias merge! update
 
-      def read(*path) = path.inject(self) { |o, k| o.respond_to?(:regular_reader) ? o.regular_reader(k.is_a?(Symbol) ? k.name : k) : (return nil) }
+      def read(*path)
+        path.inject(self) do |o, k|
+          o.respond_to?(:regular_reader) ? o.regular_reader(k.is_a?(Symbol) ? k.name : k) : (return nil)
+        end
+      end
       def exist?(*path)
         o = self
         path.each do |k|
@@ -127,7 +132,9 @@ class Chef
 
     module Immutable
       def self.refuse(mod, names)
-        names.each { |n| mod.define_method(n) { |*_, **_k, &_b| raise Chef::Exceptions::ImmutableAttributeModification } }
+        names.each do |n|
+          mod.define_method(n) { |*_, **_k, &_b| raise Chef::Exceptions::ImmutableAttributeModification }
+        end
       end
       def self.plain(v)
         if v.is_a?(Hash)
@@ -145,7 +152,9 @@ class Chef
     end
 
     class ImmutableMash < ChefUtils::Mash
-      Immutable.refuse(self, %i{[]= store clear collect! default= default_proc= delete delete_if keep_if merge! update reject! replace select! shift compact! rehash write write! unlink unlink! transform_values! transform_keys!})
+      Immutable.refuse(self,
+        %i{[]= store clear collect! default= default_proc= delete delete_if keep_if merge! update reject! replace
+        select! shift compact! rehash write write! unlink unlink! transform_values! transform_keys!})
       def to_h = Immutable.plain(self)
       alias to_hash to_h
       def dup
@@ -177,7 +186,9 @@ class Chef
       def to_yaml(*a) = to_h.to_yaml(*a)
       def to_json(*a) = to_h.to_json(*a)
       def read(*path)
-        path.inject(self) { |o, k| o.nil? ? (return nil) : (o.is_a?(Hash) || (o.is_a?(Array) && k.is_a?(Integer)) ? o[k] : (return nil)) }
+        path.inject(self) do |o, k|
+          o.nil? ? (return nil) : (o.is_a?(Hash) || (o.is_a?(Array) && k.is_a?(Integer)) ? o[k] : (return nil))
+        end
       end
       def read!(*path)
         raise Chef::Exceptions::NoSuchAttribute unless exist?(*path)

@@ -1,4 +1,5 @@
-# One run from configuration to exit code.
+# One run from configuration to exit code. Its node is made in client_node.rb, cookbooks are loaded in
+# client_load.rb.
 class Chef
   class Client
     attr_reader :node, :run_status, :events
@@ -59,7 +60,10 @@ class Chef
     def failed(e)
       @error = e
       if @opts["collection"]
-        FX.write_collection(@opts["collection"], ::JSON.generate("error" => { "class" => e.class.name, "message" => e.message })) if require("json") || true
+        if require("json") || true
+          FX.write_collection(@opts["collection"],
+            ::JSON.generate("error" => { "class" => e.class.name, "message" => e.message }))
+        end
       end
       return if e.is_a?(SystemExit) && !@configured
       return FX.failure("Configuration error", e.message) unless @configured
@@ -124,10 +128,13 @@ class Chef
         rescue Chef::Exceptions::ConfigurationError
           raise
         rescue SyntaxError, StandardError => e
-          raise Chef::Exceptions::ConfigurationError, "Error while reading config file #{path}: #{e.class}: #{e.message}"
+          raise Chef::Exceptions::ConfigurationError,
+            "Error while reading config file #{path}: #{e.class}: #{e.message}"
         end
       end
-      fetch_recipes(@opts["recipe_url"] || Chef::Config[:recipe_url]) if @opts["recipe_url"] || Chef::Config[:recipe_url]
+      if @opts["recipe_url"] || Chef::Config[:recipe_url]
+        fetch_recipes(@opts["recipe_url"] || Chef::Config[:recipe_url])
+      end
       (@opts["set"] || {}).each { |k, v| Chef::Config[k] = v }
       Chef::Config[:cookbook_path_given] = Chef::Config[:cookbook_path]
       Chef::Config[:chef_repo_path] = ::File.dirname(Array(@opts["cookbook_path"]).first) if @opts["cookbook_path"]
@@ -167,7 +174,9 @@ class Chef
 
     # `--recipe-url`: an archive of cookbooks, unpacked where the cookbooks are looked for.
     def fetch_recipes(url)
-      raise Chef::Exceptions::ConfigurationError, "recipe_url can be used only in solo or local mode" unless Chef::Config[:local_mode]
+      unless Chef::Config[:local_mode]
+        raise Chef::Exceptions::ConfigurationError, "recipe_url can be used only in solo or local mode"
+      end
       require "fileutils"
       dir = Array(Chef::Config[:chef_repo_path]).first
       FX.own_state { unpack_recipes(url, dir) }
@@ -185,7 +194,8 @@ class Chef
         raise Chef::Exceptions::ConfigurationError, "recipe_url #{url}: #{response.code}" unless response.code == "200"
         ::File.binwrite(archive, response.body)
       else
-        raise Chef::Exceptions::ConfigurationError, "You cannot use --recipe-url with a scheme other than http, https or a local file: #{url}"
+        raise Chef::Exceptions::ConfigurationError,
+          "You cannot use --recipe-url with a scheme other than http, https or a local file: #{url}"
       end
       FX.settle
       Mixlib::ShellOut.new("tar", "zxf", archive, "-C", dir).run_command.error!
@@ -232,259 +242,6 @@ class Chef
       Chef::Platform::Rebooter.reboot_if_needed!(@node) if @run_context.reboot_requested?
     end
 
-    # The machine's facts, with the optional plug-ins that the configuration asks for.
-    def self.fx_automatic = FX.ohai(Array(Chef::Config[:ohai][:optional_plugins]).join(" "))
-
-    def build_node
-      @node = Chef::Node.new
-      automatic = self.class.fx_automatic
-      @node.name(Chef::Config[:node_name] || automatic["fqdn"] || automatic["hostname"] || "localhost")
-      @node.chef_environment(Chef::Config[:environment] || "_default")
-      attrs = @opts["json"] ? read_json(@opts["json"]) : {}
-      stored = load_stored
-      note_node
-      @node.normal = stored
-      @node.automatic = automatic
-      run_list = attrs.delete("run_list")
-      attrs.delete("recipes").then { |r| run_list ||= r }
-      env = attrs.delete("chef_environment")
-      @node.chef_environment(env) if env && !@opts["environment"]
-      if policy_wanted?(attrs)
-        Chef::Config[:named_run_list] = @opts["named_run_list"] if @opts["named_run_list"]
-        @policy = Chef::PolicyBuilder::Policyfile.new(attrs.merge("run_list" => run_list).compact, @opts["run_list"])
-      end
-      attrs.delete("policy_name")
-      attrs.delete("policy_group")
-      attrs.each { |k, v| deep_into(@node.normal, k, v) }
-      list = @opts["run_list"] || run_list || []
-      @primary = Chef::RunList.new(*(run_list || []))
-      @node.run_list = Chef::RunList.new(*list)
-      @node.normal["tags"] = [] unless @node.normal.key?("tags")
-    end
-
-    def deep_into(store, key, value)
-      if value.is_a?(Hash) && store.key?(key) && store[key].is_a?(Hash)
-        value.each { |k, v| deep_into(store[key], k, v) }
-      else
-        store[key] = value
-      end
-    end
-
-    def read_json(path)
-      text = FX.read(path)
-      raise Chef::Exceptions::ConfigurationError, "Cannot load configuration from #{path}" unless text
-      Chef::JSONCompat.parse(text)
-    end
-
-    def node_file = "#{Chef::Config[:node_path] || Chef::Config.path_under("nodes")}/#{@node.name}.json"
-    def load_stored
-      return {} unless Chef::Config[:local_mode] && FX.file?(node_file)
-      (Chef::JSONCompat.parse(FX.read(node_file)) || {})["normal"] || {}
-    rescue Chef::Exceptions::ConfigurationError
-      raise
-    rescue StandardError
-      {}
-    end
-    # Cookbooks are read in place, but recipes keep what they fetch where the original has its
-    # copies.
-    def keep_room
-      return if Chef::Config[:why_run] || ::File.directory?(Chef::Config[:file_cache_path])
-      require "fileutils"
-      FX.own_state { FileUtils.mkdir_p(Chef::Config[:file_cache_path]) }
-    rescue SystemCallError
-      nil
-    end
-    # The store knows a node from its first moment.
-    def note_node
-      return if !Chef::Config[:local_mode] || @opts["no_save"] || FX.file?(node_file) || !::File.directory?(Array(Chef::Config[:chef_repo_path]).first.to_s)
-      require "fileutils"
-      FX.own_state do
-        FileUtils.mkdir_p(::File.dirname(node_file))
-        ::File.write(node_file, "{\n  \"name\": #{@node.name.inspect}\n}\n", perm: 0600)
-      end
-    rescue SystemCallError
-      nil
-    end
-    def save_node
-      return if !Chef::Config[:local_mode] || @opts["no_save"]
-      return Chef::Log.warn("In why-run mode, so NOT performing node save.") if Chef::Config[:why_run]
-      return Chef::Log.warn("Skipping final node save because override_runlist was given") if @opts["override"]
-      return unless ::File.directory?(Array(Chef::Config[:chef_repo_path]).first.to_s)
-      node = { "name" => @node.name, "chef_environment" => @node.chef_environment == "_default" ? nil : @node.chef_environment, "override" => @node.combined_override.to_hash,
-               "normal" => @node.normal.to_hash, "default" => @node.combined_default.to_hash, "automatic" => @node.automatic.to_hash, "run_list" => @node.run_list.map(&:to_s) }
-      FX.save_node(node_file, node.reject { |_, v| v.nil? || v.empty? })
-    end
-
-    def policy_wanted?(attrs)
-      c = Chef::Config
-      c[:use_policyfile] || c[:policy_name] || c[:named_run_list] || @opts["named_run_list"] || attrs["policy_name"] || attrs["policy_group"]
-    end
-
-    # What a policy fixes takes the place of roles and environments.
-    def expand_policy
-      @policy.apply(@node)
-      @expansion = Chef::RunList.new(*@policy.run_list).expand("_default")
-      @environment = Chef::Environment.new
-    end
-
-    def expand
-      return expand_policy if @policy
-      if @opts["override"]
-        Chef::Log.warn("Run List override has been provided.")
-        Chef::Log.warn("Original Run List: [#{@primary}]")
-        Chef::Log.warn("Overridden Run List: [#{@node.run_list}]")
-      end
-      @expansion = @node.run_list.expand(@node.chef_environment)
-      unless @expansion.errors.empty?
-        Chef::FxFailures.node = @node
-        FX.describe("Error expanding the run_list:", Chef::FxFailures.roles(@expansion, @node)) if FX.doc?
-        raise Chef::Exceptions::MissingRole, @expansion
-      end
-      @environment = Chef::Environment.load(@node.chef_environment)
-      @node.env_default = @environment.default_attributes
-      @node.env_override = @environment.override_attributes
-      @node.role_default = @expansion.default_attrs
-      @node.role_override = @expansion.override_attrs
-      # A recipe called default goes by both of its names.
-      @node.automatic["recipes"] = @expansion.recipes.flat_map { |r| r.end_with?("::default") ? [r.delete_suffix("::default"), r] : r.include?("::") ? [r] : [r, "#{r}::default"] }
-      @node.automatic["expanded_run_list"] = @expansion.recipes.map { |r| r.include?("::") ? r : "#{r}::default" }
-      @node.automatic["roles"] = @expansion.roles
-      @node.automatic["chef_environment"] = @node.chef_environment
-      Chef::Log.info("Run List is [#{@node.run_list}]")
-      Chef::Log.info("Run List expands to [#{@expansion.recipes.join(", ")}]")
-    end
-
-    def load_cookbooks
-      FX.resolving(@expansion.recipes)
-      loader = Chef::CookbookLoader.new(Chef::Config[:cookbook_path])
-      books = {}
-      versions = @environment.cookbook_versions
-      if @policy
-        books = @policy.cookbooks(loader)
-      else
-        @expansion.recipes_with_version_constraints.each do |r, v|
-          add_cookbook(loader, r.split("::", 2)[0], v && "= #{v}", versions, books, [])
-        end
-      end
-      @cookbooks = Chef::CookbookCollection.new(books)
-      @books = books
-      books.each_value { |b| b.metadata.validate_chef_version! }
-      Chef::Log.info("Loading cookbooks [#{books.values.map { |b| "#{b.name}@#{b.version}" }.join(", ")}]")
-      books.each_value do |b|
-        next if b.metadata.gems.empty? || Chef::Config[:skip_gem_metadata_installation]
-        Chef::Log.warn("cookbook #{b.name} asks for #{b.metadata.gems.map { |g| "gem #{g.join(" ")}" }.join(", ")}: gems are not installed, there is no other Ruby here")
-      end
-      FX.synchronizing(books.values.map { |b| [b.name, b.version] })
-      keep_room
-      @run_context = Chef::RunContext.new(@node, @cookbooks, @events)
-      @run_status.run_context = @run_context
-      Chef.set_run_context(@run_context)
-      @node.automatic["cookbooks"] = books.to_h { |n, b| [n, { "version" => b.version }] }
-    end
-
-    # The closure of a cookbook's dependencies, each checked against its constraint.
-    def add_cookbook(loader, name, constraint, pins, books, path)
-      book = loader[name]
-      ok = book && [constraint, pins[name]].compact.all? { |c| Chef::VersionConstraint.new(c).include?(book.version) }
-      unless ok
-        Chef::Exceptions
-        absent = book ? [] : [name]
-        unmet = book ? ["#{name} #{constraint || pins[name]}"] : []
-        Chef::FxFailures.node = @node
-        FX.describe("Error Resolving Cookbooks for Run List:", Chef::FxFailures.cookbooks(@expansion.recipes, absent, unmet, "")) if FX.doc?
-        raise Net::HTTPServerException, '412 "Precondition Failed"'
-      end
-      return if books.key?(name)
-      books[name] = book
-      raise Chef::Exceptions::UnmetDependency, "dependency cycle" if path.size > 500
-      book.metadata.dependencies.each { |dep, c| add_cookbook(loader, dep, c, pins, books, path + [name]) }
-    end
-
-    # For each cookbook of the run list: what it needs, by name and depth first, then itself.
-    def cookbook_order
-      @cookbook_order ||= begin
-        order, seen = [], {}
-        visit = lambda do |name|
-          next if seen[name]
-          seen[name] = true
-          @books[name].metadata.dependencies.keys.sort.each { |d| visit.call(d) if @books[d] }
-          order << @books[name]
-        end
-        @expansion.recipes.each { |r| visit.call(r.split("::", 2)[0]) }
-        # A policy's cookbooks are all loaded, also those nothing in the run list needs.
-        @books.keys.sort.each { |n| visit.call(n) } if @policy
-        order
-      end
-    end
-
-    def compile
-      FX.compiling
-      FX.phase("load")
-      books = cookbook_order
-      books.each do |b|
-        eager = b.metadata.eager_load_libraries
-        b.libraries.each do |f|
-          next $LOAD_PATH.unshift(::File.dirname(f)) if eager == false
-          next if eager.is_a?(String) && !::File.fnmatch(eager, f.delete_prefix("#{b.root}/libraries/"))
-          loading(f) { load_library(f) }
-        end
-        $LOAD_PATH.unshift("#{b.root}/libraries") unless b.libraries.empty?
-      end
-      load_plugins(books)
-      FX.compliance
-      books.each { |b| b.attribute_filenames_by_short_filename.each { |n, f| loading(f) { @run_context.load_attribute(b.name, n) } } }
-      books.each do |b|
-        b.segment("providers").each { |f| loading(f) { Chef::Provider::LWRPBase.build_from_file(b.name, f, @run_context) } unless ::File.basename(f).start_with?("_") }
-        b.segment("resources").each { |f| loading(f) { load_resource(b, f) } }
-      end
-      books.each { |b| b.segment("definitions").each { |f| loading(f) { DefinitionFile.new(@run_context).from_file(f) } } }
-      FX.phase("compile")
-      @expansion.recipes.each do |r|
-        cookbook, recipe = Chef::Recipe.parse_recipe_name(r)
-        loading(@books[cookbook]&.fx_recipe_file(recipe)) { @run_context.load_recipe(r) }
-      end
-      if (text = @opts["recipe_text"])
-        recipe = Chef::Recipe.new("(chef-apply cookbook)", "(chef-apply recipe)", @run_context)
-        recipe.instance_eval(text, "(chef-apply)", 1)
-      end
-      Array(@opts["recipe_files"]).each do |f|
-        next @run_context.load_recipe_file(::File.expand_path(f)) unless @opts["apply"]
-        Chef::Recipe.new("(chef-apply cookbook)", "(chef-apply recipe)", @run_context).from_file(::File.expand_path(f))
-      end
-    end
-
-    # The file that is being loaded is where a failure is said to be.
-    def loading(path)
-      @loading = path.to_s
-      yield
-      @loading = nil
-      @loaded = @loaded.to_i + 1
-    end
-
-    # Ohai plug-ins of cookbooks, between libraries and attributes.
-    def load_plugins(books)
-      files = books.flat_map { |b| b.segment("ohai", deep: true) }
-      dirs = Array(Chef::Config.given?(:ohai) || Chef::Config[:ohai_segment_plugin_path] ? Chef::Config[:ohai][:plugin_path] : nil)
-      dirs.each { |d| files += ::Dir["#{d}/**/*.rb"].sort if d.is_a?(String) && ::File.directory?(d) }
-      return if files.empty?
-      Client.fx_plugins = true
-      files.each { |f| ::Ohai.load_file(f) }
-      ::Ohai.run
-    end
-    class << self
-      attr_writer :fx_plugins
-      def fx_plugins? = @fx_plugins || false
-    end
-
-    def load_library(path)
-      Kernel.require(path)
-    end
-
-    def load_resource(book, path)
-      return if ::File.basename(path).start_with?("_")
-      Chef::Resource::LWRPBase.build_from_file(book.name, path, @run_context)
-    end
-
     def converge
       FX.phase("converge")
       FX.converging(@run_context.resource_collection.all_resources.size, @loaded.to_i)
@@ -500,15 +257,7 @@ class Chef
       @events.converge_complete if @events.heard?
       FX.phase("cleanup")
     end
-
-    class DefinitionFile
-      def initialize(run_context) = @run_context = run_context
-      def from_file(path) = FX.eval_file(path, self)
-      def define(name, params = {}, &block)
-        d = Chef::ResourceDefinition.new
-        d.define(name, params, &block)
-        @run_context.definitions[name] = d
-      end
-    end
   end
 end
+FX.load("chef/client_node.rb")
+FX.load("chef/client_load.rb")

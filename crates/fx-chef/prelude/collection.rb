@@ -17,7 +17,8 @@ class Chef
     def insert(resource, opts = {})
       type = opts[:resource_type]
       name = opts[:instance_name]
-      fx_insert(resource, type || name ? "#{type || resource.resource_name}[#{name || resource.name}]" : resource.declared_key)
+      fx_insert(resource, type || name ? "#{type || resource.resource_name}[#{name || resource.name}]" :
+        resource.declared_key)
     end
     def fx_insert(resource, key)
       if @cursor
@@ -47,7 +48,9 @@ class Chef
       key = key.declared_key if key.is_a?(Chef::Resource)
       key = key.to_s
       r = @set.delete(key)
-      raise Chef::Exceptions::ResourceNotFound, "Cannot find a resource matching #{key} (did you define it first?)" unless r
+      unless r
+        raise Chef::Exceptions::ResourceNotFound, "Cannot find a resource matching #{key} (did you define it first?)"
+      end
       if (i = @list.index { |x| x.equal?(r) })
         @list.delete_at(i)
         @cursor -= 1 if @cursor && i <= @cursor
@@ -87,7 +90,9 @@ class Chef
     def lookup_local(key)
       key = key.declared_key if key.is_a?(Chef::Resource)
       r = @set[key.to_s]
-      raise Chef::Exceptions::ResourceNotFound, "Cannot find a resource matching #{key} (did you define it first?)" unless r
+      unless r
+        raise Chef::Exceptions::ResourceNotFound, "Cannot find a resource matching #{key} (did you define it first?)"
+      end
       r
     end
 
@@ -118,7 +123,11 @@ class Chef
         when String then find_text(arg)
         when Chef::Resource then [arg]
         else
-          raise Chef::Exceptions::InvalidResourceSpecification, "arguments to Chef::ResourceCollection::ResourceSet#find should be of the form :resource => 'name' or 'resource[name]'" unless arg.respond_to?(:to_str)
+          unless arg.respond_to?(:to_str)
+            raise Chef::Exceptions::InvalidResourceSpecification,
+              "arguments to Chef::ResourceCollection::ResourceSet#find should be of the form :resource => 'name' or " \
+              "'resource[name]'"
+          end
           find_text(arg.to_str)
         end
       end
@@ -140,7 +149,9 @@ class Chef
       when /\A([^\[\]\s]+)\[(.*)\]\z/m then [lookup(text)]
       when /\A([^\[\]\s]+)\z/ then [lookup("#{text}[]")]
       else
-        raise Chef::Exceptions::InvalidResourceSpecification, "The object `#{text.inspect}' is not valid for resource collection lookup. Use a String like `resource_type[resource_name]' or a Chef::Resource object"
+        raise Chef::Exceptions::InvalidResourceSpecification,
+          "The object `#{text.inspect}' is not valid for resource collection lookup. Use a String like " \
+          "`resource_type[resource_name]' or a Chef::Resource object"
       end
     end
 
@@ -149,9 +160,13 @@ class Chef
       when Chef::Resource, Hash then true
       when String
         return true if spec.match?(/\A.+\[.*\]\z/m) || spec.match?(/\A[^\[\]\s]+\z/)
-        raise Chef::Exceptions::InvalidResourceSpecification, "The object `#{spec.inspect}' is not valid for resource collection lookup. Use a String like `resource_type[resource_name]' or a Chef::Resource object"
+        raise Chef::Exceptions::InvalidResourceSpecification,
+          "The object `#{spec.inspect}' is not valid for resource collection lookup. Use a String like " \
+          "`resource_type[resource_name]' or a Chef::Resource object"
       else
-        raise Chef::Exceptions::InvalidResourceSpecification, "The object `#{spec.inspect}' is not valid for resource collection lookup. Use a String like `resource_type[resource_name]' or a Chef::Resource object"
+        raise Chef::Exceptions::InvalidResourceSpecification,
+          "The object `#{spec.inspect}' is not valid for resource collection lookup. Use a String like " \
+          "`resource_type[resource_name]' or a Chef::Resource object"
       end
     end
   end

@@ -2,19 +2,32 @@
 class Chef
   class Config
     DEFAULTS = {
-      why_run: false, color: false, log_level: :auto, log_location: nil, verbose_logging: nil, solo: false, solo_legacy_mode: false,
-      local_mode: false, resource_unified_mode_default: true, treat_deprecation_warnings_as_errors: false, file_backup_path: nil,
-      environment: nil, node_name: nil, http_proxy: nil, https_proxy: nil, no_proxy: nil, ssl_verify_mode: :verify_peer, rest_timeout: 300, http_retry_count: 5, http_retry_delay: 5,
-      yum_timeout: 120, file_atomic_update: true, count_log_resource_updates: false, stream_execute_output: false, show_download_progress: false,
-      diff_disabled: false, diff_filesize_threshold: 10_000_000, diff_output_threshold: 1_000_000, enforce_path_sanity: false, enforce_default_paths: false,
-      minimal_ohai: false, rubygems_url: nil, clear_gem_sources: nil, no_lazy_load: true, chef_server_url: "chefzero://localhost:1", lockfile: nil,
-      policy_name: nil, policy_group: nil, use_policyfile: false, deployment_group: nil, interval: nil, splay: nil, once: nil, daemonize: nil,
-      client_fork: nil, fips: false, internal_locale: "C.UTF-8", ez: false, run_lock_timeout: nil, enable_selinux_file_permission_fixup: true,
-      always_dump_stacktrace: false, recipe_url: nil, trusted_certs_dir: "/etc/chef/trusted_certs", validation_key: nil, client_key: nil, validation_client_name: "chef-validator", encrypted_data_bag_secret: nil,
-      treat_secrets_as_sensitive: false, user_valid_regex: [/^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/], group_valid_regex: [/^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/],
-      resource_reporting: true, json_attribs: nil, override_runlist: nil, pid_file: nil, ohai_segment_plugin_path: nil, config_file: nil, skip_gem_metadata_installation: false,
-      exit_status: nil, max_retries: nil, zypper_check_gpg: true, automatic_attribute_whitelist: nil, default_attribute_whitelist: nil, formatters: nil, enable_reporting: true, target_mode: nil,
-      windows_service: nil, chef_guid: nil, profile: nil, disable_event_loggers: false, accept_license: nil, chef_license: nil, script_path: nil, node_path: nil, gem_installer_bundler_options: {},
+      why_run: false, color: false, log_level: :auto, log_location: nil, verbose_logging: nil, solo: false,
+      solo_legacy_mode: false,
+      local_mode: false, resource_unified_mode_default: true, treat_deprecation_warnings_as_errors: false,
+      file_backup_path: nil,
+      environment: nil, node_name: nil, http_proxy: nil, https_proxy: nil, no_proxy: nil, ssl_verify_mode: :verify_peer,
+      rest_timeout: 300, http_retry_count: 5, http_retry_delay: 5,
+      yum_timeout: 120, file_atomic_update: true, count_log_resource_updates: false, stream_execute_output: false,
+      show_download_progress: false,
+      diff_disabled: false, diff_filesize_threshold: 10_000_000, diff_output_threshold: 1_000_000,
+      enforce_path_sanity: false, enforce_default_paths: false,
+      minimal_ohai: false, rubygems_url: nil, clear_gem_sources: nil, no_lazy_load: true,
+      chef_server_url: "chefzero://localhost:1", lockfile: nil,
+      policy_name: nil, policy_group: nil, use_policyfile: false, deployment_group: nil, interval: nil, splay: nil,
+      once: nil, daemonize: nil,
+      client_fork: nil, fips: false, internal_locale: "C.UTF-8", ez: false, run_lock_timeout: nil,
+      enable_selinux_file_permission_fixup: true,
+      always_dump_stacktrace: false, recipe_url: nil, trusted_certs_dir: "/etc/chef/trusted_certs", validation_key: nil,
+      client_key: nil, validation_client_name: "chef-validator", encrypted_data_bag_secret: nil,
+      treat_secrets_as_sensitive: false, user_valid_regex: [/^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/],
+      group_valid_regex: [/^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/],
+      resource_reporting: true, json_attribs: nil, override_runlist: nil, pid_file: nil, ohai_segment_plugin_path: nil,
+      config_file: nil, skip_gem_metadata_installation: false,
+      exit_status: nil, max_retries: nil, zypper_check_gpg: true, automatic_attribute_whitelist: nil,
+      default_attribute_whitelist: nil, formatters: nil, enable_reporting: true, target_mode: nil,
+      windows_service: nil, chef_guid: nil, profile: nil, disable_event_loggers: false, accept_license: nil,
+      chef_license: nil, script_path: nil, node_path: nil, gem_installer_bundler_options: {},
     }.freeze
     LISTS = %i{start_handlers report_handlers exception_handlers event_handlers}.freeze
     @values = {}
@@ -68,7 +81,9 @@ class Chef
       def compute(key)
         case key
         when :start_handlers, :report_handlers, :exception_handlers, :event_handlers then @values[key] = []
-        when :ohai then @values[key] = Context.new(disabled_plugins: [], optional_plugins: [], plugin_path: [], hints_path: ["/etc/chef/ohai/hints"])
+        when :ohai
+          @values[key] = Context
+            .new(disabled_plugins: [], optional_plugins: [], plugin_path: [], hints_path: ["/etc/chef/ohai/hints"])
         when :knife, :chef_zero, :tools, :chefcli then @values[key] = Context.new
         when :cookbook_path then [path_under("cookbooks")]
         when :cookbook_artifact_path then path_under("cookbook_artifacts")
@@ -78,10 +93,12 @@ class Chef
         when :node_path then path_under("nodes")
         when :policy_path then path_under("policies")
         when :policy_group_path then path_under("policy_groups")
-        when :chef_repo_path then self[:cookbook_path_given] ? ::File.dirname(Array(self[:cookbook_path_given]).first) : find_repo(FX.cwd)
+        when :chef_repo_path
+          self[:cookbook_path_given] ? ::File.dirname(Array(self[:cookbook_path_given]).first) : find_repo(FX.cwd)
         when :file_cache_path then "#{self[:cache_path]}/cache"
         when :file_backup_path then "#{self[:cache_path]}/backup"
-        when :cache_path then self[:local_mode] ? "#{Array(self[:chef_repo_path]).first}/.chef/local-mode-cache" : "/var/chef"
+        when :cache_path
+          self[:local_mode] ? "#{Array(self[:chef_repo_path]).first}/.chef/local-mode-cache" : "/var/chef"
         when :root_path, :config_dir then "/etc/chef"
         when :etc_chef_dir then "/etc/chef"
         when :data_collector then @values[key] = Context.new

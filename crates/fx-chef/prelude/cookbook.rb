@@ -2,24 +2,30 @@
 class Chef
   class Cookbook
     class Metadata
-      FIELDS = %i{name description long_description maintainer maintainer_email license source_url issues_url privacy}.freeze
-      attr_reader :dependencies, :platforms, :recommendations, :providing, :recipes, :gems, :chef_versions, :ohai_versions, :eager_load_libraries_value, :path
+      FIELDS = %i{name description long_description maintainer maintainer_email license source_url issues_url
+        privacy}.freeze
+      attr_reader :dependencies, :platforms, :recommendations, :providing, :recipes, :gems, :chef_versions,
+        :ohai_versions, :eager_load_libraries_value, :path
       def initialize(path = nil)
         @path = path
         @values = {}
-        @dependencies, @platforms, @recommendations, @providing, @recipes = ChefUtils::Mash.new, ChefUtils::Mash.new, ChefUtils::Mash.new, ChefUtils::Mash.new, ChefUtils::Mash.new
+        @dependencies, @platforms, @recommendations, @providing, @recipes = ChefUtils::Mash.new, ChefUtils::Mash.new,
+          ChefUtils::Mash.new, ChefUtils::Mash.new, ChefUtils::Mash.new
         @gems, @chef_versions, @ohai_versions = [], [], []
         @version = "0.0.0"
         @eager = true
       end
-      FIELDS.each { |f| define_method(f) { |v = nil| v.nil? ? (@values[f] || (f == :name ? nil : "")) : @values[f] = v } }
+      FIELDS.each do |f|
+        define_method(f) { |v = nil| v.nil? ? (@values[f] || (f == :name ? nil : "")) : @values[f] = v }
+      end
       def version(v = nil)
         return @version if v.nil?
         @version = Chef::Version.new(v).to_s
       end
       def depends(cookbook, *args)
         if cookbook == name
-          raise RuntimeError, "Cookbook depends on itself in cookbook #{name}, please remove this unnecessary self-dependency"
+          raise RuntimeError, "Cookbook depends on itself in cookbook #{name}, please remove this unnecessary " \
+            "self-dependency"
         end
         @dependencies[cookbook] = check_constraint("depends", cookbook, args)
       end
@@ -49,7 +55,10 @@ class Chef
         self
       end
       def from_hash(h)
-        %w{name description long_description maintainer maintainer_email license source_url issues_url privacy}.each { |k| @values[k.to_sym] = h[k] if h.key?(k) }
+        %w{name description long_description maintainer maintainer_email license source_url issues_url
+          privacy}.each do |k|
+          @values[k.to_sym] = h[k] if h.key?(k)
+        end
         @version = h["version"] if h["version"]
         (h["dependencies"] || {}).each { |k, v| @dependencies[k] = v }
         (h["platforms"] || {}).each { |k, v| @platforms[k] = v }
@@ -61,12 +70,19 @@ class Chef
         @eager = h["eager_load_libraries"] if h.key?("eager_load_libraries")
         self
       end
-      def to_hash = { "name" => name, "version" => version, "dependencies" => @dependencies.to_hash, "description" => description, "platforms" => @platforms.to_hash, "maintainer" => maintainer, "license" => license }
+      def to_hash
+        {
+          "name" => name, "version" => version, "dependencies" => @dependencies.to_hash, "description" => description,
+          "platforms" => @platforms.to_hash, "maintainer" => maintainer, "license" => license
+        }
+      end
       alias to_h to_hash
       def [](k) = to_hash[k.to_s]
       def validate_chef_version!
         return if @chef_versions.empty?
-        ok = @chef_versions.any? { |list| Array(list).all? { |c| Chef::VersionConstraint.new(c).include?(Chef::VERSION) } }
+        ok = @chef_versions.any? do |list|
+          Array(list).all? { |c| Chef::VersionConstraint.new(c).include?(Chef::VERSION) }
+        end
         return if ok
         raise Chef::Exceptions::CookbookChefVersionMismatch.new(Chef::VERSION, name, version, *@chef_versions.flatten)
       end
@@ -90,7 +106,8 @@ class Chef
     # Ruby files of one kind, sorted, by full path.
     def segment(dir, deep: false)
       prefix = "#{dir}/"
-      @files.select { |f| f.start_with?(prefix) && f.end_with?(".rb") && (deep || !f[prefix.size..].include?("/")) }.map { |f| "#{@root}/#{f}" }
+      @files.select { |f| f.start_with?(prefix) && f.end_with?(".rb") && (deep || !f[prefix.size..].include?("/")) }
+        .map { |f| "#{@root}/#{f}" }
     end
     def libraries = segment("libraries", deep: true).sort_by { |f| f }
     def attributes_in_order
@@ -99,7 +116,10 @@ class Chef
       first = list.find { |f| short_name(f) == "default" }
       first ? [first] + (list - [first]) : list
     end
-    def short_name(path) = path.end_with?("/attributes.rb") && !path.end_with?("/attributes/attributes.rb") ? "default" : ::File.basename(path, ".rb")
+    def short_name(path)
+      path.end_with?("/attributes.rb") && !path.end_with?("/attributes/attributes.rb") ? "default" :
+        ::File.basename(path, ".rb")
+    end
     def attribute_filenames_by_short_filename
       @attribute_names ||= attributes_in_order.to_h { |f| [short_name(f), f] }
     end
@@ -176,8 +196,12 @@ class Chef
     end
     def missing(segment, filename, node)
       sources = Array(filename)
-      tried = sources.flat_map { |s| preference(segment.to_s, node).map { |p| "#{segment}/#{p}/#{s}" } + ["#{segment}/#{s}"] }
-      raise Chef::Exceptions::FileNotFound, "Cookbook '#{name}' (#{version}) does not contain a file at any of these locations:\n  #{tried.join("\n  ")}#{fx_present(segment)}"
+      tried = sources.flat_map do |s|
+        preference(segment.to_s, node).map { |p| "#{segment}/#{p}/#{s}" } + ["#{segment}/#{s}"]
+      end
+      raise Chef::Exceptions::FileNotFound,
+        "Cookbook '#{name}' (#{version}) does not contain a file at any of these locations:\n  " \
+        "#{tried.join("\n  ")}#{fx_present(segment)}"
     end
     def fx_present(segment)
       have = @files.select { |f| f.start_with?("#{segment}/") }
@@ -224,7 +248,8 @@ class Chef
     def [](name)
       name = name.to_s
       return @found[name] if @found.key?(name)
-      dir = dirs.reverse.find { |d| ::File.basename(d) == name && cookbook_name(d) == name } || dirs.reverse.find { |d| ::File.basename(d) != name && cookbook_name(d) == name }
+      dir = dirs.reverse.find { |d| ::File.basename(d) == name && cookbook_name(d) == name } ||
+        dirs.reverse.find { |d| ::File.basename(d) != name && cookbook_name(d) == name }
       @found[name] = dir && load(dir)
     end
     def cookbook_name(dir) = metadata(dir)&.name

@@ -13,7 +13,8 @@ module ChefUtils
   module DSL
     autoload :DefaultPaths, "prelude:chef/paths.rb"
     autoload :PathSanity, "prelude:chef/paths.rb"
-    %i{Platform PlatformFamily PlatformVersion OS Architecture Which Service Introspection Virtualization Cloud TrainHelpers Windows}.each do |n|
+    %i{Platform PlatformFamily PlatformVersion OS Architecture Which Service Introspection Virtualization Cloud
+      TrainHelpers Windows}.each do |n|
       autoload n, "prelude:chef/platform_queries.rb"
     end
   end
@@ -38,10 +39,14 @@ autoload :Erubis, "prelude:chef/erubis.rb"
 autoload :InSpec, "prelude:chef/inert_names.rb"
 %i{IniParse Addressable Plist Diff}.each { |n| autoload n, "prelude:chef/gems.rb" }
 # Chef has these loaded; here the first use does it.
-{ JSON: "json", YAML: "yaml", FileUtils: "fileutils", Tempfile: "tempfile", Pathname: "pathname", Shellwords: "shellwords", URI: "uri", Digest: "digest",
-  OpenSSL: "openssl", Base64: "base64", SecureRandom: "securerandom", Etc: "etc", IPAddr: "ipaddr", StringIO: "stringio", Open3: "open3", Timeout: "timeout", Forwardable: "forwardable",
-  Singleton: "singleton", OpenStruct: "ostruct", ERB: "erb", Logger: "logger", SimpleDelegator: "delegate", Date: "date", DateTime: "date", REXML: "rexml/document", CGI: "cgi", RbConfig: "rbconfig",
-  PP: "pp", StringScanner: "strscan", Socket: "socket", TCPSocket: "socket", Addrinfo: "socket", OptionParser: "optparse" }.each { |n, f| Object.autoload(n, f) unless Object.const_defined?(n) }
+{ JSON: "json", YAML: "yaml", FileUtils: "fileutils", Tempfile: "tempfile", Pathname: "pathname",
+  Shellwords: "shellwords", URI: "uri", Digest: "digest",
+  OpenSSL: "openssl", Base64: "base64", SecureRandom: "securerandom", Etc: "etc", IPAddr: "ipaddr",
+  StringIO: "stringio", Open3: "open3", Timeout: "timeout", Forwardable: "forwardable",
+  Singleton: "singleton", OpenStruct: "ostruct", ERB: "erb", Logger: "logger", SimpleDelegator: "delegate",
+  Date: "date", DateTime: "date", REXML: "rexml/document", CGI: "cgi", RbConfig: "rbconfig",
+  PP: "pp", StringScanner: "strscan", Socket: "socket", TCPSocket: "socket", Addrinfo: "socket",
+  OptionParser: "optparse" }.each { |n, f| Object.autoload(n, f) unless Object.const_defined?(n) }
 class Object
   def to_yaml(*args)
     YAML
@@ -79,18 +84,28 @@ class Chef
   CHEF_ROOT = "/opt/chef/embedded/lib/ruby/gems/3.1.0/gems/chef-18.11.21/lib"
   {
     Exceptions: "exceptions", Config: "config", Log: "log", Node: "node", Resource: "resource", Provider: "provider",
-    Property: "property", Recipe: "recipe", RunContext: "run_context", Runner: "runner", ResourceCollection: "collection",
+    Property: "property", Recipe: "recipe", RunContext: "run_context", Runner: "runner",
+    ResourceCollection: "collection",
     Mixin: "mixin", DSL: "dsl", Util: "file_edit", Client: "client", Application: "application", Handler: "handler",
     EventDispatch: "events", Formatters: "formatters", RunStatus: "handler", DelayedEvaluator: "delayed",
-    JSONCompat: "json_compat", DataBag: "data", DataBagItem: "data", EncryptedDataBagItem: "encrypted", Search: "data", Role: "role",
+    JSONCompat: "json_compat", DataBag: "data", DataBagItem: "data", EncryptedDataBagItem: "encrypted", Search: "data",
+    Role: "role",
     Environment: "role", RunList: "run_list", VersionConstraint: "version", Version: "version", Digester: "digester",
-    FileCache: "file_cache", HTTP: "http", ServerAPI: "http", Platform: "platform", NodeMap: "node_map", CookbookVersion: "cookbook",
-    Cookbook: "cookbook", CookbookCollection: "cookbook", CookbookLoader: "cookbook", GuardInterpreter: "guard", FileContentManagement: "inert_names",
-    FileAccessControl: "inert_names", Deprecated: "deprecations", Decorator: "decorator", Dist: "dist", ReservedNames: "inert_names", ResourceDefinition: "definition",
-    ResourceBuilder: "recipe", ResourceResolver: "node_map", ProviderResolver: "node_map", Mash: "mash", Daemon: "inert_names", ApiClient: "inert_names",
-    User: "inert_names", Knife: "inert_names", Chefspec: "inert_names", Shell: "inert_names", RequestID: "inert_names", LocalMode: "inert_names", ActionCollection: "inert_names", Win32: "inert_names",
-    ResourceReporter: "inert_names", WorkstationConfigLoader: "inert_names", SecretFetcher: "inert_names", Compliance: "inert_names", PolicyBuilder: "policyfile", FxReporter: "reporter", FxFailures: "failures", FxSecrets: "secrets", RunLock: "run_lock",
-    ScanAccessControl: "inert_names", FileSystem: "inert_names", Telemeter: "inert_names", Mixins: "mixin", TrainTransport: "inert_names", TargetIO: "inert_names", DataCollector: "inert_names",
+    FileCache: "file_cache", HTTP: "http", ServerAPI: "http", Platform: "platform", NodeMap: "node_map",
+    CookbookVersion: "cookbook",
+    Cookbook: "cookbook", CookbookCollection: "cookbook", CookbookLoader: "cookbook", GuardInterpreter: "guard",
+    FileContentManagement: "inert_names",
+    FileAccessControl: "inert_names", Deprecated: "deprecations", Decorator: "decorator", Dist: "dist",
+    ReservedNames: "inert_names", ResourceDefinition: "definition",
+    ResourceBuilder: "recipe", ResourceResolver: "node_map", ProviderResolver: "node_map", Mash: "mash",
+    Daemon: "inert_names", ApiClient: "inert_names",
+    User: "inert_names", Knife: "inert_names", Chefspec: "inert_names", Shell: "inert_names", RequestID: "inert_names",
+    LocalMode: "inert_names", ActionCollection: "inert_names", Win32: "inert_names",
+    ResourceReporter: "inert_names", WorkstationConfigLoader: "inert_names", SecretFetcher: "inert_names",
+    Compliance: "inert_names", PolicyBuilder: "policyfile", FxReporter: "reporter", FxFailures: "failures",
+    FxSecrets: "secrets", RunLock: "run_lock",
+    ScanAccessControl: "inert_names", FileSystem: "inert_names", Telemeter: "inert_names", Mixins: "mixin",
+    TrainTransport: "inert_names", TargetIO: "inert_names", DataCollector: "inert_names",
   }.each { |name, file| autoload name, "prelude:chef/#{file}.rb" }
 
   class << self
@@ -128,7 +143,8 @@ class Chef
     # What a run says at its end about what will not work for long.
     def fx_deprecations
       return [] unless @fx_deprecations
-      out = ["", "Deprecation warnings that must be addressed before upgrading to Chef Infra Client #{VERSION.to_i + 1}:", ""]
+      out = ["", "Deprecation warnings that must be addressed before upgrading to Chef Infra Client " \
+        "#{VERSION.to_i + 1}:", ""]
       @fx_deprecations.each do |(type, message), places|
         out << "  #{message} at #{places.size == 1 ? "1 location" : "#{places.size} locations"}:"
         places.each { |l| out << "    - #{l}" }
@@ -191,7 +207,10 @@ module Kernel
   # Chef's own files are here already, whatever their names; so are those of its libraries.
   def require(name)
     case name.to_s
-    when %r{\A(chef|chef-utils|chef-config|mixlib|ohai|chef_zero)(/|\z)}, "chef-utils", "mixlib-shellout", "erubis", "ffi_yajl", "license_acceptance/acceptor", "iniparse", "addressable/uri", "addressable", "plist", "diff/lcs", "zip" then false
+    when %r{\A(chef|chef-utils|chef-config|mixlib|ohai|chef_zero)(/|\z)}, "chef-utils", "mixlib-shellout", "erubis",
+      "ffi_yajl", "license_acceptance/acceptor", "iniparse", "addressable/uri", "addressable", "plist", "diff/lcs",
+      "zip"
+      false
     else fx_require(name)
     end
   end

@@ -12,20 +12,33 @@ class Chef
       s.split(",").all? do |part|
         body, step = part.split("/", 2)
         next false if step && !step.match?(/\A\d+\z/)
-        body == "*" || body.split("-", 2).all? { |x| (x.match?(/\A\d+\z/) && x.to_i.between?(lo, hi)) || (names && names.include?(x.downcase)) }
+        body == "*" || body.split("-", 2).all? do |x|
+          (x.match?(/\A\d+\z/) && x.to_i.between?(lo, hi)) || (names && names.include?(x.downcase))
+        end
       end
     end
     def self.install(klass)
       months = %w{jan feb mar apr may jun jul aug sep oct nov dec}
       dows = %w{mon tue wed thu fri sat sun}
       klass.class_eval do
-        property :minute, [Integer, String], default: "*", callbacks: { "should be a valid minute spec" => ->(s) { FxCron.spec?(s, 0, 59) } }
-        property :hour, [Integer, String], default: "*", callbacks: { "should be a valid hour spec" => ->(s) { FxCron.spec?(s, 0, 23) } }
-        property :day, [Integer, String], default: "*", callbacks: { "should be a valid day spec" => ->(s) { FxCron.spec?(s, 1, 31) } }
-        property :month, [Integer, String], default: "*", callbacks: { "should be a valid month spec" => ->(s) { FxCron.spec?(s, 1, 12, months) } }
-        property :weekday, [Integer, String, Symbol], default: "*", callbacks: { "should be a valid weekday spec" => ->(s) { FxCron.spec?(s, 0, 7, dows) } },
+        property :minute, [Integer, String], default: "*", callbacks: {
+          "should be a valid minute spec" => ->(s) { FxCron.spec?(s, 0, 59) }
+        }
+        property :hour, [Integer, String], default: "*", callbacks: {
+          "should be a valid hour spec" => ->(s) { FxCron.spec?(s, 0, 23) }
+        }
+        property :day, [Integer, String], default: "*", callbacks: {
+          "should be a valid day spec" => ->(s) { FxCron.spec?(s, 1, 31) }
+        }
+        property :month, [Integer, String], default: "*", callbacks: {
+          "should be a valid month spec" => ->(s) { FxCron.spec?(s, 1, 12, months) }
+        }
+        property :weekday, [Integer, String, Symbol], default: "*",
+          callbacks: { "should be a valid weekday spec" => ->(s) { FxCron.spec?(s, 0, 7, dows) } },
           coerce: proc { |d| (i = DAYS.index(d.to_s.downcase)) ? i.to_s : d }
-        property :time_out, Hash, default: {}, coerce: proc { |h| h.is_a?(Hash) ? h.transform_keys(&:to_s) : h.is_a?(Integer) || h.is_a?(String) ? { "duration" => h } : nil },
+        property :time_out, Hash, default: {},
+          coerce: proc { |h| h.is_a?(Hash) ? h.transform_keys(&:to_s) : h.is_a?(Integer) || h.is_a?(String) ?
+          { "duration" => h } : nil },
           callbacks: { "should be a valid time_out" => ->(h) { FxCron.limits!(h) } }
       end
     end
@@ -33,7 +46,9 @@ class Chef
     def self.limits!(hash)
       bad = hash.keys.find { |k| !LIMITS.include?(k) }
       return true unless bad
-      raise Chef::Exceptions::ValidationFailed, "Key of option time_out must be equal to one of: #{LIMITS.map(&:inspect).join(", ")}!  You passed \"#{hash.keys.join(", ")}\"."
+      raise Chef::Exceptions::ValidationFailed,
+        "Key of option time_out must be equal to one of: #{LIMITS.map(&:inspect).join(", ")}!  You passed \"" \
+        "#{hash.keys.join(", ")}\"."
     end
     def self.duration(t)
       return nil if t.nil? || t.empty?

@@ -16,7 +16,10 @@ class Chef
   class DataBagItem
     attr_accessor :raw_data, :data_bag
     def self.load(bag, id)
-      raise Chef::Exceptions::InvalidDataBagName, "DataBags must have a name matching /^[-a-zA-Z0-9_.]+$/, you gave #{bag.inspect}" unless bag.to_s.match?(/\A[-a-zA-Z0-9_.]+\z/)
+      unless bag.to_s.match?(/\A[-a-zA-Z0-9_.]+\z/)
+        raise Chef::Exceptions::InvalidDataBagName,
+          "DataBags must have a name matching /^[-a-zA-Z0-9_.]+$/, you gave #{bag.inspect}"
+      end
       path = DataBag.load(bag)[id.to_s]
       unless path
         raise Net::HTTPServerException, '404 "Not Found"'
@@ -59,7 +62,12 @@ class Chef
         rows = rows[start.to_i..] || []
         rows = rows.first(count.to_i) if count
         if (f = opts[:filter_result])
-          rows = rows.map { |r| f.to_h { |name, path| [name.to_s, Array(path).inject(data_of(r)) { |h, k| h.respond_to?(:[]) && !h.is_a?(String) ? h[k.to_s] : nil }] } }
+          rows = rows.map do |r|
+            f.to_h do |name, path|
+              [name.to_s, Array(path)
+                .inject(data_of(r)) { |h, k| h.respond_to?(:[]) && !h.is_a?(String) ? h[k.to_s] : nil }]
+            end
+          end
         end
         return rows unless block
         rows.each(&block)
@@ -132,7 +140,10 @@ class Chef
 
       def data_of(o)
         case o
-        when Chef::Node then o.to_h.merge("name" => o.name, "chef_environment" => o.chef_environment, "run_list" => o.run_list.map(&:to_s), "role" => o.run_list.role_names, "recipe" => o.run_list.recipe_names, "roles" => o["roles"], "recipes" => o["recipes"])
+        when Chef::Node
+          o.to_h.merge("name" => o.name, "chef_environment" => o.chef_environment, "run_list" => o.run_list.map(&:to_s),
+            "role" => o.run_list.role_names, "recipe" => o.run_list.recipe_names, "roles" => o["roles"],
+            "recipes" => o["recipes"])
         when DataBagItem then o.raw_data.to_hash
         when Chef::Role, Chef::Environment then { "name" => o.name, "description" => o.description }
         else o
@@ -159,8 +170,11 @@ class Chef
 
     # The subset of the query language people write: terms, AND, OR, NOT, parentheses, wildcards, ranges.
     class Matcher
+      # A field with a quoted value, with several, or with a range.
+      FIELD = /[^\s():]+:(?:"[^"]*"|\([^)]*\)|[\[{][^\]}]*[\]}])/
+      TOKEN = /\(|\)|\bAND\b|\bOR\b|\bNOT\b|&&|\|\||!|-(?=\w)|#{FIELD}|[^\s()]+/
       def initialize(query)
-        @tokens = query.scan(/\(|\)|\bAND\b|\bOR\b|\bNOT\b|&&|\|\||!|-(?=\w)|[^\s():]+:"[^"]*"|[^\s():]+:\([^)]*\)|[^\s():]+:[\[{][^\]}]*[\]}]|[^\s()]+/)
+        @tokens = query.scan(TOKEN)
       end
       def match?(data)
         return true if @tokens.empty?
@@ -206,7 +220,8 @@ class Chef
         return true if field == "*" && value == "*"
         value = value[1..-2] if value.start_with?('"')
         value = value.gsub(/\\(.)/, '\1')
-        values = field == "*" ? @data.values.flatten : @data.select { |k, _| field.match?(/[*?]/) ? glob(field, k) : k == field }.values.flatten
+        values = field == "*" ? @data.values.flatten :
+          @data.select { |k, _| field.match?(/[*?]/) ? glob(field, k) : k == field }.values.flatten
         if value =~ /\A[\[{](\S+) TO (\S+)[\]}]\z/
           lo, hi = $1, $2
           return values.any? { |x| (lo == "*" || x >= lo) && (hi == "*" || x <= hi) }

@@ -20,7 +20,9 @@ class Chef
       def self.add_resource_dsl(name)
         return if method_defined?(name) || private_method_defined?(name)
         define_method(name) do |*args, **kw, &block|
-          raise ArgumentError, "wrong number of arguments (given #{args.size}, expected 0..1) to #{name}" if args.size > 1
+          if args.size > 1
+            raise ArgumentError, "wrong number of arguments (given #{args.size}, expected 0..1) to #{name}"
+          end
           args << kw if args.empty? && !kw.empty?
           fx_declare(name, args[0], FX.here, block)
         end
@@ -37,13 +39,18 @@ class Chef
         rc.resource_collection.fx_insert(resource, resource.declared_key)
       end
 
-      def declare_resource(type, name = "", created_at: nil, run_context: self.run_context, enclosing_provider: nil, **_, &block)
-        resource = build_resource(type, name, created_at: created_at || FX.here, run_context: run_context, enclosing_provider: enclosing_provider, &block)
-        run_context.resource_collection.insert(resource, resource_type: resource.declared_type, instance_name: resource.name)
+      def declare_resource(
+        type, name = "", created_at: nil, run_context: self.run_context, enclosing_provider: nil, **_, &block)
+        resource = build_resource(
+          type, name, created_at: created_at || FX.here, run_context: run_context,
+          enclosing_provider: enclosing_provider, &block)
+        run_context.resource_collection
+          .insert(resource, resource_type: resource.declared_type, instance_name: resource.name)
         resource
       end
 
-      def build_resource(type, name = "", created_at: nil, run_context: self.run_context, enclosing_provider: nil, **_, &block)
+      def build_resource(type, name = "", created_at: nil, run_context: self.run_context, enclosing_provider: nil, **_,
+        &block)
         fx_build(type.to_sym, name, created_at || FX.here, run_context, enclosing_provider, block)
       end
 
@@ -95,9 +102,13 @@ class Chef
       def edit_resource(type, name, created_at: nil, run_context: self.run_context, **opts, &block)
         edit_resource!(type, name, run_context: run_context, &block)
       rescue Chef::Exceptions::ResourceNotFound
-        declare_resource(type, name, created_at: created_at || FX.here, run_context: run_context, **opts) { instance_eval(&block) if block }
+        declare_resource(type, name, created_at: created_at || FX.here, run_context: run_context, **opts) do
+          instance_eval(&block) if block
+        end
       end
-      def delete_resource!(type, name, run_context: self.run_context) = run_context.resource_collection.delete("#{type}[#{name}]")
+      def delete_resource!(type, name, run_context: self.run_context)
+        run_context.resource_collection.delete("#{type}[#{name}]")
+      end
       def delete_resource(type, name, run_context: self.run_context)
         delete_resource!(type, name, run_context: run_context)
       rescue Chef::Exceptions::ResourceNotFound
@@ -110,7 +121,8 @@ class Chef
                        when :root then old.root_run_context
                        when :parent then old.parent_run_context
                        when Chef::RunContext then rc
-                       else raise ArgumentError, "bad argument to run_context helper, must be :root, :parent, or a Chef::RunContext"
+                       else raise ArgumentError,
+                         "bad argument to run_context helper, must be :root, :parent, or a Chef::RunContext"
                        end
         ret = yield @run_context
         @run_context = old
@@ -163,7 +175,12 @@ class Chef
         return if @helpers
         @helpers = true
         ChefUtils::DSL::Platform
-        [Universal, Chef::Recipe, Chef::Resource, Chef::Provider, Chef::Node].each { |m| m.include(ChefUtils, PlatformIntrospection, DataQuery, RebootPending, RegistryHelper, ChefVault, Secret, RenderHelpers, Cheffish) unless m == Chef::Node }
+        [Universal, Chef::Recipe, Chef::Resource, Chef::Provider, Chef::Node].each do |m|
+          unless m == Chef::Node
+            m.include(ChefUtils, PlatformIntrospection, DataQuery, RebootPending, RegistryHelper, ChefVault, Secret,
+              RenderHelpers, Cheffish)
+          end
+        end
         Chef::Node.include(ChefUtils, PlatformIntrospection)
         Universal.extend(ChefUtils)
         Chef::Provider.extend(ChefUtils, PlatformIntrospection)
@@ -175,7 +192,9 @@ class Chef
       def tagged?(*tags) = tags.all? { |t| node.tags.include?(t) }
       def untag(*tags) = tags.each { |t| node.tags.delete(t) }
       def exec(args)
-        raise Chef::Exceptions::ResourceNotFound, "exec was called, but you probably meant to use an execute resource.  If not, please call Kernel#exec explicitly.  The exec block called was \"#{args}\""
+        raise Chef::Exceptions::ResourceNotFound,
+          "exec was called, but you probably meant to use an execute resource.  If not, please call Kernel#exec " \
+          "explicitly.  The exec block called was \"#{args}\""
       end
       def lookup_resource(*a) = resources(*a)
       def delayed_action(*) = nil

@@ -13,13 +13,17 @@ class Chef
         next if name == :name || !p.instance_variable_name || !p.is_set?(r)
         props[name.to_s] = show(p.get_value(r))
       end
-      { "type" => (r.declared_type || r.resource_name).to_s, "name" => r.name, "action" => Array(r.action).map(&:to_s), "props" => props,
+      { "type" => (r.declared_type || r.resource_name).to_s, "name" => r.name, "action" => Array(r.action).map(&:to_s),
+        "props" => props,
         "guards" => r.only_if.map { |c| guard("only_if", c) } + r.not_if.map { |c| guard("not_if", c) },
-        "notifies" => notes("before", rc.before_notifications(r)) + notes("immediate", rc.immediate_notifications(r)) + notes("delayed", rc.delayed_notifications(r)),
+        "notifies" => notes("before", rc.before_notifications(r)) + notes("immediate", rc.immediate_notifications(r)) +
+        notes("delayed", rc.delayed_notifications(r)),
         "recipe" => "#{r.cookbook_name}::#{r.recipe_name}" }
     end
 
-    def self.guard(kind, c) = c.command ? "#{kind} #{c.command.is_a?(Array) ? c.command.inspect : c.command}" : "#{kind} {}"
+    def self.guard(kind, c)
+      c.command ? "#{kind} #{c.command.is_a?(Array) ? c.command.inspect : c.command}" : "#{kind} {}"
+    end
     def self.notes(kind, list) = list.map { |n| "#{kind} #{n.action} #{target(n.resource)}" }
     def self.target(t)
       case t

@@ -11,7 +11,10 @@ class Chef
       end
       def load_secret(path = nil)
         path ||= Chef::Config[:encrypted_data_bag_secret]
-        raise ArgumentError, "No secret specified and no secret found at #{Chef::Config.platform_specific_path("/etc/chef/encrypted_data_bag_secret")}" if path.nil? && !::File.exist?("/etc/chef/encrypted_data_bag_secret")
+        if path.nil? && !::File.exist?("/etc/chef/encrypted_data_bag_secret")
+          raise ArgumentError, "No secret specified and no secret found at " \
+            "#{Chef::Config.platform_specific_path("/etc/chef/encrypted_data_bag_secret")}"
+        end
         path ||= "/etc/chef/encrypted_data_bag_secret"
         raise Errno::ENOENT, "file not found '#{path}'" unless ::File.exist?(path)
         secret = (FX.read(path) || ::File.read(path)).strip
@@ -33,7 +36,10 @@ class Chef
       def self.new(value, secret, iv = nil)
         version = (Chef::Config[:data_bag_encrypt_version] || 3).to_i
         klass = { 1 => Version1Encryptor, 2 => Version2Encryptor, 3 => Version3Encryptor }[version]
-        raise UnsupportedEncryptedDataBagItemFormat, "Invalid encrypted data bag format version `#{version}'. Supported versions are '1', '2', '3'" unless klass
+        unless klass
+          raise UnsupportedEncryptedDataBagItemFormat,
+            "Invalid encrypted data bag format version `#{version}'. Supported versions are '1', '2', '3'"
+        end
         item = klass.allocate
         item.send(:initialize, value, secret, iv)
         item
@@ -67,11 +73,15 @@ class Chef
         openssl
         Base64.encode64(@iv)
       end
-      def for_encrypted_item = { "encrypted_data" => encrypted_data, "iv" => iv, "version" => 1, "cipher" => cipher_name }
+      def for_encrypted_item
+        { "encrypted_data" => encrypted_data, "iv" => iv, "version" => 1, "cipher" => cipher_name }
+      end
     end
     class Version2Encryptor < Version1Encryptor
       def hmac = @hmac ||= Base64.encode64(OpenSSL::HMAC.digest("SHA256", key, encrypted_data))
-      def for_encrypted_item = { "encrypted_data" => encrypted_data, "hmac" => hmac, "iv" => iv, "version" => 2, "cipher" => cipher_name }
+      def for_encrypted_item
+        { "encrypted_data" => encrypted_data, "hmac" => hmac, "iv" => iv, "version" => 2, "cipher" => cipher_name }
+      end
     end
     class Version3Encryptor < Version1Encryptor
       def cipher_name = "aes-256-gcm"
@@ -83,7 +93,12 @@ class Chef
         encrypted_data
         Base64.encode64(openssl.auth_tag)
       end
-      def for_encrypted_item = { "encrypted_data" => encrypted_data, "iv" => iv, "auth_tag" => auth_tag, "version" => 3, "cipher" => cipher_name }
+      def for_encrypted_item
+        {
+          "encrypted_data" => encrypted_data, "iv" => iv, "auth_tag" => auth_tag, "version" => 3,
+          "cipher" => cipher_name
+        }
+      end
     end
 
     # An encrypted value to its plain form.
@@ -94,10 +109,13 @@ class Chef
         @version = value.is_a?(Hash) && value.key?("version") ? value["version"].to_i : 0
         least = Chef::Config[:data_bag_decrypt_minimum_version]
         if least && @version < least.to_i
-          raise UnacceptableEncryptedDataBagItemFormat, "The encrypted data bag item has format version `#{@version}', but the config setting 'data_bag_decrypt_minimum_version' requires version `#{least}'"
+          raise UnacceptableEncryptedDataBagItemFormat,
+            "The encrypted data bag item has format version `#{@version}', but the config setting " \
+            "'data_bag_decrypt_minimum_version' requires version `#{least}'"
         end
         return if (0..3).cover?(@version)
-        raise UnsupportedEncryptedDataBagItemFormat, "This version of chef does not support encrypted data bag item format version '#{@version}'"
+        raise UnsupportedEncryptedDataBagItemFormat,
+          "This version of chef does not support encrypted data bag item format version '#{@version}'"
       end
       def for_decrypted_item
         return ::YAML.load(decrypted_data) if @version == 0
@@ -112,12 +130,15 @@ class Chef
         text << c.final
       rescue OpenSSL::Cipher::CipherError, ArgumentError => e
         hint = @key.length < 255 && @key.include?("/") ? "You may need to use --secret-file rather than --secret." : ""
-        raise DecryptionFailure, "Error decrypting data bag value: '#{e.message}'. Most likely the provided key is incorrect. #{hint}"
+        raise DecryptionFailure,
+          "Error decrypting data bag value: '#{e.message}'. Most likely the provided key is incorrect. #{hint}"
       end
       def cipher
         name = @version == 3 ? "aes-256-gcm" : "aes-256-cbc"
         if @version > 0 && ![name, "aes-256-cbc"].include?(@value["cipher"].to_s)
-          raise UnsupportedCipher, "Cipher '#{@value["cipher"]}' is not supported by this version of Chef. Available ciphers: ['aes-256-cbc', 'aes-256-gcm']"
+          raise UnsupportedCipher,
+            "Cipher '#{@value["cipher"]}' is not supported by this version of Chef. Available ciphers: " \
+            "['aes-256-cbc', 'aes-256-gcm']"
         end
         check_hmac if @version == 2
         c = OpenSSL::Cipher.new(name)
@@ -126,7 +147,8 @@ class Chef
         c.key = OpenSSL::Digest.digest("SHA256", @key)
         c.iv = Base64.decode64(@value["iv"].to_s)
         return c unless @version == 3
-        tag = @value["auth_tag"] or raise DecryptionFailure, "Error decrypting data bag value: invalid authentication tag. Most likely the data is corrupted"
+        tag = @value["auth_tag"] or raise DecryptionFailure,
+          "Error decrypting data bag value: invalid authentication tag. Most likely the data is corrupted"
         c.auth_tag = Base64.decode64(tag)
         c.auth_data = ""
         c
@@ -147,7 +169,8 @@ class Chef
       def check_hmac
         found = Base64.encode64(OpenSSL::HMAC.digest("SHA256", @key, @value["encrypted_data"].to_s))
         return if found == @value["hmac"]
-        raise DecryptionFailure, "Error decrypting data bag value: invalid hmac. Most likely the provided key is incorrect"
+        raise DecryptionFailure,
+          "Error decrypting data bag value: invalid hmac. Most likely the provided key is incorrect"
       end
     end
 

@@ -5,18 +5,27 @@ class Chef
  names.each { |n| const_set(n, Class.new(superclass)) }
  end
  class ConfigurationError < ArgumentError; end
- leaf RuntimeError, *%i{Application SigInt SigTerm Env Cron Exec Execute ErlCall FileNotFound Package Service Script Route SearchIndex Override UnsupportedAction
- MissingLibrary User Group Link Mount Sysctl PrivateKeyMissing CannotWritePrivateKey RoleNotFound DuplicateRole CannotDetermineHomebrewPath
- InvalidPrivateKey InvalidClientUpgrade PathNotAllowed MissingParentDirectory UnmetDependency CannotDetermineNodeName DelayedInteractive MultipleDscResourcesFound
- PolicyfileDownloadError InvalidDataBagItemID InvalidDataBagName InvalidIdentityRole Bacon CookbookMergingError Registry 
+ leaf RuntimeError, *%i{Application SigInt SigTerm Env Cron Exec Execute ErlCall FileNotFound Package Service Script
+   Route SearchIndex Override UnsupportedAction
+ MissingLibrary User Group Link Mount Sysctl PrivateKeyMissing CannotWritePrivateKey RoleNotFound DuplicateRole
+   CannotDetermineHomebrewPath
+ InvalidPrivateKey InvalidClientUpgrade PathNotAllowed MissingParentDirectory UnmetDependency CannotDetermineNodeName
+   DelayedInteractive MultipleDscResourcesFound
+ PolicyfileDownloadError InvalidDataBagItemID InvalidDataBagName InvalidIdentityRole Bacon CookbookMergingError Registry
+   
  RubyGemsPathMismatch LockConfigMismatch CookbookFrozen NoSuchHabitat NotAChefRepo CannotValidateStaticallyError}
- leaf ArgumentError, :InvalidEnvironmentPath, :ValidationFailed, :InvalidPolicybuilderCall, :InvalidCommandOption, :InvalidVersionConstraint, :InvalidCookbookVersion, :InvalidPlatformVersion,
- :InvalidEnvironmentRunListSpecification, :InvalidSymlink, :InvalidDataBagPath, :InvalidRemoteFileURI, :InvalidResourceSpecification, :InvalidWhyRunAssertion, :UserIDNotFound, :GroupIDNotFound,
- :MissingRequiredParameter, :InvalidKeyAttribute, :InvalidKeyArgument, :MultipleIdentityError, :InvalidSearchQuery, :InvalidKnifeConfig
- leaf StandardError, :RequiredPropertyNotSet, :RecipeNotFound, :AttributeNotFound, :MetadataNotValid, :CookbookNotFoundInRepo, :FileTypeMismatch,
+ leaf ArgumentError, :InvalidEnvironmentPath, :ValidationFailed, :InvalidPolicybuilderCall, :InvalidCommandOption,
+   :InvalidVersionConstraint, :InvalidCookbookVersion, :InvalidPlatformVersion,
+ :InvalidEnvironmentRunListSpecification, :InvalidSymlink, :InvalidDataBagPath, :InvalidRemoteFileURI,
+ :InvalidResourceSpecification, :InvalidWhyRunAssertion, :UserIDNotFound, :GroupIDNotFound,
+ :MissingRequiredParameter, :InvalidKeyAttribute, :InvalidKeyArgument, :MultipleIdentityError, :InvalidSearchQuery,
+ :InvalidKnifeConfig
+ leaf StandardError, :RequiredPropertyNotSet, :RecipeNotFound, :AttributeNotFound, :MetadataNotValid,
+   :CookbookNotFoundInRepo, :FileTypeMismatch,
  :EnclosingDirectoryDoesNotExist, :CookbookVersionNameMismatch,
  :PermissionDenied, :InterruptedError, :SearchError, :NodeError, :DecryptionFailure, :DeprecatedFeatureError,
- :GemRequirementConflict, :UnifiedModeImmediateSubscriptionEarlierResource, :UnifiedModeBeforeSubscriptionEarlierResource, :DeprecatedExitCode, :LegacySolo
+ :GemRequirementConflict, :UnifiedModeImmediateSubscriptionEarlierResource,
+ :UnifiedModeBeforeSubscriptionEarlierResource, :DeprecatedExitCode, :LegacySolo
  class InvalidResourceReference < RuntimeError; end
  class ResourceNotFound < RuntimeError; end
  class ProviderNotFound < RuntimeError; end
@@ -62,12 +71,14 @@ class Chef
  class CookbookVersionSelection < RuntimeError; end
  class CookbookChefVersionMismatch < RuntimeError
  def initialize(chef_version, cookbook_name, cookbook_version, *constraints)
- super("Cookbook '#{cookbook_name}' version '#{cookbook_version}' depends on Chef Infra Client version #{constraints.inspect}, but the running Chef Infra Client version is #{chef_version}")
+ super("Cookbook '#{cookbook_name}' version '#{cookbook_version}' depends on Chef Infra Client version " \
+   "#{constraints.inspect}, but the running Chef Infra Client version is #{chef_version}")
  end
  end
  class CookbookOhaiVersionMismatch < RuntimeError
  def initialize(ohai_version, cookbook_name, cookbook_version, *constraints)
- super("Cookbook '#{cookbook_name}' version '#{cookbook_version}' depends on ohai version #{constraints.join(" or ")}, but the running ohai version is #{ohai_version}")
+ super("Cookbook '#{cookbook_name}' version '#{cookbook_version}' depends on ohai version " \
+   "#{constraints.join(" or ")}, but the running ohai version is #{ohai_version}")
  end
  end
  class MetadataNotFound < StandardError
@@ -79,7 +90,8 @@ class Chef
  end
  class ImmutableAttributeModification < NoMethodError
  def initialize
- super("Node attributes are read-only when you do not specify which precedence level to set. To set an attribute use code like `node.default[\"key\"] = \"value\"'")
+ super("Node attributes are read-only when you do not specify which precedence level to set. To set an attribute use " \
+   "code like `node.default[\"key\"] = \"value\"'")
  end
  end
  class NodeAttributeDoesNotExist < NoMethodError; end

@@ -8,9 +8,14 @@ class Chef
         out = [[e.class.name, e.message]]
         trace = in_cookbooks(e)
         out << ["Cookbook Trace: (most recent call first)", trace.join("\n")] unless trace.empty?
-        out << ["Resource Declaration:", resource.fx_secret? ? "suppressed sensitive resource output" : declaration(resource)] if resource.source_line
+        if resource.source_line
+          out << ["Resource Declaration:",
+            resource.fx_secret? ? "suppressed sensitive resource output" : declaration(resource)]
+        end
         out << ["Compiled Resource:", resource.to_text.to_s]
-        out << ["Template Context:", "#{e.source_location}\n#{e.source_listing}"] if e.respond_to?(:source_listing) && !resource.fx_secret?
+        if e.respond_to?(:source_listing) && !resource.fx_secret?
+          out << ["Template Context:", "#{e.source_location}\n#{e.source_listing}"]
+        end
         out << system_info
       end
 
@@ -26,17 +31,22 @@ class Chef
       end
 
       def roles(expansion, node)
-        missing = expansion.missing_roles_with_including_role.map { |role, by| "* #{role} included by '#{by}'" }.join("\n")
+        missing = expansion.missing_roles_with_including_role.map { |role, by| "* #{role} included by '#{by}'" }
+          .join("\n")
         [["Missing Role(s) in Run List:", missing], ["Original Run List", list(node.run_list)], system_info]
       end
 
       def cookbooks(recipes, absent, unmet, message)
         text = +""
         text << absent.map { |n| "No such cookbook: #{n}" }.join("\n") unless absent.empty?
-        text << "The following cookbooks exist on the server, but there is no version that meets\nthe version constraints in this environment:\n" << unmet.map { |n| "* #{n}\n" }.join << "\n" unless unmet.empty?
+        unless unmet.empty?
+          text << "The following cookbooks exist on the server, but there is no version that meets\nthe version " \
+            "constraints in this environment:\n" << unmet.map { |n| "* #{n}\n" }.join << "\n"
+        end
         out = [["Missing Cookbooks:", text]]
         if text.empty?
-          advice = "You might be able to resolve this issue with:\n  1-) Removing cookbook versions that depend on deleted cookbooks.\n" \
+          advice = "You might be able to resolve this issue with:\n  1-) Removing cookbook versions that depend on " \
+            "deleted cookbooks.\n" \
             "  2-) Removing unused cookbook versions.\n  3-) Pinning exact cookbook versions using environments.\n"
           out = [["Cookbook dependency resolution error:", "Error message: #{message}\n#{advice}"]]
         end
@@ -59,7 +69,10 @@ class Chef
       def in_cookbooks(e)
         dirs = Array(Chef::Config[:cookbook_path])
         lines = (e.backtrace || []).select { |l| dirs.any? { |d| l.start_with?(d) } }
-        lines.map { |l| l.gsub(/<(main|top \(required\))>|compile_action_\w+/, l.match?(%r{/(resources|providers)/}) ? "class_from_file" : "from_file") }
+        lines.map do |l|
+          l.gsub(/<(main|top \(required\))>|compile_action_\w+/,
+            l.match?(%r{/(resources|providers)/}) ? "class_from_file" : "from_file")
+        end
       end
 
       def numbered(i, line) = "#{(i + 1).to_s.rjust(3)}: #{line}"
@@ -86,7 +99,9 @@ class Chef
 
       # Whether a sensitive resource is declared there.
       def secret_at?(resource, file, line)
-        resource.run_context.resource_collection.any? { |r| r.source_line_number.to_i == line && r.source_line_file == file && r.fx_secret? }
+        resource.run_context.resource_collection.any? do |r|
+          r.source_line_number.to_i == line && r.source_line_file == file && r.fx_secret?
+        end
       end
 
       def around(place)

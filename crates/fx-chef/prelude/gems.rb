@@ -16,7 +16,10 @@ module IniParse
     def has_option?(k) = @lines.key?(k.to_s)
     def each(&b) = @lines.map { |k, v| Line.new(k, v) }.each(&b)
     def delete(k) = @lines.delete(k.to_s)
-    def to_ini = (@key == "__anonymous__" ? "" : "[#{@key}]\n") + @lines.flat_map { |k, v| Array(v).map { |x| "#{k} = #{x}\n" } }.join
+    def to_ini
+      (@key == "__anonymous__" ? "" : "[#{@key}]\n") +
+        @lines.flat_map { |k, v| Array(v).map { |x| "#{k} = #{x}\n" } }.join
+    end
   end
   class Document
     include Enumerable

@@ -31,11 +31,14 @@ class Chef
           Chef::GuardInterpreter.for_resource(@parent, @command, @command_opts || {}).evaluate
         when nil
           if @parent.guard_interpreter != @parent.default_guard_interpreter
-            raise ArgumentError, "#{@parent.name} was given a guard_interpreter of #{@parent.guard_interpreter}, but not given a command as a string. guard_interpreter does not support blocks (because they just contain ruby)."
+            raise ArgumentError, "#{@parent.name} was given a guard_interpreter of #{@parent.guard_interpreter}, but " \
+              "not given a command as a string. guard_interpreter does not support blocks (because they just contain " \
+              "ruby)."
           end
           run_block
         else
-          raise ArgumentError, "Invalid only_if/not_if command, expected a string: #{@command.inspect} (#{@command.class})"
+          raise ArgumentError, "Invalid only_if/not_if command, expected a string: #{@command.inspect} (" \
+            "#{@command.class})"
         end
       rescue Chef::Exceptions::CommandTimeout
         Chef::Log.warn "Command '#{fx_command}' timed out"
@@ -47,7 +50,8 @@ class Chef
         if rv.is_a?(String) && !rv.empty?
           secret = @parent.fx_secret?
           shown = secret ? "a string" : rv.inspect
-          Chef::Log.warn("#{@positivity} block for #{@parent} returned #{shown}, did you mean to run a command?" + (secret ? "" : " If so use '#{@positivity} #{shown}' in your code."))
+          Chef::Log.warn("#{@positivity} block for #{@parent} returned #{shown}, did you mean to run a command?" +
+            (secret ? "" : " If so use '#{@positivity} #{shown}' in your code."))
         end
         rv
       end
@@ -94,9 +98,13 @@ class Chef
         klass = begin
           Chef.resource_handler_map.get(resource.node, resource.guard_interpreter)
         end
-        raise ArgumentError, "Specified guard_interpreter resource #{resource.guard_interpreter} unknown for this platform" if klass.nil?
+        if klass.nil?
+          raise ArgumentError, "Specified guard_interpreter resource #{resource.guard_interpreter} unknown for this " \
+            "platform"
+        end
         unless klass <= Chef::Resource::Execute
-          raise ArgumentError, "Specified guard interpreter class #{klass} must be a kind of Chef::Resource::Execute resource"
+          raise ArgumentError, "Specified guard interpreter class #{klass} must be a kind of Chef::Resource::Execute " \
+            "resource"
         end
         @resource = klass.new("Guard resource", resource.run_context)
         @resource.is_guard_interpreter = true

@@ -12,7 +12,13 @@ class Chef
     def formatted_exception = @exception && "#{@exception.class.name}: #{@exception.message}"
     def start_clock = @start_time = Time.now
     def stop_clock = @end_time = Time.now
-    def to_hash = { node: @node, all_resources: all_resources, updated_resources: updated_resources, exception: formatted_exception, backtrace: backtrace, start_time: start_time, end_time: end_time, elapsed_time: elapsed_time, success: success?, run_id: run_id }
+    def to_hash
+      {
+        node: @node, all_resources: all_resources, updated_resources: updated_resources, exception: formatted_exception,
+        backtrace: backtrace, start_time: start_time, end_time: end_time, elapsed_time: elapsed_time, success: success?,
+        run_id: run_id
+      }
+    end
     alias to_h to_hash
   end
 
@@ -31,7 +37,8 @@ class Chef
       end
     end
     attr_reader :run_status
-    %i{start_time end_time elapsed_time run_context run_id success? failed? all_resources updated_resources exception backtrace node}.each do |m|
+    %i{start_time end_time elapsed_time run_context run_id success? failed? all_resources updated_resources exception
+      backtrace node}.each do |m|
       define_method(m) { @run_status.send(m) }
     end
     def report

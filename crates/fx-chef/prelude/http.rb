@@ -29,7 +29,8 @@ class Chef
             sleep(Chef::Config[:http_retry_delay])
             retry
           end
-          raise e.class, what == "Error connecting" ? "#{what} to #{uri} - #{e.message}" : "#{what} to #{uri}, giving up"
+          raise e.class, what == "Error connecting" ? "#{what} to #{uri} - #{e.message}" :
+            "#{what} to #{uri}, giving up"
         end
       end
       def self.fetch(uri, headers) = request("GET", uri, headers, nil)

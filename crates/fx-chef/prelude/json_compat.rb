@@ -7,7 +7,9 @@ class Chef
         ::JSON.parse(source, opts)
       end
       def from_json(source, opts = {}) = parse(source, opts)
-      def to_json(obj, opts = nil) = obj.respond_to?(:for_json) ? ::JSON.generate(obj.for_json) : ::JSON.generate(plain(obj))
+      def to_json(obj, opts = nil)
+        obj.respond_to?(:for_json) ? ::JSON.generate(obj.for_json) : ::JSON.generate(plain(obj))
+      end
       def to_json_pretty(obj, opts = nil) = pretty(plain(obj), "")
       # As yajl lays it out: an empty container takes three lines.
       def pretty(v, pad)

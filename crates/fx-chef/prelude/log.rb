@@ -64,7 +64,8 @@ class Chef
       def write(level, msg)
         return true if LEVELS[level] < @level
         msg = yield if msg.nil? && block_given?
-        msg = msg.is_a?(Exception) ? "#{msg.message} (#{msg.class})\n#{(msg.backtrace || []).join("\n")}" : msg.is_a?(String) ? msg : msg.inspect
+        msg = msg.is_a?(Exception) ? "#{msg.message} (#{msg.class})\n#{(msg.backtrace || []).join("\n")}" :
+          msg.is_a?(String) ? msg : msg.inspect
         msg = FxSecrets.scrub(@secret, msg.to_s) if @secret
         FX.log(level.name, msg)
         true

@@ -14,7 +14,9 @@ class Chef
           klass.define_singleton_method(:to_s) { label }
           klass.define_singleton_method(:inspect) { label }
           FX.eval_file(path, klass, true)
-          klass.provides(klass.resource_name) if klass.resource_name && !Chef.resource_handler_map.names_of(klass).include?(klass.resource_name)
+          if klass.resource_name && !Chef.resource_handler_map.names_of(klass).include?(klass.resource_name)
+            klass.provides(klass.resource_name)
+          end
           klass.provides(name.to_sym)
           klass
         end
@@ -50,7 +52,9 @@ class Chef
         klass.provides(name.to_sym)
         FX.eval_file(path, klass, true)
         const = FX.camel(name)
-        Chef::Provider.const_set(const, klass) if const.match?(/\A[A-Z]/) && !Chef::Provider.const_defined?(const, false)
+        if const.match?(/\A[A-Z]/) && !Chef::Provider.const_defined?(const, false)
+          Chef::Provider.const_set(const, klass)
+        end
         klass
       end
       def load_current_resource = nil

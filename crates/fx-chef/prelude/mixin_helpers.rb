@@ -88,7 +88,10 @@ class Chef
     module CommandHelper; end
     module RunCommand; end
     module UnifiedModeInternalInitialize; end
-    %i{ApiVersionRequestHandling DescendantsTracker Homebrew SubclassDirective VersionedAPI VersionedAPIFactory WideString WindowsEnvHelper}.each { |n| const_set(n, Module.new) }
+    %i{ApiVersionRequestHandling DescendantsTracker Homebrew SubclassDirective VersionedAPI VersionedAPIFactory
+      WideString WindowsEnvHelper}.each do |n|
+      const_set(n, Module.new)
+    end
     OpenSSLHelper = OpensslHelper
     module PowershellExec
       def powershell_exec(*) = raise(NotImplementedError, "powershell_exec is not on this platform")

@@ -8,7 +8,8 @@ class Chef
         options.delete(:argument_order)
         if default_env != false
           env = options.delete(:environment) || options.delete(:env) || {}
-          options[:environment] = { "LC_ALL" => "C.UTF-8", "LANGUAGE" => "C.UTF-8", "LANG" => "C.UTF-8" }.merge(env.to_h)
+          options[:environment] =
+            { "LC_ALL" => "C.UTF-8", "LANGUAGE" => "C.UTF-8", "LANG" => "C.UTF-8" }.merge(env.to_h)
         end
         args = args.flatten.compact if args.any? { |a| a.is_a?(Array) }
         cmd = Mixlib::ShellOut.new(*args, **options)
@@ -22,7 +23,9 @@ class Chef
       end
       # A tool with its words, never through a shell; messages show them as one line.
       def fx_tool(*words, **options)
-        env = { "LC_ALL" => "C.UTF-8", "LANGUAGE" => "C.UTF-8", "LANG" => "C.UTF-8" } if options.delete(:default_env) != false
+        if options.delete(:default_env) != false
+          env = { "LC_ALL" => "C.UTF-8", "LANGUAGE" => "C.UTF-8", "LANG" => "C.UTF-8" }
+        end
         env = (env || {}).merge((options.delete(:environment) || {}).to_h)
         words = words.flatten.compact.map(&:to_s)
         cmd = Mixlib::ShellOut.new(words, environment: env, **options)

@@ -31,35 +31,48 @@ class Chef
         end
         def to_s
           parts = []
-          parts << "cookbook: #{@context.cookbook_name}" if @context.respond_to?(:cookbook_name) && @context.cookbook_name
-          parts << "template: #{@context.template_name}" if @context.respond_to?(:template_name) && @context.template_name
+          if @context.respond_to?(:cookbook_name) && @context.cookbook_name
+            parts << "cookbook: #{@context.cookbook_name}"
+          end
+          if @context.respond_to?(:template_name) && @context.template_name
+            parts << "template: #{@context.template_name}"
+          end
           hint = parts.empty? ? "" : " (#{parts.join(", ")})"
-          "\n\n#{self.class} (#{message}) #{source_location}#{hint}:\n\n#{source_listing}\n\n  #{(@original_exception.backtrace || []).join("\n  ")}\n\n"
+          "\n\n#{self.class} (#{message}) #{source_location}#{hint}:\n\n#{source_listing}\n\n  " \
+            "#{(@original_exception.backtrace || []).join("\n  ")}\n\n"
         end
         def self.fx_plain_exception? = false
       end
 
       class TemplateContext
         include Chef::DSL::Universal
-        attr_reader :_extension_modules, :cookbook_name, :recipe_name, :recipe_line_string, :recipe_path, :recipe_line, :template_name, :template_path
+        attr_reader :_extension_modules, :cookbook_name, :recipe_name, :recipe_line_string, :recipe_path, :recipe_line,
+          :template_name, :template_path
         def initialize(variables = {})
           variables.to_h.each { |k, v| instance_variable_set(:"@#{k}", v) }
           @_extension_modules = []
         end
         def node
           return @node if @node
-          raise "Could not find a value for node. If you are explicitly setting variables in a template, include a node variable if you plan to use it."
+          raise "Could not find a value for node. If you are explicitly setting variables in a template, include a " \
+            "node variable if you plan to use it."
         end
         def _extend_modules(modules)
           modules.each do |m|
             %i{node render render_template render_template_from_string}.each do |own|
-              Chef::Log.warn("Core template method `#{own}' overridden by extension module #{m}") if m.method_defined?(own) || m.private_method_defined?(own)
+              if m.method_defined?(own) || m.private_method_defined?(own)
+                Chef::Log.warn("Core template method `#{own}' overridden by extension module #{m}")
+              end
             end
             extend(m)
             @_extension_modules << m
           end
         end
-        def _public_instance_variables = (instance_variables - [:@_extension_modules]).to_h { |v| [v.name.delete_prefix("@").to_sym, instance_variable_get(v)] }
+        def _public_instance_variables
+          (instance_variables - [:@_extension_modules]).to_h do |v|
+            [v.name.delete_prefix("@").to_sym, instance_variable_get(v)]
+          end
+        end
 
         # A partial sees what it is given, or all that this template sees.
         def render(partial, options = {})
@@ -72,7 +85,9 @@ class Chef
         end
         def render_template_from_string(text) = FxRender.run("(erubis)", text, self)
         def render_template(template) = FxRender.run("inline", FX.read(template).to_s, self)
-        def inspect = "#<#{self.class.name} template_name=#{@template_name.inspect} cookbook_name=#{@cookbook_name.inspect}>"
+        def inspect
+          "#<#{self.class.name} template_name=#{@template_name.inspect} cookbook_name=#{@cookbook_name.inspect}>"
+        end
         def to_s = inspect
         def method_missing(name, *args, &block)
           Chef::DSL::Recipe.fx_helpers!

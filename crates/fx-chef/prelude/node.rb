@@ -7,7 +7,8 @@ class Chef
     autoload :ImmutableArray, "prelude:chef/attributes.rb"
 
     class Attribute
-      LEVELS = %i{default env_default role_default force_default normal override role_override env_override force_override automatic}.freeze
+      LEVELS = %i{default env_default role_default force_default normal override role_override env_override
+        force_override automatic}.freeze
       DEFAULTS = %i{default env_default role_default force_default}.freeze
       OVERRIDES = %i{override role_override env_override force_override}.freeze
       # Deprecated names other code reads.
@@ -53,7 +54,8 @@ class Chef
       end
 
       def debug_value(*path)
-        %i{default env_default role_default force_default normal override role_override env_override force_override automatic}.map do |l|
+        %i{default env_default role_default force_default normal override role_override env_override force_override
+          automatic}.map do |l|
           store = level(l)
           v = store.exist?(*path) ? store.read(*path) : :not_present
           [l.name, v.is_a?(Hash) ? v.to_hash : v]
@@ -67,7 +69,8 @@ class Chef
       LEVELS.each { |l| define_method(l) { level(l) } }
     end
 
-    attr_accessor :run_context, :override_runlist, :policy_name, :policy_group, :chef_server_rest, :logger, :primary_runlist
+    attr_accessor :run_context, :override_runlist, :policy_name, :policy_group, :chef_server_rest, :logger,
+      :primary_runlist
     attr_reader :run_state, :recipe_list, :attributes
 
     include ChefUtils::FxLazy if defined?(ChefUtils::FxLazy)
@@ -146,12 +149,15 @@ class Chef
       raise KeyError, "key not found: #{key.inspect}"
     end
 
-    { default: :default, normal: :normal, override: :override, force_default: :force_default, force_override: :force_override,
-      role_default: :role_default, role_override: :role_override, env_default: :env_default, env_override: :env_override,
+    { default: :default, normal: :normal, override: :override, force_default: :force_default,
+      force_override: :force_override,
+      role_default: :role_default, role_override: :role_override, env_default: :env_default,
+      env_override: :env_override,
       automatic: :automatic }.each do |name, level|
       define_method(name) { @attributes.level(level) }
       define_method(:"#{name}=") { |hash| @attributes.replace_level(level, hash) }
-      define_method(:"#{name}_attrs") { @attributes.level(level) } unless %i{force_default force_override}.include?(name)
+      define_method(:"#{name}_attrs") { @attributes.level(level) } unless %i{force_default
+        force_override}.include?(name)
       define_method(:"#{name}_attrs=") { |hash| @attributes.replace_level(level, hash) }
     end
     alias automatic_attrs automatic
@@ -227,7 +233,8 @@ class Chef
     include Enumerable
 
     def as_json(*_)
-      { "name" => name, "chef_environment" => chef_environment, "normal" => normal.to_hash, "chef_type" => "node", "default" => combined_default.to_h,
+      { "name" => name, "chef_environment" => chef_environment, "normal" => normal.to_hash, "chef_type" => "node",
+        "default" => combined_default.to_h,
         "override" => combined_override.to_h, "automatic" => automatic.to_hash, "run_list" => run_list.map(&:to_s) }
     end
     alias for_json as_json

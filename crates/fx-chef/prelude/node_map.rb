@@ -7,9 +7,11 @@ class Chef
       @hits = {}
     end
 
-    def set(key, klass, platform: nil, platform_version: nil, platform_family: nil, os: nil, chef_version: nil, target_mode: nil, override: nil, canonical: nil, agent_mode: nil, **_, &block)
+    def set(key, klass, platform: nil, platform_version: nil, platform_family: nil, os: nil, chef_version: nil,
+      target_mode: nil, override: nil, canonical: nil, agent_mode: nil, **_, &block)
       return if chef_version && !Array(chef_version).any? { |c| Chef::VersionConstraint.new(c).include?(Chef::VERSION) }
-      filter = { platform: platform, platform_version: platform_version, platform_family: platform_family, os: os, block: block }.compact
+      filter = { platform: platform, platform_version: platform_version, platform_family: platform_family, os: os,
+        block: block }.compact
       @hits.clear
       list = (@map[key.to_sym] ||= [])
       list.reject! { |k, f, _| k == klass && f == filter }
@@ -18,7 +20,10 @@ class Chef
       klass
     end
 
-    def weight(f) = (f[:block] ? 16 : 0) + (f[:platform_version] ? 8 : 0) + (f[:platform] ? 4 : 0) + (f[:platform_family] ? 2 : 0) + (f[:os] ? 1 : 0)
+    def weight(f)
+      (f[:block] ? 16 : 0) + (f[:platform_version] ? 8 : 0) + (f[:platform] ? 4 : 0) + (f[:platform_family] ? 2 : 0) +
+        (f[:os] ? 1 : 0)
+    end
 
     def delete_class(klass) = @map.each_value { |l| l.reject! { |k, _, _| k == klass } }
     def names_of(klass) = @map.select { |_, l| l.any? { |k, _, _| k == klass } }.keys
@@ -30,7 +35,11 @@ class Chef
       return false if f[:os] && !in_list?(f[:os], node["os"])
       return false if f[:platform_family] && !in_list?(f[:platform_family], node["platform_family"])
       return false if f[:platform] && !in_list?(f[:platform], node["platform"])
-      return false if f[:platform_version] && !Array(f[:platform_version]).any? { |c| c == :all || Chef::VersionConstraint.new(c).include?(node["platform_version"].to_s) }
+      if f[:platform_version] && !Array(f[:platform_version]).any? do |c|
+        c == :all || Chef::VersionConstraint.new(c).include?(node["platform_version"].to_s)
+      end
+        return false
+      end
       return false if f[:block] && !f[:block].call(node)
       true
     end
@@ -76,9 +85,13 @@ class Chef
       hit = get(node, key)
       return hit if hit
       if @map.key?(key) || FX.provides(key)
-        raise Chef::Exceptions::NoSuchResourceType, "Cannot find a resource for #{key} on #{node["platform"]} version #{node["platform_version"]} with target_mode? false"
+        raise Chef::Exceptions::NoSuchResourceType,
+          "Cannot find a resource for #{key} on #{node["platform"]} version #{node["platform_version"]} with " \
+          "target_mode? false"
       end
-      raise Chef::Exceptions::NoSuchResourceType, "Cannot find a resource for #{key} on #{node["platform"]} version #{node["platform_version"]} with target_mode? false"
+      raise Chef::Exceptions::NoSuchResourceType,
+        "Cannot find a resource for #{key} on #{node["platform"]} version #{node["platform_version"]} with " \
+        "target_mode? false"
     end
   end
 
@@ -93,9 +106,14 @@ class Chef
     @by_name = {}
     # Resources of other systems and services, by the start of their names.
     ELSEWHERE = {
-      "works on Windows only and is not on this platform" => %w{windows_ chocolatey powershell dsc_ msu_package cab_package batch registry_key chef_client_scheduled_task},
-      "works on macOS only and is not on this platform" => %w{dmg_package homebrew_ launchd macos mac_ osx_profile plist macports_package chef_client_launchd},
-      "is not on this platform" => %w{bff_package ips_package solaris_ smartos_package freebsd_package openbsd_package paludis_package aix_user pw_user},
+      "works on Windows only and is not on this " \
+      "platform" => %w{windows_ chocolatey powershell dsc_ msu_package cab_package batch registry_key
+      chef_client_scheduled_task},
+      "works on macOS only and is not on this " \
+      "platform" => %w{dmg_package homebrew_ launchd macos mac_ osx_profile plist macports_package chef_client_launchd},
+      "is not on this platform" =>
+      %w{bff_package ips_package solaris_ smartos_package freebsd_package openbsd_package paludis_package aix_user
+        pw_user},
       "needs Habitat, which fixpoint does not run" => %w{habitat_},
       "needs snapd, which fixpoint does not talk to" => %w{snap_package},
       "needs a Chef Infra Server and its vault, which fixpoint does not talk to" => %w{chef_vault_secret},
@@ -116,25 +134,34 @@ class Chef
 
       def fx_resolve(node, resource, action)
         name = resource.resource_name
-        found = Chef.provider_handler_map.get_custom(node, name) || (resource.declared_type && Chef.provider_handler_map.get_custom(node, resource.declared_type))
+        found = Chef.provider_handler_map.get_custom(node, name) ||
+          (resource.declared_type && Chef.provider_handler_map.get_custom(node, resource.declared_type))
         return found if found
         k = resource.class
         while k && k != Chef::Resource
           if k.name == "Chef::Resource::Package"
-            by = { "arch" => :PacmanPackage, "gentoo" => :PortagePackage }[node["platform"]] || { "arch" => :PacmanPackage, "gentoo" => :PortagePackage }[node["platform_family"]]
+            by = { "arch" => :PacmanPackage, "gentoo" => :PortagePackage }[node["platform"]] ||
+              { "arch" => :PacmanPackage, "gentoo" => :PortagePackage }[node["platform_family"]]
             return Chef::Provider.const_get(by) if by
             break
           elsif k.fx_builtin?
             path = k.name.delete_prefix("Chef::Resource::")
             pr = path.split("::").inject(Chef::Provider) { |m, c| m && (m.const_get(c, false) rescue nil) }
-            return pr if pr && (pr.method_defined?(:"action_#{action}") || !k.allowed_actions.include?(action) || %i{diff log}.include?(action))
-            raise Chef::Exceptions::UnsupportedAction, "#{resource} #{fx_refusal(k.resource_name.to_s) || "does not support :#{action} yet in fixpoint"}" if pr
+            if pr && (pr.method_defined?(:"action_#{action}") || !k.allowed_actions.include?(action) ||
+              %i{diff log}.include?(action))
+              return pr
+            end
+            if pr
+              raise Chef::Exceptions::UnsupportedAction,
+                "#{resource} #{fx_refusal(k.resource_name.to_s) || "does not support :#{action} yet in fixpoint"}"
+            end
           elsif k.name && (c = k.name.split("::").last) && Chef::Provider.const_defined?(c, false)
             return Chef::Provider.const_get(c, false)
           end
           k = k.superclass
         end
-        raise Chef::Exceptions::ProviderNotFound, "Cannot find a provider for #{resource} on #{node["platform"]} version #{node["platform_version"]}"
+        raise Chef::Exceptions::ProviderNotFound,
+          "Cannot find a provider for #{resource} on #{node["platform"]} version #{node["platform_version"]}"
       end
     end
     def initialize(node, resource, action) = (@node, @resource, @action = node, resource, action)

@@ -42,7 +42,9 @@ module Ohai
     def optional(*) = nil
     def collect_data(*systems, &block)
       (systems.empty? ? [:default] : systems).each do |s|
-        raise Exception::InvalidPlugin, "collect_data already defined on platform '#{s}' for #{@name}" if @collectors.key?(s)
+        if @collectors.key?(s)
+          raise Exception::InvalidPlugin, "collect_data already defined on platform '#{s}' for #{@name}"
+        end
         @collectors[s] = block
       end
     end
@@ -106,7 +108,11 @@ module Ohai
     def config = Chef::Config[:ohai]
     # A plug-in that is defined twice is one with both definitions.
     def plugin(name, &block)
-      raise Exception::InvalidPlugin, "#{name} is not a valid plugin name. A valid plugin name is a symbol which begins with a capital letter and contains no underscores" unless name.is_a?(Symbol) && name.match?(/\A[A-Z][^_]*\z/)
+      unless name.is_a?(Symbol) && name.match?(/\A[A-Z][^_]*\z/)
+        raise Exception::InvalidPlugin,
+          "#{name} is not a valid plugin name. A valid plugin name is a symbol which begins with a capital letter " \
+          "and contains no underscores"
+      end
       found = (@plugins[name] ||= Plugin.new(name))
       found.instance_eval(&block)
       found
@@ -117,7 +123,9 @@ module Ohai
     end
     # Runs those that give a name, or all.
     def run(name = nil)
-      chosen = @plugins.values.select { |p| name.nil? || p.provided.any? { |n| n == name || n.start_with?("#{name}/") } || p.name.to_s == name.to_s }
+      chosen = @plugins.values.select do |p|
+        name.nil? || p.provided.any? { |n| n == name || n.start_with?("#{name}/") } || p.name.to_s == name.to_s
+      end
       chosen.each(&:reset!)
       chosen.each(&:run)
     end

@@ -7,7 +7,10 @@ class Chef
     class FxOpenssl < FxComposite
       TOOL = "openssl"
       def openssl(*args, input: nil)
-        raise Chef::Exceptions::ProviderNotFound, "#{new_resource} needs the openssl command, which is not on this machine" unless which(TOOL)
+        unless which(TOOL)
+          raise Chef::Exceptions::ProviderNotFound,
+            "#{new_resource} needs the openssl command, which is not on this machine"
+        end
         shell_out!(TOOL, *args.flatten.compact.map(&:to_s), input: input).stdout
       end
       def quietly(*args) = which(TOOL) ? fx_look(TOOL, *args) : nil
@@ -40,30 +43,43 @@ class Chef
       # The public part of the key that the resource names or holds.
       def put_public_key(kind)
         r = new_resource
-        raise ArgumentError, "You cannot specify both 'private_key_path' and 'private_key_content' properties at the same time." if r.private_key_path && r.private_key_content
-        raise ArgumentError, "You must specify the private key with either 'private_key_path' or 'private_key_content' properties." unless r.private_key_path || r.private_key_content
+        if r.private_key_path && r.private_key_content
+          raise ArgumentError, "You cannot specify both 'private_key_path' and 'private_key_content' properties at " \
+            "the same time."
+        end
+        unless r.private_key_path || r.private_key_content
+          raise ArgumentError, "You must specify the private key with either 'private_key_path' or " \
+            "'private_key_content' properties."
+        end
         key = read_key(r.private_key_path || r.private_key_content, r.private_key_pass)
         raise "#{r.private_key_path} not a valid private #{kind} key or password is invalid" unless key
         put(r.path, key.public_to_pem, hide: false)
       end
       def new_rsa(bits)
-        raise ArgumentError, "Key length must be a power of 2 greater than or equal to 1024" unless bits >= 1024 && (bits & (bits - 1)) == 0
+        unless bits >= 1024 && (bits & (bits - 1)) == 0
+          raise ArgumentError, "Key length must be a power of 2 greater than or equal to 1024"
+        end
         ::OpenSSL::PKey::RSA.new(bits)
       end
       def new_ec(curve)
-        raise ArgumentError, "Specified curve is not available on this system" unless %w{prime256v1 secp384r1 secp521r1}.include?(curve)
+        unless %w{prime256v1 secp384r1 secp521r1}.include?(curve)
+          raise ArgumentError, "Specified curve is not available on this system"
+        end
         ::OpenSSL::PKey::EC.generate(curve)
       end
       # A key's text, under a password if there is one.
       def sealed(key, word, cipher)
         return key.to_pem unless word
-        raise ArgumentError, "Specified key_cipher is not available on this system" unless ::OpenSSL::Cipher.ciphers.include?(cipher)
+        unless ::OpenSSL::Cipher.ciphers.include?(cipher)
+          raise ArgumentError, "Specified key_cipher is not available on this system"
+        end
         key.to_pem(::OpenSSL::Cipher.new(cipher), word)
       end
       def subject
         r = new_resource
         name = ::OpenSSL::X509::Name.new
-        { "C" => r.country, "ST" => r.state, "L" => r.city, "O" => r.org, "OU" => r.org_unit, "CN" => r.common_name, "emailAddress" => r.email }.each { |k, v| name.add_entry(k, v) unless v.nil? }
+        { "C" => r.country, "ST" => r.state, "L" => r.city, "O" => r.org, "OU" => r.org_unit, "CN" => r.common_name,
+          "emailAddress" => r.email }.each { |k, v| name.add_entry(k, v) unless v.nil? }
         name
       end
       def key_path

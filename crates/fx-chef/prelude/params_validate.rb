@@ -8,7 +8,8 @@ class Chef
 
       # A value as it is told of: not at all where the resource or the property is sensitive.
       def self.told(resource, key, value)
-        secret = resource.respond_to?(:fx_secret?) && (resource.fx_secret? || resource.class.properties[key.to_sym]&.sensitive?)
+        secret = resource.respond_to?(:fx_secret?) &&
+          (resource.fx_secret? || resource.class.properties[key.to_sym]&.sensitive?)
         secret ? "[sensitive]" : value
       end
 
@@ -24,15 +25,19 @@ class Chef
           return if value.nil?
           to_be = Array(arg)
           return if to_be.any? { |t| value == t }
-          fail!(message, "Option #{key} must be equal to one of: #{to_be.map(&:inspect).join(", ")}!  You passed #{told(resource, key, value.inspect)}.")
+          fail!(message, "Option #{key} must be equal to one of: #{to_be.map(&:inspect).join(", ")}!  You passed " \
+            "#{told(resource, key, value.inspect)}.")
         when :regex
           return if value.nil?
           return if Array(arg).flatten.any? { |r| r.match(value.to_s) }
-          fail!(message, "Property #{key}'s value #{told(resource, key, value)} does not match regular expression #{arg.inspect}")
+          fail!(message, "Property #{key}'s value #{told(resource, key, value)} does not match regular expression " \
+            "#{arg.inspect}")
         when :callbacks
           raise ArgumentError, "Callback list must be a hash!" unless arg.is_a?(Hash)
           return if value.nil?
-          arg.each { |text, block| fail!(message, "Option #{key}'s value #{told(resource, key, value)} #{text}!") unless block.call(value) }
+          arg.each do |text, block|
+            fail!(message, "Option #{key}'s value #{told(resource, key, value)} #{text}!") unless block.call(value)
+          end
         when :respond_to
           return if value.nil?
           Array(arg).each { |m| fail!(message, "Option #{key} must have a #{m} method!") unless value.respond_to?(m) }
@@ -43,7 +48,9 @@ class Chef
           end
         when :required
           fail!(message, "Required argument #{key.inspect} is missing!") if arg && value.nil?
-        when :default, :name_property, :name_attribute, :coerce, :desired_state, :identity, :sensitive, :description, :introduced, :default_description, :deprecated then nil
+        when :default, :name_property, :name_attribute, :coerce, :desired_state, :identity, :sensitive, :description,
+          :introduced, :default_description, :deprecated
+          nil
         else raise ArgumentError, "Validation map has unknown check: #{check}"
         end
       end
@@ -54,7 +61,10 @@ class Chef
         passed = to_be.any? do |t|
           case t
           when Proc
-            raise Chef::Exceptions::CannotValidateStaticallyError, "is: proc { } must be evaluated once for each resource" unless resource
+            unless resource
+              raise Chef::Exceptions::CannotValidateStaticallyError,
+                "is: proc { } must be evaluated once for each resource"
+            end
             resource.instance_exec(value, &t)
           when Property
             begin
@@ -69,7 +79,8 @@ class Chef
           end
         end
         return if passed
-        text = "Property #{key} must be one of: #{to_be.map(&:inspect).join(", ")}!  You passed #{told(resource, key, value.inspect)}."
+        text = "Property #{key} must be one of: #{to_be.map(&:inspect).join(", ")}!  You passed " \
+          "#{told(resource, key, value.inspect)}."
         text += " Errors:\n#{errors.map { |m| "- #{m}" }.join("\n")}" unless errors.empty?
         fail!(message, text)
       end
@@ -100,12 +111,17 @@ class Chef
       def set_or_return(symbol, value, validation)
         ivar = :"@#{symbol}"
         unless value.nil? || NOT_PASSED.equal?(value)
-          value = validate({ symbol => value }, { symbol => validation.reject { |k, _| %i{default required name_attribute name_property}.include?(k) } })[symbol] unless value.is_a?(Chef::DelayedEvaluator)
+          unless value.is_a?(Chef::DelayedEvaluator)
+            value = validate({ symbol => value },
+              { symbol => validation.reject { |k, _| %i{default required name_attribute name_property}.include?(k) } })[
+              symbol]
+          end
           return instance_variable_set(ivar, value)
         end
         if instance_variable_defined?(ivar) && !(v = instance_variable_get(ivar)).nil?
           if v.is_a?(Chef::DelayedEvaluator)
-            v = validate({ symbol => v.arity > 0 ? v.call(self) : instance_eval(&v) }, { symbol => validation.reject { |k, _| k == :default } })[symbol]
+            v = validate({ symbol => v.arity > 0 ? v.call(self) : instance_eval(&v) },
+              { symbol => validation.reject { |k, _| k == :default } })[symbol]
           end
           return v
         end
@@ -114,7 +130,9 @@ class Chef
           return d.is_a?(Chef::DelayedEvaluator) ? instance_eval(&d) : instance_variable_set(ivar, d.dup)
         end
         return instance_variable_set(ivar, name) if validation[:name_attribute] || validation[:name_property]
-        raise Chef::Exceptions::ValidationFailed, "Required argument #{symbol.inspect} is missing!" if validation[:required]
+        if validation[:required]
+          raise Chef::Exceptions::ValidationFailed, "Required argument #{symbol.inspect} is missing!"
+        end
         nil
       end
     end

@@ -8,7 +8,9 @@ class Chef
       attr_reader :name, :group
 
       def initialize(attrs, override)
-        raise UnsupportedFeature, "Policyfile does not work with an Environment configured." unless Chef::Config[:environment].to_s.chomp.empty?
+        unless Chef::Config[:environment].to_s.chomp.empty?
+          raise UnsupportedFeature, "Policyfile does not work with an Environment configured."
+        end
         @attrs, @override = attrs, override
         @name = Chef::Config[:policy_name] = attrs["policy_name"] || Chef::Config[:policy_name]
         @group = Chef::Config[:policy_group] = attrs["policy_group"] || Chef::Config[:policy_group]
@@ -24,7 +26,8 @@ class Chef
       # A lock next to the cookbooks, as a checkout has it.
       def loose = @loose ||= ["#{repo}/Policyfile.lock.json"].find { |f| FX.file?(f) }
 
-      def lock = @lock ||= read_lock or raise ConfigurationError, "Error loading policyfile from `#{location}': Net::HTTPClientException - 404 \"Not Found\""
+      def lock = @lock ||= read_lock or raise ConfigurationError,
+        "Error loading policyfile from `#{location}': Net::HTTPClientException - 404 \"Not Found\""
 
       def read_lock
         groups = "#{Chef::Config[:policy_group_path] || "#{repo}/policy_groups"}/#{@group}.json"
@@ -45,7 +48,9 @@ class Chef
         asked = Chef::Config[:named_run_list]
         return lock["run_list"] unless asked
         lists = lock["named_run_lists"] || {}
-        lists[asked] or raise ConfigurationError, "Policy '#{lock["name"]}' revision '#{lock["revision_id"]}' does not have named_run_list '#{asked}'(available named_run_lists: [#{lists.keys.join(", ")}])"
+        lists[asked] or raise ConfigurationError,
+          "Policy '#{lock["name"]}' revision '#{lock["revision_id"]}' does not have named_run_list '" \
+          "#{asked}'(available named_run_lists: [#{lists.keys.join(", ")}])"
       end
 
       def check
@@ -54,13 +59,22 @@ class Chef
         errors << "Policyfile is missing run_list element" unless list
         errors << "Policyfile is missing cookbook_locks element" unless lock.key?("cookbook_locks")
         if list.is_a?(Array)
-          list.each { |item| errors << "invalid recipe specification #{item} in Policyfile from #{location}" unless item.to_s.match?(/recipe\[[^:\]]+(::[^:\]]+)?\]/) }
+          list.each do |item|
+            unless item.to_s.match?(/recipe\[[^:\]]+(::[^:\]]+)?\]/)
+              errors << "invalid recipe specification #{item} in Policyfile from #{location}"
+            end
+          end
         else
-          errors << "Policyfile run_list is malformed, must be an array of `recipe[cb_name::recipe_name]` items: #{lock["run_list"]}"
+          errors << "Policyfile run_list is malformed, must be an array of `recipe[cb_name::recipe_name]` items: " \
+            "#{lock["run_list"]}"
         end
-        raise PolicyfileError, "Policyfile fetched from #{location} was invalid:\n#{errors.join("\n")}" unless errors.empty?
+        unless errors.empty?
+          raise PolicyfileError, "Policyfile fetched from #{location} was invalid:\n#{errors.join("\n")}"
+        end
         list.each do |item|
-          raise PolicyfileError, "invalid run_list item '#{item}' not in cookbook set of PolicyFile #{location}" unless lock["cookbook_locks"].key?(split(item)[0])
+          unless lock["cookbook_locks"].key?(split(item)[0])
+            raise PolicyfileError, "invalid run_list item '#{item}' not in cookbook set of PolicyFile #{location}"
+          end
         end
       end
 
@@ -69,7 +83,13 @@ class Chef
         inner.include?("::") ? inner.split("::", 2) : [inner, "default"]
       end
       def recipes = run_list.map { |item| split(item).join("::") }
-      def shown = run_list.map { |item| split(item).then { |c, r| lock["cookbook_locks"][c].then { |l| "#{c}::#{r}@#{l["version"]} (#{l["identifier"].to_s[0, 7]})" } } }
+      def shown
+        run_list.map do |item|
+          split(item).then do |c, r|
+            lock["cookbook_locks"][c].then { |l| "#{c}::#{r}@#{l["version"]} (#{l["identifier"].to_s[0, 7]})" }
+          end
+        end
+      end
 
       def apply(node)
         node.run_list = Chef::RunList.new(*run_list)
@@ -78,7 +98,9 @@ class Chef
         node.policy_group = @group
         node.role_default = hoisted("default_attributes")
         node.role_override = hoisted("override_attributes")
-        { "policy_revision" => lock["revision_id"], "policy_name" => @name, "policy_group" => @group, "chef_environment" => @group, "roles" => [], "recipes" => recipes, "expanded_run_list" => recipes }.each { |k, v| node.automatic[k] = v }
+        { "policy_revision" => lock["revision_id"], "policy_name" => @name, "policy_group" => @group,
+          "chef_environment" => @group, "roles" => [], "recipes" => recipes, "expanded_run_list" => recipes }
+          .each { |k, v| node.automatic[k] = v }
         Chef::Log.info("Run List is [#{run_list}]")
         Chef::Log.info("Run List expands to [#{shown.join(", ")}]")
       end
@@ -94,9 +116,13 @@ class Chef
       # The directory of a locked cookbook: an artifact, or where the lock says it came from.
       def directory(cookbook)
         l = lock["cookbook_locks"][cookbook] or return nil
-        artifact = "#{Chef::Config[:cookbook_artifact_path] || "#{repo}/cookbook_artifacts"}/#{cookbook}-#{l["identifier"]}"
+        artifact = "#{Chef::Config[:cookbook_artifact_path] || "#{repo}/cookbook_artifacts"}/#{cookbook}-" \
+          "#{l["identifier"]}"
         source = l["source"] || l.dig("source_options", "path")
-        [artifact, source && ::File.expand_path(source, repo), *Array(Chef::Config[:cookbook_path]).map { |p| "#{p}/#{cookbook}" }].compact.find { |d| ::File.directory?(d) }
+        [artifact, source && ::File.expand_path(source, repo),
+          *Array(Chef::Config[:cookbook_path]).map { |p| "#{p}/#{cookbook}" }].compact.find do |d|
+          ::File.directory?(d)
+        end
       end
 
       # All cookbooks of the lock; one that is missing fails as the original's server does.
@@ -105,7 +131,11 @@ class Chef
           dir = directory(name)
           unless dir
             Chef::Exceptions
-            FX.describe("Error Resolving Cookbooks for Run List:", [["Missing Cookbooks:", "no cookbook artifact #{name} #{l["identifier"]}"], Chef::FxFailures.system_info]) if FX.doc?
+            if FX.doc?
+              FX.describe("Error Resolving Cookbooks for Run List:",
+                [["Missing Cookbooks:", "no cookbook artifact #{name} #{l["identifier"]}"],
+                Chef::FxFailures.system_info])
+            end
             raise Net::HTTPServerException, '404 "Not Found"'
           end
           [name, loader.load(dir)]

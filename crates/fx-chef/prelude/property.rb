@@ -1,13 +1,18 @@
 # A property: how a value is coerced, checked, kept and read.
 class Chef
   class Property
-    NOT_CHECKS = %i{declared_in name instance_variable_name desired_state identity default name_property coerce required nillable sensitive description introduced deprecated default_description skip_docs validation_message}.freeze
+    NOT_CHECKS = %i{declared_in name instance_variable_name desired_state identity default name_property coerce required
+      nillable sensitive description introduced deprecated default_description skip_docs validation_message}.freeze
 
     # Names of the original's own methods that a property may not take.
-    TAKEN = %i{action after_created allowed_actions as_json before_notifications cookbook_name cookbook_version current_value declared_key declared_type default_guard_interpreter
-      defined_at delayed_action delayed_notifications elapsed_time enclosing_provider events executed_by_runner guard_interpreter identity immediate_notifications inspect load_from logger
-      node not_if notifies notifies_before notifies_delayed notifies_immediately only_if params provider provider_for_action recipe_name resource_initializing resource_name run_action
-      run_context source_line source_line_file source_line_number subscribes to_h to_hash to_json to_s to_text updated validate_action value_to_text with_umask}.freeze
+    TAKEN = %i{action after_created allowed_actions as_json before_notifications cookbook_name cookbook_version
+      current_value declared_key declared_type default_guard_interpreter
+      defined_at delayed_action delayed_notifications elapsed_time enclosing_provider events executed_by_runner
+        guard_interpreter identity immediate_notifications inspect load_from logger
+      node not_if notifies notifies_before notifies_delayed notifies_immediately only_if params provider
+        provider_for_action recipe_name resource_initializing resource_name run_action
+      run_context source_line source_line_file source_line_number subscribes to_h to_hash to_json to_s to_text updated
+        validate_action value_to_text with_umask}.freeze
 
     attr_reader :options, :name, :declared_in
     def self.derive(**options) = new(**options)
@@ -15,7 +20,8 @@ class Chef
     def initialize(**options)
       if options.key?(:name_attribute)
         if options.key?(:name_property)
-          raise ArgumentError, "name_attribute and name_property are functionally identical and both cannot be specified on a property at once. Use just one on property #{self}"
+          raise ArgumentError, "name_attribute and name_property are functionally identical and both cannot be " \
+            "specified on a property at once. Use just one on property #{self}"
         end
         options = options.to_h { |k, v| k == :name_attribute ? [:name_property, v] : [k, v] }
       end
@@ -23,7 +29,8 @@ class Chef
       @name = options[:name] && (options[:name] = options[:name].to_sym)
       @declared_in = options[:declared_in]
       if options.key?(:default) && options.key?(:name_property)
-        raise ArgumentError, "A property cannot be both a name_property/name_attribute and have a default value. Use one or the other on property #{self}"
+        raise ArgumentError, "A property cannot be both a name_property/name_attribute and have a default value. Use " \
+          "one or the other on property #{self}"
       end
       options[:desired_state] = false if options[:name_property] && !options.key?(:desired_state)
       @ivar = options.key?(:instance_variable_name) ? options[:instance_variable_name] : (@name && :"@#{@name}")
@@ -98,11 +105,14 @@ class Chef
           value = deep_dup(@stored_default)
         else
           value = @options[:default]
-          value = value.is_a?(DelayedEvaluator) ? output(resource, value) : coerce_and_validate(resource, deep_dup(value))
+          value = value.is_a?(DelayedEvaluator) ? output(resource, value) :
+            coerce_and_validate(resource, deep_dup(value))
         end
         resource.instance_variable_set(@ivar, value) unless value.nil? || value.frozen?
       end
-      raise Chef::Exceptions::ValidationFailed, "#{@name} is a required property" if value.nil? && @required && required?(action_of(resource))
+      if value.nil? && @required && required?(action_of(resource))
+        raise Chef::Exceptions::ValidationFailed, "#{@name} is a required property"
+      end
       value
     end
 
@@ -114,7 +124,9 @@ class Chef
       Chef.deprecated(:property, @options[:deprecated]) if @options.key?(:deprecated)
       resource.instance_variable_set(@ivar, value) if @ivar
       resource.send(@name, value) unless @ivar
-      raise Chef::Exceptions::ValidationFailed, "#{@name} is a required property" if value.nil? && @required && required?(action_of(resource))
+      if value.nil? && @required && required?(action_of(resource))
+        raise Chef::Exceptions::ValidationFailed, "#{@name} is a required property"
+      end
       value
     end
 
@@ -142,19 +154,26 @@ class Chef
     def explicitly_accepts_nil?(*) = accepts_nil?
     def accepts_nil?
       return @accepts_nil if defined?(@accepts_nil)
-      @accepts_nil = @options.key?(:coerce) || (@options.key?(:is) && [@options[:is]].flatten(1).any? { |t| t.is_a?(Proc) ? false : t.is_a?(Property) ? t.accepts_nil? : t === nil })
+      @accepts_nil = @options.key?(:coerce) ||
+        (@options.key?(:is) &&
+        [@options[:is]].flatten(1).any? { |t| t.is_a?(Proc) ? false : t.is_a?(Property) ? t.accepts_nil? : t === nil })
     end
 
     def emit_dsl
       return unless @ivar
       if declared_in.method_defined?(name) && !Chef::Resource.properties.key?(name)
         owner = declared_in.instance_method(name).owner
-        if owner == Object || owner == Kernel || owner == BasicObject || (owner == Chef::Resource && TAKEN.include?(name))
+        if owner == Object || owner == Kernel || owner == BasicObject ||
+          (owner == Chef::Resource && TAKEN.include?(name))
           rn = declared_in.respond_to?(:resource_name) ? declared_in.resource_name : declared_in
-          raise ArgumentError, "Property `#{name}` of resource `#{rn}` overwrites an existing method. A different name should be used for this property."
+          raise ArgumentError, "Property `#{name}` of resource `#{rn}` overwrites an existing method. A different " \
+            "name should be used for this property."
         end
       end
-      return FX.accessor(declared_in, self, @name, @ivar, fx_plain_types, @coerce, @shared, @stored_default, @has_default, !!@required, !!@options[:name_property]) if instance_of?(Property)
+      if instance_of?(Property)
+        return FX.accessor(declared_in, self, @name, @ivar, fx_plain_types, @coerce, @shared, @stored_default,
+          @has_default, !!@required, !!@options[:name_property])
+      end
       prop = self
       n = @name
       declared_in.define_method(n) do |value = NOT_PASSED, &block|
@@ -184,7 +203,9 @@ class Chef
     end
 
     def refuse_block(resource)
-      raise "Property `#{name}` of `#{resource}` was incorrectly passed a block. Possible property-resource collision. To call a resource named `#{name}` either rename the property or else use `declare_resource(:#{name}, ...)`"
+      raise "Property `#{name}` of `#{resource}` was incorrectly passed a block. Possible property-resource " \
+        "collision. To call a resource named `#{name}` either rename the property or else use `declare_resource(:" \
+        "#{name}, ...)`"
     end
 
     def validate(resource, value)
@@ -228,7 +249,9 @@ class Chef
     end
 
     def run_in(resource, block, *args)
-      raise Chef::Exceptions::CannotValidateStaticallyError, "Cannot validate or coerce without a resource" unless resource
+      unless resource
+        raise Chef::Exceptions::CannotValidateStaticallyError, "Cannot validate or coerce without a resource"
+      end
       block.arity > args.size ? block.call(resource, *args) : FX.run_in(resource, block, *args)
     end
 

@@ -70,7 +70,9 @@ class Chef
     end
 
     def validate_required_properties!
-      @new_resource.class.properties.each_value { |p| p.required?(action) && p.get(@new_resource) unless p.name == :name }
+      @new_resource.class.properties.each_value do |p|
+        p.required?(action) && p.get(@new_resource) unless p.name == :name
+      end
     end
 
     def run_action(action = nil)
@@ -101,7 +103,10 @@ class Chef
       requirements.run(:all_actions) unless @action == :nothing
       requirements.run(@action)
     end
-    def requirements = @requirements ||= Chef::Mixin::WhyRun::ResourceRequirements.new(@new_resource, @run_context, action || @new_resource.action)
+    def requirements
+      @requirements ||= Chef::Mixin::WhyRun::ResourceRequirements
+        .new(@new_resource, @run_context, action || @new_resource.action)
+    end
 
     def resource_updated? = @fx_updates || @new_resource.updated_by_last_action?
     def set_updated_status
@@ -125,7 +130,9 @@ class Chef
       descriptions = [descriptions].flatten.compact
       if secret
         descriptions = descriptions.map { |d| FxSecrets.scrub(@new_resource, d.to_s) }
-        changes = changes.map { |kind, name, *rest| [kind, FxSecrets.scrub(@new_resource, name.to_s) == name.to_s ? name : @new_resource.name, *rest] }
+        changes = changes.map do |kind, name, *rest|
+          [kind, FxSecrets.scrub(@new_resource, name.to_s) == name.to_s ? name : @new_resource.name, *rest]
+        end
       end
       result = FX.change(descriptions, changes, secret, &block)
       events.resource_update_applied(@new_resource, @action, descriptions) if events.heard?
@@ -214,7 +221,8 @@ class Chef
         return false if changed.empty?
         width = changed.map { |p| p.name.size }.max
         lines = changed.map do |p|
-          shown = hide.call(p) ? "(suppressed sensitive property)" : "#{@new_resource.send(p.name).inspect} (was #{@current_resource.send(p.name).inspect})"
+          shown = hide.call(p) ? "(suppressed sensitive property)" :
+            "#{@new_resource.send(p.name).inspect} (was #{@current_resource.send(p.name).inspect})"
           "  set #{p.name.to_s.ljust(width)} to #{shown}"
         end
         fx_change(["update #{@current_resource.identity}"] + lines, changed.map { |p| fx_property_change(p) }, &block)

@@ -13,7 +13,9 @@ class Chef
       def shown = @shown ||= fx_look(tool, "--display", new_resource.link_name).stdout.to_s
       def points_to = shown[/link currently points to (.*)/, 1]
       def about(from, to) = fx_about(:alternatives, new_resource.link_name, path: [from, to])
-      def about_priority(from, to) = fx_about(:alternatives, "#{new_resource.link_name} #{new_resource.path}", priority: [from, to])
+      def about_priority(from, to)
+        fx_about(:alternatives, "#{new_resource.link_name} #{new_resource.path}", priority: [from, to])
+      end
       def known = shown[/^#{Regexp.escape(new_resource.path.to_s)} - priority (.*)$/, 1]
 
       def define_resource_requirements
@@ -55,15 +57,23 @@ class Chef
 
       def action_remove
         r = new_resource
-        fx_change("removing alternative #{r.link_name} #{r.path}", about_priority(known.to_i, "absent")) { shell_out(tool, "--remove", r.link_name, r.path) } if known
+        if known
+          fx_change("removing alternative #{r.link_name} #{r.path}", about_priority(known.to_i, "absent")) do
+            shell_out(tool, "--remove", r.link_name, r.path)
+          end
+        end
       end
 
       def action_auto
-        fx_change("setting auto alternative #{new_resource.link_name}", about(points_to, "auto")) { shell_out(tool, "--auto", new_resource.link_name) }
+        fx_change("setting auto alternative #{new_resource.link_name}", about(points_to, "auto")) do
+          shell_out(tool, "--auto", new_resource.link_name)
+        end
       end
 
       def action_refresh
-        fx_change("refreshing alternative #{new_resource.link_name}", about(points_to, "refreshed")) { shell_out(tool, "--refresh", new_resource.link_name) }
+        fx_change("refreshing alternative #{new_resource.link_name}", about(points_to, "refreshed")) do
+          shell_out(tool, "--refresh", new_resource.link_name)
+        end
       end
     end
   end

@@ -4,7 +4,9 @@ class Chef
     class AptPackage < Package
       include Holding
       def manager = "apt"
-      def settings = { options: options, default_release: given(:default_release), replace_config: given(:overwrite_config_files) }
+      def settings
+        { options: options, default_release: given(:default_release), replace_config: given(:overwrite_config_files) }
+      end
       def given(name) = new_resource.respond_to?(name) ? new_resource.send(name) : nil
       # A name that another package provides stands for that one.
       def installed(n)
@@ -24,7 +26,8 @@ class Chef
         found = FX.package_providers(manager, settings, n)
         return nil if found.empty?
         if found.size > 1
-          raise Chef::Exceptions::Package, "#{new_resource.package_name} is a virtual package provided by multiple packages, " \
+          raise Chef::Exceptions::Package,
+            "#{new_resource.package_name} is a virtual package provided by multiple packages, " \
             "you must explicitly select one"
         end
         logger.info("#{new_resource} is a virtual package, actually acting on package[#{found[0]}]")

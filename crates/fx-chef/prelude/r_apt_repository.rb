@@ -74,7 +74,8 @@ class Chef
             sensitive hidden
             verify check
           end
-          known = -> { (public_keys("gpg", "--with-fingerprint", "--with-colons", to) - public_keys(*KEYS_KNOWN)).empty? }
+          known = -> { (public_keys("gpg", "--with-fingerprint", "--with-colons", to) - public_keys(*KEYS_KNOWN))
+            .empty? }
           execute "apt-key add #{to}" do
             command ["apt-key", "add", to]
             default_env true
@@ -85,7 +86,8 @@ class Chef
         end
 
         def in_ring?(key)
-          fx_look(*%W{gpg --no-default-keyring --keyring #{ring} --list-public-keys --with-fingerprint --with-colons #{key}}).exitstatus == 0
+          fx_look(*%W{gpg --no-default-keyring --keyring #{ring} --list-public-keys --with-fingerprint --with-colons
+            #{key}}).exitstatus == 0
         end
 
         def usable_in_ring?(key)
@@ -129,7 +131,8 @@ class Chef
           owner, name = uri.delete_prefix("ppa:").split("/")
           name ||= "ppa"
           begin
-            id = Chef::HTTP::Simple.new("https://launchpad.net/api/1.0/~#{owner}/+archive/#{name}", {}).get("signing_key_fingerprint")
+            id = Chef::HTTP::Simple.new("https://launchpad.net/api/1.0/~#{owner}/+archive/#{name}", {})
+              .get("signing_key_fingerprint")
           rescue Net::HTTPClientException => e
             raise "Could not access Launchpad ppa API: #{e.message}"
           end
@@ -145,7 +148,8 @@ class Chef
             parts = ["main"] if parts.empty?
           end
           signed = r.signed_by == true ? ring : r.signed_by
-          given = [("arch=#{r.arch}" if r.arch), ("trusted=yes" if r.trusted), ("signed-by=#{signed}" if signed), *r.options].compact
+          given = [("arch=#{r.arch}" if r.arch), ("trusted=yes" if r.trusted), ("signed-by=#{signed}" if signed),
+            *r.options].compact
           uri = uri.gsub(" ", "%20")
           # The path of a bare host is the root.
           uri += "/" if uri.match?(%r{\A\w+://[^/]+\z})
@@ -156,7 +160,9 @@ class Chef
         def drop_old_name
           old = "/etc/apt/sources.list.d/#{new_resource.name}.list"
           return if new_resource.name == new_resource.repo_name || !::File.exist?(old)
-          fx_change("Cleaning up legacy #{old} repo file", fx_about(:file, old, ensure: %w{file absent})) { file(old) { action :delete } }
+          fx_change("Cleaning up legacy #{old} repo file", fx_about(:file, old, ensure: %w{file absent})) do
+            file(old) { action :delete }
+          end
         end
 
         def quiet_update
@@ -196,7 +202,8 @@ class Chef
         r = new_resource
         drop_old_name
         if ::File.exist?(list)
-          fx_change("Removing #{r.repo_name} repository from /etc/apt/sources.list.d/", fx_about(:apt_repository, r.repo_name, ensure: %w{present absent})) do
+          fx_change("Removing #{r.repo_name} repository from /etc/apt/sources.list.d/",
+            fx_about(:apt_repository, r.repo_name, ensure: %w{present absent})) do
             quiet_update
             file ring do
               sensitive r.sensitive

@@ -10,7 +10,8 @@ class Chef
         def refresh
           [STAMPS, CONF].each { |dir| directory(dir) { recursive true } }
           file "#{CONF}/15update-stamp" do
-            content "APT::Update::Post-Invoke-Success {\"touch #{STAMPS}/update-success-stamp 2>/dev/null || true\";};\n"
+            content "APT::Update::Post-Invoke-Success {\"touch #{STAMPS}/update-success-stamp 2>/dev/null || " \
+              "true\";};\n"
             action :create_if_missing
           end
           execute "apt-get -q update" do

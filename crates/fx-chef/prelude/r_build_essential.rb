@@ -13,12 +13,15 @@ class Chef
         if list
           declare_resource(:package, list)
         else
-          text = "        The build_essential resource does not currently support the '#{family}'\n        platform family. Skipping...\n"
+          text = "        The build_essential resource does not currently support the '#{family}'\n        platform " \
+            "family. Skipping...\n"
           raise text if new_resource.raise_if_unsupported
           Chef::Log.warn text
         end
       end
-      action(:upgrade) { Chef::Log.info "The build_essential resource :upgrade action is only supported on macOS systems. Skipping..." }
+      action(:upgrade) do
+        Chef::Log.info "The build_essential resource :upgrade action is only supported on macOS systems. Skipping..."
+      end
     end
   end
 end

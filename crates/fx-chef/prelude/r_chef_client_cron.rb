@@ -13,8 +13,10 @@ class Chef
         r = new_resource
         seed = node["shard_seed"] || Digest::MD5.hexdigest(node.name).hex
         log = "#{r.append_log_file ? ">>" : ">"} #{::File.join(r.log_directory, r.log_file_name)} 2>&1"
-        ["/bin/sleep #{Random.new(seed.to_i).rand(r.splay)};", *(r.nice ? ["#{which("nice")} -n #{r.nice}"] : []), r.chef_binary_path, *r.daemon_options, "-c #{::File.join(r.config_directory, "client.rb")}",
-         *(r.accept_chef_license ? ["--chef-license accept"] : []), log, *(r.mailto ? ["|| echo \"Chef Infra Client execution failed\""] : [])].join(" ")
+        ["/bin/sleep #{Random.new(seed.to_i).rand(r.splay)};", *(r.nice ? ["#{which("nice")} -n #{r.nice}"] : []),
+          r.chef_binary_path, *r.daemon_options, "-c #{::File.join(r.config_directory, "client.rb")}",
+         *(r.accept_chef_license ? ["--chef-license accept"] : []), log,
+         *(r.mailto ? ["|| echo \"Chef Infra Client execution failed\""] : [])].join(" ")
       end
       action(:add) do
         r = new_resource

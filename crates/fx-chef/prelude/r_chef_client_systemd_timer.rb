@@ -9,7 +9,8 @@ class Chef
     class ChefClientSystemdTimer < FxComposite
       action(:add) do
         r = new_resource
-        command = [r.chef_binary_path, *r.daemon_options, *(r.accept_chef_license ? ["--chef-license accept"] : []), "-c #{::File.join(r.config_directory, "client.rb")}"].join(" ")
+        command = [r.chef_binary_path, *r.daemon_options, *(r.accept_chef_license ? ["--chef-license accept"] : []),
+          "-c #{::File.join(r.config_directory, "client.rb")}"].join(" ")
         service = {
           "Unit" => { "Description" => r.description, "After" => "network.target auditd.service" },
           "Service" => { "Type" => "oneshot", "ExecStart" => command, "SuccessExitStatus" => [3, 213, 35, 37, 41] },
@@ -21,7 +22,8 @@ class Chef
         service["Service"]["Environment"] = r.environment.map { |k, v| "\"#{k}=#{v}\"" } unless r.environment.empty?
         timer = {
           "Unit" => { "Description" => r.description },
-          "Timer" => { "OnBootSec" => r.delay_after_boot, "OnUnitActiveSec" => r.interval, "RandomizedDelaySec" => r.splay },
+          "Timer" => { "OnBootSec" => r.delay_after_boot, "OnUnitActiveSec" => r.interval,
+          "RandomizedDelaySec" => r.splay },
           "Install" => { "WantedBy" => "timers.target" },
         }
         declare_resource(:systemd_unit, "#{r.job_name}.service") do

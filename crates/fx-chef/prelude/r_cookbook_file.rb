@@ -12,7 +12,11 @@ class Chef
         r = new_resource
         name = (r.cookbook || r.cookbook_name).to_s
         book = run_context.cookbook_collection[name]
-        raise Chef::Exceptions::CookbookNotFound, "Cookbook #{name} not found. If you're loading #{name} from another cookbook, make sure you configure the dependency in your metadata" unless book
+        unless book
+          raise Chef::Exceptions::CookbookNotFound,
+            "Cookbook #{name} not found. If you're loading #{name} from another cookbook, make sure you configure " \
+            "the dependency in your metadata"
+        end
         @content = FX.read(book.preferred_filename_on_disk_location(node, :files, r.source))
       end
     end

@@ -6,7 +6,11 @@ class Chef
     class Cron
       def time(v = nil)
         return @time if v.nil?
-        raise Chef::Exceptions::ValidationFailed, "Option time must be equal to one of: :reboot, :yearly, :annually, :monthly, :weekly, :daily, :midnight, :hourly!  You passed #{v.inspect}." unless %i{annually daily hourly midnight monthly reboot weekly yearly}.include?(v)
+        unless %i{annually daily hourly midnight monthly reboot weekly yearly}.include?(v)
+          raise Chef::Exceptions::ValidationFailed,
+            "Option time must be equal to one of: :reboot, :yearly, :annually, :monthly, :weekly, :daily, :midnight, " \
+            ":hourly!  You passed #{v.inspect}."
+        end
         @time = v
       end
     end
@@ -37,7 +41,9 @@ class Chef
         when_ = r.time ? "@#{r.time}" : [r.minute, r.hour, r.day, r.month, r.weekday].join(" ")
         [marker, *FxCron.variables(r), "#{when_} #{FxCron.duration(r.time_out)}#{r.command}"]
       end
-      def about(from, to) = fx_about(:cron, "#{new_resource.user}:#{new_resource.name}", entry: [from || "absent", to || "absent"])
+      def about(from, to)
+        fx_about(:cron, "#{new_resource.user}:#{new_resource.name}", entry: [from || "absent", to || "absent"])
+      end
       def store(lines)
         text = lines.join("\n")
         text += "\n" unless text.empty?
@@ -45,7 +51,10 @@ class Chef
       end
       def action_create
         return if @entry == entry
-        fx_change(@entry ? "update crontab entry for #{new_resource}" : "add crontab entry for #{new_resource}", about(@entry, entry)) { store(@before + entry + @after) }
+        fx_change(@entry ? "update crontab entry for #{new_resource}" : "add crontab entry for #{new_resource}",
+          about(@entry, entry)) do
+          store(@before + entry + @after)
+        end
       end
       def action_delete
         return unless @entry

@@ -21,7 +21,8 @@ class Chef
             message = "Parent directory #{parent} does not exist, cannot create #{@path}"
             FX.requirement([message, "Assuming directory #{parent} would have been created"])
           elsif !r.recursive && !::File.directory?(parent)
-            fx_unmet(Chef::Exceptions::EnclosingDirectoryDoesNotExist, "Parent directory #{parent} does not exist, cannot create #{@path}")
+            fx_unmet(Chef::Exceptions::EnclosingDirectoryDoesNotExist,
+              "Parent directory #{parent} does not exist, cannot create #{@path}")
           end
           fx_change("create new directory #{@path}", fx_about(:file, @path, ensure: %w{absent directory})) do
             if r.recursive
@@ -33,7 +34,8 @@ class Chef
             Chef::Log.info("#{r} created directory #{@path}")
           end
         elsif !::File.directory?(@path)
-          fx_unmet(Chef::Exceptions::FileTypeMismatch, "Cannot create #{r} at #{@path} because a file already exists at that path")
+          fx_unmet(Chef::Exceptions::FileTypeMismatch,
+            "Cannot create #{r} at #{@path} because a file already exists at that path")
         end
         @fx_updates = true if FX.access(path: @path, mode: r.fx_mode, owner: r.fx_owner, group: r.fx_group, new: fresh)
       end

@@ -3,7 +3,11 @@ class Chef
   class Resource
     class DnfPackage
       property :arch, [String, Array], coerce: proc { |x| [x].flatten }
-      property :flush_cache, Hash, default: { before: false, after: false }, coerce: proc { |v| v.is_a?(Hash) ? v : v.is_a?(Array) ? v.to_h { |x| [x, true] } : v == true || v == false ? { before: v, after: v } : nil }
+      property :flush_cache, Hash, default: { before: false, after: false },
+        coerce: proc { |v|
+          v.is_a?(Hash) ? v : v.is_a?(Array) ? v.to_h { |x| [x, true] } : v == true || v == false ?
+            { before: v, after: v } : nil
+        }
     end
   end
   class Provider

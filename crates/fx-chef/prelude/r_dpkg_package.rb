@@ -7,7 +7,9 @@ class Chef
       def load_current_resource
         @names = Array(new_resource.package_name)
         @files = @names.zip(sources).to_h
-        @there = @names.to_h { |n| [n, @files[n] && ::File.exist?(@files[n]) ? FX.package_in_file(manager, settings, @files[n]) : [n, nil]] }
+        @there = @names.to_h do |n|
+          [n, @files[n] && ::File.exist?(@files[n]) ? FX.package_in_file(manager, settings, @files[n]) : [n, nil]]
+        end
         super
       end
       def real(names) = names.map { |n| @there[n][0] }

@@ -22,7 +22,9 @@ class Chef
       set_guard_inherited_attributes(:cwd, :domain, :environment, :group, :password, :user, :umask)
       def after_created
         if password && user.nil? && domain.nil?
-          raise ArgumentError, "A value for `password` was specified without specification of a value for `user`" if user.nil?
+          if user.nil?
+            raise ArgumentError, "A value for `password` was specified without specification of a value for `user`"
+          end
         end
         u = user
         d = domain
@@ -47,7 +49,9 @@ class Chef
           if r.cwd && !c.start_with?("/")
             c = ::File.join(r.cwd, c)
           elsif !c.start_with?("/")
-            raise Chef::Exceptions::Execute, "Please either specify a full path for the creates property, or specify a cwd property to the #{r} resource"
+            raise Chef::Exceptions::Execute,
+              "Please either specify a full path for the creates property, or specify a cwd property to the #{r} " \
+              "resource"
           end
           if ::File.exist?(c)
             Chef::Log.debug("#{r} creates #{c} exists - nothing to do")

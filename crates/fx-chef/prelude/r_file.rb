@@ -56,7 +56,9 @@ class Chef
       def state_for_resource_reporter = super
 
       class Verification
-        def initialize(parent, command, opts, &block) = (@parent, @command, @opts, @block = parent, command, opts, block)
+        def initialize(parent, command, opts, &block)
+          (@parent, @command, @opts, @block = parent, command, opts, block)
+        end
         attr_reader :command, :block
         # systemd judges a unit by its name too, so it gets a copy that has it.
         def unit?(path)
@@ -89,11 +91,13 @@ class Chef
         end
         def error(path)
           return "Proposed content for #{@parent.path} failed verification [sensitive]" if @parent.fx_secret?
-          "Proposed content for #{@parent.path} failed verification #{self}" + (@last ? "\nSTDOUT: #{@last.stdout.strip}\nSTDERR: #{@last.stderr.strip}" : "")
+          "Proposed content for #{@parent.path} failed verification #{self}" +
+            (@last ? "\nSTDOUT: #{@last.stdout.strip}\nSTDERR: #{@last.stderr.strip}" : "")
         end
         def to_s
           return "<Proc>" unless @command
-          @command.is_a?(Symbol) ? ":#{@command} (Chef::Resource::File::Verification::#{FX.camel(@command.to_s)})" : @command
+          @command.is_a?(Symbol) ? ":#{@command} (Chef::Resource::File::Verification::#{FX.camel(@command.to_s)})" :
+            @command
         end
       end
     end
@@ -129,8 +133,10 @@ class Chef
         copies = r.backup
         backup = copies == false || copies == 0 ? nil : [Chef::Config[:file_backup_path], copies]
         follow = r.manage_symlink_source != false
-        lists = FX.file_apply(path: @path, content: content, mode: r.fx_mode, owner: r.fx_owner, group: r.fx_group, backup: backup,
-                              secret: r.fx_secret?, follow: follow, check: first, force: r.force_unlink, heard: events.heard?)
+        lists = FX.file_apply(
+          path: @path, content: content, mode: r.fx_mode, owner: r.fx_owner, group: r.fx_group, backup: backup,
+                              secret: r.fx_secret?, follow: follow, check: first, force: r.force_unlink,
+                              heard: events.heard?)
         return unless lists
         @fx_updates = true
         if lists.is_a?(Array)
@@ -171,7 +177,10 @@ class Chef
       def action_delete
         return unless ::File.exist?(@path) || ::File.symlink?(@path)
         st = ::File.lstat(@path)
-        raise Chef::Exceptions::FileTypeMismatch, "File #{@path} exists, but is a directory, set force_unlink to true to remove" if st.directory? && !new_resource.force_unlink
+        if st.directory? && !new_resource.force_unlink
+          raise Chef::Exceptions::FileTypeMismatch,
+            "File #{@path} exists, but is a directory, set force_unlink to true to remove"
+        end
         fx_change("delete file #{@path}", fx_about(:file, @path, ensure: [st.ftype, "absent"])) do
           ::File.delete(@path)
           Chef::Log.info("#{new_resource} deleted file at #{@path}")

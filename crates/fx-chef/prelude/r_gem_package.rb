@@ -2,7 +2,8 @@
 class Chef
   class Resource
     class GemPackage
-      property :clear_sources, [TrueClass, FalseClass, nil], default: lazy { Chef::Config[:clear_gem_sources] }, desired_state: false
+      property :clear_sources, [TrueClass, FalseClass, nil], default: lazy { Chef::Config[:clear_gem_sources] },
+        desired_state: false
       property :options, [String, Hash, Array, nil], desired_state: false
     end
   end
@@ -17,7 +18,9 @@ class Chef
         list = FX.package_versions(manager, settings, n)
         w = @versions && @versions[@names.index(n)]
         return list.first unless w
-        list.find { |v| v == w || (w.match?(/[<>~=]/) && Gem::Requirement.new(w.split(",")).satisfied_by?(Gem::Version.new(v))) }
+        list.find do |v|
+          v == w || (w.match?(/[<>~=]/) && Gem::Requirement.new(w.split(",")).satisfied_by?(Gem::Version.new(v)))
+        end
       end
       def matches?(_have, _want) = true
       def trusts_names? = true

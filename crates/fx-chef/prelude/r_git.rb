@@ -2,7 +2,9 @@
 class Chef
   class Resource
     class Git
-      def after_created = (@destination || @name).then { |d| FX.declared(to_s, d, source_line, true) if d.is_a?(String) }
+      def after_created
+        (@destination || @name).then { |d| FX.declared(to_s, d, source_line, true) if d.is_a?(String) }
+      end
     end
   end
   class Provider
@@ -32,10 +34,18 @@ class Chef
           rev = new_resource.revision
           if rev.match?(/\A\h{40}\z/) then rev
           else
-            out = fx_look!("git", "ls-remote", *plain(new_resource.repository), "#{rev}*", **opts(nil)).stdout.lines.map { |l| l.split("\t") }
+            out = fx_look!("git", "ls-remote", *plain(new_resource.repository), "#{rev}*", **opts(nil)).stdout.lines
+              .map do |l|
+              l.split("\t")
+            end
             find = ->(n) { out.find { |_, ref| ref&.strip == n }&.first }
-            sha = rev == "HEAD" ? find.call("HEAD") : find.call("refs/tags/#{rev}^{}") || find.call("refs/tags/#{rev}") || find.call("refs/heads/#{rev}") || find.call(rev)
-            fx_unmet(Chef::Exceptions::UnresolvableGitReference, "Unable to parse SHA reference for '#{rev}' in repository '#{new_resource.repository}'. Verify your (case-sensitive) repository URL and revision.") unless sha
+            sha = rev == "HEAD" ? find.call("HEAD") : find.call("refs/tags/#{rev}^{}") ||
+              find.call("refs/tags/#{rev}") || find.call("refs/heads/#{rev}") || find.call(rev)
+            unless sha
+              fx_unmet(Chef::Exceptions::UnresolvableGitReference,
+                "Unable to parse SHA reference for '#{rev}' in repository '#{new_resource.repository}'. Verify your " \
+                "(case-sensitive) repository URL and revision.")
+            end
             sha
           end
         end
@@ -43,7 +53,8 @@ class Chef
       def action_checkout
         return if @now
         unless ::File.directory?(::File.dirname(@dir)) || whyrun_mode?
-          fx_unmet(Chef::Exceptions::MissingParentDirectory, "Cannot clone #{new_resource} to #{@dir}, the enclosing directory #{::File.dirname(@dir)} does not exist")
+          fx_unmet(Chef::Exceptions::MissingParentDirectory,
+            "Cannot clone #{new_resource} to #{@dir}, the enclosing directory #{::File.dirname(@dir)} does not exist")
         end
         r = new_resource
         fx_change("clone from #{r.repository} into #{@dir}", about(:repository, nil, r.repository)) do
@@ -78,7 +89,8 @@ class Chef
       end
       def action_export
         action_checkout
-        fx_change("complete the export by removing #{@dir}.git after checkout", fx_about(:file, "#{@dir}/.git", ensure: %w{directory absent})) do
+        fx_change("complete the export by removing #{@dir}.git after checkout",
+          fx_about(:file, "#{@dir}/.git", ensure: %w{directory absent})) do
           require "fileutils"
           FileUtils.rm_rf("#{@dir}/.git")
         end

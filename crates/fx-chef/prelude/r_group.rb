@@ -2,8 +2,12 @@
 class Chef
   class Resource
     class Group
-      property :members, [String, Array], default: [], coerce: proc { |arg| arg.is_a?(String) ? arg.split(/\s*,\s*/) : arg }
-      property :excluded_members, [String, Array], default: [], coerce: proc { |arg| arg.is_a?(String) ? arg.split(/\s*,\s*/) : arg }
+      property :members, [String, Array], default: [], coerce: proc { |arg|
+        arg.is_a?(String) ? arg.split(/\s*,\s*/) : arg
+      }
+      property :excluded_members, [String, Array], default: [], coerce: proc { |arg|
+        arg.is_a?(String) ? arg.split(/\s*,\s*/) : arg
+      }
       alias users members
     end
   end
@@ -20,24 +24,31 @@ class Chef
         requirements.assert(:modify) do |a|
           a.assertion { @now }
           a.failure_message Chef::Exceptions::Group, "Cannot modify #{r} - group does not exist!"
-          a.whyrun "Group #{r} does not exist. Unless it would have been created earlier in this run, this attempt to modify it would fail."
+          a.whyrun "Group #{r} does not exist. Unless it would have been created earlier in this run, this attempt " \
+            "to modify it would fail."
         end
         both = r.members & r.excluded_members
         requirements.assert(:all_actions) do |a|
           a.assertion { both.empty? }
-          a.failure_message Chef::Exceptions::ConflictingMembersInGroup, "Attempting to both add and remove users from a group: '#{both.join(", ")}'"
+          a.failure_message Chef::Exceptions::ConflictingMembersInGroup,
+            "Attempting to both add and remove users from a group: '#{both.join(", ")}'"
         end
       end
       def now_members = @now ? @now[:members] : []
       def missing = new_resource.members - now_members
       def leaving = new_resource.excluded_members & now_members
-      def gid_options = new_resource.gid && (@now.nil? || new_resource.gid.to_s != @now[:gid].to_s) ? ["-g", new_resource.gid.to_s] : []
+      def gid_options
+        new_resource.gid && (@now.nil? || new_resource.gid.to_s != @now[:gid].to_s) ? ["-g", new_resource.gid.to_s] : []
+      end
 
       def action_create
         return manage("alter") if @now
         r = new_resource
-        fx_change("create group #{r.group_name}", about(ensure: %w{absent present}) + (r.gid ? about(gid: [nil, r.gid]) : []) + (r.members.empty? ? [] : about(members: [[], r.members]))) do
-          shell_out!("groupadd", *gid_options, *(r.system ? ["-r"] : []), *(r.non_unique ? ["-o"] : []), "--", r.group_name)
+        fx_change("create group #{r.group_name}",
+          about(ensure: %w{absent present}) + (r.gid ? about(gid: [nil, r.gid]) : []) +
+          (r.members.empty? ? [] : about(members: [[], r.members]))) do
+          shell_out!("groupadd", *gid_options, *(r.system ? ["-r"] : []), *(r.non_unique ? ["-o"] : []), "--",
+            r.group_name)
           set_members
         end
       end
@@ -77,7 +88,9 @@ class Chef
       def action_manage = @now && manage("manage")
       def action_remove
         return unless @now
-        fx_change("remove group #{new_resource.group_name}", about(ensure: %w{present absent})) { shell_out!("groupdel", "--", new_resource.group_name) }
+        fx_change("remove group #{new_resource.group_name}", about(ensure: %w{present absent})) do
+          shell_out!("groupdel", "--", new_resource.group_name)
+        end
       end
     end
   end

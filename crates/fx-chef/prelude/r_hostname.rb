@@ -32,10 +32,14 @@ class Chef
             execute "hostnamectl set-hostname #{name}" do
               self.fx_words = ["hostnamectl", "set-hostname", "--", name]
               notifies :reload, "ohai[reload hostname]"
-              not_if { fx_look!("hostnamectl", "status", returns: [0, 1]).stdout.match?(/Static hostname:\s*#{Regexp.escape(name)}\s*$/) }
+              not_if do
+                fx_look!("hostnamectl", "status", returns: [0, 1]).stdout
+                  .match?(/Static hostname:\s*#{Regexp.escape(name)}\s*$/)
+              end
             end
           elsif ::File.exist?("/etc/hostname") then own_file("/etc/hostname", "#{name}\n")
-          elsif ::File.file?("/etc/sysconfig/network") then replace_lines("/etc/sysconfig/network", /^HOSTNAME\s*=/, "HOSTNAME=#{name}")
+          elsif ::File.file?("/etc/sysconfig/network") then replace_lines(
+            "/etc/sysconfig/network", /^HOSTNAME\s*=/, "HOSTNAME=#{name}")
           elsif ::File.exist?("/etc/HOSTNAME") then own_file("/etc/HOSTNAME", "#{name}\n")
           elsif ::File.exist?("/etc/conf.d/hostname") then own_file("/etc/conf.d/hostname", "hostname=\"#{name}\"\n")
           else replace_lines("/etc/sysctl.conf", /^\s+kernel\.hostname\s+=/, "kernel.hostname=#{name}")

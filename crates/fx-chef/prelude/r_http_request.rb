@@ -18,7 +18,8 @@ class Chef
         m = m.call if m.is_a?(Proc)
         m.is_a?(Hash) ? m.to_json : m
       end
-      { get: false, head: false, delete: false, options: false, post: true, put: true, patch: true }.each do |verb, with_body|
+      { get: false, head: false, delete: false, options: false, post: true, put: true, patch: true }
+        .each do |verb, with_body|
         define_method(:"action_#{verb}") do
           r = new_resource
           fx_change("#{r} #{verb.upcase} to #{r.url}", fx_about(:http_request, r.url, request: [nil, verb.upcase])) do

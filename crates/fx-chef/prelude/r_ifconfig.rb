@@ -3,7 +3,9 @@ class Chef
   class Provider
     class Ifconfig < FxComposite
       def load_current_resource
-        version = fx_look("ifconfig", "--version").then { |o| (o.stdout.to_s + o.stderr.to_s)[/^net-tools (\d+\.\d+)/, 1] }
+        version = fx_look("ifconfig", "--version").then do |o|
+          (o.stdout.to_s + o.stderr.to_s)[/^net-tools (\d+\.\d+)/, 1]
+        end
         raise "net-tools not found - this is required for ifconfig" if version.nil?
         status = fx_look("ifconfig")
         raise Chef::Exceptions::Ifconfig, "ifconfig failed - #{status.inspect}!" unless status.exitstatus == 0
@@ -23,7 +25,10 @@ class Chef
       end
       def run(command, verb)
         to = %w{add enable}.include?(verb) ? new_resource.target : "down"
-        fx_change("run #{command.join(" ")} to #{verb} #{new_resource}", fx_about(:interface, new_resource.device, address: [@address, to])) { shell_out!(*command) }
+        fx_change("run #{command.join(" ")} to #{verb} #{new_resource}",
+          fx_about(:interface, new_resource.device, address: [@address, to])) do
+          shell_out!(*command)
+        end
       end
       def config_path
         case node["platform_family"]
@@ -34,8 +39,12 @@ class Chef
       def config
         r = new_resource
         return debian_config unless %w{rhel fedora amazon}.include?(node["platform_family"])
-        rows = { "DEVICE" => r.device, "ONBOOT" => r.onboot == "yes" ? "yes" : r.onboot, "BOOTPROTO" => r.bootproto, "NETMASK" => r.mask, "NETWORK" => r.network, "BROADCAST" => r.bcast, "HWADDR" => r.hwaddr, "METRIC" => r.metric, "MTU" => r.mtu, "ONPARENT" => r.onparent,
-                 "ETHTOOL_OPTS" => r.ethtool_opts && "\"#{r.ethtool_opts}\"", "BONDING_OPTS" => r.bonding_opts && "\"#{r.bonding_opts}\"", "MASTER" => r.master, "SLAVE" => r.slave, "VLAN" => r.vlan, "GATEWAY" => r.gateway, "BRIDGE" => r.bridge }
+        rows = { "DEVICE" => r.device, "ONBOOT" => r.onboot == "yes" ? "yes" : r.onboot, "BOOTPROTO" => r.bootproto,
+          "NETMASK" => r.mask, "NETWORK" => r.network, "BROADCAST" => r.bcast, "HWADDR" => r.hwaddr,
+          "METRIC" => r.metric, "MTU" => r.mtu, "ONPARENT" => r.onparent,
+                 "ETHTOOL_OPTS" => r.ethtool_opts && "\"#{r.ethtool_opts}\"",
+                 "BONDING_OPTS" => r.bonding_opts && "\"#{r.bonding_opts}\"", "MASTER" => r.master, "SLAVE" => r.slave,
+                 "VLAN" => r.vlan, "GATEWAY" => r.gateway, "BRIDGE" => r.bridge }
         rows["IPADDR"] = r.target if r.target && r.bootproto != "dhcp"
         rows.compact.map { |k, v| "#{k}=#{v}\n" }.join
       end
@@ -48,7 +57,9 @@ class Chef
         when "bootp" then lines << "iface #{r.device} #{r.family} bootp"
         else
           lines << "iface #{r.device} #{r.family} static"
-          { address: r.target, netmask: r.mask, broadcast: r.bcast, metric: r.metric, hwaddress: r.hwaddr && "ether #{r.hwaddr}", mtu: r.mtu, gateway: r.gateway }.each { |k, v| lines << "    #{k} #{v}" if v }
+          { address: r.target, netmask: r.mask, broadcast: r.bcast, metric: r.metric,
+            hwaddress: r.hwaddr && "ether #{r.hwaddr}", mtu: r.mtu, gateway: r.gateway }
+            .each { |k, v| lines << "    #{k} #{v}" if v }
         end
         lines.join("\n") + "\n"
       end
@@ -60,7 +71,11 @@ class Chef
             declare_resource(:directory, "/etc/network/interfaces.d")
             main = "/etc/network/interfaces"
             had = ::File.exist?(main) ? ::File.read(main) : ""
-            declare_resource(:file, main) { content "#{had}#{"\n" unless had.empty? || had.end_with?("\n")}source #{main}.d/*\n" } unless had.match?(%r{^\s*source(-directory)?\s+#{main}\.d})
+            unless had.match?(%r{^\s*source(-directory)?\s+#{main}\.d})
+              declare_resource(:file, main) do
+                content "#{had}#{"\n" unless had.empty? || had.end_with?("\n")}source #{main}.d/*\n"
+              end
+            end
           end
           declare_resource(:file, path) { content text }
         end

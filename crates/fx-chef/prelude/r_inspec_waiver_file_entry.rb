@@ -4,7 +4,10 @@ class Chef
     class InspecWaiverFileEntry < FxComposite
       def waivers
         path = new_resource.file_path
-        raise "Waiver files needs to be a YAML file which should have a .yaml or .yml extension -\"#{path}\" does not have an appropriate extension" unless path.match?(/\.ya?ml\z/i)
+        unless path.match?(/\.ya?ml\z/i)
+          raise "Waiver files needs to be a YAML file which should have a .yaml or .yml extension -\"#{path}\" does " \
+            "not have an appropriate extension"
+        end
         (::File.exist?(path) && ::YAML.load(::File.read(path))) || {}
       end
       def put(all, what)
@@ -18,7 +21,10 @@ class Chef
       end
       action(:add) do
         r = new_resource
-        raise Chef::Exceptions::ValidationFailed, "Entries in the InSpec waiver file must have a justification given, this parameter must have a value." if r.justification.to_s.empty?
+        if r.justification.to_s.empty?
+          raise Chef::Exceptions::ValidationFailed,
+            "Entries in the InSpec waiver file must have a justification given, this parameter must have a value."
+        end
         all = waivers
         row = {}
         row["expiration_date"] = r.expiration.to_s unless r.expiration.nil?

@@ -28,7 +28,10 @@ class Chef
         r = new_resource
         image
         action_enable
-        conf("#{r.unload_dir}/options_#{r.modname}.conf", "options #{r.modname} #{r.options.join(" ")}\n", image: false) unless r.options.nil?
+        unless r.options.nil?
+          conf("#{r.unload_dir}/options_#{r.modname}.conf", "options #{r.modname} #{r.options.join(" ")}\n",
+            image: false)
+        end
         action_load
         directory(r.load_dir) { recursive true }
         conf("#{r.load_dir}/#{r.modname}.conf", "#{r.modname}\n")
@@ -63,11 +66,21 @@ class Chef
       end
 
       action :load do
-        fx_change("load kernel module #{new_resource.modname}", fx_about(:kernel_module, new_resource.modname, loaded: [false, true])) { fx_tool!("modprobe", "--", new_resource.modname) } unless loaded?
+        unless loaded?
+          fx_change("load kernel module #{new_resource.modname}",
+            fx_about(:kernel_module, new_resource.modname, loaded: [false, true])) do
+            fx_tool!("modprobe", "--", new_resource.modname)
+          end
+        end
       end
 
       action :unload do
-        fx_change("unload kernel module #{new_resource.modname}", fx_about(:kernel_module, new_resource.modname, loaded: [true, false])) { fx_tool!("modprobe", "-r", "--", new_resource.modname) } if loaded?
+        if loaded?
+          fx_change("unload kernel module #{new_resource.modname}",
+            fx_about(:kernel_module, new_resource.modname, loaded: [true, false])) do
+            fx_tool!("modprobe", "-r", "--", new_resource.modname)
+          end
+        end
       end
     end
   end

@@ -5,7 +5,9 @@ class Chef
       Chef::Resource::File
       include FxSecurable
       %i{owner group mode owner= group= mode=}.each { |m| remove_method(m) if method_defined?(m, false) }
-      property :link_type, [String, Symbol], default: :symbolic, equal_to: %i{symbolic hard}, coerce: proc { |v| v.is_a?(String) ? v.to_sym : v }
+      property :link_type, [String, Symbol], default: :symbolic, equal_to: %i{symbolic hard}, coerce: proc { |v|
+        v.is_a?(String) ? v.to_sym : v
+      }
     end
   end
   class Provider
@@ -21,7 +23,10 @@ class Chef
         r = new_resource
         unless fx_there?
           if ::File.exist?(@path) || ::File.symlink?(@path)
-            fx_change("unlink existing symlink to file at #{@path}", fx_about(:file, @path, ensure: [::File.ftype(@path), "absent"])) { ::File.unlink(@path) }
+            fx_change("unlink existing symlink to file at #{@path}",
+              fx_about(:file, @path, ensure: [::File.ftype(@path), "absent"])) do
+              ::File.unlink(@path)
+            end
           end
           if r.link_type == :symbolic
             fx_change("create symlink at #{@path} to #{r.to}", about(:symbolic)) { ::File.symlink(r.to, @path) }
@@ -31,7 +36,10 @@ class Chef
         end
         perms if r.link_type == :symbolic && !whyrun_mode?
       end
-      def about(kind) = fx_about(:file, @path, (kind == :hard ? :hard_link : :target) => [@now&.first == kind ? @now[1] : "absent", new_resource.to])
+      def about(kind)
+        fx_about(:file, @path,
+          (kind == :hard ? :hard_link : :target) => [@now&.first == kind ? @now[1] : "absent", new_resource.to])
+      end
       def fx_there?
         to = new_resource.to
         return @now&.first == :symbolic && @now[1] == to if new_resource.link_type == :symbolic
@@ -44,7 +52,8 @@ class Chef
         uid = o && (o.is_a?(Integer) ? o : Etc.getpwnam(o).uid)
         gid = g && (g.is_a?(Integer) ? g : Etc.getgrnam(g).gid)
         return if (uid.nil? || uid == st.uid) && (gid.nil? || gid == st.gid)
-        changes = fx_about(:file, @path, { owner: [st.uid, uid], group: [st.gid, gid] }.reject { |_, (was, to)| to.nil? || was == to })
+        changes = fx_about(:file, @path,
+          { owner: [st.uid, uid], group: [st.gid, gid] }.reject { |_, (was, to)| to.nil? || was == to })
         fx_change("change owner of link #{@path}", changes) { ::File.lchown(uid, gid, @path) }
       end
       def action_delete
@@ -54,12 +63,18 @@ class Chef
           unless @now[0] == :symbolic
             fx_unmet(Chef::Exceptions::Link, "Cannot delete #{r} at #{@path}! Not a symbolic link.")
           end
-          fx_change("delete link to file at #{@path}", fx_about(:file, @path, ensure: [::File.ftype(@path), "absent"])) { ::File.delete(@path) }
+          fx_change("delete link to file at #{@path}",
+            fx_about(:file, @path, ensure: [::File.ftype(@path), "absent"])) do
+            ::File.delete(@path)
+          end
         else
           if !r.to.nil? && ::File.exist?(r.to) && ::File.stat(r.to).ino != ::File.stat(@path).ino
             fx_unmet(Chef::Exceptions::Link, "Cannot delete #{r} at #{@path}! Not a hard link.")
           end
-          fx_change("delete link to file at #{@path}", fx_about(:file, @path, ensure: [::File.ftype(@path), "absent"])) { ::File.delete(@path) }
+          fx_change("delete link to file at #{@path}",
+            fx_about(:file, @path, ensure: [::File.ftype(@path), "absent"])) do
+            ::File.delete(@path)
+          end
         end
       end
     end

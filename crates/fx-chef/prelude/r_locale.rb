@@ -24,7 +24,8 @@ class Chef
         family = node["platform_family"]
         requirements.assert(:all_actions) do |a|
           a.assertion { FAMILIES.include?(family) }
-          a.failure_message(Chef::Exceptions::ProviderNotFound, "The locale resource is not supported on platform family: #{family}")
+          a.failure_message(Chef::Exceptions::ProviderNotFound,
+            "The locale resource is not supported on platform family: #{family}")
         end
         requirements.assert(:all_actions) do |a|
           a.assertion { which("locale-gen") }

@@ -10,7 +10,8 @@ class Chef
     class Log < Chef::Provider
       def load_current_resource = nil
       def action_write
-        Chef::Log.send(new_resource.level, new_resource.fx_secret? ? "suppressed sensitive resource" : new_resource.message)
+        Chef::Log.send(new_resource.level,
+          new_resource.fx_secret? ? "suppressed sensitive resource" : new_resource.message)
         new_resource.updated_by_last_action(true) if Chef::Config[:count_log_resource_updates]
       end
     end

@@ -9,7 +9,10 @@ class Chef
       # It asks before it writes over what is there.
       def run(verb, *words)
         states = verb == "stop" ? %w{running stopped} : %w{absent running}
-        fx_change("#{verb} RAID device #{new_resource.raid_device}", fx_about(:mdadm, new_resource.raid_device, ensure: states)) { fx_tool!("mdadm", *words, input: "y\n" * 64) }
+        fx_change("#{verb} RAID device #{new_resource.raid_device}",
+          fx_about(:mdadm, new_resource.raid_device, ensure: states)) do
+          fx_tool!("mdadm", *words, input: "y\n" * 64)
+        end
       end
       def action_create
         r = new_resource

@@ -5,7 +5,8 @@ class Chef
       def file = "/etc/chef/ohai/hints/#{new_resource.hint_name.delete_suffix(".json")}.json"
       action(:create) do
         path = file
-        body = new_resource.content.nil? || new_resource.content.empty? ? "" : JSON.pretty_generate(new_resource.content)
+        body = new_resource.content.nil? || new_resource.content.empty? ? "" :
+          JSON.pretty_generate(new_resource.content)
         declare_resource(:directory, "/etc/chef/ohai/hints") { recursive true }
         declare_resource(:file, path) { content body }
       end

@@ -12,7 +12,9 @@ class Chef
       action(:create) do
         r = new_resource
         unless r.force || private_key?(r.path, r.key_pass)
-          fx_change("create #{r.key_length} bit RSA key #{r.path}", made(r.path, :private_key)) { put(r.path, sealed(new_rsa(r.key_length), r.key_pass, r.key_cipher)) }
+          fx_change("create #{r.key_length} bit RSA key #{r.path}", made(r.path, :private_key)) do
+            put(r.path, sealed(new_rsa(r.key_length), r.key_pass, r.key_cipher))
+          end
         end
       end
     end

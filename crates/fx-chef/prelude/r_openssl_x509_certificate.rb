@@ -6,12 +6,18 @@ class Chef
       def extensions
         r = new_resource
         given = r.extensions
-        given = given.merge("subjectAltName" => { "values" => r.subject_alt_name, "critical" => false }) unless r.subject_alt_name.empty?
+        unless r.subject_alt_name.empty?
+          given = given.merge("subjectAltName" => { "values" => r.subject_alt_name, "critical" => false })
+        end
         given.map do |name, e|
           raise TypeError, "#{name} must contain a Ruby Hash" unless e.is_a?(Hash)
-          raise ArgumentError, "keys in #{name} must be 'values' and 'critical'" unless e.key?("values") && e.key?("critical")
+          unless e.key?("values") && e.key?("critical")
+            raise ArgumentError, "keys in #{name} must be 'values' and 'critical'"
+          end
           raise TypeError, "the key 'values' must contain a Ruby Arrays" unless e["values"].is_a?(Array)
-          raise TypeError, "the key 'critical' must be a Ruby Boolean true/false" unless [true, false].include?(e["critical"])
+          unless [true, false].include?(e["critical"])
+            raise TypeError, "the key 'critical' must be a Ruby Boolean true/false"
+          end
           ::OpenSSL::X509::ExtensionFactory.new.create_extension(name, e["values"].join(","), e["critical"])
         end
       end

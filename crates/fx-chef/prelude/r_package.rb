@@ -65,7 +65,8 @@ class Chef
         missing = todo.map(&:first).select { |n| candidate(n).nil? }
         return if missing.empty?
         forced = missing.select { |n| @now[n] }
-        text = forced.empty? ? "No candidate version available for #{missing.join(", ")}" : "No version specified, and no candidate version available for #{forced.join(", ")}"
+        text = forced.empty? ? "No candidate version available for #{missing.join(", ")}" :
+          "No version specified, and no candidate version available for #{forced.join(", ")}"
         fx_unmet(Chef::Exceptions::Package, text) unless whyrun_mode?
         FX.requirement([text, "Assuming a repository that offers #{missing.join(", ")} would have been configured"])
         todo.reject! { |n, _| missing.include?(n) }
@@ -92,12 +93,14 @@ class Chef
         end
         return if todo.empty?
         offered(todo)
-        fx_change(todo.map { |n, c| "upgrade package #{n} from #{@now[n] || "uninstalled"} to #{c}" }, versions_to(todo)) do
+        fx_change(todo.map { |n, c| "upgrade package #{n} from #{@now[n] || "uninstalled"} to #{c}" },
+          versions_to(todo)) do
           multi? ? upgrade(todo.map(&:first), todo.map(&:last)) : todo.each { |n, c| upgrade([n], [c]) }
         end
       end
       def action_remove
-        todo = @names.each_with_index.select { |n, i| @now[n] && (@versions[i].nil? || matches?(@now[n], @versions[i])) }.map(&:first)
+        todo = @names.each_with_index
+          .select { |n, i| @now[n] && (@versions[i].nil? || matches?(@now[n], @versions[i])) }.map(&:first)
         return if todo.empty?
         fx_change("remove package #{todo.join(", ")}", versions_to(todo.map { |n| [n, "absent"] })) { remove(todo) }
       end
@@ -108,16 +111,22 @@ class Chef
       end
       def action_lock
         todo = @names.reject { |n| locked?(n) }
-        fx_change("lock package #{todo.join(", ")}", of_each(todo, :locked, false, true)) { lock(todo) } unless todo.empty?
+        unless todo.empty?
+          fx_change("lock package #{todo.join(", ")}", of_each(todo, :locked, false, true)) { lock(todo) }
+        end
       end
       def action_unlock
         todo = @names.select { |n| locked?(n) }
-        fx_change("unlock package #{todo.join(", ")}", of_each(todo, :locked, true, false)) { unlock(todo) } unless todo.empty?
+        unless todo.empty?
+          fx_change("unlock package #{todo.join(", ")}", of_each(todo, :locked, true, false)) { unlock(todo) }
+        end
       end
       def action_reconfig
         todo = @names.select { |n| @now[n] }
         return if todo.empty?
-        fx_change("reconfigure package #{todo.join(", ")}", of_each(todo, :configured, true, "reconfigured")) { reconfig(todo) }
+        fx_change("reconfigure package #{todo.join(", ")}", of_each(todo, :configured, true, "reconfigured")) do
+          reconfig(todo)
+        end
       end
       def of_each(names, property, from, to) = names.map { |n| [:package, n, property, from, to] }
       # Changes of versions; what the repositories choose is not known beforehand.

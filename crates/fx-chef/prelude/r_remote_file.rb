@@ -14,7 +14,11 @@ class Chef
           list = args.flatten
           raise ArgumentError, "#{resource_name} has an empty source" if list.empty?
           list.each do |s|
-            raise Chef::Exceptions::InvalidRemoteFileURI, "#{s.inspect} is not a valid `source` parameter for #{resource_name}. `source` must be an absolute URI or an array of URIs." unless s.to_s.match?(%r{\A([a-zA-Z][a-zA-Z0-9+.-]*:|//|\\\\)})
+            unless s.to_s.match?(%r{\A([a-zA-Z][a-zA-Z0-9+.-]*:|//|\\\\)})
+              raise Chef::Exceptions::InvalidRemoteFileURI,
+                "#{s.inspect} is not a valid `source` parameter for #{resource_name}. `source` must be an absolute " \
+                "URI or an array of URIs."
+            end
           end
           @source = list
         end
@@ -54,7 +58,8 @@ class Chef
         raise errors if @content.nil? && errors
         if r.checksum
           require "digest"
-          got = @content.is_a?(Array) ? Digest::SHA256.file(@content.first).hexdigest : Digest::SHA256.hexdigest(@content)
+          got = @content.is_a?(Array) ? Digest::SHA256.file(@content.first).hexdigest :
+            Digest::SHA256.hexdigest(@content)
           raise Chef::Exceptions::ChecksumMismatch.new(r.checksum[0, 6], got[0, 6]) unless got.start_with?(r.checksum)
         end
         @content
@@ -74,7 +79,9 @@ class Chef
         when %r{\Ahttps?://}
           Chef::HTTP::Simple.fetch(uri, new_resource.headers || {})
         else
-          raise ArgumentError, "Invalid uri, Only http(s), ftp, and file are currently supported" unless uri.start_with?("ftp")
+          unless uri.start_with?("ftp")
+            raise ArgumentError, "Invalid uri, Only http(s), ftp, and file are currently supported"
+          end
           raise NotImplementedError, "remote_file does not support #{uri} yet"
         end
       end

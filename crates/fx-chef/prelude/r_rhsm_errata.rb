@@ -5,7 +5,10 @@ class Chef
       action(:install) do
         id = new_resource.errata_id
         tool = node["platform_version"].to_i >= 8 ? "dnf" : "yum"
-        declare_resource(:execute, "Install errata packages for #{id}") { command "#{tool} update --advisory #{id} -y"; self.fx_words = [tool, "update", "--advisory", id, "-y"] }
+        declare_resource(:execute, "Install errata packages for #{id}") do
+          command "#{tool} update --advisory #{id} -y"
+          self.fx_words = [tool, "update", "--advisory", id, "-y"]
+        end
       end
     end
   end

@@ -2,7 +2,10 @@
 class Chef
   class Resource
     class RhsmErrataLevel
-      property :errata_level, String, name_property: true, equal_to: %w{critical moderate important low}, coerce: proc { |v| v.downcase }
+      property :errata_level, String, name_property: true, equal_to: %w{critical moderate important low},
+        coerce: proc { |v|
+        v.downcase
+      }
     end
   end
   class Provider
@@ -10,7 +13,10 @@ class Chef
       action(:install) do
         level = new_resource.errata_level
         tool = node["platform_version"].to_i >= 8 ? "dnf" : "yum"
-        declare_resource(:execute, "Install any #{level} errata") { command "#{tool} update --sec-severity=#{level.capitalize} -y"; self.fx_words = [tool, "update", "--sec-severity=#{level.capitalize}", "-y"] }
+        declare_resource(:execute, "Install any #{level} errata") do
+          command "#{tool} update --sec-severity=#{level.capitalize} -y"
+          self.fx_words = [tool, "update", "--sec-severity=#{level.capitalize}", "-y"]
+        end
       end
     end
   end

@@ -15,12 +15,20 @@ class Chef
         shared = { name: r.system_name, serverurl: r.server_url, baseurl: r.base_url }
         if r.activation_key && !r.activation_key.empty?
           raise "Unable to register - you must specify organization when using activation keys" if r.organization.nil?
-          words = r.activation_key.map { |k| "--activationkey=#{k}" } + flags({ org: r.organization, **shared, release: r.release })
+          words = r.activation_key.map { |k| "--activationkey=#{k}" } +
+            flags({ org: r.organization, **shared, release: r.release })
         elsif r.username && r.password
-          raise "Unable to register - you must specify environment when using username/password" if r.environment.nil? && r.satellite_host
-          raise "Unable to register - 'auto_attach' must be enabled when using property `service_level`." if r.service_level && !r.auto_attach
-          raise "Unable to register - `auto_attach` must be enabled when using property `release`." if r.release && !r.auto_attach
-          words = flags({ username: r.username, password: r.password, environment: r.satellite_host && r.environment, **shared })
+          if r.environment.nil? && r.satellite_host
+            raise "Unable to register - you must specify environment when using username/password"
+          end
+          if r.service_level && !r.auto_attach
+            raise "Unable to register - 'auto_attach' must be enabled when using property `service_level`."
+          end
+          if r.release && !r.auto_attach
+            raise "Unable to register - `auto_attach` must be enabled when using property `release`."
+          end
+          words = flags({ username: r.username, password: r.password, environment: r.satellite_host && r.environment,
+            **shared })
           words << "--auto-attach" if r.auto_attach
           words += flags({ servicelevel: r.service_level, release: r.release })
         else
@@ -42,7 +50,8 @@ class Chef
             action :nothing
           end
           declare_resource(:remote_file, kept) do
-            source "#{r.https_for_ca_consumer ? "https" : "http"}://#{r.satellite_host}/pub/katello-ca-consumer-latest.noarch.rpm"
+            source "#{r.https_for_ca_consumer ? "https" : "http"}://" \
+              "#{r.satellite_host}/pub/katello-ca-consumer-latest.noarch.rpm"
             notifies :install, "#{kind}[katello-ca-consumer-latest]", :immediately
             not_if "rpm -qa | grep -q katello-ca-consumer", fx_reads: true
           end

@@ -2,7 +2,11 @@
 class Chef
   class Provider
     class RhsmRepo < FxComposite
-      def on? = new_resource.repo_name == "*" || fx_look("subscription-manager", "repos", "--list-enabled", environment: { "LANG" => "en_US" }).stdout.match?(/Repo ID:\s+#{Regexp.escape(new_resource.repo_name)}$/)
+      def on?
+        new_resource.repo_name == "*" ||
+          fx_look("subscription-manager", "repos", "--list-enabled", environment: { "LANG" => "en_US" }).stdout
+          .match?(/Repo ID:\s+#{Regexp.escape(new_resource.repo_name)}$/)
+      end
       def turn(flag, guard)
         name = new_resource.repo_name
         me = self

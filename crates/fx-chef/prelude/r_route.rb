@@ -10,21 +10,27 @@ class Chef
                end
         @there = ::File.exist?("/proc/net/route") && ::File.readlines("/proc/net/route").drop(1).any? do |line|
           _, to, via, _, _, _, _, mask = line.split
-          to, via, mask = [to, via, mask].map { |h| h.to_s.match?(/\A\h{8}\z/) ? [h].pack("H8").bytes.reverse.join(".") : nil }
+          to, via, mask = [to, via, mask].map do |h|
+            h.to_s.match?(/\A\h{8}\z/) ? [h].pack("H8").bytes.reverse.join(".") : nil
+          end
           to && via && mask && IPAddr.new("#{to}/#{mask}") == goal && via == r.gateway
         end
       end
       def bits(mask) = mask.to_s.include?(".") ? mask.to_s.split(".").sum { |o| o.to_i.to_s(2).count("1") } : mask
       def place(r) = r.netmask ? "#{r.target}/#{bits(r.netmask)}" : r.target
       def kept?(*) = %w{rhel fedora amazon}.include?(node["platform_family"])
-      def about_file(path, text) = fx_about(:file, path, content: [::File.exist?(path) ? FX.digest(::File.binread(path)) : "absent", FX.digest(text)])
+      def about_file(path, text)
+        fx_about(:file, path,
+          content: [::File.exist?(path) ? FX.digest(::File.binread(path)) : "absent", FX.digest(text)])
+      end
       def keep
         return unless kept?
         r = new_resource
         if r.target == "default"
           path = "/etc/sysconfig/network"
           old = ::File.exist?(path) ? ::File.read(path) : ""
-          text = old.match?(/^GATEWAY=/) ? old.sub(/^GATEWAY=.*$/, "GATEWAY=#{r.gateway}") : "#{old}GATEWAY=#{r.gateway}\n"
+          text = old.match?(/^GATEWAY=/) ? old.sub(/^GATEWAY=.*$/, "GATEWAY=#{r.gateway}") :
+            "#{old}GATEWAY=#{r.gateway}\n"
           fx_change("write route default route to #{path}", about_file(path, text)) { ::File.write(path, text) }
           return
         end
@@ -49,7 +55,10 @@ class Chef
         unless @there
           command = ["ip", "route", "replace", place(r)]
           { via: r.gateway, dev: r.device, metric: r.metric }.each { |k, v| command += [k.to_s, v.to_s] if v }
-          fx_change("run #{command.join(" ")} to add route", fx_about(:route, place(r), gateway: [nil, r.gateway || r.device])) { shell_out!(*command) }
+          fx_change("run #{command.join(" ")} to add route",
+            fx_about(:route, place(r), gateway: [nil, r.gateway || r.device])) do
+            shell_out!(*command)
+          end
         end
         keep
       end
@@ -57,7 +66,10 @@ class Chef
         r = new_resource
         if @there
           command = ["ip", "route", "delete", place(r), *(r.gateway ? ["via", r.gateway] : [])]
-          fx_change("run #{command.join(" ")} to delete route ", fx_about(:route, place(r), gateway: [r.gateway, nil])) { shell_out!(*command) }
+          fx_change("run #{command.join(" ")} to delete route ",
+            fx_about(:route, place(r), gateway: [r.gateway, nil])) do
+            shell_out!(*command)
+          end
         end
         keep
       end

@@ -12,7 +12,8 @@ class Chef
     class RubyBlock < Chef::Provider
       def load_current_resource = true
       def action_run
-        fx_change("execute the ruby block #{new_resource.name}", fx_about(:ruby_block, new_resource.name, run: %w{pending done})) do
+        fx_change("execute the ruby block #{new_resource.name}",
+          fx_about(:ruby_block, new_resource.name, run: %w{pending done})) do
           new_resource.block.call
           Chef::Log.info("#{new_resource} called")
         end

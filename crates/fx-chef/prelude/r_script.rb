@@ -9,7 +9,8 @@ class Chef
       end
       def command(arg = NOT_PASSED)
         unless NOT_PASSED.equal?(arg) || arg.nil?
-          raise Chef::Exceptions::Script, "Do not use the command property on a #{resource_name} resource, use the 'code' property instead."
+          raise Chef::Exceptions::Script,
+            "Do not use the command property on a #{resource_name} resource, use the 'code' property instead."
         end
         @command
       end

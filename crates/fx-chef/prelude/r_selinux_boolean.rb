@@ -24,7 +24,8 @@ class Chef
         r = new_resource
         fx_unless_disabled("set", "boolean #{r.name}") do
           next if @now == r.value
-          fx_change(["update #{r.boolean}", "  set value to #{r.value.inspect} (was #{@now.inspect})"], fx_about(:selinux_boolean, r.boolean, value: [@now, r.value])) do
+          fx_change(["update #{r.boolean}", "  set value to #{r.value.inspect} (was #{@now.inspect})"],
+            fx_about(:selinux_boolean, r.boolean, value: [@now, r.value])) do
             fx_tool!("setsebool", r.persistent ? "-P" : nil, r.boolean, r.value)
           end
         end

@@ -4,7 +4,9 @@ class Chef
     class SelinuxInstall
       property :packages, [String, Array], default: lazy {
         case node["platform_family"]
-        when "rhel", "fedora", "amazon" then %w{make policycoreutils selinux-policy selinux-policy-targeted selinux-policy-devel libselinux-utils setools-console}
+        when "rhel", "fedora", "amazon"
+          %w{make policycoreutils selinux-policy selinux-policy-targeted selinux-policy-devel libselinux-utils
+            setools-console}
         when "debian"
           list = %w{make policycoreutils selinux-basics selinux-policy-default selinux-policy-dev auditd setools}
           node["platform"] == "ubuntu" && node["platform_version"].to_f == 18.04 ? list.insert(2, "selinux") : list
@@ -16,7 +18,9 @@ class Chef
     class SelinuxInstall < FxComposite
       def packages(what)
         list = new_resource.packages
-        raise "The platform #{node["platform"]} is not currently supported by the `selinux_install` resource." if list.nil?
+        if list.nil?
+          raise "The platform #{node["platform"]} is not currently supported by the `selinux_install` resource."
+        end
         declare_resource(:package, "selinux") do
           package_name list
           action what

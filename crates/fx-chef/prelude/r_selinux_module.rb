@@ -3,7 +3,9 @@ class Chef
   class Provider
     class SelinuxModule < FxComposite
       def at(type) = "#{::File.join(new_resource.base_dir, new_resource.module_name)}.#{type}"
-      def loaded? = fx_look!("semodule", "--list-modules").stdout.lines.any? { |l| l.split[0] == new_resource.module_name }
+      def loaded?
+        fx_look!("semodule", "--list-modules").stdout.lines.any? { |l| l.split[0] == new_resource.module_name }
+      end
       action(:create) do
         r = new_resource
         compile = "Compiling SELinux modules at '#{r.base_dir}'"
@@ -44,11 +46,23 @@ class Chef
         end
       end
       action(:install) do
-        raise "Module must be compiled before it can be installed, no 'pp' file found at: '#{at("pp")}'" unless ::File.exist?(at("pp"))
-        fx_change("Install SELinux module #{at("pp")}", fx_about(:selinux_module, new_resource.module_name, loaded: [false, true])) { shell_out!("semodule", "--install", at("pp")) } unless loaded?
+        unless ::File.exist?(at("pp"))
+          raise "Module must be compiled before it can be installed, no 'pp' file found at: '#{at("pp")}'"
+        end
+        unless loaded?
+          fx_change("Install SELinux module #{at("pp")}",
+            fx_about(:selinux_module, new_resource.module_name, loaded: [false, true])) do
+            shell_out!("semodule", "--install", at("pp"))
+          end
+        end
       end
       action(:remove) do
-        fx_change("Remove SELinux module #{new_resource.module_name}", fx_about(:selinux_module, new_resource.module_name, loaded: [true, false])) { shell_out!("semodule", "--remove", new_resource.module_name) } if loaded?
+        if loaded?
+          fx_change("Remove SELinux module #{new_resource.module_name}",
+            fx_about(:selinux_module, new_resource.module_name, loaded: [true, false])) do
+            shell_out!("semodule", "--remove", new_resource.module_name)
+          end
+        end
       end
     end
   end

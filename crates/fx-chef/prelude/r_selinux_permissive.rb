@@ -7,11 +7,19 @@ class Chef
       end
       def action_add
         c = new_resource.context
-        fx_change("adding permissive context #{c}", fx_about(:selinux_permissive, c, permissive: [false, true])) { fx_tool!("semanage", "permissive", "-a", c) } unless @on
+        unless @on
+          fx_change("adding permissive context #{c}", fx_about(:selinux_permissive, c, permissive: [false, true])) do
+            fx_tool!("semanage", "permissive", "-a", c)
+          end
+        end
       end
       def action_delete
         c = new_resource.context
-        fx_change("deleting permissive context #{c}", fx_about(:selinux_permissive, c, permissive: [true, false])) { fx_tool!("semanage", "permissive", "-d", c) } if @on
+        if @on
+          fx_change("deleting permissive context #{c}", fx_about(:selinux_permissive, c, permissive: [true, false])) do
+            fx_tool!("semanage", "permissive", "-d", c)
+          end
+        end
       end
     end
   end

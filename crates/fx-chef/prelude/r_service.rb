@@ -4,7 +4,8 @@ require "shellwords"
 class Chef
   class Resource
     class Service
-      property :supports, Hash, default: { restart: nil, reload: nil, status: nil }, coerce: proc { |x| x.is_a?(Array) ? x.to_h { |i| [i, true] } : x }
+      property :supports, Hash, default: { restart: nil, reload: nil, status: nil },
+        coerce: proc { |x| x.is_a?(Array) ? x.to_h { |i| [i, true] } : x }
       property :pattern, String, default: lazy { service_name }, desired_state: false
       property :options, [Array, String], coerce: proc { |x| x.respond_to?(:split) ? x.shellsplit : x }
     end
@@ -43,7 +44,9 @@ class Chef
         %i{status reload restart}.each { |what| supports[what] = false if supports[what].nil? }
       end
       def load_new_resource_state
-        %i{enabled running masked}.each { |what| new_resource.send(what, current_resource.send(what)) if new_resource.send(what).nil? }
+        %i{enabled running masked}.each do |what|
+          new_resource.send(what, current_resource.send(what)) if new_resource.send(what).nil?
+        end
       end
 
       def user_services_requirements
@@ -64,7 +67,8 @@ class Chef
       def about(property, from, to) = fx_about(:service, new_resource.service_name, property => [from, to])
       # What is changed, whether it has to be, and how it is afterwards.
       def fx_turn(verb, what, to)
-        fx_change("#{verb} service #{new_resource}", about(what, !to, to)) { send(:"#{verb}_service") } unless current_resource.send(what) ? to : !to
+        fx_change("#{verb} service #{new_resource}", about(what, !to, to)) {
+          send(:"#{verb}_service") } unless current_resource.send(what) ? to : !to
         load_new_resource_state
         new_resource.send(what, to)
       end
@@ -75,17 +79,22 @@ class Chef
       action(:start) { fx_turn(:start, :running, true) }
       action(:stop) { fx_turn(:stop, :running, false) }
       action(:restart) do
-        fx_change("restart service #{new_resource}", about(:running, !!current_resource.running, "restarted")) { restart_service }
+        fx_change("restart service #{new_resource}", about(:running, !!current_resource.running, "restarted")) do
+          restart_service
+        end
         load_new_resource_state
         new_resource.running(true)
       end
       action(:reload) do
-        fx_change("reload service #{new_resource}", about(:running, true, "reloaded")) { reload_service } if current_resource.running
+        if current_resource.running
+          fx_change("reload service #{new_resource}", about(:running, true, "reloaded")) { reload_service }
+        end
         load_new_resource_state
       end
 
       %i{enable disable mask unmask start stop restart reload}.each do |verb|
-        define_method(:"#{verb}_service") { raise Chef::Exceptions::UnsupportedAction, "#{self} does not support :#{verb}" }
+        define_method(:"#{verb}_service") {
+          raise Chef::Exceptions::UnsupportedAction, "#{self} does not support :#{verb}" }
       end
 
       def default_init_command = new_resource.init_command || @init_command
@@ -96,4 +105,5 @@ class Chef
     end
   end
 end
+FX.load("chef/systemctl.rb")
 FX.load("chef/service_ways.rb")

@@ -8,7 +8,8 @@ class Chef
   end
   class Provider
     class SshKnownHostsEntry < FxComposite
-      TYPES = { "rsa" => "ssh-rsa", "dsa" => "ssh-dss", "ecdsa" => "ecdsa-sha2-nistp256", "ed25519" => "ssh-ed25519" }.freeze
+      TYPES = { "rsa" => "ssh-rsa", "dsa" => "ssh-dss", "ecdsa" => "ecdsa-sha2-nistp256", "ed25519" => "ssh-ed25519" }
+        .freeze
       def title = "update ssh known hosts file #{new_resource.file_location}"
       def entry
         r = new_resource
@@ -45,7 +46,8 @@ class Chef
       action(:flush) do
         what = title
         with_run_context(:root) { find_resource!(:template, what).run_action(:create) }
-        Chef::Log.warn "flushed ssh_known_hosts entries to file, later ssh_known_hosts_entry resources will not have been written"
+        Chef::Log.warn "flushed ssh_known_hosts entries to file, later ssh_known_hosts_entry resources will not have " \
+          "been written"
       end
     end
   end

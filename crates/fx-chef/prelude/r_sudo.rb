@@ -4,7 +4,9 @@ class Chef
     class Sudo
       property :filename, String, name_property: true, coerce: proc { |x| x.gsub(/[.~]/, "__") }
       property :users, [String, Array], default: [], coerce: proc { |x| x.is_a?(Array) ? x : x.split(/\s*,\s*/) }
-      property :groups, [String, Array], default: [], coerce: proc { |x| (x.is_a?(Array) ? x : x.split(/\s*,\s*/)).map { |g| g.start_with?("%") ? g : "%#{g}" } }
+      property :groups, [String, Array], default: [], coerce: proc { |x|
+        (x.is_a?(Array) ? x : x.split(/\s*,\s*/)).map { |g| g.start_with?("%") ? g : "%#{g}" }
+      }
       property :config_prefix, String, default: lazy { "/etc" }
       alias user users
       alias group groups
@@ -26,7 +28,8 @@ class Chef
         def check(path)
           r = new_resource
           unless ::File.exist?(r.visudo_binary)
-            Chef::Log.warn("The visudo binary cannot be found at '#{r.visudo_binary}'. Skipping sudoer file validation. If visudo is on this system you can specify the path using the 'visudo_binary' property.")
+            Chef::Log.warn("The visudo binary cannot be found at '#{r.visudo_binary}'. Skipping sudoer file " \
+              "validation. If visudo is on this system you can specify the path using the 'visudo_binary' property.")
             return
           end
           all = "#{r.config_prefix}/sudoers"
@@ -40,13 +43,19 @@ class Chef
       action :create do
         r = new_resource
         someone = !r.users.empty? || !r.groups.empty?
-        raise "You must specify users, groups, env_keep_add, env_keep_subtract, or template properties!" unless someone || r.template || !r.env_keep_add.empty? || !r.env_keep_subtract.empty?
-        raise "You cannot specify users or groups properties and also specify a template. To use your own template pass in all template variables using the variables property." if someone && r.template
+        unless someone || r.template || !r.env_keep_add.empty? || !r.env_keep_subtract.empty?
+          raise "You must specify users, groups, env_keep_add, env_keep_subtract, or template properties!"
+        end
+        if someone && r.template
+          raise "You cannot specify users or groups properties and also specify a template. To use your own template " \
+            "pass in all template variables using the variables property."
+        end
         package("sudo") { not_if "which sudo", fx_reads: true }
         directory place
         all = "#{r.config_prefix}/sudoers"
         if ::File.readlines(all).grep(/includedir/).empty?
-          Chef::Log.warn("#{r.filename} will be rendered, but will not take effect because the #{all} config lacks the includedir directive that loads configs from #{place}!")
+          Chef::Log.warn("#{r.filename} will be rendered, but will not take effect because the #{all} config lacks " \
+            "the includedir directive that loads configs from #{place}!")
         end
         path = "#{place}#{r.filename}"
         body, test = (text unless r.template), check(path)
@@ -63,7 +72,8 @@ class Chef
       end
 
       action :install do
-        Chef::Log.warn("The sudo :install action has been renamed :create. Please update your cookbook code for the new action")
+        Chef::Log.warn("The sudo :install action has been renamed :create. Please update your cookbook code for the " \
+          "new action")
         action_create
       end
 
@@ -73,7 +83,8 @@ class Chef
       end
 
       action :remove do
-        Chef::Log.warn("The sudo :remove action has been renamed :delete. Please update your cookbook code for the new action")
+        Chef::Log.warn("The sudo :remove action has been renamed :delete. Please update your cookbook code for the " \
+          "new action")
         action_delete
       end
     end

@@ -11,13 +11,16 @@ class Chef
       def dd = ["dd", "if=/dev/zero", "of=#{new_resource.path}", "bs=#{MEGA}", "count=#{new_resource.size}"]
       def quick
         fs = fx_look("df", "-PT", "--", ::File.dirname(new_resource.path)).stdout.to_s.lines[1].to_s.split[1].to_s
-        %w{xfs ext4}.include?(fs) && which("fallocate") && !docker? ? ["fallocate", "-l", MEGA * new_resource.size, "--", new_resource.path] : dd
+        %w{xfs ext4}.include?(fs) && which("fallocate") && !docker? ?
+          ["fallocate", "-l", MEGA * new_resource.size, "--", new_resource.path] : dd
       end
       def make(command)
         path = new_resource.path
-        run("create empty swapfile at #{path}", about(:size, ::File.size?(path).to_i, MEGA * new_resource.size), command, timeout: new_resource.timeout.to_i)
+        run("create empty swapfile at #{path}", about(:size, ::File.size?(path).to_i, MEGA * new_resource.size),
+          command, timeout: new_resource.timeout.to_i)
         mode = ::File.exist?(path) ? format("%o", ::File.stat(path).mode & 07777) : "absent"
-        run("set permissions on #{path} to 600", fx_about(:file, path, mode: [mode, "600"]), ["chmod", "600", "--", path])
+        run("set permissions on #{path} to 600", fx_about(:file, path, mode: [mode, "600"]),
+          ["chmod", "600", "--", path])
         run("make #{path} swappable", about(:format, nil, "swap"), ["mkswap", "-f", "--", path])
         run("enable swap for #{path}", about(:enabled, false, true), ["swapon", "--", path])
         persist if new_resource.persist
@@ -27,7 +30,9 @@ class Chef
         lines = ::File.exist?("/etc/fstab") ? ::File.readlines("/etc/fstab") : []
         return if lines.any? { |l| l.strip == line }
         # The original says nothing of it.
-        fx_change([], fx_about(:mount, new_resource.path, fstab: ["absent", line])) { ::File.write("/etc/fstab", lines.join + line + "\n") }
+        fx_change([], fx_about(:mount, new_resource.path, fstab: ["absent", line])) do
+          ::File.write("/etc/fstab", lines.join + line + "\n")
+        end
       end
       action(:create) do
         unless on?
@@ -44,7 +49,9 @@ class Chef
       action(:remove) do
         path = new_resource.path
         run("turn off swap for #{path}", about(:enabled, true, false), ["swapoff", "--", path]) if on?
-        fx_change("remove swap file #{path}", fx_about(:file, path, ensure: %w{file absent})) { ::File.unlink(path) } if ::File.exist?(path)
+        if ::File.exist?(path)
+          fx_change("remove swap file #{path}", fx_about(:file, path, ensure: %w{file absent})) { ::File.unlink(path) }
+        end
       end
     end
   end

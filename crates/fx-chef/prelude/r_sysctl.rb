@@ -2,7 +2,8 @@
 class Chef
   class Resource
     class Sysctl
-      property :value, [Array, String, Integer, Float], coerce: proc { |v| v.is_a?(Array) ? v.join(" ") : v.to_s }, required: [:apply]
+      property :value, [Array, String, Integer, Float], coerce: proc { |v| v.is_a?(Array) ? v.join(" ") : v.to_s },
+        required: [:apply]
 
       # Only what the kernel has and the file says alike is there already.
       load_current_value do

@@ -1,4 +1,5 @@
 # systemd_unit: a unit file and its state.
+FX.load("chef/systemctl.rb")
 class Chef
   class Resource
     class SystemdUnit
@@ -6,7 +7,8 @@ class Chef
         case content
         when Hash
           require "shellwords"
-          content.map { |section, keys| "[#{section}]\n" + keys.flat_map { |k, v| Array(v).map { |x| "#{k} = #{x}\n" } }.join }.join("\n")
+          content.map { |section, keys| "[#{section}]\n" +
+            keys.flat_map { |k, v| Array(v).map { |x| "#{k} = #{x}\n" } }.join }.join("\n")
         else content.to_s
         end
       end
@@ -14,25 +16,17 @@ class Chef
   end
   class Provider
     class SystemdUnit < FxComposite
+      include FxSystemctl
       def unit = new_resource.unit_name
       def path = "/etc/systemd/#{new_resource.user ? "user" : "system"}/#{unit}"
 
-      def systemctl(*args, must: true, reads: false)
-        kind, opts = "--system", {}
-        if (user = new_resource.user)
-          kind = "--user"
-          opts = { user: user, environment: { "DBUS_SESSION_BUS_ADDRESS" => "unix:path=/run/user/#{Etc.getpwnam(user).uid}/bus" } }
-        end
-        opts[:fx_reads] = true if reads
-        send(must ? :shell_out! : :shell_out, which("systemctl") || "systemctl", kind, *args, **opts)
-      end
+      def systemctl(verb, **opts) = fx_systemctl_call(verb, verb == "daemon-reload" ? nil : unit, **opts)
 
-      def status
-        @status ||= systemctl("show", "-p", "UnitFileState", "-p", "ActiveState", unit, must: false, reads: true).stdout.lines.to_h { |l| l.strip.split("=", 2).values_at(0, 1) }
-      end
-      def file_state = status["UnitFileState"]
-      def active? = status["ActiveState"] == "active"
-      def enabled? = %w{enabled static generated alias indirect}.include?(file_state)
+      # Whether it is active, whether it is enabled, and the state of its file.
+      def status = @status ||= FX.unit_state(systemctl("show", must: false, reads: true).stdout) || [false, false, nil]
+      def file_state = status[2]
+      def active? = status[0]
+      def enabled? = status[1]
       # Units that nothing switches on or off by themselves.
       def fixed? = %w{static indirect}.include?(file_state)
 
@@ -56,10 +50,13 @@ class Chef
         fx_change("creating unit: #{unit}", changes) { write(:create) } if now != new_resource.to_ini
       end
       action(:delete) do
-        fx_change("deleting unit: #{unit}", fx_about(:file, path, ensure: %w{file absent})) { write(:delete) } if ::File.exist?(path)
+        if ::File.exist?(path)
+          fx_change("deleting unit: #{unit}", fx_about(:file, path, ensure: %w{file absent})) { write(:delete) }
+        end
       end
 
-      FILE_STATES = { enable: "enabled", disable: "disabled", mask: "masked", unmask: "unmasked", reenable: "reenabled", preset: "as preset" }.freeze
+      FILE_STATES = { enable: "enabled", disable: "disabled", mask: "masked", unmask: "unmasked", reenable: "reenabled",
+        preset: "as preset" }.freeze
       # What an action changes of the unit's state.
       def about(verb)
         property, from, to = case verb
@@ -91,7 +88,7 @@ class Chef
       }.each do |name, (said, due)|
         action(name) do
           next unless due == :always || due.call(self)
-          fx_change("#{said} unit: #{unit}", about(name)) { systemctl(name.to_s.tr("_", "-"), unit) }
+          fx_change("#{said} unit: #{unit}", about(name)) { systemctl(name.to_s.tr("_", "-")) }
         end
       end
     end

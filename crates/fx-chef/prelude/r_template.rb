@@ -14,15 +14,23 @@ class Chef
       attr_reader :inline_helper_blocks, :inline_helper_modules, :helper_modules_given
       def source(arg = nil)
         return (@source.is_a?(Chef::DelayedEvaluator) ? instance_eval(&@source) : @source) if arg.nil?
-        Mixin::ParamsValidate.run_check(self, :source, arg, :kind_of, [String, Array]) unless arg.is_a?(Chef::DelayedEvaluator)
+        unless arg.is_a?(Chef::DelayedEvaluator)
+          Mixin::ParamsValidate.run_check(self, :source, arg, :kind_of, [String, Array])
+        end
         @source = arg
       end
       def source=(arg)
         source(arg)
       end
       def helper(name, &block)
-        raise Chef::Exceptions::ValidationFailed, "`helper(:method)` requires a block argument (e.g., `helper(:method) { code }`)" unless block
-        raise Chef::Exceptions::ValidationFailed, "method_name argument to `helper(method_name)` must be a symbol (e.g., `helper(:method) { code }`)" unless name.is_a?(Symbol)
+        unless block
+          raise Chef::Exceptions::ValidationFailed,
+            "`helper(:method)` requires a block argument (e.g., `helper(:method) { code }`)"
+        end
+        unless name.is_a?(Symbol)
+          raise Chef::Exceptions::ValidationFailed,
+            "method_name argument to `helper(method_name)` must be a symbol (e.g., `helper(:method) { code }`)"
+        end
         @inline_helper_blocks[name] = block
       end
       def helpers(mod = nil, &block)
@@ -31,9 +39,12 @@ class Chef
         elsif mod.is_a?(Module)
           @helper_modules << mod
         elsif mod.nil?
-          raise Chef::Exceptions::ValidationFailed, "#helpers requires either a module name or inline module code as a block.\ne.g.: helpers do; helper_code; end;\nOR: helpers(MyHelpersModule)"
+          raise Chef::Exceptions::ValidationFailed,
+            "#helpers requires either a module name or inline module code as a block.\ne.g.: helpers do; " \
+            "helper_code; end;\nOR: helpers(MyHelpersModule)"
         else
-          raise Chef::Exceptions::ValidationFailed, "Argument to #helpers must be a module. You gave #{mod.inspect} (#{mod.class})"
+          raise Chef::Exceptions::ValidationFailed,
+            "Argument to #helpers must be a module. You gave #{mod.inspect} (#{mod.class})"
         end
       end
       def helper_modules
@@ -57,7 +68,11 @@ class Chef
           end
           name = (options[:cookbook] || cookbook).to_s
           book = run_context.cookbook_collection[name]
-          raise Chef::Exceptions::CookbookNotFound, "Cookbook #{name} not found. If you're loading #{name} from another cookbook, make sure you configure the dependency in your metadata" unless book
+          unless book
+            raise Chef::Exceptions::CookbookNotFound,
+              "Cookbook #{name} not found. If you're loading #{name} from another cookbook, make sure you configure " \
+              "the dependency in your metadata"
+          end
           book.preferred_filename_on_disk_location(node, :templates, source)
         end
       end
@@ -65,7 +80,11 @@ class Chef
       # Variables with what is computed late, however deep it stands.
       def fx_settled(value)
         case value
-        when Hash then value.each_with_object(value.is_a?(Chef::Node::ImmutableMash) ? ChefUtils::Mash.new : value.class.new) { |(k, v), all| all[k] = fx_settled(v) }
+        when Hash
+          value.each_with_object(
+            value.is_a?(Chef::Node::ImmutableMash) ? ChefUtils::Mash.new : value.class.new) do |(k, v), all|
+            all[k] = fx_settled(v)
+          end
         when Array then value.map { |v| fx_settled(v) }
         when Chef::DelayedEvaluator then new_resource.instance_eval(&value)
         else value
@@ -82,8 +101,10 @@ class Chef
         raise Errno::ENOENT, path unless text
         vars = fx_settled(r.variables)
         context = Chef::Mixin::Template::TemplateContext.new(vars)
-        { node: node, template_finder: finder, template_name: r.source, template_path: path, cookbook_name: r.cookbook_name, recipe_name: r.recipe_name,
-          recipe_line_string: r.source_line, recipe_path: r.source_line_file, recipe_line: r.source_line_number }.each do |name, value|
+        { node: node, template_finder: finder, template_name: r.source, template_path: path,
+          cookbook_name: r.cookbook_name, recipe_name: r.recipe_name,
+          recipe_line_string: r.source_line, recipe_path: r.source_line_file, recipe_line: r.source_line_number }
+          .each do |name, value|
           given = name != :node && name != :template_finder && (vars.key?(name) || vars.key?(name.name))
           context.instance_variable_set(:"@#{name}", value) unless given
         end

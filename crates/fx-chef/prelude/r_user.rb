@@ -15,7 +15,8 @@ class Chef
         f = out.exitstatus == 0 ? out.stdout.strip.split(":", -1) : nil
         return unless f
         @now = { uid: f[2].to_i, gid: f[3].to_i, comment: f[4], home: f[5], shell: f[6], password: f[1] }
-        shadow = ::File.readable?("/etc/shadow") ? ::File.readlines("/etc/shadow").find { |l| l.start_with?("#{r.username}:") }&.chomp&.split(":", -1) : nil
+        shadow = ::File.readable?("/etc/shadow") ?
+          ::File.readlines("/etc/shadow").find { |l| l.start_with?("#{r.username}:") }&.chomp&.split(":", -1) : nil
         if shadow
           @now[:password] = shadow[1]
           @now[:inactive] = shadow[6].to_s.empty? ? nil : shadow[6].to_i
@@ -28,7 +29,8 @@ class Chef
         requirements.assert(:create, :modify, :manage, :lock, :unlock) do |a|
           a.assertion { !@unknown_group }
           a.failure_message Chef::Exceptions::User, "Couldn't lookup integer GID for group name #{r.gid}"
-          a.whyrun "group name #{r.gid} does not exist.  This will cause group assignment to fail.  Assuming this group will have been created previously."
+          a.whyrun "group name #{r.gid} does not exist.  This will cause group assignment to fail.  Assuming this " \
+            "group will have been created previously."
         end
         requirements.assert(:modify, :lock, :unlock) do |a|
           a.assertion { @now }
@@ -50,7 +52,9 @@ class Chef
       # What is wanted and not so yet, in the order the original compares it.
       def differences
         r = new_resource
-        %i{comment shell password uid gid expire_date inactive}.select { |k| !r.send(k).nil? && r.send(k).to_s != @now[k].to_s }
+        %i{comment shell password uid gid expire_date inactive}.select do |k|
+          !r.send(k).nil? && r.send(k).to_s != @now[k].to_s
+        end
       end
       def told
         r = new_resource
@@ -76,16 +80,23 @@ class Chef
         r = new_resource
         hash = r.password
         return if hash.nil? || hash == "" || @now && hash == @now[:password]
-        raise Chef::Exceptions::User, "the password of #{r.username} has a line break" if hash.include?("\n") || r.username.match?(/[:\n]/)
+        if hash.include?("\n") || r.username.match?(/[:\n]/)
+          raise Chef::Exceptions::User, "the password of #{r.username} has a line break"
+        end
         out = shell_out("chpasswd", "-e", input: "#{r.username}:#{hash}\n", sensitive: true)
-        raise Chef::Exceptions::User, "chpasswd could not set the password of #{r.username}: exit code #{out.exitstatus}" if out.error?
+        if out.error?
+          raise Chef::Exceptions::User,
+            "chpasswd could not set the password of #{r.username}: exit code #{out.exitstatus}"
+        end
       end
 
       # A hash of a password is a secret.
       def about(property, from, to) = [[:user, new_resource.username, property, from, to, property == :password]]
       # Properties that a new account gets.
       def wanted
-        %i{uid gid comment home shell password expire_date inactive}.flat_map { |k| new_resource.send(k).nil? ? [] : about(k, nil, new_resource.send(k)) }
+        %i{uid gid comment home shell password expire_date inactive}.flat_map do |k|
+          new_resource.send(k).nil? ? [] : about(k, nil, new_resource.send(k))
+        end
       end
 
       def action_create
@@ -109,7 +120,9 @@ class Chef
           words = [*options, *more]
           unless words.empty?
             out = shell_out("usermod", *words, "--", r.username, returns: [0, 12])
-            raise Chef::Exceptions::User, "Unable to modify home directory for #{r.username}" if out.exitstatus == 12 && !out.stderr.include?("exists")
+            if out.exitstatus == 12 && !out.stderr.include?("exists")
+              raise Chef::Exceptions::User, "Unable to modify home directory for #{r.username}"
+            end
             out.error!
           end
           set_password
@@ -120,27 +133,38 @@ class Chef
       def action_remove
         return unless @now
         fx_change("remove user #{new_resource.username}", about(:ensure, "present", "absent")) do
-          shell_out!("userdel", *(new_resource.manage_home ? ["-r"] : []), *(new_resource.force ? ["-f"] : []), "--", new_resource.username)
+          shell_out!("userdel", *(new_resource.manage_home ? ["-r"] : []), *(new_resource.force ? ["-f"] : []), "--",
+            new_resource.username)
         end
       end
       def locked?
         out = fx_look("passwd", "-S", "--", new_resource.username, returns: [0, 1])
         if out.stderr.include?("does not exist")
           return false if whyrun_mode?
-          raise Chef::Exceptions::User, "User #{new_resource.username} does not exist when checking lock status for #{new_resource}"
+          raise Chef::Exceptions::User,
+            "User #{new_resource.username} does not exist when checking lock status for #{new_resource}"
         end
         out.error!
         case out.stdout.split(" ")[1]
         when /\A[PN]/ then false
         when /\AL/ then true
-        else raise Chef::Exceptions::User, "Cannot determine if user #{new_resource.username} is locked for #{new_resource}"
+        else raise Chef::Exceptions::User,
+          "Cannot determine if user #{new_resource.username} is locked for #{new_resource}"
         end
       end
       def action_lock
-        fx_change("lock the user #{new_resource.username}", about(:locked, false, true)) { shell_out!("usermod", "-L", "--", new_resource.username) } unless locked?
+        unless locked?
+          fx_change("lock the user #{new_resource.username}", about(:locked, false, true)) do
+            shell_out!("usermod", "-L", "--", new_resource.username)
+          end
+        end
       end
       def action_unlock
-        fx_change("unlock user #{new_resource.username}", about(:locked, true, false)) { shell_out!("usermod", "-U", "--", new_resource.username) } if locked?
+        if locked?
+          fx_change("unlock user #{new_resource.username}", about(:locked, true, false)) do
+            shell_out!("usermod", "-U", "--", new_resource.username)
+          end
+        end
       end
     end
   end

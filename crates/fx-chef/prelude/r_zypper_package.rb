@@ -10,7 +10,9 @@ class Chef
     class ZypperPackage < Package
       include Holding
       def manager = "zypper"
-      def settings = { options: options, global_options: new_resource.global_options, unchecked: !new_resource.gpg_check }
+      def settings
+        { options: options, global_options: new_resource.global_options, unchecked: !new_resource.gpg_check }
+      end
     end
   end
 end

@@ -43,17 +43,22 @@ class Chef
     end
     def from_yaml(text)
       require "yaml"
-      raise ArgumentError, "YAML recipe '#{@source_file}' contains multiple documents, only one is supported" if text.scan(/^---(\s|$)/).size > 1
+      if text.scan(/^---(\s|$)/).size > 1
+        raise ArgumentError, "YAML recipe '#{@source_file}' contains multiple documents, only one is supported"
+      end
       res = ::YAML.safe_load(text, permitted_classes: [])
       unless res.is_a?(Hash) && res.key?("resources")
-        raise ArgumentError, "YAML recipe '#{@source_file}' must contain a top-level 'resources' hash (YAML sequence), i.e. 'resources:'"
+        raise ArgumentError, "YAML recipe '#{@source_file}' must contain a top-level 'resources' hash (YAML " \
+          "sequence), i.e. 'resources:'"
       end
       from_hash(res)
     end
     def from_json_file(path)
       @source_file = path
       res = Chef::JSONCompat.parse(FX.read(path).to_s)
-      raise ArgumentError, "JSON recipe '#{path}' must contain a top-level 'resources' hash" unless res.is_a?(Hash) && res.key?("resources")
+      unless res.is_a?(Hash) && res.key?("resources")
+        raise ArgumentError, "JSON recipe '#{path}' must contain a top-level 'resources' hash"
+      end
       from_hash(res)
     end
 

@@ -14,7 +14,9 @@ class Chef
           raise ArgumentError, "Missing default in platform_map: #{map}" unless versions.is_a?(Hash)
           exact = versions.find { |k, _| Array(k).map(&:to_s).include?(version) }
           return exact[1] if exact
-          found = versions.select { |k, _| Array(k).any? { |c| c.to_s != "default" && c.to_s.match?(/[<>=~]|\A\d/) && fx_matches?(c.to_s, version) } }
+          found = versions.select do |k, _|
+            Array(k).any? { |c| c.to_s != "default" && c.to_s.match?(/[<>=~]|\A\d/) && fx_matches?(c.to_s, version) }
+          end
           raise "Multiple matches detected for #{platform} #{version}: #{found.keys.inspect}" if found.size > 1
           return found.values[0] if found.size == 1
           return versions["default"] || versions[:default] if versions.key?("default") || versions.key?(:default)
@@ -60,7 +62,8 @@ class Chef
       def reboot_pending? = ::File.exist?("/var/run/reboot-required") ? true : false
     end
     module RegistryHelper
-      %i{registry_key_exists? registry_get_values registry_has_subkeys? registry_get_subkeys registry_value_exists? registry_data_exists?}.each do |m|
+      %i{registry_key_exists? registry_get_values registry_has_subkeys? registry_get_subkeys registry_value_exists?
+        registry_data_exists?}.each do |m|
         define_method(m) { |*| raise "#{m} is not on this platform" }
       end
     end

@@ -18,14 +18,24 @@ class Chef
       # The run's status with each resource as its class and variables.
       def fx_data
         status = run_status.to_hash
-        shown = status.to_h { |k, v| [k.to_s, v.is_a?(Array) && v.first.is_a?(Chef::Resource) ? v.map { |r| Chef::FxReporter.plain(r.as_json) } : Chef::FxReporter.plain(v)] }
-        shown["node"] = { "name" => node.name, "chef_environment" => node.chef_environment, "json_class" => "Chef::Node", "chef_type" => "node", "run_list" => node.run_list.map(&:to_s),
-                          "automatic" => Chef::FxReporter.plain(node.automatic.to_hash), "normal" => Chef::FxReporter.plain(node.normal.to_hash), "default" => Chef::FxReporter.plain(node.default.to_hash), "override" => Chef::FxReporter.plain(node.override.to_hash) } if node
+        shown = status.to_h do |k, v|
+          [k.to_s, v.is_a?(Array) && v.first.is_a?(Chef::Resource) ? v.map { |r| Chef::FxReporter.plain(r.as_json) } :
+            Chef::FxReporter.plain(v)]
+        end
+        shown["node"] = { "name" => node.name, "chef_environment" => node.chef_environment,
+          "json_class" => "Chef::Node", "chef_type" => "node", "run_list" => node.run_list.map(&:to_s),
+                          "automatic" => Chef::FxReporter.plain(node.automatic.to_hash),
+                          "normal" => Chef::FxReporter.plain(node.normal.to_hash),
+                          "default" => Chef::FxReporter.plain(node.default.to_hash),
+                          "override" => Chef::FxReporter.plain(node.override.to_hash) } if node
         shown
       end
     end
     class ErrorReport < Chef::Handler
-      def report = Chef::FileCache.store("failed-run-data.json", ::JSON.pretty_generate(run_status.to_hash.transform_values(&:to_s)), 0640)
+      def report
+        Chef::FileCache.store(
+          "failed-run-data.json", ::JSON.pretty_generate(run_status.to_hash.transform_values(&:to_s)), 0640)
+      end
     end
   end
 end

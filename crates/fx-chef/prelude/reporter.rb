@@ -15,7 +15,9 @@ class Chef
       @began = Time.now
     end
     def resource_action_start(resource, action, type = nil, notifier = nil)
-      row = { resource: resource, action: action, status: "unprocessed", start: Time.now, by: notifier && notifier.to_s }
+      row = {
+        resource: resource, action: action, status: "unprocessed", start: Time.now, by: notifier && notifier.to_s
+      }
       @rows << row
       @open << row
     end
@@ -23,9 +25,13 @@ class Chef
       @open.last[:status] = "skipped"
       @open.last[:conditional] = conditional.to_text
     end
-    def resource_up_to_date(*) = @open.last && @open.last[:status] == "unprocessed" ? @open.last[:status] = "up-to-date" : nil
+    def resource_up_to_date(*)
+      @open.last && @open.last[:status] == "unprocessed" ? @open.last[:status] = "up-to-date" : nil
+    end
     def resource_updated(*) = @open.last && @open.last[:status] = "updated"
-    def resource_update_applied(_, _, lines) = @open.last && (@open.last[:delta] ||= []).concat(Array(lines).flatten.map(&:to_s))
+    def resource_update_applied(_, _, lines)
+      @open.last && (@open.last[:delta] ||= []).concat(Array(lines).flatten.map(&:to_s))
+    end
     def resource_failed(_, _, error)
       return unless @open.last
       @open.last[:status] = "failed"
@@ -51,14 +57,26 @@ class Chef
     def message(node, status, error)
       counted = @rows.reject { |r| r[:status] == "skipped" && r[:action] == :nothing }
       out = {
-        "message_type" => "run_converge", "message_version" => "1.1.0", "source" => "chef_client", "chef_server_fqdn" => "localhost", "organization_name" => "chef_solo",
-        "id" => status&.run_id, "run_id" => status&.run_id, "node_name" => node&.name, "start_time" => stamp(status&.start_time || @began), "end_time" => stamp(Time.now),
+        "message_type" => "run_converge", "message_version" => "1.1.0", "source" => "chef_client",
+        "chef_server_fqdn" => "localhost", "organization_name" => "chef_solo",
+        "id" => status&.run_id, "run_id" => status&.run_id, "node_name" => node&.name,
+        "start_time" => stamp(status&.start_time || @began), "end_time" => stamp(Time.now),
         "status" => error ? "failure" : "success", "run_list" => node ? node.run_list.map(&:to_s) : [],
-        "expanded_run_list" => { "id" => node&.chef_environment, "run_list" => Array(node && node["recipes"]).map { |r| { "type" => "recipe", "name" => r, "version" => nil, "skipped" => false } } },
+        "expanded_run_list" =>
+        { "id" => node&.chef_environment,
+          "run_list" => Array(node && node["recipes"])
+          .map { |r| { "type" => "recipe", "name" => r, "version" => nil, "skipped" => false } } },
         "total_resource_count" => counted.size, "updated_resource_count" => @rows.count { |r| r[:status] == "updated" },
         "resources" => @rows.map { |r| row(r) }, "deprecations" => [],
       }
-      out["error"] = { "class" => error.class.name, "message" => error.message, "backtrace" => error.backtrace || [], "description" => {} } if error
+      if error
+        out["error"] = {
+          "class" => error.class.name, "message" => error.message, "backtrace" => error.backtrace || [],
+          "description" => {
+            
+          }
+        }
+      end
       out
     end
 
@@ -66,8 +84,10 @@ class Chef
       resource = r[:resource]
       hidden = resource.fx_secret?
       out = {
-        "type" => resource.resource_name.to_s, "name" => resource.name, "id" => identity(resource), "after" => hidden ? {} : FxReporter.plain(resource.state_for_resource_reporter), "before" => {},
-        "duration" => r[:elapsed].to_i.to_s, "delta" => hidden ? "" : Array(r[:delta]).join("\n"), "ignore_failure" => resource.ignore_failure ? true : false, "result" => r[:action].to_s, "status" => r[:status],
+        "type" => resource.resource_name.to_s, "name" => resource.name, "id" => identity(resource),
+        "after" => hidden ? {} : FxReporter.plain(resource.state_for_resource_reporter), "before" => {},
+        "duration" => r[:elapsed].to_i.to_s, "delta" => hidden ? "" : Array(r[:delta]).join("\n"),
+        "ignore_failure" => resource.ignore_failure ? true : false, "result" => r[:action].to_s, "status" => r[:status],
       }
       if resource.cookbook_name
         out["cookbook_name"] = resource.cookbook_name

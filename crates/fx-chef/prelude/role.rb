@@ -21,7 +21,9 @@ class Chef
     def description(v = nil) = v.nil? ? @description : @description = v
     def default_attributes(v = nil) = v.nil? ? @default_attributes : @default_attributes = ChefUtils::Mash.new(v)
     def override_attributes(v = nil) = v.nil? ? @override_attributes : @override_attributes = ChefUtils::Mash.new(v)
-    def run_list(*args) = args.empty? ? @env_run_lists["_default"] : @env_run_lists["_default"] = Chef::RunList.new(*args)
+    def run_list(*args)
+      args.empty? ? @env_run_lists["_default"] : @env_run_lists["_default"] = Chef::RunList.new(*args)
+    end
     alias recipes run_list
     def env_run_lists(lists = nil)
       lists&.each { |k, v| @env_run_lists[k] = Chef::RunList.new(*v) }
@@ -30,7 +32,12 @@ class Chef
     alias env_run_list env_run_lists
     def run_list_for(env) = @env_run_lists[env] || @env_run_lists["_default"]
     def to_s = "role[#{@name}]"
-    def to_hash = { "name" => @name, "default_attributes" => @default_attributes.to_hash, "override_attributes" => @override_attributes.to_hash, "run_list" => run_list.map(&:to_s), "chef_type" => "role" }
+    def to_hash
+      {
+        "name" => @name, "default_attributes" => @default_attributes.to_hash,
+        "override_attributes" => @override_attributes.to_hash, "run_list" => run_list.map(&:to_s), "chef_type" => "role"
+      }
+    end
     alias to_h to_hash
     def self.load_or_nil(name)
       path = FxObjectFile.find(Chef::Config[:role_path], name) or return nil

@@ -2,9 +2,11 @@
 class Chef
   class RunContext
     NONE = [].freeze
-    attr_accessor :node, :cookbook_collection, :definitions, :events, :runner, :resource_collection, :reboot_info, :rest, :rest_clean, :action_collection,
+    attr_accessor :node, :cookbook_collection, :definitions, :events, :runner, :resource_collection, :reboot_info,
+      :rest, :rest_clean, :action_collection,
       :default_secret_service, :default_secret_config
-    attr_reader :parent_run_context, :delayed_actions, :updated_resources, :before_notification_collection, :immediate_notification_collection, :delayed_notification_collection
+    attr_reader :parent_run_context, :delayed_actions, :updated_resources, :before_notification_collection,
+      :immediate_notification_collection, :delayed_notification_collection
 
     def initialize(node = nil, cookbooks = nil, events = nil, _logger = nil)
       @node = node
@@ -44,7 +46,8 @@ class Chef
     end
     def notifies_before(n)
       if unified_mode && @updated_resources.include?(n.notifying_resource.declared_key)
-        raise Chef::Exceptions::UnifiedModeBeforeSubscriptionEarlierResource, "#{n.resource} is set to notify #{n.notifying_resource} before, but it has already been converged"
+        raise Chef::Exceptions::UnifiedModeBeforeSubscriptionEarlierResource,
+          "#{n.resource} is set to notify #{n.notifying_resource} before, but it has already been converged"
       end
       note(@before_notification_collection, n)
     end
@@ -55,7 +58,8 @@ class Chef
     end
     def add_delayed_action(n)
       if @delayed_actions.any? { |o| o.duplicates?(n) }
-        Chef::Log.info("#{n.notifying_resource} not queuing delayed action #{n.action} on #{n.resource} (delayed), as it's already been queued")
+        Chef::Log.info("#{n.notifying_resource} not queuing delayed action #{n.action} on #{n.resource} (delayed), " \
+          "as it's already been queued")
       else
         @delayed_actions << n
       end
@@ -64,7 +68,9 @@ class Chef
     def immediate_notifications(r) = @immediate_notification_collection[r.is_a?(String) ? r : r.declared_key] || NONE
     def delayed_notifications(r) = @delayed_notification_collection[r.is_a?(String) ? r : r.declared_key] || NONE
     def reverse_immediate_notifications(r)
-      @immediate_notification_collection.values.flatten.select { |n| n.resource.is_a?(String) ? n.resource == r.declared_key : n.resource == r }
+      @immediate_notification_collection.values.flatten.select do |n|
+        n.resource.is_a?(String) ? n.resource == r.declared_key : n.resource == r
+      end
     end
 
     def include_recipe(*names, current_cookbook: nil)
@@ -76,11 +82,15 @@ class Chef
       loaded_recipe(cookbook, recipe)
       book = cookbook_collection[cookbook]
       unless book
-        Chef::Log.warn("MissingCookbookDependency:\nRecipe `#{name}` is not in the run_list, and cookbook '#{cookbook}'\nis not a dependency of any cookbook in the run_list. To load this recipe,\n" \
-          "first add a dependency of the cookbook '#{cookbook}' into the metadata\nof the cookbook which depends on '#{cookbook}'.\n")
+        Chef::Log.warn("MissingCookbookDependency:\nRecipe `#{name}` is not in the run_list, and cookbook '" \
+          "#{cookbook}'\nis not a dependency of any cookbook in the run_list. To load this recipe,\n" \
+          "first add a dependency of the cookbook '#{cookbook}' into the metadata\nof the cookbook which depends on '" \
+          "#{cookbook}'.\n")
       end
       unless book
-        raise Chef::Exceptions::CookbookNotFound, "Cookbook #{cookbook} not found. If you're loading #{cookbook} from another cookbook, make sure you configure the dependency in your metadata"
+        raise Chef::Exceptions::CookbookNotFound,
+          "Cookbook #{cookbook} not found. If you're loading #{cookbook} from another cookbook, make sure you " \
+          "configure the dependency in your metadata"
       end
       node.loaded_recipe(cookbook, recipe)
       book.load_recipe(recipe, self)
@@ -94,9 +104,14 @@ class Chef
     def load_attribute(cookbook, file)
       return if @loaded_attributes["#{cookbook}::#{file}"]
       book = cookbook_collection[cookbook.to_s]
-      raise Chef::Exceptions::CookbookNotFound, "could not find cookbook #{cookbook} while loading attribute #{file}" unless book
+      unless book
+        raise Chef::Exceptions::CookbookNotFound, "could not find cookbook #{cookbook} while loading attribute #{file}"
+      end
       path = book.attribute_filenames_by_short_filename[file.to_s]
-      raise Chef::Exceptions::AttributeNotFound, "could not find filename for attribute #{file} in cookbook #{cookbook}" unless path
+      unless path
+        raise Chef::Exceptions::AttributeNotFound,
+          "could not find filename for attribute #{file} in cookbook #{cookbook}"
+      end
       @loaded_attributes["#{cookbook}::#{file}"] = true
       before = node.fx_cookbook
       node.fx_cookbook = cookbook.to_s
@@ -127,10 +142,13 @@ class Chef
         @parent_run_context = parent
         fx_child_state
       end
-      %i{node cookbook_collection definitions events reboot_info rest rest_clean action_collection loaded_recipes_hash loaded_attributes default_secret_service default_secret_config}.each do |m|
+      %i{node cookbook_collection definitions events reboot_info rest rest_clean action_collection loaded_recipes_hash
+        loaded_attributes default_secret_service default_secret_config}.each do |m|
         define_method(m) { @parent_run_context.send(m) }
       end
-      %i{node= events= reboot_info= default_secret_service= default_secret_config=}.each { |m| define_method(m) { |v| @parent_run_context.send(m, v) } }
+      %i{node= events= reboot_info= default_secret_service= default_secret_config=}.each do |m|
+        define_method(m) { |v| @parent_run_context.send(m, v) }
+      end
       def load_attribute(*a) = @parent_run_context.load_attribute(*a)
     end
   end

@@ -13,7 +13,9 @@ class Chef
           when /\Arecipe\[([^\]@]+)(@([0-9]+(\.[0-9]+){1,2}))?\]\z/ then @type, @name, @version = :recipe, $1, $3
           when /\Arole\[([^\]]+)\]\z/ then @type, @name = :role, $1
           when /\A([^\s\[\]@]+)(@([0-9]+(\.[0-9]+){1,2}))?\z/ then @type, @name, @version = :recipe, $1, $3
-          else raise ArgumentError, "Unable to create #{self.class} from #{item.class}:#{item.inspect}: must be recipe[#{item}] or role[#{item}]"
+          else raise ArgumentError,
+            "Unable to create #{self.class} from #{item.class}:#{item.inspect}: must be recipe[#{item}] or role[" \
+            "#{item}]"
           end
         end
       end
@@ -21,7 +23,9 @@ class Chef
       def recipe? = @type == :recipe
       def to_s = "#{@type}[#{@name}#{@version ? "@#{@version}" : ""}]"
       def to_json(*a) = to_s.to_json(*a)
-      def ==(other) = other.is_a?(RunListItem) ? to_s == other.to_s : other.to_s == to_s || (recipe? && other.to_s == @name)
+      def ==(other)
+        other.is_a?(RunListItem) ? to_s == other.to_s : other.to_s == to_s || (recipe? && other.to_s == @name)
+      end
       alias eql? ==
       def hash = to_s.hash
     end
@@ -66,7 +70,8 @@ class Chef
 
     # The recipes in order, with the attributes of the roles on the way.
     class RunListExpansion
-      attr_reader :recipes_with_versions, :default_attrs, :override_attrs, :missing_roles_with_including_role, :run_list_trace, :run_list_items
+      attr_reader :recipes_with_versions, :default_attrs, :override_attrs, :missing_roles_with_including_role,
+        :run_list_trace, :run_list_items
       def initialize(environment, items)
         @environment, @run_list_items = environment, items
         @recipes, @default_attrs, @override_attrs, @applied = [], ChefUtils::Mash.new, ChefUtils::Mash.new, {}
@@ -90,7 +95,8 @@ class Chef
             role = Chef::Role.load_or_nil(item.name)
             unless role
               @missing_roles_with_including_role << [item.name, from]
-              Chef::Log.error("Role #{item.name} (included by '#{from}') is in the runlist but does not exist. Skipping expand.")
+              Chef::Log.error("Role #{item.name} (included by '#{from}') is in the runlist but does not exist. " \
+                "Skipping expand.")
               next
             end
             walk(role.run_list_for(@environment).run_list_items, "role '#{item.name}'")

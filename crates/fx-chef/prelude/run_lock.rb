@@ -36,7 +36,9 @@ class Chef
       began = Process.clock_gettime(Process::CLOCK_MONOTONIC)
       until taken
         FX.check_stop
-        raise Chef::Exceptions::RunLockTimeout.new(@timeout, holder) if @timeout && Process.clock_gettime(Process::CLOCK_MONOTONIC) - began >= @timeout
+        if @timeout && Process.clock_gettime(Process::CLOCK_MONOTONIC) - began >= @timeout
+          raise Chef::Exceptions::RunLockTimeout.new(@timeout, holder)
+        end
         sleep 0.1
       end
     end

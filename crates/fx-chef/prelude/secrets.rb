@@ -4,7 +4,9 @@ class Chef
     COMMAND = "Command execution failed. STDOUT/STDERR suppressed for sensitive resource".freeze
     SHOWN = "[sensitive]".freeze
     # Where it is and what it is called is no secret.
-    OPEN = %i{@name @path @resource_name @cookbook_name @recipe_name @source_line @declared_type @action @allowed_actions @owner @group @mode @user @cwd @username @provider @params @destination @service_name @package_name @home @shell @elapsed_time @creates @interpreter @flags}.freeze
+    OPEN = %i{@name @path @resource_name @cookbook_name @recipe_name @source_line @declared_type @action
+      @allowed_actions @owner @group @mode @user @cwd @username @provider @params @destination @service_name
+        @package_name @home @shell @elapsed_time @creates @interpreter @flags}.freeze
 
     class << self
       # The failure as it may be shown. What caused it is told to nobody: it holds the same.
@@ -37,7 +39,9 @@ class Chef
       # Everything that its properties hold, whole and line by line, with those it is part of.
       def values(resource)
         found = []
-        (resource.instance_variables - Chef::Resource::HIDDEN - OPEN).each { |iv| collect(resource.instance_variable_get(iv), found, 0) }
+        (resource.instance_variables - Chef::Resource::HIDDEN - OPEN).each do |iv|
+          collect(resource.instance_variable_get(iv), found, 0)
+        end
         outer = resource.enclosing_provider
         found.concat(values(outer.new_resource)) if outer
         found.flat_map { |v| [v, *v.lines.map(&:strip)] }.select { |v| v.size > 3 }.uniq

@@ -10,8 +10,12 @@ class Chef
       def selinux_disabled? = selinux_state == :disabled
       def selinux_enforcing? = selinux_state == :enforcing
       def selinux_permissive? = selinux_state == :permissive
-      def state_change_reboot_required? = selinux_disabled? ? %i{enforcing permissive}.include?(action) : action == :disabled
-      def selinux_activate_required? = node["platform_family"] == "debian" && !::File.read("/etc/default/grub").include?("security=selinux")
+      def state_change_reboot_required?
+        selinux_disabled? ? %i{enforcing permissive}.include?(action) : action == :disabled
+      end
+      def selinux_activate_required?
+        node["platform_family"] == "debian" && !::File.read("/etc/default/grub").include?("security=selinux")
+      end
       # Runs the block unless SELinux is off, which is said.
       def fx_unless_disabled(verb, what)
         return yield unless selinux_disabled?

@@ -18,7 +18,8 @@ class Chef
           super
           requirements.assert(:all_actions) do |a|
             a.assertion { @status_load_success }
-            a.whyrun ["Service status not available. Assuming a prior action would have installed the service.", "Assuming status of not running."]
+            a.whyrun ["Service status not available. Assuming a prior action would have installed the service.",
+              "Assuming status of not running."]
           end
         end
 
@@ -29,8 +30,10 @@ class Chef
             start: [-> { r.start_command }, Chef::Exceptions::Service, "requires that start_command be set"],
             stop: [-> { r.stop_command }, Chef::Exceptions::Service, "requires that stop_command be set"],
             restart: [-> { r.restart_command || (r.start_command && r.stop_command) }, Chef::Exceptions::Service,
-                      "requires a restart_command or both start_command and stop_command be set in order to perform a restart"],
-            reload: [-> { r.reload_command }, Chef::Exceptions::UnsupportedAction, "requires a reload_command be set in order to perform a reload"],
+                      "requires a restart_command or both start_command and stop_command be set in order to perform " \
+                      "a restart"],
+            reload: [-> { r.reload_command }, Chef::Exceptions::UnsupportedAction,
+            "requires a reload_command be set in order to perform a reload"],
           }.each do |verb, (given, error, text)|
             requirements.assert(verb) do |a|
               a.assertion { given.call }
@@ -39,11 +42,13 @@ class Chef
           end
           requirements.assert(:all_actions) do |a|
             a.assertion { r.status_command || supports[:status] || !ps_cmd.to_s.empty? }
-            a.failure_message Chef::Exceptions::Service, "#{r} could not determine how to inspect the process table, please set this node's 'command.ps' attribute"
+            a.failure_message Chef::Exceptions::Service,
+              "#{r} could not determine how to inspect the process table, please set this node's 'command.ps' attribute"
           end
           requirements.assert(:all_actions) do |a|
             a.assertion { !@ps_command_failed }
-            a.failure_message Chef::Exceptions::Service, "Command #{ps_cmd} failed to execute, cannot determine service current status"
+            a.failure_message Chef::Exceptions::Service,
+              "Command #{ps_cmd} failed to execute, cannot determine service current status"
           end
         end
 
@@ -53,7 +58,6 @@ class Chef
         def restart_service
           return shell_out!(new_resource.restart_command, default_env: false) if new_resource.restart_command
           stop_service
-          sleep 1
           start_service
         end
 
@@ -94,8 +98,17 @@ class Chef
           requirements.assert(:start, :stop, :restart, :reload) do |a|
             a.assertion { custom_command_for_action?(action) || ::File.exist?(default_init_command) }
             a.failure_message(Chef::Exceptions::Service, "#{default_init_command} does not exist!")
-            a.whyrun("Init script '#{default_init_command}' doesn't exist, assuming a prior action would have created it.") { @status_load_success = false }
+            a.whyrun("Init script '#{default_init_command}' doesn't exist, assuming a prior action would have " \
+              "created it.") do
+              @status_load_success = false
+            end
           end
+        end
+
+        LEVELS = %w{0 1 2 3 4 5 6 S}.freeze
+        # Makes it start at boot, or not, by the tool that this system has for it.
+        def at_boot(tool, on, *order)
+          FX.boot_commands(tool, new_resource.service_name, on, *order).each { |words| fx_tool!(*words) }
         end
 
         def needs(tool)
@@ -126,25 +139,22 @@ class Chef
       class Insserv < Init
         def load_current_resource
           super
-          current_resource.enabled(!::Dir.glob("/etc/rc*/**/S*#{current_resource.service_name}").empty?)
+          current_resource.enabled(FX.boot_links(new_resource.service_name, LEVELS).any? { |_, starts| starts })
           current_resource
         end
-        def enable_service
-          disable_service
-          fx_tool!("/sbin/insserv", "-d", "-f", "--", new_resource.service_name)
-        end
-        def disable_service = fx_tool!("/sbin/insserv", "-r", "-f", "--", new_resource.service_name)
+        def enable_service = at_boot("insserv", true)
+        def disable_service = at_boot("insserv", false)
       end
 
       # Scripts with links for each run level, made by update-rc.d.
       class Debian < Init
         TOOL = "/usr/sbin/update-rc.d"
-        LEVELS = %w{1 2 3 4 5 S}.freeze
 
         def load_current_resource
           super
           current_resource.priority(priorities)
-          current_resource.enabled(priorities.any? { |level, (way, _)| LEVELS.include?(level) && way == :start })
+          current_resource.enabled(
+            priorities.any? { |level, (way, _)| %w{1 2 3 4 5 S}.include?(level) && way == :start })
           current_resource
         end
 
@@ -159,42 +169,30 @@ class Chef
             text = ::File.exist?(@init_command) ? ::File.read(@init_command) : ""
             head = text[/^### BEGIN INIT INFO(.*?)(^### END INIT INFO|\z)/m, 1].to_s
             levels = head.scan(/Default-(?:Start|Stop):\s+(\d.*)/).flatten.flat_map(&:split)
-            links = levels.flat_map { |l| ::Dir.glob("/etc/rc#{l}.d/[SK][0-9][0-9]#{new_resource.service_name}") }
-            links.filter_map { |l| l.match(%r{/rc([\dS]).d/([SK])(\d\d)}i) }.to_h { |m| [m[1], [m[2] == "S" ? :start : :stop, m[3]]] }
+            links = FX.boot_links(new_resource.service_name, levels)
+            links.to_h { |level, starts, order| [level, [starts ? :start : :stop, order]] }
           end
         end
 
         action(:enable) do
           wanted = new_resource.priority
           right = wanted.nil? || current_resource.priority == wanted
-          changes = about(:enabled, !!current_resource.enabled, true)
+          changes = current_resource.enabled ? [] : about(:enabled, false, true)
           changes += about(:priority, current_resource.priority, wanted) unless right
-          fx_change("enable service #{new_resource}", changes) { enable_service } unless current_resource.enabled && right
+          unless current_resource.enabled && right
+            fx_change("enable service #{new_resource}", changes) { enable_service }
+          end
           load_new_resource_state
           new_resource.enabled(true)
         end
 
-        def rc(*words) = fx_tool!(TOOL, *words)
-        def enable_service
-          name, wanted = new_resource.service_name, new_resource.priority
-          return set_priority if wanted.is_a?(Hash)
-          start = wanted.is_a?(Integer) ? wanted : 20
-          rc("-f", name, "remove")
-          rc(name, "defaults", start, 100 - start)
+        # A number for all levels, or what each level does.
+        def wanted
+          given = new_resource.priority
+          given.is_a?(Hash) ? given.map { |level, (way, _)| [level, way == :start] } : given
         end
-        def disable_service
-          name = new_resource.service_name
-          return set_priority if new_resource.priority.is_a?(Hash)
-          rc("-f", name, "remove")
-          rc(name, "defaults")
-          rc(name, "disable")
-        end
-        def set_priority
-          name = new_resource.service_name
-          rc("-f", name, "remove")
-          rc(name, "defaults")
-          new_resource.priority.each { |level, (way, _)| rc(name, way == :start ? "enable" : "disable", level) }
-        end
+        def enable_service = at_boot("update-rc.d", true, wanted)
+        def disable_service = at_boot("update-rc.d", false, wanted)
       end
 
       # Scripts that chkconfig switches on and off.
@@ -230,25 +228,24 @@ class Chef
           end
           requirements.assert(:start, :reload, :restart) do |a|
             a.assertion { new_resource.init_command || custom_command_for_action?(action) || !@missing }
-            a.failure_message Chef::Exceptions::Service, "#{new_resource}: No custom command for #{action} specified and unable to locate the init.d script!"
+            a.failure_message Chef::Exceptions::Service,
+              "#{new_resource}: No custom command for #{action} specified and unable to locate the init.d script!"
             a.whyrun "Assuming service would be enabled. The init script is not presently installed."
           end
         end
 
-        def levels(list = run_levels) = list.empty? ? [] : ["--level", list.join]
-        def enable_service
-          over = @now - run_levels
-          fx_tool!(TOOL, *levels(over), new_resource.service_name, "off") unless run_levels.empty? || over.empty?
-          fx_tool!(TOOL, *levels, new_resource.service_name, "on")
-        end
-        def disable_service = fx_tool!(TOOL, *levels, new_resource.service_name, "off")
+        def enable_service = at_boot("chkconfig", true, nil, run_levels.join, (@now - run_levels).join)
+        def disable_service = at_boot("chkconfig", false, nil, run_levels.join)
       end
 
       class Systemd < Simple
+        include FxSystemctl
         UNITS = %w{/etc/systemd/system /usr/lib/systemd/system /lib/systemd/system /run/systemd/system}.freeze
         def self.supports?(resource, _action)
           name = resource.service_name
-          ::File.exist?("/etc/init.d/#{name}") || UNITS.any? { |d| [name, "#{name.sub(/@.*$/, "@")}.service"].any? { |f| ::File.exist?("#{d}/#{f}") } }
+          ::File.exist?("/etc/init.d/#{name}") || UNITS.any? do |d|
+            [name, "#{name.sub(/@.*$/, "@")}.service"].any? { |f| ::File.exist?("#{d}/#{f}") }
+          end
         end
 
         def user_services_requirements = nil
@@ -256,7 +253,8 @@ class Chef
           shared_resource_requirements
           requirements.assert(:all_actions) do |a|
             a.assertion { !@unknown }
-            a.whyrun ["Failed to determine status of #{new_resource}, using command #{new_resource.status_command}.", "Assuming service would have been installed and is disabled"]
+            a.whyrun ["Failed to determine status of #{new_resource}, using command #{new_resource.status_command}.",
+              "Assuming service would have been installed and is disabled"]
           end
         end
 
@@ -268,10 +266,11 @@ class Chef
             @unknown = shell_out(new_resource.status_command).error?
             current_resource.running(!@unknown)
           else
-            current_resource.running(status["ActiveState"] == "active")
+            current_resource.running(status[0])
           end
-          state = status["UnitFileState"]
-          current_resource.enabled(state == "bad" ? systemctl("is-enabled", "--quiet", must: false, reads: true).exitstatus == 0 : %w{enabled static generated alias indirect}.include?(state))
+          state = status[2]
+          current_resource.enabled(
+            state == "bad" ? systemctl("is-enabled", must: false, reads: true).exitstatus == 0 : status[1])
           current_resource.masked(state == "masked")
           current_resource.static(state == "static")
           current_resource.indirect(state == "indirect")
@@ -279,26 +278,12 @@ class Chef
         end
 
         def status
-          @status ||= begin
-            out = systemctl("show", "-p", "UnitFileState", "-p", "ActiveState", reads: true).stdout
-            found = out.lines.to_h { |l| l.strip.split("=", 2).values_at(0, 1) }
-            raise Chef::Exceptions::Service, "'#{tool} show' not reporting status for #{new_resource.service_name}!" unless found.key?("UnitFileState") && found.key?("ActiveState")
-            found
-          end
+          @status ||= FX.unit_state(systemctl("show", reads: true).stdout) ||
+            raise(Chef::Exceptions::Service,
+            "'#{fx_systemctl} show' not reporting status for #{new_resource.service_name}!")
         end
 
-        def tool = @tool ||= which("systemctl") || "systemctl"
-        def systemctl(verb, *flags, must: true, reads: false, **opts)
-          kind, name = "--system", new_resource.service_name
-          if (user = new_resource.user)
-            kind = "--user"
-            opts = { user: user, environment: { "DBUS_SESSION_BUS_ADDRESS" => "unix:path=/run/user/#{Etc.getpwnam(user).uid}/bus" }, **opts }
-          end
-          words = [*flags, *(name.start_with?("-") ? ["--"] : []), name]
-          words = [name, *flags] unless verb == "show" || name.start_with?("-")
-          opts[:fx_reads] = true if reads
-          send(must ? :shell_out! : :shell_out, tool, kind, verb, *words, **opts)
-        end
+        def systemctl(verb, **opts) = fx_systemctl_call(verb, new_resource.service_name, **opts)
 
         # A unit that is masked or that nothing enables by itself is left as it is.
         def enableable?(_verb) = !current_resource.masked && !current_resource.static && !current_resource.indirect
@@ -310,7 +295,9 @@ class Chef
       end
 
       # The ways of other systems, which cookbooks name; none of them is on Linux today.
-      %i{Upstart Arch Gentoo Freebsd Openbsd Netbsd Solaris Aix AixInit Macosx Windows}.each { |n| const_set(n, Class.new(Init)) }
+      %i{Upstart Arch Gentoo Freebsd Openbsd Netbsd Solaris Aix AixInit Macosx Windows}.each do |n|
+        const_set(n, Class.new(Init))
+      end
     end
   end
 end

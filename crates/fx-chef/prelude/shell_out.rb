@@ -16,7 +16,8 @@ module Mixlib
       def to_i = (@exitstatus || 0) << 8
     end
 
-    attr_accessor :user, :group, :cwd, :valid_exit_codes, :umask, :environment, :timeout, :input, :live_stdout, :live_stderr, :command, :domain, :password, :login, :elevated, :sensitive, :log_level, :log_tag, :fx_shown
+    attr_accessor :user, :group, :cwd, :valid_exit_codes, :umask, :environment, :timeout, :input, :live_stdout,
+      :live_stderr, :command, :domain, :password, :login, :elevated, :sensitive, :log_level, :log_tag, :fx_shown
     attr_reader :stdout, :stderr, :status, :execution_time, :stdin_pipe
     alias working_dir cwd
 
@@ -63,7 +64,8 @@ module Mixlib
       env = @environment.to_h { |k, v| [k.to_s, v.nil? ? nil : v.to_s] }
       words = @command.is_a?(Array) ? @command.map(&:to_s) : @command.to_s
       live = @live_stdout ? true : false
-      r = FX.shell(words, env, @cwd && @cwd.to_s, @user, @group, @umask, @timeout && @timeout.to_f, @input && @input.to_s, live && (@live_stdout.equal?($stdout) || @live_stdout == STDOUT), @fx_reads)
+      r = FX.shell(words, env, @cwd && @cwd.to_s, @user, @group, @umask, @timeout && @timeout.to_f,
+        @input && @input.to_s, live && (@live_stdout.equal?($stdout) || @live_stdout == STDOUT), @fx_reads)
       code, signal, @stdout, @stderr, timed_out, @execution_time = r
       if live && !@live_stdout.equal?($stdout) && @live_stdout.respond_to?(:<<)
         @live_stdout << @stdout unless @stdout.empty?
@@ -89,7 +91,11 @@ module Mixlib
     # The exception carries the command and how it ended: line, code, signal, output.
     def fail_with(error, text)
       e = error.new(text)
-      e.instance_variable_set(:@fx_command, [@fx_shown || Array(@command).join(" "), @status&.exitstatus, @status&.termsig, "#{@stdout}#{@stderr}"]) unless @sensitive
+      unless @sensitive
+        e.instance_variable_set(
+          :@fx_command, [@fx_shown || Array(@command).join(" "), @status&.exitstatus, @status&.termsig,
+          "#{@stdout}#{@stderr}"])
+      end
       raise e
     end
     private :fail_with
@@ -98,10 +104,15 @@ module Mixlib
       shown = @fx_shown || @command
       msg = +""
       msg << "#{@terminate_reason}\n" if @terminate_reason
-      msg << "---- Begin output of #{shown} ----\nSTDOUT: #{@stdout.strip}\nSTDERR: #{@stderr.strip}\n---- End output of #{shown} ----\n"
+      msg << "---- Begin output of #{shown} ----\nSTDOUT: #{@stdout.strip}\nSTDERR: #{@stderr.strip}\n---- End " \
+        "output of #{shown} ----\n"
       msg << "Ran #{shown} returned #{exitstatus}" if @status
       msg
     end
-    def inspect = "<#{self.class.name}##{object_id}: command: '#{@command}' process_status: #{@status.inspect} stdout: '#{stdout.strip}' stderr: '#{stderr.strip}' child_pid: nil environment: #{@environment.inspect} timeout: #{timeout} user: #{@user} group: #{@group} working_dir: #{@cwd} >"
+    def inspect
+      "<#{self.class.name}##{object_id}: command: '#{@command}' process_status: #{@status.inspect} stdout: '" \
+        "#{stdout.strip}' stderr: '#{stderr.strip}' child_pid: nil environment: #{@environment.inspect} timeout: " \
+        "#{timeout} user: #{@user} group: #{@group} working_dir: #{@cwd} >"
+    end
   end
 end

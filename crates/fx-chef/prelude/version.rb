@@ -25,12 +25,21 @@ class Chef
     def initialize(spec = ">= 0.0.0")
       spec = spec[0] if spec.is_a?(Array) && spec.size == 1
       spec = ">= 0.0.0" if spec.nil? || spec == []
-      raise Chef::Exceptions::InvalidVersionConstraint, "VersionConstraint should be created from a String. You gave: #{spec.inspect}" unless spec.is_a?(String)
+      unless spec.is_a?(String)
+        raise Chef::Exceptions::InvalidVersionConstraint,
+          "VersionConstraint should be created from a String. You gave: #{spec.inspect}"
+      end
       m = spec.strip.match(/\A(<=|>=|~>|<|>|=)?\s*(\S+)\z/)
-      raise Chef::Exceptions::InvalidVersionConstraint, "'#{spec}' is not a valid version constraint: should be OP VERSION. OP can be one of: #{OPS.join(" ")}. VERSION is X.Y.Z" unless m
+      unless m
+        raise Chef::Exceptions::InvalidVersionConstraint,
+          "'#{spec}' is not a valid version constraint: should be OP VERSION. OP can be one of: #{OPS.join(" ")}. " \
+          "VERSION is X.Y.Z"
+      end
       @op = m[1] || "="
       @raw = m[2]
-      raise Chef::Exceptions::InvalidCookbookVersion, "'#{@raw}' does not match 'x.y.z' or 'x.y'" unless @raw.match?(/\A\d+(\.\d+)*([.\-+]\w+)*\z/)
+      unless @raw.match?(/\A\d+(\.\d+)*([.\-+]\w+)*\z/)
+        raise Chef::Exceptions::InvalidCookbookVersion, "'#{@raw}' does not match 'x.y.z' or 'x.y'"
+      end
       @version = @raw
     end
     def parts(v) = v.to_s.split(/[.\-+]/).map { |x| x.match?(/\A\d+\z/) ? x.to_i : 0 }
@@ -41,7 +50,9 @@ class Chef
       pa, pb = a + [0] * (n - a.size), b + [0] * (n - b.size)
       c = pa <=> pb
       case @op
-      when "=" then @raw.count(".") >= 2 || b.size > 2 ? c == 0 : pa[0, b.size] == b[0, b.size] && (b.size == 1 ? c == 0 || self.class <= Platform : true) && (self.class <= Platform || c == 0)
+      when "="
+        @raw.count(".") >= 2 || b.size > 2 ? c == 0 : pa[0, b.size] == b[0, b.size] &&
+          (b.size == 1 ? c == 0 || self.class <= Platform : true) && (self.class <= Platform || c == 0)
       when ">" then c > 0
       when "<" then c < 0
       when ">=" then c >= 0

@@ -27,6 +27,7 @@ mod prelude;
 mod progress;
 mod property;
 mod schema;
+mod services;
 mod shell;
 mod trap;
 mod wording;

@@ -22,7 +22,7 @@ use crate::formatter::{Console, Output, Style};
 use crate::log::Log;
 use crate::{
     actions, change, effects, erubis, file_provider, files, log, merge, own_files, packages,
-    prelude, progress, property, schema, shell, trap,
+    prelude, progress, property, schema, services, shell, trap,
 };
 
 /// What was asked for.
@@ -124,6 +124,7 @@ fn methods() -> Vec<(&'static str, Method)> {
     list.extend_from_slice(own_files::METHODS);
     list.extend_from_slice(packages::METHODS);
     list.extend_from_slice(schema::METHODS);
+    list.extend_from_slice(services::METHODS);
     list.extend_from_slice(merge::METHODS);
     list.extend_from_slice(shell::METHODS);
     list.extend_from_slice(erubis::METHODS);

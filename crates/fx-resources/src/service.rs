@@ -2,7 +2,8 @@
 //! when something it depends on has changed.
 
 pub mod backend;
-mod systemd;
+pub mod boot;
+pub mod systemd;
 mod sysv;
 
 use std::rc::Rc;

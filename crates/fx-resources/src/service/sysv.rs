@@ -1,7 +1,6 @@
 //! Services through init scripts: the script itself starts, stops and tells the status;
 //! links in the run-level directories say whether it starts at boot.
 
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use fx_engine::Failure;
@@ -9,11 +8,13 @@ use fx_host::{Act, Look};
 
 use super::Enabled;
 use super::backend::{Backend, State, Verb};
+use super::boot::{self, Dialect, Tool};
 use crate::command;
 
-/// Where scripts lie and where run levels link to them, Debian's places first.
+/// Where scripts lie, Debian's place first.
 const SCRIPTS: [&str; 2] = ["/etc/init.d", "/etc/rc.d/init.d"];
-const LEVELS: [&str; 2] = ["/etc/rc{}.d", "/etc/rc.d/rc{}.d"];
+/// The levels with several users.
+const LEVELS: [&str; 4] = ["2", "3", "4", "5"];
 
 pub(super) struct Sysv;
 
@@ -27,28 +28,6 @@ fn script(host: &dyn Look, service: &str) -> Result<Option<PathBuf>, Failure> {
     Ok(None)
 }
 
-// Enabled if any multi-user level has a link `S20name`.
-fn starts_at_boot(host: &dyn Look, service: &str) -> Result<bool, Failure> {
-    for level in ["2", "3", "4", "5"] {
-        for pattern in LEVELS {
-            let dir = PathBuf::from(pattern.replace("{}", level));
-            if host.stat_opt(&dir)?.is_none() {
-                continue;
-            }
-            let linked = host.list(&dir)?.iter().any(|entry| {
-                let name = entry.name.as_bytes();
-                name.first() == Some(&b'S')
-                    && name.get(1..3).is_some_and(|number| number.iter().all(u8::is_ascii_digit))
-                    && name.get(3..) == Some(service.as_bytes())
-            });
-            if linked {
-                return Ok(true);
-            }
-        }
-    }
-    Ok(false)
-}
-
 impl Backend for Sysv {
     fn name(&self) -> &'static str {
         "sysv"
@@ -60,7 +39,8 @@ impl Backend for Sysv {
         };
         let spec = command::tool([script.into_os_string(), "status".into()]);
         let running = command::ask(host, &spec)?.exit.success();
-        let enabled = if starts_at_boot(host, service)? { Enabled::Yes } else { Enabled::No };
+        let starts = boot::links(host, service, &LEVELS)?.iter().any(|link| link.starts);
+        let enabled = if starts { Enabled::Yes } else { Enabled::No };
         Ok(State { known: true, running, enabled })
     }
 
@@ -71,19 +51,13 @@ impl Backend for Sysv {
                 let script = script(host, service)?.ok_or_else(unknown)?;
                 vec![command::changing([script.into_os_string(), verb.word().into()])]
             }
-            Verb::Enable | Verb::Disable if host.find_program("update-rc.d").is_some() => {
-                // The links must exist before `enable` can switch them.
-                let mut specs = vec![command::changing(["update-rc.d", service, verb.word()])];
-                if verb == Verb::Enable {
-                    specs.insert(0, command::changing(["update-rc.d", service, "defaults"]));
-                }
-                specs
+            Verb::Enable | Verb::Disable => {
+                let debian = host.find_program("update-rc.d").is_some();
+                let tool = if debian { Tool::UpdateRcD } else { Tool::Chkconfig };
+                let on = verb == Verb::Enable;
+                let commands = boot::switch(tool, &Dialect::Puppet, service, on);
+                commands.into_iter().map(command::changing).collect()
             }
-            Verb::Enable => vec![
-                command::changing(["chkconfig", "--add", service]),
-                command::changing(["chkconfig", service, "on"]),
-            ],
-            Verb::Disable => vec![command::changing(["chkconfig", service, "off"])],
             Verb::Mask | Verb::Unmask => {
                 let text = format!("init scripts cannot {} service '{service}'", verb.word());
                 return Err(Failure::new(text));

@@ -1,0 +1,158 @@
+# Loading: which cookbooks a run has, in which order their files are read.
+class Chef
+  class Client
+    def load_cookbooks
+      FX.resolving(@expansion.recipes)
+      loader = Chef::CookbookLoader.new(Chef::Config[:cookbook_path])
+      books = {}
+      versions = @environment.cookbook_versions
+      if @policy
+        books = @policy.cookbooks(loader)
+      else
+        @expansion.recipes_with_version_constraints.each do |r, v|
+          add_cookbook(loader, r.split("::", 2)[0], v && "= #{v}", versions, books, [])
+        end
+      end
+      @cookbooks = Chef::CookbookCollection.new(books)
+      @books = books
+      books.each_value { |b| b.metadata.validate_chef_version! }
+      Chef::Log.info("Loading cookbooks [#{books.values.map { |b| "#{b.name}@#{b.version}" }.join(", ")}]")
+      books.each_value do |b|
+        next if b.metadata.gems.empty? || Chef::Config[:skip_gem_metadata_installation]
+        Chef::Log.warn("cookbook #{b.name} asks for #{b.metadata.gems.map { |g| "gem #{g.join(" ")}" }.join(", ")}: " \
+          "gems are not installed, there is no other Ruby here")
+      end
+      FX.synchronizing(books.values.map { |b| [b.name, b.version] })
+      keep_room
+      @run_context = Chef::RunContext.new(@node, @cookbooks, @events)
+      @run_status.run_context = @run_context
+      Chef.set_run_context(@run_context)
+      @node.automatic["cookbooks"] = books.to_h { |n, b| [n, { "version" => b.version }] }
+    end
+
+    # The closure of a cookbook's dependencies, each checked against its constraint.
+    def add_cookbook(loader, name, constraint, pins, books, path)
+      book = loader[name]
+      ok = book && [constraint, pins[name]].compact.all? { |c| Chef::VersionConstraint.new(c).include?(book.version) }
+      unless ok
+        Chef::Exceptions
+        absent = book ? [] : [name]
+        unmet = book ? ["#{name} #{constraint || pins[name]}"] : []
+        Chef::FxFailures.node = @node
+        if FX.doc?
+          FX.describe("Error Resolving Cookbooks for Run List:",
+            Chef::FxFailures.cookbooks(@expansion.recipes, absent, unmet, ""))
+        end
+        raise Net::HTTPServerException, '412 "Precondition Failed"'
+      end
+      return if books.key?(name)
+      books[name] = book
+      raise Chef::Exceptions::UnmetDependency, "dependency cycle" if path.size > 500
+      book.metadata.dependencies.each { |dep, c| add_cookbook(loader, dep, c, pins, books, path + [name]) }
+    end
+
+    # For each cookbook of the run list: what it needs, by name and depth first, then itself.
+    def cookbook_order
+      @cookbook_order ||= begin
+        order, seen = [], {}
+        visit = lambda do |name|
+          next if seen[name]
+          seen[name] = true
+          @books[name].metadata.dependencies.keys.sort.each { |d| visit.call(d) if @books[d] }
+          order << @books[name]
+        end
+        @expansion.recipes.each { |r| visit.call(r.split("::", 2)[0]) }
+        # A policy's cookbooks are all loaded, also those nothing in the run list needs.
+        @books.keys.sort.each { |n| visit.call(n) } if @policy
+        order
+      end
+    end
+
+    def compile
+      FX.compiling
+      FX.phase("load")
+      books = cookbook_order
+      books.each do |b|
+        eager = b.metadata.eager_load_libraries
+        b.libraries.each do |f|
+          next $LOAD_PATH.unshift(::File.dirname(f)) if eager == false
+          next if eager.is_a?(String) && !::File.fnmatch(eager, f.delete_prefix("#{b.root}/libraries/"))
+          loading(f) { load_library(f) }
+        end
+        $LOAD_PATH.unshift("#{b.root}/libraries") unless b.libraries.empty?
+      end
+      load_plugins(books)
+      FX.compliance
+      books.each do |b|
+        b.attribute_filenames_by_short_filename.each { |n, f| loading(f) { @run_context.load_attribute(b.name, n) } }
+      end
+      books.each do |b|
+        b.segment("providers").each do |f|
+          unless ::File.basename(f).start_with?("_")
+            loading(f) { Chef::Provider::LWRPBase.build_from_file(b.name, f, @run_context) }
+          end
+        end
+        b.segment("resources").each { |f| loading(f) { load_resource(b, f) } }
+      end
+      books.each do |b|
+        b.segment("definitions").each { |f| loading(f) { DefinitionFile.new(@run_context).from_file(f) } }
+      end
+      FX.phase("compile")
+      @expansion.recipes.each do |r|
+        cookbook, recipe = Chef::Recipe.parse_recipe_name(r)
+        loading(@books[cookbook]&.fx_recipe_file(recipe)) { @run_context.load_recipe(r) }
+      end
+      if (text = @opts["recipe_text"])
+        recipe = Chef::Recipe.new("(chef-apply cookbook)", "(chef-apply recipe)", @run_context)
+        recipe.instance_eval(text, "(chef-apply)", 1)
+      end
+      Array(@opts["recipe_files"]).each do |f|
+        next @run_context.load_recipe_file(::File.expand_path(f)) unless @opts["apply"]
+        Chef::Recipe.new("(chef-apply cookbook)", "(chef-apply recipe)", @run_context).from_file(::File.expand_path(f))
+      end
+    end
+
+    # The file that is being loaded is where a failure is said to be.
+    def loading(path)
+      @loading = path.to_s
+      yield
+      @loading = nil
+      @loaded = @loaded.to_i + 1
+    end
+
+    # Ohai plug-ins of cookbooks, between libraries and attributes.
+    def load_plugins(books)
+      files = books.flat_map { |b| b.segment("ohai", deep: true) }
+      dirs = Array(Chef::Config.given?(:ohai) || Chef::Config[:ohai_segment_plugin_path] ?
+        Chef::Config[:ohai][:plugin_path] : nil)
+      dirs.each { |d| files += ::Dir["#{d}/**/*.rb"].sort if d.is_a?(String) && ::File.directory?(d) }
+      return if files.empty?
+      Client.fx_plugins = true
+      files.each { |f| ::Ohai.load_file(f) }
+      ::Ohai.run
+    end
+    class << self
+      attr_writer :fx_plugins
+      def fx_plugins? = @fx_plugins || false
+    end
+
+    def load_library(path)
+      Kernel.require(path)
+    end
+
+    def load_resource(book, path)
+      return if ::File.basename(path).start_with?("_")
+      Chef::Resource::LWRPBase.build_from_file(book.name, path, @run_context)
+    end
+
+    class DefinitionFile
+      def initialize(run_context) = @run_context = run_context
+      def from_file(path) = FX.eval_file(path, self)
+      def define(name, params = {}, &block)
+        d = Chef::ResourceDefinition.new
+        d.define(name, params, &block)
+        @run_context.definitions[name] = d
+      end
+    end
+  end
+end
