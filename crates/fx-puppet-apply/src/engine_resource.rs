@@ -90,16 +90,9 @@ impl Made {
 /// The thing that a resource is about, by the name of its type.
 pub(super) fn target_of(id: &ResourceId) -> Target {
     let kind = match &*id.kind {
-        "file" => TargetKind::File,
-        "package" => TargetKind::Package,
-        "service" => TargetKind::Service,
-        "user" => TargetKind::User,
-        "group" => TargetKind::Group,
-        "cron" => TargetKind::Cron,
-        "mount" => TargetKind::Mount,
         "host" => TargetKind::HostEntry,
         "exec" => TargetKind::Command,
-        _ => TargetKind::Other(id.kind.clone()),
+        word => TargetKind::from(word),
     };
     Target::new(kind, &*id.name)
 }
