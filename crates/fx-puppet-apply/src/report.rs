@@ -198,9 +198,10 @@ impl Row<'_> {
     /// Writes the lines of the resource, which stand under the key `resource_statuses`.
     fn write(&self, began: &str, out: &mut dyn Write) -> io::Result<()> {
         const HEAD: &str = "---\nresource_statuses:\n";
-        let mut status = Map::new();
-        status.insert(self.reference.clone(), self.json(began));
-        let text = psych::document(&json!({"resource_statuses": status}));
+        // Moved, not made by `json!`, which would copy the whole row.
+        let status = Map::from_iter([(self.reference.clone(), self.json(began))]);
+        let whole = Map::from_iter([("resource_statuses".to_owned(), Json::from(status))]);
+        let text = psych::document(&Json::from(whole));
         out.write_all(text.strip_prefix(HEAD).unwrap_or(&text).as_bytes())
     }
 }
