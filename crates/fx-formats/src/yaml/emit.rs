@@ -20,7 +20,7 @@ pub struct Head {
 }
 
 pub struct Scalar {
-    pub text: Vec<char>,
+    pub text: String,
     pub style: Style,
     /// Whether the tag can be left out if the text stands plain, and if it stands quoted.
     pub plain: bool,
@@ -76,6 +76,18 @@ fn is_printable(c: char) -> bool {
 /// White space, a break, or the end.
 fn is_blank(c: Option<&char>) -> bool {
     c.is_none_or(|c| matches!(c, ' ' | '\t' | '\0') || is_break(*c))
+}
+
+/// Whether a text is letters, digits and what may stand between them anywhere.
+fn is_word(text: &str) -> bool {
+    let inner = |byte: u8| byte.is_ascii_alphanumeric() || b"_./-".contains(&byte);
+    text.as_bytes().first().is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+        && text.bytes().all(inner)
+}
+
+/// Whether a text can stand in double quotes as it is, on one line.
+fn is_unescaped(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"\\".contains(&byte))
 }
 
 fn shape(text: &[char]) -> Shape {
@@ -328,8 +340,40 @@ impl Emitter {
         }
     }
 
+    /// Writes a text as it is, if nothing in it could be escaped, folded or taken for a mark:
+    /// most texts of a large document are so.
+    fn unbroken(&mut self, head: &Head, scalar: &Scalar) -> bool {
+        let Scalar { text, style, plain, quoted } = scalar;
+        if head.anchor.is_some() || head.tag.is_some() || !plain || !quoted {
+            return false;
+        }
+        let quote = match style {
+            Style::Plain if is_word(text) => "",
+            Style::Single if is_word(text) => "'",
+            Style::Double if is_unescaped(text) => "\"",
+            _ => return false,
+        };
+        if !self.whitespace {
+            self.put(' ');
+        }
+        for part in [quote, text, quote] {
+            self.out.push_str(part);
+            self.column += part.len();
+        }
+        (self.whitespace, self.indention) = (false, false);
+        true
+    }
+
     fn scalar(&mut self, head: &Head, scalar: &Scalar) {
+        if !self.unbroken(head, scalar) {
+            self.shaped(head, scalar);
+        }
+    }
+
+    /// Writes a text in the style that it can have.
+    fn shaped(&mut self, head: &Head, scalar: &Scalar) {
         let Scalar { text, plain, quoted, .. } = scalar;
+        let text = &text.chars().collect::<Vec<char>>();
         let shape = shape(text);
         let no_tag = head.tag.is_none() || *plain || *quoted;
         let mut style = scalar.style;
@@ -567,15 +611,42 @@ fn simple(key: &Node) -> bool {
     let length = match key {
         Node::Alias(name) => name.len(),
         Node::Scalar(of, scalar) => {
-            if scalar.text.iter().any(|c| is_break(*c)) {
+            if scalar.text.chars().any(is_break) {
                 return false;
             }
             let tag = if scalar.plain || scalar.quoted { 0 } else { head(of) };
-            tag + scalar.text.iter().map(|c| c.len_utf8()).sum::<usize>()
+            tag + scalar.text.len()
         }
         Node::List(of, items) if items.is_empty() => head(of),
         Node::Map(of, pairs) if pairs.is_empty() => head(of),
         _ => return false,
     };
     length <= 128
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn the_short_way_writes_what_the_long_way_writes(
+            text in "[a-z0-9_./:'\"{} #-]{0,12}",
+            style in prop::sample::select(vec![Style::Plain, Style::Single, Style::Double]),
+            before in prop::sample::select(vec!["", "---", "- ", "a long key that stands before it"]),
+            is_key: bool,
+        ) {
+            let write = |way: fn(&mut Emitter, &Head, &Scalar)| {
+                let mut emitter = Emitter::new(2, 20);
+                emitter.is_key = is_key;
+                emitter.sign(before, true, before.ends_with(' '), false);
+                let scalar = Scalar { text: text.clone(), style, plain: true, quoted: true };
+                way(&mut emitter, &Head::default(), &scalar);
+                (emitter.out, emitter.column, emitter.whitespace, emitter.indention)
+            };
+            prop_assert_eq!(write(Emitter::scalar), write(Emitter::shaped));
+        }
+    }
 }

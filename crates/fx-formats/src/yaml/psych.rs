@@ -38,12 +38,12 @@ fn node(value: &Json) -> Node {
 
 /// What is no text: it stands plain.
 fn bare(content: &str) -> Node {
-    let text = content.chars().collect();
+    let text = content.to_owned();
     Node::Scalar(Head::default(), Scalar { text, style: Style::Plain, plain: true, quoted: false })
 }
 
 fn text(content: &str) -> Node {
-    let text = content.chars().collect();
+    let text = content.to_owned();
     let style = style(content);
     Node::Scalar(Head::default(), Scalar { text, style, plain: true, quoted: true })
 }

@@ -30,7 +30,7 @@ fn node(vm: &Vm, row: Value) -> Node {
                 _ => Style::Plain,
             };
             let flag = |at: usize| row.get(at).is_some_and(|v| v.truthy());
-            let text = text(1).unwrap_or_default().chars().collect();
+            let text = text(1).unwrap_or_default();
             Node::Scalar(head, Scalar { text, style, plain: flag(4), quoted: flag(5) })
         }
     }
