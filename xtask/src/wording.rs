@@ -25,7 +25,7 @@ const READERS: &[(&str, &str)] = &[
     ("crates/fx-store/src/open.rs", "SQLite"),
     ("crates/fx-puppet/src/yaml.rs", "the YAML parser"),
     ("crates/fx-ruby/src/stdlib/yaml.rs", "the YAML parser"),
-    ("crates/fx-puppet/src/apply/sourced.rs", "the HTTP library and the resolver"),
+    ("crates/fx-puppet-apply/src/sourced.rs", "the HTTP library and the resolver"),
     ("crates/fx-ruby/src/core/exception/similar.rs", "the messages that did_you_mean looks at"),
     ("crates/fx-ruby/src/raise.rs", "the labels of frames, as Ruby makes them"),
     ("crates/fx-chef/src/files.rs", "the labels of frames, as Ruby makes them"),

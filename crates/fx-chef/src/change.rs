@@ -1,6 +1,5 @@
 //! Changes: the one way in which a provider, of ours or of a cookbook, has an effect.
 
-use std::borrow::Cow;
 
 use fx_engine::{Change, Done, Failure, Outcome, Request, ResourceId, Target, TargetKind};
 use fx_host::{Act, Exit};
@@ -153,21 +152,7 @@ fn changes(vm: &mut Vm, a: Args, i: u32, secret: bool) -> Res<Vec<Change>> {
 
 /// What a change is about; kinds that other languages do not know keep Chef's word.
 fn target(kind: &str, name: &str) -> Target {
-    let kind = match kind {
-        "file" => TargetKind::File,
-        "package" => TargetKind::Package,
-        "service" => TargetKind::Service,
-        "user" => TargetKind::User,
-        "group" => TargetKind::Group,
-        "cron" => TargetKind::Cron,
-        "mount" => TargetKind::Mount,
-        "host_entry" => TargetKind::HostEntry,
-        "sysctl" => TargetKind::Sysctl,
-        "process" => TargetKind::Process,
-        "command" => TargetKind::Command,
-        other => TargetKind::Other(Cow::Owned(other.to_owned())),
-    };
-    Target::new(kind, &*crate::masking::mask(name))
+    Target::new(TargetKind::from(kind), &*crate::masking::mask(name))
 }
 
 /// A Ruby value as plain data; what is no data becomes its text, and passwords of addresses are

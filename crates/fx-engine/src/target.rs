@@ -39,12 +39,33 @@ impl TargetKind {
             TargetKind::Group => "group",
             TargetKind::Cron => "cron",
             TargetKind::Mount => "mount",
-            TargetKind::HostEntry => "host entry",
+            TargetKind::HostEntry => "host_entry",
             TargetKind::Sysctl => "sysctl",
             TargetKind::Process => "process",
             TargetKind::Command => "command",
             TargetKind::Other(word) => word,
         }
+    }
+}
+
+/// The kind of this word; what is not known here is a language's own.
+impl From<&str> for TargetKind {
+    fn from(word: &str) -> TargetKind {
+        const KNOWN: [TargetKind; 11] = [
+            TargetKind::File,
+            TargetKind::Package,
+            TargetKind::Service,
+            TargetKind::User,
+            TargetKind::Group,
+            TargetKind::Cron,
+            TargetKind::Mount,
+            TargetKind::HostEntry,
+            TargetKind::Sysctl,
+            TargetKind::Process,
+            TargetKind::Command,
+        ];
+        let known = KNOWN.into_iter().find(|kind| kind.word() == word);
+        known.unwrap_or_else(|| TargetKind::Other(word.to_owned().into()))
     }
 }
 
@@ -108,5 +129,19 @@ named! {
 impl std::fmt::Display for Target {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}[{}]", self.kind.word(), fx_source::visible_name(&self.name()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_is_found_by_its_word() {
+        for word in ["file", "package", "host_entry", "command", "yumrepo"] {
+            assert_eq!(TargetKind::from(word).word(), word);
+        }
+        assert_eq!(TargetKind::from("sysctl"), TargetKind::Sysctl);
+        assert_eq!(Target::file("/a\nb").to_string(), "file[/a\\nb]");
     }
 }

@@ -1,4 +1,4 @@
-//! The server an interface has its address from, as the clients' lease files tell it. Clients
+//! The server an interface has its address from, by the lease files of the clients. Clients
 //! that would have to be asked by a command are not.
 
 use fx_host::Look;

@@ -65,7 +65,7 @@ const OF_LSB: &[(&str, &[&str])] = &[
     ("lsbdistid", &["os", "distro", "id"]),
 ];
 
-/// Versions, which most distributions tell without that program.
+/// Versions, which most distributions give without that program.
 const OF_RELEASE: &[(&str, &[&str])] = &[
     ("lsbdistrelease", &["os", "distro", "release", "full"]),
     ("lsbmajdistrelease", &["os", "distro", "release", "major"]),
@@ -76,7 +76,7 @@ const OF_RELEASE: &[(&str, &[&str])] = &[
 pub fn legacy(host: &dyn Look, facts: &Value) -> Map {
     let mut found = Map::new();
     let lsb = has_lsb(host);
-    // Ubuntu and its kin keep no version but that of `lsb_release`.
+    // Ubuntu and its derivatives keep no version but that of `lsb_release`.
     let told = |path: &[&str]| facts.dig(path).map(|value| value.to_string());
     let own = told(&["os", "family"]).as_deref() != Some("Debian")
         || told(&["os", "distro", "release", "full"])

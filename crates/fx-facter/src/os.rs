@@ -1,4 +1,4 @@
-//! The `os` fact: distributions as Facter tells them apart, each by the files it keeps.
+//! The `os` fact: distributions as Facter distinguishes them, each by the files it keeps.
 //!
 //! `lsb_release` is not run; where it is installed, what it would say is taken from os-release.
 
@@ -118,7 +118,7 @@ impl Files<'_> {
         }
         let like = self.value("ID_LIKE").unwrap_or_default();
         of(&self.id()).or_else(|| like.split(' ').find_map(of)).unwrap_or_else(|| {
-            // Without os-release the file that Red Hat's kin have tells them.
+            // Without os-release, distributions like Red Hat are known by the file they have.
             if self.release.is_empty() && read(self.host, "/etc/redhat-release").is_some() {
                 Kind::RedHat
             } else {
@@ -361,7 +361,7 @@ mod tests {
 
     use super::*;
 
-    /// The parts that tell distributions apart: name, family, release, distro.
+    /// The parts in which distributions differ: name, family, release, distro.
     fn told(release: &str, files: &[(&str, &str)]) -> String {
         let host = MemoryHost::new();
         host.put("/etc/os-release", release);

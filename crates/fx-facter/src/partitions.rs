@@ -14,7 +14,7 @@ const BLOCK: &str = "/sys/block";
 const UDEV: &str = "/run/udev/data";
 const SECTOR: u64 = 512;
 
-/// A part and where the kernel tells of it.
+/// A part, and where the kernel reports it.
 struct Part {
     name: String,
     at: PathBuf,

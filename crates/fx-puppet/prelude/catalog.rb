@@ -1,5 +1,5 @@
 # The catalog as resources see it while it is applied: those written in Ruby are there as
-# themselves, the others come when they are asked for.
+# themselves, the others are made on first use.
 module Puppet
   class Resource
     class Catalog
@@ -26,7 +26,9 @@ module Puppet
       def resources
         unless @whole
           @whole = true
-          Puppet::Bridge.all_resources.each { |data| __known(data) unless @by_ref.key?("#{data["type"]}[#{data["title"]}]") }
+          Puppet::Bridge.all_resources.each do |data|
+            __known(data) unless @by_ref.key?("#{data["type"]}[#{data["title"]}]")
+          end
         end
         @by_ref.values
       end

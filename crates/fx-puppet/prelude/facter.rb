@@ -148,7 +148,9 @@ module Facter
       class ExecutionFailure < StandardError; end
       def self.execute(command, options = {})
         out = Puppet::Util::Execution.execute(command, failonfail: false, combine: false)
-        raise ExecutionFailure, "Failed while executing '#{command}'" if out.exitstatus == 127 && !options.key?(:on_fail)
+        if out.exitstatus == 127 && !options.key?(:on_fail)
+          raise ExecutionFailure, "Failed while executing '#{command}'"
+        end
         out.chomp
       rescue Puppet::ExecutionFailure
         raise ExecutionFailure, "Failed while executing '#{command}'" unless options.key?(:on_fail)

@@ -69,7 +69,8 @@ module Puppet
         end
         def signatures
           (dispatches || []).map do |d|
-            [d.method.to_s, d.params, d.block, !!d.block_optional, d.inject_order.map { |at, w| [at, w.to_s] }, d.returns, !!d.arg_check]
+            injected = d.inject_order.map { |at, w| [at, w.to_s] }
+            [d.method.to_s, d.params, d.block, !!d.block_optional, injected, d.returns, !!d.arg_check]
           end
         end
         def any_signature
@@ -91,7 +92,9 @@ module Puppet
       end
       def closure_scope = @closure_scope || Puppet::Parser::Scope.new(0)
       def call_function(name, *args, &block) = Puppet::Bridge.call_function(0, name.to_s, args, block)
-      def call(scope, *args, &block) = Puppet::Bridge.call_function(scope.__number, self.class.function_name.to_s, args, block)
+      def call(scope, *args, &block)
+        Puppet::Bridge.call_function(scope.__number, self.class.function_name.to_s, args, block)
+      end
     end
     class LocalTypes
       def initialize(into) = @into = into

@@ -77,7 +77,9 @@ module Puppet
           sections.each(&:mark_clean)
         end
         def add_section(name)
-          raise IniParseError.new("Section #{name.inspect} is already defined, cannot redefine", @file) if section_exists?(name)
+          if section_exists?(name)
+            raise IniParseError.new("Section #{name.inspect} is already defined, cannot redefine", @file)
+          end
           Section.new(name, @file).tap { |s| @contents << s }
         end
         private

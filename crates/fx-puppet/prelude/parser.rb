@@ -90,12 +90,18 @@ module Puppet
       # Of two functions of one name a scope calls the one of the 3.x API, without the detour over the language.
       def __run_function(name, args, block)
         given = args.first
-        raise ArgumentError, "custom functions must be called with a single array that contains the arguments. For example, function_example([1]) instead of function_example(1)" unless given.is_a?(Array)
+        unless given.is_a?(Array)
+          raise ArgumentError, "custom functions must be called with a single array that contains the arguments. " \
+                               "For example, function_example([1]) instead of function_example(1)"
+        end
         real = :"real_function_#{name}"
-        return Puppet::Bridge.call_function(@__number, name, given, block) unless respond_to?(real) || (Puppet::Bridge.old_function(name) && respond_to?(real))
+        unless respond_to?(real) || (Puppet::Bridge.old_function(name) && respond_to?(real))
+          return Puppet::Bridge.call_function(@__number, name, given, block)
+        end
         arity = Functions.arity(name)
         if arity >= 0 ? given.size != arity : given.size < -arity - 1
-          raise ArgumentError, "#{name}(): Wrong number of arguments given (#{given.size} for #{arity >= 0 ? arity : "minimum #{-arity - 1}"})"
+          wanted = arity >= 0 ? arity : "minimum #{-arity - 1}"
+          raise ArgumentError, "#{name}(): Wrong number of arguments given (#{given.size} for #{wanted})"
         end
         result = __send__(real, given)
         Functions.rvalue?(name) ? result : nil
@@ -134,9 +140,12 @@ module Puppet
       def loaders = Puppet::Pops::Loaders.new
       def findresource(*a) = catalog.resource(*a)
       def resources = catalog.resources
-      def evaluate_classes(names, scope, _lazy = true) = Puppet::Bridge.call_function(scope.__number, "include", Array(names), nil)
+      def evaluate_classes(names, scope, _lazy = true)
+        Puppet::Bridge.call_function(scope.__number, "include", Array(names), nil)
+      end
       def add_resource(scope, resource)
-        Puppet::Bridge.declare(scope.__number, resource.type.to_s, resource.title.to_s, resource.__params, !!resource.virtual)
+        kind, title = resource.type.to_s, resource.title.to_s
+        Puppet::Bridge.declare(scope.__number, kind, title, resource.__params, !!resource.virtual)
       end
       def add_override(*) = raise(Puppet::Error, "compiler.add_override is not supported")
     end
@@ -175,6 +184,12 @@ module Puppet
       def __file__ = @__file__
       def to_s = "template[#{@__file__ || "inline"}]"
       COMPILED = {}
+      # Code that may change a list in place.
+      CHANGES = /
+        \w!|<<
+        |\.(push|append|prepend|concat|delete|delete_if|unshift|insert|clear|shift|pop|store|update|replace|keep_if)\b
+        |\]\s*\|?\|?=[^=~>]
+      /x
       def self.__compile(key, text, file)
         number = COMPILED.size
         name = :"__template_#{number}"
@@ -187,8 +202,7 @@ module Puppet
           define_method(name) { eval("#{src}\n_erbout", binding, file || "inline_template", 1) }
         end
         vars = ERB.__variables(text)
-        # Code that may change a list in place.
-        changes = text.match?(/\w!|<<|\.(push|append|prepend|concat|delete|delete_if|unshift|insert|clear|shift|pop|store|update|replace|keep_if)\b|\]\s*\|?\|?=[^=~>]/)
+        changes = text.match?(CHANGES)
         COMPILED[key] = [name, vars, changes]
       end
       def self.__render(number, key, text, file)
@@ -215,7 +229,8 @@ module Puppet
       def self.__failed(detail, key, file)
         return "Failed to parse inline template: #{detail}" unless file
         path, line = detail.backtrace.to_a.first.to_s.split(":")
-        "Failed to parse template #{key.delete_prefix("file:")}:\n  Filepath: #{path}\n  Line: #{line}\n  Detail: #{detail}\n"
+        name = key.delete_prefix("file:")
+        "Failed to parse template #{name}:\n  Filepath: #{path}\n  Line: #{line}\n  Detail: #{detail}\n"
       end
       def self.__copy(value)
         case value

@@ -134,7 +134,9 @@ module Puppet
       class StringConverter
         def self.singleton = @singleton ||= new
         def self.convert(v, f = :default) = singleton.convert(v, f)
-        def convert(v, format = :default) = Puppet::Bridge.call_function(0, "String", [v, *(format == :default ? [] : [format])], nil)
+        def convert(v, format = :default)
+          Puppet::Bridge.call_function(0, "String", [v, *(format == :default ? [] : [format])], nil)
+        end
       end
       module TypeAsserter
         def self.assert_instance_of(subject, type, value, nil_ok = false, &b)
@@ -144,7 +146,9 @@ module Puppet
       end
       class TypeMismatchDescriber
         def self.singleton = @singleton ||= new
-        def describe_mismatch(name, expected, actual, *) = Puppet::Bridge.mismatch_types(name.to_s, expected.__h, actual.__h)
+        def describe_mismatch(name, expected, actual, *)
+          Puppet::Bridge.mismatch_types(name.to_s, expected.__h, actual.__h)
+        end
         def self.describe_mismatch(*a) = singleton.describe_mismatch(*a)
         def self.validate_parameters(*) = nil
       end
@@ -156,20 +160,30 @@ module Puppet
     module Parser
       class EvaluatingParser
         def self.singleton = new
-        def evaluate_string(scope, text, *) = Puppet::Bridge.evaluate(scope.respond_to?(:__number) ? scope.__number : 0, text)
+        def evaluate_string(scope, text, *)
+          Puppet::Bridge.evaluate(scope.respond_to?(:__number) ? scope.__number : 0, text)
+        end
         def parse_string(text, *) = text
       end
     end
     module Evaluator
       class DeferredValue; end
       class EppEvaluator
-        def self.epp(scope, file, _env = nil, args = {}) = Puppet::Bridge.call_function(scope.__number, "epp", [file, args], nil)
-        def self.inline_epp(scope, source, args = {}) = Puppet::Bridge.call_function(scope.__number, "inline_epp", [source, args], nil)
+        def self.epp(scope, file, _env = nil, args = {})
+          Puppet::Bridge.call_function(scope.__number, "epp", [file, args], nil)
+        end
+        def self.inline_epp(scope, source, args = {})
+          Puppet::Bridge.call_function(scope.__number, "inline_epp", [source, args], nil)
+        end
       end
       class EvaluatorImpl; end
       module Runtime3ResourceSupport
-        def self.find_resource_type(_scope, name) = Puppet::Type.type(name) || Puppet::Resource::TypeCollection.new.find_definition(name)
-        def self.find_resource_type_or_class(scope, name) = find_resource_type(scope, name) || Puppet::Resource::TypeCollection.new.find_hostclass(name)
+        def self.find_resource_type(_scope, name)
+          Puppet::Type.type(name) || Puppet::Resource::TypeCollection.new.find_definition(name)
+        end
+        def self.find_resource_type_or_class(scope, name)
+          find_resource_type(scope, name) || Puppet::Resource::TypeCollection.new.find_hostclass(name)
+        end
       end
       class Closure; end
     end

@@ -104,6 +104,8 @@ pub fn catalog(
         server_ip: "192.0.2.1".into(),
         classes: request.classes.clone(),
         variables: Vec::new(),
+        takes_words: false,
+        backup: None,
         custom_facts: false,
         given: request.given.clone(),
         trace: request.trace,

@@ -12,6 +12,7 @@ mod definitions;
 mod json;
 mod kinds;
 mod relations;
+mod saved;
 
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -19,11 +20,12 @@ use std::rc::Rc;
 use fx_puppet_syntax::{ExprKind, Program, Strictness};
 use fx_source::Severity;
 
-pub(crate) use catalog::{Attribute, Catalog, Resource};
+pub use catalog::{Attribute, Attributes, Catalog, Resource, Tags};
 pub(crate) use complete::Pending;
 pub(crate) use definitions::Definitions;
 pub(crate) use json::{from_json, reference_text, to_json};
 pub(crate) use kinds::{Kind, METAPARAMETERS, built_in, built_in_names, is_metaparameter};
+pub(crate) use saved::load;
 
 use crate::eval::{Evaluator, Failure, Flow, Frame, FrameKind, Place, Scope};
 use crate::value::Value;
@@ -55,6 +57,10 @@ pub struct Settings {
     pub variables: Vec<(String, Value)>,
     /// Settings of the original that were given, by name.
     pub given: crate::settings::Given,
+    /// Values come as words of a command line.
+    pub takes_words: bool,
+    /// Keeps old content of files that code of modules changes; nowhere, where not given.
+    pub backup: Option<Rc<dyn crate::Backup>>,
     /// Whether modules and files add facts to those of this machine.
     pub custom_facts: bool,
     /// Facts of the node; those of this machine, found out when first asked for, where not

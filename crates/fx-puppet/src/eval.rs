@@ -34,15 +34,16 @@ use crate::value::Value;
 
 pub(crate) use call::{Closure, NativeBlock, Parameters, check, mismatch_text, reasons_against};
 pub(crate) use error::{Failure, Flow, Issue, Place};
-pub(crate) use format::{capitalize, format_value};
+pub use format::capitalize;
+pub(crate) use format::format_value;
 pub(crate) use label::with_article;
 pub(crate) use object::attribute as object_attribute;
 pub(crate) use operators::{kind, number_from, order};
 pub(crate) use scope::{Frame, FrameKind, Scope};
 pub(crate) use sprintf::Spec;
-pub(crate) use text::{inspected, ruby_text};
-pub(crate) use text::{interpolated, program_text};
-pub use time::strftime_of;
+pub(crate) use text::ruby_text;
+pub use text::{inspected, interpolated, program_text};
+pub use time::{local_time, strftime_of};
 pub(crate) use time::{strfspan, strftime};
 pub(crate) use uri::{fits as uri_fits, type_text as uri_type_text};
 

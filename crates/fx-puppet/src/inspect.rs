@@ -195,7 +195,7 @@ fn file(host: &dyn Look, path: &str) -> Found {
         _ => "file",
     };
     let time = |time: fx_host::Time| {
-        let at = super::apply::local_time(host, time.secs);
+        let at = crate::local_time(host, time.secs);
         Value::from(at.strftime("%Y-%m-%d %H:%M:%S %z").to_string())
     };
     let content = (meta.kind == Kind::File)

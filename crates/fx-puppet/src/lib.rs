@@ -1,7 +1,9 @@
-//! Puppet: evaluates manifests to values and resources.
+//! Puppet, from manifests to a catalog: values, types, evaluation, functions, lookup, compiling,
+//! and the Ruby code of modules.
 //!
-//! Knows the engine and resources, not the other languages. What it does not do yet is
-//! said by an error that names it.
+//! Knows the engine and resources, not the other languages. Applying a catalog is the matter of
+//! `fx-puppet-apply`, whose interface is [`Catalog`] and [`Compiled`]. What it does not do yet
+//! is said by an error that names it.
 
 #![forbid(unsafe_code)]
 #![expect(clippy::unused_self, reason = "methods of the evaluator read alike, needed or not")]
@@ -31,26 +33,27 @@ mod classifier;
 mod custom_facts;
 mod type_docs;
 mod compile;
-mod apply;
-pub mod bucket;
+mod compiled;
+mod deferred;
+mod providers;
 mod inspect;
 mod lint;
 mod modules;
-#[cfg(test)]
-mod tests;
 
-pub use apply::{Request, Summary, node_name, run};
 pub use catalogs::{CatalogRequest, catalog, manifests, read_facts};
 pub use classifier::{Classification, classify};
-pub use compile::Settings;
+pub use compile::{Attribute, Attributes, Catalog, Resource, Settings, Tags};
+pub use compiled::{Backup, Compiled};
 pub use custom_facts::more_facts;
-pub use eval::strftime_of as strftime;
+pub use eval::{local_time, strftime_of as strftime};
 pub use inspect::{Found, inspect};
 pub use lint::lint;
-pub use lookup::parse_hocon;
-pub use machine::Machine;
+pub use lookup::{glob_regex, parse_hocon};
+pub use machine::{Machine, node_name};
 pub use modules::{ModuleList, module_list};
+pub use providers::{default_provider, providers};
 pub use regex::Regex;
+pub use ruby::{Heard, RubyChange, RubyDeclaration, RubyResource, Said};
 pub use tools::{
     assert_type, epp, evaluate, explain_lookup, explain_lookup_options, lookup, machine_facts,
     ruby_text, shown_json, value_from_text, value_to_json,
@@ -58,12 +61,29 @@ pub use tools::{
 pub use type_docs::{Asked, describe, type_list};
 pub use types::Type;
 pub use value::{Hash, Value};
+pub use yaml::parse as parse_yaml;
 
 /// Whether a type that is there without any module has a parameter of a name; `None` where
 /// there is no such type.
 pub fn has_parameter(kind: &str, name: &str) -> Option<bool> {
     let known = compile::built_in(kind)?;
     Some(known.parameters.contains(name) || compile::is_metaparameter(name))
+}
+
+/// Whether a type is there without any module.
+pub fn is_built_in(kind: &str) -> bool {
+    compile::built_in(kind).is_some()
+}
+
+/// Whether every type has a parameter of this name.
+pub fn is_metaparameter(name: &str) -> bool {
+    compile::is_metaparameter(name)
+}
+
+/// Values and names as text, in the forms that the language has.
+pub mod text {
+    pub use crate::eval::{capitalize, inspected, interpolated, program_text};
+    pub use crate::types::capitalized;
 }
 
 /// Stack that an evaluation as deep as allowed needs, with room to spare.

@@ -21,7 +21,7 @@ use crate::types::Type;
 use crate::value::{Hash, Value};
 pub(crate) use config::Config;
 use config::Entry;
-pub(crate) use config::glob_regex;
+pub use config::glob_regex;
 pub(crate) use context::is_context;
 pub(crate) use merge::Strategy;
 

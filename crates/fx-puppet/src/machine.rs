@@ -88,3 +88,29 @@ impl Machine {
         self.run
     }
 }
+
+/// Name of this machine, in lower case: the host's name and domain.
+pub fn node_name(machine: &Machine) -> String {
+    let run = machine.run;
+    let host = run.look().uname().nodename.to_lowercase();
+    if host.contains('.') {
+        return host;
+    }
+    let read = |path: &str| {
+        run.look()
+            .read(std::path::Path::new(path))
+            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+            .unwrap_or_default()
+    };
+    let resolv = read("/etc/resolv.conf");
+    let domain = resolv.lines().rev().find_map(|line| {
+        let mut words = line.split_whitespace();
+        matches!(words.next()?, "domain" | "search")
+            .then(|| words.next().map(str::to_owned))
+            .flatten()
+    });
+    match domain {
+        Some(domain) => format!("{host}.{}", domain.trim_end_matches('.')),
+        None => host,
+    }
+}

@@ -8,6 +8,7 @@ mod bridge;
 mod convert;
 mod functions;
 mod libs;
+mod resource;
 mod resources;
 mod template;
 mod types;
@@ -23,7 +24,7 @@ use rustc_hash::FxHashMap;
 use crate::eval::{Evaluated, Evaluator, Flow, Issue, Scope};
 use crate::value::Value;
 pub(crate) use libs::Libs;
-pub(crate) use resources::Told;
+pub use resource::{Heard, RubyChange, RubyDeclaration, RubyResource, Said};
 pub(crate) use template::joined;
 
 macro_rules! parts {
@@ -37,7 +38,14 @@ macro_rules! parts {
     };
 }
 
-parts! { "core", "functions", "parser", "pops", "type", "resource_api", "facter", "face", "parsed", "ini", "catalog" }
+parts! {
+    "core", "puppet_util", "constants", "functions", "parser", "pops", "parameter", "property", "type", "type_resource",
+    "provider", "resource_api", "resource_api_provider", "resource_api_type", "resource_api_resource", "facter", "face",
+    "parsed", "ini", "catalog",
+}
+
+/// Parts that are read at the start, in this order; others are read when they are first named.
+const BOOT: [&str; 3] = ["core", "puppet_util", "constants"];
 
 /// The Ruby machine and what it refers to on this side.
 #[derive(Default)]
@@ -67,17 +75,6 @@ pub(crate) struct Ruby {
     parts: RefCell<Vec<String>>,
     /// What Ruby logs, while it is collected.
     said: RefCell<Option<Vec<Said>>>,
-    /// Values come as words of a command line.
-    pub(crate) takes_words: std::cell::Cell<bool>,
-}
-
-/// Something that code of a module logged.
-#[derive(Debug)]
-pub(crate) struct Said {
-    pub(crate) level: fx_engine::Level,
-    /// Who: its name, and whether that is the path of a resource.
-    pub(crate) source: Option<(Rc<str>, bool)>,
-    pub(crate) message: crate::apply::Message,
 }
 
 impl std::fmt::Debug for Ruby {
@@ -176,7 +173,10 @@ impl Evaluator {
         if let Some(this) = self.this.upgrade() {
             ruby.current.borrow_mut().push(this);
         }
-        let result = ruby.part(&mut vm, "core").and_then(|()| bridge::install(&mut vm, ruby));
+        let result = BOOT
+            .iter()
+            .try_for_each(|part| ruby.part(&mut vm, part))
+            .and_then(|()| bridge::install(&mut vm, ruby));
         ruby.current.borrow_mut().pop();
         result.map_err(|unwind| failure(ruby, &mut vm, unwind))?;
         Ok(vm)

@@ -75,7 +75,7 @@ pub fn describe(
         out.push('\n');
         section("Meta Parameters", METAPARAMETERS, asked.short, &mut out);
     }
-    let providers = crate::apply::providers(kind);
+    let providers = crate::providers(kind);
     if !providers.is_empty() {
         out.push('\n');
         section("Providers", &providers, !asked.providers, &mut out);

@@ -12,7 +12,8 @@ use std::rc::Rc;
 use crate::regex::Regex;
 use crate::value::Value;
 
-pub(crate) use display::{capitalized, float_text, regex_text};
+pub use display::capitalized;
+pub(crate) use display::{float_text, regex_text};
 pub(crate) use infer::{generalize, infer, infer_set, is_instance, yielded};
 pub(crate) use mismatch::{Mismatch, Step, common, describe, describe_mismatch};
 pub(crate) use normal::expanded;

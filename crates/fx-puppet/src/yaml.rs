@@ -21,7 +21,7 @@ enum Open {
 }
 
 /// Reads the first document. An empty text is undef.
-pub(crate) fn parse(source: &str) -> Result<Value, String> {
+pub fn parse(source: &str) -> Result<Value, String> {
     read(source, false)
 }
 

@@ -23,10 +23,6 @@ pub struct Desired {
     pub path: PathBuf,
     /// Whether it should be there.
     pub ensure: Ensure,
-    /// Makes missing directories above it.
-    pub parents: bool,
-    /// Mode of the directories made above it; that of this one, where not given.
-    pub parents_mode: Option<u32>,
     /// Permission bits.
     pub mode: Option<Mode>,
     /// Bits of a directory that is created and has no `mode`; 0755 where not given.
@@ -130,9 +126,6 @@ impl Directory {
 
     fn create(&self, host: &dyn Act, seen: &Seen, mode: u32) -> Result<(), Failure> {
         let desired = &self.desired;
-        if desired.parents {
-            make_parents(host, &seen.path, desired.parents_mode.unwrap_or(mode))?;
-        }
         if let Some(meta) = &seen.meta {
             if meta.is_symlink() && desired.links == Links::Replace {
                 host.remove_file(&seen.path)?;

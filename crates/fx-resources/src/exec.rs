@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use fx_engine::{Change, Failure, FailureKind, Refresh, Resource, ResourceId, Target};
-use fx_host::{Act, Ended, Exit, Line, Look, Program, Spec, Stdin};
+use fx_host::{Act, Ended, Exit, Line, Look, Program, Spec};
 use fx_value::Value;
 
 use crate::account::{self, Account};
@@ -50,8 +50,6 @@ pub struct Rules {
     pub cwd: Option<PathBuf>,
     /// Variables set or, with `None`, removed.
     pub env: Vec<(OsString, Option<OsString>)>,
-    /// Starts from an empty environment.
-    pub clear_env: bool,
     /// User to become.
     pub user: Option<Account>,
     /// Group to become.
@@ -60,10 +58,6 @@ pub struct Rules {
     pub umask: Option<u32>,
     /// Time until it is ended.
     pub timeout: Option<Duration>,
-    /// Directory that becomes its root.
-    pub chroot: Option<PathBuf>,
-    /// What it reads.
-    pub stdin: Stdin,
     /// Standard error joins standard output.
     pub merge_stderr: bool,
     /// The command line, or that of a guard, holds a secret.
@@ -95,11 +89,8 @@ impl Rules {
         };
         spec.cwd.clone_from(&self.cwd);
         spec.env.clone_from(&self.env);
-        spec.clear_env = self.clear_env;
         spec.umask = self.umask;
         spec.timeout = self.timeout;
-        spec.chroot.clone_from(&self.chroot);
-        spec.stdin = self.stdin.clone();
         spec.merge_stderr = self.merge_stderr;
         spec.sensitive = self.sensitive;
         spec.uid = self.user.as_ref().map(|user| account::known_user(host, user)).transpose()?;

@@ -1,7 +1,7 @@
-//! A regular file: there or not, with this content, mode, owner, group and times.
+//! A regular file: there or not, with this content, mode, owner and group.
 //!
-//! Content comes as bytes, as a copy of another local file, or as an edit of what is
-//! there. Fetching from elsewhere and templates are the languages' work.
+//! Content comes as bytes or as a copy of another local file. Fetching from elsewhere,
+//! templates and edits are the languages' work.
 
 pub(crate) mod apply;
 pub mod backup;
@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use fx_engine::{Change, Failure, Resource, ResourceId, Target};
-use fx_host::{Act, Look, Meta, Time};
+use fx_host::{Act, Look, Meta};
 
 use crate::account::Account;
 use crate::digest::Algorithm;
@@ -40,10 +40,6 @@ pub struct Desired {
     pub owner: Option<Account>,
     /// Group.
     pub group: Option<Account>,
-    /// Access time.
-    pub atime: Option<Time>,
-    /// Modification time.
-    pub mtime: Option<Time>,
     /// Where the old content goes before it is replaced or removed.
     pub backup: Backup,
     /// What a symbolic link at the path stands for.
@@ -52,8 +48,6 @@ pub struct Desired {
     pub obstruction: Obstruction,
     /// Content is given to a new file only; an old one keeps its own.
     pub create_only: bool,
-    /// Makes missing directories above it with this mode.
-    pub parents: Option<u32>,
     /// Commands that must accept new content before it gets its name.
     pub verify: Vec<Verify>,
     /// Which digest reports show.
@@ -83,19 +77,8 @@ pub enum Content {
     Copy {
         /// The other file.
         source: PathBuf,
-        /// When a copy is needed.
-        compare: Compare,
-        /// Takes mode, owner, group and modification time along, where the desired state
-        /// does not give them.
-        preserve: bool,
     },
-    /// The old content with changes, as a pure function of the text. A missing file
-    /// counts as empty.
-    Edit(Edit),
 }
-
-/// A pure function from old content to new.
-pub type Edit = Rc<dyn Fn(&[u8]) -> Result<Vec<u8>, String>>;
 
 impl Content {
     /// Exactly these bytes.
@@ -103,42 +86,20 @@ impl Content {
         Content::Bytes(bytes.as_ref().into())
     }
 
-    /// A copy of another file whenever the bytes differ.
+    /// Those of another file on this machine.
     pub fn copy(source: impl Into<PathBuf>) -> Content {
-        Content::Copy { source: source.into(), compare: Compare::Content, preserve: false }
-    }
-
-    /// An edit of the old content.
-    pub fn edit(edit: impl Fn(&[u8]) -> Result<Vec<u8>, String> + 'static) -> Content {
-        Content::Edit(Rc::new(edit))
+        Content::Copy { source: source.into() }
     }
 }
 
-// Content may be secret, so its debug form tells only where it comes from.
+// Content may be secret, so its debug form says only where it comes from.
 impl std::fmt::Debug for Content {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Content::Bytes(bytes) => write!(f, "Bytes({})", bytes.len()),
-            Content::Copy { source, compare, .. } => write!(f, "Copy({source:?}, {compare:?})"),
-            Content::Edit(_) => f.write_str("Edit"),
+            Content::Copy { source } => write!(f, "Copy({source:?})"),
         }
     }
-}
-
-/// When a copy is out of date.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Compare {
-    /// The bytes differ.
-    #[default]
-    Content,
-    /// The copy is not there.
-    Exists,
-    /// The source was modified after the copy.
-    Modified,
-    /// The source's inode changed after the copy's.
-    Changed,
-    /// The sizes differ, or the source was modified after the copy.
-    SizeOrModified,
 }
 
 /// What a symbolic link at the path stands for.
@@ -149,8 +110,6 @@ pub enum Links {
     Replace,
     /// The file it points to is meant.
     Follow,
-    /// The link is in the way as anything else would be; see [`Obstruction`].
-    Obstruct,
 }
 
 /// What happens to something of another kind that has the name.
@@ -161,8 +120,6 @@ pub enum Obstruction {
     Refuse,
     /// It is removed, a directory with all it holds.
     Remove,
-    /// It is renamed by adding this suffix.
-    Move(String),
 }
 
 /// A file with its desired state.
@@ -184,9 +141,6 @@ struct Seen {
     meta: Option<Meta>,
     new: Option<New>,
     mode: Option<u32>,
-    mtime: Option<Time>,
-    owner: Option<Account>,
-    group: Option<Account>,
 }
 
 impl File {

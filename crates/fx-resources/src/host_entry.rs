@@ -149,7 +149,7 @@ impl Resource for HostEntry {
             }
         }
         let line = self.render(&wanted);
-        self.new = text::ensure_line(&old, &line, Some(&is_ours), None);
+        self.new = text::ensure_line(&old, &line, &is_ours);
         self.fresh = fresh;
         Ok(changes)
     }

@@ -26,7 +26,6 @@ pub mod cron;
 pub mod host_entry;
 pub mod mount;
 pub mod ssh_key;
-pub mod sysctl;
 
 use fx_engine::Change;
 

@@ -1,4 +1,4 @@
-//! A symbolic or hard link. An old link gives place in one moment: there is no time at
+//! A symbolic link. An old link gives place in one moment: there is no time at
 //! which the name is missing.
 
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use fx_engine::{Change, Failure, Resource, ResourceId, Target};
 use fx_host::{Act, Look, Meta};
 
 use crate::account::Account;
-use crate::directory::{make_parents, temporary_beside};
+use crate::directory::temporary_beside;
 use crate::file::apply::{clear_obstruction, resolve};
 use crate::file::observe::{obstructed, ownership};
 use crate::file::{Ensure, Obstruction};
@@ -20,30 +20,14 @@ pub struct Desired {
     pub path: PathBuf,
     /// Whether it should be there.
     pub ensure: Ensure,
-    /// What it points to, as written; for a hard link the other name.
+    /// What it points to, as written.
     pub target: PathBuf,
-    /// Which kind.
-    pub kind: LinkKind,
-    /// Owner of a symbolic link itself.
+    /// Owner of the link itself.
     pub owner: Option<Account>,
-    /// Group of a symbolic link itself.
+    /// Group of the link itself.
     pub group: Option<Account>,
-    /// Leaves a link that points elsewhere alone and fails.
-    pub keep_other_target: bool,
     /// What happens to something that is no link and has the name.
     pub obstruction: Obstruction,
-    /// Makes missing directories above it with this mode.
-    pub parents: Option<u32>,
-}
-
-/// Which kind of link.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LinkKind {
-    /// A file that holds a path.
-    #[default]
-    Symbolic,
-    /// A second name.
-    Hard,
 }
 
 /// A link with its desired state.
@@ -71,10 +55,7 @@ impl Link {
     fn look(&self, host: &dyn Look, meta: Option<&Meta>) -> Result<Vec<Change>, Failure> {
         let desired = &self.desired;
         let path = &desired.path;
-        let is_ours = meta.is_some_and(|meta| match desired.kind {
-            LinkKind::Symbolic => meta.is_symlink(),
-            LinkKind::Hard => meta.is_file(),
-        });
+        let is_ours = meta.is_some_and(Meta::is_symlink);
         if desired.ensure == Ensure::Absent {
             return match meta {
                 None => Ok(Vec::new()),
@@ -92,13 +73,10 @@ impl Link {
         if meta.is_none() && desired.ensure == Ensure::IfPresent {
             return Ok(Vec::new());
         }
-        match desired.kind {
-            LinkKind::Symbolic => self.look_symbolic(host, meta, is_ours),
-            LinkKind::Hard => self.look_hard(host, meta),
-        }
+        self.presence(host, meta, is_ours)
     }
 
-    fn look_symbolic(
+    fn presence(
         &self,
         host: &dyn Look,
         meta: Option<&Meta>,
@@ -116,12 +94,6 @@ impl Link {
         if is_ours {
             let found = host.read_link(&desired.path)?;
             if found != desired.target {
-                if desired.keep_other_target {
-                    let path = desired.path.display();
-                    let found = found.display();
-                    let text = format!("'{path}' points to '{found}' and is not replaced");
-                    return Err(Failure::new(text));
-                }
                 changes.push(Change::of(
                     self.target(),
                     "target",
@@ -145,43 +117,18 @@ impl Link {
         Ok(changes)
     }
 
-    fn look_hard(&self, host: &dyn Look, meta: Option<&Meta>) -> Result<Vec<Change>, Failure> {
-        let desired = &self.desired;
-        let other = host.stat(&desired.target)?;
-        if meta.is_some_and(|meta| (meta.dev, meta.ino) == (other.dev, other.ino)) {
-            return Ok(Vec::new());
-        }
-        if let Some(meta) = meta
-            && (desired.obstruction == Obstruction::Refuse || desired.keep_other_target)
-        {
-            return Err(obstructed(&desired.path, meta.kind));
-        }
-        let from = meta.map_or("absent", |meta| meta.kind.word());
-        let target = Link::target_text(&desired.target);
-        Ok(vec![
-            Change::of(self.target(), "ensure", from, "hard link"),
-            Change::of(self.target(), "target", fx_value::Value::Undef, target),
-        ])
-    }
-
     // Made under another name and renamed, so that the old link stands until the new does.
     fn replace(&self, host: &dyn Act, uid: Option<u32>, gid: Option<u32>) -> Result<(), Failure> {
         let path = &self.desired.path;
         let temporary = temporary_beside(host, path);
-        match self.desired.kind {
-            LinkKind::Symbolic => host.symlink(&self.desired.target, &temporary)?,
-            LinkKind::Hard => {
-                let target = host.real_path_to_change(&self.desired.target)?;
-                host.hard_link(&target, &temporary)?;
-            }
-        }
+        host.symlink(&self.desired.target, &temporary)?;
         let owned = match (uid, gid) {
             (None, None) => Ok(()),
             _ => host.set_owner(&temporary, uid, gid),
         };
         let renamed = owned.and_then(|()| host.rename(&temporary, path));
         if let Err(error) = renamed {
-            // The first error is the one to tell; a left-over name is only untidy.
+            // The first error is the one to report; a left-over name is only untidy.
             drop(host.remove_file(&temporary));
             return Err(error.into());
         }
@@ -225,15 +172,9 @@ impl Resource for Link {
         let group = desired.group.as_ref().filter(|_| wanted(changes, "group"));
         let (uid, gid) = resolve(host, owner, group)?;
         if wanted(changes, "ensure") || wanted(changes, "target") {
-            if meta.is_none()
-                && let Some(mode) = desired.parents
-            {
-                make_parents(host, path, mode)?;
-            }
             // A rename puts a link in the place of anything but a directory.
             if let Some(meta) = &meta
-                && (meta.is_dir() || matches!(desired.obstruction, Obstruction::Move(_)))
-                && !meta.is_symlink()
+                && meta.is_dir()
             {
                 clear_obstruction(host, path, meta, &desired.obstruction)?;
             }

@@ -205,7 +205,7 @@ impl Resource for SshKey {
                     }
                 }
             }
-            seen.new = text::ensure_line(&old, &render(&wanted), Some(&is_ours), None);
+            seen.new = text::ensure_line(&old, &render(&wanted), &is_ours);
         }
         self.seen = Some(seen);
         Ok(changes)

@@ -34,22 +34,6 @@ pub fn append(text: &[u8], line: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Adds a line at the end unless some line is equal to it.
-pub fn append_if_missing(text: &[u8], line: &[u8]) -> Vec<u8> {
-    if lines(text).any(|known| known == line) { text.to_vec() } else { append(text, line) }
-}
-
-/// Adds a line at the start unless some line is equal to it.
-pub fn prepend_if_missing(text: &[u8], line: &[u8]) -> Vec<u8> {
-    if lines(text).any(|known| known == line) {
-        return text.to_vec();
-    }
-    let mut out = line.to_vec();
-    out.push(b'\n');
-    out.extend_from_slice(text);
-    out
-}
-
 /// Removes matching lines.
 pub fn delete(text: &[u8], matches: Matches<'_>) -> Vec<u8> {
     rebuild(text, |line| (!matches(line)).then_some(line))
@@ -61,32 +45,9 @@ pub fn replace(text: &[u8], matches: Matches<'_>, line: &[u8]) -> Vec<u8> {
 }
 
 /// Makes sure a line is there: matching lines are replaced by it; without a match it is
-/// added behind the last line that `after` picks, or at the end.
-pub fn ensure_line(
-    text: &[u8],
-    line: &[u8],
-    matches: Option<Matches<'_>>,
-    after: Option<Matches<'_>>,
-) -> Vec<u8> {
-    if let Some(matches) = matches
-        && lines(text).any(matches)
-    {
-        return replace(text, matches, line);
-    }
-    if lines(text).any(|known| known == line) {
-        return text.to_vec();
-    }
-    match after.and_then(|after| lines(text).collect::<Vec<_>>().iter().rposition(|l| after(l))) {
-        Some(anchor) => insert(text, anchor + 1, line),
-        None => append(text, line),
-    }
-}
-
-/// Puts a line before the line with this number, counted from zero.
-pub fn insert(text: &[u8], at: usize, line: &[u8]) -> Vec<u8> {
-    let mut all: Vec<&[u8]> = lines(text).collect();
-    all.insert(at.min(all.len()), line);
-    join(all)
+/// added at the end.
+pub fn ensure_line(text: &[u8], line: &[u8], matches: Matches<'_>) -> Vec<u8> {
+    if lines(text).any(matches) { replace(text, matches, line) } else { append(text, line) }
 }
 
 // Each line keeps its own end, so a missing final newline stays missing with its line only.
@@ -111,15 +72,6 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_added_once_behind_a_complete_last_line() {
-        assert_eq!(show(append_if_missing(b"", b"x")), "x\n");
-        assert_eq!(show(append_if_missing(b"a", b"x")), "a\nx\n");
-        assert_eq!(show(append_if_missing(b"a\nx", b"x")), "a\nx");
-        assert_eq!(show(prepend_if_missing(b"a\n", b"x")), "x\na\n");
-        assert_eq!(show(append(b"\n", b"x")), "\nx\n");
-    }
-
-    #[test]
     fn deleting_and_replacing_keep_the_rest_as_it_is() {
         let b: Matches<'_> = &|line| line == b"b";
         assert_eq!(show(delete(b"a\nb\nc", b)), "a\nc");
@@ -130,19 +82,13 @@ mod tests {
     }
 
     #[test]
-    fn a_line_replaces_its_match_or_goes_behind_its_anchor() {
+    fn a_line_replaces_its_match_or_is_added_behind_a_complete_last_line() {
         let key: Matches<'_> = &|line| line.starts_with(b"Port");
-        let anchor: Matches<'_> = &|line| line == b"# network";
         let text = b"# network\nPort 22\nend\n";
-        assert_eq!(
-            show(ensure_line(text, b"Port 80", Some(key), None)),
-            "# network\nPort 80\nend\n"
-        );
-        let text = b"# network\nend\n";
-        let expected = "# network\nPort 80\nend\n";
-        assert_eq!(show(ensure_line(text, b"Port 80", Some(key), Some(anchor))), expected);
-        assert_eq!(show(ensure_line(text, b"end", None, None)), "# network\nend\n");
-        assert_eq!(show(ensure_line(b"a", b"b", None, None)), "a\nb\n");
+        assert_eq!(show(ensure_line(text, b"Port 80", key)), "# network\nPort 80\nend\n");
+        assert_eq!(show(ensure_line(b"a", b"Port 80", key)), "a\nPort 80\n");
+        assert_eq!(show(ensure_line(b"", b"Port 80", key)), "Port 80\n");
+        assert_eq!(show(append(b"\n", b"x")), "\nx\n");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use fx_host::{MemoryHost, Reply};
 use fx_resources::group;
 use fx_resources::mode::Mode;
 use fx_resources::package::{self, version};
-use fx_resources::{cron, host_entry, mount, ssh_key, sysctl, user};
+use fx_resources::{cron, host_entry, mount, ssh_key, user};
 use proptest::prelude::{Just, ProptestConfig, Strategy, prop, prop_oneof, proptest};
 use proptest::test_runner::TestCaseError;
 
@@ -20,7 +20,6 @@ fn table() -> impl Strategy<Value = Vec<u8>> {
         Just("name".to_owned()),
         Just("name:x:5:5::/home/name:/bin/sh".to_owned()),
         Just("ssh-rsa".to_owned()),
-        Just("vm.swappiness".to_owned()),
         Just("/data".to_owned()),
         Just("Package: name\nStatus: install ok installed\nVersion: 1".to_owned()),
         "[a-z0-9:#=@\"\\\\,./* +-]{0,8}",
@@ -47,12 +46,7 @@ fn converges(host: &MemoryHost, resource: &mut dyn Resource) -> Result<(), TestC
 
 fn machine(path: &str, content: &[u8]) -> MemoryHost {
     let host = MemoryHost::linux();
-    host.on_any(|host, spec| {
-        if spec.display().starts_with("sysctl") {
-            host.put("/proc/sys/vm/swappiness", "10\n");
-        }
-        Some(Reply::default())
-    });
+    host.on_any(|_, _| Some(Reply::default()));
     host.put_dir("/home/name", 0o755);
     host.put(path, content);
     host
@@ -111,19 +105,6 @@ proptest! {
             path: "/data".into(),
             device: Some("/dev/b c".into()),
             ..mount::Desired::default()
-        }))?;
-    }
-
-    #[test]
-    fn any_sysctl_file(content in table(), absent: bool) {
-        let host = machine("/etc/sysctl.d/x.conf", &content);
-        host.put("/proc/sys/vm/swappiness", &content);
-        converges(&host, &mut sysctl::Sysctl::new(sysctl::Desired {
-            name: "vm.swappiness".into(),
-            value: "10".into(),
-            absent,
-            file: Some("/etc/sysctl.d/x.conf".into()),
-            ..sysctl::Desired::default()
         }))?;
     }
 

@@ -20,6 +20,7 @@ use std::time::Duration;
 
 use fx_engine::{Cancel, Ledger, Request, Resource, Run, step};
 use fx_host::{Edits, Lock, Locked, OsHost};
+use fx_resources::directory;
 use fx_resources::file::{Content, Desired, Ensure, File};
 use fx_resources::mode::Mode;
 
@@ -83,11 +84,16 @@ fn victim() {
 fn converge(run: Run<'_>, dir: &Path, version: &str, count: usize) -> Vec<String> {
     let mut report = Vec::new();
     for number in 0..count {
+        let above = path(dir, number).parent().map(Path::to_owned).unwrap_or_default();
+        if above != dir {
+            let desired = directory::Desired { path: above, ..directory::Desired::default() };
+            let mut above = directory::Directory::new(desired);
+            step(run, Request::new(above.id(), "set"), &mut above);
+        }
         let desired = Desired {
             path: path(dir, number),
             content: Some(Content::bytes(content(number, version))),
             mode: Some(Mode::Exact(0o640)),
-            parents: Some(0o755),
             ..Desired::default()
         };
         let mut file = File::new(desired);

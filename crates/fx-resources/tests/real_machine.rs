@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use fx_engine::{Cancel, Ledger, Mode, Outcome, Request, Resource, Run, step};
 use fx_host::{Edits, OsHost, Sandbox, SandboxOptions, Spec};
 use fx_resources::account::Account;
-use fx_resources::{cron, group, host_entry, mount, package, ssh_key, sysctl, user};
+use fx_resources::{cron, group, host_entry, mount, package, ssh_key, user};
 
 const ROLE: &str = "FX_INSIDE_THE_BOX";
 
@@ -159,16 +159,6 @@ fn text_files() {
             ..ssh_key::Desired::default()
         };
         Box::new(ssh_key::SshKey::new(desired))
-    });
-    hold("sysctl file", &|| {
-        let desired = sysctl::Desired {
-            name: "net.ipv4.ip_forward".into(),
-            value: "1".into(),
-            file: Some("/etc/sysctl.d/99-fx.conf".into()),
-            file_only: true,
-            ..sysctl::Desired::default()
-        };
-        Box::new(sysctl::Sysctl::new(desired))
     });
     hold("cron file", &|| {
         let desired = cron::Desired {

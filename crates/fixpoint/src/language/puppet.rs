@@ -44,15 +44,15 @@ pub(super) fn evaluate(stage: &Stage, target: &Path, policy: &PolicyArgs, way: W
             Err(error) => return told(error.to_string()),
         }
     }
-    let request = fx_puppet::Request {
+    let request = fx_puppet_apply::Request {
         manifests: texts,
         modulepath,
         noop: way.rehearse,
         environment_dir: (!is_file).then_some(environment),
         explains: true,
-        ..fx_puppet::Request::default()
+        ..fx_puppet_apply::Request::default()
     };
-    fx_puppet::run(&stage.puppet(), &request).code
+    fx_puppet_apply::run(&stage.puppet(), &request).code
 }
 
 /// The manifest itself, or those of an environment, in byte order of their paths.

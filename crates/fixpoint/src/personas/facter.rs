@@ -24,7 +24,7 @@ const EXTERNAL: [&str; 3] =
 
 const HELP: &str = include_str!("facter/help.txt");
 
-/// What is told while facts are gathered.
+/// What is logged while facts are gathered.
 #[derive(Default)]
 struct Logged {
     /// Level, text, and the program that complained, if it was one.

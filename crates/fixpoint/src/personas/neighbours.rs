@@ -28,7 +28,7 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 pub(crate) fn main(call: &Invocation) -> u8 {
     let instead = INSTEAD.iter().find(|(name, _)| *name == call.name);
     if let Some((name, instead)) = instead {
-        terminal::complain(&format!("there is no '{name}' here: {instead}"));
+        terminal::complain(format!("there is no '{name}' here: {instead}"));
     }
     exit::USAGE
 }

@@ -102,3 +102,11 @@ fn subcommand(name: &str, args: &[String]) -> u8 {
     }
     1
 }
+
+/// An error of standard input in the words of Ruby.
+fn unread_input(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    let Some(code) = error.raw_os_error() else { return text };
+    let text = text.strip_suffix(&format!(" (os error {code})")).unwrap_or(&text);
+    format!("{text} @ io_fread - <STDIN>")
+}

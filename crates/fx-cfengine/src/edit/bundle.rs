@@ -161,14 +161,9 @@ fn delete_lines(ctx: &mut Context<'_>, promise: &Rc<Expanded>, edit: &mut Edit) 
             }
         }
         if found.end.is_none()
-            && let Some(end) = promise.scalar("select_end").cloned()
-            && !region::open_end(ctx, promise)
+            && let Some(outcome) = endless(ctx, promise, edit, "delete")
         {
-            let text = format!(
-                "The promised end pattern '{end}' was not found when selecting region to delete in '{}'",
-                edit.file
-            );
-            return ctx.settle(Level::Error, Outcome::Interrupted, promise, &text);
+            return outcome;
         }
     }
     if !ctx.acquire(promise, &format!("deleteline-{name}-{}", edit.file)) {
@@ -224,6 +219,24 @@ fn delete_lines(ctx: &mut Context<'_>, promise: &Rc<Expanded>, edit: &mut Edit) 
     conclude(ctx, promise, "delete_lines", result)
 }
 
+// What becomes of a promise whose region has no end though one was promised.
+fn endless(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    edit: &Edit,
+    verb: &str,
+) -> Option<Outcome> {
+    let end = promise.scalar("select_end").cloned()?;
+    if region::open_end(ctx, promise) {
+        return None;
+    }
+    let text = format!(
+        "The promised end pattern '{end}' was not found when selecting region to {verb} in '{}'",
+        edit.file
+    );
+    Some(ctx.settle(Level::Error, Outcome::Interrupted, promise, &text))
+}
+
 struct Insertion {
     before: bool,
     kind: Str,
@@ -267,14 +280,9 @@ fn insert_lines(ctx: &mut Context<'_>, promise: &Rc<Expanded>, edit: &mut Edit) 
             }
         }
         if marks.end.is_none()
-            && let Some(end) = promise.scalar("select_end").cloned()
-            && !region::open_end(ctx, promise)
+            && let Some(outcome) = endless(ctx, promise, edit, "insert")
         {
-            let text = format!(
-                "The promised end pattern '{end}' was not found when selecting region to insert in '{}'",
-                edit.file
-            );
-            return ctx.settle(Level::Error, Outcome::Interrupted, promise, &text);
+            return outcome;
         }
     }
     let operand = if how.keeps_all() {

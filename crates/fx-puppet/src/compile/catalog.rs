@@ -13,15 +13,16 @@ use crate::eval::Frame;
 use crate::value::Value;
 
 /// Tags in the order they were given.
-pub(crate) type Tags = IndexSet<Rc<str>, FxBuildHasher>;
+pub type Tags = IndexSet<Rc<str>, FxBuildHasher>;
 
 /// Parameters by name.
-pub(crate) type Attributes = IndexMap<Rc<str>, Attribute, FxBuildHasher>;
+pub type Attributes = IndexMap<Rc<str>, Attribute, FxBuildHasher>;
 
 /// A value given to a resource.
 #[derive(Clone, Debug)]
-pub(crate) struct Attribute {
-    pub(crate) value: Value,
+pub struct Attribute {
+    /// The value.
+    pub value: Value,
     pub(crate) span: Span,
     /// The class or define whose code gave it.
     pub(crate) source: Rc<str>,
@@ -37,16 +38,20 @@ impl Attribute {
 
 /// A declared resource.
 #[derive(Clone, Debug)]
-pub(crate) struct Resource {
+pub struct Resource {
     /// Name of its type, every segment capitalised.
-    pub(crate) kind: Rc<str>,
+    pub kind: Rc<str>,
     /// Name of its type in lower case.
-    pub(crate) low: Rc<str>,
-    pub(crate) title: Rc<str>,
-    pub(crate) attributes: Attributes,
+    pub low: Rc<str>,
+    /// Its title.
+    pub title: Rc<str>,
+    /// Parameters that were given.
+    pub attributes: Attributes,
     pub(crate) form: Form,
-    pub(crate) tags: Tags,
-    pub(crate) span: Span,
+    /// Its tags, with those of what contains it.
+    pub tags: Tags,
+    /// Where it stands in source text.
+    pub span: Span,
     /// Where it was declared.
     pub(crate) frame: Rc<Frame>,
     /// Whether a collector made a virtual resource real.
@@ -54,13 +59,13 @@ pub(crate) struct Resource {
     /// Whether its body has been evaluated.
     pub(crate) evaluated: bool,
     /// Parameters whose values must not be shown.
-    pub(crate) sensitive: Vec<Rc<str>>,
+    pub sensitive: Vec<Rc<str>>,
     /// Whether the title was no text when it was given: it is no tag then.
     pub(crate) odd_title: bool,
     /// What a class or define is made from.
     pub(crate) definition: Option<Rc<Entry>>,
     /// What its type calls it instead of its title, while it is applied.
-    pub(crate) told: Option<Rc<str>>,
+    pub told: Option<Rc<str>>,
 }
 
 /// `concat::fragment` as `Concat::Fragment`.
@@ -116,6 +121,30 @@ impl Resource {
         }
     }
 
+    /// A resource without parameters, declared where another one is.
+    pub fn beside(other: &Resource, low: &str, title: &str) -> Resource {
+        Resource::new(low, title, other.span, Rc::clone(&other.frame))
+    }
+
+    /// Gives it a parameter, as if its own declaration did.
+    pub fn set(&mut self, name: &str, value: Value) {
+        let given = Attribute::new(value, self.span, &self.frame.source);
+        self.attributes.insert(name.into(), given);
+    }
+
+    /// Whether it is a container of others and does nothing itself: a class, a stage, a node, or
+    /// a resource of a defined type.
+    pub fn is_container(&self) -> bool {
+        self.definition.is_some()
+            || self.evaluated
+            || matches!(&*self.low, "class" | "stage" | "node")
+    }
+
+    /// Whether it has values that are left to the node.
+    pub fn is_deferred(&self) -> bool {
+        crate::deferred::is_deferred(self)
+    }
+
     /// The title as shown.
     pub(crate) fn shown_title(&self) -> Rc<str> {
         if &*self.low == "class" && &*self.title != "main" {
@@ -126,7 +155,7 @@ impl Resource {
     }
 
     /// `File[/x]`
-    pub(crate) fn reference(&self) -> String {
+    pub fn reference(&self) -> String {
         match &self.told {
             Some(told) => format!("{}[{told}]", self.kind),
             None => format!("{}[{}]", self.kind, self.shown_title()),
@@ -134,20 +163,21 @@ impl Resource {
     }
 
     /// Whether it is part of the result.
-    pub(crate) fn is_real(&self) -> bool {
+    pub fn is_real(&self) -> bool {
         self.form == Form::Regular || self.realized
     }
 }
 
 /// All resources.
 #[derive(Debug, Default)]
-pub(crate) struct Catalog {
-    pub(crate) resources: Vec<Resource>,
+pub struct Catalog {
+    /// In the order of their declarations.
+    pub resources: Vec<Resource>,
     /// Who contains whom, in the order it was found out.
-    pub(crate) edges: Vec<(usize, usize)>,
+    pub edges: Vec<(usize, usize)>,
     edge_set: FxHashSet<(usize, usize)>,
     /// Names of classes in the order evaluated.
-    pub(crate) classes: IndexSet<Rc<str>, FxBuildHasher>,
+    pub classes: IndexSet<Rc<str>, FxBuildHasher>,
     pub(crate) tags: Tags,
     index: FxHashMap<Rc<str>, FxHashMap<Rc<str>, usize>>,
     aliases: FxHashMap<Rc<str>, FxHashMap<Rc<str>, usize>>,
@@ -156,7 +186,7 @@ pub(crate) struct Catalog {
 
 impl Catalog {
     /// Where a resource stands, by the name of its type in lower case and title or alias.
-    pub(crate) fn find(&self, low: &str, title: &str) -> Option<usize> {
+    pub fn find(&self, low: &str, title: &str) -> Option<usize> {
         let lowered;
         let low = if low.bytes().any(|byte| byte.is_ascii_uppercase()) {
             lowered = low.to_lowercase();
@@ -212,7 +242,7 @@ impl Catalog {
     }
 
     /// All resources of a type.
-    pub(crate) fn of_kind(&self, low: &str) -> &[usize] {
+    pub fn of_kind(&self, low: &str) -> &[usize] {
         self.by_kind.get(low).map_or(&[], Vec::as_slice)
     }
 

@@ -294,7 +294,7 @@ fn convert(value: &Value, map: &FormatMap, outer: bool, indent: Indent) -> Evalu
 }
 
 /// First letter large, the rest small.
-pub(crate) fn capitalize(text: &str) -> String {
+pub fn capitalize(text: &str) -> String {
     let mut chars = text.chars();
     match chars.next() {
         Some(first) => first.to_uppercase().chain(chars.flat_map(char::to_lowercase)).collect(),

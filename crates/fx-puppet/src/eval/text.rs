@@ -8,7 +8,7 @@ use crate::types::{float_text, span_text, time_text};
 use crate::value::Value;
 
 /// As put into a string.
-pub(crate) fn interpolated(value: &Value) -> String {
+pub fn interpolated(value: &Value) -> String {
     let mut out = String::new();
     push(&mut out, value);
     out
@@ -55,7 +55,7 @@ fn push(out: &mut String, value: &Value) {
 }
 
 /// As the language would write it.
-pub(crate) fn program_text(value: &Value) -> String {
+pub fn program_text(value: &Value) -> String {
     match value {
         Value::Undef => "undef".into(),
         Value::Default => "default".into(),
@@ -156,7 +156,7 @@ pub(crate) fn double_quoted(text: &str) -> String {
 }
 
 /// As Ruby shows it when asked to inspect.
-pub(crate) fn inspected(value: &Value) -> String {
+pub fn inspected(value: &Value) -> String {
     match value {
         Value::Undef => "nil".into(),
         Value::String(text) => {

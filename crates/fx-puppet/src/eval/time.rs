@@ -369,6 +369,22 @@ fn fraction(
     text
 }
 
+/// The local time of a moment.
+pub fn local_time(host: &dyn fx_host::Look, secs: i64) -> jiff::Zoned {
+    let rules = match host.var("TZ".as_ref()) {
+        Some(name) => {
+            let name = name.to_string_lossy().trim_start_matches(':').to_owned();
+            let zones = std::path::Path::new("/usr/share/zoneinfo");
+            if name.contains("..") { None } else { host.read(&zones.join(name)).ok() }
+        }
+        None => host.read(std::path::Path::new("/etc/localtime")).ok(),
+    };
+    let zone = rules
+        .and_then(|rules| jiff::tz::TimeZone::tzif("localtime", &rules).ok())
+        .unwrap_or(jiff::tz::TimeZone::UTC);
+    jiff::Timestamp::from_second(secs).unwrap_or_default().to_zoned(zone)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -362,7 +362,7 @@ fn entry(own: &Hash, defaults: &Hash) -> Result<Entry, Refused> {
 }
 
 /// A pattern of file names as an expression.
-pub(crate) fn glob_regex(pattern: &str) -> Regex {
+pub fn glob_regex(pattern: &str) -> Regex {
     let mut out = String::from("\\A");
     let mut in_braces = false;
     for c in pattern.chars() {

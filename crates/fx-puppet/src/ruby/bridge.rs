@@ -22,7 +22,7 @@ const METHODS: &[Method] = &[
     }),
     ("setting", setting),
     ("keep", keep),
-    ("alone?", |ruby, _, _, _| Ok(Rb::bool(ruby.takes_words.get()))),
+    ("alone?", |_, evaluator, _, _| Ok(Rb::bool(evaluator.settings.takes_words))),
     ("lookupvar", lookupvar),
     ("undefined_variable", undefined_variable),
     ("setvar", |ruby, evaluator, vm, args| {
@@ -148,7 +148,7 @@ const METHODS: &[Method] = &[
     }),
     ("builtin_provider", |ruby, evaluator, vm, args| {
         let name = vm.to_s(args[0])?;
-        let found = crate::apply::default_provider(evaluator.run.look(), &name);
+        let found = crate::default_provider(evaluator.run.look(), &name);
         ruby.to_ruby(vm, &found.map_or(Value::Undef, Value::from))
     }),
     ("provider_dir?", |_, evaluator, vm, args| {
@@ -375,7 +375,7 @@ fn load(evaluator: &Rc<Evaluator>, vm: &mut Vm, path: &std::path::Path) -> Res<R
 
 fn log(ruby: &Rc<Ruby>, evaluator: &Rc<Evaluator>, vm: &mut Vm, args: &[Rb]) -> Res<Rb> {
     use fx_engine::Level;
-    let (level, message) = (vm.to_s(args[0])?, vm.to_s(args[1])?);
+    let (level, text) = (vm.to_s(args[0])?, vm.to_s(args[1])?);
     let level = match level.as_str() {
         "debug" => Level::Debug,
         "info" => Level::Info,
@@ -390,8 +390,7 @@ fn log(ruby: &Rc<Ruby>, evaluator: &Rc<Evaluator>, vm: &mut Vm, args: &[Rb]) -> 
         }
         _ => None,
     };
-    let message = crate::apply::Message::Verbatim(message);
-    say(ruby, evaluator, super::Said { level, source, message });
+    say(ruby, evaluator, super::Said { level, source, text });
     Ok(NIL)
 }
 
@@ -400,40 +399,23 @@ fn say(ruby: &Ruby, evaluator: &Evaluator, said: super::Said) {
     if let Some(all) = &mut *ruby.said.borrow_mut() {
         return all.push(said);
     }
-    let words = crate::apply::words(&said.message);
     let line = match &said.source {
-        Some((name, _)) => format!("{name}: {words}"),
-        None => words,
+        Some((name, _)) => format!("{name}: {}", said.text),
+        None => said.text,
     };
     evaluator.run.ledger.message(said.level, &line, &fx_source::Origin::default());
 }
 
-/// Keeps a file's content in the bucket of this machine, where state is kept at all.
+/// Keeps the content of a file before it is changed, where old content is kept at all.
 fn keep(ruby: &Rc<Ruby>, evaluator: &Rc<Evaluator>, vm: &mut Vm, args: &[Rb]) -> Res<Rb> {
-    use crate::apply::Message;
-    let given = &evaluator.settings.given;
-    if !["vardir", "clientbucketdir"].iter().any(|name| given.contains_key(*name)) {
-        return Ok(NIL);
-    }
+    let Some(backup) = &evaluator.settings.backup else { return Ok(NIL) };
     let path = vm.to_s(args[0])?;
-    let setting = |name: &str| crate::settings::text(given, name).unwrap_or_default();
-    let bucket = crate::bucket::Bucket {
-        dir: setting("clientbucketdir").into(),
-        algorithm: crate::bucket::algorithm(&setting("digest_algorithm")).unwrap_or_default(),
+    let info = |text: String| {
+        say(ruby, evaluator, super::Said { level: fx_engine::Level::Info, source: None, text });
     };
-    let info = |message: Message| {
-        say(ruby, evaluator, super::Said { level: fx_engine::Level::Info, source: None, message });
-    };
-    info(Message::Checksumming(path.clone()));
-    let path = std::path::Path::new(&path);
-    match evaluator.run.own_state(|act| bucket.keep(act, path, path)) {
-        Ok(kept) if kept.was_known => {
-            let (algorithm, sum) = (bucket.algorithm.name(), kept.sum);
-            info(Message::DuplicateInBucket { algorithm, sum });
-            Ok(NIL)
-        }
-        Ok(_) => Ok(NIL),
-        Err(why) => vm.arg_error(format!("Could not back up {}: {why}", path.display())),
+    match backup.keep(evaluator.run, path.as_ref(), &info) {
+        Ok(()) => Ok(NIL),
+        Err(why) => vm.arg_error(format!("Could not back up {path}: {why}")),
     }
 }
 

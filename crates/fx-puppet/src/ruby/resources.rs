@@ -3,18 +3,9 @@
 use fx_ruby::value::{NIL, Value as Rb};
 use fx_ruby::{Res, Vm};
 
-use super::constant;
+use super::{RubyDeclaration, constant};
 use crate::eval::{Evaluated, Evaluator};
 use crate::value::Value;
-
-/// A resource as Ruby tells it.
-pub(crate) struct Told {
-    pub(crate) low: String,
-    pub(crate) title: String,
-    pub(crate) values: std::rc::Rc<crate::value::Hash>,
-    /// Names of values that must not be shown.
-    pub(crate) secret: Vec<String>,
-}
 
 fn texts(vm: &mut Vm, row: Rb) -> Res<Vec<String>> {
     let mut out = Vec::new();
@@ -58,7 +49,7 @@ impl Evaluator {
         self.with_ruby(|vm| Ok(vm.call_name(object, "__runs_commands?", &[])?.truthy()))
     }
 
-    /// Properties that are not as they should be: name, is, should, what is told, the two
+    /// Properties that are not as they should be: name, is, should, the message, the two
     /// values as they are shown, and the name of the event.
     pub(crate) fn ruby_observe(&self, object: Rb) -> Evaluated<Vec<[String; 7]>> {
         self.with_ruby(|vm| {
@@ -110,7 +101,7 @@ impl Evaluator {
         })
     }
 
-    /// Whether resources of a type tell no place.
+    /// Whether messages about resources of a type name no place.
     pub(crate) fn ruby_is_placeless(&self, low: &str) -> bool {
         self.type_file(low).is_some()
             && self
@@ -239,16 +230,20 @@ impl Evaluator {
     }
 
     /// What a resource brings with it; `whole` once its turn has come.
-    pub(crate) fn ruby_generated(&self, object: Rb, whole: bool) -> Evaluated<Vec<Told>> {
+    pub(crate) fn ruby_generated(
+        &self,
+        object: Rb,
+        whole: bool,
+    ) -> Evaluated<Vec<RubyDeclaration>> {
         self.ruby_told("__generated", &[object, Rb::bool(whole)])
     }
 
     /// Resources that Ruby gave other values since it was asked last.
-    pub(crate) fn ruby_changed(&self) -> Evaluated<Vec<Told>> {
+    pub(crate) fn ruby_changed(&self) -> Evaluated<Vec<RubyDeclaration>> {
         self.ruby_told("__changed", &[])
     }
 
-    fn ruby_told(&self, method: &str, args: &[Rb]) -> Evaluated<Vec<Told>> {
+    fn ruby_told(&self, method: &str, args: &[Rb]) -> Evaluated<Vec<RubyDeclaration>> {
         let ruby = std::rc::Rc::clone(&self.machine.ruby);
         let found = self.with_ruby(|vm| {
             let class = constant(vm, "Puppet::Type")?;
@@ -262,7 +257,7 @@ impl Evaluator {
                 let [low, title, Value::Hash(values), Value::Array(secret)] = row.as_slice() else {
                     continue;
                 };
-                told.push(Told {
+                told.push(RubyDeclaration {
                     low: crate::eval::interpolated(low),
                     title: crate::eval::interpolated(title),
                     values: std::rc::Rc::clone(values),

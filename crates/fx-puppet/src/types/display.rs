@@ -56,7 +56,7 @@ pub(crate) fn float_text(value: f64) -> String {
 }
 
 /// A resource type's name with each part capitalised.
-pub(crate) fn capitalized(name: &str) -> String {
+pub fn capitalized(name: &str) -> String {
     let part = |part: &str| {
         let mut chars = part.chars();
         chars

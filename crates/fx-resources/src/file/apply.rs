@@ -21,20 +21,15 @@ pub(super) fn apply(
     if desired.ensure == Ensure::Absent {
         return if wanted(changes, "ensure") { remove(host, desired, &seen) } else { Ok(()) };
     }
-    let owner = seen.owner.as_ref().filter(|_| wanted(changes, "owner"));
-    let group = seen.group.as_ref().filter(|_| wanted(changes, "group"));
+    let owner = desired.owner.as_ref().filter(|_| wanted(changes, "owner"));
+    let group = desired.group.as_ref().filter(|_| wanted(changes, "group"));
     let (uid, gid) = resolve(host, owner, group)?;
     let mode = seen.mode.filter(|mode| wanted(changes, "mode") || is_lost(*mode, uid, gid));
-    let mtime = seen.mtime.filter(|_| wanted(changes, "mtime"));
-    let atime = desired.atime.filter(|_| wanted(changes, "atime"));
 
     let creates = wanted(changes, "ensure");
     let new = seen.new.as_ref().filter(|_| wanted(changes, "content"));
     if creates || new.is_some() {
         if let Some(new) = new.filter(|_| !desired.verify.is_empty()) {
-            if let Some(mode) = desired.parents.filter(|_| creates) {
-                directory::make_parents(host, &seen.path, mode)?;
-            }
             let content = match new {
                 New::Bytes(bytes) => Cow::Borrowed(&**bytes),
                 New::CopyOf(source) => Cow::Owned(host.read(source)?),
@@ -42,30 +37,20 @@ pub(super) fn apply(
             verify::check(host, desired, &seen.path, &content)?;
         }
         if creates {
-            if let Some(mode) = desired.parents {
-                directory::make_parents(host, &seen.path, mode)?;
-            }
             clear_way(host, desired, &seen)?;
         } else if let Some(meta) = &seen.meta {
             backup::keep(host, &desired.backup, &seen.path, &seen.path, meta)?;
         }
         let create_mode = creates.then(|| desired.create_mode.unwrap_or(0o600));
-        let options = WriteOptions { mode: mode.or(create_mode), uid, gid, mtime };
+        let options = WriteOptions { mode: mode.or(create_mode), uid, gid, mtime: None };
         match new {
             Some(New::Bytes(bytes)) => host.write(&seen.path, bytes, &options)?,
             Some(New::CopyOf(source)) => host.copy_file(source, &seen.path, &options)?,
             None => host.write(&seen.path, &[], &options)?,
         }
-        if atime.is_some() {
-            host.set_times(&seen.path, atime, None)?;
-        }
         return Ok(());
     }
-    set_attributes(host, &seen.path, uid, gid, mode)?;
-    if atime.is_some() || mtime.is_some() {
-        host.set_times(&seen.path, atime, mtime)?;
-    }
-    Ok(())
+    set_attributes(host, &seen.path, uid, gid, mode)
 }
 
 /// Numbers of owner and group that are to be set; a name nobody knows is a failure.
@@ -126,7 +111,7 @@ fn clear_way(host: &dyn Act, desired: &Desired, seen: &Seen) -> Result<(), Failu
     clear_obstruction(host, &seen.path, meta, &desired.obstruction)
 }
 
-/// Moves or removes what stands in the way, where policy allows it.
+/// Removes what is in the way, where policy allows it.
 pub(crate) fn clear_obstruction(
     host: &dyn Act,
     path: &Path,
@@ -137,7 +122,6 @@ pub(crate) fn clear_obstruction(
         Obstruction::Refuse => Err(super::observe::obstructed(path, meta.kind)),
         Obstruction::Remove if meta.is_dir() => directory::remove_tree(host, path),
         Obstruction::Remove => Ok(host.remove_file(path)?),
-        Obstruction::Move(suffix) => Ok(host.rename(path, &with_suffix(path, suffix))?),
     }
 }
 

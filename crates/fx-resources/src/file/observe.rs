@@ -6,10 +6,10 @@ use std::path::Path;
 use std::rc::Rc;
 
 use fx_engine::{Change, Detail, Failure, Target};
-use fx_host::{HostError, Kind, Look, Meta, Time};
+use fx_host::{HostError, Kind, Look, Meta};
 use fx_value::Value;
 
-use super::{Compare, Content, Desired, Ensure, Links, New, Obstruction, Seen};
+use super::{Content, Desired, Ensure, Links, New, Obstruction, Seen};
 use crate::account::{self, Account};
 use crate::digest::{same_bytes, same_content};
 
@@ -35,15 +35,7 @@ pub(super) fn observe(host: &dyn Look, desired: &Desired) -> Result<Observed, Fa
             Err(error) => return Err(error.into()),
         }
     }
-    let mut seen = Seen {
-        path,
-        meta,
-        new: None,
-        mode: None,
-        mtime: desired.mtime,
-        owner: desired.owner.clone(),
-        group: desired.group.clone(),
-    };
+    let mut seen = Seen { path, meta, new: None, mode: None };
     let changes = match desired.ensure {
         Ensure::Absent => absence(desired, &seen)?,
         Ensure::IfPresent if seen.meta.is_none() => Vec::new(),
@@ -93,24 +85,9 @@ fn presence(host: &dyn Look, desired: &Desired, seen: &mut Seen) -> Result<Vec<C
         host,
         &Target::file(&seen.path),
         ids,
-        seen.owner.as_ref(),
-        seen.group.as_ref(),
+        desired.owner.as_ref(),
+        desired.group.as_ref(),
     )?);
-    for (property, wanted, found) in [
-        ("atime", desired.atime, current.as_ref().map(|meta| meta.atime)),
-        ("mtime", seen.mtime, current.as_ref().map(|meta| meta.mtime)),
-    ] {
-        if let Some(wanted) = wanted
-            && found != Some(wanted)
-        {
-            changes.push(Change::of(
-                Target::file(&seen.path),
-                property,
-                found.map(time_text),
-                time_text(wanted),
-            ));
-        }
-    }
     Ok(changes)
 }
 
@@ -127,17 +104,7 @@ fn content(
     }
     let new = match content {
         Content::Bytes(bytes) => New::Bytes(Rc::clone(bytes)),
-        Content::Copy { source, compare, preserve } => {
-            // Where content alone counts, reading tells all there is to know.
-            if *preserve || *compare != Compare::Content {
-                let source_meta = host.stat(source)?;
-                if *preserve {
-                    keep_attributes(&source_meta, desired, seen);
-                }
-                if !copy_needed(*compare, &source_meta, current) {
-                    return Ok(());
-                }
-            }
+        Content::Copy { source } => {
             let read = small(host, source);
             if read.is_err() {
                 // A source that is not there is missed first of all.
@@ -147,19 +114,6 @@ fn content(
                 Some(bytes) => New::Bytes(bytes.into()),
                 None => New::CopyOf(source.clone()),
             }
-        }
-        Content::Edit(edit) => {
-            let old = match current {
-                Some(_) => host.read(&seen.path)?,
-                None => Vec::new(),
-            };
-            let new = edit(&old).map_err(|why| {
-                Failure::new(format!("cannot edit '{}': {why}", seen.path.display()))
-            })?;
-            if current.is_some() && old == new {
-                return Ok(());
-            }
-            New::Bytes(new.into())
         }
     };
     // What is larger than this is compared as a stream, and no diff is made of it.
@@ -216,26 +170,6 @@ fn is_file_of(host: &dyn Look, path: &Path, bytes: &[u8]) -> Result<bool, Failur
     same.map_err(|error| HostError::io("read", path, error).into())
 }
 
-fn keep_attributes(source: &Meta, desired: &Desired, seen: &mut Seen) {
-    if desired.mode.is_none() {
-        seen.mode = Some(source.mode);
-    }
-    seen.owner = seen.owner.take().or(Some(Account::Id(source.uid)));
-    seen.group = seen.group.take().or(Some(Account::Id(source.gid)));
-    seen.mtime = seen.mtime.or(Some(source.mtime));
-}
-
-fn copy_needed(compare: Compare, source: &Meta, current: Option<&Meta>) -> bool {
-    let Some(current) = current else { return true };
-    match compare {
-        Compare::Content => true,
-        Compare::Exists => false,
-        Compare::Modified => source.mtime > current.mtime,
-        Compare::Changed => source.ctime > current.ctime,
-        Compare::SizeOrModified => source.size != current.size || source.mtime > current.mtime,
-    }
-}
-
 /// Changes of owner and group, shared with directories and links. A name the machine does
 /// not know yet is out of sync now and a failure only when it is set.
 pub(crate) fn ownership(
@@ -283,8 +217,4 @@ pub(crate) fn obstructed(path: &Path, kind: Kind) -> Failure {
 /// Permission bits as reports show them.
 pub(crate) fn octal(mode: u32) -> String {
     format!("{mode:04o}")
-}
-
-fn time_text(time: Time) -> String {
-    format!("{}.{:09}", time.secs, time.nanos)
 }

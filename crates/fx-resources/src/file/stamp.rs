@@ -7,7 +7,6 @@ pub(super) struct Civil {
     pub(super) year: i64,
     pub(super) month: u32,
     pub(super) day: u32,
-    pub(super) weekday: usize,
     pub(super) hour: i64,
     pub(super) minute: i64,
     pub(super) second: i64,
@@ -31,21 +30,10 @@ pub(super) fn civil(time: Time, offset: i32) -> Civil {
         year: year_of_era + era * 400 + i64::from(month <= 2),
         month: month as u32,
         day: (day_of_year - (153 * month_from_march + 2) / 5 + 1) as u32,
-        weekday: (days + 4).rem_euclid(7) as usize,
         hour: rest / 3_600,
         minute: rest % 3_600 / 60,
         second: rest % 60,
     }
-}
-
-/// As `ctime` prints it, without the end of line: `Thu Jan  1 00:00:00 1970`.
-pub(super) fn ctime(time: Time, offset: i32) -> String {
-    const DAYS: [&str; 7] = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
-    const MONTHS: [&str; 12] =
-        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-    let Civil { year, month, day, weekday, hour, minute, second } = civil(time, offset);
-    let (weekday, month) = (DAYS[weekday], MONTHS[month as usize - 1]);
-    format!("{weekday} {month} {day:>2} {hour:02}:{minute:02}:{second:02} {year}")
 }
 
 /// Digits only, to the microsecond: `20260101000000.000000`.
@@ -61,12 +49,12 @@ mod tests {
 
     #[test]
     fn dates_are_those_of_the_calendar() {
-        let at = |secs| ctime(Time::from_secs(secs), 0);
-        assert_eq!(at(0), "Thu Jan  1 00:00:00 1970");
-        assert_eq!(at(951_827_696), "Tue Feb 29 12:34:56 2000");
-        assert_eq!(at(1_767_225_599), "Wed Dec 31 23:59:59 2025");
-        assert_eq!(at(-1), "Wed Dec 31 23:59:59 1969");
-        assert_eq!(ctime(Time::from_secs(0), 3600), "Thu Jan  1 01:00:00 1970");
+        let at = |secs| compact(Time::from_secs(secs), 0);
+        assert_eq!(at(0), "19700101000000.000000");
+        assert_eq!(at(951_827_696), "20000229123456.000000");
+        assert_eq!(at(1_767_225_599), "20251231235959.000000");
+        assert_eq!(at(-1), "19691231235959.000000");
+        assert_eq!(compact(Time::from_secs(0), 3600), "19700101010000.000000");
         let time = Time { secs: 1_767_225_600, nanos: 123_456_789 };
         assert_eq!(compact(time, 0), "20260101000000.123456");
     }

@@ -96,7 +96,7 @@ pub fn mounted(look: &dyn Look) -> Result<Vec<Row>, Failure> {
 /// Puts a line in the place of those that are meant, or at the end.
 pub fn with_line(table: &[u8], line: &[u8], meant: &dyn Fn(&Row) -> bool) -> Vec<u8> {
     let is_meant = |line: &[u8]| Row::parse(line).is_some_and(|row| meant(&row));
-    text::ensure_line(table, line, Some(&is_meant), None)
+    text::ensure_line(table, line, &is_meant)
 }
 
 /// Removes the lines that are meant.

@@ -5,9 +5,8 @@ mod system;
 use std::path::Path;
 
 use fx_engine::Resource;
-use fx_host::{MemoryHost, Program, Reply, Time};
+use fx_host::{MemoryHost, Program, Reply};
 use fx_resources::account::Account;
-use fx_resources::digest::Algorithm;
 use fx_resources::file::{Backup, Content, Ensure, Links, Obstruction};
 use fx_resources::mode::Mode;
 use fx_resources::{directory, exec, file, link};
@@ -63,14 +62,11 @@ fn files() -> Vec<Case> {
             |_| {},
             || {
                 boxed(file::Desired {
-                    path: "/srv/new/file".into(),
+                    path: "/etc/new".into(),
                     content: Some(Content::bytes("text")),
                     mode: Some(Mode::Exact(0o4755)),
                     owner: Some(Account::parse("nobody")),
                     group: Some(Account::parse("adm")),
-                    atime: Some(Time::from_secs(1)),
-                    mtime: Some(Time::from_secs(2)),
-                    parents: Some(0o755),
                     ..file::Desired::default()
                 })
             },
@@ -94,10 +90,7 @@ fn files() -> Vec<Case> {
                 boxed(file::Desired {
                     path: "/etc/motd".into(),
                     content: Some(Content::bytes("new\n")),
-                    backup: Backup::Bucket {
-                        dir: "/var/bucket".into(),
-                        algorithm: Algorithm::Sha256,
-                    },
+                    backup: Backup::Tree { dir: "/var/backup".into(), copies: 5, utc_offset: 0 },
                     ..file::Desired::default()
                 })
             },
@@ -110,20 +103,6 @@ fn files() -> Vec<Case> {
                     path: "/etc/motd".into(),
                     mode: Some(mode("u+s,go-r")),
                     owner: Some(Account::Id(7)),
-                    mtime: Some(Time::from_secs(9)),
-                    ..file::Desired::default()
-                })
-            },
-        ),
-        case(
-            "edited file",
-            |_| {},
-            || {
-                let edit = |old: &[u8]| Ok(fx_resources::text::append_if_missing(old, b"line"));
-                boxed(file::Desired {
-                    path: "/etc/motd".into(),
-                    content: Some(Content::edit(edit)),
-                    backup: Backup::Suffix(".cf-before-edit".into()),
                     ..file::Desired::default()
                 })
             },
@@ -134,11 +113,7 @@ fn files() -> Vec<Case> {
             || {
                 boxed(file::Desired {
                     path: "/etc/copy".into(),
-                    content: Some(Content::Copy {
-                        source: "/srv/source".into(),
-                        compare: file::Compare::Content,
-                        preserve: true,
-                    }),
+                    content: Some(Content::copy("/srv/source")),
                     ..file::Desired::default()
                 })
             },
@@ -151,9 +126,8 @@ fn files() -> Vec<Case> {
                 || {
                     let check = |path: &Path| Program::Argv(vec!["check".into(), path.into()]);
                     boxed(file::Desired {
-                        path: "/srv/verified/file".into(),
+                        path: "/etc/verified".into(),
                         content: Some(Content::bytes(SECRET)),
-                        parents: Some(0o755),
                         verify: vec![file::Verify::new(exec::Rules::default(), check)],
                         sensitive: true,
                         ..file::Desired::default()
@@ -180,7 +154,7 @@ fn files() -> Vec<Case> {
                 boxed(file::Desired {
                     path: "/srv/dir".into(),
                     content: Some(Content::bytes("text")),
-                    obstruction: Obstruction::Move(".moved".into()),
+                    obstruction: Obstruction::Remove,
                     ..file::Desired::default()
                 })
             },
@@ -213,8 +187,7 @@ fn directories() -> Vec<Case> {
             |_| {},
             || {
                 Box::new(directory::Directory::new(directory::Desired {
-                    path: "/srv/a/b/c".into(),
-                    parents: true,
+                    path: "/etc/c".into(),
                     mode: Some(Mode::Exact(0o2750)),
                     owner: Some(Account::parse("nobody")),
                     ..directory::Desired::default()
@@ -249,10 +222,9 @@ fn links() -> Vec<Case> {
             |_| {},
             || {
                 Box::new(link::Link::new(link::Desired {
-                    path: "/srv/x/link".into(),
+                    path: "/etc/link".into(),
                     target: "../motd".into(),
                     owner: Some(Account::parse("nobody")),
-                    parents: Some(0o755),
                     ..link::Desired::default()
                 }))
             },
@@ -275,19 +247,6 @@ fn links() -> Vec<Case> {
                 Box::new(link::Link::new(link::Desired {
                     path: "/etc/link".into(),
                     target: "b".into(),
-                    obstruction: Obstruction::Remove,
-                    ..link::Desired::default()
-                }))
-            },
-        ),
-        case(
-            "hard link in place of a file",
-            |host| host.put("/etc/hard", "x"),
-            || {
-                Box::new(link::Link::new(link::Desired {
-                    path: "/etc/hard".into(),
-                    target: "/etc/motd".into(),
-                    kind: link::LinkKind::Hard,
                     obstruction: Obstruction::Remove,
                     ..link::Desired::default()
                 }))

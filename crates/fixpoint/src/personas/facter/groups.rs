@@ -1,5 +1,5 @@
 //! Groups of facts that can be left out or kept for a while, by name: those that Facter brings
-//! and those of its configuration. What is done with them is not told here.
+//! and those of its configuration. What is done with them is decided elsewhere.
 
 const BUILT_IN: &str = include_str!("groups.txt");
 

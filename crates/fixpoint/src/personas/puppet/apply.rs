@@ -6,12 +6,12 @@ use std::rc::Rc;
 
 use fx_engine::{Cancel, Level};
 use fx_host::{Files, OsHost};
-use fx_puppet::Request;
+use fx_puppet_apply::Request;
 use fx_report::console::puppet::PuppetConsole;
 
 use super::flags::{self, Flags, Sub};
 use super::settings::Settings;
-use super::{complain, logdest, say};
+use super::{complain, logdest, say, unread_input};
 use crate::stdin;
 
 /// What is wrong with settings that take one of a few words.
@@ -101,7 +101,7 @@ pub(super) fn run(args: &[String]) -> u8 {
     for file in &files {
         machine.run().ledger.watch(Rc::<logdest::LogFile>::clone(file));
     }
-    let summary = fx_puppet::run(&machine, &request);
+    let summary = fx_puppet_apply::run(&machine, &request);
     for file in &files {
         if let Err(message) = file.write() {
             complain(&format!("Error: {message}"));
@@ -138,7 +138,7 @@ struct Input {
 
 impl Input {
     fn read(flags: &Flags, words: &[String], host: &OsHost) -> Result<Input, String> {
-        let unread = |error: std::io::Error| format!("Could not run: {error}");
+        let unread = |error| format!("Could not run: {}", unread_input(&error));
         let catalog = match flags.get("catalog") {
             None => None,
             Some("-") => Some(("-".to_owned(), stdin::data().map_err(unread)?)),

@@ -84,7 +84,7 @@ fn dump_given(flags: &Flags, name: &str, text: &[u8], parse: Parse) -> u8 {
 
 /// Standard input could not be read: how a face of the original fails.
 fn unread(face: &str, error: &io::Error) -> u8 {
-    complain(&error.to_string());
+    complain(&super::unread_input(error));
     complain(&format!("Try 'puppet help {face} dump' for usage"));
     1
 }

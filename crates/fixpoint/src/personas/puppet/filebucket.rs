@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use fx_host::{Clock, Commands, Edits, Files, OsHost, Spec, WriteOptions};
-use fx_puppet::bucket::Bucket;
+use fx_puppet_apply::bucket::Bucket;
 
 use super::flags::Flags;
 use super::{complain, say};
@@ -31,7 +31,7 @@ fn answer(host: &Rc<OsHost>, flags: &Flags, words: &[String]) -> Result<u8, Stri
     }
     let dir = flags.get("bucket").map_or_else(|| setting("clientbucketdir"), str::to_owned);
     let algorithm = setting("digest_algorithm");
-    let algorithm = fx_puppet::bucket::algorithm(&algorithm)
+    let algorithm = fx_puppet_apply::bucket::algorithm(&algorithm)
         .ok_or_else(|| format!("Invalid digest algorithm {algorithm}"))?;
     let bucket = Bucket { dir: PathBuf::from(dir), algorithm };
     let Some((action, rest)) = words.split_first() else { return Ok(0) };

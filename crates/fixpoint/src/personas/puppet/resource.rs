@@ -114,14 +114,14 @@ fn change(
     }
     code.push('}');
     let run = ground.machine.run();
-    let request = fx_puppet::Request {
+    let request = fx_puppet_apply::Request {
         manifests: vec![(String::new(), code.into_bytes())],
         modulepath: ground.request.modulepath.clone(),
         noop: flags.setting("noop").is_some(),
         alone: true,
-        ..fx_puppet::Request::default()
+        ..fx_puppet_apply::Request::default()
     };
-    let ended = fx_puppet::run(&ground.machine, &request);
+    let ended = fx_puppet_apply::run(&ground.machine, &request);
     run.own_state(|act| act.commit()).map_err(|error| error.to_string())?;
     Ok(ended.code)
 }

@@ -4,7 +4,7 @@ use fx_host::{MemoryHost, Reply, Spec, Stdin};
 use fx_resources::account::Account;
 use fx_resources::group::{self, Membership};
 use fx_resources::user::{self, Password};
-use fx_resources::{cron, host_entry, mount, package, service, ssh_key, sysctl};
+use fx_resources::{cron, host_entry, mount, package, service, ssh_key};
 
 use super::{Case, SECRET, case};
 
@@ -270,44 +270,22 @@ fn tables() -> Vec<Case> {
 }
 
 fn kernel() -> Vec<Case> {
-    vec![
-        case(
-            "mount",
-            |host| {
-                host.put("/etc/fstab", "/dev/a / ext4 defaults 0 1\n");
-                host.put("/proc/self/mounts", "/dev/a / ext4 rw 0 0\n");
-                let mounts = "/dev/a / ext4 rw 0 0\n/dev/b /data ext4 rw 0 0\n";
-                let mounted =
-                    move |host: &MemoryHost, _: &Spec| host.put("/proc/self/mounts", mounts);
-                host.on(["mount", "/data"], Reply::exit(0).effect(mounted));
-            },
-            || {
-                Box::new(mount::Mount::new(mount::Desired {
-                    path: "/data".into(),
-                    ensure: mount::Ensure::Mounted,
-                    device: Some("/dev/b".into()),
-                    ..mount::Desired::default()
-                }))
-            },
-        ),
-        case(
-            "kernel setting",
-            |host| {
-                host.put("/proc/sys/vm/swappiness", "60\n");
-                host.put_dir("/etc/sysctl.d", 0o755);
-                let set = |host: &MemoryHost, _: &Spec| {
-                    host.put("/proc/sys/vm/swappiness", "10\n");
-                };
-                host.on(["sysctl", "-q", "-w", "vm.swappiness=10"], Reply::exit(0).effect(set));
-            },
-            || {
-                Box::new(sysctl::Sysctl::new(sysctl::Desired {
-                    name: "vm.swappiness".into(),
-                    value: "10".into(),
-                    file: Some("/etc/sysctl.d/vm.conf".into()),
-                    ..sysctl::Desired::default()
-                }))
-            },
-        ),
-    ]
+    vec![case(
+        "mount",
+        |host| {
+            host.put("/etc/fstab", "/dev/a / ext4 defaults 0 1\n");
+            host.put("/proc/self/mounts", "/dev/a / ext4 rw 0 0\n");
+            let mounts = "/dev/a / ext4 rw 0 0\n/dev/b /data ext4 rw 0 0\n";
+            let mounted = move |host: &MemoryHost, _: &Spec| host.put("/proc/self/mounts", mounts);
+            host.on(["mount", "/data"], Reply::exit(0).effect(mounted));
+        },
+        || {
+            Box::new(mount::Mount::new(mount::Desired {
+                path: "/data".into(),
+                ensure: mount::Ensure::Mounted,
+                device: Some("/dev/b".into()),
+                ..mount::Desired::default()
+            }))
+        },
+    )]
 }

@@ -231,38 +231,32 @@ fn put_on(
     let is_typed = matches!(wanted.kind.as_str(), "panfs" | "cifs")
         || (!wanted.kind.is_empty() && wanted.device == wanted.source);
     row.fstype = row.fstype.filter(|_| is_typed);
-    match run(ctx, changes, Call::Row(&row)) {
-        Ok(()) => {
-            let text = format!("Mounting '{name}' to keep promise");
-            ctx.settle(Level::Info, Outcome::Repaired, promise, &text)
-        }
-        Err(Unmounted::Busy) => {
-            let text = format!("The device under '{name}' cannot be mounted");
-            ctx.settle(Level::Info, Outcome::Interrupted, promise, &text)
-        }
-        Err(Unmounted::Because(why)) => {
-            let text = format!("Mounting '{name}' failed: {why}");
-            ctx.settle(Level::Error, Outcome::Failed, promise, &text)
-        }
-    }
+    concluded(ctx, promise, run(ctx, changes, Call::Row(&row)), ("Mounting", "mounted"))
 }
 
 fn take_off(ctx: &mut Context<'_>, promise: &Rc<Expanded>, changes: &[Change]) -> Outcome {
+    let done = run(ctx, changes, Call::Unmount(&encode(&promise.promiser)));
+    concluded(ctx, promise, done, ("Unmounting", "unmounted"))
+}
+
+fn concluded(
+    ctx: &mut Context<'_>,
+    promise: &Rc<Expanded>,
+    done: Result<(), Unmounted>,
+    (doing, past): (&str, &str),
+) -> Outcome {
     let name = &promise.promiser;
-    match run(ctx, changes, Call::Unmount(&encode(name))) {
-        Ok(()) => {
-            let text = format!("Unmounting '{name}' to keep promise");
-            ctx.settle(Level::Info, Outcome::Repaired, promise, &text)
-        }
+    let (level, outcome, text) = match done {
+        Ok(()) => (Level::Info, Outcome::Repaired, format!("{doing} '{name}' to keep promise")),
         Err(Unmounted::Busy) => {
-            let text = format!("The device under '{name}' cannot be unmounted");
-            ctx.settle(Level::Info, Outcome::Interrupted, promise, &text)
+            let text = format!("The device under '{name}' cannot be {past}");
+            (Level::Info, Outcome::Interrupted, text)
         }
         Err(Unmounted::Because(why)) => {
-            let text = format!("Unmounting '{name}' failed: {why}");
-            ctx.settle(Level::Error, Outcome::Failed, promise, &text)
+            (Level::Error, Outcome::Failed, format!("{doing} '{name}' failed: {why}"))
         }
-    }
+    };
+    ctx.settle(level, outcome, promise, &text)
 }
 
 fn fstab(ctx: &Context<'_>) -> Vec<u8> {

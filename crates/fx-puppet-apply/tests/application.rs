@@ -1,0 +1,478 @@
+//! What applying a catalog says and leaves behind, in the original's words: files and their
+//! old content, commands, checks of values, and types of the resource API.
+
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use fx_engine::{Cancel, Event, Level, Sink};
+use fx_host::{Edits, Files, MemoryHost};
+use fx_puppet::Machine;
+use fx_puppet_apply::Request;
+
+#[derive(Default)]
+struct Lines(RefCell<Vec<String>>);
+
+impl Sink for Lines {
+    fn event(&self, event: &Event<'_>) {
+        let line = match event {
+            Event::Message { level, text, .. } if *level <= Level::Info => text.to_string(),
+            Event::Note { code: "puppet.line", fields, .. } => {
+                let text = fields.iter().find(|(name, _)| name == "text");
+                let bytes = text.and_then(|(_, value)| value.as_bytes()).unwrap_or_default();
+                String::from_utf8_lossy(bytes).into_owned()
+            }
+            _ => return,
+        };
+        let is_frame = ["Compiled catalog", "Applied catalog", "Using env", "Applying config"];
+        if !is_frame.iter().any(|start| line.starts_with(start)) {
+            self.0.borrow_mut().push(line);
+        }
+    }
+}
+
+fn machine(files: &[(&str, &str)]) -> Rc<MemoryHost> {
+    let host = Rc::new(MemoryHost::linux());
+    for (path, text) in files {
+        host.put(path, text);
+    }
+    host
+}
+
+fn apply(host: &Rc<MemoryHost>, code: &str) -> Vec<String> {
+    run(
+        host,
+        Request { manifests: vec![("/site.pp".to_owned(), code.into())], ..Request::default() },
+    )
+}
+
+fn run(host: &Rc<MemoryHost>, request: Request) -> Vec<String> {
+    let machine = Machine::new(Rc::<MemoryHost>::clone(host), Cancel::default());
+    let lines = Rc::new(Lines::default());
+    machine.run().ledger.watch(Rc::<Lines>::clone(&lines));
+    let request = Request {
+        modulepath: vec![PathBuf::from("/modules")],
+        certname: Some("web.example.com".to_owned()),
+        ..request
+    };
+    let _summary = fx_puppet_apply::run(&machine, &request);
+    lines.0.take()
+}
+
+fn check(files: &[(&str, &str)], code: &str, expected: &[&str]) -> Rc<MemoryHost> {
+    let host = machine(files);
+    assert_eq!(apply(&host, code), expected, "{code}");
+    host
+}
+
+const OLD: &str = "01d09d19c2139a46aebfb577780d123d7396e97201bc7ead210a2ebff8239dee";
+const NEW: &str = "7aa7a5359173d05b63cfd682e3c38487f3cb4f7f1d60659fe59fab1505977d4c";
+
+#[test]
+fn old_content_goes_into_a_bucket_before_it_is_replaced() {
+    let host = check(
+        &[("/srv/f", "old\n")],
+        "filebucket { 'main': path => '/srv/bucket' }\nfile { '/srv/f': content => \"new\\n\", backup => main }",
+        &[
+            "Computing checksum on file /srv/f",
+            &format!("/Stage[main]/Main/File[/srv/f]: Filebucketed /srv/f to main with sum {OLD}"),
+            &format!(
+                "/Stage[main]/Main/File[/srv/f]/content: content changed '{{sha256}}{OLD}' to '{{sha256}}{NEW}'"
+            ),
+        ],
+    );
+    let place = format!("/srv/bucket/0/1/d/0/9/d/1/9/{OLD}/contents");
+    assert_eq!(host.read(Path::new(&place)).expect("it was kept"), b"old\n");
+}
+
+#[test]
+fn a_bucket_that_is_not_declared_ends_the_run() {
+    check(
+        &[("/srv/f", "old\n")],
+        "file { '/srv/f': content => 'x', backup => 'nowhere' }",
+        &["Could not find filebucket nowhere specified in backup"],
+    );
+}
+
+#[test]
+fn a_link_with_only_a_mode_is_left_alone() {
+    let host = machine(&[("/srv/f", "x")]);
+    host.symlink(Path::new("f"), Path::new("/srv/l")).expect("it is made");
+    assert_eq!(apply(&host, "file { '/srv/l': mode => '0600' }"), [""; 0]);
+    assert!(host.lstat(Path::new("/srv/l")).expect("it is there").is_symlink());
+}
+
+#[test]
+fn a_directory_makes_no_room_for_a_link_without_force() {
+    let path = "/Stage[main]/Main/File[/srv/d]";
+    let kept = format!("{path}: Not removing directory; use 'force' to override");
+    let host = check(
+        &[("/srv/d/x", "x")],
+        "file { '/srv/d': ensure => link, target => '/x' }",
+        &[
+            &kept,
+            &kept,
+            "Could not remove existing file",
+            &format!(
+                "{path}/ensure: change from 'directory' to 'link' failed: Could not remove existing file"
+            ),
+        ],
+    );
+    assert!(host.exists(Path::new("/srv/d/x")).expect("it can be seen"));
+}
+
+#[test]
+fn values_are_refused_before_anything_is_done() {
+    for (code, expected) in [
+        (
+            "exec { 'a': command => '/bin/true', tries => 0 }",
+            "Parameter tries failed on Exec[a]: Munging failed for value 0 in class tries: Tries must be an integer >= 1 (file: /site.pp, line: 1)",
+        ),
+        (
+            "file { '/a': mode => 644 }",
+            "Parameter mode failed on File[/a]: The file mode specification must be a string, not 'Integer' (file: /site.pp, line: 1)",
+        ),
+        (
+            "file { '/a': content => 'a', source => '/x' }",
+            "Validation of File[/a] failed: You cannot specify more than one of content, source, target (file: /site.pp, line: 1)",
+        ),
+        (
+            "service { 'a': provider => nosuch }",
+            "Parameter provider failed on Service[a]: Invalid service provider 'nosuch' (file: /site.pp, line: 1)",
+        ),
+        (
+            "user { 'a': managehome => maybe }",
+            "Parameter managehome failed on User[a]: Munging failed for value \"maybe\" in class managehome: expected a boolean value (file: /site.pp, line: 1)",
+        ),
+        (
+            "notify { 'a': loglevel => loud }",
+            "Parameter loglevel failed on Notify[a]: Invalid value \"loud\". Valid values are debug, info, notice, warning, err, alert, emerg, crit, verbose. (file: /site.pp, line: 1)",
+        ),
+        (
+            "notify { 'a': noop => maybe }",
+            "Parameter noop failed on Notify[a]: Invalid value \"maybe\". Valid values are true, false. (file: /site.pp, line: 1)",
+        ),
+        (
+            "exec { 'ls -l': }",
+            "Validation of Exec[ls -l] failed: 'ls' is not qualified and no path was specified. Please qualify the command or specify a path. (file: /site.pp, line: 1)",
+        ),
+        (
+            "file { '/a': content => 'b', checksum => none }",
+            "Validation of File[/a] failed: You cannot specify content when using checksum 'none' (file: /site.pp, line: 1)",
+        ),
+    ] {
+        check(&[], code, &[expected]);
+    }
+}
+
+#[test]
+fn a_program_that_is_not_there_is_not_run() {
+    check(
+        &[],
+        "exec { 'a': command => '/nonexistent/x' }",
+        &[
+            "Could not find command '/nonexistent/x'",
+            "/Stage[main]/Main/Exec[a]/returns: change from 'notrun' to ['0'] failed: Could not find command '/nonexistent/x'",
+        ],
+    );
+}
+
+const THING: &str = "
+Puppet::ResourceApi.register_type(
+  name: 'thing', desc: 'x', features: ['canonicalize'],
+  attributes: {
+    ensure: { type: 'Enum[present, absent]', desc: 'e', default: 'present' },
+    name: { type: 'String', desc: 'n', behaviour: :namevar },
+    text: { type: 'Optional[String]', desc: 't' },
+    size: { type: 'Optional[Integer[1,10]]', desc: 's' },
+  },
+)";
+
+const PROVIDER: &str = "
+class Puppet::Provider::Thing::Thing < Puppet::ResourceApi::SimpleProvider
+  def get(context) = [{ name: 'old', ensure: 'present', text: 'a' }]
+  def canonicalize(context, all) = all.each { |one| one[:text] = one[:text].downcase if one[:text] }
+  def create(context, name, should)
+    raise 'cannot be made' if name == 'bad'
+    context.notice(\"made #{name} #{should}\")
+  end
+  def update(context, name, should) = context.notice(\"changed #{name}\")
+  def delete(context, name) = context.notice(\"gone #{name}\")
+end";
+
+#[test]
+fn a_type_of_the_resource_api_is_applied_by_its_provider() {
+    let files = [
+        ("/modules/m/lib/puppet/type/thing.rb", THING),
+        ("/modules/m/lib/puppet/provider/thing/thing.rb", PROVIDER),
+    ];
+    let host = machine(&files);
+    let told =
+        apply(&host, "thing { 'new': text => 'B' } thing { 'old': text => 'C' } thing { 'bad': }");
+    let told: Vec<&str> =
+        told.iter().map(|line| line.split(" in 0.").next().unwrap_or_default()).collect();
+    let told: Vec<&str> =
+        told.iter().map(|line| line.split(" after 0.").next().unwrap_or_default()).collect();
+    assert_eq!(
+        told,
+        [
+            "/Stage[main]/Main/Thing[new]/ensure: defined 'ensure' as 'present'",
+            "thing[new]: Creating: made new {:name=>\"new\", :text=>\"b\", :ensure=>\"present\"}",
+            "thing[new]: Creating: Finished",
+            "/Stage[main]/Main/Thing[old]/text: text changed 'a' to 'c'",
+            "thing[old]: Updating: changed old",
+            "thing[old]: Updating: Finished",
+            "/Stage[main]/Main/Thing[bad]/ensure: defined 'ensure' as 'present'",
+            "thing[bad]: Creating: Failed",
+            "/Stage[main]/Main/Thing[bad]: Could not evaluate: Execution encountered an error",
+            "Class[Main]: Unscheduling all events on Class[Main]",
+        ]
+    );
+    assert_eq!(
+        apply(&host, "thing { 'x': size => 11 }"),
+        [
+            "Parameter size failed on Thing[x]: thing.size expects a value of type Undef or Integer[1, 10], got Integer[11, 11]"
+        ]
+    );
+}
+
+#[test]
+fn a_saved_catalog_that_cannot_be_is_refused() {
+    let row = r#"{"type":"Notify","title":"a","file":"/f","line":99999999}"#;
+    let table = [
+        (format!(r#"{{"resources":[{row}]}}"#), "defined 'message' as 'a'"),
+        (format!(r#"{{"resources":[{row},{row}]}}"#), "Duplicate declaration: Notify[a]"),
+        ("{}".to_owned(), "it has no resources"),
+        ("[".to_owned(), "Could not intern from rich_data_json"),
+    ];
+    for (text, expected) in table {
+        let catalog = Some(("c.json".to_owned(), text.clone().into_bytes()));
+        let told = run(&Rc::new(MemoryHost::linux()), Request { catalog, ..Request::default() });
+        assert!(told.iter().any(|line| line.contains(expected)), "{text}: {told:?}");
+    }
+}
+
+#[test]
+fn a_link_that_is_followed_stays_a_link() {
+    let host = machine(&[("/w/a", "a\n")]);
+    host.symlink(Path::new("/w/a"), Path::new("/w/l")).unwrap();
+    host.set_mode(Path::new("/w/a"), 0o644).unwrap();
+    let said = apply(&host, "file { '/w/l': links => follow, mode => '0600' }");
+    assert_eq!(said, ["/Stage[main]/Main/File[/w/l]/mode: mode changed '0644' to '0600'"]);
+    assert!(host.lstat(Path::new("/w/l")).unwrap().is_symlink());
+    assert_eq!(host.text("/w/a"), "a\n");
+}
+
+#[test]
+fn a_link_is_not_replaced_where_nothing_may_be() {
+    let host = machine(&[("/w/a", "a\n")]);
+    host.symlink(Path::new("/w/a"), Path::new("/w/l")).unwrap();
+    let code = "file { '/w/l': ensure => file, content => 'x', replace => false }";
+    assert_eq!(apply(&host, code), [""; 0]);
+    assert!(host.lstat(Path::new("/w/l")).unwrap().is_symlink());
+}
+
+#[test]
+fn what_another_resource_manages_below_a_tree_is_its_own() {
+    let host = machine(&[("/s/1", "1"), ("/s/a/2", "2")]);
+    let code = "file { '/d': ensure => directory, recurse => true, source => '/s' }\n\
+        file { '/d/a': ensure => directory }";
+    let said = apply(&host, code);
+    assert_eq!(said.len(), 3, "{said:?}");
+    assert!(host.lstat(Path::new("/d/a")).unwrap().is_dir());
+    assert!(host.lstat(Path::new("/d/a/2")).is_err());
+}
+
+#[test]
+fn modes_by_letters_and_owners_by_number_are_told_by_both() {
+    let host =
+        machine(&[("/w/a", "a"), ("/etc/passwd", "root:x:0:0::/:/bin/sh\nbin:x:2:2::/:/bin/sh\n")]);
+    host.set_mode(Path::new("/w/a"), 0o644).unwrap();
+    let said = apply(&host, "file { '/w/a': owner => 2, mode => 'u+x,g-r' }");
+    let start = "/Stage[main]/Main/File[/w/a]";
+    let owner = format!("{start}/owner: owner changed 'root' to 'bin'");
+    let mode = format!("{start}/mode: mode changed '0644' to '0704' (u+x,g-r)");
+    assert_eq!(said, [owner, mode]);
+}
+
+#[test]
+fn two_tidies_may_have_one_path() {
+    let host = machine(&[("/w/a.tmp", "a")]);
+    let code = "tidy { '/w': recurse => 1, matches => '*.tmp' }\n\
+        tidy { 'more': path => '/w', recurse => 1, matches => '*.bak' }";
+    let said = apply(&host, code);
+    assert!(said.iter().any(|line| line.ends_with("File[/w/a.tmp]/ensure: removed")), "{said:?}");
+}
+
+#[test]
+fn a_number_is_no_content() {
+    let host = machine(&[]);
+    let said = apply(&host, "file { '/w/a': content => 3 }");
+    let why = "Parameter content failed on File[/w/a]: Munging failed for value 3 in class \
+        content: no implicit conversion of Integer into String (file: /site.pp, line: 1)";
+    assert_eq!(said, [why]);
+}
+
+#[test]
+fn keys_that_the_catalog_does_not_name_are_purged() {
+    let keys = "ssh-rsa AAAA a@x\nssh-rsa BBBB\nssh-rsa CCCC keep@x\n";
+    let host = machine(&[("/etc/passwd", "root:x:0:0::/root:/bin/sh\n"), ("/w/keys", keys)]);
+    let code = "user { 'root': purge_ssh_keys => '/w/keys' }\n\
+        ssh_authorized_key { 'keep@x': user => root, target => '/w/keys', type => 'ssh-rsa', key => 'CCCC' }";
+    let said = apply(&host, code);
+    let removed =
+        |name: &str| format!("/Stage[main]/Main/Ssh_authorized_key[{name}]/ensure: removed");
+    assert_eq!(said, [removed("a@x"), removed("/w/keys:unnamed-1")]);
+    assert_eq!(host.text("/w/keys"), "ssh-rsa CCCC keep@x\n");
+}
+
+const JOINED: &[(&str, &str)] = &[
+    (
+        "/modules/m/lib/puppet/type/joined.rb",
+        r#"Puppet::Type.newtype(:joined) do
+  newparam(:path, namevar: true)
+  def generate
+    [Puppet::Type.type(:file).new(path: self[:path], ensure: :file, mode: '0600')]
+  end
+  def eval_generate
+    parts = catalog.resources.select { |r| r.is_a?(Puppet::Type.type(:part)) }
+    file = catalog.resource("File[#{self[:path]}]")
+    file[:content] = parts.map { |r| r[:text] }.join
+    [file]
+  end
+end
+"#,
+    ),
+    (
+        "/modules/m/lib/puppet/type/part.rb",
+        "Puppet::Type.newtype(:part) { newparam(:name, namevar: true); newparam(:text) }",
+    ),
+    ("/srv/old", ""),
+];
+
+#[test]
+fn what_a_type_of_a_module_generates_is_applied() {
+    let host = check(
+        JOINED,
+        "joined { '/srv/x': } ~> exec { '/bin/true': refreshonly => true, noop => true }
+part { ['a', 'b']: text => \"t\\n\" }",
+        &[
+            "/Stage[main]/Main/File[/srv/x]/ensure: defined content as '{sha256}be0d4bbc28f4dff8f1bedc3586a4bd4f6af2ebe3de0d01f541ddd675f09bb69b'",
+            "/srv/x: Scheduling refresh of Exec[/bin/true]",
+            "/Stage[main]/Main/Exec[/bin/true]: Would have triggered 'refresh' from 1 event",
+        ],
+    );
+    assert_eq!(host.read(Path::new("/srv/x")).expect("it was made"), b"t\nt\n");
+}
+
+#[test]
+fn a_generated_file_waits_for_its_folder() {
+    check(
+        JOINED,
+        "joined { '/srv/y/x': }\npart { 'a': text => \"t\\n\" }\nfile { '/srv/y': ensure => directory }",
+        &[
+            "/Stage[main]/Main/File[/srv/y]/ensure: created",
+            "/Stage[main]/Main/File[/srv/y/x]/ensure: defined content as '{sha256}fe8edeeb98cc6d3b93cf2d57000254b84bd9eba34b4df7ce4b87db8b937b7703'",
+        ],
+    );
+}
+
+#[test]
+fn a_class_hands_on_all_it_was_told_as_one_event() {
+    check(
+        &[],
+        "file { ['/srv/k', '/srv/l']: ensure => file, noop => true, notify => Class['b'] }
+class b { exec { '/bin/true': refreshonly => true } }
+include b",
+        &[
+            "/Stage[main]/Main/File[/srv/k]/ensure: current_value 'absent', should be 'file' (noop)",
+            "/Stage[main]/Main/File[/srv/k]: Scheduling refresh of Class[B]",
+            "/Stage[main]/Main/File[/srv/l]/ensure: current_value 'absent', should be 'file' (noop)",
+            "/Stage[main]/Main/File[/srv/l]: Scheduling refresh of Class[B]",
+            "Class[Main]: Would have triggered 'refresh' from 2 events",
+            "Class[B]: Would have triggered 'refresh' from 2 events",
+            "Class[B]: Scheduling refresh of Exec[/bin/true]",
+            "/Stage[main]/B/Exec[/bin/true]: Would have triggered 'refresh' from 1 event",
+            "Class[B]: Would have triggered 'refresh' from 1 event",
+            "Stage[main]: Would have triggered 'refresh' from 2 events",
+        ],
+    );
+}
+
+#[test]
+fn what_is_made_for_a_user_belongs_to_them() {
+    let host = check(
+        &[
+            (
+                "/modules/m/lib/puppet/type/home.rb",
+                r#"Puppet::Type.newtype(:home) do
+  newparam(:name, namevar: true)
+  newproperty(:made) do
+    def retrieve = :no
+    def sync
+      Puppet::Util::SUIDManager.asuser('web') do
+        Dir.mkdir(resource[:name], 0o700)
+        Puppet::Util::FileType.filetype(:flat).new(File.join(resource[:name], "f")).write('x')
+      end
+    end
+  end
+end
+"#,
+            ),
+            ("/etc/passwd", "root:x:0:0::/root:/bin/sh\nweb:x:33:34::/srv:/bin/sh\n"),
+            ("/srv/x", ""),
+        ],
+        "home { '/srv/h': made => yes }",
+        &["/Stage[main]/Main/Home[/srv/h]/made: made changed 'no' to 'yes'"],
+    );
+    for path in ["/srv/h", "/srv/h/f"] {
+        let meta = host.lstat(Path::new(path)).expect("it was made");
+        assert_eq!((meta.uid, meta.gid), (33, 34), "{path}");
+    }
+    let meta = host.lstat(Path::new("/srv/h/f")).expect("it was made");
+    assert_eq!(meta.mode & 0o777, 0o600);
+}
+
+/// The report's log entries as `source: message`, without those of the run.
+fn reported(host: &Rc<MemoryHost>, code: &str) -> Vec<String> {
+    let request = Request {
+        manifests: vec![("/site.pp".to_owned(), code.into())],
+        report: Some("/var/report.yaml".into()),
+        ..Request::default()
+    };
+    run(host, request);
+    let text = host.text("/var/report.yaml");
+    let field = |line: &str, name: &str| {
+        let value = line.trim_start_matches("- ").trim().strip_prefix(name)?.strip_prefix(": ")?;
+        Some(value.trim_matches(['"', '\'']).to_owned())
+    };
+    let logs = text.lines().skip_while(|line| !line.starts_with("logs:"));
+    let mut out: Vec<String> = Vec::new();
+    let mut message = String::new();
+    for line in logs.take_while(|line| !line.starts_with("metrics:")) {
+        if let Some(text) = field(line, "message") {
+            message = text;
+        } else if let Some(source) = field(line, "source") {
+            out.push(format!("{source}: {message}"));
+        }
+    }
+    out
+}
+
+#[test]
+fn who_speaks_is_known_whatever_the_words_are() {
+    let host = machine(&[]);
+    let code = "notify { 'a: b': withpath => false, message => '/looks: like a path' }";
+    let found = reported(&host, code);
+    assert_eq!(found[0], "Puppet: /looks: like a path", "{found:?}");
+    let own =
+        "/Stage[main]/Main/Notify[a: b]/message: defined ''message'' as ''/looks: like a path";
+    assert_eq!(found[1], own, "{found:?}");
+}
+
+#[test]
+fn a_secret_owner_is_in_no_failure() {
+    let code = "file { '/srv': ensure => directory, owner => Sensitive('hunter2') }";
+    let lines = apply(&machine(&[]), code);
+    assert!(!lines.is_empty() && lines.iter().all(|line| !line.contains("hunter2")), "{lines:?}");
+}
