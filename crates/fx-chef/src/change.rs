@@ -1,6 +1,5 @@
 //! Changes: the one way in which a provider, of ours or of a cookbook, has an effect.
 
-
 use fx_engine::{Change, Done, Failure, Outcome, Request, ResourceId, Target, TargetKind};
 use fx_host::{Act, Exit};
 use fx_ruby::value::NIL;
