@@ -295,7 +295,9 @@ impl Context<'_> {
                 let line = format!("{expanded}\n");
                 let file = crate::text::path(name);
                 let line = crate::text::encode(&line);
-                if self.own_state(|act| act.append(&file, &line, 0o600)).is_err() {
+                let logged =
+                    self.in_evaluation("log_string", |act| act.append(&file, &line, 0o600));
+                if logged.is_err() {
                     self.error(&format!("Unable to open private log '{name}'"));
                 }
             }
