@@ -187,6 +187,20 @@ mod tests {
     use crate::{MemoryHost, Reply};
 
     #[test]
+    fn the_network_is_not_used_and_no_copy_would_help() {
+        let machine = MemoryHost::linux();
+        machine.on_url("http://server/data", 200, "secret");
+        let host = LookingHost::new(Rc::new(machine));
+        let request = Request::get("http://server/data");
+        for refused in [host.fetch(&request), host.http(&request)] {
+            assert!(refused.unwrap_err().to_string().contains("only looked at"));
+        }
+        let address = SocketAddr::from(([127, 0, 0, 1], 9));
+        assert!(host.ask(address, b"x", 9, Duration::ZERO).is_err());
+        assert_eq!(host.refused(), None);
+    }
+
+    #[test]
     fn effects_are_refused_and_the_first_is_told() {
         let machine = MemoryHost::linux();
         machine.on(["date"], Reply::prints("now\n"));
