@@ -167,13 +167,6 @@ fn make_group(resource: &Resource) -> Made {
         name: name(resource),
         absent: is_absent(resource),
         gid: text(resource, "gid").and_then(|gid| gid.parse().ok()),
-        // As the original's groupadd: who is a member is the users' to say.
-        members: None,
-        membership: if text(resource, "auth_membership").as_deref() == Some("false") {
-            group::Membership::Minimum
-        } else {
-            group::Membership::Inclusive
-        },
         system: truth(attribute(resource, "system")),
         non_unique: truth(attribute(resource, "allowdupe")),
     };
@@ -269,7 +262,6 @@ fn make_service(compiled: &Compiled, resource: &Resource) -> Made {
             Some("mask") => Some(service::Enabled::Masked),
             _ => None,
         },
-        on_refresh: service::OnRefresh::Restart,
         commands,
     };
     Made::Service(Box::new(service::Service::new(desired, backend)))

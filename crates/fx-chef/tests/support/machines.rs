@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::Path;
 use std::rc::Rc;
 
+use fx_cases::Case;
 use fx_engine::{Cancel, Ledger};
 use fx_host::{Host, MemoryHost, Program, Reply, Spec};
 use fx_source::SourceMap;
@@ -115,28 +116,18 @@ pub(crate) fn run(
     (code, text)
 }
 
-#[expect(clippy::disallowed_methods, reason = "tests read their own files")]
-pub(crate) fn read(path: &Path) -> Option<String> {
-    std::fs::read_to_string(path).ok()
+/// What the machine of a case has and answers.
+pub(crate) fn machine_of(case: &Case) -> J {
+    let json = case.get("machine.json");
+    json.map_or(J::Null, |text| serde_json::from_str(text).expect("the machine of a case is JSON"))
 }
 
 /// The recipes of `machines`, each with what its machine has and answers.
-#[expect(clippy::disallowed_methods, reason = "tests list their own files")]
 pub(crate) fn machines() -> Vec<(String, String, J)> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machines");
-    let mut paths: Vec<_> = std::fs::read_dir(&dir)
-        .expect("cases are there")
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "rb"))
-        .collect();
-    paths.sort();
-    let case = |path: std::path::PathBuf| {
-        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let recipe = read(&path).expect("a recipe");
-        let json = read(&path.with_extension("json"));
-        let json = json.map_or(J::Null, |text| serde_json::from_str(&text).expect("JSON"));
-        (name, recipe, json)
+    let parts = |case: Case| {
+        let (recipe, machine) = (case.section("recipe.rb").to_owned(), machine_of(&case));
+        (case.name, recipe, machine)
     };
-    paths.into_iter().map(case).collect()
+    fx_cases::read(&dir).into_iter().map(parts).collect()
 }
