@@ -8,7 +8,6 @@ class Chef
       property :excluded_members, [String, Array], default: [], coerce: proc { |arg|
         arg.is_a?(String) ? arg.split(/\s*,\s*/) : arg
       }
-      alias users members
     end
   end
   class Provider

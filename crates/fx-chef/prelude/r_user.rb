@@ -1,10 +1,5 @@
 # user: accounts, through useradd, usermod and userdel.
 class Chef
-  class Resource
-    class User
-      alias group gid
-    end
-  end
   class Provider
     class User < Chef::Provider
       def load_current_resource

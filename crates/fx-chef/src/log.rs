@@ -1,5 +1,6 @@
 //! The client's log: to a file of its own, or between the lines of the formatter.
 
+use std::io::Write;
 use std::path::PathBuf;
 
 use fx_engine::Level;
@@ -37,18 +38,24 @@ impl Machine {
         log.text.extend_from_slice(line.as_bytes());
         if log.text.len() > MOST {
             drop(log);
-            self.flush_log();
+            self.flush_log(vm);
         }
     }
 
-    /// Writes what is held back. A log that cannot be written does not end a run.
-    pub(crate) fn flush_log(&self) {
+    /// Writes what is held back. As with the original, a log that can no longer be written does
+    /// not end a run; standard error says so.
+    pub(crate) fn flush_log(&self, vm: &mut Vm) {
         let mut log = self.log.borrow_mut();
         let text = std::mem::take(&mut log.text);
         if let Some(path) = &log.file
             && !text.is_empty()
         {
-            drop(self.run().own_state(|act| act.append(path, &text, 0o640)));
+            let written = self.run().own_state(|act| act.append(path, &text, 0o640));
+            if let Err(error) = written {
+                let line = format!("log writing failed. {error}\n");
+                // Where standard error is closed as well, there is nowhere left to say it.
+                drop(vm.err.write_all(line.as_bytes()));
+            }
         }
     }
 }
@@ -60,9 +67,14 @@ fn log(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     Ok(NIL)
 }
 
+/// `FX.open_log(path)`: writes the log there from now on; raises if that is not possible.
 fn open(machine: &Machine, vm: &mut Vm, a: Args) -> R {
-    let path = text(vm, a, 0)?.map(|path| machine.request.cwd.join(path));
-    machine.log.borrow_mut().file = path;
+    let Some(path) = text(vm, a, 0)?.map(|path| machine.request.cwd.join(path)) else {
+        return Ok(NIL);
+    };
+    let opened = machine.run().own_state(|act| act.append(&path, b"", 0o640));
+    opened.or_else(|error| vm.host_error(&error, &path.to_string_lossy()))?;
+    machine.log.borrow_mut().file = Some(path);
     Ok(NIL)
 }
 

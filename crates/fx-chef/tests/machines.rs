@@ -2,6 +2,8 @@
 //! and answers (`machine.json`), and what is expected (`trace`): the steps, the commands in their
 //! order with what they read, and the files that are different afterwards.
 
+#[path = "support/client.rs"]
+mod client;
 #[path = "support/machines.rs"]
 mod common;
 
@@ -16,7 +18,8 @@ use fx_host::{MemoryHost, Stdin};
 use fx_source::SourceMap;
 use serde_json::{Value as J, json};
 
-use common::{lay_out, line, machine, request, run};
+use client::{lay_out, request, run};
+use common::{line, machine};
 
 fn once(text: &str, case: &J) -> String {
     let host = Rc::new(machine(case));

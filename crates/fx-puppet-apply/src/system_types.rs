@@ -226,7 +226,6 @@ fn make_service(compiled: &Compiled, resource: &Resource) -> Made {
         start: program("start"),
         stop: program("stop"),
         restart: program("restart"),
-        reload: None,
         status: program("status"),
         sensitive: ["start", "stop", "restart", "status"]
             .iter()
