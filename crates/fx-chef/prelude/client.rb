@@ -80,7 +80,7 @@ class Chef
       FX.summary(true, nil)
       @events.run_failed(e, @run_status) if @events && @events.heard?
       dump(e)
-      FX.failure(e.class.name, message_of(e)) unless e.is_a?(SystemExit)
+      FX.failure(e.class.name, message_of(e), Chef::FxMissing.of(e)) unless e.is_a?(SystemExit)
     end
 
     # Where loading failed, for people.

@@ -104,7 +104,7 @@ class Chef
     LocalMode: "inert_names", ActionCollection: "inert_names", Win32: "inert_names",
     ResourceReporter: "inert_names", WorkstationConfigLoader: "inert_names", SecretFetcher: "inert_names",
     Compliance: "inert_names", PolicyBuilder: "policyfile", FxReporter: "reporter", FxFailures: "failures",
-    FxSecrets: "secrets", RunLock: "run_lock",
+    FxSecrets: "secrets", FxMissing: "missing", FxGems: "local_gems", RunLock: "run_lock",
     ScanAccessControl: "inert_names", FileSystem: "inert_names", Telemeter: "inert_names", Mixins: "mixin",
     TrainTransport: "inert_names", TargetIO: "inert_names", DataCollector: "inert_names",
   }.each { |name, file| autoload name, "prelude:chef/#{file}.rb" }

@@ -78,7 +78,7 @@ fn open(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     Ok(NIL)
 }
 
-/// `FX.failure(class, message)`: why the run ends. The last line of the log, and of the output
+/// `FX.failure(class, message, what is missing)`: why the run ends. The last line of the log, and of the output
 /// too when the log is elsewhere; a line of JSON where findings are wanted as such.
 fn failure(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let class = text(vm, a, 0)?.unwrap_or_default();
@@ -86,7 +86,9 @@ fn failure(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let whole = format!("{class}: {message}");
     machine.log_line(vm, "fatal", &whole);
     // The first line says it; what follows is output of commands and the like.
-    let shown = crate::masking::text(whole.lines().next().unwrap_or_default()).into_owned();
+    let missing = text(vm, a, 2)?;
+    let first = missing.as_deref().or_else(|| whole.lines().next()).unwrap_or_default();
+    let shown = crate::masking::text(first).into_owned();
     machine.ledger.message(Level::Error, &shown, &Origin::default());
     if machine.request.options.contains_key("findings") {
         let line = serde_json::json!({"failure": shown});
