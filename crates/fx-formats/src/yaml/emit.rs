@@ -1,6 +1,8 @@
 //! YAML text as libyaml writes it: which quotes a scalar needs, where its lines break, how deep
 //! things stand. What is written was decided by who made the nodes.
 
+use std::borrow::Cow;
+
 /// How a text may stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names are those of YAML")]
@@ -12,26 +14,27 @@ pub enum Style {
     Folded,
 }
 
-/// What may stand before a node's content.
-#[derive(Default)]
+/// What may stand before a node's content. Most nodes have none: it is kept small.
+#[derive(Clone, Default)]
 pub struct Head {
-    pub anchor: Option<String>,
-    pub tag: Option<String>,
+    pub anchor: Option<Box<str>>,
+    pub tag: Option<Box<str>>,
 }
 
-pub struct Scalar {
-    pub text: String,
+/// A text and how it may stand. The text is borrowed where it can be: a report has many.
+pub struct Scalar<'a> {
+    pub text: Cow<'a, str>,
     pub style: Style,
     /// Whether the tag can be left out if the text stands plain, and if it stands quoted.
     pub plain: bool,
     pub quoted: bool,
 }
 
-pub enum Node {
-    Alias(String),
-    Scalar(Head, Scalar),
-    List(Head, Vec<Node>),
-    Map(Head, Vec<(Node, Node)>),
+pub enum Node<'a> {
+    Alias(Cow<'a, str>),
+    Scalar(Head, Scalar<'a>),
+    List(Head, Vec<Node<'a>>),
+    Map(Head, Vec<(Node<'a>, Node<'a>)>),
 }
 
 /// What a text allows, seen from its characters.
@@ -165,7 +168,7 @@ impl Emitter {
         }
     }
 
-    pub fn document(&mut self, root: &Node) {
+    pub fn document(&mut self, root: &Node<'_>) {
         self.open_ended = false;
         self.sign("---", true, false, false);
         self.node(root, false, false);
@@ -223,7 +226,7 @@ impl Emitter {
         before
     }
 
-    fn node(&mut self, node: &Node, in_map: bool, is_key: bool) {
+    fn node(&mut self, node: &Node<'_>, in_map: bool, is_key: bool) {
         (self.in_map, self.is_key) = (in_map, is_key);
         match node {
             Node::Alias(name) => {
@@ -269,7 +272,7 @@ impl Emitter {
         }
     }
 
-    fn block_list(&mut self, items: &[Node], in_map: bool) {
+    fn block_list(&mut self, items: &[Node<'_>], in_map: bool) {
         let before = self.deeper(false, in_map && !self.indention);
         for item in items {
             self.line();
@@ -279,7 +282,7 @@ impl Emitter {
         self.indent = before;
     }
 
-    fn block_map(&mut self, pairs: &[(Node, Node)]) {
+    fn block_map(&mut self, pairs: &[(Node<'_>, Node<'_>)]) {
         let before = self.deeper(false, false);
         for (key, value) in pairs {
             self.line();
@@ -297,7 +300,7 @@ impl Emitter {
         self.indent = before;
     }
 
-    fn flow_list(&mut self, items: &[Node]) {
+    fn flow_list(&mut self, items: &[Node<'_>]) {
         self.sign("[", true, true, false);
         let before = self.deeper(true, false);
         self.flow += 1;
@@ -310,7 +313,7 @@ impl Emitter {
         self.sign("]", false, false, false);
     }
 
-    fn flow_map(&mut self, pairs: &[(Node, Node)]) {
+    fn flow_map(&mut self, pairs: &[(Node<'_>, Node<'_>)]) {
         self.sign("{", true, true, false);
         let before = self.deeper(true, false);
         self.flow += 1;
@@ -342,7 +345,7 @@ impl Emitter {
 
     /// Writes a text as it is, if nothing in it could be escaped, folded or taken for a mark:
     /// most texts of a large document are so.
-    fn unbroken(&mut self, head: &Head, scalar: &Scalar) -> bool {
+    fn unbroken(&mut self, head: &Head, scalar: &Scalar<'_>) -> bool {
         let Scalar { text, style, plain, quoted } = scalar;
         if head.anchor.is_some() || head.tag.is_some() || !plain || !quoted {
             return false;
@@ -364,14 +367,14 @@ impl Emitter {
         true
     }
 
-    fn scalar(&mut self, head: &Head, scalar: &Scalar) {
+    fn scalar(&mut self, head: &Head, scalar: &Scalar<'_>) {
         if !self.unbroken(head, scalar) {
             self.shaped(head, scalar);
         }
     }
 
     /// Writes a text in the style that it can have.
-    fn shaped(&mut self, head: &Head, scalar: &Scalar) {
+    fn shaped(&mut self, head: &Head, scalar: &Scalar<'_>) {
         let Scalar { text, plain, quoted, .. } = scalar;
         let text = &text.chars().collect::<Vec<char>>();
         let shape = shape(text);
@@ -603,9 +606,9 @@ impl Emitter {
 }
 
 /// Whether a key can stand before its colon without a question mark.
-fn simple(key: &Node) -> bool {
+fn simple(key: &Node<'_>) -> bool {
     let head = |head: &Head| {
-        let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        let length = |text: &Option<Box<str>>| text.as_ref().map_or(0, |text| text.len());
         length(&head.anchor) + length(&head.tag)
     };
     let length = match key {
@@ -638,11 +641,11 @@ mod tests {
             before in prop::sample::select(vec!["", "---", "- ", "a long key that stands before it"]),
             is_key: bool,
         ) {
-            let write = |way: fn(&mut Emitter, &Head, &Scalar)| {
+            let write = |way: fn(&mut Emitter, &Head, &Scalar<'_>)| {
                 let mut emitter = Emitter::new(2, 20);
                 emitter.is_key = is_key;
                 emitter.sign(before, true, before.ends_with(' '), false);
-                let scalar = Scalar { text: text.clone(), style, plain: true, quoted: true };
+                let scalar = Scalar { text: text.as_str().into(), style, plain: true, quoted: true };
                 way(&mut emitter, &Head::default(), &scalar);
                 (emitter.out, emitter.column, emitter.whitespace, emitter.indention)
             };

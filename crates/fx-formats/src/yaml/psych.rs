@@ -1,6 +1,8 @@
 //! Plain data as a YAML document in the form that Ruby's Psych gives it: which style a text is
 //! wished in. Whether it can have that style is the emitter's decision.
 
+use std::borrow::Cow;
+
 use serde_json::Value as Json;
 
 use super::emit::{Emitter, Head, Node, Scalar, Style};
@@ -18,7 +20,7 @@ pub fn scalar(text: &str) -> String {
     whole.trim_start_matches("---").trim_start_matches(' ').trim_end_matches('\n').to_owned()
 }
 
-fn node(value: &Json) -> Node {
+fn node(value: &Json) -> Node<'_> {
     let head = Head::default();
     match value {
         Json::Array(items) => Node::List(head, items.iter().map(node).collect()),
@@ -30,22 +32,21 @@ fn node(value: &Json) -> Node {
         Json::Null => bare(""),
         Json::Bool(flag) => bare(if *flag { "true" } else { "false" }),
         Json::Number(number) => match number.as_i64() {
-            Some(number) => bare(&number.to_string()),
-            None => bare(&float(number.as_f64().unwrap_or(0.0))),
+            Some(number) => bare(number.to_string()),
+            None => bare(float(number.as_f64().unwrap_or(0.0))),
         },
     }
 }
 
 /// What is no text: it stands plain.
-fn bare(content: &str) -> Node {
-    let text = content.to_owned();
-    Node::Scalar(Head::default(), Scalar { text, style: Style::Plain, plain: true, quoted: false })
+fn bare<'a>(content: impl Into<Cow<'a, str>>) -> Node<'a> {
+    let scalar = Scalar { text: content.into(), style: Style::Plain, plain: true, quoted: false };
+    Node::Scalar(Head::default(), scalar)
 }
 
-fn text(content: &str) -> Node {
-    let text = content.to_owned();
-    let style = style(content);
-    Node::Scalar(Head::default(), Scalar { text, style, plain: true, quoted: true })
+fn text(content: &str) -> Node<'_> {
+    let scalar = Scalar { text: content.into(), style: style(content), plain: true, quoted: true };
+    Node::Scalar(Head::default(), scalar)
 }
 
 /// The style in which Psych wishes a text, in the order of its own decisions.
@@ -63,7 +64,7 @@ pub fn style(text: &str) -> Style {
 
 /// Whether a line ends before the last: what `\n(?!\Z)` finds.
 fn has_inner_break(text: &str) -> bool {
-    text.char_indices().any(|(at, c)| c == '\n' && !matches!(&text[at + 1..], "" | "\n"))
+    text.match_indices('\n').any(|(at, _)| !matches!(&text[at + 1..], "" | "\n"))
 }
 
 /// Whether a line begins with something that is no part of a word and has no double quote
@@ -113,10 +114,12 @@ fn float(number: f64) -> String {
     if text.contains('.') { text } else { format!("{text}.0") }
 }
 
+/// Words that are no text when they stand bare, in any case of letters.
+const OTHERS: [&str; 8] = ["~", "null", "true", "false", "yes", "no", "on", "off"];
+
 /// Whether a reader would take a bare text for something that is no text.
 fn is_other(text: &str) -> bool {
-    let low = text.to_ascii_lowercase();
-    if matches!(low.as_str(), "~" | "null" | "true" | "false" | "yes" | "no" | "on" | "off") {
+    if OTHERS.iter().any(|other| other.eq_ignore_ascii_case(text)) {
         return true;
     }
     let digits = text.trim_start_matches(['-', '+']);
