@@ -77,8 +77,8 @@ fn is_printable(c: char) -> bool {
 }
 
 /// White space, a break, or the end.
-fn is_blank(c: Option<&char>) -> bool {
-    c.is_none_or(|c| matches!(c, ' ' | '\t' | '\0') || is_break(*c))
+fn is_blank(c: Option<char>) -> bool {
+    c.is_none_or(|c| matches!(c, ' ' | '\t' | '\0') || is_break(c))
 }
 
 /// Whether a text is letters, digits and what may stand between them anywhere.
@@ -93,48 +93,54 @@ fn is_unescaped(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"\\".contains(&byte))
 }
 
-fn shape(text: &[char]) -> Shape {
+fn shape(text: &str) -> Shape {
     if text.is_empty() {
         return Shape { block_plain: true, single: true, ..Shape::default() };
     }
-    let marker = text.starts_with(&['-'; 3]) || text.starts_with(&['.'; 3]);
+    let marker = text.starts_with("---") || text.starts_with("...");
     let (mut block_sign, mut flow_sign) = (marker, marker);
     let (mut breaks, mut special) = (false, false);
     let (mut break_space, mut space_break) = (false, false);
-    let (mut after_space, mut after_break) = (false, false);
-    for (i, &c) in text.iter().enumerate() {
-        let before_blank = is_blank(text.get(i + 1));
-        let after_blank = i == 0 || is_blank(text.get(i - 1));
+    let mut before: Option<char> = None;
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        let is_first = before.is_none();
+        let before_blank = || is_blank(rest.clone().next());
         match c {
             '#' | '&' | '*' | '!' | '|' | '>' | '\'' | '"' | '%' | '@' | '`' | ',' | '[' | ']'
             | '{' | '}'
-                if i == 0 =>
+                if is_first =>
             {
                 (flow_sign, block_sign) = (true, true);
             }
-            '-' if i == 0 && before_blank => (flow_sign, block_sign) = (true, true),
+            '-' if is_first && before_blank() => (flow_sign, block_sign) = (true, true),
             ',' | '[' | ']' | '{' | '}' => flow_sign = true,
             '?' => {
                 flow_sign = true;
-                block_sign |= i == 0 && before_blank;
+                block_sign |= is_first && before_blank();
             }
             ':' => {
                 flow_sign = true;
-                block_sign |= before_blank;
+                block_sign |= before_blank();
             }
-            '#' if after_blank => (flow_sign, block_sign) = (true, true),
+            '#' if is_blank(before) => (flow_sign, block_sign) = (true, true),
             _ => {}
         }
+        let is_break = is_break(c);
         special |= !is_printable(c);
-        breaks |= is_break(c);
-        break_space |= c == ' ' && after_break;
-        space_break |= is_break(c) && after_space;
-        (after_space, after_break) = (c == ' ', is_break(c));
+        breaks |= is_break;
+        break_space |= c == ' ' && before.is_some_and(self::is_break);
+        space_break |= is_break && before == Some(' ');
+        before = Some(c);
     }
-    let edge = |c: Option<&char>| c.is_some_and(|c| *c == ' ' || is_break(*c));
-    let trailing_space = text.last() == Some(&' ');
-    let unplain =
-        edge(text.first()) || edge(text.last()) || break_space || space_break || special || breaks;
+    let edge = |c: Option<char>| c.is_some_and(|c| c == ' ' || is_break(c));
+    let trailing_space = text.ends_with(' ');
+    let unplain = edge(text.chars().next())
+        || edge(before)
+        || break_space
+        || space_break
+        || special
+        || breaks;
     Shape {
         multiline: breaks,
         flow_plain: !unplain && !flow_sign,
@@ -356,14 +362,7 @@ impl Emitter {
             Style::Double if is_unescaped(text) => "\"",
             _ => return false,
         };
-        if !self.whitespace {
-            self.put(' ');
-        }
-        for part in [quote, text, quote] {
-            self.out.push_str(part);
-            self.column += part.len();
-        }
-        (self.whitespace, self.indention) = (false, false);
+        self.put_whole(quote, text);
         true
     }
 
@@ -376,7 +375,6 @@ impl Emitter {
     /// Writes a text in the style that it can have.
     fn shaped(&mut self, head: &Head, scalar: &Scalar<'_>) {
         let Scalar { text, plain, quoted, .. } = scalar;
-        let text = &text.chars().collect::<Vec<char>>();
         let shape = shape(text);
         let no_tag = head.tag.is_none() || *plain || *quoted;
         let mut style = scalar.style;
@@ -400,6 +398,13 @@ impl Emitter {
         let sign = if no_tag && !quoted && style != Style::Plain { "!" } else { "" };
         let shown = Head { anchor: head.anchor.clone(), tag: head.tag.clone().filter(|_| !no_tag) };
         self.head(&shown, sign);
+        if !self.on_one_line(text, style) {
+            self.by_characters(text, style);
+        }
+    }
+
+    fn by_characters(&mut self, text: &str, style: Style) {
+        let text = &text.chars().collect::<Vec<char>>();
         let before = self.deeper(true, false);
         let breaks = !self.is_key;
         match style {
@@ -410,6 +415,42 @@ impl Emitter {
             Style::Folded => self.folded(text),
         }
         self.indent = before;
+    }
+
+    /// Writes a text that needs no escape and ends before the line has to break.
+    fn on_one_line(&mut self, text: &str, style: Style) -> bool {
+        let is_simple = |byte: u8| match byte {
+            b'\'' => style != Style::Single,
+            b'"' | b'\\' => style != Style::Double,
+            b' '..=b'~' => true,
+            _ => false,
+        };
+        let quote = match style {
+            Style::Plain => "",
+            Style::Single => "'",
+            Style::Double => "\"",
+            Style::Literal | Style::Folded => return false,
+        };
+        // One column for the blank before it, one for the quote.
+        if text.is_empty()
+            || self.column + text.len() + 2 > self.width
+            || !text.bytes().all(is_simple)
+        {
+            return false;
+        }
+        self.put_whole(quote, text);
+        true
+    }
+
+    fn put_whole(&mut self, quote: &str, text: &str) {
+        if !self.whitespace {
+            self.put(' ');
+        }
+        for part in [quote, text, quote] {
+            self.out.push_str(part);
+            self.column += part.len();
+        }
+        (self.whitespace, self.indention) = (false, false);
     }
 
     /// A run of spaces may become the end of a line.
@@ -582,7 +623,7 @@ impl Emitter {
             if is_break(c) {
                 if !after_break && !leading && c == '\n' {
                     let next = text[i..].iter().position(|c| !is_break(*c));
-                    if next.is_some_and(|next| !is_blank(text.get(i + next))) {
+                    if next.is_some_and(|next| !is_blank(text.get(i + next).copied())) {
                         self.break_line();
                     }
                 }
@@ -650,6 +691,29 @@ mod tests {
                 (emitter.out, emitter.column, emitter.whitespace, emitter.indention)
             };
             prop_assert_eq!(write(Emitter::scalar), write(Emitter::shaped));
+        }
+
+        #[test]
+        fn a_text_on_one_line_is_written_as_by_its_characters(
+            text in "[a-z:'\"\\\\ é#\n-]{0,12}",
+            style in prop::sample::select(vec![Style::Plain, Style::Single, Style::Double]),
+            before in prop::sample::select(vec!["", "---", "- ", "a longer key"]),
+            is_key: bool,
+        ) {
+            let begin = || {
+                let mut emitter = Emitter::new(2, 20);
+                emitter.is_key = is_key;
+                emitter.sign(before, true, before.ends_with(' '), false);
+                emitter
+            };
+            let end = |emitter: Emitter| {
+                (emitter.out, emitter.column, emitter.whitespace, emitter.indention)
+            };
+            let (mut short, mut long) = (begin(), begin());
+            if short.on_one_line(&text, style) {
+                long.by_characters(&text, style);
+                prop_assert_eq!(end(short), end(long));
+            }
         }
     }
 }
