@@ -157,7 +157,6 @@ fn make_user(resource: &Resource) -> Made {
                 Some(user::Expiry::Day(i64::from(since.get_days())))
             }
         }),
-        ..user::Desired::default()
     };
     Made::Other(Box::new(user::User::new(desired)))
 }

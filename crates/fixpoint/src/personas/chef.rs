@@ -230,10 +230,12 @@ pub(crate) fn ohai(invocation: &Invocation) -> u8 {
         Ok(given) => given,
         Err(code) => return code,
     };
-    let refused = REFUSED.iter().find(|(known, _)| given.flags.iter().any(|(one, _)| one == known));
-    if let Some((flag, why)) = refused {
-        complain(&format!("ohai: --{flag}: {why}"));
-        return 1;
+    let reasons = REFUSED.iter().chain(&[("config", "is not supported: there is nothing to set")]);
+    for (flag, why) in reasons {
+        if given.flags.iter().any(|(one, _)| one == flag) {
+            complain(&format!("ohai: --{flag}: {why}"));
+            return 1;
+        }
     }
     let names = given.words;
     let all = fx_chef::automatic(&OsHost::new(), &[]);
