@@ -2,7 +2,7 @@
 //! and an external node classifier. Flags come before files, files before defaults.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use fx_host::{Files, Look, OsHost};
 use fx_puppet::CatalogRequest;
