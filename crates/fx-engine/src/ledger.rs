@@ -159,7 +159,7 @@ impl Ledger {
     }
 
     /// Says that the run goes on in a throw-away copy of the machine, so that later steps
-    /// see what earlier ones did. What is done there is told as what would be done; what has
+    /// see what earlier ones did. What is done there is reported as what would be done; what has
     /// open-ended effects is withheld even there, because the copy has no network, no
     /// services and no processes of the machine.
     pub fn set_in_copy(&self) {

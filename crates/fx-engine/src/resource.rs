@@ -62,7 +62,7 @@ pub trait Resource {
     fn apply(&mut self, host: &dyn Act, changes: &[Change]) -> Result<(), Failure>;
 }
 
-/// A resource that can also be told that something it depends on has changed.
+/// A resource that can also react to a change of something it depends on.
 pub trait Refresh: Resource {
     /// Restarts, reloads or runs again.
     fn refresh(&mut self, host: &dyn Act) -> Result<(), Failure>;

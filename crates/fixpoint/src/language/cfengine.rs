@@ -39,7 +39,7 @@ fn request(stage: &Stage, target: &Path, policy: &PolicyArgs) -> Request {
         define: policy.define.clone(),
         bundles: policy.bundles.clone(),
         reasons: true,
-        // A policy with errors is told and left; no failsafe policy takes its place.
+        // The errors of a policy are reported; no failsafe policy takes its place.
         interactive: true,
         ..Request::default()
     }
