@@ -65,7 +65,7 @@ pub(crate) fn local_to_epoch(ctx: &Context<'_>, fields: &[i64]) -> Option<i64> {
 }
 
 /// strftime(3) of a moment.
-pub(crate) fn format(ctx: &Context<'_>, secs: i64, utc: bool, template: &str) -> Option<String> {
+pub fn format(ctx: &Context<'_>, secs: i64, utc: bool, template: &str) -> Option<String> {
     let at = zoned(ctx, secs, utc)?;
     jiff::fmt::strtime::format(posix(template, utc).as_bytes(), &at).ok()
 }

@@ -9,18 +9,17 @@ use std::fmt::Write;
 use std::rc::Rc;
 
 use indexmap::IndexMap;
+use read::{Lookup, Reader};
 
 use crate::text::Str;
-
-use read::{Lookup, Reader};
 pub(crate) use read::{Wrong, number};
 
 /// An ordered object.
-pub(crate) type Object = IndexMap<Str, Json>;
+pub type Object = IndexMap<Str, Json>;
 
 /// A container or a primitive in one.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Json {
+pub enum Json {
     Null,
     Bool(bool),
     Int(i64),
@@ -31,7 +30,7 @@ pub(crate) enum Json {
 }
 
 impl Json {
-    pub(crate) fn str(text: &str) -> Json {
+    pub fn str(text: &str) -> Json {
         Json::Str(text.into())
     }
 
@@ -41,7 +40,7 @@ impl Json {
     }
 
     /// A primitive as `$(x)` shows it; `None` for containers.
-    pub(crate) fn primitive(&self) -> Option<Str> {
+    pub fn primitive(&self) -> Option<Str> {
         Some(match self {
             Json::Null => "null".into(),
             Json::Bool(true) => "true".into(),
@@ -72,7 +71,7 @@ impl Json {
     }
 
     /// Children in order.
-    pub(crate) fn values(&self) -> Box<dyn Iterator<Item = &Json> + '_> {
+    pub fn values(&self) -> Box<dyn Iterator<Item = &Json> + '_> {
         match self {
             Json::Array(items) => Box::new(items.iter()),
             Json::Object(map) => Box::new(map.values()),
@@ -81,7 +80,7 @@ impl Json {
     }
 
     /// Follows indices.
-    pub(crate) fn select<S: AsRef<str>>(&self, indices: &[S]) -> Option<&Json> {
+    pub fn select<S: AsRef<str>>(&self, indices: &[S]) -> Option<&Json> {
         let Some((first, rest)) = indices.split_first() else { return Some(self) };
         let child = match self {
             Json::Object(map) => map.get(first.as_ref())?,
@@ -149,7 +148,7 @@ impl Json {
     }
 
     /// Canonical text in one line.
-    pub(crate) fn compact(&self) -> String {
+    pub fn compact(&self) -> String {
         let mut out = String::new();
         self.write(&mut out, None);
         out
@@ -199,7 +198,7 @@ impl Json {
     }
 
     /// Reads JSON; what follows the value is left alone.
-    pub(crate) fn parse(text: &str) -> Option<Json> {
+    pub fn parse(text: &str) -> Option<Json> {
         Json::try_parse(text, None).ok()
     }
 
@@ -218,7 +217,7 @@ impl Json {
 }
 
 /// Puts a value at the end, replacing an earlier one of the same key.
-pub(crate) fn put(map: &mut Object, key: Str, value: Json) {
+pub fn put(map: &mut Object, key: Str, value: Json) {
     map.shift_remove(&key);
     map.insert(key, value);
 }

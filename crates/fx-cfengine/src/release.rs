@@ -50,7 +50,7 @@ impl Context<'_> {
     }
 
     /// Marks the agent's default policy as found right, on a hub with a release number.
-    pub(crate) fn mark_checked(&self) {
+    pub fn mark_checked(&self) {
         let paths = &self.config.paths;
         if self.host().stat(&path(&paths.masterfiles)).is_err() {
             let dir = path(&paths.masterfiles);

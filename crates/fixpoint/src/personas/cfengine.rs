@@ -472,7 +472,12 @@ fn start(invocation: &Invocation, flags: &[Flag], check: bool) -> u8 {
             .stamped(Box::new(|| jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%z").to_string()));
     }
     ledger.watch(Rc::new(console));
-    let summary = fx_cfengine::run(Run::new(&host, &ledger, &cancel), &sources, &request);
+    let run = Run::new(&host, &ledger, &cancel);
+    let summary = if request.check {
+        fx_cfengine::check(run, &sources, &request)
+    } else {
+        fx_cfengine_agent::run(run, &sources, &request)
+    };
     ledger.flush();
     // What was written and not yet put in place, where the run ended early.
     drop(host);

@@ -88,7 +88,7 @@ pub(crate) fn lsdir(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnR
         Err(error) => {
             ctx.error(&format!(
                 "Directory '{file}' could not be accessed in lsdir(), (opendir: {})",
-                crate::load::reason(&error)
+                crate::reason::reason(&error)
             ));
             list(Vec::new())
         }
@@ -115,7 +115,7 @@ pub(crate) fn diskfree(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> 
             text((ctx.host().space(&path(file), limit).ok()?.available / 1024).to_string())
         }
         Err(error) => {
-            let why = crate::load::reason(&error);
+            let why = crate::reason::reason(&error);
             ctx.error(&format!("Couldn't get filesystem info for '{file}'. (statfs: {why})"));
             text("0")
         }
