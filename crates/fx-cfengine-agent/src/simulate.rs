@@ -319,9 +319,8 @@ fn unified(file: &str, old: &[u8], new: &[u8]) -> String {
         return format!("Binary files original {file} and changed  {file} differ\n");
     }
     let (old, new) = (fx_cfengine::text::decode(old), fx_cfengine::text::decode(new));
-    let diff = similar::TextDiff::from_lines(&old, &new);
     let (before, after) = (format!("original {file}"), format!("changed  {file}"));
-    diff.unified_diff().context_radius(3).header(&before, &after).to_string()
+    fx_formats::unified_text(fx_formats::Sides { before: &before, after: &after }, &old, &new)
 }
 
 fn word(kind: Kind) -> &'static str {

@@ -129,7 +129,7 @@ impl Context<'_> {
             sum.update(&ZEROS[..now as usize]);
             left -= now;
         }
-        sum.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        fx_formats::hex(sum.finalize())
     }
 
     fn length_of(&self, dir: &str, depth: usize) -> u64 {
