@@ -472,35 +472,60 @@ fn work(
         ));
         return true;
     }
+    let was_link = wanted.link || meta.as_ref().is_some_and(fx_host::Meta::is_symlink);
+    let seen = Seen { exists, was_there, was_link };
+    act_on(ctx, raw, promise, wanted, &file, &seen, result);
+    true
+}
+
+/// What was found of a file before it is worked on.
+struct Seen {
+    exists: bool,
+    /// Before the promise created it.
+    was_there: bool,
+    was_link: bool,
+}
+
+// The parts of a promise in their order, on a file that was looked at.
+fn act_on(
+    ctx: &mut Agent<'_>,
+    raw: &Rc<Expanded>,
+    promise: &Rc<Expanded>,
+    wanted: &Wanted,
+    file: &Str,
+    seen: &Seen,
+    result: &mut Outcome,
+) {
+    let exists = seen.exists;
     let leaf_work =
         wanted.rename || wanted.perms || wanted.changes || wanted.transformer || wanted.acl;
-    if (exists && leaf_work) || ((exists || was_there) && wanted.delete) {
-        recurse::search(ctx, raw, &file, wanted.search, result);
+    if (exists && leaf_work) || ((exists || seen.was_there) && wanted.delete) {
+        recurse::search(ctx, raw, file, wanted.search, result);
         if promise.bool("include_basedir").unwrap_or(false) && wanted.search {
-            recurse::search(ctx, raw, &file, false, result);
+            recurse::search(ctx, raw, file, false, result);
         } else if *result == Outcome::Kept && !promise.bool("include_basedir").unwrap_or(false) {
             log!(ctx, Verbose, "Basedir '{file}' not promising anything");
         }
         if ctx.stopped() {
-            return true;
+            return;
         }
     }
     if wanted.copy {
-        let outcome = copy::schedule(ctx, promise, &file);
+        let outcome = copy::schedule(ctx, promise, file);
         *result = result.merge(outcome);
     }
     if wanted.link {
         let source = promise.scalar("source").cloned().unwrap_or_default();
         let outcome = if promise.bool("link_children").unwrap_or(false) {
-            link::children(ctx, promise, &file, &source, 1)
+            link::children(ctx, promise, file, &source, 1)
         } else {
-            link::schedule(ctx, promise, &file, &source)
+            link::schedule(ctx, promise, file, &source)
         };
         *result = result.merge(outcome);
     }
     if wanted.content {
-        content(ctx, promise, wanted, &file, exists, result);
-        return true;
+        content(ctx, promise, wanted, file, exists, result);
+        return;
     }
     if wanted.edit {
         // The method is that of CFEngine by default, so this holds for edit_line as well; a
@@ -509,16 +534,14 @@ fn work(
             .scalar("template_method")
             .is_none_or(|method| matches!(&**method, "mustache" | "inline_mustache" | "cfengine"));
         if exists || (templated && promise.bool("create") != Some(false)) {
-            let outcome = edit::schedule(ctx, promise, &file, exists);
+            let outcome = edit::schedule(ctx, promise, file, exists);
             *result = result.merge(outcome);
         } else {
             log!(ctx, Verbose, "Cannot render file '{file}': file does not exist");
-            return true;
+            return;
         }
     }
-    let was_link = wanted.link || meta.as_ref().is_some_and(fx_host::Meta::is_symlink);
-    verify_leaf(ctx, promise, wanted, &file, was_link, result);
-    true
+    verify_leaf(ctx, promise, wanted, file, seen.was_link, result);
 }
 
 // The content that a promise gives as a whole.
