@@ -358,6 +358,11 @@ pub(crate) fn write_content(file: &str, content: &str) -> Words {
 }
 
 /// A change of something that only our own records have: the sentence fits both tenses.
+/// What is remembered of files could not be written.
+pub(crate) fn unwritten_changes(place: &str, failure: &Failure) -> String {
+    format!("Could not write what is known of files to '{place}': {}", why(failure))
+}
+
 pub(crate) fn record(should: String, done: String, failed: String) -> Words {
     words(should, done, Fault::Said(failed))
 }

@@ -4,7 +4,7 @@
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 
-use fx_engine::Run;
+use fx_engine::{Level, Run};
 use fx_source::SourceMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -306,18 +306,28 @@ pub fn make_directories(run: Run<'_>, request: &Request, paths: &Paths) {
     if request.dry_run || look.stat(&path(&format!("{}/reports", paths.workdir))).is_ok() {
         return;
     }
+    // Whoever needs one of them says so; here it is only for those who look closely.
+    let unmade = |error: &fx_host::HostError| {
+        if request.level.is_some_and(|level| level >= Level::Verbose) {
+            let origin = fx_source::Origin::default();
+            run.ledger.message(Level::Verbose, &error.to_string(), &origin);
+        }
+    };
     run.own_state(|act| {
         let parent = paths.workdir.rfind('/').map_or("/", |at| &paths.workdir[..at.max(1)]);
         if act.stat(&path(&paths.workdir)).is_err() {
             if act.stat(&path(parent)).is_err() {
                 return;
             }
-            let _unwritable = act.make_dir(&path(&paths.workdir), 0o755);
+            let made = act.make_dir(&path(&paths.workdir), 0o755);
+            if let Err(error) = made {
+                return unmade(&error);
+            }
         }
         for name in BELOW {
             let dir = path(&format!("{}/{name}", paths.workdir));
             if act.lstat(&dir).is_err() {
-                let _unwritable = act.make_dir(&dir, 0o700);
+                act.make_dir(&dir, 0o700).unwrap_or_else(|error| unmade(&error));
             }
         }
     });

@@ -338,7 +338,7 @@ fn verify(ctx: &mut Agent<'_>, promise: &Rc<Expanded>, file: &Str) -> Outcome {
     let expanded = with_path(ctx, promise);
     let mut result = Outcome::Kept;
     let skipped = !work(ctx, promise, &expanded, &wanted, file, &mut result);
-    changes::save(ctx);
+    changes::save(ctx, &expanded, &mut result);
     if !skipped {
         if wanted.nothing() {
             let bare = file.strip_suffix("/.").filter(|dir| !wanted.search && !dir.is_empty());

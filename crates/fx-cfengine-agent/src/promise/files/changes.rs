@@ -56,8 +56,8 @@ impl Agent<'_> {
     }
 }
 
-/// Writes down what a promise has found.
-pub(super) fn save(ctx: &mut Agent<'_>) {
+/// Writes down what a promise has found. A promise whose memory is lost is not kept.
+pub(super) fn save(ctx: &mut Agent<'_>, promise: &Expanded, result: &mut Outcome) {
     if !std::mem::take(&mut ctx.changes.dirty) || ctx.config.dry_run {
         return;
     }
@@ -66,9 +66,15 @@ pub(super) fn save(ctx: &mut Agent<'_>) {
     let place = path(&store(ctx));
     let text = known.compact();
     let options = WriteOptions::default();
-    let _best_effort = ctx.own_state(|act| act.write(&place, text.as_bytes(), &options));
+    let written = ctx.own_state(|act| act.write(&place, text.as_bytes(), &options));
     if let Json::Object(known) = known {
         ctx.changes.known = Some(known);
+    }
+    if let Err(error) = written {
+        let failure = Failure::from(error);
+        let text = wording::unwritten_changes(&store(ctx), &failure);
+        ctx.why.typed(&failure);
+        *result = result.merge(ctx.settle(Level::Error, Outcome::Failed, promise, &text));
     }
 }
 
@@ -113,12 +119,16 @@ pub(super) fn listing(ctx: &mut Agent<'_>, dir: &str) -> BTreeSet<String> {
     }
 }
 
-/// Tells of a file that was not there before.
-pub(super) fn found(ctx: &Agent<'_>, file: &str) {
+/// Logs a file that was not there before.
+pub(super) fn found(ctx: &mut Agent<'_>, promise: &Expanded, file: &str, result: &mut Outcome) {
     ctx.log(Level::Notice, &format!("New file '{file}' found"));
-    if !ctx.config.dry_run {
-        // What could not be written was logged.
-        let _logged = log_change(ctx, file, 'N', "New file found");
+    if ctx.config.dry_run {
+        return;
+    }
+    // What could not be written was logged.
+    if let Err(failure) = log_change(ctx, file, 'N', "New file found") {
+        ctx.why.typed(&failure);
+        *result = result.merge(ctx.settle_quietly(Outcome::Failed, promise));
     }
 }
 

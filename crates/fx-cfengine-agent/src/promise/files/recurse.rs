@@ -164,7 +164,7 @@ fn descend(
         if !promise.has("file_select") || select::selected(ctx, promise, &file, &meta) {
             if let Some(known) = &known {
                 if !known.contains(&name) {
-                    changes::found(ctx, &file);
+                    changes::found(ctx, promise, &file, result);
                 }
                 selected.insert(name);
             }

@@ -259,6 +259,9 @@ pub(super) fn forget_inventory(ctx: &mut Agent<'_>) {
     if !ctx.withholds() && ctx.host().stat(&path(&file)).is_ok() {
         // It stays to be read, but is as old as can be.
         let never = fx_host::Time { secs: 0, nanos: 0 };
-        let _old = ctx.own_state(|act| act.set_times(&path(&file), Some(never), Some(never)));
+        let aged = ctx.own_state(|act| act.set_times(&path(&file), Some(never), Some(never)));
+        if let Err(error) = aged {
+            ctx.error(&error.to_string());
+        }
     }
 }
