@@ -1,8 +1,11 @@
 //! Command lines of policy as programs to start, in the environment that the agent gives them.
 
-use fx_host::Spec;
+use std::time::Duration;
+
+use fx_host::{Ended, Exit, HostError, Spec};
 
 use crate::eval::Context;
+use crate::reason::bare_reason;
 use crate::text::{os, path};
 
 /// A command line as a program to start: through a shell, or split at blanks and quotes.
@@ -15,6 +18,24 @@ pub fn spec_for(ctx: &Context<'_>, line: &str, shell: bool) -> Spec {
     let mut spec = in_environment(ctx, spec);
     spec.cwd = Some(path(&ctx.cwd));
     spec
+}
+
+/// What a command that could not be started leaves: in the original it is the child that starts it,
+/// and that prints why it cannot.
+pub fn unstarted(line: &str, error: &HostError) -> Ended {
+    let (program, why) = (command_arg0(line), bare_reason(error));
+    failed_child(&format!("Couldn't run '{program}'. (execv: {why})"))
+}
+
+/// A child that prints an error and ends with status 1.
+pub fn failed_child(text: &str) -> Ended {
+    Ended {
+        exit: Exit::Code(1),
+        stdout: format!("   error: {text}\n").into_bytes(),
+        stderr: Vec::new(),
+        truncated: false,
+        elapsed: Duration::ZERO,
+    }
 }
 
 /// What the agent takes out of its own environment at start, so that no child's output is in

@@ -122,6 +122,25 @@ pub struct Paths {
     pub(crate) entry_dir: String,
 }
 
+/// Where a distribution's own package of CFEngine keeps its files.
+struct Layout {
+    /// There where the package is installed.
+    marker: &'static str,
+    workdir: &'static str,
+    bin: &'static str,
+    logs: &'static str,
+    pids: &'static str,
+}
+
+/// Packages that keep them elsewhere than the original's own do.
+const PACKAGED: &[Layout] = &[Layout {
+    marker: "/var/lib/dpkg/info/cfengine3.list",
+    workdir: "/var/lib/cfengine3",
+    bin: "/usr/bin",
+    logs: "/var/log/cfengine3",
+    pids: "/var/run/cfengine3",
+}];
+
 /// What a run is about, from its options and the machine.
 pub fn configure(host: &dyn Look, request: &Request) -> Config {
     let text = |name: &str| {
@@ -130,13 +149,16 @@ pub fn configure(host: &dyn Look, request: &Request) -> Config {
     };
     let overridden = text("CFENGINE_TEST_OVERRIDE_WORKDIR").filter(|dir| !dir.is_empty());
     let home = || host.user_by_id(host.euid()).ok().flatten().map(|user| from_path(&user.home));
-    let workdir = request.workdir.clone().or(overridden).unwrap_or_else(|| {
-        if host.euid() == 0 {
-            "/var/cfengine".to_owned()
-        } else {
-            format!("{}/.cfagent", home().unwrap_or_default())
-        }
+    let chosen = request.workdir.clone().or(overridden);
+    let packaged = PACKAGED.iter().find(|layout| host.stat(&path(layout.marker)).is_ok());
+    let packaged = packaged.filter(|_| chosen.is_none() && host.euid() == 0);
+    let workdir = chosen.unwrap_or_else(|| match packaged {
+        Some(layout) => layout.workdir.to_owned(),
+        None if host.euid() == 0 => "/var/cfengine".to_owned(),
+        None => format!("{}/.cfagent", home().unwrap_or_default()),
     });
+    let of = |part: fn(&Layout) -> &'static str| packaged.map(|layout| part(layout).to_owned());
+    let bin = request.bindir.clone().or_else(|| of(|layout| layout.bin));
     let inputs = format!("{workdir}/inputs");
     let launch = from_path(&host.cwd());
     let given = request.file.clone().unwrap_or_else(|| "promises.cf".to_owned());
@@ -153,10 +175,10 @@ pub fn configure(host: &dyn Look, request: &Request) -> Config {
     let paths = Paths {
         masterfiles: format!("{workdir}/masterfiles"),
         state: format!("{workdir}/state"),
-        bin: request.bindir.clone().unwrap_or_else(|| format!("{workdir}/bin")),
+        bin: bin.unwrap_or_else(|| format!("{workdir}/bin")),
         modules: format!("{workdir}/modules"),
-        logs: workdir.clone(),
-        pids: workdir.clone(),
+        logs: of(|layout| layout.logs).unwrap_or_else(|| workdir.clone()),
+        pids: of(|layout| layout.pids).unwrap_or_else(|| workdir.clone()),
         inputs,
         workdir,
         entry,
@@ -198,5 +220,28 @@ pub fn configure(host: &dyn Look, request: &Request) -> Config {
             .as_ref()
             .map(|bundles| bundles.iter().map(|name| name.as_str().into()).collect()),
         ignore_preferred_augments: request.ignore_preferred_augments,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fx_host::MemoryHost;
+
+    use super::*;
+
+    #[test]
+    fn directories_are_those_of_the_package_of_the_distribution() {
+        let host = MemoryHost::linux();
+        let request = Request::default();
+        let usual = configure(&host, &request);
+        assert_eq!(usual.paths.workdir, "/var/cfengine");
+        assert_eq!(usual.paths.bin, "/var/cfengine/bin");
+        host.put("/var/lib/dpkg/info/cfengine3.list", "/.\n");
+        let debian = configure(&host, &request).paths;
+        assert_eq!(debian.inputs, "/var/lib/cfengine3/inputs");
+        assert_eq!((&*debian.bin, &*debian.logs), ("/usr/bin", "/var/log/cfengine3"));
+        let chosen = Request { workdir: Some("/work".to_owned()), ..Request::default() };
+        let chosen = configure(&host, &chosen).paths;
+        assert_eq!((&*chosen.bin, &*chosen.logs), ("/work/bin", "/work"));
     }
 }

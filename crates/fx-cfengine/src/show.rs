@@ -148,6 +148,7 @@ fn printable(text: &str) -> bool {
     text.bytes().all(|byte| (0x20..0x7f).contains(&byte))
 }
 
+// Quotes alone are escaped, not what escapes them: as the original has it.
 fn escape(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"")
+    text.replace('"', "\\\"")
 }

@@ -3,12 +3,11 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use fx_cfengine::command::{command_arg0, is_executable, spec_for};
+use fx_cfengine::command::{command_arg0, failed_child, is_executable, spec_for, unstarted};
 use fx_cfengine::eval::promise::Expanded;
 use fx_cfengine::log;
 use fx_cfengine::module_protocol::Module;
 use fx_cfengine::outcome::Outcome;
-use fx_cfengine::reason::bare_reason;
 use fx_cfengine::text::{Str, decode, encode, path};
 use fx_engine::{Done, Failure, Level};
 use fx_host::{Exit, HostError, Spec};
@@ -177,17 +176,10 @@ fn execute(
     spec: &Spec,
     preview: bool,
 ) -> Outcome {
-    let failed = |text: String| fx_host::Ended {
-        exit: Exit::Code(1),
-        stdout: format!("   error: {text}\n").into_bytes(),
-        stderr: Vec::new(),
-        truncated: false,
-        elapsed: Duration::ZERO,
-    };
     ctx.show_now();
     // It is the child that moves, changes itself and starts, and that reports a failure.
     if let Some(text) = misplaced(ctx, promise, spec) {
-        return report(ctx, promise, line, &failed(text));
+        return report(ctx, promise, line, &failed_child(&text));
     }
     let ended = if preview {
         ctx.in_evaluation("preview", |act| act.run(spec)).map(Some).map_err(Failure::from)
@@ -197,14 +189,8 @@ fn execute(
     let ended = match ended {
         Ok(Some(ended)) => ended,
         Ok(None) | Err(Failure::Interrupted) => return Outcome::Interrupted,
-        Err(failure) => {
-            let program = command_arg0(line);
-            let why = match &failure {
-                Failure::Host(error) => bare_reason(error),
-                other => other.to_string(),
-            };
-            failed(format!("Couldn't run '{program}'. (execv: {why})"))
-        }
+        Err(Failure::Host(error)) => unstarted(line, &error),
+        Err(failure) => failed_child(&failure.to_string()),
     };
     report(ctx, promise, line, &ended)
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use fx_host::Spec;
 
-use crate::command::{UNSET, command_arg0, is_executable, spec_for};
+use crate::command::{UNSET, command_arg0, is_executable, spec_for, unstarted};
 use crate::eval::Context;
 use crate::json::{Json, Object};
 use crate::module_protocol::Module;
@@ -256,13 +256,8 @@ fn exec(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
     let mut spec = ctx.command_spec(command, shell);
     let select = if args.len() > 2 { arg(args, 2) } else { "both" };
     spec.merge_stderr = select == "both";
-    let ended = match ctx.in_evaluation(name, |act| act.run(&spec)) {
-        Ok(ended) => ended,
-        Err(error) => {
-            ctx.error(&format!("Couldn't open pipe to command '{command}'. (cf_popen: {error})"));
-            return None;
-        }
-    };
+    let ended = ctx.in_evaluation(name, |act| act.run(&spec));
+    let ended = ended.unwrap_or_else(|error| unstarted(command, &error));
     if ended.truncated {
         ctx.warning(&format!(
             "{name} '{command}' printed more than {OUTPUT} bytes; the rest is not used"
@@ -296,9 +291,8 @@ fn returns_zero(ctx: &mut Context<'_>, args: &[Rval]) -> FnResult {
         return truth(false);
     }
     let spec = ctx.command_spec(command, shell);
-    let Ok(ended) = ctx.in_evaluation("returnszero", |act| act.run(&spec)) else {
-        return truth(false);
-    };
+    let ended = ctx.in_evaluation("returnszero", |act| act.run(&spec));
+    let ended = ended.unwrap_or_else(|error| unstarted(command, &error));
     // What a shell says is seen, what a command says only by whoever asked to be informed.
     if shell || ctx.logs(fx_engine::Level::Info) {
         if !ended.stdout.is_empty() {
