@@ -358,6 +358,15 @@ pub(crate) fn write_content(file: &str, content: &str) -> Words {
 }
 
 /// A change of something that only our own records have: the sentence fits both tenses.
+/// A script whose interpreter is not on the machine.
+pub(crate) fn no_interpreter(module: &str, program: &str) -> String {
+    let name = program.rsplit('/').next().unwrap_or(program);
+    let what = if name.contains("python") { "Python 3 (package 'python3')" } else { name };
+    format!(
+        "Package module '{module}' is a script for '{program}', which is not on this machine: install {what}, or give the module another interpreter"
+    )
+}
+
 /// What is remembered of files could not be written.
 pub(crate) fn unwritten_changes(place: &str, failure: &Failure) -> String {
     format!("Could not write what is known of files to '{place}': {}", why(failure))

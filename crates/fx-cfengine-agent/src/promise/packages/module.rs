@@ -1,4 +1,6 @@
-//! A package module: a program that lists and changes packages by a protocol of lines.
+//! A package module: a program that lists and changes packages by a protocol of lines. Where it is
+//! one of the masterfiles' own in Python, and there is no Python, our own code calls the same
+//! tools in its place.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -13,10 +15,12 @@ use fx_cfengine::policy::Rval;
 use fx_cfengine::text::{Str, decode, encode, int_from, os, path};
 use fx_engine::{Change, Failure, Level};
 use fx_host::{Ended, Exit, Spec, Stdin};
+use fx_resources::package::tools::{Listed, Tools, Wanted};
 
 use crate::agent::Agent;
 use crate::change::{ABSENT, package, value};
 use crate::simulate::{Operation, PackageNote};
+use crate::wording;
 
 /// What modules listed as installed, for the run.
 #[derive(Default)]
@@ -37,15 +41,62 @@ impl Caches {
 
 pub(super) struct Module {
     name: String,
-    argv: Vec<String>,
+    means: Means,
     /// What the promise asks the module for.
-    options: String,
+    options: Vec<String>,
     /// What the module is always asked for.
-    pub(super) defaults: String,
+    pub(super) defaults: Vec<String>,
     /// Minutes after which what is installed is asked for again.
     pub(super) installed_after: i64,
     /// The same for what could be updated.
     pub(super) updates_after: i64,
+}
+
+/// How a module does its work.
+enum Means {
+    /// By this command line, with a command behind it.
+    Script(Vec<String>),
+    /// By our own code.
+    Own(Tools),
+}
+
+/// What a module knows of the package that a promise names.
+struct Data {
+    from_file: bool,
+    name: String,
+    version: Option<String>,
+    arch: Option<String>,
+}
+
+/// What is to be done with packages.
+enum Job<'a> {
+    Install(&'a [Wanted]),
+    InstallFile(&'a str),
+    Remove(&'a Wanted),
+}
+
+impl Job<'_> {
+    // The command of the protocol, and what the module reads.
+    fn request(&self) -> (&'static str, String) {
+        match self {
+            Job::Install(wanted) => ("repo-install", wanted.iter().map(lines_of).collect()),
+            Job::InstallFile(file) => ("file-install", format!("File={file}\n")),
+            Job::Remove(wanted) => ("remove", lines_of(wanted)),
+        }
+    }
+}
+
+fn lines_of(wanted: &Wanted) -> String {
+    request("Name", &wanted.name, wanted.version.as_deref(), wanted.arch.as_deref())
+}
+
+fn option_lines(options: &[String]) -> String {
+    options.iter().map(|text| format!("options={text}\n")).collect()
+}
+
+fn wanted(name: &str, version: Option<&str>, arch: Option<&str>) -> Wanted {
+    let text = |text: Option<&str>| text.map(str::to_owned);
+    Wanted { name: name.to_owned(), version: text(version), arch: text(arch) }
 }
 
 /// What a module listed, and whether it said something else besides.
@@ -148,7 +199,12 @@ impl Module {
 
     /// Whether the program knows the protocol.
     pub(super) fn speaks(&self, ctx: &Agent<'_>) -> bool {
-        self.talk(ctx, "supports-api-version", "").is_some_and(|reply| reply.trim() == "1")
+        match self.means {
+            Means::Own(_) => true,
+            Means::Script(_) => {
+                self.talk(ctx, "supports-api-version", "").is_some_and(|reply| reply.trim() == "1")
+            }
+        }
     }
 
     fn build(ctx: &Agent<'_>, mut attributes: HashMap<Str, Rval>, name: &Str) -> Option<Module> {
@@ -171,51 +227,24 @@ impl Module {
             || format!("{}/packages/{name}", ctx.config.paths.modules),
             |text| text.to_string(),
         );
-        let mut argv = match given("interpreter") {
-            Some(interpreter) => split_command(&interpreter),
-            None => Vec::new(),
-        };
-        let unusable = |what: &str, file: &str, place: &str| match ctx.host().stat(&path(file)) {
-            Ok(_) => false,
-            Err(error) => {
-                ctx.error(&format!(
-                    "Cannot find package {what} at location '{file}' or access to {place} is restricted: {}",
-                    fx_cfengine::reason::reason(&error)
-                ));
-                true
-            }
-        };
-        let wrong = match argv.first() {
-            Some(interpreter) => {
-                unusable("module interpreter", interpreter, "the file")
-                    || unusable("module script", &script, "the file")
-            }
-            None => unusable("module", &script, "file"),
-        };
-        if wrong {
-            return None;
-        }
-        if let Err(error) = ctx.host().check_trusted(&path(&script)) {
-            ctx.error(&error.to_string());
-            return None;
-        }
-        argv.push(script);
+        let interpreter = given("interpreter");
+        let means = means(ctx, name, &script, interpreter.as_deref())?;
         let list = |name: &str| match attributes.get(name) {
             Some(Rval::List(items)) => Some(
                 items.iter().filter_map(|item| item.as_scalar().cloned()).collect::<Vec<Str>>(),
             ),
             _ => None,
         };
-        let lines = |options: &[Str]| -> String {
+        let lines = |options: &[Str]| -> Vec<String> {
             let given = options.iter().filter(|text| &***text != "cf_null");
-            given.map(|text| format!("options={text}\n")).collect()
+            given.map(ToString::to_string).collect()
         };
         let defaults = list("default_options").unwrap_or_default();
         let options = list("options").map_or_else(|| lines(&defaults), |own| lines(&own));
         let minutes = |name: &str| scalar(name).and_then(|text| int_from(&text)).unwrap_or(0);
         Some(Module {
             name: name.to_string(),
-            argv,
+            means,
             options,
             defaults: lines(&defaults),
             installed_after: minutes("query_installed_ifelapsed"),
@@ -224,7 +253,11 @@ impl Module {
     }
 
     fn spec(&self, ctx: &Agent<'_>, command: &str, request: &str) -> Spec {
-        let words = self.argv.iter().map(|word| os(word)).chain([os(command)]);
+        let argv: &[String] = match &self.means {
+            Means::Script(argv) => argv,
+            Means::Own(_) => &[],
+        };
+        let words = argv.iter().map(|word| os(word)).chain([os(command)]);
         let mut spec = in_environment(ctx, Spec::argv(words));
         spec.stdin = Stdin::Bytes(encode(request).into_owned());
         spec
@@ -233,9 +266,68 @@ impl Module {
     // Queries the module for something, which policy asks for when it is evaluated.
     fn talk(&self, ctx: &Agent<'_>, command: &str, request: &str) -> Option<String> {
         let spec = self.spec(ctx, command, request);
-        let author = format!("package module {}", self.name);
-        let ended = ctx.in_evaluation(&author, |act| act.run(&spec)).map_err(Failure::from);
+        let ended = ctx.in_evaluation(&self.author(), |act| act.run(&spec)).map_err(Failure::from);
+        if let Ok(ended) = &ended {
+            show_errors(ctx, &ended.stderr);
+        }
         self.reply(ctx, command, ended)
+    }
+
+    fn author(&self) -> String {
+        format!("package module {}", self.name)
+    }
+
+    /// What the module knows of the package that a promise names.
+    fn data(
+        &self,
+        ctx: &Agent<'_>,
+        promiser: &str,
+        version: Option<&str>,
+        arch: Option<&str>,
+    ) -> Option<Data> {
+        if let Means::Own(tools) = &self.means {
+            if !promiser.starts_with('/') {
+                // The module prints what is wrong and ends with 1.
+                let refused = || Failure::of_command(&self.name, Exit::Code(1), b"");
+                let name = match refused().filter(|_| !tools.is_name(promiser)) {
+                    Some(failure) => Err(failure),
+                    None => Ok(promiser.to_owned()),
+                };
+                let name = self.own(ctx, "get-package-data", name)?;
+                return Some(Data { from_file: false, name, version: None, arch: None });
+            }
+            let found = tools.in_file(ctx.host(), &path(promiser)).map(|found| Data {
+                from_file: true,
+                name: found.name,
+                version: Some(found.version),
+                arch: Some(found.arch),
+            });
+            return self.own(ctx, "get-package-data", found);
+        }
+        let asked = option_lines(&self.options) + &request("File", promiser, version, arch);
+        let reply = self.talk(ctx, "get-package-data", &asked)?;
+        let field =
+            |key: &str| reply.lines().find_map(|line| line.strip_prefix(key)).map(str::to_owned);
+        Some(Data {
+            from_file: field("PackageType=")? == "file",
+            name: field("Name=")?,
+            version: field("Version="),
+            arch: field("Architecture="),
+        })
+    }
+
+    // What our own code gave, or what is logged of a module that fails.
+    fn own<T>(&self, ctx: &Agent<'_>, command: &str, done: Result<T, Failure>) -> Option<T> {
+        if let Means::Own(tools) = &self.means {
+            show_errors(ctx, &tools.take_errors());
+        }
+        match done {
+            Ok(value) => Some(value),
+            Err(failure) => {
+                self.reply(ctx, command, Err(failure));
+                None
+            }
+        }
     }
 
     fn reply(
@@ -271,8 +363,25 @@ impl Module {
         }
     }
 
-    pub(super) fn list(&self, ctx: &Agent<'_>, command: &str, options: &str) -> Option<Listing> {
-        let reply = self.talk(ctx, command, options)?;
+    pub(super) fn list(
+        &self,
+        ctx: &Agent<'_>,
+        command: &str,
+        options: &[String],
+    ) -> Option<Listing> {
+        if let Means::Own(tools) = &self.means {
+            let listed = match command {
+                "list-installed" => tools.installed(ctx.host()),
+                _ => ctx.in_evaluation(&self.author(), |act| {
+                    tools.updates(act, options, command == "list-updates")
+                }),
+            };
+            let packages = self.own(ctx, command, listed)?.into_iter();
+            let package =
+                |one: Listed| Package { name: one.name, version: one.version, arch: one.arch };
+            return Some(Listing { packages: packages.map(package).collect(), wrong: false });
+        }
+        let reply = self.talk(ctx, command, &option_lines(options))?;
         let mut out = Listing::default();
         for line in reply.lines() {
             let (key, value) = line.split_once('=').unwrap_or((line, ""));
@@ -332,15 +441,28 @@ impl Module {
     }
 
     // An operation whose reply, if any, reports an error.
-    fn act(&self, ctx: &Agent<'_>, change: &Change, command: &str, request: &str) -> bool {
-        let spec = self.spec(ctx, command, &format!("{}{request}", self.options));
-        let ended = ctx.make(std::slice::from_ref(change), |act| {
+    fn act(&self, ctx: &Agent<'_>, change: &Change, job: &Job<'_>) -> bool {
+        let changes = std::slice::from_ref(change);
+        let (command, request) = job.request();
+        if let Means::Own(tools) = &self.means {
+            let done = ctx.make(changes, |act| match job {
+                Job::Install(wanted) => tools.install(act, &self.options, wanted),
+                Job::InstallFile(file) => tools.install_file(act, file),
+                Job::Remove(wanted) => tools.remove(act, &self.options, wanted),
+            });
+            return self.own(ctx, command, done).is_some_and(|done| done.made().is_some());
+        }
+        let spec = self.spec(ctx, command, &(option_lines(&self.options) + &request));
+        let mut errors = Vec::new();
+        let ended = ctx.make(changes, |act| {
             let ended = act.run(&spec)?;
+            errors.clone_from(&ended.stderr);
             match Failure::of_command(&self.name, ended.exit, &ended.stderr) {
                 Some(failure) => Err(failure),
                 None => Ok(ended),
             }
         });
+        show_errors(ctx, &errors);
         let ended = match ended {
             Ok(done) => match done.made() {
                 Some(ended) => Ok(ended),
@@ -354,6 +476,96 @@ impl Module {
         }
         reply.trim().is_empty()
     }
+}
+
+// A module's standard error is the agent's own.
+fn show_errors(ctx: &Agent<'_>, errors: &[u8]) {
+    let text = decode(errors);
+    let text = text.trim_end_matches('\n');
+    if !text.is_empty() {
+        ctx.aside(text);
+    }
+}
+
+/// Pieces that the modules of the masterfiles have which are written in Python.
+const OWN_MODULES: &[(&str, &[&str])] = &[
+    ("apt_get", &["CFENGINE_TEST_APT_GET_CMD", "def list_updates(online)"]),
+    ("yum", &["CFENGINE_TEST_YUM_CMD", "def list_updates(online)"]),
+    ("zypper", &["CFENGINE_TEST_ZYPPER_CMD", "def list_updates(online)"]),
+    ("dnf", &["import dnf", "list-updates-local"]),
+];
+
+// How the module at a place can be used; what is missing for it is logged.
+fn means(ctx: &Agent<'_>, name: &str, script: &str, interpreter: Option<&str>) -> Option<Means> {
+    let missing = |what: &str, file: &str, place: &str| match ctx.host().stat(&path(file)) {
+        Ok(_) => None,
+        Err(error) => {
+            let why = fx_cfengine::reason::reason(&error);
+            Some(format!(
+                "Cannot find package {what} at location '{file}' or access to {place} is restricted: {why}"
+            ))
+        }
+    };
+    let mut argv = interpreter.map(split_command).unwrap_or_default();
+    let whose = if argv.is_empty() { ("module", "file") } else { ("module script", "the file") };
+    let no_script = missing(whose.0, script, whose.1);
+    let no_interpreter =
+        argv.first().and_then(|program| missing("module interpreter", program, "the file"));
+    let content = match &no_script {
+        None => ctx.host().read_limited(&path(script), fx_host::limits::DATA).unwrap_or_default(),
+        Some(_) => Vec::new(),
+    };
+    let content = decode(&content);
+    let absent = match argv.first() {
+        Some(program) => no_interpreter.is_some().then(|| program.clone()),
+        None => absent_interpreter(ctx, &content),
+    };
+    if no_script.is_none()
+        && let Err(error) = ctx.host().check_trusted(&path(script))
+    {
+        ctx.error(&error.to_string());
+        return None;
+    }
+    if let Some(program) = &absent
+        && no_script.is_none()
+    {
+        let is_own = |(known, pieces): &&(&str, &[&str])| {
+            *known == name && pieces.iter().all(|piece| content.contains(piece))
+        };
+        if let Some(tools) =
+            OWN_MODULES.iter().find(is_own).and_then(|(name, _)| Tools::of_module(name))
+        {
+            log!(
+                ctx,
+                Verbose,
+                "There is no '{program}' for package module '{name}': its tools are called directly"
+            );
+            return Some(Means::Own(tools));
+        }
+    }
+    let missing = no_interpreter.or(no_script);
+    if let Some(text) = &missing {
+        ctx.error(text);
+    }
+    if let Some(program) = &absent {
+        ctx.error(&wording::no_interpreter(name, program));
+    }
+    if missing.is_some() || absent.is_some() {
+        return None;
+    }
+    argv.push(script.to_owned());
+    Some(Means::Script(argv))
+}
+
+// The interpreter that the first line of a script names, where it is not on this machine.
+fn absent_interpreter(ctx: &Agent<'_>, content: &str) -> Option<String> {
+    let mut words = content.lines().next()?.strip_prefix("#!")?.split_whitespace();
+    let program = words.next()?;
+    if program.rsplit('/').next() == Some("env") {
+        let program = words.find(|word| !word.starts_with('-') && !word.contains('='))?;
+        return ctx.host().find_program(program).is_none().then(|| program.to_owned());
+    }
+    ctx.host().stat(&path(program)).is_err().then(|| program.to_owned())
 }
 
 fn holds(list: &[Package], name: &str, version: Option<&str>, arch: Option<&str>) -> bool {
@@ -391,20 +603,12 @@ fn present(ctx: &mut Agent<'_>, promise: &Rc<Expanded>, module: &Module) -> Outc
     let version = promise.scalar("version").map(ToString::to_string);
     let arch = promise.scalar("architecture").map(ToString::to_string);
     let (version, arch) = (version.as_deref(), arch.as_deref());
-    let asked = format!("{}{}", module.options, request("File", &promise.promiser, version, arch));
-    let Some(reply) = module.talk(ctx, "get-package-data", &asked) else {
+    let Some(data) = module.data(ctx, &promise.promiser, version, arch) else {
         ctx.info(&format!("Can not obtain package data for promise: {}", promise.promiser));
         return Outcome::Failed;
     };
-    let field =
-        |key: &str| reply.lines().find_map(|line| line.strip_prefix(key)).map(str::to_owned);
-    let (Some(kind), Some(name)) = (field("PackageType="), field("Name=")) else {
-        ctx.info(&format!("Can not obtain package data for promise: {}", promise.promiser));
-        return Outcome::Failed;
-    };
-    if kind == "file"
-        && let Some(text) =
-            unlike(field("Version=").as_deref(), version, field("Architecture=").as_deref(), arch)
+    if data.from_file
+        && let Some(text) = unlike(data.version.as_deref(), version, data.arch.as_deref(), arch)
     {
         ctx.warning(&text);
         ctx.error("Package data and policy doesn't match");
@@ -412,8 +616,9 @@ fn present(ctx: &mut Agent<'_>, promise: &Rc<Expanded>, module: &Module) -> Outc
     }
     let Some(installed) = module.installed(ctx, false) else { return Outcome::Failed };
     let mut result = Outcome::Skipped;
-    if kind == "file" {
-        let (version, arch) = (field("Version="), field("Architecture="));
+    let name = data.name;
+    if data.from_file {
+        let (version, arch) = (data.version, data.arch);
         let note = |operation| PackageNote::new(operation, &promise.promiser, None, None);
         if holds(&installed, &name, version.as_deref(), arch.as_deref()) {
             ctx.simulated_package(note(Operation::Present));
@@ -427,8 +632,7 @@ fn present(ctx: &mut Agent<'_>, promise: &Rc<Expanded>, module: &Module) -> Outc
         if ctx.simulated_package(note(Operation::Install)) {
             return Outcome::Repaired;
         }
-        let asked = request("File", &promise.promiser, None, None);
-        if !module.act(ctx, &change, "file-install", &asked) {
+        if !module.act(ctx, &change, &Job::InstallFile(&promise.promiser)) {
             return Outcome::Failed;
         }
         return verified(ctx, module, &name, version.as_deref(), arch.as_deref(), true);
@@ -444,7 +648,7 @@ fn present(ctx: &mut Agent<'_>, promise: &Rc<Expanded>, module: &Module) -> Outc
         }
         module.updates(ctx);
         let exact = version.filter(|text| *text != "latest");
-        if !module.act(ctx, &change, "repo-install", &request("Name", &name, exact, arch)) {
+        if !module.act(ctx, &change, &Job::Install(&[wanted(&name, exact, arch)])) {
             return Outcome::Failed;
         }
         return verified(ctx, module, &name, exact, arch, true);
@@ -456,41 +660,39 @@ fn present(ctx: &mut Agent<'_>, promise: &Rc<Expanded>, module: &Module) -> Outc
         return Outcome::Kept;
     }
     let updates = module.updates(ctx);
-    let mut wanted = Vec::new();
+    let mut newer = Vec::new();
     for update in updates
         .iter()
         .filter(|update| update.name == name && arch.is_none_or(|arch| arch == update.arch))
     {
         if !holds(&installed, &name, Some(&update.version), Some(&update.arch)) {
-            wanted.push(update.clone());
+            newer.push(update.clone());
         }
     }
-    if wanted.is_empty() {
+    if newer.is_empty() {
         ctx.simulated_package(present);
         return Outcome::Kept;
     }
-    let newest = wanted.last().map(|one| one.version.clone());
+    let newest = newer.last().map(|one| one.version.clone());
     let change = installation(&installed, &name, newest.as_deref());
     let should = format!("install repo type package: {name}");
     if !ctx.may(promise, &mut result, std::slice::from_ref(&change), &should) {
         return result;
     }
     if ctx.simulation.is_some() {
-        for one in &wanted {
+        for one in &newer {
             let (version, arch) = (Some(&*one.version), Some(&*one.arch));
             ctx.simulated_package(PackageNote::new(Operation::Install, &name, version, arch));
         }
         return Outcome::Repaired;
     }
-    let all: String = wanted
-        .iter()
-        .map(|one| request("Name", &name, Some(&one.version), Some(&one.arch)))
-        .collect();
-    if !module.act(ctx, &change, "repo-install", &all) {
+    let all: Vec<Wanted> =
+        newer.iter().map(|one| wanted(&name, Some(&one.version), Some(&one.arch))).collect();
+    if !module.act(ctx, &change, &Job::Install(&all)) {
         return Outcome::Failed;
     }
     let mut result = Outcome::Kept;
-    for one in &wanted {
+    for one in &newer {
         result =
             result.merge(verified(ctx, module, &name, Some(&one.version), Some(&one.arch), true));
     }
@@ -521,7 +723,7 @@ fn absent(ctx: &mut Agent<'_>, promise: &Rc<Expanded>, module: &Module) -> Outco
     if ctx.simulated_package(note(Operation::Remove)) {
         return Outcome::Repaired;
     }
-    if !module.act(ctx, &change, "remove", &request("Name", &name, version, arch)) {
+    if !module.act(ctx, &change, &Job::Remove(&wanted(&name, version, arch))) {
         return Outcome::Failed;
     }
     verified(ctx, module, &name, version, arch, false)
@@ -534,13 +736,13 @@ fn verified(
     name: &str,
     version: Option<&str>,
     arch: Option<&str>,
-    wanted: bool,
+    there: bool,
 ) -> Outcome {
     let Some(installed) = module.installed(ctx, true) else { return Outcome::Failed };
     if let Some(left) = module.list(ctx, "list-updates-local", &module.options) {
         module.keep_updates(ctx, left.packages);
     }
-    if holds(&installed, name, version, arch) == wanted {
+    if holds(&installed, name, version, arch) == there {
         Outcome::Repaired
     } else {
         Outcome::Failed
