@@ -40,7 +40,7 @@ fn run_without(taken: &str) -> (u32, String) {
     host.put("/watched/file", "content\n");
     host.put_dir("/var/cfengine/state", 0o700);
     if !taken.is_empty() {
-        host.put_dir(&format!("/var/cfengine/state/{taken}"), 0o700);
+        host.put_dir(format!("/var/cfengine/state/{taken}"), 0o700);
     }
     let request = Request { file: Some("/policy.cf".to_owned()), ..Request::default() };
     let (ledger, sources, cancel) = (Ledger::new(), SourceMap::new(), Cancel::default());

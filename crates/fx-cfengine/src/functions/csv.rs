@@ -124,7 +124,7 @@ mod tests {
             let read = read.expect("every row is well-formed");
             let read: Vec<Vec<String>> = read
                 .iter()
-                .map(|row| row.iter().map(|field| field.to_string()).collect())
+                .map(|row| row.iter().map(ToString::to_string).collect())
                 .collect();
             prop_assert_eq!(read, rows);
         }

@@ -295,41 +295,8 @@ fn glob(ctx: &Context<'_>, pattern: &str, out: &mut Vec<String>) {
 
 /// Whether a name matches one component of a glob.
 pub(crate) fn glob_match(pattern: &str, name: &str) -> bool {
-    let mut out = String::from("^");
-    let mut chars = pattern.chars().peekable();
-    while let Some(char) = chars.next() {
-        match char {
-            '*' => out.push_str(".*"),
-            '?' => out.push('.'),
-            '\\' => {
-                let literal = chars.next().unwrap_or('\\');
-                if literal.is_ascii() && !literal.is_ascii_alphanumeric() {
-                    out.push('\\');
-                }
-                out.push(literal);
-            }
-            '[' => {
-                out.push('[');
-                if chars.peek() == Some(&'!') {
-                    chars.next();
-                    out.push('^');
-                }
-                for inner in chars.by_ref() {
-                    out.push(inner);
-                    if inner == ']' {
-                        break;
-                    }
-                }
-            }
-            char if char.is_ascii_alphanumeric() || !char.is_ascii() => out.push(char),
-            char => {
-                out.push('\\');
-                out.push(char);
-            }
-        }
-    }
-    out.push('$');
-    regex::find(&out, name).is_some()
+    let expression = fx_formats::glob::regex(pattern, false);
+    regex::find(&format!("^{expression}$"), name).is_some()
 }
 
 fn find_up(ctx: &Context<'_>, name: &str, args: &[Rval]) -> FnResult {

@@ -72,7 +72,9 @@ impl Record {
         give: &mut dyn FnMut(&str, &Entry),
     ) -> Result<(), Failure> {
         for (name, entries) in self.index(host)?.iter() {
-            entries.iter().for_each(|entry| give(name, entry));
+            for entry in entries {
+                give(name, entry);
+            }
         }
         Ok(())
     }

@@ -402,9 +402,9 @@ fn apt_names(wanted: &Wanted, installed: &[Listed], native: &str, full: bool) ->
     if archs.is_empty() {
         return vec![format!("{name}{version}")];
     }
-    let one = |arch: &&str| match *arch == native && !full {
-        true => format!("{name}{version}"),
-        false => format!("{name}:{arch}{version}"),
+    let one = |arch: &&str| {
+        let suffix = if *arch == native && !full { String::new() } else { format!(":{arch}") };
+        format!("{name}{suffix}{version}")
     };
     archs.iter().map(one).collect()
 }

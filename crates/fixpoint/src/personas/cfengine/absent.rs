@@ -105,12 +105,13 @@ impl Tool {
     }
 
     fn usage(&self) -> String {
-        let mut text = format!("Usage: {} [OPTIONS]\n\nOptions:", self.name);
-        for flag in self.flags().iter().filter(|flag| !flag.long.is_empty()) {
+        let line = |flag: &Flag| {
             let letter = flag.short.map(|letter| format!(", -{letter}")).unwrap_or_default();
-            text.push_str(&format!("\n  --{}{letter}", flag.long));
-        }
-        text
+            format!("\n  --{}{letter}", flag.long)
+        };
+        let flags = self.flags();
+        let flags: String = flags.iter().filter(|flag| !flag.long.is_empty()).map(line).collect();
+        format!("Usage: {} [OPTIONS]\n\nOptions:{flags}", self.name)
     }
 
     // What the original answers to a command line that it does not know: on standard error, and
