@@ -547,7 +547,10 @@ fn means(ctx: &Agent<'_>, name: &str, script: &str, interpreter: Option<&str>) -
     if let Some(text) = &missing {
         ctx.error(text);
     }
-    if let Some(program) = &absent {
+    // The original's line says enough, but where what is missing is Python under another name.
+    if let Some(program) = &absent
+        && (missing.is_none() || program.contains("python"))
+    {
         ctx.error(&wording::no_interpreter(name, program));
     }
     if missing.is_some() || absent.is_some() {
