@@ -338,7 +338,7 @@ fn open(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     if !foreseeable && (built_in || !machine.ledger.in_copy()) {
         attempt.open_ended();
     }
-    machine.effects.enter();
+    machine.effects.accounted.enter();
     let (depth, row) = (rows.open.len(), rows.all.len());
     rows.open.push(row);
     let started = Event::ActionStarted {
@@ -367,7 +367,7 @@ fn close(machine: &Machine, vm: &mut Vm, _: Args) -> R {
         return Ok(NIL);
     }
     let Some(index) = rows.open.pop() else { return Ok(NIL) };
-    machine.effects.leave();
+    machine.effects.accounted.leave();
     if vm.hooks.phase == "compile" {
         machine.traps.borrow_mut().leave();
     }

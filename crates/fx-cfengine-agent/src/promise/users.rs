@@ -120,6 +120,8 @@ impl Wanted {
             Attribute::Home => &self.home,
             Attribute::Shell => &self.shell,
             Attribute::Groups => return self.secondary.as_ref().map(|groups| groups.join(",")),
+            // The language has no word for these.
+            Attribute::ExpireDate | Attribute::Inactive => return None,
         };
         word.as_ref().map(ToString::to_string)
     }
@@ -145,6 +147,7 @@ impl Wanted {
                 }
                 (field(account, 3), wanted, number)
             }
+            Attribute::ExpireDate | Attribute::Inactive => return None,
             Attribute::Groups => {
                 // Groups are a set: the order says nothing.
                 let wanted: BTreeSet<String> =
