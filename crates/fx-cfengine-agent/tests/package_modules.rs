@@ -41,7 +41,7 @@ fn run(script: &str, promise: &str) -> Ran {
         "body package_module apt_get {{ query_installed_ifelapsed => \"0\"; }}\n\
          bundle agent main {{ packages: {promise}, package_module => apt_get; }}\n"
     );
-    host.put_mode("/policy.cf", &policy, 0o600);
+    host.put_mode("/policy.cf", policy, 0o600);
     host.put_mode("/var/cfengine/modules/packages/apt_get", script, 0o700);
     host.put("/var/lib/dpkg/status", STATUS);
     host.on_any(|host, spec| {
@@ -55,7 +55,7 @@ fn run(script: &str, promise: &str) -> Ran {
         if line.starts_with("apt-get") && line.contains(" install ") {
             host.put(
                 "/var/lib/dpkg/status",
-                &format!(
+                format!(
                     "{STATUS}\nPackage: new\nStatus: install ok installed\n\
                      Architecture: amd64\nVersion: 3\n"
                 ),
