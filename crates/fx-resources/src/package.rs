@@ -13,6 +13,7 @@ mod package_file;
 mod pacman;
 mod pip;
 mod rpm;
+pub mod tools;
 pub mod version;
 mod zypper;
 
