@@ -148,6 +148,8 @@ impl HostObject for Bound {
             None => property::call(&self.machine, vm, number, args),
         }
     }
+    /// The machine keeps no value of Ruby.
+    fn trace(&self, _: &mut dyn FnMut(Value)) {}
 }
 
 /// Text of an argument; nil gives `None`.

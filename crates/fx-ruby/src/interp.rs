@@ -110,6 +110,7 @@ impl Vm {
                 let r = match &r.kind {
                     Kind::LVar(slot) => self.stack[(fp.base + slot) as usize],
                     Kind::Int(i) => Value::fix(*i),
+                    _ if l.is_heap() => self.eval_beside(fp, l, r)?,
                     _ => self.quick_step(fp, r)?,
                 };
                 if l.is_fix()
@@ -183,10 +184,13 @@ impl Vm {
                 self.const_slow(cref, site)
             }
             Kind::Array(nodes) => {
-                let mut items = Vec::with_capacity(nodes.len());
+                let start = self.stack.len();
                 for node in *nodes {
-                    items.push(self.eval(fp, node)?);
+                    let v = self.eval(fp, node)?;
+                    self.stack.push(v);
                 }
+                let items = self.stack[start..].to_vec();
+                self.stack.truncate(start);
                 Ok(self.heap.array(c::ARRAY, items))
             }
             Kind::While(test, body, _, last) => self.eval_while(fp, test, body, *last),
@@ -273,8 +277,17 @@ impl Vm {
                     _ => return Err(Unwind),
                 }
             }
-            self.tick()?;
+            self.safepoint()?;
         }
+    }
+
+    /// Evaluates a node while another value is held: on the stack, so that it is not freed.
+    pub(crate) fn eval_beside(&mut self, fp: Fp, held: Value, node: N) -> R {
+        let start = self.stack.len();
+        self.stack.push(held);
+        let v = self.eval(fp, node)?;
+        self.stack.truncate(start);
+        Ok(v)
     }
 
     /// Operators on anything but two small integers.

@@ -663,7 +663,7 @@ fn warn(vm: &mut Vm, mut a: Args) -> R {
 }
 
 pub(crate) fn boxed(
-    f: impl Fn(&mut Vm, &[Value], Value) -> R + 'static,
+    f: impl Fn(&mut Vm, &[Value], &[Value], Value) -> R + 'static,
 ) -> crate::heap::NativeBlock {
     Rc::new(f)
 }

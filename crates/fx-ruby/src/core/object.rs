@@ -26,7 +26,7 @@ pub(crate) fn init(vm: &mut Vm) {
         1,
         1,
     );
-    vm.def(b, "__id__", |vm, a| Ok(Value::fix(vm.object_id(a.recv) as i64)), 0, 0);
+    vm.def(b, "__id__", |vm, a| Ok(Value::fix(vm.identity(a.recv) as i64)), 0, 0);
     vm.def(b, "__send__", send, 0, -1);
     vm.def(b, "instance_eval", instance_eval, 0, 3);
     vm.def(
@@ -129,7 +129,7 @@ pub(crate) fn init(vm: &mut Vm) {
         0,
         0,
     );
-    vm.def(k, "object_id", |vm, a| Ok(Value::fix(vm.object_id(a.recv) as i64)), 0, 0);
+    vm.def(k, "object_id", |vm, a| Ok(Value::fix(vm.identity(a.recv) as i64)), 0, 0);
     vm.def(
         k,
         "to_s",

@@ -687,14 +687,7 @@ impl Vm {
         if o.is_str() && !self.heap.strings[me.index()].frozen {
             let (x, y) = (self.heap.str(me), self.heap.str(o));
             if x.enc == y.enc && me != o {
-                // Taken apart so that both arena entries can be held at once.
-                let (lo, hi) = (me.index().min(o.index()), me.index().max(o.index()));
-                let (left, right) = self.heap.strings.split_at_mut(hi);
-                let (target, source) = if me.index() < o.index() {
-                    (&mut left[lo], &right[0])
-                } else {
-                    (&mut right[0], &left[lo])
-                };
+                let (target, source) = self.heap.strings.pair(me.index(), o.index());
                 target.range.set(0);
                 target.bytes.to_mut().extend_from_slice(&source.bytes);
                 self.heap.bytes += source.bytes.len();

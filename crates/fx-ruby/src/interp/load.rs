@@ -129,7 +129,7 @@ impl Vm {
     /// Runs a text at the top, as `eval` with the outermost binding does.
     pub fn run_text(&mut self, text: &[u8], path: &str) -> R {
         let (code, _) = self.compile(text, path, 1, None, false)?;
-        self.run_program(code, self.main, self.top_cref)
+        self.deferring(|vm| vm.run_program(code, vm.main, vm.top_cref))
     }
 
     /// Runs a file's text with a given self, as an embedder does for recipes.
@@ -138,7 +138,7 @@ impl Vm {
         let class = self.singleton_class(me)?;
         let cref: &'static Cref =
             Box::leak(Box::new(Cref { class, up: Some(self.file_cref), eval: false }));
-        self.run_program(code, me, cref)
+        self.deferring(|vm| vm.run_program(code, me, cref))
     }
 
     /// Runs a file's text as the body of a class, seeing no locals but its own.
@@ -146,7 +146,7 @@ impl Vm {
         let (code, _) = self.compile(text, path, 1, None, false)?;
         let cref: &'static Cref =
             Box::leak(Box::new(Cref { class, up: Some(self.file_cref), eval: false }));
-        self.run_program(code, Value::class(class), cref)
+        self.deferring(|vm| vm.run_program(code, Value::class(class), cref))
     }
 
     /// Puts files that an embedder runs inside modules, outermost first: their constants are
@@ -206,6 +206,7 @@ impl Vm {
             vis,
             module_function: false,
             lambda: false,
+            saved_match: self.last_match,
         });
         let result =
             self.eval(Fp { base: start as u32, env, me: binding.self_val }, code.body.get());
@@ -263,7 +264,8 @@ impl Vm {
         let saved = self.loading_lazy;
         // What natives define wins over our own texts; an embedder's text may redefine.
         self.loading_lazy = own.is_some();
-        let result = self.run_program(code, self.main, self.top_cref);
+        // Read when something is first used, by whoever uses it.
+        let result = self.deferring(|vm| vm.run_program(code, vm.main, vm.top_cref));
         self.loading_lazy = saved;
         result.map(|_| ())
     }

@@ -1,0 +1,105 @@
+//! Calls from native code into Ruby under which collections may run.
+//!
+//! A native method that calls back often or for long begins with [`Vm::hold_call`], which makes
+//! its receiver and block roots, puts whatever else it holds over a call into [`Slot`]s with
+//! [`Vm::hold`], and calls through [`Vm::open`]. The slots end with the native method: its caller
+//! cuts the value stack back to where its arguments began.
+
+use fx_ruby_syntax::Sym;
+
+use crate::object::Cref;
+use crate::value::Value;
+use crate::vm::{Args, R, Vm};
+
+/// Proof that the receiver and the block of a native call are roots.
+#[derive(Clone, Copy)]
+pub struct Held(());
+
+/// A place on the value stack that a native method keeps a value in.
+#[derive(Clone, Copy)]
+pub struct Slot(usize);
+
+/// Calls into Ruby that do not defer collections.
+pub struct Open<'a>(&'a mut Vm);
+
+impl Vm {
+    /// Makes the receiver and the block of a native call roots until it returns.
+    pub fn hold_call(&mut self, a: Args) -> Held {
+        self.stack.push(a.recv);
+        self.stack.push(a.block);
+        Held(())
+    }
+
+    /// Makes a value a root until the running native method returns.
+    pub fn hold(&mut self, v: Value) -> Slot {
+        self.stack.push(v);
+        Slot(self.stack.len() - 1)
+    }
+
+    pub fn held(&self, slot: Slot) -> Value {
+        self.stack[slot.0]
+    }
+
+    pub fn set_held(&mut self, slot: Slot, v: Value) {
+        self.stack[slot.0] = v;
+    }
+
+    /// A call into Ruby under which collections may run: all that the native method will still
+    /// use is held.
+    #[inline]
+    pub fn open(&mut self, _: Held) -> Open<'_> {
+        Open(self)
+    }
+}
+
+impl Open<'_> {
+    pub fn yield0(self, block: Value) -> R {
+        self.0.block_call(block, &[])
+    }
+
+    #[inline]
+    pub fn yield1(self, block: Value, v: Value) -> R {
+        self.0.block_call(block, &[v])
+    }
+
+    #[inline]
+    pub fn yield2(self, block: Value, a: Value, b: Value) -> R {
+        self.0.block_call(block, &[a, b])
+    }
+
+    pub fn yield_n(self, block: Value, args: &[Value]) -> R {
+        self.0.block_call(block, args)
+    }
+
+    pub fn yield_pair(self, block: Value, k: Value, v: Value) -> R {
+        self.0.pair_call(block, k, v)
+    }
+
+    pub fn yield_self(
+        self,
+        block: Value,
+        me: Value,
+        args: &[Value],
+        cref: Option<&'static Cref>,
+    ) -> R {
+        self.0.self_call(block, me, args, cref)
+    }
+
+    pub fn call_proc(self, p: Value, args: &[Value], block: Value, kw: bool) -> R {
+        self.0.proc_call(p, args, block, kw)
+    }
+
+    pub fn send(self, recv: Value, name: Sym, args: &[Value]) -> R {
+        self.0.method_call(recv, name, args, NONE, false, true)
+    }
+
+    pub fn send_full(self, recv: Value, name: Sym, args: &[Value], block: Value, kw: bool) -> R {
+        self.0.method_call(recv, name, args, block, kw, true)
+    }
+
+    pub fn send_public(self, recv: Value, name: Sym, args: &[Value], block: Value, kw: bool) -> R {
+        self.0.method_call(recv, name, args, block, kw, false)
+    }
+}
+
+const NONE: Value = crate::value::NIL;
