@@ -38,6 +38,7 @@ impl Vm {
             galiases: Default::default(),
             files: Vec::new(),
             last_match: NIL,
+            subject: None,
             last_line: NIL,
             errinfo: NIL,
             main: NIL,
@@ -77,6 +78,7 @@ impl Vm {
             marks: Vec::new(),
             sym_encs: Default::default(),
             refining: Default::default(),
+            compiled: Default::default(),
         };
         vm.boot();
         let stress = vm.host.var(std::ffi::OsStr::new(crate::gc::STRESS));

@@ -33,6 +33,8 @@ pub struct RString {
     pub enc: Enc,
     /// 0 unknown, 1 ASCII only, 2 valid, 3 broken.
     pub range: Cell<u8>,
+    /// Whether `Vm::subject` is a copy of it: it has not changed since that was made.
+    pub copied: Cell<bool>,
     pub bytes: Cow<'static, [u8]>,
 }
 
@@ -250,8 +252,9 @@ impl Heap {
     #[inline]
     pub fn string(&mut self, class: u32, bytes: Cow<'static, [u8]>, enc: Enc) -> Value {
         self.bytes += 56 + if matches!(bytes, Cow::Owned(_)) { bytes.len() } else { 0 };
-        let range = Cell::new(0);
-        Value::heap(K_STR, self.strings.add(RString { class, frozen: false, enc, range, bytes }))
+        let (range, copied) = (Cell::new(0), Cell::new(false));
+        let string = RString { class, frozen: false, enc, range, copied, bytes };
+        Value::heap(K_STR, self.strings.add(string))
     }
 
     #[inline]
@@ -375,6 +378,7 @@ impl Heap {
     pub fn str_mut(&mut self, v: Value) -> &mut RString {
         let s = &mut self.strings[v.index()];
         s.range.set(0);
+        s.copied.set(false);
         s
     }
     #[inline(always)]

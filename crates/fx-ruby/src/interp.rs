@@ -8,6 +8,7 @@ mod assign;
 mod block;
 mod call;
 mod cold;
+pub(crate) mod compiled;
 mod define;
 mod flip_flop;
 mod load;

@@ -166,6 +166,8 @@ pub struct Vm {
     pub galiases: FxHashMap<Sym, Sym>,
     pub files: Vec<SourceFile>,
     pub last_match: Value,
+    /// The string that was matched last and the frozen copy that its matches share.
+    pub subject: Option<(Value, Value)>,
     pub last_line: Value,
     pub errinfo: Value,
     pub main: Value,
@@ -213,6 +215,7 @@ pub struct Vm {
     pub marks: Vec<(u32, u32)>,
     pub sym_encs: FxHashMap<Sym, Enc>,
     pub refining: crate::interp::refine::Refining,
+    pub compiled: crate::interp::compiled::Compiled,
 }
 
 impl Vm {

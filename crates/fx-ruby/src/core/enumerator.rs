@@ -187,7 +187,7 @@ pub(crate) fn init(vm: &mut Vm) {
                 vm.heap.obj_mut(e).class = class;
                 return Ok(e);
             }
-            vm.send_full(recv, meth, &args, a.block, kw)
+            vm.open_call(a).send_full(recv, meth, &args, a.block, kw)
         },
         0,
         -1,

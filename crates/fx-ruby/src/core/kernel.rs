@@ -105,8 +105,9 @@ pub(crate) fn init(vm: &mut Vm) {
                 let inf = vm.float(f64::INFINITY);
                 return vm.enumerator_sized(a, inf);
             }
+            let held = vm.hold_call(a);
             loop {
-                if let Err(Unwind) = vm.yield0(a.block) {
+                if let Err(Unwind) = vm.open(held).yield0(a.block) {
                     if let Pending::Raise(e) = vm.pending
                         && vm.is_a(e, c::STOP_ITERATION)
                     {
@@ -163,8 +164,9 @@ pub(crate) fn init(vm: &mut Vm) {
             vm.serial += 1;
             let id = vm.serial;
             vm.catching.push((id, tag));
+            let held = vm.hold_call(a);
             let height = vm.stack.len();
-            let result = vm.yield1(a.block, tag);
+            let result = vm.open(held).yield1(a.block, tag);
             vm.catching.pop();
             if let (Err(Unwind), Pending::Throw(to, v)) = (&result, vm.pending)
                 && to == id

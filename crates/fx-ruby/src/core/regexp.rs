@@ -128,14 +128,7 @@ impl Vm {
 
     pub(crate) fn new_match(&mut self, re: Value, s: Value, groups: Groups) -> Value {
         let enc = self.heap.str(s).enc;
-        let copy = if self.frozen(s) {
-            s
-        } else {
-            let bytes = self.heap.str(s).bytes.clone();
-            let v = self.heap.string(c::STRING, bytes, enc);
-            self.heap.strings[v.index()].frozen = true;
-            v
-        };
+        let copy = self.match_subject(s);
         let regex = if re.is_regex() {
             re
         } else {
@@ -146,6 +139,27 @@ impl Vm {
             }
         };
         self.heap.object(c::MATCH, Ext::Match(Box::new(MatchData { regex, string: copy, groups })))
+    }
+
+    /// The string that a match refers to: what was searched, which may change later, so a frozen
+    /// copy. The matches of one unchanged string share it.
+    fn match_subject(&mut self, s: Value) -> Value {
+        let string = self.heap.str(s);
+        if string.frozen {
+            return s;
+        }
+        if string.copied.get()
+            && let Some((of, copy)) = self.subject
+            && of == s
+        {
+            return copy;
+        }
+        let (bytes, enc) = (string.bytes.clone(), string.enc);
+        let copy = self.heap.string(c::STRING, bytes, enc);
+        self.heap.strings[copy.index()].frozen = true;
+        self.heap.str(s).copied.set(true);
+        self.subject = Some((s, copy));
+        copy
     }
 
     /// Matches and sets `$~`.
@@ -619,7 +633,7 @@ pub(crate) fn init(vm: &mut Vm) {
             };
             let m = vm.regex_match(a.recv, s, at)?;
             if !m.is_nil() && !a.block.is_nil() {
-                return vm.yield1(a.block, m);
+                return vm.open_call(a).yield1(a.block, m);
             }
             Ok(m)
         },

@@ -52,6 +52,26 @@ impl Vm {
     }
 }
 
+impl Vm {
+    /// For a native method that ends with a call into Ruby.
+    pub fn open_call(&mut self, a: Args) -> Open<'_> {
+        self.hold_call(a);
+        Open(self)
+    }
+
+    /// Where the next value held will stand, for [`Vm::take_held`].
+    pub(crate) fn held_end(&self) -> usize {
+        self.stack.len()
+    }
+
+    /// The values held since a place, which are held no more.
+    pub(crate) fn take_held(&mut self, from: usize, count: usize) -> Vec<Value> {
+        let list = self.stack[from..from + count].to_vec();
+        self.stack.truncate(from);
+        list
+    }
+}
+
 impl Open<'_> {
     pub fn yield0(self, block: Value) -> R {
         self.0.block_call(block, &[])

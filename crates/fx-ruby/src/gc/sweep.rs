@@ -23,6 +23,7 @@ impl Vm {
         self.heap.side_ivars.retain(|key, _| marks.has(*key));
         self.object_ids.retain(|key, _| marks.has(*key));
         self.fstrings.retain(|_, v| marks.has(*v));
+        self.subject = self.subject.filter(|(of, copy)| marks.has(*of) && marks.has(*copy));
         self.sweep_singletons(&marks);
         let poison = self.heap.poison;
         let heap = &mut self.heap;

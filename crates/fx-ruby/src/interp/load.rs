@@ -174,7 +174,7 @@ impl Vm {
             env = self.heap.envs[env as usize].up;
         }
         scopes.reverse();
-        let (code, _) = self.compile(text, path, line, Some(scopes), false)?;
+        let code = self.compile_eval(text, path, line, scopes)?;
         self.refine_like_here(code.file);
         if self.frames.len() >= self.limits.depth as usize {
             return self.too_deep();
