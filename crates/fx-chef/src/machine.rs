@@ -275,7 +275,7 @@ fn start(vm: &mut Vm, machine: &Rc<Machine>) -> R {
     let client = path(vm, &["Chef", "Client"])?;
     let json = serde_json::Value::Object(machine.request.options.clone());
     let options = from_json(vm, &json)?;
-    vm.call_name(client, "fx_main", &[options])
+    vm.open_run(client, "fx_main", &[options])
 }
 
 /// JSON as Ruby values.

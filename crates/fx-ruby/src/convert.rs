@@ -466,7 +466,8 @@ impl Vm {
         self.collect_each(v, n::EACH, &[])
     }
 
-    /// Collects what a method yields; several values become an array.
+    /// Collects what a method yields; several values become an array. Collections may run
+    /// meanwhile: what the caller still uses is on the value stack.
     pub fn collect_each(
         &mut self,
         v: Value,
@@ -475,7 +476,11 @@ impl Vm {
     ) -> Res<Vec<Value>> {
         let out = self.arr(Vec::new());
         let block = self.native_proc(-1, false, &[out], std::rc::Rc::new(collect_one));
-        self.send_block(v, method, args, block)?;
+        let start = self.stack.len();
+        self.stack.extend_from_slice(&[v, out, block]);
+        let result = self.method_call(v, method, args, block, false, true);
+        self.stack.truncate(start);
+        result?;
         Ok(std::mem::take(self.heap.arr_mut(out)))
     }
 

@@ -4,10 +4,10 @@ mod transform;
 
 use std::cmp::Ordering;
 
+use crate::gc::Held;
 use crate::names as n;
 use crate::object::{Alloc, c};
 use crate::value::{FALSE, NIL, TRUE, Value};
-use crate::gc::Held;
 use crate::vm::{Args, R, Res, Unwind, Vm};
 
 fn at(vm: &Vm, v: Value, i: i64) -> Value {

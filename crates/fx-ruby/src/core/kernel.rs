@@ -503,7 +503,11 @@ fn load(vm: &mut Vm, a: Args) -> R {
             let dirs = vm.heap.arr(list).clone();
             let mut found = None;
             for d in dirs {
-                let d = vm.text(d);
+                let d = match vm.try_send(d, n::TO_PATH, &[])? {
+                    Some(path) if path.is_str() => vm.text(path),
+                    _ if d.is_str() => vm.text(d),
+                    _ => continue,
+                };
                 let p = format!("{d}/{name}");
                 if let Some(t) = vm.read_source(&p)? {
                     found = Some((p, t));

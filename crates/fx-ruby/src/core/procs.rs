@@ -36,13 +36,7 @@ pub(crate) fn init(vm: &mut Vm) {
         -1,
     );
     for name in ["call", "()", "yield", "===", "[]"] {
-        vm.def(
-            p,
-            name,
-            |vm, a| vm.call_block(a.recv, a.start as usize, a.kw, a.block),
-            0,
-            -1,
-        );
+        vm.def(p, name, |vm, a| vm.call_block(a.recv, a.start as usize, a.kw, a.block), 0, -1);
     }
     vm.def(p, "to_proc", |_, a| Ok(a.recv), 0, 0);
     vm.def(p, "lambda?", |vm, a| Ok(Value::bool(vm.heap.pr(a.recv).lambda)), 0, 0);

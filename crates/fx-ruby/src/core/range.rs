@@ -111,6 +111,7 @@ pub(crate) fn init(vm: &mut Vm) {
                     return vm.fail(c::RANGE_ERROR, "cannot convert endless range to an array");
                 }
                 let _ = lo;
+                vm.hold_call(a);
                 let items = vm.each_to_vec(a.recv)?;
                 Ok(vm.arr(items))
             },

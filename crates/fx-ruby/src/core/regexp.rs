@@ -138,6 +138,7 @@ impl Vm {
                 Err(_) => NIL,
             }
         };
+        self.heap.bytes += groups.len() * 24;
         self.heap.object(c::MATCH, Ext::Match(Box::new(MatchData { regex, string: copy, groups })))
     }
 

@@ -162,7 +162,10 @@ impl<'a> Marker<'a> {
 
     fn trace(&mut self, v: Value) {
         let (heap, at) = (self.heap, v.index());
-        if !v.is_obj() && !heap.side_ivars.is_empty() && let Some(list) = heap.side_ivars.get(&v) {
+        if !v.is_obj()
+            && !heap.side_ivars.is_empty()
+            && let Some(list) = heap.side_ivars.get(&v)
+        {
             for (_, value) in list {
                 self.value(*value);
             }

@@ -59,6 +59,29 @@ impl Vm {
         Open(self)
     }
 
+    /// For a method of a host object, whose values nobody sees: a call into Ruby under which
+    /// collections may run although the method defers them. Its receiver, arguments and block
+    /// are held; it must use no other value afterwards.
+    pub fn open_host<T>(&mut self, a: Args, f: impl FnOnce(Open<'_>) -> T) -> T {
+        self.hold_call(a);
+        let mine = self.gc.deferred.min(1);
+        self.gc.deferred -= mine;
+        let result = f(Open(self));
+        self.gc.deferred += mine;
+        result
+    }
+
+    /// The call that an embedder starts a whole run with: it holds no value but the arguments.
+    pub fn open_run(&mut self, recv: Value, name: &str, args: &[Value]) -> R {
+        let sym = self.intern(name);
+        let start = self.stack.len();
+        self.stack.push(recv);
+        self.stack.extend_from_slice(args);
+        let result = self.method_call(recv, sym, args, NONE, false, true);
+        self.stack.truncate(start);
+        result
+    }
+
     /// Where the next value held will stand, for [`Vm::take_held`].
     pub(crate) fn held_end(&self) -> usize {
         self.stack.len()
@@ -107,6 +130,16 @@ impl Open<'_> {
 
     pub fn call_proc(self, p: Value, args: &[Value], block: Value, kw: bool) -> R {
         self.0.proc_call(p, args, block, kw)
+    }
+
+    /// As [`Vm::run_with_self`].
+    pub fn run_with_self(self, text: &[u8], path: &str, me: Value) -> R {
+        self.0.file_with_self(text, path, me)
+    }
+
+    /// As [`Vm::run_in_class`].
+    pub fn run_in_class(self, text: &[u8], path: &str, class: u32) -> R {
+        self.0.file_in_class(text, path, class)
     }
 
     pub fn send(self, recv: Value, name: Sym, args: &[Value]) -> R {

@@ -58,7 +58,9 @@ impl Slot for RHash {
         }
     }
     fn bytes(&self) -> usize {
-        size_of::<RHash>() + self.entries.capacity() * size_of::<Entry>() + self.table.capacity() * 4
+        size_of::<RHash>()
+            + self.entries.capacity() * size_of::<Entry>()
+            + self.table.capacity() * 4
     }
 }
 

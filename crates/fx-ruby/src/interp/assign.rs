@@ -40,6 +40,10 @@ impl Vm {
             if obj.ivars.len() <= slot {
                 // Room for all the variables seen so far, so that later writes are fast.
                 obj.ivars.resize(width.max(slot + 1), UNDEF);
+                let bytes = obj.ivars.capacity() * 8;
+                obj.ivars[slot] = v;
+                self.heap.bytes += bytes;
+                return Ok(());
             }
             obj.ivars[slot] = v;
             return Ok(());

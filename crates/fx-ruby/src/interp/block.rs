@@ -106,13 +106,7 @@ impl Vm {
     }
 
     /// Arguments are on the stack from `start` and are dropped.
-    pub(crate) fn call_block(
-        &mut self,
-        block: Value,
-        start: usize,
-        kw: bool,
-        passed: Value,
-    ) -> R {
+    pub(crate) fn call_block(&mut self, block: Value, start: usize, kw: bool, passed: Value) -> R {
         let p = &self.heap.procs[block.index()];
         if let ProcBody::Code(code) = p.body
             && !p.lambda
@@ -161,11 +155,8 @@ impl Vm {
             });
             let fp = Fp { base: start as u32, env, me };
             let ready = self.safepoint();
-            let ready = if params.simple || ready.is_err() {
-                ready
-            } else {
-                self.fill_defaults(fp, code)
-            };
+            let ready =
+                if params.simple || ready.is_err() { ready } else { self.fill_defaults(fp, code) };
             let result = match ready {
                 Ok(()) => self.eval(fp, code.body.get()),
                 Err(Unwind) => Err(Unwind),

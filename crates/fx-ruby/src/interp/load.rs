@@ -134,19 +134,27 @@ impl Vm {
 
     /// Runs a file's text with a given self, as an embedder does for recipes.
     pub fn run_with_self(&mut self, text: &[u8], path: &str, me: Value) -> R {
+        self.deferring(|vm| vm.file_with_self(text, path, me))
+    }
+
+    pub(crate) fn file_with_self(&mut self, text: &[u8], path: &str, me: Value) -> R {
         let (code, _) = self.compile(text, path, 1, None, false)?;
         let class = self.singleton_class(me)?;
         let cref: &'static Cref =
             Box::leak(Box::new(Cref { class, up: Some(self.file_cref), eval: false }));
-        self.deferring(|vm| vm.run_program(code, me, cref))
+        self.run_program(code, me, cref)
     }
 
     /// Runs a file's text as the body of a class, seeing no locals but its own.
     pub fn run_in_class(&mut self, text: &[u8], path: &str, class: u32) -> R {
+        self.deferring(|vm| vm.file_in_class(text, path, class))
+    }
+
+    pub(crate) fn file_in_class(&mut self, text: &[u8], path: &str, class: u32) -> R {
         let (code, _) = self.compile(text, path, 1, None, false)?;
         let cref: &'static Cref =
             Box::leak(Box::new(Cref { class, up: Some(self.file_cref), eval: false }));
-        self.deferring(|vm| vm.run_program(code, Value::class(class), cref))
+        self.run_program(code, Value::class(class), cref)
     }
 
     /// Puts files that an embedder runs inside modules, outermost first: their constants are
