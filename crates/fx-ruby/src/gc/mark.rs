@@ -267,6 +267,7 @@ impl<'a> Marker<'a> {
         for known in class.consts.values() {
             self.value(known.value);
         }
+        #[expect(clippy::iter_over_hash_type, reason = "what is marked does not depend on order")]
         for method in class.methods.values() {
             self.method(*method);
         }

@@ -2,7 +2,7 @@
 //! finalizers of `ObjectSpace.define_finalizer`.
 
 use indexmap::IndexMap;
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::FxBuildHasher;
 
 use super::mark::{Marker, Marks};
 use crate::names as n;
@@ -14,11 +14,11 @@ type Pairs = IndexMap<Value, Value, FxBuildHasher>;
 #[derive(Default)]
 pub(crate) struct WeakTable {
     /// What is called with the number of an object after the object has ended.
-    finalizers: FxHashMap<Value, (u64, Vec<Value>)>,
+    finalizers: IndexMap<Value, (u64, Vec<Value>), FxBuildHasher>,
     /// Finalizers of objects that have ended, to be called.
     due: Vec<(u64, Value)>,
     /// Pairs of each weak map, by the map.
-    maps: FxHashMap<Value, Pairs>,
+    maps: IndexMap<Value, Pairs, FxBuildHasher>,
 }
 
 impl WeakTable {
@@ -71,7 +71,7 @@ impl Vm {
     }
 
     pub(crate) fn undefine_finalizer(&mut self, object: Value) {
-        self.gc.weak.finalizers.remove(&object);
+        self.gc.weak.finalizers.shift_remove(&object);
     }
 
     /// Calls the finalizers of objects that have ended; what they raise is dropped.
@@ -83,10 +83,7 @@ impl Vm {
 
     /// Calls all finalizers there are, at the end of the program.
     pub(crate) fn finalize_all(&mut self) {
-        let mut all: Vec<(u64, Vec<Value>)> =
-            std::mem::take(&mut self.gc.weak.finalizers).into_values().collect();
-        all.sort_unstable_by_key(|(id, _)| *id);
-        for (id, list) in all {
+        for (id, list) in std::mem::take(&mut self.gc.weak.finalizers).into_values() {
             for call in list {
                 self.finalize(id, call);
             }
