@@ -10,6 +10,7 @@ mod call;
 mod cold;
 pub(crate) mod compiled;
 mod define;
+mod defined;
 mod flip_flop;
 mod load;
 mod mismatch;
@@ -17,6 +18,7 @@ mod multi;
 pub(crate) use load::{SHIPPED, to_path};
 mod pattern;
 pub(crate) mod refine;
+mod super_call;
 
 pub(crate) use block::Over;
 use fx_ruby_syntax::ast::{CodeKind, Kind, N, Op};
