@@ -46,7 +46,7 @@ import os, subprocess, sys
 top, ours, theirs = sys.argv[1:]
 with open(top + "/log", "w") as log:
     for i in range(400_000):
-        log.write("2026-11-17T12:00:%02d host%04d kernel[%05d]: message %-30d\n" % (i % 60, i % 1000, i % 99999, i))
+        log.write("2026-11-17T12:00:%02d host%04d kernel[%05d]: message %-20d\n" % (i % 60, i % 1000, i % 99999, i))
 def run(command, name):
     child = subprocess.Popen(command.split() + [f"{top}/{name}.rb"])
     _, status, usage = os.wait4(child.pid, 0)

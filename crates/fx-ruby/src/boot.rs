@@ -39,6 +39,7 @@ impl Vm {
             files: Vec::new(),
             last_match: NIL,
             subject: None,
+            searched: None,
             last_line: NIL,
             errinfo: NIL,
             main: NIL,

@@ -85,7 +85,7 @@ impl Vm {
         if every > 0 {
             self.heap.collect_at = 0;
         } else {
-            self.heap.rest();
+            self.heap.rest(0);
         }
     }
 

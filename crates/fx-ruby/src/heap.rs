@@ -27,14 +27,19 @@ use crate::vm::{R, Vm};
 /// Encodings a string can be tagged with; the number is an index into `encoding::NAMES`.
 pub type Enc = u8;
 
+/// `Vm::subject` has a copy of the string.
+pub const COPIED: u8 = 1;
+/// `Vm::searched` has the string as text.
+pub const READ: u8 = 2;
+
 pub struct RString {
     pub class: u32,
     pub frozen: bool,
     pub enc: Enc,
     /// 0 unknown, 1 ASCII only, 2 valid, 3 broken.
     pub range: Cell<u8>,
-    /// Whether `Vm::subject` is a copy of it: it has not changed since that was made.
-    pub copied: Cell<bool>,
+    /// What was made of its content, which has not changed since: [`COPIED`] and [`READ`].
+    pub known: Cell<u8>,
     pub bytes: Cow<'static, [u8]>,
 }
 
@@ -244,16 +249,16 @@ impl Heap {
         heap
     }
 
-    /// Sets when the next collection is due.
-    pub(crate) fn rest(&mut self) {
-        self.collect_at = self.bytes + self.bytes.max(QUIET);
+    /// Sets when the next collection is due, by the bytes of objects that were live.
+    pub(crate) fn rest(&mut self, live: usize) {
+        self.collect_at = self.bytes + live.max(QUIET);
     }
 
     #[inline]
     pub fn string(&mut self, class: u32, bytes: Cow<'static, [u8]>, enc: Enc) -> Value {
         self.bytes += 56 + if matches!(bytes, Cow::Owned(_)) { bytes.len() } else { 0 };
-        let (range, copied) = (Cell::new(0), Cell::new(false));
-        let string = RString { class, frozen: false, enc, range, copied, bytes };
+        let (range, known) = (Cell::new(0), Cell::new(0));
+        let string = RString { class, frozen: false, enc, range, known, bytes };
         Value::heap(K_STR, self.strings.add(string))
     }
 
@@ -378,7 +383,7 @@ impl Heap {
     pub fn str_mut(&mut self, v: Value) -> &mut RString {
         let s = &mut self.strings[v.index()];
         s.range.set(0);
-        s.copied.set(false);
+        s.known.set(0);
         s
     }
     #[inline(always)]

@@ -168,6 +168,8 @@ pub struct Vm {
     pub last_match: Value,
     /// The string that was matched last and the frozen copy that its matches share.
     pub subject: Option<(Value, Value)>,
+    /// The long string that is searched again and again, and its text.
+    pub searched: Option<(Value, Rc<str>)>,
     pub last_line: Value,
     pub errinfo: Value,
     pub main: Value,

@@ -695,7 +695,7 @@ impl Vm {
             if x.enc == y.enc && me != o {
                 let (target, source) = self.heap.strings.pair(me.index(), o.index());
                 target.range.set(0);
-                target.copied.set(false);
+                target.known.set(0);
                 target.bytes.to_mut().extend_from_slice(&source.bytes);
                 self.heap.bytes += source.bytes.len();
                 return Ok(me);

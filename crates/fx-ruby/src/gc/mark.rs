@@ -72,6 +72,12 @@ impl<'a> Marker<'a> {
     /// Notes that a value is used; what it refers to is looked at later.
     #[inline]
     pub(crate) fn value(&mut self, v: Value) {
+        if v.is_heap() {
+            self.handle(v);
+        }
+    }
+
+    fn handle(&mut self, v: Value) {
         let at = v.index();
         let new = match v.tag() {
             Tag::Str => self.marks.strings.add(at),

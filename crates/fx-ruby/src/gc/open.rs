@@ -102,12 +102,19 @@ impl Open<'_> {
 
     #[inline]
     pub fn yield1(self, block: Value, v: Value) -> R {
-        self.0.block_call(block, &[v])
+        let vm = self.0;
+        let start = vm.stack.len();
+        vm.stack.push(v);
+        vm.call_block(block, start, false, NONE)
     }
 
     #[inline]
     pub fn yield2(self, block: Value, a: Value, b: Value) -> R {
-        self.0.block_call(block, &[a, b])
+        let vm = self.0;
+        let start = vm.stack.len();
+        vm.stack.push(a);
+        vm.stack.push(b);
+        vm.call_block(block, start, false, NONE)
     }
 
     pub fn yield_n(self, block: Value, args: &[Value]) -> R {

@@ -24,6 +24,7 @@ impl Vm {
         self.object_ids.retain(|key, _| marks.has(*key));
         self.fstrings.retain(|_, v| marks.has(*v));
         self.subject = self.subject.filter(|(of, copy)| marks.has(*of) && marks.has(*copy));
+        self.searched = self.searched.take().filter(|(of, _)| marks.has(*of));
         self.sweep_singletons(&marks);
         let poison = self.heap.poison;
         let heap = &mut self.heap;
@@ -41,13 +42,14 @@ impl Vm {
             self.regex_cache.retain(|_, program| std::rc::Rc::strong_count(program) > 1);
         }
         live += self.classes.len() * CLASS + self.regex_cache.len() * PATTERN;
+        let objects = live;
         live += self.io.streams.iter().map(|stream| stream.data.capacity()).sum::<usize>();
         self.heap.bytes = live;
         self.gc.live = live;
         self.gc.count += 1;
         self.gc.freed += before.saturating_sub(self.objects_in_use()) as u64;
         if self.gc.stress == 0 {
-            self.heap.rest();
+            self.heap.rest(objects);
         }
     }
 

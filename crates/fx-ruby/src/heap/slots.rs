@@ -20,8 +20,8 @@ static NOWHERE: Cref = Cref { class: 0, up: None, eval: true };
 
 impl Slot for RString {
     fn empty() -> RString {
-        let (range, copied) = (Cell::new(0), Cell::new(false));
-        RString { class: 0, frozen: true, enc: 0, range, copied, bytes: Cow::Borrowed(b"") }
+        let (range, known) = (Cell::new(0), Cell::new(0));
+        RString { class: 0, frozen: true, enc: 0, range, known, bytes: Cow::Borrowed(b"") }
     }
     fn bytes(&self) -> usize {
         let owned = match &self.bytes {

@@ -181,6 +181,11 @@ impl Vm {
         )
     }
 
+    fn eval_filled(&mut self, fp: Fp, code: &'static Code) -> R {
+        self.fill_defaults(fp, code)?;
+        self.eval(fp, code.body.get())
+    }
+
     /// `next` ends the block with a value, `redo` runs it again.
     fn block_jump(&mut self, fp: Fp, code: &'static Code) -> R {
         loop {

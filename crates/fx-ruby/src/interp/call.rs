@@ -13,13 +13,20 @@ use crate::vm::{Args, Frame, NO_METHOD, Pending, R, Res, Unwind, Vm};
 impl Vm {
     pub(crate) fn eval_call(&mut self, fp: Fp, call: &'static Call) -> R {
         let recv = match call.recv {
-            Some(node) => self.eval(fp, node)?,
+            Some(node) => {
+                let recv = self.eval(fp, node)?;
+                if !call.args.pos.is_empty()
+                    && (recv.is_heap() || call.asgn)
+                    && call.args.simple
+                    && !call.safe
+                {
+                    return self.call_held(fp, call, recv);
+                }
+                recv
+            }
             None => fp.me,
         };
         if call.args.simple && !call.safe {
-            if call.asgn || recv.is_heap() && call.recv.is_some() && !call.args.pos.is_empty() {
-                return self.call_held(fp, call, recv);
-            }
             let start = self.stack.len();
             for node in call.args.pos {
                 let v = self.eval(fp, node)?;
